@@ -66,6 +66,7 @@ PEERS = {
     "chainer-plain": Peer("chainer", tuned=False),
     "flux": Peer("flux", openmp=False, runs_in="julia"),
     "opennn": Peer("opennn", openmp=False, switches=OPENMP, runs_in="built"),
+    "linnet-python": Peer("linnet-python", tuned=False),
     # They compute nothing, and show that this works where no rival is installed.
     "fake": Peer("fake", runs_in="plain"),
     "fake-flat": Peer("fake", ("--behaviour", "flat"), runs_in="plain"),

@@ -134,9 +134,11 @@ def arguments():
         parser.error(f"unknown workload '{unknown[0]}'; expected {', '.join(sizes)}")
     options.sizes = {name: sizes.get(name) or sizes[aliases[name.removesuffix(":infer")]]
                      for name in wanted}
+    given = dict(part.partition("=")[::2] for part in options.python)
     theirs = [name for name in ("flux", "opennn") if getattr(options, name)]
     real = [name for name, peer in engines.PEERS.items()
             if (peer.runs_in == "python" or name in theirs) and
+            (name != "linnet-python" or name in given) and
             (options.device != "cpu" or not peer.cuda)]
     named = {"none": [], "all": real}.get(options.peers, options.peers.split(","))
     options.peers = [peer.partition(":")[0] for peer in named]
@@ -173,7 +175,6 @@ def arguments():
         options.repetitions = 2 if options.quick else 5
     if options.repetitions < 1:
         parser.error("--repetitions: expected at least 1")
-    given = dict(part.partition("=")[::2] for part in options.python)
     folders = {peer.folder for peer in engines.PEERS.values() if peer.runs_in == "python"}
     for framework in given:
         if framework not in folders:

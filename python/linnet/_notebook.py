@@ -151,3 +151,21 @@ def profile_text(profile: Any) -> str:
 
 def profile_html(profile: Any) -> str:
     return _table(_PROFILE, _profile_rows(profile))
+
+
+def prediction_report_html(report: Any) -> str:
+    """Scores of each class or value; the curves are numbers of the report's own fields."""
+    if report.classes:
+        head = ("class", "ROC AUC", "average precision", "calibration error", "Brier score")
+        rows = [(one.name, _number(one.curve.roc_area()), _number(one.curve.average_precision()),
+                 _number(one.calibration.expected_error), _number(one.calibration.brier))
+                for one in report.classes]
+        return _table(head, rows)
+    values = [(one.name, _number(one.r_squared), _number(one.mae), _number(one.rmse)) for one in report.values]
+    return _table(("value", "R²", "mean absolute error", "root mean squared error"), values)
+
+
+def importance_html(importance: Any) -> str:
+    rows = [(one.column, _number(one.mean), _number(one.std))
+            for one in sorted(importance.columns, key=lambda one: -float(one.mean))]
+    return _table(("column", f"loss of {importance.score}", "std"), rows)

@@ -12,9 +12,7 @@ They compute in f32. An integer `random_state` gives the same bits at any number
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -165,20 +163,14 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if "model_" in state:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "model.safetensors"
-                state["model_"].save(path)
-                state["model_"] = path.read_bytes()
+            state["model_"] = state["model_"].to_bytes()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         if "model_" in state:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "model.safetensors"
-                path.write_bytes(state["model_"])
-                state["model_"] = Model.load(path, device=state["device"],
-                                             team=_team(state["threads"]))
+            state["model_"] = Model.from_bytes(state["model_"], device=state["device"],
+                                               team=_team(state["threads"]))
         super().__setstate__(state)
 
 
@@ -259,13 +251,15 @@ class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Returns the probabilities of the classes, (N, classes)."""
         logits = self._outputs(X)
-        exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return exponentials / exponentials.sum(axis=1, keepdims=True)
+        exponentials: Floats = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities: Floats = exponentials / exponentials.sum(axis=1, keepdims=True)
+        return probabilities
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Returns the most probable class of each row, (N)."""
-        outputs = self._outputs(X)
-        return self.classes_[outputs.argmax(axis=1)]
+        best = self._outputs(X).argmax(axis=1)
+        classes: NDArray[Any] = self.classes_[best]
+        return classes
 
 
 class LinnetRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]

@@ -15,12 +15,18 @@ void bind_expressions(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_networks(nb::module_& m);
 void bind_datasets(nb::module_& m);
+void bind_ranks(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_reports(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_predictors(nb::module_& m);
 void bind_trainers(nb::module_& m);
 void bind_tables(nb::module_& m);
+void bind_series(nb::module_& m);
+void bind_tasks(nb::module_& m);
 void bind_inspection(nb::module_& m);
+void bind_importance(nb::module_& m);
+void bind_prediction_reports(nb::module_& m);
+void bind_onnx(nb::module_& m);
 
 }  // namespace linnet::python

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/error.h>
+#include <linnet/ranks.h>
 
 #include <string>
 
@@ -15,6 +16,7 @@ struct Exceptions {
   PyObject* data;
   PyObject* device;
   PyObject* memory;
+  PyObject* rank;
   PyObject* internal;
 };
 
@@ -35,12 +37,20 @@ void raise(PyObject* type, const OutOfMemory& e) {
   PyErr_SetObject(type, error.ptr());
 }
 
+void raise(PyObject* type, const RankError& e) {
+  nb::object error = nb::handle(type)(e.what());
+  error.attr("rank") = e.rank;
+  PyErr_SetObject(type, error.ptr());
+}
+
 void translate(const std::exception_ptr& thrown, void* payload) {
   const auto& types = *static_cast<const Exceptions*>(payload);
   try {
     std::rethrow_exception(thrown);
   } catch (const OutOfMemory& e) {
     raise(types.memory, e);
+  } catch (const RankError& e) {
+    raise(types.rank, e);
   } catch (const DeviceError& e) {
     raise(types.device, e);
   } catch (const DataError& e) {
@@ -61,6 +71,7 @@ void bind_errors(nb::module_& m) {
   types.data = make(m, "DataError", nb::make_tuple(error, nb::handle(PyExc_ValueError)));
   types.device = make(m, "DeviceError", nb::make_tuple(error, nb::handle(PyExc_RuntimeError)));
   types.memory = make(m, "OutOfMemory", nb::make_tuple(error, nb::handle(PyExc_MemoryError)));
+  types.rank = make(m, "RankError", nb::make_tuple(error, nb::handle(PyExc_ConnectionError)));
   types.internal = make(m, "InternalError", PyExc_RuntimeError);
   nb::register_exception_translator(translate, &types);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gil.h"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -49,7 +52,18 @@ void drop(PyObject* object, HeldBuffer* buffer) {
   Py_AddPendingCall(release_in_python, nullptr);  // a full queue is emptied by the next call
 }
 
+std::atomic<std::uint64_t>& fork_count() {
+  static std::atomic<std::uint64_t> count = 0;
+  return count;
+}
+
 }  // namespace
+
+std::uint64_t forks() {
+  static const int kRegistered = pthread_atfork(nullptr, nullptr, [] { ++fork_count(); });
+  static_cast<void>(kRegistered);
+  return fork_count().load(std::memory_order_relaxed);
+}
 
 WithoutGil::WithoutGil() : depth_(released_depth) { ++released_depth; }
 WithoutGil::~WithoutGil() { released_depth = depth_; }

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -53,6 +54,18 @@ struct HeldBuffer {
   Py_buffer view{};
 };
 std::shared_ptr<HeldBuffer> hold(const Py_buffer& view);
+
+/// Returns how often this process was forked off since the module was imported.
+std::uint64_t forks();
+
+/// Holds a value that has threads. In a process that was forked off later it is never destroyed:
+/// its threads stayed in the parent, so that a destructor would wait for them for ever.
+template <class T>
+std::shared_ptr<T> of_this_process(T value) {
+  return {new T(std::move(value)), [process = forks()](T* held) {
+            if (process == forks()) delete held;
+          }};
+}
 
 /// Releases what was dropped without the lock, which the caller has.
 void release_dropped();

@@ -20,7 +20,33 @@ std::vector<std::string> names_of<Dump>() {
   return {"graph", "plan"};
 }
 
+template <>
+const Options<MaxBatchOptions>& options<MaxBatchOptions>() {
+  using O = MaxBatchOptions;
+  static const Options<O> all{"MaxBatchOptions",
+                              {option<&O::memory_limit>("memory_limit"),
+                               option<&O::training>("training"), option<&O::recompute>("recompute"),
+                               option<&O::shards>("shards"), option<&O::stream>("stream")}};
+  return all;
+}
+
 namespace {
+
+/// What is planned, and where.
+struct Planned {
+  TrainingOptions training;
+  ModelOptions on = {.device = "cpu"};
+};
+Planned planned(const nb::object& training, const nb::handle& named, std::string_view owner,
+                int threads = 0) {
+  Planned how;
+  how.on.threads = threads;
+  if (!training.is_none()) {
+    how.training = Convert<TrainingOptions>::from(training, {owner, "training"});
+  }
+  options<ModelOptions>().read(how.on, nb::borrow<nb::dict>(named), owner);
+  return how;
+}
 
 void bind_summary(nb::module_& m) {
   nb::class_<LayerSummary>(m, "LayerSummary", doc("LayerSummary"))
@@ -41,6 +67,8 @@ void bind_summary(nb::module_& m) {
       .def_ro("activations", &MemoryPlan::activations, doc("MemoryPlan.activations"))
       .def_ro("workspace", &MemoryPlan::workspace, doc("MemoryPlan.workspace"))
       .def_ro("data", &MemoryPlan::data, doc("MemoryPlan.data"))
+      .def_ro("shards", &MemoryPlan::shards, doc("MemoryPlan.shards"))
+      .def_ro("recompute", &MemoryPlan::recompute, doc("MemoryPlan.recompute"))
       .def_prop_ro("total", &MemoryPlan::total, doc("MemoryPlan.total"));
   nb::class_<NetworkSummary> summary(m, "NetworkSummary", doc("NetworkSummary"));
   summary.def_ro("layers", &NetworkSummary::layers, doc("NetworkSummary.layers"))
@@ -52,22 +80,59 @@ void bind_summary(nb::module_& m) {
       .def_ro("prediction", &NetworkSummary::prediction, doc("NetworkSummary.prediction"));
   shown(summary, "_repr_html_", "summary_html");
   shown(summary, "__repr__", "summary_text");
+  const std::string on = options<ModelOptions>().parameters();
   m.def(
       "summarize",
-      [](const Network& network, std::int64_t batch) {
-        return without_gil([&] { return summarize(network, batch); });
+      [](const Network& network, std::int64_t batch, const nb::object& training,
+         const nb::kwargs& named) {
+        const Planned how = planned(training, named, "summarize");
+        return without_gil([&] { return summarize(network, batch, how.training, how.on); });
       },
-      nb::arg("network"), nb::arg("batch") = 128, doc("summarize"));
+      nb::arg("network"), nb::arg("batch") = 128, nb::arg("training") = nb::none(),
+      nb::arg("options"),
+      nb::sig(keep("def summarize(network: Network, batch: int = 128, training: TrainingOptions | "
+                   "None = None, *, " +
+                   on + ") -> NetworkSummary")),
+      doc("summarize", "Plans for the CPU where no device is named."));
   m.def(
       "dump_training_step",
-      [](const Network& network, std::int64_t batch, const nb::object& what) {
+      [](const Network& network, std::int64_t batch, const nb::object& what,
+         const nb::object& training, const nb::kwargs& named) {
         const Dump dump = Convert<Dump>::from(what, {"dump_training_step", "what"});
-        return without_gil([&] { return dump_training_step(network, batch, dump); });
+        const Planned how = planned(training, named, "dump_training_step", 1);
+        return without_gil(
+            [&] { return dump_training_step(network, batch, dump, how.training, how.on); });
       },
       nb::arg("network"), nb::arg("batch") = 128, nb::arg("what") = "plan",
-      nb::sig("def dump_training_step(network: Network, batch: int = 128, what: "
-              "typing.Literal['graph', 'plan'] = 'plan') -> str"),
+      nb::arg("training") = nb::none(), nb::arg("options"),
+      nb::sig(keep("def dump_training_step(network: Network, batch: int = 128, what: "
+                   "typing.Literal['graph', 'plan'] = 'plan', training: TrainingOptions | None = "
+                   "None, *, " +
+                   on + ") -> str")),
       doc("dump_training_step"));
+}
+
+void bind_max_batch(nb::module_& m) {
+  nb::class_<MaxBatch>(m, "MaxBatch", doc("MaxBatch"))
+      .def_ro("batch", &MaxBatch::batch, doc("MaxBatch.batch"))
+      .def_ro("unbounded", &MaxBatch::unbounded, doc("MaxBatch.unbounded"))
+      .def_ro("memory", &MaxBatch::memory, doc("MaxBatch.memory"));
+  m.def(
+      "max_batch",
+      [](const Network& network, const nb::object& recipe, const nb::kwargs& named) {
+        nb::dict arguments = nb::borrow<nb::dict>(named);
+        const auto limit = take<MaxBatchOptions>(arguments, "max_batch");
+        const Planned how = planned(recipe, arguments, "max_batch");
+        return without_gil([&] { return max_batch(network, limit, how.training, how.on); });
+      },
+      nb::arg("network"), nb::arg("recipe") = nb::none(), nb::arg("options"),
+      nb::sig(signature("max_batch", "network: Network, recipe: TrainingOptions | None = None",
+                        options<MaxBatchOptions>().parameters() + ", " +
+                            options<ModelOptions>().parameters(),
+                        "MaxBatch")),
+      doc("max_batch", options<MaxBatchOptions>().arguments() +
+                           "  recipe: the training that is planned\n"
+                           "Plans for the CPU where no device is named."));
 }
 
 void bind_profile(nb::module_& m) {
@@ -118,6 +183,7 @@ void bind_profile(nb::module_& m) {
 
 void bind_inspection(nb::module_& m) {
   bind_summary(m);
+  bind_max_batch(m);
   bind_profile(m);
 }
 

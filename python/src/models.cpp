@@ -7,14 +7,13 @@
 #include <linnet/devices.h>
 #include <linnet/onnx.h>
 #include <linnet/samples.h>
+#include <linnet/series_transform.h>
+#include <linnet/table_transform.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <pthread.h>
-
-#include <atomic>
 
 #include "bind.h"
 #include "datasets.h"
@@ -48,12 +47,6 @@ const Options<ImportOptions>& options<ImportOptions>() {
 }
 
 namespace {
-
-/// Counts the forks between the process that imported the module and this one.
-std::atomic<std::uint64_t>& forks() {
-  static std::atomic<std::uint64_t> count = 0;
-  return count;
-}
 
 ModelOptions model_options(const nb::kwargs& named, std::string_view owner) {
   ModelOptions on;
@@ -94,6 +87,28 @@ void bind_making(nb::class_<ModelHandle>& c) {
       },
       nb::arg("path"), nb::sig("def save(self, path: str | os.PathLike[str]) -> None"),
       doc("Model.save"));
+  c.def(
+      "to_bytes",
+      [](const nb::object& self) {
+        return nb::bytes(nb::module_::import_("linnet._bytes").attr("to_bytes")(self));
+      },
+      "Returns the bytes of the file that save() writes. A pickle of a model holds them.");
+  c.def_static(
+      "from_bytes",
+      [](const nb::bytes& data, const nb::kwargs& named) {
+        return nb::module_::import_("linnet._bytes").attr("from_bytes")(data, named);
+      },
+      nb::arg("data"), nb::arg("options"),
+      nb::sig(
+          signature("from_bytes", "data: bytes", options<ModelOptions>().parameters(), "Model")),
+      "Returns the model of what to_bytes() returned. Raises as load() does.");
+  c.def(
+      "__reduce__",
+      [](const nb::object& self) {
+        return nb::make_tuple(nb::module_::import_("linnet._bytes").attr("unpickled"),
+                              nb::make_tuple(self.attr("to_bytes")()));
+      },
+      nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
   const auto copy = [](ModelHandle& m) {
     return ModelHandle(m.use([](Model& model) { return model.copy(); }));
   };
@@ -140,6 +155,18 @@ void bind_facts(nb::class_<ModelHandle>& c) {
         return Convert<Answers>::to(m.use([](Model& model) { return model.answers(); }));
       },
       nb::sig(keep("def answers(self) -> " + Convert<Answers>::type())), doc("Model.answers"));
+  c.def_prop_rw(
+      "table", [](ModelHandle& m) { return m.use([](Model& model) { return model.table(); }); },
+      [](ModelHandle& m, const TableTransform& transform) {
+        m.use([&](Model& model) { model.set_table(transform); });
+      },
+      doc("Model.set_table"));
+  c.def_prop_rw(
+      "series", [](ModelHandle& m) { return m.use([](Model& model) { return model.series(); }); },
+      [](ModelHandle& m, const SeriesTransform& transform) {
+        m.use([&](Model& model) { model.set_series(transform); });
+      },
+      doc("Model.set_series"));
   c.def_prop_ro(
       "sample_shape",
       [](ModelHandle& m) {
@@ -298,7 +325,7 @@ void bind_devices(nb::module_& m) {
   nb::class_<Team>(m, "ThreadTeam", "Threads on which several models compute in turns.");
   m.def(
       "make_thread_team",
-      [](int threads) { return without_gil([&] { return Team{make_thread_team(threads)}; }); },
+      [](int threads) { return without_gil([&] { return team_of(make_thread_team(threads)); }); },
       nb::arg("threads") = 0, doc("make_thread_team"));
   m.def("cpu_bf16", &cpu_bf16, doc("cpu_bf16"));
   nb::class_<CudaDevice>(m, "CudaDevice", doc("CudaDevice"))
@@ -322,12 +349,12 @@ void bind_devices(nb::module_& m) {
 }  // namespace
 
 ModelHandle::ModelHandle(Model model)
-    : model_(std::move(model)),
+    : model_(of_this_process(std::move(model))),
       turn_(std::make_shared<std::recursive_mutex>()),
-      process_(forks().load()) {}
+      process_(forks()) {}
 
 void ModelHandle::check_process() const {
-  if (process_ != forks().load(std::memory_order_relaxed)) {
+  if (process_ != forks()) {
     throw Error(
         "this model was made before the process was forked, and its threads stayed in the parent; "
         "make or load a model in the new process, or start it by spawn");
@@ -335,8 +362,7 @@ void ModelHandle::check_process() const {
 }
 
 void bind_models(nb::module_& m) {
-  static const int kRegistered = pthread_atfork(nullptr, nullptr, [] { ++forks(); });
-  static_cast<void>(kRegistered);
+  forks();  // counts from here on
   bind_devices(m);
   nb::class_<ModelHandle> model(m, "Model", nb::is_weak_referenceable(), nb::dynamic_attr(),
                                 doc("Model"));

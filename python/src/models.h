@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "gil.h"
@@ -23,14 +24,14 @@ class ModelHandle {
     check_process();
     const WithoutGil released;
     const std::lock_guard lock(*turn_);
-    return std::forward<F>(work)(model_);
+    return std::forward<F>(work)(*model_);
   }
   /// What needs no turn, since it never changes.
-  const Model& model() const { return model_; }
+  const Model& model() const { return *model_; }
   void check_process() const;
 
  private:
-  Model model_;
+  std::shared_ptr<Model> model_;
   std::shared_ptr<std::recursive_mutex> turn_;
   std::uint64_t process_;
 };

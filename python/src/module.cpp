@@ -17,10 +17,16 @@ NB_MODULE(_linnet, m) {
   bind_networks(m);
   bind_reports(m);
   bind_datasets(m);
+  bind_ranks(m);
   bind_options(m);
   bind_models(m);
   bind_predictors(m);
   bind_trainers(m);
   bind_tables(m);
+  bind_series(m);
+  bind_tasks(m);
   bind_inspection(m);
+  bind_importance(m);
+  bind_prediction_reports(m);
+  bind_onnx(m);
 }

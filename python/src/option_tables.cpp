@@ -150,7 +150,8 @@ const Options<BatchOptions>& options<BatchOptions>() {
   static const Options<BatchOptions> all{"BatchOptions",
                                          {option<&BatchOptions::size>("size"),
                                           option<&BatchOptions::shuffle>("shuffle"),
-                                          option<&BatchOptions::drop_last>("drop_last")}};
+                                          option<&BatchOptions::drop_last>("drop_last"),
+                                          option<&BatchOptions::shards>("shards")}};
   return all;
 }
 template <>
@@ -172,7 +173,73 @@ const Options<TrainerOptions>& options<TrainerOptions>() {
   static const Options<TrainerOptions> all{
       "TrainerOptions",
       {option<&TrainerOptions::seed>("seed"), option<&TrainerOptions::metrics>("metrics"),
-       option<&TrainerOptions::disabled_passes>("disabled_passes")}};
+       option<&TrainerOptions::disabled_passes>("disabled_passes"),
+       option<&TrainerOptions::recompute>("recompute"), option<&TrainerOptions::ranks>("ranks")}};
+  return all;
+}
+template <>
+std::vector<std::string> names_of<MissingValues>() {
+  const auto names = missing_values_names();
+  return {names.begin(), names.end()};
+}
+template <>
+std::vector<std::string> names_of<Scaling>() {
+  const auto names = scaling_names();
+  return {names.begin(), names.end()};
+}
+template <>
+std::vector<std::string> names_of<TableTarget>() {
+  return {"automatic", "classes", "value", "labels"};
+}
+template <>
+const Options<TableTransformOptions>& options<TableTransformOptions>() {
+  using O = TableTransformOptions;
+  static const Options<O> all{"TableTransformOptions",
+                              {option<&O::missing>("missing"), option<&O::scaling>("scaling"),
+                               option<&O::column_scaling>("column_scaling"),
+                               option<&O::target>("target"),
+                               option<&O::most_one_hot>("most_one_hot"),
+                               option<&O::least_count>("least_count"),
+                               option<&O::ignore>("ignore")}};
+  return all;
+}
+template <>
+const Options<TrainingOptions>& options<TrainingOptions>() {
+  using O = TrainingOptions;
+  static const Option<O> loss{"loss",
+                              [](O& to, nb::handle value, const Place& place) {
+                                set_loss(to.loss, to.custom_loss, value, place);
+                              },
+                              [](const O& from) { return Convert<Loss>::to(from.loss); },
+                              loss_type()};
+  static const Options<O> all{"TrainingOptions",
+                              {option<&O::epochs>("epochs"),
+                               option<&O::batch>("batch"),
+                               option<&O::optimizer>("optimizer"),
+                               option<&O::schedule>("schedule"),
+                               option<&O::warmup>("warmup"),
+                               option<&O::clip>("clip"),
+                               option<&O::average>("average"),
+                               option<&O::trains>("trains"),
+                               loss,
+                               option<&O::loss_options>("loss_options"),
+                               option<&O::output_losses>("output_losses"),
+                               option<&O::patience>("patience"),
+                               option<&O::keep_best>("keep_best"),
+                               option<&O::shuffle>("shuffle"),
+                               option<&O::drop_last>("drop_last"),
+                               option<&O::seed>("seed"),
+                               option<&O::augment>("augment"),
+                               option<&O::checkpoints>("checkpoints"),
+                               option<&O::metrics>("metrics"),
+                               option<&O::shards>("shards"),
+                               option<&O::memory_limit>("memory_limit"),
+                               option<&O::recompute>("recompute"),
+                               option<&O::ranks>("ranks"),
+                               option<&O::streamed>("streamed"),
+                               option<&O::prefetch>("prefetch"),
+                               option<&O::decoders>("decoders"),
+                               option<&O::disabled_passes>("disabled_passes")}};
   return all;
 }
 
@@ -294,6 +361,9 @@ void bind_options(nb::module_& m) {
   bind<CpuOptions>(m);
   bind<CudaOptions>(m);
   bind<Objective>(m);
+  bind<DatasetOptions>(m);
+  bind<TableTransformOptions>(m);
+  bind<TrainingOptions>(m);
 }
 
 }  // namespace linnet::python

@@ -130,19 +130,12 @@ std::vector<nb::object> items_of(nb::handle value, std::string_view expected, co
   return all;
 }
 
-std::map<std::string, std::string> Convert<std::map<std::string, std::string>>::from(
-    nb::handle value, const Place& place) {
-  if (!nb::isinstance<nb::dict>(value)) refuse(place, "a dict of str", value);
-  std::map<std::string, std::string> all;
-  for (const auto& [key, text] : nb::cast<nb::dict>(value)) {
-    all[Convert<std::string>::from(key, place)] = Convert<std::string>::from(text, place);
+std::vector<std::pair<std::string, nb::object>> entries_of(nb::handle value, const Place& place) {
+  if (!nb::isinstance<nb::dict>(value)) refuse(place, "a dict", value);
+  std::vector<std::pair<std::string, nb::object>> all;
+  for (const auto& [key, item] : nb::cast<nb::dict>(value)) {
+    all.emplace_back(Convert<std::string>::from(key, place), nb::borrow(item));
   }
-  return all;
-}
-nb::object Convert<std::map<std::string, std::string>>::to(
-    const std::map<std::string, std::string>& value) {
-  nb::dict all;
-  for (const auto& [key, text] : value) all[key.c_str()] = text;
   return all;
 }
 
@@ -185,8 +178,9 @@ std::string argument_lines(std::string_view owner,
 
 const char* signature(std::string_view name, std::string_view positional,
                       const std::string& parameters, std::string_view result) {
+  const std::string_view between = positional.empty() ? "*, " : ", *, ";
   return keep(fmt::format("def {}({}{}{}) -> {}", name, positional,
-                          parameters.empty() ? "" : ", *, ", parameters, result));
+                          parameters.empty() ? "" : between, parameters, result));
 }
 
 }  // namespace linnet::python

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/dataset.h>
+#include <linnet/ranks.h>
+#include <linnet/table_transform.h>
 #include <linnet/trainer.h>
 #include <nanobind/nanobind.h>
 
@@ -119,11 +122,24 @@ struct Convert<std::optional<T>> {
   }
 };
 
-template <>
-struct Convert<std::map<std::string, std::string>> {
-  static std::string type() { return "dict[str, str]"; }
-  static std::map<std::string, std::string> from(nb::handle value, const Place& place);
-  static nb::object to(const std::map<std::string, std::string>& value);
+/// The items of a dict. Throws TypeError for anything else.
+std::vector<std::pair<std::string, nb::object>> entries_of(nb::handle value, const Place& place);
+
+template <class T>
+struct Convert<std::map<std::string, T>> {
+  static std::string type() { return "dict[str, " + Convert<T>::type() + "]"; }
+  static std::map<std::string, T> from(nb::handle value, const Place& place) {
+    std::map<std::string, T> all;
+    for (const auto& [key, item] : entries_of(value, place)) {
+      all[key] = Convert<T>::from(item, place);
+    }
+    return all;
+  }
+  static nb::object to(const std::map<std::string, T>& value) {
+    nb::dict all;
+    for (const auto& [key, item] : value) all[key.c_str()] = Convert<T>::to(item);
+    return all;
+  }
 };
 
 /// Enumerations are their names.
@@ -185,6 +201,16 @@ template <>
 inline constexpr const char* kClassName<CpuOptions> = "CpuOptions";
 template <>
 inline constexpr const char* kClassName<CudaOptions> = "CudaOptions";
+template <>
+inline constexpr const char* kClassName<DatasetOptions> = "DatasetOptions";
+template <>
+inline constexpr const char* kClassName<Ranks> = "Ranks";
+template <>
+inline constexpr const char* kClassName<TableTransform> = "TableTransform";
+template <>
+inline constexpr const char* kClassName<TableTransformOptions> = "TableTransformOptions";
+template <>
+inline constexpr const char* kClassName<TrainingOptions> = "TrainingOptions";
 
 /// One field of a struct of options.
 template <class S>

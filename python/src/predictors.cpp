@@ -113,6 +113,30 @@ void bind_predictors(nb::module_& m) {
           },
           nb::arg("inputs"),
           "Returns every output by name, from every input by name, N samples of each. Waits.")
+      .def(
+          "input",
+          [](PredictorHandle& p, std::int64_t batch, const std::string& dtype) {
+            const DType type = dtype_from_string(dtype);
+            return p.model.use([&](Model&) { return p.predictor->input(batch, type); });
+          },
+          nb::arg("batch"), nb::arg("dtype") = "f32", doc("Predictor.input"))
+      .def(
+          "output",
+          [](PredictorHandle& p, std::int64_t batch, const std::string& dtype) {
+            const DType type = dtype_from_string(dtype);
+            return p.model.use([&](Model&) { return p.predictor->output(batch, type); });
+          },
+          nb::arg("batch"), nb::arg("dtype") = "f32", doc("Predictor.output"))
+      .def(
+          "run",
+          [](PredictorHandle& p, std::int64_t batch, const std::string& dtype) {
+            const DType type = dtype_from_string(dtype);
+            p.model.use([&](Model&) { p.predictor->run(batch, type); });
+          },
+          nb::arg("batch"), nb::arg("dtype") = "f32", doc("Predictor.run"))
+      .def(
+          "wait", [](PredictorHandle& p) { p.model.use([&](Model&) { p.predictor->wait(); }); },
+          doc("Predictor.wait"))
       .def("classify", &classify, nb::arg("samples"),
            nb::sig("def classify(self, samples: numpy.typing.ArrayLike | dict[str, "
                    "numpy.typing.ArrayLike]) -> list[Classified]"),

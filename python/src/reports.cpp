@@ -107,6 +107,7 @@ void bind_history(nb::module_& m) {
       .def_ro("interrupted", &History::interrupted, doc("History.interrupted"))
       .def_ro("startup_seconds", &History::startup_seconds, doc("History.startup_seconds"))
       .def_ro("planned_bytes", &History::planned_bytes, doc("History.planned_bytes"))
+      .def_ro("shards", &History::shards, doc("History.shards"))
       .def_ro("notes", &History::notes, doc("History.notes"))
       .def(
           "table",

@@ -10,12 +10,10 @@
 #include "datasets.h"
 #include "docstrings.h"
 #include "models.h"
+#include "tables.h"
 #include "training.h"
 
 namespace linnet::python {
-
-template <>
-inline constexpr const char* kClassName<TrainingOptions> = "TrainingOptions";
 
 template <>
 std::vector<std::string> names_of<ColumnType>() {
@@ -38,24 +36,6 @@ struct Convert<std::optional<char>> {
   }
 };
 template <>
-struct Convert<std::map<std::string, ColumnType>> {
-  static std::string type() { return "dict[str, " + Convert<ColumnType>::type() + "]"; }
-  static std::map<std::string, ColumnType> from(nb::handle value, const Place& place) {
-    if (!nb::isinstance<nb::dict>(value)) refuse(place, "a dict", value);
-    std::map<std::string, ColumnType> all;
-    for (const auto& [key, kind] : nb::cast<nb::dict>(value)) {
-      all[Convert<std::string>::from(key, place)] = Convert<ColumnType>::from(kind, place);
-    }
-    return all;
-  }
-  static nb::object to(const std::map<std::string, ColumnType>& value) {
-    nb::dict all;
-    for (const auto& [key, kind] : value) all[key.c_str()] = Convert<ColumnType>::to(kind);
-    return all;
-  }
-};
-
-template <>
 const Options<TableOptions>& options<TableOptions>() {
   using O = TableOptions;
   static const Options<O> all{"TableOptions",
@@ -68,42 +48,25 @@ template <>
 const Options<TableTaskOptions>& options<TableTaskOptions>() {
   using O = TableTaskOptions;
   static const Options<O> all{"TableTaskOptions",
-                              {option<&O::validation>("validation"), option<&O::test>("test"),
+                              {option<&O::transform>("transform"), option<&O::fitted>("fitted"),
+                               option<&O::validation>("validation"), option<&O::test>("test"),
                                option<&O::stratify>("stratify"), option<&O::group>("group"),
                                option<&O::time>("time"), option<&O::folds>("folds"),
                                option<&O::fold>("fold"), option<&O::seed>("seed")}};
   return all;
 }
-template <>
-const Options<TrainingOptions>& options<TrainingOptions>() {
-  using O = TrainingOptions;
-  static const Option<O> loss{"loss",
-                              [](O& to, nb::handle value, const Place& place) {
-                                set_loss(to.loss, to.custom_loss, value, place);
-                              },
-                              [](const O& from) { return Convert<Loss>::to(from.loss); },
-                              loss_type()};
-  static const Options<O> all{
-      "TrainingOptions",
-      {option<&O::epochs>("epochs"), option<&O::batch>("batch"), option<&O::optimizer>("optimizer"),
-       option<&O::schedule>("schedule"), option<&O::warmup>("warmup"), option<&O::clip>("clip"),
-       option<&O::average>("average"), option<&O::trains>("trains"), loss,
-       option<&O::loss_options>("loss_options"), option<&O::output_losses>("output_losses"),
-       option<&O::patience>("patience"), option<&O::keep_best>("keep_best"),
-       option<&O::shuffle>("shuffle"), option<&O::drop_last>("drop_last"), option<&O::seed>("seed"),
-       option<&O::augment>("augment"), option<&O::checkpoints>("checkpoints"),
-       option<&O::metrics>("metrics")}};
-  return all;
-}
-
-namespace {
-
-/// A table as calls take it: a Table, a path, or a frame of pandas, polars or pyarrow.
 Table table_of(nb::handle value) {
   if (nb::isinstance<Table>(value)) return nb::cast<Table>(value);
   const nb::object made = nb::module_::import_("linnet._frames").attr("table")(value);
   if (!nb::isinstance<Table>(made)) throw nb::type_error("expected a Table");
   return nb::cast<Table>(made);
+}
+
+namespace {
+
+TableTargets targets_of(nb::handle value, const Place& place) {
+  if (nb::isinstance<nb::str>(value)) return {Convert<std::string>::from(value, place)};
+  return {Convert<std::vector<std::string>>::from(value, place)};
 }
 
 void bind_table(nb::module_& m) {
@@ -165,29 +128,45 @@ void bind_transform(nb::module_& m) {
           },
           nb::arg("rows"), nb::sig("def inputs(self, rows: typing.Any) -> Dataset"),
           doc("TableTransform.inputs"))
+      .def_static(
+          "fit",
+          [](const nb::object& rows, const nb::object& target, const TableTransformOptions& how) {
+            const Table table = table_of(rows);
+            const TableTargets targets = targets_of(target, {"TableTransform.fit", "target"});
+            return without_gil([&] { return TableTransform::fit(table, targets, how); });
+          },
+          nb::arg("rows"), nb::arg("target"), nb::arg("options") = TableTransformOptions(),
+          nb::sig("def fit(rows: typing.Any, target: str | collections.abc.Sequence[str], options: "
+                  "TableTransformOptions = ...) -> TableTransform"),
+          doc("TableTransform.fit"))
+      .def_static("from_json", &TableTransform::from_json, nb::arg("text"),
+                  doc("TableTransform.from_json"))
+      .def_prop_ro("empty", &TableTransform::empty, doc("TableTransform.empty"))
       .def_prop_ro("target", &TableTransform::target, doc("TableTransform.target"))
+      .def_prop_ro("targets", &TableTransform::targets, doc("TableTransform.targets"))
+      .def_prop_ro(
+          "target_kind",
+          [](const TableTransform& t) { return Convert<TableTarget>::to(t.target_kind()); },
+          nb::sig(keep("def target_kind(self) -> " + Convert<TableTarget>::type())),
+          doc("TableTransform.target_kind"))
+      .def_prop_ro("target_means", &TableTransform::target_means,
+                   doc("TableTransform.target_means"))
+      .def_prop_ro("target_stds", &TableTransform::target_stds, doc("TableTransform.target_stds"))
+      .def_prop_ro("id_columns", &TableTransform::id_columns, doc("TableTransform.id_columns"))
+      .def_prop_ro("vocabulary", &TableTransform::vocabulary, doc("TableTransform.vocabulary"))
       .def_prop_ro("classes", &TableTransform::classes, doc("TableTransform.classes"))
       .def_prop_ro("input_columns", &TableTransform::input_columns,
                    doc("TableTransform.input_columns"))
       .def_prop_ro("feature_names", &TableTransform::feature_names,
                    doc("TableTransform.feature_names"))
       .def("to_json", &TableTransform::to_json, doc("TableTransform.to_json"));
-  nb::class_<TrainingOptions>(m, "TrainingOptions", doc("TrainingOptions"))
-      .def(
-          "__init__",
-          [](TrainingOptions* self, const nb::kwargs& named) {
-            TrainingOptions how;
-            options<TrainingOptions>().read(how, nb::borrow<nb::dict>(named), "TrainingOptions");
-            new (self) TrainingOptions(std::move(how));
-          },
-          nb::sig(signature("__init__", "self", options<TrainingOptions>().parameters(), "None")),
-          keep(options<TrainingOptions>().arguments()));
   nb::class_<TableTask>(m, "TableTask", doc("TableTask"))
       .def_ro("transform", &TableTask::transform, doc("TableTask.transform"))
       .def_ro("data", &TableTask::data, doc("TableTask.data"))
       .def_ro("network", &TableTask::network, doc("TableTask.network"))
       .def_ro("training", &TableTask::training, doc("TableTask.training"))
       .def_ro("test_rows", &TableTask::test_rows, doc("TableTask.test_rows"))
+      .def_ro("validation_rows", &TableTask::validation_rows, doc("TableTask.validation_rows"))
       .def_ro("notes", &TableTask::notes, doc("TableTask.notes"))
       .def(
           "model",
@@ -207,11 +186,7 @@ void bind_transform(nb::module_& m) {
       [](const nb::object& rows, const nb::object& target, const nb::kwargs& named) {
         const Table table = table_of(rows);
         TableTaskOptions how;
-        how.target =
-            nb::isinstance<nb::str>(target)
-                ? TableTargets(Convert<std::string>::from(target, {"table_task", "target"}))
-                : TableTargets(
-                      Convert<std::vector<std::string>>::from(target, {"table_task", "target"}));
+        how.target = targets_of(target, {"table_task", "target"});
         options<TableTaskOptions>().read(how, nb::borrow<nb::dict>(named), "table_task");
         return without_gil([&] { return table_task(table, how); });
       },
@@ -220,6 +195,12 @@ void bind_transform(nb::module_& m) {
                         "table: typing.Any, target: str | collections.abc.Sequence[str]",
                         options<TableTaskOptions>().parameters(), "TableTask")),
       doc("table_task", options<TableTaskOptions>().arguments()));
+  m.def("table_network", &table_network, nb::arg("transform"), nb::arg("rows"),
+        doc("table_network"));
+  m.def("add_target_scale", &add_target_scale, nb::arg("network"), nb::arg("transform"),
+        doc("add_target_scale"));
+  m.def("table_training", &table_training, nb::arg("transform"), nb::arg("rows"),
+        doc("table_training"));
 }
 
 History trained(ModelHandle& model, const nb::object& data, const nb::object& training,

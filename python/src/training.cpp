@@ -127,6 +127,11 @@ nb::object Convert<std::vector<CustomMetric>>::to(const std::vector<CustomMetric
   return all;
 }
 
+Team team_of(std::shared_ptr<ThreadTeam> threads) {
+  ThreadTeam* const team = threads.get();
+  return {std::shared_ptr<ThreadTeam>(of_this_process(std::move(threads)), team)};
+}
+
 std::shared_ptr<ThreadTeam> Convert<std::shared_ptr<ThreadTeam>>::from(nb::handle value,
                                                                        const Place& place) {
   if (value.is_none()) return {};
@@ -134,7 +139,7 @@ std::shared_ptr<ThreadTeam> Convert<std::shared_ptr<ThreadTeam>>::from(nb::handl
   return nb::cast<const Team&>(value).threads;
 }
 nb::object Convert<std::shared_ptr<ThreadTeam>>::to(const std::shared_ptr<ThreadTeam>& value) {
-  return value == nullptr ? nb::object(nb::none()) : nb::cast(Team{value});
+  return value == nullptr ? nb::object(nb::none()) : nb::cast(team_of(value));
 }
 
 }  // namespace linnet::python

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gil.h"
 #include "options.h"
 
 // How Python writes what a training consists of.
@@ -76,6 +77,8 @@ struct Convert<MetricResult> {
 struct Team {
   std::shared_ptr<ThreadTeam> threads;
 };
+/// The same team for Python's objects, which a process that was forked off leaves alone.
+Team team_of(std::shared_ptr<ThreadTeam> threads);
 template <>
 struct Convert<std::shared_ptr<ThreadTeam>> {
   static std::string type() { return "ThreadTeam | None"; }

@@ -3,14 +3,16 @@
 """Times Python beside the command: benchmark.py LINNET [ROUNDS], where LINNET is build/release/bin/linnet.
 
 Prints the seconds of an epoch of mnist-cnn from both, in turns, and what a prediction of one sample costs in
-Python beyond what a prediction costs in C++ (`linnet bench --workload mnist-cnn --predict` times that). Say what
-else the machine does, since both share it."""
+Python beyond one of C++ (`latency_bench` beside the command). Say what else the machine does, since both share
+it."""
+import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -35,37 +37,65 @@ def epoch_in_cpp(command, epochs):
         log = os.path.join(folder, "run")
         subprocess.run([command, "train", "--workload", "mnist-cnn", "--data", "fashion-mnist", "--batch", "64",
                         "--epochs", str(epochs), "--out", log, "--quiet"], check=True, capture_output=True)
-        import json
         with open(os.path.join(log, "history.jsonl")) as lines:
             return [json.loads(line)["seconds"] for line in lines]
 
 
-def microseconds(call, number=20000):
-    for _ in range(200):
-        call()
-    best = []
-    for _ in range(7):
-        start = time.perf_counter()
-        for _ in range(number):
+def python_microseconds(model, calls):
+    """Sorted times of single predictions, into the caller's memory and into new memory."""
+    predictor = ln.Predictor(model, batches=[1])
+    x, out = np.zeros((1, *predictor.input_shape), np.float32), np.empty((1, *predictor.output_shape), np.float32)
+    found, clock = [], time.perf_counter_ns
+    for call in (lambda: predictor.predict(x, out), lambda: predictor.predict(x)):
+        for _ in range(calls // 10):
             call()
-        best.append((time.perf_counter() - start) / number * 1e6)
-    return min(best)
+        times = []
+        for _ in range(calls):
+            begin = clock()
+            call()
+            times.append((clock() - begin) / 1e3)
+        found.append(sorted(times)[calls // 2])
+    begin = clock()
+    for _ in range(calls):
+        (lambda: None)()
+    return [each - (clock() - begin) / 1e3 / calls for each in found]  # less what the call of a lambda takes
 
 
-def main(command, rounds="3"):
-    print("load", os.getloadavg(), "processors", os.cpu_count())
-    data = ln.datasets.fashion_mnist()
+def cpp_microseconds(program, folder, calls):
+    Path(folder, "samples").write_bytes(b"")
+    out = subprocess.run([program, f"{folder}/model.safetensors", f"{folder}/samples", f"{folder}/outputs", str(calls)],
+                         check=True, capture_output=True, text=True).stdout
+    return json.loads(out)["median_us"]
+
+
+def epochs(command, data, rounds):
     python, cpp = [], []
-    for _ in range(int(rounds)):
+    for _ in range(rounds):
         python += epoch_in_python(data, 2)
         cpp += epoch_in_cpp(command, 2)
-    print(f"epoch of mnist-cnn: Python {statistics.median(python):.3f} s (least {min(python):.3f}), command "
-          f"{statistics.median(cpp):.3f} s (least {min(cpp):.3f})")
-    tiny = ln.Model(ln.sequential(4, [ln.Dense(2)]), threads=1)
-    predictor = ln.Predictor(tiny, batches=[1])
-    x, out = np.ones((1, 4), np.float32), np.empty((1, 2), np.float32)
-    print(f"a prediction of one sample, 4 features to 2: predict(x, out) {microseconds(lambda: predictor.predict(x, out)):.2f} µs, "
-          f"predict(x) {microseconds(lambda: predictor.predict(x)):.2f} µs")
+    print(f"epoch of mnist-cnn: Python median {statistics.median(python):.3f} s, least {min(python):.3f} s; command "
+          f"{statistics.median(cpp):.3f} s, least {min(cpp):.3f} s; ratio of the least {min(python) / min(cpp):.3f}")
+
+
+def predictions(program, rounds, calls=20000):
+    for name, made in (("4 features to 2", ln.sequential(4, [ln.Dense(2)])), ("mnist-cnn", network())):
+        model = ln.Model(made, threads=1)
+        into, new, cpp = [], [], []
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(f"{folder}/model.safetensors")
+            for _ in range(rounds):
+                for all_times, one in zip((into, new), python_microseconds(model, calls)):
+                    all_times.append(one)
+                cpp.append(cpp_microseconds(program, folder, calls))
+        print(f"a prediction of one sample, {name}: C++ {min(cpp):.2f} us, Python predict(x, out) {min(into):.2f} us, "
+              f"predict(x) {min(new):.2f} us: {min(into) - min(cpp):.2f} and {min(new) - min(cpp):.2f} us more (medians of "
+              f"{calls} calls, least of {rounds} rounds)")
+
+
+def main(command, rounds="5"):
+    print("load", os.getloadavg(), "processors", os.cpu_count())
+    predictions(str(Path(command).parent / "latency_bench"), int(rounds))
+    epochs(command, ln.datasets.fashion_mnist(), int(rounds))
 
 
 if __name__ == "__main__":

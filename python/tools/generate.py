@@ -3,7 +3,7 @@
 """Writes what follows from the extension module: generate.py FOLDER, where _linnet lies.
 
 layers.py, optimizers.py and schedules.py hold a class for each description of the library (src/describe/),
-_linnet.pyi the types of all else."""
+_linnet/*.pyi the types of all else."""
 import importlib
 import keyword
 import re
@@ -103,14 +103,37 @@ def write(path, doc, base, pages, more=""):
     path.write_text(text)
 
 
+def typed(text):
+    """Mends what mypy --strict refuses in nanobind's stubs."""
+    def line(one):
+        if not re.match(r"\s*(def|import|[\w.]+\s*[:=])", one):
+            return one
+        one = re.sub(r"\bdict\b(?!\[)", "dict[str, Any]", one)
+        one = re.sub(r"os\.PathLike(?!\[)", "os.PathLike[str]", one)
+        one = one.replace("types.CapsuleType", "object")  # new in Python 3.13
+        if "__getitem__" in one:
+            one = re.sub(r"\bslice\b", "builtins.slice", one)  # the module has a function slice()
+        return one
+    text = "\n".join(map(line, text.splitlines())) + "\n"
+    # Tensor has a method numpy().
+    text = text.replace("numpy.typing.", "_numpy.").replace("import numpy.typing\n", "import numpy.typing as _numpy\n")
+    for name in ("Any", "builtins"):
+        if re.search(rf"\b{name}\b", text) and not re.search(rf"import.*\b{name}\b", text):
+            text = text.replace("\n\n", f"\n\n{'from typing import Any' if name == 'Any' else 'import builtins'}\n", 1)
+    return text
+
+
 def stub(module, path):
     from nanobind.stubgen import StubGen
-    text = ""
-    for name in [None, "zoo", "datasets"]:
-        pass
     made = StubGen(module=module, recursive=False)
     made.put(module)
     text = made.get()
+    if hasattr(module, "__version__"):
+        text += "\n__version__: str\n"
+    path.parent.mkdir(exist_ok=True)
+    text = typed(text)
+    if "import linnet._linnet" in text:  # of a submodule, whose arguments are the module's classes
+        text = re.sub(r"(?<=: )Layer\b", "linnet._linnet.Layer", text)
     path.write_text(text)
 
 
@@ -122,7 +145,12 @@ def main(folder):
     write(folder / "layers.py", "The layers.", "Layer", module._layers())
     write(folder / "optimizers.py", "The optimizers.", "Optimizer", module._optimizers())
     write(folder / "schedules.py", "The learning-rate schedules.", "Schedule", module._schedules())
-    stub(module, folder / "_linnet.pyi")
+    for error in vars(module).values():
+        if isinstance(error, type) and issubclass(error, Exception):
+            error.__module__ = module.__name__  # it is called linnet.Error elsewhere
+    stub(module, folder / "_linnet" / "__init__.pyi")
+    for name in ("datasets", "zoo"):
+        stub(getattr(module, name), folder / "_linnet" / f"{name}.pyi")
 
 
 if __name__ == "__main__":

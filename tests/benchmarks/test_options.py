@@ -56,7 +56,12 @@ class Options(unittest.TestCase):
 
     def test_every_framework_has_its_workloads(self):
         folders = {peer.folder for peer in engines.PEERS.values() if peer.runs_in == "python"}
-        self.assertEqual(folders, set(peer_python.installable()))
+        self.assertEqual(folders, {*peer_python.installable(), "linnet-python"})  # a wheel of this tree
+
+    def test_linnets_own_package_is_a_peer_of_all_where_its_python_is_named(self):
+        self.assertNotIn("linnet-python", parsed("--peers", "all").peers)
+        self.assertIn("linnet-python", parsed("--peers", "all", "--python", "linnet-python=/a/python").peers)
+
     def test_flux_is_a_peer_where_its_project_is_named(self):
         self.assertNotIn("flux", parsed("--peers", "all").peers)
         self.assertEqual(parsed("--peers", "jax", "--flux", "/f").peers, ["jax", "flux"])

@@ -17,7 +17,8 @@ import linnet as ln
 
 # What runs long for large numbers gets small ones; fashion_mnist() would download.
 SMALL = {"epochs", "steps", "iterations", "evaluations", "threads", "train", "test", "features", "depth",
-         "train_samples", "folds", "batch", "shards", "prefetch", "decoders", "every_steps", "size", "keep"}
+         "train_samples", "folds", "batch", "shards", "prefetch", "decoders", "every_steps", "size", "keep",
+         "repeats", "points", "bins", "calibration_bins", "residual_bins", "past", "future", "season"}
 LEFT_OUT = {"fashion_mnist", "Dataset.map", "cuda_status"}
 
 
@@ -84,7 +85,7 @@ def values():
 
 def signatures():
     """Yields (owner, name, parameters) of what the stub declares, and of the Python files."""
-    stub = ast.parse((Path(ln.__file__).parent / "_linnet.pyi").read_text())
+    stub = ast.parse((Path(ln.__file__).parent / "_linnet" / "__init__.pyi").read_text())
     for node in stub.body:
         inner = node.body if isinstance(node, ast.ClassDef) else [node]
         for one in inner:
@@ -124,7 +125,7 @@ def right_calls(ours):
             (data.rows, [0, 4], {}), (ln.write_state, ["state", trainer.state()], {}), (model.save, ["model.safetensors"], {}),
             (ln.Model.load, ["model.safetensors"], {"device": "cpu"}), (ln.table_task, [{"a": [1, 2, 3] * 9, "y": [1, 2, 3] * 9}, "y"], {"test": 0.3}),
             (ln.parse_table, ["a,b\n1,2\n", "t"], {"separator": ","}), (ln.train, [model, data], {"epochs": 1, "batch": 4}),
-            (ln.evaluate_metrics, [model, data], {"batch": 4}), (ln.summarize, [network, 4], {}), (ln.profile_training, [model, data, 4, 2], {}),
+            (ln.evaluate_metrics, [model, data], {"batch": 4}), (ln.summarize, [network, 4], {}), (ln.profile_training, [model, data], {"batch": 4, "steps": 2}),
             (ln.concat, [[ours[5], ours[5]]], {"axis": 0}), (ln.einsum, ["bij,bij->bi", [ours[5], ours[5]]], {}), (ln.reshape, [ours[5], (3, 2)], {}),
             (ln.RecordSource, [list(x)], {"record": 3}), (ln.zoo.mlp, [3, [4], ln.ReLU(), 2], {}), (ln.zoo.resnet18, [], {"sample": (32, 32, 3)}),
             (ln.Residual, [[ln.Dense(3)]], {"shortcut": [ln.Dense(3)]}), (ln.CustomLayer, [lambda x, w: x], {"kind": "k"})]

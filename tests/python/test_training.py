@@ -3,6 +3,8 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -157,6 +159,15 @@ class Training(unittest.TestCase):
             one.fit(bad)
 
     def test_pickles(self):
+        model = ln.Model(cnn(), seed=5)
+        x = digits(8, 1).train.column("image")
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict(x), model.predict(x))
+        again = ln.Model.from_bytes(model.to_bytes(), threads=1)
+        self.assertEqual(again.threads, 1)
+        np.testing.assert_array_equal(again.predict(x), model.predict(x))
+        with self.assertRaises(ln.DataError):
+            ln.Model.from_bytes(model.to_bytes()[:100])
         network = pickle.loads(pickle.dumps(cnn()))
         self.assertEqual(network.to_json(), cnn().to_json())
         layer = pickle.loads(pickle.dumps(ln.Conv2d(4, padding="same")))
@@ -291,6 +302,23 @@ class Threads(unittest.TestCase):
         self.assertTrue(text.endswith("True"), text)
 
 
+    def test_a_forked_process_ends(self):
+        # New threads have the old ones' identity, so the old team's destructor would wait for the new one.
+        code = ("import os, signal, sys, linnet as ln\n"
+                "def made(**given): return ln.Model(ln.sequential(4, [ln.Dense(2)]), **given)\n"
+                "team = ln.make_thread_team(2)\n"
+                "models = [made(threads=2), made(team=team)]\n"
+                "trainer, predictor = ln.Trainer(models[0]), ln.Predictor(models[1])\n"
+                "child = os.fork()\n"
+                "if child == 0:\n"
+                "    signal.alarm(30)\n"
+                "    other = made(threads=3)\n"
+                "    sys.exit(3)\n"
+                "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))")
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        self.assertEqual(ended.stdout, "3\n", ended.stderr)
+
+
 class Predictors(unittest.TestCase):
     def test_out(self):
         model = ln.Model(cnn())
@@ -303,6 +331,16 @@ class Predictors(unittest.TestCase):
             predictor.predict(x, out=np.empty((1, 10)))
         with self.assertRaises(ln.Error):
             predictor.predict(x, out=np.empty((2, 10), np.float32))
+
+
+    def test_the_memory_that_stays(self):
+        model = ln.Model(cnn())
+        predictor = ln.Predictor(model)
+        x = np.random.default_rng(1).random((2, 28, 28, 1), np.float32)
+        predictor.input(2).numpy()[:] = x
+        predictor.run(2)
+        predictor.wait()
+        np.testing.assert_array_equal(predictor.output(2).numpy(), model.predict(x))
 
 
 class Errors(unittest.TestCase):

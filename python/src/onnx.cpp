@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/onnx.h>
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind.h"
+#include "docstrings.h"
+#include "fields.h"
+#include "models.h"
+#include "options.h"
+#include "shapes.h"
+
+namespace linnet::python {
+
+template <>
+const Options<OnnxImportOptions>& options<OnnxImportOptions>() {
+  using O = OnnxImportOptions;
+  static const Options<O> all{"OnnxImportOptions",
+                              {option<&O::shapes>("shapes"), option<&O::batch_axis>("batch_axis")}};
+  return all;
+}
+
+namespace {
+
+/// An imported model, whose calls take turns.
+struct Imported {
+  ModelHandle model;
+  std::vector<OnnxPort> inputs, outputs;
+};
+
+}  // namespace
+
+void bind_onnx(nb::module_& m) {
+  Fields<OnnxPort> port(m, "OnnxPort");
+  port("name", &OnnxPort::name)("batch", &OnnxPort::batch);
+  port.bound()
+      .def_ro("axes", &OnnxPort::axes, doc("OnnxPort.axes"))
+      .def_prop_ro(
+          "sample", [](const OnnxPort& p) { return tuple_of(p.sample); },
+          nb::sig("def sample(self) -> tuple[int, ...]"), doc("OnnxPort.sample"));
+  nb::class_<Imported>(m, "OnnxImport", doc("OnnxImport"))
+      .def_ro("model", &Imported::model, doc("OnnxImport.model"))
+      .def_ro("inputs", &Imported::inputs, doc("OnnxImport.inputs"))
+      .def_ro("outputs", &Imported::outputs, doc("OnnxImport.outputs"));
+  m.def(
+      "import_onnx",
+      [](const std::filesystem::path& path, const nb::kwargs& named) {
+        nb::dict arguments = nb::borrow<nb::dict>(named);
+        const auto how = take<OnnxImportOptions>(arguments, "import_onnx");
+        const auto on = take<ModelOptions>(arguments, "import_onnx");
+        refuse_others(arguments, "import_onnx", {"shapes", "batch_axis", "device", "threads"});
+        const OnnxImport made = without_gil([&] { return import_onnx(path, how, on); });
+        return Imported{ModelHandle(made.model), made.inputs, made.outputs};
+      },
+      nb::sig(signature("import_onnx", "path: str | os.PathLike[str]",
+                        options<OnnxImportOptions>().parameters() + ", " +
+                            options<ModelOptions>().parameters(),
+                        "OnnxImport")),
+      doc("import_onnx", options<OnnxImportOptions>().arguments()));
+  m.def(
+      "export_onnx",
+      [](ModelHandle& model, const std::filesystem::path& path) {
+        model.use([&](Model& m) { export_onnx(m, path); });
+      },
+      nb::arg("model"), nb::arg("path"),
+      nb::sig("def export_onnx(model: Model, path: str | os.PathLike[str]) -> None"),
+      doc("export_onnx"));
+  Fields<OnnxOperator>(m, "OnnxOperator")("name", &OnnxOperator::name)("limit",
+                                                                       &OnnxOperator::limit);
+  m.def("onnx_operators", &onnx_operators, doc("onnx_operators"));
+}
+
+}  // namespace linnet::python

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/image_task.h>
+#include <linnet/text_task.h>
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind.h"
+#include "datasets.h"
+#include "docstrings.h"
+#include "fields.h"
+#include "options.h"
+#include "shapes.h"
+
+namespace linnet::python {
+
+template <>
+const Options<ImageTaskOptions>& options<ImageTaskOptions>() {
+  using O = ImageTaskOptions;
+  static const Options<O> all{"ImageTaskOptions",
+                              {option<&O::validation>("validation"), option<&O::test>("test"),
+                               option<&O::stratify>("stratify"), option<&O::seed>("seed"),
+                               option<&O::files>("files")}};
+  return all;
+}
+template <>
+const Options<TextColumns>& options<TextColumns>() {
+  using O = TextColumns;
+  static const Options<O> all{"TextColumns",
+                              {option<&O::text>("text"), option<&O::target>("target")}};
+  return all;
+}
+template <>
+const Options<TextTaskOptions>& options<TextTaskOptions>() {
+  using O = TextTaskOptions;
+  static const Options<O> all{"TextTaskOptions",
+                              {option<&O::validation>("validation"), option<&O::test>("test"),
+                               option<&O::stratify>("stratify"), option<&O::seed>("seed"),
+                               option<&O::words>("words"), option<&O::length>("length")}};
+  return all;
+}
+
+namespace {
+
+void bind_images(nb::module_& m) {
+  Fields<ImageTask>(m, "ImageTask")("data", &ImageTask::data)("network", &ImageTask::network)(
+      "training", &ImageTask::training)("notes", &ImageTask::notes);
+  m.def(
+      "image_task",
+      [](const nb::object& images, const nb::kwargs& named) {
+        ImageTaskOptions how;
+        options<ImageTaskOptions>().read(how, nb::borrow<nb::dict>(named), "image_task");
+        if (nb::isinstance<Splits>(images)) {
+          const auto data = nb::cast<Splits>(images);
+          return without_gil([&] { return image_task(data, how); });
+        }
+        const auto folder = Convert<std::filesystem::path>::from(images, {"image_task", "images"});
+        return without_gil([&] { return image_task(folder, how); });
+      },
+      nb::arg("images"), nb::arg("options"),
+      nb::sig(signature("image_task", "images: str | os.PathLike[str] | Splits",
+                        options<ImageTaskOptions>().parameters(), "ImageTask")),
+      doc("image_task", options<ImageTaskOptions>().arguments()));
+  m.def(
+      "image_training",
+      [](const ShapeArg& sample, std::int64_t images) {
+        return image_training(shape_of(sample), images);
+      },
+      nb::arg("sample"), nb::arg("images"), doc("image_training"));
+}
+
+void bind_texts(nb::module_& m) {
+  Fields<TextTask>(m, "TextTask")("data", &TextTask::data)("length", &TextTask::length)(
+      "network", &TextTask::network)("training", &TextTask::training)("notes", &TextTask::notes);
+  const std::string columns = options<TextColumns>().parameters();
+  m.def(
+      "text_task",
+      [](const std::filesystem::path& path, const nb::kwargs& named) {
+        nb::dict arguments = nb::borrow<nb::dict>(named);
+        const auto columns = take<TextColumns>(arguments, "text_task");
+        TextTaskOptions how;
+        options<TextTaskOptions>().read(how, arguments, "text_task");
+        how.columns = columns;
+        return without_gil([&] { return text_task(path, how); });
+      },
+      nb::sig(signature("text_task", "path: str | os.PathLike[str]",
+                        columns + ", " + options<TextTaskOptions>().parameters(), "TextTask")),
+      doc("text_task",
+          options<TextColumns>().arguments() + options<TextTaskOptions>().arguments().substr(11)));
+  m.def(
+      "labelled_texts",
+      [](const std::filesystem::path& path, const std::vector<std::string>& vocabulary,
+         std::int64_t length, const nb::kwargs& named) {
+        TextColumns columns;
+        options<TextColumns>().read(columns, nb::borrow<nb::dict>(named), "labelled_texts");
+        return without_gil([&] { return labelled_texts(path, columns, vocabulary, length); });
+      },
+      nb::arg("path"), nb::arg("vocabulary"), nb::arg("length"), nb::arg("columns"),
+      nb::sig(signature("labelled_texts",
+                        "path: str | os.PathLike[str], vocabulary: "
+                        "collections.abc.Sequence[str], length: int",
+                        columns, "Splits")),
+      doc("labelled_texts", options<TextColumns>().arguments()));
+  m.def("text_network", &text_network, nb::arg("length"), nb::arg("vocabulary"), nb::arg("classes"),
+        doc("text_network"));
+  m.def("text_training", &text_training, nb::arg("texts"), doc("text_training"));
+}
+
+}  // namespace
+
+void bind_tasks(nb::module_& m) {
+  bind_images(m);
+  bind_texts(m);
+}
+
+}  // namespace linnet::python
