@@ -51,8 +51,8 @@ class Watch {
   /// Throws RankError where a rank is lost, or where `partner` is done, so that nothing comes from
   /// it any more.
   void check(int partner) const;
-  /// For a connection to `partner` that is broken, which may be the first sign of a lost rank:
-  /// waits for the watch's opinion, at most for the deadline, and throws RankError.
+  /// Waits for the watch's opinion, at most for the deadline, and throws RankError. Called where
+  /// the connection to `partner` is broken, which may be the first sign of a lost rank.
   [[noreturn]] void explain(int partner, const std::string& broken) const;
   /// Tells the others that this rank ends, and why.
   void leave(const std::string& reason);

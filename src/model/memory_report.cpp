@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t kLargest = 5;
 
-std::string mebibytes(std::size_t bytes) {
-  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-}
-
 /// "'conv2d_1' f32 (128, 28, 28, 16) 6.1 MiB", the largest first.
 std::vector<std::string> largest_values(const Plan& plan) {
   std::vector<int> roots;
@@ -44,6 +40,10 @@ std::size_t value_bytes(const Graph& graph) {
 }
 
 }  // namespace
+
+std::string mebibytes(std::size_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
 
 std::string does_not_fit(const Plan& plan, std::size_t needed, std::size_t free, std::int64_t batch,
                          const std::function<Graph(std::int64_t)>& graph_of) {

@@ -49,11 +49,11 @@ struct DataPass {
   /// Runs steps [begin, end) of the pass; `first` describes the pass's step 0. With a feed a pass
   /// goes from step 0 on in order, or from where start_at() says.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
-  /// With a feed: begins a pass at a step that is not its first.
+  /// Begins a pass with a feed at a step that is not its first.
   void start_at(const StepInfo& first, std::uint64_t step) const;
   /// One step on `count` samples from step.position on: as many as a program's, or none.
   void run_one(const StepInfo& step, std::uint64_t count) const;
-  /// With a feed: brings the pass's first batch into the ring, where it stays; for profiles.
+  /// Brings the first batch of a pass with a feed into the ring, where it stays; for profiles.
   void hold_first(const StepInfo& first) const;
   /// Lets runs of this pass find a slot's memory there. Other passes may run the same programs.
   void bind(std::size_t slot, const void* address);

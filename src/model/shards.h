@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace linnet {
@@ -41,5 +42,11 @@ constexpr Shards shards_of_rank(std::int64_t count, int rank, int ranks) {
 
 /// As many shards as a batch may have.
 inline constexpr std::int64_t kMostShards = 1 << 16;
+
+/// Returns whether a batch may be cut into so many shards.
+constexpr bool is_shard_count(std::int64_t count) {
+  return count >= 1 && count <= kMostShards &&
+         std::has_single_bit(static_cast<std::uint64_t>(count));
+}
 
 }  // namespace linnet

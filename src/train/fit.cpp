@@ -11,9 +11,11 @@
 #include "base/check.h"
 #include "base/instructions.h"
 #include "data/fit_images.h"
+#include "dist/rank_group.h"
 #include "model/bind_columns.h"
 #include "model/check_values.h"
 #include "model/custom_metrics.h"
+#include "model/memory_report.h"
 #include "train/checkpoint_writer.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
@@ -252,8 +254,7 @@ class Fit {
     optimizer_ = objective_.optimizer(place_.last_epoch, steps, parts_.train.data);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     if (parts_.validation.samples + parts_.test.samples > 0) objective_.allocate_averaged_memory();
-    const FitProgram program{model_,           objective_, options_, optimizer_,
-                             trainer_.options, trained,    ranks_};
+    const FitProgram program{model_, objective_, options_, optimizer_, trainer_.options, trained};
     form_ = choose_form(parts_, program, notes_);
     options_.shards = static_cast<std::int64_t>(form_.shards.count);
     add_programs(session_, parts_, program, form_);
@@ -279,10 +280,9 @@ class Fit {
     } catch (const OutOfMemory& error) {
       if (on_host || form_.streamed || parts_.train.data.has_source()) throw;
       throw OutOfMemory(
-          fmt::format("{}; streamed (--streamed), the data set '{}' of {:.1f} MiB stays in host "
-                      "memory and the device holds {} batches of it",
-                      error.what(), data_name_,
-                      static_cast<double>(parts_.train.data.parts[0].bytes.size()) / (1 << 20),
+          fmt::format("{}; streamed (--streamed), the data set '{}' of {} stays in host memory and "
+                      "the device holds {} batches of it",
+                      error.what(), data_name_, mebibytes(parts_.train.data.parts[0].bytes.size()),
                       options_.prefetch),
           error.wanted, error.free);
     }

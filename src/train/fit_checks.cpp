@@ -2,7 +2,6 @@
 #include "train/fit_checks.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/check.h"
 #include "model/shards.h"
@@ -11,8 +10,7 @@
 namespace linnet {
 
 void check_shards(std::int64_t shards) {
-  require(shards >= 1 && shards <= kMostShards &&
-              std::has_single_bit(static_cast<std::uint64_t>(shards)),
+  require(is_shard_count(shards),
           "expected a power of two from 1 to {} as the shards of a batch; got {}", kMostShards,
           shards);
 }

@@ -11,7 +11,9 @@
 #include "base/check.h"
 #include "base/join.h"
 #include "model/check_values.h"
+#include "model/memory_report.h"
 #include "model/update_options.h"
+#include "train/memory_plan.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -52,7 +54,7 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
     parts.updates.tree =
         std::make_unique<LeafSteps>(session, program.model, objective.key, parts.train.data, step,
                                     objective.memory, form.shards.count, options.shuffle,
-                                    program.ranks);
+                                    program.trainer.ranks);
   }
   for (FitPart* part : {&parts.validation, &parts.test}) {
     if (part->samples == 0) continue;
@@ -100,7 +102,8 @@ std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) 
       trained_parameters(program.model.definition(), program.optimizer);
   const bool on_host = program.model.backend->threads() > 0;
   const bool recompute = program.trainer.recompute;
-  const std::int64_t first = options.shards > 0 ? options.shards : program.size();
+  const Ranks& ranks = program.trainer.ranks;
+  const std::int64_t first = options.shards > 0 ? options.shards : ranks.size();
   const std::int64_t last = options.shards > 0 ? options.shards : kMostShards;
   std::vector<FitForm> forms;
   for (std::int64_t shards = first; shards <= last; shards *= 2) {
@@ -108,7 +111,7 @@ std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) 
     if (useless || norm_of_one_value(network, program.trained, options.batch, shards, trains)) {
       break;
     }
-    FitForm form{.shards = shards_of_rank(shards, program.rank(), program.size()),
+    FitForm form{.shards = own_shards(shards, ranks),
                  .streamed = options.streamed,
                  .recompute = recompute};
     const auto add = [&] { forms.push_back(form); };
@@ -133,20 +136,12 @@ std::string change_of(const FitForm& plain, const FitForm& form, std::int64_t le
   return join(words, ", ");
 }
 
-std::string mebibytes(std::size_t bytes) {
-  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-}
-
 }  // namespace
 
 FitForm choose_form(const FitParts& parts, const FitProgram& program,
                     std::vector<std::string>& notes) {
   const FitOptions& options = program.options;
-  const std::int64_t ranks = program.size();
-  require(options.shards == 0 || options.shards >= ranks,
-          "expected at least as many shards as ranks, {}; got {}", ranks, options.shards);
-  FitForm form{.shards = shards_of_rank(options.shards > 0 ? options.shards : ranks, program.rank(),
-                                        program.size()),
+  FitForm form{.shards = own_shards(options.shards, program.trainer.ranks),
                .streamed = options.streamed,
                .recompute = program.trainer.recompute};
   check_batch_norms(program.model.definition(), program.trained, options.batch,
@@ -168,9 +163,7 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
       }
       break;
     }
-    require(found.has_value(),
-            "this training needs at least {} bytes ({}) at batch {}; the memory limit is {} bytes",
-            smallest, mebibytes(smallest), options.batch, options.memory_limit);
+    if (!found) fail_above_limit(smallest, options.batch, options.memory_limit);
     form = *found;
   }
   const std::int64_t rows = leaf_of(program, form);

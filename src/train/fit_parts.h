@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "dist/rank_group.h"
 #include "model/session.h"
 #include "ops/optimizer_update/optimizer_update.h"
 #include "train/epoch_updates.h"
@@ -56,10 +55,6 @@ struct FitProgram {
   const OptimizerAttrs& optimizer;
   const TrainerOptions& trainer;
   std::int64_t trained;  ///< samples of an epoch
-  RankGroup* ranks;      ///< null: this process alone
-
-  int rank() const { return ranks != nullptr ? ranks->rank() : 0; }
-  int size() const { return ranks != nullptr ? ranks->size() : 1; }
 };
 
 /// Returns the form that the options ask for, or that stays within FitOptions::memory_limit: the

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <string_view>
 #include <variant>
@@ -101,12 +100,13 @@ FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
 
 std::string weights_text(const ModelState& model) {
   uLong sum = 0;
-  for (const auto& buffer : {model.parameters, model.statistics}) {
-    std::vector<std::byte> bytes(buffer == model.parameters ? model.definition().bytes(true)
-                                                            : model.definition().bytes(false));
-    model.backend->download(*buffer, 0, bytes);
+  const auto add = [&](const Buffer& buffer, bool trained) {
+    std::vector<std::byte> bytes(model.definition().bytes(trained));
+    model.backend->download(buffer, 0, bytes);
     sum = ::crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  }
+  };
+  add(*model.parameters, true);
+  add(*model.statistics, false);
   return fmt::format("checksum {:08x}", sum);
 }
 
@@ -117,10 +117,8 @@ std::int64_t shards_of(const FitSettings& saved) {
   const std::string& text = found->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), shards);
   // What else a damaged checkpoint says is named by check_settings().
-  const bool possible = error == std::errc() && end == text.data() + text.size() && shards > 0 &&
-                        shards <= kMostShards &&
-                        std::has_single_bit(static_cast<std::uint64_t>(shards));
-  return possible ? shards : 0;
+  const bool read = error == std::errc() && end == text.data() + text.size();
+  return read && is_shard_count(shards) ? shards : 0;
 }
 
 void check_settings(const FitSettings& saved, const FitSettings& now, const std::string& what) {

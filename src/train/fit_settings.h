@@ -20,8 +20,9 @@ struct TrainerState;
 /// functions (custom losses, schedules, metrics) are known by their names alone.
 using FitSettings = std::vector<std::pair<std::string, std::string>>;
 
-/// Of a fit, without the numbers of its epochs (FitState). Options with the shards that are used;
-/// optimizer: resolved for it. data: what its steps read. Goes through all data once.
+/// Returns those of a fit, without the numbers of its epochs (FitState), and goes through all data
+/// once. options: with the shards that are used; optimizer: resolved for the fit; data: what its
+/// steps read.
 FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
                         const FitOptions& options, const OptimizerAttrs& optimizer,
                         const StepData& data);

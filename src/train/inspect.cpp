@@ -15,12 +15,7 @@ namespace {
 Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
                      const TrainingOptions& options, const Backend& backend) {
   return training_step(network, assumed_data(network, options.loss),
-                       {.batch = batch,
-                        .shuffle = options.shuffle,
-                        .optimizer = resolve(options, network, 1),
-                        .disabled_passes = options.disabled_passes,
-                        .recompute = options.recompute},
-                       supports_of(backend));
+                       planned_step(network, batch, options), supports_of(backend));
 }
 
 /// The rows of a summary: one for each layer that records know, with all operators that are its

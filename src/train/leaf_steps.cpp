@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "base/check.h"
+#include "dist/rank_group.h"
 #include "model/loss_shares.h"
 #include "train/recipes.h"
 
@@ -26,6 +27,12 @@ bool has_rows(std::span<const LeafRows> leaves, std::size_t first, std::size_t c
 
 }  // namespace
 
+Shards own_shards(std::int64_t asked, const Ranks& ranks) {
+  require(asked == 0 || asked >= ranks.size(),
+          "expected at least as many shards as ranks, {}; got {}", ranks.size(), asked);
+  return shards_of_rank(asked > 0 ? asked : ranks.size(), ranks.rank(), ranks.size());
+}
+
 std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards) {
   std::vector<LeafRows> leaves(shards.count, batch);
   for (std::uint64_t s = 0; s < shards.count; ++s) {
@@ -38,7 +45,7 @@ std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards) {
 LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key,
                      const StepData& data, const TrainingStep& step,
                      std::shared_ptr<TrainingMemory> memory, std::uint64_t most, bool shuffle,
-                     RankGroup* ranks)
+                     const Ranks& ranks)
     : model_(model),
       data_(data),
       shuffle_(shuffle),
@@ -46,7 +53,7 @@ LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key
       ranks_(ranks),
       layout_(model.definition()) {
   LINNET_ASSERT(most > 0);
-  const auto own = most / static_cast<std::uint64_t>(ranks != nullptr ? ranks->size() : 1);
+  const auto own = most / static_cast<std::uint64_t>(ranks.size());
   for (std::size_t level = 0; level < levels_of(own); ++level) {
     keep_.push_back(session.add_program(keep_recipe(key, model, level, memory)));
     add_.push_back(session.add_program(add_recipe(key, model, level, memory)));
@@ -81,13 +88,13 @@ void LeafSteps::run(std::span<const LeafRows> leaves, const RunLeaf& run) {
 
 void LeafSteps::add_up(std::span<const LeafRows> leaves, const RunLeaf& run) {
   const std::vector<LeafRows> told = this->told(leaves);
-  const auto ranks = static_cast<std::size_t>(ranks_ != nullptr ? ranks_->size() : 1);
+  const auto ranks = static_cast<std::size_t>(ranks_.size());
   if (ranks == 1) {
     sum(told, 0, levels_of(leaves.size()), run);
     return;
   }
   const std::size_t own = told.size() / ranks;
-  const std::size_t first = own * static_cast<std::size_t>(ranks_->rank());
+  const std::size_t first = own * static_cast<std::size_t>(ranks_.rank());
   const bool any = sum(told, first, levels_of(own),
                        [&](std::size_t leaf, const LeafRows& rows) { run(leaf - first, rows); });
   add_ranks(told.front().step, !any);
@@ -110,8 +117,9 @@ void LeafSteps::add_ranks(const StepInfo& step, bool empty) {
     if (!on_host) backend.download(buffer, 0, std::as_writable_bytes(sums));
     backend.download(buffer, layout_.counters, counter_bytes);
   }
-  ranks_->sum(sums, name);
-  ranks_->sum(std::span<double>(counters), name);
+  RankGroup& ranks = *RankAccess::group(ranks_);
+  ranks.sum(sums, name);
+  ranks.sum(std::span<double>(counters), name);
   if (!on_host) backend.upload(buffer, 0, std::as_bytes(sums));
   backend.upload(buffer, layout_.counters, counter_bytes);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/ranks.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "dist/rank_group.h"
 #include "model/leaf.h"
 #include "model/session.h"
 
@@ -20,6 +21,10 @@ struct LeafRows {
   std::uint64_t rows = 0;
 };
 
+/// Returns the shards of this rank where so many are asked for; 0: one for each rank. Throws Error
+/// where there are fewer than ranks.
+Shards own_shards(std::int64_t asked, const Ranks& ranks);
+
 /// Returns the leaves of a batch, which `batch` describes.
 std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards);
 
@@ -29,10 +34,10 @@ class LeafSteps {
  public:
   /// Adds its programs to the session; the leaves' pass is the caller's. Session::attach() comes
   /// after this. most: leaves of a step. shuffle: whether rows are in the epoch's order.
-  /// ranks: those that compute the other leaves; null: none do.
+  /// ranks: those that compute the other leaves.
   LeafSteps(Session& session, ModelState& model, const std::string& key, const StepData& data,
             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory, std::uint64_t most,
-            bool shuffle, RankGroup* ranks = nullptr);
+            bool shuffle, const Ranks& ranks = {});
 
   /// Returns what each leaf's program is told.
   std::vector<LeafRows> told(std::span<const LeafRows> leaves) const;
@@ -54,7 +59,7 @@ class LeafSteps {
   StepData data_;
   bool shuffle_;
   std::shared_ptr<TrainingMemory> memory_;
-  RankGroup* ranks_;
+  Ranks ranks_;
   LeafLayout layout_;
   std::vector<float> sums_;           ///< of a device, on their way to other ranks
   std::vector<CachedProgram*> keep_;  ///< by level of the tree

@@ -9,6 +9,7 @@
 #include "model/check_values.h"
 #include "model/custom_metrics.h"
 #include "model/leaf.h"
+#include "model/memory_report.h"
 #include "model/shards.h"
 #include "model/update_options.h"
 #include "train/fit_checks.h"
@@ -49,16 +50,21 @@ std::size_t record_bytes(const StepData& data) {
 
 }  // namespace
 
+TrainingStep planned_step(const NetworkDefinition& network, std::int64_t batch,
+                          const TrainingOptions& options) {
+  return {.batch = batch,
+          .shuffle = options.shuffle,
+          .optimizer = resolve(options, network, 1),
+          .average = {options.average.decay, options.average.warmup},
+          .disabled_passes = options.disabled_passes,
+          .recompute = options.recompute};
+}
+
 MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                            std::int64_t shards, const TrainingOptions& options, Backend& backend) {
   const StepData data = assumed_data(network, options.loss);
   const Supports supports = supports_of(backend);
-  TrainingStep step{.batch = batch,
-                    .shuffle = options.shuffle,
-                    .optimizer = resolve(options, network, 1),
-                    .average = {options.average.decay, options.average.warmup},
-                    .disabled_passes = options.disabled_passes,
-                    .recompute = options.recompute};
+  TrainingStep step = planned_step(network, batch, options);
   MemoryPlan memory{.shards = shards, .recompute = options.recompute};
   std::size_t own = 0;
   const auto plan = [&](Graph graph, bool fixed_weights = false) {
@@ -96,15 +102,19 @@ MemoryPlan planned_training(const NetworkDefinition& network, std::int64_t batch
   for (std::int64_t shards = first; shards <= last && (shards == first || shards < 2 * batch);
        shards *= 2) {
     TrainingOptions tried = options;
-    for (const bool recompute : {options.recompute, true}) {
-      tried.recompute = recompute;
+    for (bool last_form = false; !last_form; tried.recompute = true) {
+      last_form = tried.recompute;
       const MemoryPlan memory = training_memory(network, batch, shards, tried, backend);
       if (limit == 0 || memory.total() <= limit) return memory;
       least = least == 0 ? memory.total() : std::min(least, memory.total());
     }
   }
-  fail("this training needs at least {} bytes at batch {}; the memory limit is {} bytes", least,
-       batch, limit);
+  fail_above_limit(least, batch, limit);
+}
+
+void fail_above_limit(std::size_t least, std::int64_t batch, std::size_t limit) {
+  fail("this training needs at least {} bytes ({}) at batch {}; the memory limit is {} bytes",
+       least, mebibytes(least), batch, limit);
 }
 
 MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batch, Loss loss,

@@ -12,6 +12,11 @@
 
 namespace linnet {
 
+/// Returns what a training's steps are compiled from, where only their plan is asked for: the
+/// optimizer is one of a single step.
+TrainingStep planned_step(const NetworkDefinition& network, std::int64_t batch,
+                          const TrainingOptions& options);
+
 /// Returns the memory of a training's steps, whose batches are of so many shards.
 MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                            std::int64_t shards, const TrainingOptions& options, Backend& backend);
@@ -24,6 +29,9 @@ std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards);
 /// asks for. Throws Error where nothing stays within the limit.
 MemoryPlan planned_training(const NetworkDefinition& network, std::int64_t batch,
                             const TrainingOptions& options, Backend& backend);
+
+/// Throws Error where no form of a training stays within the limit: the smallest needs `least`.
+[[noreturn]] void fail_above_limit(std::size_t least, std::int64_t batch, std::size_t limit);
 
 /// Returns the memory of predictions of a batch.
 MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batch, Loss loss,

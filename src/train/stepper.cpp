@@ -42,8 +42,7 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
       data_(batch.data_),
       options_(batch.options_),
       most_batches_(batches),
-      ranks_(RankAccess::group(trainer.options.ranks)),
-      shards_(shards_of_batch()),
+      shards_(own_shards(options_.shards, trainer.options.ranks)),
       read_(objective.read(data_)),
       session_(*objective.model),
       done_(kRemembered) {
@@ -65,14 +64,6 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
   trains_ = trained_parameters(network, step_.optimizer);
   check_batch_norms(read_.run_of(network), samples, options_.size,
                     static_cast<std::int64_t>(shards_.count), trains_);
-}
-
-Shards Stepper::shards_of_batch() const {
-  const int ranks = ranks_ != nullptr ? ranks_->size() : 1;
-  require(options_.shards == 0 || options_.shards >= ranks,
-          "expected at least as many shards as ranks, {}; got {}", ranks, options_.shards);
-  return shards_of_rank(options_.shards > 0 ? options_.shards : ranks,
-                        ranks_ != nullptr ? ranks_->rank() : 0, ranks);
 }
 
 bool Stepper::takes(const Batch& batch, std::int64_t batches) const {
@@ -121,7 +112,8 @@ DataPass& Stepper::leaf() {
 LeafSteps& Stepper::tree(std::uint64_t leaves) {
   if (leaves > most_leaves_) {
     tree_ = std::make_unique<LeafSteps>(session_, *objective_.model, objective_.key, read_, step_,
-                                        objective_.memory, leaves, options_.shuffle, ranks_);
+                                        objective_.memory, leaves, options_.shuffle,
+                                        trainer_.options.ranks);
     most_leaves_ = leaves;
   }
   return *tree_;
@@ -216,8 +208,9 @@ void Stepper::explain(NotFinite& found) {
   const LeafSteps& tree = this->tree(leaves.size());
   session_.attach();
   const std::vector<LeafRows> told = tree.told(leaves);
-  const std::size_t begin = ranks_ != nullptr ? shards_.first : 0;
-  const std::size_t end = ranks_ != nullptr ? shards_.last : told.size();
+  const bool own = trainer_.options.ranks.size() > 1;
+  const std::size_t begin = own ? shards_.first : 0;
+  const std::size_t end = own ? shards_.last : told.size();
   for (std::size_t i = begin; i < end; ++i) {
     const LeafRows& rows = told[i];
     if (rows.rows == 0) continue;

@@ -57,7 +57,6 @@ class Stepper {
   /// Returns the leaves of a step over these batches: its shards, or the batches themselves.
   std::vector<LeafRows> leaves_of(std::span<const LeafRows> batches) const;
 
-  Shards shards_of_batch() const;
   /// Notes in the model what it learns from, as fit() does.
   void record();
 
@@ -66,8 +65,7 @@ class Stepper {
   Dataset data_;
   BatchOptions options_;
   std::int64_t most_batches_;
-  RankGroup* ranks_;  ///< null: this process alone
-  Shards shards_;     ///< of a batch
+  Shards shards_;  ///< of a batch
   std::int64_t steps_per_epoch_ = 1;
   StepData read_;
   Session session_;

@@ -93,7 +93,7 @@ Network normed() {
                  {Dense{.units = 6}, BatchNorm{}, ReLU{}, Dropout{.rate = 0.2}, Dense{.units = 2}});
 }
 
-/// In the batches of the fits below, so that sums have the same order.
+/// Returns the loss in the batches of the fits below, so that sums have the same order.
 double loss_of(Model& model) { return evaluate(model, four_samples(), Loss::automatic, 2).loss; }
 
 /// Asks for the average after each epoch, and measures it.

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -14,7 +15,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "nn/definition.h"
+#include "model/step_graph.h"
 #include "report/machine.h"
 
 extern char** environ;
@@ -22,27 +23,18 @@ extern char** environ;
 namespace linnet::command {
 namespace {
 
-template <class T>
-Tensor zeros(const Shape& sample, std::int64_t count) {
-  const Shape shape = sample.batched(count);
-  return Tensor(std::vector<T>(static_cast<std::size_t>(shape.elements())), shape);
-}
-
-/// Returns samples of the types for which memory is planned.
+/// Returns zeros of the types for which memory is planned, in pages that are there.
 Dataset zeros_for(const Network& network, Loss loss, std::int64_t count) {
-  std::vector<Column> inputs;
-  for (const NetworkInput& input : network.definition().inputs) {
-    const bool ids = input.dtype == DType::i32;
-    const bool pixels = !ids && input.sample.rank() > 1;
-    inputs.push_back({input.name, ids      ? zeros<std::int32_t>(input.sample, count)
-                                  : pixels ? zeros<std::uint8_t>(input.sample, count)
-                                           : zeros<float>(input.sample, count)});
+  const StepData assumed = assumed_data(network.definition(), loss);
+  std::vector<Column> columns;
+  for (const StepData::Part& part : assumed.parts) {
+    Tensor zeros(part.record.dtype, part.record.shape.sample().batched(count));
+    std::ranges::fill(zeros.writable_bytes(), std::byte{0});
+    columns.push_back({part.name, std::move(zeros)});
   }
-  const Shape outputs = network.output_shape();
-  const bool labels = loss == Loss::cross_entropy ||
-                      (loss == Loss::automatic && outputs.rank() == 1 && outputs[0] > 1);
-  Tensor targets = labels ? zeros<std::int32_t>({}, count) : zeros<float>(outputs, count);
-  return Dataset(std::move(inputs), {{"target", std::move(targets)}});
+  std::vector<Column> targets{std::move(columns.back())};
+  columns.pop_back();
+  return Dataset(std::move(columns), std::move(targets));
 }
 
 /// Forgets the peak so far; Linux.
