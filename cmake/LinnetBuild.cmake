@@ -66,12 +66,23 @@ if(LINNET_PRECOMPILE AND CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$")
                                       ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
-# linnet_layer(name [OWN_FLAGS] SOURCES ... DEPENDS layers... LINK libraries...)
+# linnet_layer(name [OWN_FLAGS] SOURCES ... [OWN_NAMES ...] DEPENDS layers... LINK libraries...)
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their
 # headers and no others' (tools/check_includes.py keeps it). OWN_FLAGS: it is compiled with other flags.
+# OWN_NAMES: sources of it, or ALL, whose local names stand in others of it too: a build that compiles
+# several at a time (preset fuzz) leaves these by themselves.
 function(linnet_layer name)
-  cmake_parse_arguments(ARG "OWN_FLAGS" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_FLAGS" "" "SOURCES;OWN_NAMES;DEPENDS;LINK" ${ARGN})
   add_library(linnet_${name} STATIC ${ARG_SOURCES})
+  if(ARG_OWN_NAMES STREQUAL "ALL")
+    set_target_properties(linnet_${name} PROPERTIES UNITY_BUILD OFF)
+  elseif(ARG_OWN_NAMES)
+    set_source_files_properties(${ARG_OWN_NAMES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+  if(LINNET_FUZZ)  # With these checks too Clang takes minutes for a file of vector kernels.
+    list(FILTER ARG_SOURCES INCLUDE REGEX "_hwy\\.cpp$")
+    set_source_files_properties(${ARG_SOURCES} PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
+  endif()
   target_include_directories(linnet_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
                                                    ${PROJECT_SOURCE_DIR}/include)
   list(TRANSFORM ARG_DEPENDS PREPEND linnet_)
@@ -84,33 +95,55 @@ function(linnet_layer name)
   endif()
 endfunction()
 
+# linnet_test_objects(name SOURCES ... LAYERS ...)
+# Test cases for several programs of linnet_test() or linnet_gpu_test(), which name it in OBJECTS.
+function(linnet_test_objects name)
+  if(NOT LINNET_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS" ${ARGN})
+  add_library(${name} OBJECT ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIE)  # as programs are compiled
+  list(TRANSFORM ARG_LAYERS PREPEND linnet_)
+  target_link_libraries(${name} PRIVATE ${ARG_LAYERS} GTest::gtest)
+  linnet_compile_tests(${name})
+endfunction()
+
 # linnet_slow_tests(names...): of add_test() in the same folder; see SLOW below.
 function(linnet_slow_tests)
   set_property(TEST ${ARGN} APPEND PROPERTY LABELS slow)
 endfunction()
 
+# Of the tests' own sources: what they test is compiled as users get it, they themselves sooner.
+set(LINNET_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+function(linnet_compile_tests target)
+  target_link_libraries(${target} PRIVATE linnet_options)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_options(${target} PRIVATE ${LINNET_TEST_OPTIONS})
+  linnet_precompile(${target} REUSE linnet_test_headers)
+endfunction()
 if(LINNET_BUILD_TESTS AND LINNET_PRECOMPILE)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "// For its headers alone.\n")
   add_library(linnet_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
   set_target_properties(linnet_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(linnet_test_headers PRIVATE -fPIE)  # as programs are compiled
+  target_compile_options(linnet_test_headers PRIVATE -fPIE ${LINNET_TEST_OPTIONS})  # as tests are
   target_link_libraries(linnet_test_headers PRIVATE GTest::gtest fmt::fmt linnet_options)
   linnet_precompile(linnet_test_headers HEADERS <gtest/gtest.h>)
 endif()
 
-# linnet_test(name SOURCES ... LAYERS ... [LINK ...] [SLOW patterns...])
+# linnet_test(name SOURCES ... [OBJECTS ...] LAYERS ... [LINK ...] [SLOW patterns...])
 # One GoogleTest program; ctest sees every case of it. SLOW names cases, as --gtest_filter does, that take
 # over half a second: they get the label `slow`, which `./dev test --quick` leaves out.
 function(linnet_test name)
   if(NOT LINNET_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK;SLOW" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;OBJECTS;LAYERS;LINK;SLOW" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   list(TRANSFORM ARG_LAYERS PREPEND linnet_)
-  target_link_libraries(${name} PRIVATE ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main linnet_options)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  linnet_precompile(${name} REUSE linnet_test_headers)
+  target_link_libraries(${name} PRIVATE ${ARG_OBJECTS} ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main)
+  linnet_compile_tests(${name})
   set(seconds 300)
   if(LINNET_SANITIZE MATCHES "thread")
     set(seconds 1800)  # some take minutes where processors are shared

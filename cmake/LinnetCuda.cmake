@@ -103,7 +103,7 @@ function(linnet_cuda_layer name)
       $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra>
       # What fmt 9 does for nvcc no longer compiles in C++20; as for other compilers it does.
       $<$<COMPILE_LANGUAGE:CUDA>:-DFMT_USE_CONSTEXPR=1;-DFMT_CONSTEVAL=>
-      # A kernel that spills registers, on any architecture, is a warning: in CI an error.
+      # A kernel that spills registers, on any architecture, is a warning: an error in preset ci.
       $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills>
       $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${LINNET_WERROR}>>:--Werror=all-warnings>
       $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-ffp-contract=off>)
@@ -112,19 +112,19 @@ function(linnet_cuda_layer name)
   endif()
 endfunction()
 
-# linnet_gpu_test(name SOURCES ... LAYERS ...): a GoogleTest program that holds the
+# linnet_gpu_test(name SOURCES ... [OBJECTS ...] LAYERS ...): a GoogleTest program that holds the
 # plug-in's code itself, for machines with a GPU; on others it says so and exits with 77. ctest must not
 # discover its cases: it would start the program where libraries of CUDA may be missing.
 function(linnet_gpu_test name)
   if(NOT LINNET_HAVE_CUDA OR NOT LINNET_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;OBJECTS;LAYERS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/gpu_main.cpp
     $<TARGET_OBJECTS:linnet_ops_cuda> $<TARGET_OBJECTS:linnet_backend_cuda>)
   list(TRANSFORM ARG_LAYERS PREPEND linnet_)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_include_directories(${name} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-  target_link_libraries(${name} PRIVATE ${ARG_LAYERS} CUDA::cudart_static CUDA::cublasLt
-                                        ${CUDNN_LIBRARY} ${CMAKE_DL_LIBS} GTest::gtest linnet_options)
+  target_link_libraries(${name} PRIVATE ${ARG_OBJECTS} ${ARG_LAYERS} CUDA::cudart_static
+                                        CUDA::cublasLt ${CUDNN_LIBRARY} ${CMAKE_DL_LIBS} GTest::gtest)
+  linnet_compile_tests(${name})
 endfunction()

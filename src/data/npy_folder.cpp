@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int32_t kMostClasses = 1 << 20;  // names are made up to the largest label
-
 Tensor read_records(const fs::path& path) {
   Tensor array = read_npy(path);
   require<DataError>(array.shape().rank() > 0,
@@ -63,11 +61,11 @@ Column target_of(const fs::path& path, const Tensor& array, std::optional<std::i
   Tensor labels = converted(path, array, DType::i32);
   const std::span<const std::int32_t> elements = labels.as<std::int32_t>();
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    if ((elements[i] >= 0 && elements[i] < kMostClasses) || elements[i] == ignored) continue;
+    if ((elements[i] >= 0 && elements[i] < kMostLabels) || elements[i] == ignored) continue;
     fail<DataError>(
         "label {} of record {} in '{}' is outside [0, {}); whole numbers are class indices; save "
         "values as float32",
-        elements[i], i, path.string(), kMostClasses);
+        elements[i], i, path.string(), kMostLabels);
   }
   return {.name = "label", .data = std::move(labels)};
 }

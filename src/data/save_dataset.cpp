@@ -11,11 +11,6 @@
 #include "data/targets.h"
 
 namespace linnet {
-namespace {
-
-constexpr std::int32_t kMostClasses = 1 << 20;  // names are made up to the largest label
-
-}  // namespace
 
 void save_class_names(const Dataset& data, const StagedFolder& folder) {
   if (data.classes().empty()) return;
@@ -42,9 +37,9 @@ void number_classes(Splits& splits) {
   const std::span<const std::int32_t> test = labels_of(splits.test);
   for (const std::span<const std::int32_t> labels : {train, test}) {
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      require(labels[i] >= 0 && labels[i] < kMostClasses,
+      require(labels[i] >= 0 && labels[i] < kMostLabels,
               "label {} of sample {} in '{}' is outside [0, {})", labels[i], i,
-              splits.train.info().name, kMostClasses);
+              splits.train.info().name, kMostLabels);
     }
   }
   const auto names = numbered_names(std::max(classes_of(train), classes_of(test)));

@@ -10,6 +10,9 @@
 
 namespace linnet {
 
+/// Bounds the labels in files: names are made up to the largest one.
+inline constexpr std::int32_t kMostLabels = 1 << 20;
+
 /// Returns the first target where it is one label a sample, (N) class indices; else nothing.
 std::span<const std::int32_t> labels_of(const Dataset& data);
 /// Returns the first target where it is labels, class indices (N) or of steps or pixels, (N, ...),

@@ -14,7 +14,6 @@
 namespace linnet {
 namespace {
 
-constexpr std::int64_t kDay = 86400;
 constexpr std::int64_t kMostTime = std::int64_t{1} << 53;
 
 /// A row of a table and its time.
@@ -27,8 +26,6 @@ struct Group {
   std::string entity = {};
   std::vector<TimedRow> rows = {};
 };
-
-std::int64_t floor_day(std::int64_t time) { return (time >= 0 ? time : time - kDay + 1) / kDay; }
 
 std::chrono::year_month_day date_at(std::int64_t time) {
   return {std::chrono::sys_days{std::chrono::days(floor_day(time))}};

@@ -19,7 +19,6 @@
 namespace linnet {
 namespace {
 
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 20;
 constexpr std::size_t kMostCategories = 32;
 constexpr std::size_t kMostListed = 30;  // columns in a message
 constexpr std::int64_t kLeastIdentifiers = 20;

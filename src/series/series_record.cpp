@@ -18,8 +18,6 @@ namespace {
 constexpr std::int64_t kVersion = 2;  // 1: without month_day
 constexpr std::size_t kDepth = 4;
 constexpr const char* kWhat = "its series transform";
-constexpr std::int64_t kDay = 86400;
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 20;
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of a window
 constexpr std::int64_t kMostStep = std::int64_t{1} << 40;
 constexpr std::array<std::string_view, 4> kTimeKinds{"rows", "number", "date", "compact"};
@@ -191,7 +189,7 @@ std::string step_text(const SeriesRecord& record) {
 
 std::string time_text(const SeriesRecord& record, std::int64_t time) {
   if (!record.dates()) return fmt::format("{}", time);
-  const std::int64_t day = (time >= 0 ? time : time - kDay + 1) / kDay;
+  const std::int64_t day = floor_day(time);
   const std::int64_t seconds = time - day * kDay;
   constexpr std::int64_t kMostDays = 10'000'000;  // what std::chrono knows as a date
   if (day < -kMostDays || day > kMostDays) return fmt::format("day {} after 1970-01-01", day);

@@ -11,6 +11,14 @@
 
 namespace linnet {
 
+inline constexpr std::int64_t kDay = 86400;                        // seconds
+inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 20;  // of a window's past or future
+
+/// Returns the day since 1970-01-01 of a time in seconds since then, which may be negative.
+constexpr std::int64_t floor_day(std::int64_t time) {
+  return (time >= 0 ? time : time - kDay + 1) / kDay;
+}
+
 /// What the time of a row is.
 enum class TimeKind : std::uint8_t {
   rows,     ///< the row's number in its series

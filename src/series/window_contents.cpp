@@ -19,7 +19,6 @@ namespace linnet {
 namespace {
 
 constexpr double kDaysOfYear = 365.2425;
-constexpr std::int64_t kDay = 86400;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// Writes the values of one input, row by row of one series.
@@ -120,7 +119,7 @@ Layout layout_of(const SeriesRecord& record) {
 
 /// The turn of each cycle at a time, in [0, 1).
 std::vector<double> turns_of(const std::vector<std::string>& cycles, std::int64_t time) {
-  const std::int64_t day = (time >= 0 ? time : time - kDay + 1) / kDay;
+  const std::int64_t day = floor_day(time);
   const DateTime date{.day = day, .seconds = static_cast<double>(time - day * kDay)};
   std::vector<double> turns;
   for (const std::string& cycle : cycles) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostFrequent = 10;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-bool is_number(ColumnType type) {
+bool has_order(ColumnType type) {
   return type == ColumnType::number || type == ColumnType::integer || type == ColumnType::date_time;
 }
 bool is_text(ColumnType type) {
@@ -138,7 +138,7 @@ void correlate(const Table& table, std::size_t column, std::size_t target, Colum
   const ColumnType type = table.columns()[column].type;
   const ColumnType of_target = table.columns()[target].type;
   if (type == ColumnType::constant || type == ColumnType::identifier) return;
-  if (is_number(type) && is_number(of_target)) {
+  if (has_order(type) && has_order(of_target)) {
     std::vector<double> x = numbers_of(table, column);
     std::vector<double> y = numbers_of(table, target);
     keep_pairs(x, y, [](double v) { return std::isfinite(v); });
@@ -147,7 +147,7 @@ void correlate(const Table& table, std::size_t column, std::size_t target, Colum
     return;
   }
   const auto classes = [&](std::size_t of) {
-    return is_number(table.columns()[of].type) ? tenths_of(numbers_of(table, of))
+    return has_order(table.columns()[of].type) ? tenths_of(numbers_of(table, of))
                                                : labels_of(table, of);
   };
   std::vector<int> x = classes(column);
@@ -216,7 +216,7 @@ std::vector<ColumnSurvey> survey_table(const Table& table, std::size_t target) {
                         .type = column.type,
                         .missing = column.missing,
                         .distinct = column.distinct};
-    if (is_number(column.type)) survey_numbers(table, i, survey);
+    if (has_order(column.type)) survey_numbers(table, i, survey);
     if (is_text(column.type)) survey_texts(table, i, survey);
     if (target < table.columns().size() && i != target) correlate(table, i, target, survey);
     all.push_back(std::move(survey));

@@ -7,28 +7,24 @@
 #include <utility>
 
 #include "model/update_options.h"
+#include "train/early_stopping.h"
 
 namespace linnet {
 namespace {
 
-/// What FitOptions::watch watches by default.
-double watched(const EpochReport& report) {
-  return report.validation.samples > 0 ? report.validation.loss
-         : report.test.samples > 0     ? report.test.loss
-                                       : report.train.loss;
-}
+double watched_loss(const EpochReport& report) { return watched(report).loss; }
 
 /// Leaves the model with its best epoch's weights, by which the test set is measured.
 void take_best(Trainer& trainer, Model& model, const Dataset& test, History& history) {
   model.set_weights(trainer.best().weights());
-  const auto best = std::ranges::min_element(history.epochs, {}, watched);
+  const auto best = std::ranges::min_element(history.epochs, {}, watched_loss);
   history.notes.push_back(
       fmt::format("the weights are those of epoch {}, whose {} loss {:.4g} is the lowest",
                   best->epoch,
                   best->validation.samples > 0 ? "validation"
                   : best->test.samples > 0     ? "test"
                                                : "training",
-                  watched(*best)));
+                  watched_loss(*best)));
   if (test.size() > 0) history.epochs.back().test = trainer.evaluate(test);
 }
 
