@@ -5,13 +5,13 @@ its rows have age, work class, weight, education, years of it, marital status, o
 race, sex, gain, loss, hours a week, country and income, without a line of names."""
 import sys
 
-import pandas as pd
-from sklearn.compose import ColumnTransformer, make_column_selector
-from sklearn.impute import SimpleImputer
-from sklearn.model_selection import train_test_split
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+import pandas as pd  # type: ignore[import-untyped]
+from sklearn.compose import ColumnTransformer, make_column_selector  # type: ignore[import-untyped]
+from sklearn.impute import SimpleImputer  # type: ignore[import-untyped]
+from sklearn.model_selection import train_test_split  # type: ignore[import-untyped]
+from sklearn.neural_network import MLPClassifier  # type: ignore[import-untyped]
+from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+from sklearn.preprocessing import OneHotEncoder, StandardScaler  # type: ignore[import-untyped]
 
 from linnet.sklearn import LinnetClassifier
 

@@ -25,10 +25,10 @@ from .layers import Dense, Dropout, Flatten
 from .schedules import Constant
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-    from sklearn.utils import check_random_state, compute_sample_weight
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin  # type: ignore[import-untyped]
+    from sklearn.utils import check_random_state, compute_sample_weight  # type: ignore[import-untyped]
+    from sklearn.utils.multiclass import check_classification_targets  # type: ignore[import-untyped]
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data  # type: ignore[import-untyped]
 except ImportError as missing:
     raise ImportError("linnet.sklearn needs scikit-learn 1.6 or newer: "
                       "pip install 'scikit-learn>=1.6'") from missing

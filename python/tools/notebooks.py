@@ -50,13 +50,16 @@ def cells_of(path):
     yield "markdown", f"# {ast.get_docstring(tree)}\n\nMade of `examples/python/{name}` by `./dev notebooks`."
     lines = text.splitlines()
     begin = tree.body[0].end_lineno  # the docstring's
-    for block in re.split(r"\n\n+(?=\S)", "\n".join(lines[begin:]).strip("\n")):
-        parsed = ast.parse(block).body
-        last = parsed[-1] if parsed else None
-        if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name) and \
-                last.targets[0].id in SHOWN:
+    blocks = re.split(r"\n\n+(?=\S)", "\n".join(lines[begin:]).strip("\n"))
+    first = 0
+    while all(isinstance(one, (ast.Import, ast.ImportFrom)) for one in ast.parse(blocks[first]).body):
+        first += 1  # imports of other packages, then Linnet's
+    imports = ["\n\n".join(blocks[:first])] if first else []
+    for block in [*imports, *blocks[first:]]:
+        last = ast.parse(block).body[-1]
+        if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name) and last.targets[0].id in SHOWN:
             block += f"\n{last.targets[0].id}"
-        yield "code", block
+        yield "code", block.replace("  # type: ignore[import-untyped]", "")
 
 
 def shortened(text, folder):
