@@ -15,6 +15,12 @@ class Readme(unittest.TestCase):
         lines = [line for line in source.splitlines(keepends=True) if not line.startswith("//")]
         self.assertEqual(block, "".join(lines))
 
+    def test_its_python_is_the_example(self):
+        block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1)
+        source = (ROOT / "examples" / "python" / "fashion_mnist.py").read_text().partition("\n# Prints:\n")[0]
+        self.assertEqual(block, source[source.index("import "):])
+        self.assertLessEqual(len(block.splitlines()), 15)
+
     def test_its_program_is_short(self):
         block = re.search(r"int main\(\) \{\n(.*?)\n\}", (ROOT / "README.md").read_text(), re.DOTALL)
         self.assertLessEqual(len(block.group(1).splitlines()), 15)
