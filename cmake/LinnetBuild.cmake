@@ -95,21 +95,6 @@ function(linnet_layer name)
   endif()
 endfunction()
 
-# linnet_test_objects(name SOURCES ... LAYERS ...)
-# Test cases for several programs of linnet_test() or linnet_gpu_test(), which name it in OBJECTS.
-function(linnet_test_objects name)
-  if(NOT LINNET_BUILD_TESTS)
-    return()
-  endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS" ${ARGN})
-  add_library(${name} OBJECT ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name} PRIVATE -fPIE)  # as programs are compiled
-  list(TRANSFORM ARG_LAYERS PREPEND linnet_)
-  target_link_libraries(${name} PRIVATE ${ARG_LAYERS} GTest::gtest)
-  linnet_compile_tests(${name})
-endfunction()
-
 # linnet_slow_tests(names...): of add_test() in the same folder; see SLOW below.
 function(linnet_slow_tests)
   set_property(TEST ${ARGN} APPEND PROPERTY LABELS slow)
@@ -132,17 +117,17 @@ if(LINNET_BUILD_TESTS AND LINNET_PRECOMPILE)
   linnet_precompile(linnet_test_headers HEADERS <gtest/gtest.h>)
 endif()
 
-# linnet_test(name SOURCES ... [OBJECTS ...] LAYERS ... [LINK ...] [SLOW patterns...])
+# linnet_test(name SOURCES ... LAYERS ... [LINK ...] [SLOW patterns...])
 # One GoogleTest program; ctest sees every case of it. SLOW names cases, as --gtest_filter does, that take
 # over half a second: they get the label `slow`, which `./dev test --quick` leaves out.
 function(linnet_test name)
   if(NOT LINNET_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;OBJECTS;LAYERS;LINK;SLOW" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK;SLOW" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   list(TRANSFORM ARG_LAYERS PREPEND linnet_)
-  target_link_libraries(${name} PRIVATE ${ARG_OBJECTS} ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main)
   linnet_compile_tests(${name})
   set(seconds 300)
   if(LINNET_SANITIZE MATCHES "thread")

@@ -112,19 +112,19 @@ function(linnet_cuda_layer name)
   endif()
 endfunction()
 
-# linnet_gpu_test(name SOURCES ... [OBJECTS ...] LAYERS ...): a GoogleTest program that holds the
+# linnet_gpu_test(name SOURCES ... LAYERS ...): a GoogleTest program that holds the
 # plug-in's code itself, for machines with a GPU; on others it says so and exits with 77. ctest must not
 # discover its cases: it would start the program where libraries of CUDA may be missing.
 function(linnet_gpu_test name)
   if(NOT LINNET_HAVE_CUDA OR NOT LINNET_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;OBJECTS;LAYERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/gpu_main.cpp
     $<TARGET_OBJECTS:linnet_ops_cuda> $<TARGET_OBJECTS:linnet_backend_cuda>)
   list(TRANSFORM ARG_LAYERS PREPEND linnet_)
   target_include_directories(${name} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-  target_link_libraries(${name} PRIVATE ${ARG_OBJECTS} ${ARG_LAYERS} CUDA::cudart_static
-                                        CUDA::cublasLt ${CUDNN_LIBRARY} ${CMAKE_DL_LIBS} GTest::gtest)
+  target_link_libraries(${name} PRIVATE ${ARG_LAYERS} CUDA::cudart_static CUDA::cublasLt
+                                        ${CUDNN_LIBRARY} ${CMAKE_DL_LIBS} GTest::gtest)
   linnet_compile_tests(${name})
 endfunction()
