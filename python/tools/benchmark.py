@@ -41,24 +41,24 @@ def epoch_in_cpp(command, epochs):
             return [json.loads(line)["seconds"] for line in lines]
 
 
+def median_microseconds(call, calls):
+    for _ in range(calls // 10):
+        call()
+    times, clock = [], time.perf_counter_ns
+    for _ in range(calls):
+        begin = clock()
+        call()
+        times.append(clock() - begin)
+    return sorted(times)[calls // 2] / 1e3
+
+
 def python_microseconds(model, calls):
-    """Sorted times of single predictions, into the caller's memory and into new memory."""
+    """Medians of single predictions, into the caller's memory and into new memory, less that of an empty call."""
     predictor = ln.Predictor(model, batches=[1])
     x, out = np.zeros((1, *predictor.input_shape), np.float32), np.empty((1, *predictor.output_shape), np.float32)
-    found, clock = [], time.perf_counter_ns
-    for call in (lambda: predictor.predict(x, out), lambda: predictor.predict(x)):
-        for _ in range(calls // 10):
-            call()
-        times = []
-        for _ in range(calls):
-            begin = clock()
-            call()
-            times.append((clock() - begin) / 1e3)
-        found.append(sorted(times)[calls // 2])
-    begin = clock()
-    for _ in range(calls):
-        (lambda: None)()
-    return [each - (clock() - begin) / 1e3 / calls for each in found]  # less what the call of a lambda takes
+    empty = median_microseconds(lambda: None, calls)
+    return [median_microseconds(call, calls) - empty
+            for call in (lambda: predictor.predict(x, out), lambda: predictor.predict(x))]
 
 
 def cpp_microseconds(program, folder, calls):

@@ -14,9 +14,6 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-import nbformat
-from nbclient import NotebookClient
-
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "python"
 SHOWN = ("network", "history", "report", "summary", "importance")
@@ -68,6 +65,8 @@ def shortened(text, folder):
 
 
 def execute(path):
+    import nbformat
+    from nbclient import NotebookClient
     book = nbformat.v4.new_notebook()
     book.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     with tempfile.TemporaryDirectory() as where:

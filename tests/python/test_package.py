@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package: its examples print what they say, all has a docstring, and it is imported soon."""
+import importlib.util
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -45,6 +47,17 @@ class Examples(unittest.TestCase):
                     self.assertIn("accuracy", ended.stdout)
                 else:
                     self.assertEqual(ended.stdout, printed(program))
+
+    def test_the_notebooks_hold_the_programs(self):
+        spec = importlib.util.spec_from_file_location("notebooks", ROOT / "python" / "tools" / "notebooks.py")
+        notebooks = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(notebooks)
+        for program in sorted((ROOT / "examples" / "python").glob("*.py")):
+            with self.subTest(program=program.name):
+                book = json.loads(program.with_suffix(".ipynb").read_text())
+                self.assertEqual([(cell["cell_type"], "".join(cell["source"])) for cell in book["cells"]
+                                  if cell["id"] != "cell-argument"], list(notebooks.cells_of(program)),
+                                 "`./dev notebooks` writes the notebooks again")
 
     def test_the_first_prints_what_the_one_in_cpp_does(self):
         cpp = (ROOT / "examples/fashion_mnist.cpp").read_text().partition("\n// Prints:\n")[2]
