@@ -36,7 +36,7 @@ def epoch_in_cpp(command, epochs):
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "run")
         subprocess.run([command, "train", "--workload", "mnist-cnn", "--data", "fashion-mnist", "--batch", "64",
-                        "--epochs", str(epochs), "--out", log, "--quiet"], check=True, capture_output=True)
+                        "--epochs", str(epochs), "--out", log], check=True, capture_output=True)
         with open(os.path.join(log, "history.jsonl")) as lines:
             return [json.loads(line)["seconds"] for line in lines]
 
