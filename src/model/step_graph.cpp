@@ -229,7 +229,11 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
     if (gradients[i]) store_gradient(graph, gradients[i], *specs[i]);
   }
   leaf.measured = measure_statistics(graph, network, whole ? layout.statistics : layout.measured);
-  if (step.recompute) leaf.loss = recompute(graph, backward, leaf.loss);
+  TrainingGraph training{std::move(graph), backward, leaf.loss};
+  if (step.recompute) recompute(training, supports);
+  run_passes(training, training_passes(), supports, step.disabled_passes);
+  leaf.graph = std::move(training.graph);
+  leaf.loss = training.loss;
   return leaf;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -16,19 +17,13 @@ namespace {
   fail("the program's values have too many bytes to address; choose a smaller batch");
 }
 
-}  // namespace
-
-std::size_t assign_offsets(std::vector<Interval>& intervals) {
-  std::vector<std::size_t> order(intervals.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(intervals[b].bytes, a) < std::pair(intervals[a].bytes, b);
-  });
+/// Places the intervals in this order, each into the smallest gap that holds it; returns the bytes
+/// needed.
+std::size_t place(std::vector<Interval>& intervals, const std::vector<std::size_t>& order) {
   std::vector<const Interval*> placed;  // sorted by offset
   std::size_t peak = 0;
   for (std::size_t index : order) {
     Interval& wanted = intervals[index];
-    if (wanted.bytes > kMostBytes) fail_too_large();
     const std::size_t size = align_up(wanted.bytes);
     std::size_t best = std::numeric_limits<std::size_t>::max();
     std::size_t best_gap = best;
@@ -51,6 +46,57 @@ std::size_t assign_offsets(std::vector<Interval>& intervals) {
         std::upper_bound(placed.begin(), placed.end(), wanted.offset,
                          [](std::size_t offset, const Interval* i) { return offset < i->offset; });
     placed.insert(position, &wanted);
+  }
+  return peak;
+}
+
+/// Returns the largest sum of bytes at one node.
+std::size_t most_alive(const std::vector<Interval>& intervals) {
+  std::map<std::size_t, std::pair<std::size_t, std::size_t>> changes;  // begins and ends, by node
+  for (const Interval& interval : intervals) {
+    changes[interval.first].first += align_up(interval.bytes);
+    changes[interval.last + 1].second += align_up(interval.bytes);
+  }
+  std::size_t alive = 0;
+  std::size_t most = 0;
+  for (const auto& [node, change] : changes) {
+    alive = alive - change.second + change.first;
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
+/// Returns the intervals' order by key(interval), the largest first.
+template <class Key>
+std::vector<std::size_t> ordered(const std::vector<Interval>& intervals, Key key) {
+  std::vector<std::size_t> order(intervals.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(key(intervals[b]), a) < std::pair(key(intervals[a]), b);
+  });
+  return order;
+}
+
+}  // namespace
+
+std::size_t assign_offsets(std::vector<Interval>& intervals) {
+  for (const Interval& wanted : intervals) {
+    if (wanted.bytes > kMostBytes) fail_too_large();
+  }
+  const auto bytes = [](const Interval& i) { return i.bytes; };
+  std::size_t peak = place(intervals, ordered(intervals, bytes));
+  const std::size_t least = most_alive(intervals);
+  if (peak - least <= least / 50) return peak;
+  const auto span = [](const Interval& i) { return i.last - i.first; };
+  const auto area = [](const Interval& i) {
+    return static_cast<double>(i.bytes) * static_cast<double>(i.last - i.first + 1);
+  };
+  std::vector<Interval> other = intervals;
+  for (const auto& order : {ordered(intervals, area), ordered(intervals, span)}) {
+    const std::size_t needed = place(other, order);
+    if (needed >= peak) continue;
+    peak = needed;
+    intervals = other;
   }
   return peak;
 }

@@ -82,22 +82,51 @@ Network with_blocks() {
   return functional.build({{"y", x | GlobalAvgPool2d{} | Dense{.units = 5}}});
 }
 
+/// What a training leaves, and the bytes that it planned.
+std::pair<std::vector<float>, std::size_t> trained(const Network& network,
+                                                   const TrainingOptions& options) {
+  Model model(network, {.device = "cpu", .threads = 2, .seed = 3});
+  const History history = train(model, pixels(20), options);
+  std::vector<float> left = all_weights(model);
+  const std::vector<float> mean = parameter(model, "batch_norm_3.running_mean");
+  left.insert(left.end(), mean.begin(), mean.end());
+  left.push_back(static_cast<float>(history.epochs.back().train.loss));
+  return {left, history.planned_bytes};
+}
+
+TEST(TrainingPasses, GiveTheSameBitsInLessMemory) {
+  const std::vector<std::string> none{"recompute_norms", "share_concats"};
+  for (const std::int64_t shards : {1, 2}) {
+    TrainingOptions options = options_of(8, shards);
+    options.epochs = 2;
+    const auto all = trained(with_blocks(), options);
+    for (const std::vector<std::string>& disabled :
+         {std::vector{none[0]}, std::vector{none[1]}, none}) {
+      options.disabled_passes = disabled;
+      const auto without = trained(with_blocks(), options);
+      EXPECT_EQ(all.first, without.first) << shards << " shards without " << disabled[0];
+      EXPECT_LT(all.second, without.second) << shards << " shards without " << disabled[0];
+    }
+  }
+}
+
+/// Activations that are no ReLU, and a concatenation by itself.
+Network with_branches() {
+  FunctionalNetwork functional;
+  Expression x = functional.input("x", {8, 8, 1}) | Rescale{} | Conv2d{.filters = 8};
+  const auto branch = [](const Expression& in) {
+    return in | Conv2d{.filters = 16, .padding = Padding2d::same()} | BatchNorm{} | GELU{};
+  };
+  for (int i = 0; i < 6; ++i) x = concat({branch(x), branch(x)}, 2);
+  return functional.build({{"y", x | GlobalAvgPool2d{} | Dense{.units = 5}}});
+}
+
 TEST(Recompute, GivesTheSameBitsInLessMemory) {
   for (const std::int64_t shards : {1, 2}) {
-    const auto trained = [&](bool recompute) {
-      Model model(with_blocks(), {.device = "cpu", .threads = 2, .seed = 3});
-      TrainingOptions options = options_of(8, shards);
-      options.epochs = 2;
-      options.recompute = recompute;
-      const History history = train(model, pixels(20), options);
-      std::vector<float> left = all_weights(model);
-      const std::vector<float> mean = parameter(model, "batch_norm_3.running_mean");
-      left.insert(left.end(), mean.begin(), mean.end());
-      left.push_back(static_cast<float>(history.epochs.back().train.loss));
-      return std::pair(left, history.planned_bytes);
-    };
-    const auto plain = trained(false);
-    const auto again = trained(true);
+    TrainingOptions options = options_of(8, shards);
+    const auto plain = trained(with_branches(), options);
+    options.recompute = true;
+    const auto again = trained(with_branches(), options);
     EXPECT_EQ(again.first, plain.first) << shards;
     EXPECT_LT(again.second, plain.second) << shards;
   }
@@ -107,7 +136,7 @@ TEST(Recompute, ComesBeforeShards) {
   TrainingOptions options = options_of(16);
   options.recompute = true;
   const auto fit = [&](const TrainingOptions& how) {
-    Model model(with_blocks(), {.device = "cpu", .threads = 1, .seed = 3});
+    Model model(with_branches(), {.device = "cpu", .threads = 1, .seed = 3});
     return train(model, pixels(32), how);
   };
   const std::size_t needed = fit(options).planned_bytes;

@@ -144,6 +144,66 @@ TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
   EXPECT_EQ(compared, std::ssize(forward_passes()) - 2);
 }
 
+/// Two blocks of a DenseNet.
+Network dense_blocks() {
+  FunctionalNetwork functional;
+  Expression x = functional.input("x", {28, 28, 1}) | Rescale{} | Conv2d{.filters = 8, .stride = 4};
+  for (int block = 0; block < 2; ++block) {
+    for (int i = 0; i < 3; ++i) {
+      x = concat({x, x | BatchNorm{} | ReLU{} | Conv2d{.filters = 4, .padding = Padding2d::same()}},
+                 2);
+    }
+    x = x | BatchNorm{} | ReLU{} | Conv2d{.filters = 8};
+  }
+  return functional.build({{"y", x | GlobalAvgPool2d{} | Dense{.units = 10}}});
+}
+
+TEST(Passes, BlocksOfConcatenationsShareABuffer) {
+  const auto count = [&](const std::vector<std::string>& names, std::string_view of) {
+    return std::count(names.begin(), names.end(), of);
+  };
+  const std::vector<std::string> shared = cpu_operators(dense_blocks(), {});
+  EXPECT_EQ(count(shared, "concat"), 0);
+  EXPECT_EQ(count(shared, "update_channels"), 2 * (3 + 3));  // pieces, and their gradients
+  EXPECT_EQ(count(shared, "slice_grad"), 2);                 // the first operands, widened
+  EXPECT_EQ(count(shared, "slice"), 2 * (3 + 1));            // gradients of what was joined
+  EXPECT_EQ(count(shared, "batch_norm_again"), 2 * (3 + 1));
+  const std::vector<std::string> apart = cpu_operators(dense_blocks(), {"share_concats"});
+  EXPECT_EQ(count(apart, "concat"), 2 * 3);
+  EXPECT_EQ(count(apart, "update_channels"), 0);
+}
+
+/// All links of a chain are one value of the plan, and nothing is copied for it.
+TEST(Passes, ASharedBufferIsUpdatedInPlace) {
+  const Network network = dense_blocks();
+  Model model(network, {.device = "cpu", .threads = 1});
+  Backend& backend = *model.state().backend;
+  const auto program = backend.prepare(
+      training_step(network.definition(), assumed_data(network.definition(), Loss::cross_entropy),
+                    {.batch = 4, .optimizer = resolve({}, 1, 1)}, supports_of(backend)),
+      {});
+  const Plan& plan = program->plan();
+  int updates = 0;
+  for (const Node& node : plan.graph.nodes()) {
+    if (node.op->name() != "update_channels") continue;
+    const auto root = [&](Value v) { return plan.values[static_cast<std::size_t>(v.id)].root; };
+    EXPECT_EQ(root(node.outputs[0]), root(node.inputs[0])) << node.name;
+    ++updates;
+  }
+  EXPECT_EQ(updates, 12);
+}
+
+TEST(Passes, TrainingPassesCanBeSwitchedOffAndGiveTheSameBits) {
+  const Dataset digits = datasets::digits(64, 0, 4).train;
+  const std::vector<float> all = weights_after(dense_blocks(), digits, {.steps = 3});
+  for (const TrainingPass& pass : training_passes()) {
+    const std::vector<std::string> disabled{std::string(pass.name)};
+    ASSERT_NE(cpu_operators(dense_blocks(), {}), cpu_operators(dense_blocks(), disabled));
+    EXPECT_EQ(weights_after(dense_blocks(), digits, {.steps = 3, .disabled_passes = disabled}), all)
+        << pass.name;
+  }
+}
+
 /// What fuses wrongly would compute something else: activations in a row, one whose gradient needs
 /// its input, two rescales, a strided and a dilated convolution before pooling, probabilities.
 TEST(Passes, AwkwardNeighboursMeanTheSame) {
@@ -283,7 +343,7 @@ TEST(Passes, AnUnknownNameIsAnError) {
     EXPECT_STREQ(error.what(),
                  "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
-                 "fuse_batch_norm, fold_batch_norm, remove_dead");
+                 "fuse_batch_norm, fold_batch_norm, remove_dead, recompute_norms, share_concats");
   }
 }
 

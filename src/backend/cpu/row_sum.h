@@ -7,8 +7,13 @@
 
 namespace linnet::cpu {
 
-/// Adds `rows` rows of `columns` floats, one after another, to `sums`.
-void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums);
+/// Adds `rows` rows of `columns` floats, `pitch` apart, to `sums`.
+void add_rows(const float* x, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
+              float* sums);
+/// Adds rows that follow each other.
+inline void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
+  add_rows(x, columns, rows, columns, sums);
+}
 
 /// Returns two stages that sum the rows of a (rows, columns) matrix in a fixed order, whatever the
 /// threads: `add(args, range, sums)` adds the rows of one range into `sums` (zeroed before); then

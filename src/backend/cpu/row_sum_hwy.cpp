@@ -16,13 +16,13 @@ namespace HWY_NAMESPACE {
 /// Rows that are added to each other before they meet the sums in memory.
 constexpr int kGroup = 8;
 
-void AddRows(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
+void AddRows(const float* x, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
+             float* sums) {
   for_row_groups<kGroup>(rows, columns, [&](auto count, std::int64_t r) HWY_ATTR {
     constexpr int kRows = count.value;
     for_vectors(columns, [&](auto d, std::int64_t c) HWY_ATTR {
-      const float* at = x + r * columns + c;
-      const auto sum =
-          sum_of<kRows>([&](int i) HWY_ATTR { return hn::LoadU(d, at + i * columns); });
+      const float* at = x + r * pitch + c;
+      const auto sum = sum_of<kRows>([&](int i) HWY_ATTR { return hn::LoadU(d, at + i * pitch); });
       hn::StoreU(hn::Add(hn::LoadU(d, sums + c), sum), d, sums + c);
     });
   });
@@ -37,8 +37,9 @@ namespace linnet::cpu {
 
 HWY_EXPORT(AddRows);
 
-void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
-  HWY_DYNAMIC_DISPATCH(AddRows)(x, rows, columns, sums);
+void add_rows(const float* x, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
+              float* sums) {
+  HWY_DYNAMIC_DISPATCH(AddRows)(x, pitch, rows, columns, sums);
 }
 
 }  // namespace linnet::cpu

@@ -16,6 +16,11 @@ constexpr int kMaxSummingTasks = 16;
 struct Rows {
   std::int64_t rows = 0;
   std::int64_t channels = 0;
+  std::int64_t pitch = 0;  ///< of x; everything else follows each other
+
+  PitchedRows of(const float* x, std::int64_t begin, std::int64_t count) const {
+    return {x + begin * pitch, pitch, count};
+  }
 
   int tasks(double cost_each) const {
     return tasks_for(rows, cost_each * static_cast<double>(channels));
@@ -26,9 +31,10 @@ struct Rows {
   }
 };
 
-Rows rows_of(const Shape& x) {
-  const std::int64_t channels = x[-1];
-  return {channels > 0 ? x.elements() / channels : 0, channels};
+/// Rows of `like`, y or dy; x may be wider.
+Rows rows_of(const Shape& like, const Shape& x) {
+  const std::int64_t channels = like[-1];
+  return {channels > 0 ? like.elements() / channels : 0, channels, x[-1]};
 }
 
 /// Returns a stage of f(args, rows), the last rows first: what was read or written last is still in
@@ -54,13 +60,14 @@ void moments_of_range(const Args& args, const Rows& s, Range range, const Moment
   for (std::int64_t r = range.begin; r < range.end; r += at_once) {
     const std::int64_t rows = std::min(at_once, range.end - r);
     const bool first = r == range.begin;
-    moments_of(args.in(BatchNormOp::In::x) + r * s.channels, rows, s.channels, first ? to : block);
+    moments_of(s.of(args.in(BatchNormOp::In::x), r, rows), s.channels, first ? to : block);
     if (!first) merge_moments(block, rows, s.channels, to, r - range.begin);
   }
 }
 
 /// `mean_input`: the operand that holds the mean; 0 where the node itself computes it.
-Stage normalize_stage(const Rows& s, const BatchNormAttrs& attrs, std::size_t mean_input,
+template <class Attrs>
+Stage normalize_stage(const Rows& s, const Attrs& attrs, std::size_t mean_input,
                       std::int64_t scale_at) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
@@ -69,8 +76,9 @@ Stage normalize_stage(const Rows& s, const BatchNormAttrs& attrs, std::size_t me
     const float* mean = mean_input > 0 ? args.in(mean_input) : args.out(Out::mean);
     normalize_rows({mean, args.work() + scale_at, args.in(In::beta),
                     attrs.activation == Activation::relu},
-                   args.in(In::x) + begin, attrs.residual ? args.in(In::residual) + begin : nullptr,
-                   range.size(), s.channels, args.out(Out::y) + begin);
+                   s.of(args.in(In::x), range.begin, range.size()),
+                   attrs.residual ? args.in(In::residual) + begin : nullptr, s.channels,
+                   args.out(Out::y) + begin);
   });
 }
 
@@ -79,7 +87,7 @@ Stage normalize_stage(const Rows& s, const BatchNormAttrs& attrs, std::size_t me
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
-  const Rows s = rows_of(node.in(In::x));
+  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
   const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
   const auto count = static_cast<float>(std::max<std::int64_t>(s.rows, 1));
   const auto momentum = static_cast<float>(attrs.momentum);
@@ -123,9 +131,18 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   return kernel;
 }
 
+/// work[scale_at ...] = inv_std * gamma, as the forward pass has it.
+Stage scale_stage(const Rows& s, std::size_t gamma, std::size_t inv_std, std::int64_t scale_at) {
+  return parallel(1, [=](const Args& args) {
+    for (std::int64_t c = 0; c < s.channels; ++c) {
+      args.work()[scale_at + c] = args.in(inv_std)[c] * args.in(gamma)[c];
+    }
+  });
+}
+
 std::optional<Kernel> prepare_inference(const NodeView& node) {
   using In = BatchNormInferenceOp::In;
-  const Rows s = rows_of(node.in(In::x));
+  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
   const auto epsilon = static_cast<float>(attrs.epsilon);
   Kernel kernel;
@@ -140,26 +157,48 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
   return kernel;
 }
 
-/// Returns a range of rows of the gradient; y is null without an activation.
-GradientRows gradient_rows(const Args& args, std::int64_t channels, Range range) {
+/// The second run of normalize_stage().
+std::optional<Kernel> prepare_again(const NodeView& node) {
+  using In = BatchNormAgainOp::In;
+  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
+  Kernel kernel;
+  kernel.workspace_bytes = s.bytes_of_channels(1);
+  kernel.stages.push_back(scale_stage(s, In::gamma, In::inv_std, 0));
+  kernel.stages.push_back(normalize_stage(s, node.attrs<BatchNormAgainOp>(), In::mean, 0));
+  return kernel;
+}
+
+/// Returns a range of rows of the gradient; `line` is read where the mask follows from x.
+GradientRows gradient_rows(const Args& args, const Rows& s, const BatchNormGradAttrs& attrs,
+                           Range range, const Normalization& line) {
   using In = BatchNormGradOp::In;
-  const std::int64_t begin = range.begin * channels;
-  return {args.in(In::dy) + begin, args.in(In::x) + begin,
-          args.inputs.size() > 5 ? args.in(In::y) + begin : nullptr, range.size()};
+  const std::int64_t begin = range.begin * s.channels;
+  const bool masked = attrs.activation == Activation::relu;
+  return {args.in(In::dy) + begin, s.of(args.in(In::x), range.begin, range.size()),
+          masked && !attrs.from_input ? args.in(In::y) + begin : nullptr,
+          attrs.from_input ? &line : nullptr};
 }
 
 /// Both sums by task, then all of them and what follows for a channel, then dx. The workspace has
-/// the products of the tasks, their sums, then the lines by which dx follows.
+/// the products of the tasks, their sums, then the lines by which dx follows, scale first.
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
-  const Rows s = rows_of(node.in(In::dy));
-  const bool residual = node.attrs<BatchNormGradOp>().residual;
+  const Rows s = rows_of(node.in(In::dy), node.in(In::x));
+  const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
+  const bool residual = attrs.residual;
   const float part = s.rows > 0 ? 1.0F / static_cast<float>(s.rows) : 0.0F;
   const int tasks = s.summing_tasks(0.6);
   const std::int64_t of_tasks = tasks * s.channels;
+  const auto forward = [=](const Args& args) {
+    return Normalization{.scale = args.work() + 2 * of_tasks,
+                         .shift = attrs.from_input ? args.in(In::beta) : nullptr};
+  };
   Kernel kernel;
   kernel.workspace_bytes = s.bytes_of_channels(2 * tasks + 3);
+  if (attrs.from_input) {
+    kernel.stages.push_back(scale_stage(s, In::gamma, In::inv_std, 2 * of_tasks));
+  }
   kernel.stages.push_back(
       parallel(tasks, s.rows, [=](const Args& args, const Task& task, Range range) {
         float* products = args.work() + task.index * s.channels;
@@ -167,7 +206,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
         std::fill_n(products, s.channels, 0.0F);
         std::fill_n(sums, s.channels, 0.0F);
         float* dz = residual ? args.out(Out::dresidual) + range.begin * s.channels : nullptr;
-        add_gradient_sums(gradient_rows(args, s.channels, range), s.channels, args.in(In::mean),
+        const Normalization line = forward(args);
+        add_gradient_sums(gradient_rows(args, s, attrs, range, line), s.channels, args.in(In::mean),
                           products, sums, dz);
       }));
   const int adders = tasks_for(s.channels, 0.4 * tasks);
@@ -188,7 +228,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
     }
   }));
   kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, Range range) {
-    GradientRows of = gradient_rows(args, s.channels, range);
+    const Normalization line = forward(args);
+    GradientRows of = gradient_rows(args, s, attrs, range, line);
     if (residual) {  // which has been masked
       of.dy = args.out(Out::dresidual) + range.begin * s.channels;
       of.y = nullptr;
@@ -205,6 +246,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
 
 void register_batch_norm(Registry& registry) {
   registry.add(BatchNormOp::kName, prepare_forward);
+  registry.add(BatchNormAgainOp::kName, prepare_again);
   registry.add(BatchNormInferenceOp::kName, prepare_inference);
   registry.add(BatchNormGradOp::kName, prepare_gradient);
 }

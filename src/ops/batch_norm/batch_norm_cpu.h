@@ -5,7 +5,15 @@
 
 namespace linnet::cpu {
 
-// Loops over rows of `channels` floats, one after another, in the processor's widest vectors.
+// Loops over rows of `channels` floats in the processor's widest vectors. Rows follow each other;
+// those of x lie `pitch` floats apart.
+
+/// Rows of the operand that is normalised.
+struct PitchedRows {
+  const float* x = nullptr;
+  std::int64_t pitch = 0;
+  std::int64_t rows = 0;
+};
 
 /// A mean and a sum of squared distances from it for every channel.
 struct Moments {
@@ -13,8 +21,8 @@ struct Moments {
   float* squares = nullptr;
 };
 
-/// The moments of `rows` rows, at least one, whose second reading should find them in a cache.
-void moments_of(const float* x, std::int64_t rows, std::int64_t channels, const Moments& to);
+/// The moments of rows, at least one, whose second reading should find them in a cache.
+void moments_of(const PitchedRows& of, std::int64_t channels, const Moments& to);
 /// `to`, of `rows` rows, becomes the moments of these and of the `added` rows of `from` (Chan,
 /// Golub, LeVeque, 1979). At least one row in all.
 void merge_moments(const Moments& from, std::int64_t added, std::int64_t channels,
@@ -28,17 +36,27 @@ struct Normalization {
   bool relu = false;  ///< keeps NaN
 };
 /// `residual` may be null.
-void normalize_rows(const Normalization& by, const float* x, const float* residual,
-                    std::int64_t rows, std::int64_t channels, float* y);
+void normalize_rows(const Normalization& by, const PitchedRows& of, const float* residual,
+                    std::int64_t channels, float* y);
 
-/// Rows that the gradient's loops read. dz is dy where y > 0; all of it where y is null.
+/// Which elements of dy count.
+enum class GradientMask : std::uint8_t { all, output, input };
+
+/// Rows that the gradient's loops read. dz is dy where y > 0, y given or what x becomes by `line`;
+/// all of it where neither is given.
 struct GradientRows {
   const float* dy = nullptr;
-  const float* x = nullptr;
+  PitchedRows x;
   const float* y = nullptr;
-  std::int64_t rows = 0;
+  const Normalization* line = nullptr;
+
+  GradientMask mask() const {
+    if (line != nullptr) return GradientMask::input;
+    return y != nullptr ? GradientMask::output : GradientMask::all;
+  }
 };
-/// Adds dz * (x - mean) and dz to `products` and `sums`, and writes dz where it is not null.
+/// Adds dz * (x - mean) and dz to `products` and `sums`, and writes dz where it is not null (y must
+/// be given).
 void add_gradient_sums(const GradientRows& of, std::int64_t channels, const float* mean,
                        float* products, float* sums, float* dz);
 

@@ -345,9 +345,12 @@ __global__ void copy_statistics(const float* mean, const float* var, float* runn
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  if (node.in(BatchNormOp::In::x) != node.out(BatchNormOp::Out::y)) return std::nullopt;  // wider
   return own_batch_norm(node);
 }
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  const bool wide = node.in(BatchNormGradOp::In::x) != node.in(BatchNormGradOp::In::dy);
+  if (wide || node.attrs<BatchNormGradOp>().from_input) return std::nullopt;
   return own_batch_norm_gradient(node);
 }
 

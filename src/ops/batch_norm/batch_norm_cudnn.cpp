@@ -64,7 +64,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& conte
   norm.relu = attrs.activation == Activation::relu;
   norm.epsilon = attrs.epsilon;
   norm.momentum = attrs.momentum;
-  if (!asked(context, norm)) return std::nullopt;
+  const bool wide = node.in(BatchNormOp::In::x) != node.out(BatchNormOp::Out::y);
+  if (wide || !asked(context, norm)) return std::nullopt;
   const auto wrap = [&](const PlanPtr& plan) { return forward(plan, norm.c); };
   return context.cudnn->kernel_if_faster(norm, node, own_batch_norm(node), wrap, context.tuning);
 }
@@ -76,7 +77,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& cont
   norm.residual = attrs.residual;
   norm.relu = attrs.activation == Activation::relu;
   const bool dx_read = node.output_read.empty() || node.output_read[BatchNormGradOp::Out::dx];
-  if (!dx_read || !asked(context, norm)) return std::nullopt;
+  const bool wide = node.in(BatchNormGradOp::In::x) != node.in(BatchNormGradOp::In::dy);
+  if (!dx_read || wide || attrs.from_input || !asked(context, norm)) return std::nullopt;
   return context.cudnn->kernel_if_faster(norm, node, own_batch_norm_gradient(node), gradient,
                                          context.tuning);
 }

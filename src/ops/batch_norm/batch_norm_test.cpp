@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -136,6 +137,97 @@ TEST(BatchNorm, GradientAtManyTasks) {
       check({"batch_norm_grad relu " + to_string(shape),
              make_op(BatchNormGradOp({.residual = residual, .activation = Activation::relu})),
              gradient_operands(shape), kGradientFills, false});
+    }
+  }
+}
+
+/// Kernels that only the CPU has.
+void check_on_cpu(const std::string& name, OpPtr op, std::vector<ValueType> inputs) {
+  OpCase op_case{name, std::move(op), std::move(inputs), kFillsWithResidual, false};
+  op_case.devices = {"CPU"};
+  check(op_case);
+}
+
+TEST(BatchNorm, ReadsTheFirstChannelsOfWiderRows) {
+  for (const auto& [rows, channels, wide] :
+       {std::array{7, 3, 5}, std::array{1500, 64, 96}, std::array{1100, 5, 21}}) {
+    const std::string name = std::to_string(rows) + " of " + std::to_string(channels);
+    std::vector<ValueType> types = operands({rows, channels});
+    types[0] = f32({rows, wide});
+    check_on_cpu("batch_norm wide " + name, make_op(BatchNormOp(kRelu)), types);
+    check_on_cpu("batch_norm_again wide " + name,
+                 make_op(BatchNormAgainOp({.activation = Activation::relu})), types);
+    types.push_back(f32({rows, channels}));
+    check_on_cpu("batch_norm_again residual " + name,
+                 make_op(BatchNormAgainOp({.residual = true, .activation = Activation::relu})),
+                 types);
+    types = gradient_operands({rows, channels});
+    types[1] = f32({rows, wide});
+    check_on_cpu("batch_norm_grad wide " + name,
+                 make_op(BatchNormGradOp({.activation = Activation::relu})), types);
+    types[5] = f32({channels});
+    check_on_cpu("batch_norm_grad wide from input " + name,
+                 make_op(BatchNormGradOp({.activation = Activation::relu, .from_input = true})),
+                 types);
+  }
+  EXPECT_EQ(inference_error(make_op(BatchNormInferenceOp()),
+                            {f32({2, 5}), f32({3}), f32({3}), f32({3}), f32({3})}),
+            "[batch_norm_inference 'layer'] expected statistics of 5 channels; got x=(2, 5), "
+            "gamma=(3), beta=(3), running_mean=(3), running_var=(3)");
+}
+
+/// What the backward pass computes again, and what it finds in wider rows, are the same bits.
+TEST(BatchNorm, OtherWaysToTheSameBits) {
+  constexpr std::int64_t kWide = 70;
+  for (const std::int64_t channels : {5, 33, 66}) {
+    const std::int64_t rows = 1100;
+    Graph graph;
+    std::vector<Value> inputs;
+    std::vector<std::vector<double>> data;
+    const auto input = [&](const Shape& shape, auto at) {
+      inputs.push_back(graph.add_value("input", f32(shape), Storage::external, inputs.size()));
+      data.emplace_back();
+      for (std::int64_t i = 0; i < shape.elements(); ++i) data.back().push_back(at(i));
+      return inputs.back();
+    };
+    const auto number = [](std::int64_t i) { return std::sin(static_cast<double>(i * i % 4099)); };
+    const Shape c{channels};
+    const Value narrow = input({rows, channels}, [&](std::int64_t i) {
+      return number(i / channels * kWide + i % channels);
+    });
+    const Value wide = input({rows, kWide}, number);
+    const Value gamma = input(c, [](std::int64_t i) { return static_cast<double>(i % 7) - 2.5; });
+    const Value beta = input(c, [](std::int64_t i) { return 0.1 * static_cast<double>(i % 3); });
+    const Value running = input(c, [](std::int64_t) { return 1.0; });
+    const Value dy = input({rows, channels}, [&](std::int64_t i) { return number(3 * i + 1); });
+    const auto norm = [&](Value x) {
+      return graph.add(make_op(BatchNormOp(kRelu)), {x, gamma, beta, running, running}, "norm");
+    };
+    const auto gradient = [&](Value x, Value last, bool from_input, const std::vector<Value>& of) {
+      return graph.add(make_op(BatchNormGradOp(
+                           {.activation = Activation::relu, .from_input = from_input})),
+                       {dy, x, gamma, of[1], of[2], last}, "gradient");
+    };
+    const std::vector<Value> plain = norm(narrow);
+    const std::vector<Value> other = norm(wide);
+    const BatchNormAgainAttrs again{.activation = Activation::relu};
+    std::vector<std::vector<Value>> same{
+        {plain[0], other[0],
+         graph.emit(BatchNormAgainOp(again), {wide, gamma, beta, plain[1], plain[2]}, "again")},
+        {plain[1], other[1]},
+        {plain[2], other[2]}};
+    const std::vector<Value> by_output = gradient(narrow, plain[0], false, plain);
+    const std::vector<Value> by_input = gradient(wide, beta, true, other);
+    for (std::size_t i = 0; i < by_output.size(); ++i) same.push_back({by_output[i], by_input[i]});
+    std::vector<Value> outputs;
+    for (const auto& group : same) outputs.insert(outputs.end(), group.begin(), group.end());
+    const auto results = run(graph, inputs, data, outputs);
+    std::size_t at = 0;
+    for (const auto& group : same) {
+      for (std::size_t i = 1; i < group.size(); ++i) {
+        EXPECT_EQ(results[at + i], results[at]) << channels << " channels, output " << at + i;
+      }
+      at += group.size();
     }
   }
 }

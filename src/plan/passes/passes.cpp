@@ -8,17 +8,33 @@ namespace linnet {
 namespace {
 
 bool is_pass(std::string_view name) {
-  const auto named = [&](const Pass& pass) { return pass.name == name; };
+  const auto named = [&](const auto& pass) { return pass.name == name; };
   return std::any_of(forward_passes().begin(), forward_passes().end(), named) ||
+         std::any_of(training_passes().begin(), training_passes().end(), named) ||
          std::any_of(final_passes().begin(), final_passes().end(), named);
 }
 
 std::string pass_names() {
   std::string names;
-  for (const Pass& pass : forward_passes()) {
-    names += (names.empty() ? "" : ", ") + std::string(pass.name);
-  }
+  const auto add = [&](const auto& passes) {
+    for (const auto& pass : passes) {
+      names += (names.empty() ? "" : ", ") + std::string(pass.name);
+    }
+  };
+  add(forward_passes());
+  add(training_passes());
   return names;
+}
+
+/// Calls run(pass) for those that are not disabled.
+template <class Passes, class Run>
+void run_enabled(const Passes& passes, std::span<const std::string> disabled, Run run) {
+  for (const std::string& name : disabled) {
+    require(is_pass(name), "unknown pass '{}'; expected one of {}", name, pass_names());
+  }
+  for (const auto& pass : passes) {
+    if (std::find(disabled.begin(), disabled.end(), pass.name) == disabled.end()) run(pass);
+  }
 }
 
 }  // namespace
@@ -37,6 +53,14 @@ std::span<const Pass> forward_passes() {
   return kPasses;
 }
 
+std::span<const TrainingPass> training_passes() {
+  static constexpr std::array kPasses{
+      TrainingPass{"recompute_norms", recompute_norms},
+      TrainingPass{"share_concats", share_concats},
+  };
+  return kPasses;
+}
+
 std::span<const Pass> final_passes() {
   static constexpr std::array kPasses{Pass{"remove_dead", remove_dead}};
   return kPasses;
@@ -44,14 +68,18 @@ std::span<const Pass> final_passes() {
 
 void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
                 std::span<const std::string> disabled) {
-  for (const std::string& name : disabled) {
-    require(is_pass(name), "unknown pass '{}'; expected one of {}", name, pass_names());
-  }
-  for (const Pass& pass : passes) {
-    if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) continue;
+  run_enabled(passes, disabled, [&](const Pass& pass) {
     pass.run(graph, supports);
     graph.verify();
-  }
+  });
+}
+
+void run_passes(TrainingGraph& training, std::span<const TrainingPass> passes,
+                const Supports& supports, std::span<const std::string> disabled) {
+  run_enabled(passes, disabled, [&](const TrainingPass& pass) {
+    pass.run(training, supports);
+    training.graph.verify();
+  });
 }
 
 }  // namespace linnet

@@ -20,6 +20,19 @@ struct Pass {
   void (*run)(Graph& graph, const Supports& supports);
 };
 
+/// A graph after differentiation.
+struct TrainingGraph {
+  Graph graph;
+  std::size_t backward = 0;  ///< its first node of the backward pass
+  Value loss;
+};
+
+/// A named rewriting of such a graph that changes no bit of its results.
+struct TrainingPass {
+  std::string_view name;
+  void (*run)(TrainingGraph& training, const Supports& supports);
+};
+
 /// gather_batch -> scale becomes one gather; augment -> scale or channel_scale one augment.
 void fuse_gather_scale(Graph& graph, const Supports& supports);
 /// softmax or log_softmax -> cross_entropy becomes softmax_cross_entropy.
@@ -39,8 +52,19 @@ void fold_batch_norm(Graph& graph, const Supports& supports);
 /// Drops nodes whose results nobody reads.
 void remove_dead(Graph& graph, const Supports& supports);
 
+/// The backward pass computes results of batch norms again, from the statistics that were found,
+/// and the sign of a ReLU after one from the norm's operand, so that these results live in the
+/// forward pass alone.
+void recompute_norms(TrainingGraph& training, const Supports& supports);
+/// Concatenations of channels that begin with each other's results, and the gradients of these
+/// results, share one buffer: each writes, or adds, its part of it. Where the backend has
+/// update_channels and batch norms are the results' only readers.
+void share_concats(TrainingGraph& training, const Supports& supports);
+
 /// In this order, on the forward graph before it is differentiated.
 std::span<const Pass> forward_passes();
+/// In this order, on a training's graph once it is differentiated.
+std::span<const TrainingPass> training_passes();
 /// In this order, on the whole graph.
 std::span<const Pass> final_passes();
 
@@ -48,5 +72,7 @@ std::span<const Pass> final_passes();
 /// for a name in `disabled` that no pass has.
 void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
                 std::span<const std::string> disabled = {});
+void run_passes(TrainingGraph& training, std::span<const TrainingPass> passes,
+                const Supports& supports, std::span<const std::string> disabled = {});
 
 }  // namespace linnet

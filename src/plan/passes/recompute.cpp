@@ -1,41 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/passes/recompute.h"
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "ops/activation/activation.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/concat/concat.h"
+#include "plan/passes/concat_chains.h"
 #include "plan/passes/match.h"
 
 namespace linnet {
 namespace {
 
+enum class Scope : std::uint8_t { norms, all };
+
+BatchNormAgainOp again_of(const BatchNormAttrs& norm) {
+  return BatchNormAgainOp({.residual = norm.residual, .activation = norm.activation});
+}
+
+/// Operands of the BatchNormAgainOp of a norm.
+std::vector<Value> operands_again(const Node& norm) {
+  std::vector<Value> operands = norm.inputs;
+  operands[BatchNormAgainOp::In::mean] = norm.outputs[BatchNormOp::Out::mean];
+  operands[BatchNormAgainOp::In::inv_std] = norm.outputs[BatchNormOp::Out::inv_std];
+  return operands;
+}
+
 /// Writes a graph anew, with second runs of nodes among the others.
 class Recompute {
  public:
-  Recompute(const Graph& graph, std::size_t backward) : old_(graph), backward_(backward) {}
+  Recompute(const TrainingGraph& training, const Supports& supports, Scope scope)
+      : old_(training.graph), backward_(training.backward), supports_(supports), scope_(scope) {
+    for (const ConcatChain& chain : concat_chains(old_, backward_, supports)) {
+      for (std::size_t n : chain.nodes) shared_.insert(&old_.nodes()[n]);
+    }
+  }
 
-  Graph run() {
+  TrainingGraph run(Value loss) {
+    TrainingGraph out;
     for (std::size_t n = 0; n < old_.nodes().size(); ++n) {
+      if (n == backward_) out.backward = new_.nodes().size();
       const Node& node = old_.nodes()[n];
+      if (n >= backward_ && add_gradient_from_input(node)) continue;
       std::vector<Value> inputs;
       for (Value v : node.inputs) inputs.push_back(n < backward_ ? first(v) : again(v));
       add(node, inputs, node.outputs);
     }
-    return std::move(new_);
+    out.loss = first(loss);
+    out.graph = std::move(new_);
+    return out;
   }
 
+ private:
   Value first(Value v) {
     const auto [found, is_new] = first_.try_emplace(v.id);
     if (is_new) found->second = outside(v);
     return found->second;
   }
 
- private:
   /// Returns a value that no node writes.
   Value outside(Value v) {
     const ValueInfo& info = old_.info(v);
@@ -67,15 +95,51 @@ class Recompute {
     return is_forward && is_worth_it(*node) ? node : nullptr;
   }
 
-  /// The operands must be there anyway, or be much smaller. A residual is neither: it would lead
-  /// from block to block to the network's begin.
+  /// The operands must be there anyway, or be much smaller.
   bool is_worth_it(const Node& node) const {
-    if (const auto* norm = op_as<BatchNormOp>(&node)) {
-      return norm->attrs().momentum == 1 && !norm->attrs().residual;
-    }
+    if (op_as<BatchNormOp>(&node) != nullptr) return runs_again(node) || runs_whole(node);
+    if (scope_ == Scope::norms) return false;
     if (op_as<ActivationOp>(&node) != nullptr)
       return source(node.inputs[ActivationOp::In::x]) != nullptr;
-    return op_as<ConcatOp>(&node) != nullptr;
+    return op_as<ConcatOp>(&node) != nullptr && shared_.count(&node) == 0;
+  }
+
+  bool runs_again(const Node& norm) const {
+    const BatchNormAgainOp op = again_of(op_as<BatchNormOp>(&norm)->attrs());
+    const Value y = norm.outputs[BatchNormOp::Out::y];
+    return supports_(op, old_.types(operands_again(norm)), old_.types({&y, 1}));
+  }
+
+  /// A residual leads from block to block to the network's begin, whose statistics would all be
+  /// found a second time.
+  bool runs_whole(const Node& norm) const {
+    const BatchNormAttrs& attrs = op_as<BatchNormOp>(&norm)->attrs();
+    return scope_ == Scope::all && attrs.momentum == 1 && !attrs.residual;
+  }
+
+  /// Adds a norm's gradient that finds a ReLU's sign from the norm's operand. False for others.
+  bool add_gradient_from_input(const Node& node) {
+    using In = BatchNormGradOp::In;
+    const auto* gradient = op_as<BatchNormGradOp>(&node);
+    if (gradient == nullptr || gradient->attrs().activation != Activation::relu ||
+        gradient->attrs().residual || gradient->attrs().from_input) {
+      return false;
+    }
+    const Node* norm = old_.producer(node.inputs[In::y]);
+    const auto* op = op_as<BatchNormOp>(norm);
+    if (op == nullptr || op->attrs().residual ||
+        norm->inputs[BatchNormOp::In::x] != node.inputs[In::x]) {
+      return false;
+    }
+    BatchNormGradAttrs attrs = gradient->attrs();
+    attrs.from_input = true;
+    std::vector<Value> operands = node.inputs;
+    operands[In::beta] = norm->inputs[BatchNormOp::In::beta];
+    const auto from_input = std::make_shared<BatchNormGradOp>(attrs);
+    if (!supports_(*from_input, old_.types(operands), old_.types(node.outputs))) return false;
+    for (Value& v : operands) v = again(v);
+    add({from_input, node.name, {}, {}}, std::move(operands), node.outputs);
+    return true;
   }
 
   /// Returns what nodes of the backward pass read instead of `v`.
@@ -85,12 +149,16 @@ class Recompute {
     const auto [found, is_new] = again_.try_emplace(v.id);
     if (!is_new) return found->second;
     std::vector<Value> inputs;
+    OpPtr op = node->op;
     if (const auto* concat = op_as<ConcatOp>(node)) {
       pieces(node, concat->attrs().axis, inputs);
+    } else if (op_as<BatchNormOp>(node) != nullptr && runs_again(*node)) {
+      op = std::make_shared<BatchNormAgainOp>(again_of(op_as<BatchNormOp>(node)->attrs()));
+      for (Value input : operands_again(*node)) inputs.push_back(again(input));
     } else {
       for (Value input : node->inputs) inputs.push_back(again(input));
     }
-    const Value made = new_.add(node->op, std::move(inputs), node->name).front();
+    const Value made = new_.add(op, std::move(inputs), node->name).front();
     new_.info(made).name = old_.info(v).name;
     again_[v.id] = made;  // the entry may have moved
     return made;
@@ -111,19 +179,27 @@ class Recompute {
 
   const Graph& old_;
   std::size_t backward_;
+  const Supports& supports_;
+  Scope scope_;
+  std::set<const Node*> shared_;  ///< concatenations of a chain
   Graph new_;
   std::map<int, Value> first_;  ///< by the old value's id
   std::map<int, Value> again_;
 };
 
+void rewrite(TrainingGraph& training, const Supports& supports, Scope scope) {
+  TrainingGraph written = Recompute(training, supports, scope).run(training.loss);
+  training = std::move(written);
+}
+
 }  // namespace
 
-Value recompute(Graph& graph, std::size_t backward, Value value) {
-  Recompute pass(graph, backward);
-  Graph written = pass.run();
-  const Value moved = pass.first(value);
-  graph = std::move(written);
-  return moved;
+void recompute_norms(TrainingGraph& training, const Supports& supports) {
+  rewrite(training, supports, Scope::norms);
+}
+
+void recompute(TrainingGraph& training, const Supports& supports) {
+  rewrite(training, supports, Scope::all);
 }
 
 }  // namespace linnet
