@@ -100,19 +100,20 @@ function(linnet_slow_tests)
   set_property(TEST ${ARGN} APPEND PROPERTY LABELS slow)
 endfunction()
 
-# Of the tests' own sources: what they test is compiled as users get it, they themselves sooner.
-set(LINNET_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+# For sources that nobody waits for when they run, and everybody when they are compiled: the tests' own
+# (what they test is compiled as users get it) and the command's.
+set(LINNET_SMALL_EFFORT $<$<CONFIG:Release>:-O1>)
 function(linnet_compile_tests target)
   target_link_libraries(${target} PRIVATE linnet_options)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_options(${target} PRIVATE ${LINNET_TEST_OPTIONS})
+  target_compile_options(${target} PRIVATE ${LINNET_SMALL_EFFORT})
   linnet_precompile(${target} REUSE linnet_test_headers)
 endfunction()
 if(LINNET_BUILD_TESTS AND LINNET_PRECOMPILE)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "// For its headers alone.\n")
   add_library(linnet_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
   set_target_properties(linnet_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(linnet_test_headers PRIVATE -fPIE ${LINNET_TEST_OPTIONS})  # as tests are
+  target_compile_options(linnet_test_headers PRIVATE -fPIE ${LINNET_SMALL_EFFORT})  # as tests are
   target_link_libraries(linnet_test_headers PRIVATE GTest::gtest fmt::fmt linnet_options)
   linnet_precompile(linnet_test_headers HEADERS <gtest/gtest.h>)
 endif()
