@@ -68,11 +68,10 @@ std::vector<float> weights_after(const Network& network, const Dataset& data, co
   for (std::size_t s = 0; s < kStorages; ++s) {
     memory.buffers[s] = state.backend->allocate(program->plan().bytes[s]);
   }
-  // What a step reads before it writes it must not come from the arena or the gradients.
-  for (Storage storage : {Storage::arena, Storage::gradient}) {
-    Buffer* buffer = memory[storage];
-    if (buffer->bytes() > 0) std::memset(buffer->data(), 0xFF, buffer->bytes());
-  }
+  // What a step reads before it writes it must not come from the arena. Gradients begin as zeros: a
+  // NaN in the gaps between them would stop the training.
+  Buffer* arena = memory[Storage::arena];
+  if (arena->bytes() > 0) std::memset(arena->data(), 0xFF, arena->bytes());
   memory.buffers[static_cast<std::size_t>(Storage::parameter)] = state.parameters;
   memory.buffers[static_cast<std::size_t>(Storage::state)] = state.statistics;
   program->attach(memory);
