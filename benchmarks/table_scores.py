@@ -20,8 +20,8 @@ def line(each):
 
 
 def tables(result):
-    about = ("Median over five splits (least to most) of the score on held-out rows, which is the mean of "
-             "three trainings. Linnet by its defaults; MLP: scikit-learn's MLPClassifier or MLPRegressor of (128, 128) with early "
+    about = ("Median over the seeds (least to most) of the score on held-out rows. Linnet by its "
+             "defaults; MLP: scikit-learn's MLPClassifier or MLPRegressor of (128, 128) with early "
              "stopping on standardised inputs and targets; HGB: HistGradientBoosting by its "
              "defaults. Seconds of one training: Linnet's, the MLP's. " + result.get("note", ""))
     return [Table("Scores", about.strip(),
