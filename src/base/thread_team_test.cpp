@@ -8,13 +8,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace linnet {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// Stages of given numbers of tasks. Counts every task's runs, and every breach of the contract: a
 /// task before the stage before it was done, or two tasks at once on one thread.
@@ -265,10 +269,10 @@ class StragglerWork final : public StagedWork {
     if (std::this_thread::get_id() != caller_) {
       straggler_ = true;
       while (!closing_) std::this_thread::yield();
-      for (int i = 0; i < 2000; ++i) std::this_thread::yield();  // the ticket is stored meanwhile
+      std::this_thread::sleep_for(1ms);  // the ticket is stored meanwhile
     } else if (asked_++ > 0) {
       // The first question opens the stage; the second comes before the caller takes the task.
-      for (int i = 0; i < 100'000 && !straggler_; ++i) std::this_thread::yield();
+      for (int i = 0; i < 100 && !straggler_; ++i) std::this_thread::sleep_for(1ms);
     }
     return 1;
   }
@@ -291,7 +295,7 @@ void come_late(ThreadTeam& team) {
   StragglerWork work;
   team.run(work);
   ASSERT_TRUE(work.ran());
-  for (int i = 0; i < 20'000; ++i) std::this_thread::yield();  // the worker has gone to sleep
+  std::this_thread::sleep_for(2ms);  // the worker has gone to sleep
 }
 
 TEST(ThreadTeam, EndsAfterAThreadCameLate) {
