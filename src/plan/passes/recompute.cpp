@@ -57,6 +57,9 @@ class Recompute {
     return out;
   }
 
+  /// Returns whether the graph that run() wrote computes anything otherwise.
+  bool changed() const { return changed_; }
+
  private:
   Value first(Value v) {
     const auto [found, is_new] = first_.try_emplace(v.id);
@@ -137,6 +140,7 @@ class Recompute {
     operands[In::beta] = norm->inputs[BatchNormOp::In::beta];
     const auto from_input = std::make_shared<BatchNormGradOp>(attrs);
     if (!supports_(*from_input, old_.types(operands), old_.types(node.outputs))) return false;
+    changed_ = true;
     for (Value& v : operands) v = again(v);
     add({from_input, node.name, {}, {}}, std::move(operands), node.outputs);
     return true;
@@ -148,6 +152,7 @@ class Recompute {
     if (node == nullptr) return first(v);
     const auto [found, is_new] = again_.try_emplace(v.id);
     if (!is_new) return found->second;
+    changed_ = true;
     std::vector<Value> inputs;
     OpPtr op = node->op;
     if (const auto* concat = op_as<ConcatOp>(node)) {
@@ -183,13 +188,15 @@ class Recompute {
   Scope scope_;
   std::set<const Node*> shared_;  ///< concatenations of a chain
   Graph new_;
+  bool changed_ = false;
   std::map<int, Value> first_;  ///< by the old value's id
   std::map<int, Value> again_;
 };
 
 void rewrite(TrainingGraph& training, const Supports& supports, Scope scope) {
-  TrainingGraph written = Recompute(training, supports, scope).run(training.loss);
-  training = std::move(written);
+  Recompute pass(training, supports, scope);
+  TrainingGraph written = pass.run(training.loss);
+  if (pass.changed()) training = std::move(written);
 }
 
 }  // namespace
