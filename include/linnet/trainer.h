@@ -107,8 +107,9 @@ struct TrainerOptions {
   std::vector<CustomMetric> metrics = {};
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
-  /// Computes results of concatenations and batch norms a second time where the backward pass needs
-  /// them, instead of keeping them: less memory, the same bits, more time.
+  /// Computes concatenations and activations after batch norms (on a GPU: results of batch norms) a
+  /// second time where the backward pass needs them, instead of keeping them: less memory, the same
+  /// bits, more time.
   bool recompute = false;
   /// Processes that train together: each computes its own shards of every batch, and all have the
   /// same weights after every step. They make the same calls with the same options and data, or

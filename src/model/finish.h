@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/align.h"
 #include "model/leaf.h"
+#include "ops/all_reduce/all_reduce.h"
 #include "ops/metrics/metrics.h"
 #include "ops/optimizer_update/optimizer_update.h"
 
@@ -44,6 +46,8 @@ struct TrainingStep {
   std::size_t moments = kMomentsOffset;  ///< where they begin, then the average
   std::vector<std::string> disabled_passes = {};
   bool recompute = false;  ///< TrainerOptions::recompute
+  /// Who sums gradients over the ranks while a leaf still finds others; null: nobody.
+  std::shared_ptr<SumHandover> handover = nullptr;
 };
 
 /// Adds the end of a step over one leaf or several, by the leaf's results: checks that

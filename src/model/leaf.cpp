@@ -2,6 +2,7 @@
 #include "model/leaf.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "core/align.h"
@@ -36,6 +37,22 @@ LeafLayout::LeafLayout(const NetworkDefinition& network)
       bytes(statistics + statistics_bytes),
       counters(bytes),
       measured(counters + align_up(sizeof(double) * kCounters)) {}
+
+std::vector<Bucket> gradient_buckets(const NetworkDefinition& network) {
+  std::vector<std::size_t> places;
+  for (const ParameterSpec& parameter : network.parameters) {
+    if (parameter.trainable) places.push_back(parameter.offset);
+  }
+  std::ranges::sort(places, std::greater());
+  std::vector<Bucket> buckets;
+  std::size_t end = LeafLayout(network).statistics;
+  for (const std::size_t begin : places) {
+    if (begin > 0 && end - begin < kBucketBytes) continue;
+    buckets.push_back({begin, end});
+    end = begin;
+  }
+  return buckets;
+}
 
 std::vector<MeasuredStatistics> measure_statistics(Graph& graph, const NetworkDefinition& network,
                                                    std::size_t place) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nn/definition.h"
+#include "plan/passes/overlap_sums.h"
 
 namespace linnet {
 
@@ -30,6 +31,11 @@ struct LeafLayout {
   std::size_t counters = 0;  ///< f64, kCounters; see LeafMetricsOp
   std::size_t measured = 0;  ///< statistics before the leaf's share
 };
+
+/// Cuts the gradients of a leaf into buckets of neighbouring parameters, the last parameters first,
+/// since a backward pass ends with the first ones. Each has about kBucketBytes or is one parameter.
+std::vector<Bucket> gradient_buckets(const NetworkDefinition& network);
+inline constexpr std::size_t kBucketBytes = std::size_t{1} << 22;
 
 /// Statistics of a batch that a step found, and what their running ones take of it.
 struct MeasuredStatistics {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/all_reduce/all_reduce.h"
 #include "runtime/backend.h"
 
 namespace linnet {
@@ -26,6 +27,8 @@ struct OptimizerMemory {
 struct TrainingMemory {
   std::shared_ptr<Buffer> gradients = nullptr;
   std::shared_ptr<OptimizerMemory> optimizer = std::make_shared<OptimizerMemory>();
+  /// Of programs that hand gradients over (TrainingStep::handover).
+  std::shared_ptr<SumHandover> handover = std::make_shared<SumHandover>();
 };
 
 /// Recipe of a program.

@@ -253,6 +253,10 @@ Graph leaf_step(const NetworkDefinition& network, const StepData& data, const Tr
   if (!leaf.measured.empty()) share_statistics(leaf.graph, LeafLayout(network));
   leaf.graph.add_value("gradients", flat_type(network), Storage::gradient);  // unread ones, too
   run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
+  if (step.handover != nullptr) {
+    overlap_sums(leaf.graph, gradient_buckets(network), step.handover);
+    leaf.graph.verify();
+  }
   return std::move(leaf.graph);
 }
 

@@ -9,6 +9,7 @@
 #include "fake_op.h"
 #include "ops/activation/activation.h"
 #include "ops/dense/dense.h"
+#include "plan/step_time.h"
 
 namespace linnet {
 namespace {
@@ -52,6 +53,22 @@ TEST(Plan, LetsViewsShareMemory) {
     EXPECT_FALSE(overlap(place(plan, a), place(plan, b)));
     EXPECT_FALSE(overlap(place(plan, a), place(plan, c)));
   }
+}
+
+TEST(Plan, PredictsTheTimeOfWhatBoundsEachOperator) {
+  Graph graph;
+  const Value x = graph.add_value("x", floats(100), Storage::external);
+  const Value a = add_fake_one(graph, {}, {x}, "a");  // 100 FLOP, 800 bytes
+  const Value v = add_fake_one(graph, {.view = true}, {a}, "v");
+  add_fake(graph, {}, {v}, "b");
+  const Plan plan = make_plan(graph, fake_workspace);
+  const auto seconds = [&](DeviceRates rates) { return predicted_seconds(plan, rates); };
+  EXPECT_DOUBLE_EQ(
+      seconds({.flops_per_second = 50, .bytes_per_second = 8000, .seconds_per_operator = 0.25}),
+      4.5);
+  EXPECT_DOUBLE_EQ(
+      seconds({.flops_per_second = 5000, .bytes_per_second = 400, .seconds_per_operator = 0.25}),
+      4.5);
 }
 
 TEST(Plan, ShowsViewsOfMemoryOutsideTheArena) {

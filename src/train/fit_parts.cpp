@@ -13,6 +13,7 @@
 #include "model/check_values.h"
 #include "model/memory_report.h"
 #include "model/update_options.h"
+#include "plan/step_time.h"
 #include "train/memory_plan.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
@@ -43,7 +44,9 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                           .average = objective.average(),
                           .moments = objective.moments,
                           .disabled_passes = program.trainer.disabled_passes,
-                          .recompute = form.recompute};
+                          .recompute = form.recompute,
+                          .handover = handover_of(*objective.memory, program.model, form.shards,
+                                                  program.trainer)};
   const auto recipe = form.shards.count == 1 ? training_recipe : leaf_recipe;
   parts.train.pass = session.add_pass(program.trained, options.batch,
                                       recipe(objective.key, program.model, parts.train.data, step,
@@ -86,12 +89,31 @@ std::size_t data_bytes(FitParts& parts, const FitProgram& program, const FitForm
   return total;
 }
 
-/// Returns what the fit needs in such a form, without allocating.
-std::size_t needed_bytes(const FitParts& parts, const FitProgram& program, const FitForm& form) {
+/// What a fit in some form takes, as planned.
+struct Needs {
+  std::size_t bytes = 0;
+  double seconds = 0;  ///< of a step on a processor; for comparisons
+};
+
+double step_seconds(const FitParts& parts, const FitProgram& program, const FitForm& form) {
+  const DeviceRates rates = processor_rates(std::max(program.model.backend->threads(), 1));
+  double seconds = parts.updates.tree ? parts.updates.tree->predicted_seconds(rates) : 0;
+  for (std::uint64_t s = form.shards.first; s < form.shards.last; ++s) {
+    const auto leaf = parts.train.pass.programs.find(
+        form.shards.size(s, static_cast<std::uint64_t>(program.options.batch)));
+    if (leaf == parts.train.pass.programs.end()) continue;  // an empty one
+    seconds += predicted_seconds(leaf->second->program->plan(), rates);
+  }
+  return seconds;
+}
+
+/// Returns what the fit takes in such a form, without allocating.
+Needs needs_of(const FitParts& parts, const FitProgram& program, const FitForm& form) {
   FitParts trial{.train = parts.train, .validation = parts.validation, .test = parts.test};
   Session session(program.model);
   add_passes(session, trial, program, form, is_fed(program, parts.train, form));
-  return session.needed_bytes() + data_bytes(trial, program, form);
+  return {.bytes = session.needed_bytes() + data_bytes(trial, program, form),
+          .seconds = step_seconds(trial, program, form)};
 }
 
 /// Returns the forms that a limit may choose from, the fastest first.
@@ -124,6 +146,14 @@ std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) 
   return forms;
 }
 
+/// Says what a form costs beside another, of which a step takes `plain` seconds. Of a device's
+/// copies nothing is predicted.
+std::string cost_of_change(double plain, double seconds, bool on_host) {
+  if (!on_host) return "";
+  const double percent = std::max(100 * (seconds / plain - 1), 0.0);
+  return fmt::format("; predicted: a step takes {:.0f} % longer", percent);
+}
+
 /// Says what a form does beyond another.
 std::string change_of(const FitForm& plain, const FitForm& form, std::int64_t leaf) {
   std::vector<std::string> words;
@@ -149,17 +179,21 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
                     trained_parameters(program.model.definition(), program.optimizer));
   if (options.memory_limit > 0) {
     std::size_t smallest = 0;
+    std::optional<double> plain;
     std::optional<FitForm> found;
     for (const FitForm& tried : forms_of(parts, program)) {
-      const std::size_t needed = needed_bytes(parts, program, tried);
-      smallest = smallest == 0 ? needed : std::min(smallest, needed);
-      if (needed > options.memory_limit) continue;
+      const Needs needs = needs_of(parts, program, tried);
+      smallest = smallest == 0 ? needs.bytes : std::min(smallest, needs.bytes);
+      if (!plain) plain = needs.seconds;
+      if (needs.bytes > options.memory_limit) continue;
       found = tried;
       if (const std::string change = change_of(form, tried, leaf_of(program, tried));
           !change.empty()) {
-        notes.push_back(fmt::format("to stay within {}, a batch of {} is {}: {} are planned",
+        notes.push_back(fmt::format("to stay within {}, a batch of {} is {}: {} are planned{}",
                                     mebibytes(options.memory_limit), options.batch, change,
-                                    mebibytes(needed)));
+                                    mebibytes(needs.bytes),
+                                    cost_of_change(*plain, needs.seconds,
+                                                   program.model.backend->threads() > 0)));
       }
       break;
     }

@@ -15,6 +15,9 @@
 namespace linnet {
 namespace {
 
+// Added to a number, it changes no bit of it.
+constexpr float kNeutral = -0.0F;
+
 std::size_t levels_of(std::size_t leaves) {
   return static_cast<std::size_t>(std::bit_width(leaves - 1));
 }
@@ -31,6 +34,15 @@ Shards own_shards(std::int64_t asked, const Ranks& ranks) {
   require(asked == 0 || asked >= ranks.size(),
           "expected at least as many shards as ranks, {}; got {}", ranks.size(), asked);
   return shards_of_rank(asked > 0 ? asked : ranks.size(), ranks.rank(), ranks.size());
+}
+
+std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const ModelState& model,
+                                         const Shards& shards, const TrainerOptions& options) {
+  const bool overlaps = options.ranks.size() > 1 && shards.own() == 1 &&
+                        model.backend->threads() > 0 &&
+                        std::ranges::count(options.disabled_passes, kOverlapSums) == 0 &&
+                        gradient_buckets(model.definition()).size() > 1;
+  return overlaps ? memory.handover : nullptr;
 }
 
 std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards) {
@@ -59,6 +71,11 @@ LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key
     add_.push_back(session.add_program(add_recipe(key, model, level, memory)));
   }
   finish_ = session.add_program(finish_recipe(key, model, data, step, memory));
+  if (step.handover != nullptr) {
+    handover_ = step.handover;
+    buckets_ = gradient_buckets(model.definition());
+    background_ = std::make_unique<BackgroundSum>(*RankAccess::group(ranks));
+  }
 }
 
 std::vector<LeafRows> LeafSteps::told(std::span<const LeafRows> leaves) const {
@@ -93,34 +110,83 @@ void LeafSteps::add_up(std::span<const LeafRows> leaves, const RunLeaf& run) {
     sum(told, 0, levels_of(leaves.size()), run);
     return;
   }
+  const std::string name = fmt::format("the sum of gradients at step {}", told.front().step.step);
+  if (background_ != nullptr) {
+    add_buckets(told, run, name);
+    return;
+  }
   const std::size_t own = told.size() / ranks;
   const std::size_t first = own * static_cast<std::size_t>(ranks_.rank());
   const bool any = sum(told, first, levels_of(own),
                        [&](std::size_t leaf, const LeafRows& rows) { run(leaf - first, rows); });
-  add_ranks(told.front().step, !any);
+  add_ranks(0, name, !any);
 }
 
-void LeafSteps::add_ranks(const StepInfo& step, bool empty) {
+void LeafSteps::add_buckets(std::span<const LeafRows> told, const RunLeaf& run,
+                            const std::string& name) {
+  const LeafRows& own = told[static_cast<std::size_t>(ranks_.rank())];
+  std::size_t taken = 0;
+  const auto take = [&](std::span<float> values) {
+    ++taken;
+    background_->begin(values, name);
+  };
+  handover_->take = take;
+  try {
+    run(0, own);
+  } catch (...) {
+    handover_->take = nullptr;
+    throw;
+  }
+  handover_->take = nullptr;
+  if (own.rows == 0) {
+    for (const Bucket& bucket : buckets_) {
+      std::ranges::fill(host_sums(bucket), kNeutral);
+      take(host_sums(bucket));
+    }
+  }
+  LINNET_ASSERT(taken == buckets_.size());
+  background_->finish();
+  add_ranks(layout_.statistics, name, own.rows == 0);
+}
+
+std::span<float> LeafSteps::host_sums(const Bucket& bucket) {
+  const std::size_t count = (bucket.end - bucket.begin) / sizeof(float);
+  if (model_.backend->threads() > 0) {
+    return {reinterpret_cast<float*>(memory_->gradients->data() + bucket.begin), count};
+  }
+  sums_.resize(count);
+  return sums_;
+}
+
+double LeafSteps::predicted_seconds(const DeviceRates& rates) const {
+  const auto seconds = [&](const CachedProgram* program) {
+    return linnet::predicted_seconds(program->program->plan(), rates);
+  };
+  double total = seconds(finish_);
+  for (std::size_t level = 0; level < add_.size(); ++level) {
+    const std::size_t pairs = std::size_t{1} << (add_.size() - 1 - level);
+    total += static_cast<double>(pairs) * (seconds(keep_[level]) + seconds(add_[level]));
+  }
+  return total;
+}
+
+void LeafSteps::add_ranks(std::size_t begin, const std::string& name, bool empty) {
   const Backend& backend = *model_.backend;
   Buffer& buffer = *memory_->gradients;
-  const std::string name = fmt::format("the sum of gradients at step {}", step.step);
-  const std::size_t count = layout_.bytes / sizeof(float);
   std::array<double, kCounters> counters{};
   const auto counter_bytes = std::as_writable_bytes(std::span(counters));
   const bool on_host = backend.threads() > 0;
-  if (!on_host) sums_.resize(count);
-  const std::span<float> sums =
-      on_host ? std::span(reinterpret_cast<float*>(buffer.data()), count) : std::span(sums_);
+  const std::span<float> sums = host_sums({begin, layout_.bytes});
   if (empty) {
-    std::ranges::fill(sums, -0.0F);  // which changes no bit of what it is added to
+    std::ranges::fill(sums, kNeutral);
   } else {
-    if (!on_host) backend.download(buffer, 0, std::as_writable_bytes(sums));
+    if (!on_host) backend.download(buffer, begin, std::as_writable_bytes(sums));
     backend.download(buffer, layout_.counters, counter_bytes);
   }
   RankGroup& ranks = *RankAccess::group(ranks_);
   ranks.sum(sums, name);
   ranks.sum(std::span<double>(counters), name);
-  if (!on_host) backend.upload(buffer, 0, std::as_bytes(sums));
+  if (!on_host) backend.upload(buffer, begin, std::as_bytes(sums));
   backend.upload(buffer, layout_.counters, counter_bytes);
 }
 

@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "dist/background_sum.h"
 #include "model/leaf.h"
 #include "model/session.h"
+#include "plan/step_time.h"
 
 namespace linnet {
 
@@ -24,6 +26,12 @@ struct LeafRows {
 /// Returns the shards of this rank where so many are asked for; 0: one for each rank. Throws Error
 /// where there are fewer than ranks.
 Shards own_shards(std::int64_t asked, const Ranks& ranks);
+
+/// Returns where the leaf of a rank hands gradients over that are found (TrainingStep::handover);
+/// null where it computes several leaves, whose sum it has only at the end, where all gradients are
+/// one bucket, and on a device.
+std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const ModelState& model,
+                                         const Shards& shards, const TrainerOptions& options);
 
 /// Returns the leaves of a batch, which `batch` describes.
 std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards);
@@ -47,13 +55,20 @@ class LeafSteps {
   void run(std::span<const LeafRows> leaves, const RunLeaf& run);
   /// One step without its finish: leaves the sum where a leaf leaves its results.
   void add_up(std::span<const LeafRows> leaves, const RunLeaf& run);
+  /// Returns how long a step takes beside its leaves' programs and what ranks exchange.
+  double predicted_seconds(const DeviceRates& rates) const;
 
  private:
   /// Sums the leaves [first, first + 2^level) where there are such; returns whether any has rows.
   bool sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,
            const RunLeaf& run);
-  /// Adds the sums of all ranks; `empty`: this one has none.
-  void add_ranks(const StepInfo& step, bool empty);
+  /// Sums what the ranks' leaves left from byte `begin` on, and their counters; `empty`: this one
+  /// left nothing.
+  void add_ranks(std::size_t begin, const std::string& name, bool empty);
+  /// Returns a part of what a leaf leaves; of a device: room for it.
+  std::span<float> host_sums(const Bucket& part);
+  /// Sums the gradients of the ranks' only leaves while they are found.
+  void add_buckets(std::span<const LeafRows> told, const RunLeaf& run, const std::string& name);
 
   ModelState& model_;
   StepData data_;
@@ -61,8 +76,11 @@ class LeafSteps {
   std::shared_ptr<TrainingMemory> memory_;
   Ranks ranks_;
   LeafLayout layout_;
-  std::vector<float> sums_;           ///< of a device, on their way to other ranks
-  std::vector<CachedProgram*> keep_;  ///< by level of the tree
+  std::vector<float> sums_;  ///< of a device, on their way to other ranks
+  std::shared_ptr<SumHandover> handover_;
+  std::vector<Bucket> buckets_;
+  std::unique_ptr<BackgroundSum> background_;  ///< null: sums begin after the leaves
+  std::vector<CachedProgram*> keep_;           ///< by level of the tree
   std::vector<CachedProgram*> add_;
   CachedProgram* finish_ = nullptr;
 };

@@ -31,9 +31,10 @@ StepData without_samples(StepData data) {
 }
 
 std::string describe(const TrainingStep& step) {
-  return fmt::format("shuffle {} optimizer {} average {} {} at {} without {}{}", step.shuffle,
+  return fmt::format("shuffle {} optimizer {} average {} {} at {} without {}{}{}", step.shuffle,
                      text_of(step.optimizer), step.average.decay, step.average.warmup, step.moments,
-                     join(step.disabled_passes, " "), step.recompute ? " recomputed" : "");
+                     join(step.disabled_passes, " "), step.recompute ? " recomputed" : "",
+                     step.handover != nullptr ? " overlapped" : "");
 }
 
 template <class Build>

@@ -32,6 +32,8 @@ TEST(MemoryLimit, AFitTakesTheFewestShardsThatStayWithinIt) {
   ASSERT_FALSE(history.notes.empty());
   EXPECT_NE(history.notes[0].find("in 4 shards of at most 32 samples"), std::string::npos)
       << history.notes[0];
+  EXPECT_NE(history.notes[0].find("; predicted: a step takes "), std::string::npos)
+      << history.notes[0];
 
   Model sharded(workloads::mnist_cnn(), {.device = "cpu", .threads = 1, .seed = 2});
   train(sharded, data, options_of(128, 4));

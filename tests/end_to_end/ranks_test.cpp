@@ -103,6 +103,16 @@ TEST(Ranks, MayHaveNoRowsOfABatch) {
   equals_one_rank(how, "empty");
 }
 
+TEST(Ranks, SumGradientsWhileTheyAreFound) {
+  How how;
+  how.options.batch = 17;  // the last batch has 3 samples, and one rank none of them
+  how.network = Network({8, 8, 1}, {Rescale{}, Flatten{}, Dense{.units = 1500}, ReLU{},
+                                    Dense{.units = 1500}, ReLU{}, Dense{.units = 5}});
+  equals_one_rank(how, "several buckets");
+  how.options.shards = 2;
+  equals_one_rank(how, "two ranks");
+}
+
 TEST(Ranks, AreOneShardEachByDefault) {
   How how;
   how.options.shards = 0;

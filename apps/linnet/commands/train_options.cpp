@@ -141,8 +141,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "takes as many as that asks for")
       ->transform(CLI::AsSizeValue(false));
   command.add_flag("--recompute", o.recompute,
-                   "Compute batch norms and concatenations again for the gradients instead of "
-                   "keeping them: less memory, the same weights, more time");
+                   "Compute concatenations and activations after batch norms again for the "
+                   "gradients instead of keeping them: less memory, the same weights, more time");
   command.add_flag("--drop-last", o.drop_last,
                    "Leave out the last, incomplete batch of each epoch");
   command.add_option("--epochs", o.epochs, "Passes over the training set")->check(at_least(1));

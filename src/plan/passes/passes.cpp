@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <array>
 
+#include "plan/passes/overlap_sums.h"
+
 namespace linnet {
 namespace {
 
 bool is_pass(std::string_view name) {
   const auto named = [&](const auto& pass) { return pass.name == name; };
-  return std::any_of(forward_passes().begin(), forward_passes().end(), named) ||
+  return name == kOverlapSums ||
+         std::any_of(forward_passes().begin(), forward_passes().end(), named) ||
          std::any_of(training_passes().begin(), training_passes().end(), named) ||
          std::any_of(final_passes().begin(), final_passes().end(), named);
 }
@@ -23,7 +26,7 @@ std::string pass_names() {
   };
   add(forward_passes());
   add(training_passes());
-  return names;
+  return names + ", " + std::string(kOverlapSums);
 }
 
 /// Calls run(pass) for those that are not disabled.

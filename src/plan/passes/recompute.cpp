@@ -13,6 +13,7 @@
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/concat/concat.h"
 #include "plan/passes/concat_chains.h"
+#include "plan/passes/graph_copy.h"
 #include "plan/passes/match.h"
 
 namespace linnet {
@@ -36,7 +37,11 @@ std::vector<Value> operands_again(const Node& norm) {
 class Recompute {
  public:
   Recompute(const TrainingGraph& training, const Supports& supports, Scope scope)
-      : old_(training.graph), backward_(training.backward), supports_(supports), scope_(scope) {
+      : old_(training.graph),
+        backward_(training.backward),
+        supports_(supports),
+        scope_(scope),
+        new_(training.graph) {
     for (const ConcatChain& chain : concat_chains(old_, backward_, supports)) {
       for (std::size_t n : chain.nodes) shared_.insert(&old_.nodes()[n]);
     }
@@ -45,15 +50,15 @@ class Recompute {
   TrainingGraph run(Value loss) {
     TrainingGraph out;
     for (std::size_t n = 0; n < old_.nodes().size(); ++n) {
-      if (n == backward_) out.backward = new_.nodes().size();
+      if (n == backward_) out.backward = new_.made().nodes().size();
       const Node& node = old_.nodes()[n];
       if (n >= backward_ && add_gradient_from_input(node)) continue;
       std::vector<Value> inputs;
-      for (Value v : node.inputs) inputs.push_back(n < backward_ ? first(v) : again(v));
-      add(node, inputs, node.outputs);
+      for (Value v : node.inputs) inputs.push_back(n < backward_ ? new_.of(v) : again(v));
+      new_.add(node.op, std::move(inputs), node.name, node.outputs);
     }
-    out.loss = first(loss);
-    out.graph = std::move(new_);
+    out.loss = new_.of(loss);
+    out.graph = std::move(new_.made());
     return out;
   }
 
@@ -61,33 +66,6 @@ class Recompute {
   bool changed() const { return changed_; }
 
  private:
-  Value first(Value v) {
-    const auto [found, is_new] = first_.try_emplace(v.id);
-    if (is_new) found->second = outside(v);
-    return found->second;
-  }
-
-  /// Returns a value that no node writes.
-  Value outside(Value v) {
-    const ValueInfo& info = old_.info(v);
-    const Value copy = new_.add_value(info.name, info.type, info.storage, info.offset);
-    new_.info(copy) = info;
-    return copy;
-  }
-
-  std::vector<Value> add(const Node& node, std::vector<Value> inputs,
-                         const std::vector<Value>& outputs) {
-    std::vector<Value> made = new_.add(node.op, std::move(inputs), node.name);
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      const ValueInfo& info = old_.info(outputs[i]);
-      new_.info(made[i]).name = info.name;
-      new_.info(made[i]).storage = info.storage;
-      new_.info(made[i]).offset = info.offset;
-      first_[outputs[i].id] = made[i];
-    }
-    return made;
-  }
-
   /// Returns the node that gives `v` again; null: it is kept.
   const Node* source(Value v) const {
     const Node* node = old_.producer(v);
@@ -142,14 +120,14 @@ class Recompute {
     if (!supports_(*from_input, old_.types(operands), old_.types(node.outputs))) return false;
     changed_ = true;
     for (Value& v : operands) v = again(v);
-    add({from_input, node.name, {}, {}}, std::move(operands), node.outputs);
+    new_.add(from_input, std::move(operands), node.name, node.outputs);
     return true;
   }
 
   /// Returns what nodes of the backward pass read instead of `v`.
   Value again(Value v) {
     const Node* node = source(v);
-    if (node == nullptr) return first(v);
+    if (node == nullptr) return new_.of(v);
     const auto [found, is_new] = again_.try_emplace(v.id);
     if (!is_new) return found->second;
     changed_ = true;
@@ -163,8 +141,8 @@ class Recompute {
     } else {
       for (Value input : node->inputs) inputs.push_back(again(input));
     }
-    const Value made = new_.add(op, std::move(inputs), node->name).front();
-    new_.info(made).name = old_.info(v).name;
+    const Value made = new_.made().add(op, std::move(inputs), node->name).front();
+    new_.made().info(made).name = old_.info(v).name;
     again_[v.id] = made;  // the entry may have moved
     return made;
   }
@@ -187,10 +165,9 @@ class Recompute {
   const Supports& supports_;
   Scope scope_;
   std::set<const Node*> shared_;  ///< concatenations of a chain
-  Graph new_;
+  GraphCopy new_;
   bool changed_ = false;
-  std::map<int, Value> first_;  ///< by the old value's id
-  std::map<int, Value> again_;
+  std::map<int, Value> again_;  ///< by the old value's id
 };
 
 void rewrite(TrainingGraph& training, const Supports& supports, Scope scope) {

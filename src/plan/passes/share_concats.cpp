@@ -9,6 +9,7 @@
 #include "ops/slice/slice.h"
 #include "ops/update_channels/update_channels.h"
 #include "plan/passes/concat_chains.h"
+#include "plan/passes/graph_copy.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
 
@@ -28,7 +29,10 @@ int last_axis(const Graph& graph, Value v) { return static_cast<int>(graph.shape
 class ShareConcats {
  public:
   ShareConcats(const TrainingGraph& training, std::vector<ConcatChain> chains)
-      : old_(training.graph), backward_(training.backward), chains_(std::move(chains)) {
+      : old_(training.graph),
+        backward_(training.backward),
+        chains_(std::move(chains)),
+        new_(training.graph) {
     for (std::size_t c = 0; c < chains_.size(); ++c) {
       for (std::size_t n : chains_[c].nodes) chain_of_[n] = c;
     }
@@ -41,29 +45,19 @@ class ShareConcats {
   TrainingGraph run(Value loss) {
     TrainingGraph out;
     for (std::size_t n = 0; n < old_.nodes().size(); ++n) {
-      if (n == backward_) out.backward = new_.nodes().size();
+      if (n == backward_) out.backward = new_.made().nodes().size();
       if (chain_of_.count(n) > 0) {
         concatenate(n);
       } else if (n < backward_ || !(is_merged_slice(n) || accumulate(n))) {
         copy(n);
       }
     }
-    out.loss = mapped(loss);
-    out.graph = std::move(new_);
+    out.loss = new_.of(loss);
+    out.graph = std::move(new_.made());
     return out;
   }
 
  private:
-  Value mapped(Value v) {
-    const auto [found, is_new] = new_of_.try_emplace(v.id);
-    if (is_new) {
-      const ValueInfo info = old_.info(v);  // that no node writes
-      found->second = new_.add_value(info.name, info.type, info.storage, info.offset);
-      new_.info(found->second) = info;
-    }
-    return found->second;
-  }
-
   void concatenate(std::size_t n) {
     const Node& node = old_.nodes()[n];
     ConcatChain& chain = chains_[chain_of_.at(n)];
@@ -72,13 +66,13 @@ class ShareConcats {
     if (n == chain.nodes.front()) {
       const Value start = operand(n, kFirst);
       const SliceGradOp widen({.axis = last_axis(old_, first), .begin = 0, .dim = chain.channels});
-      chain.shared = new_.emit(widen, {start}, node.name);
-      new_of_.try_emplace(first.id, start);
+      chain.shared = new_.made().emit(widen, {start}, node.name);
+      if (!new_.has(first)) new_.set(first, start);
       in_chain_[first.id] = {chain_of_.at(n), channels};
     }
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-      chain.shared = new_.emit(UpdateChannelsOp({.begin = channels}), {chain.shared, operand(n, i)},
-                               node.name);
+      chain.shared = new_.made().emit(UpdateChannelsOp({.begin = channels}),
+                                      {chain.shared, operand(n, i)}, node.name);
       channels += old_.shape(node.inputs[i])[-1];
     }
     in_chain_[node.outputs.front().id] = {chain_of_.at(n), channels};
@@ -88,14 +82,7 @@ class ShareConcats {
     const Node& node = old_.nodes()[n];
     std::vector<Value> inputs;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(operand(n, i));
-    const std::vector<Value> made = new_.add(node.op, std::move(inputs), node.name);
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      const ValueInfo& info = old_.info(node.outputs[i]);
-      new_.info(made[i]).name = info.name;
-      new_.info(made[i]).storage = info.storage;
-      new_.info(made[i]).offset = info.offset;
-      new_of_[node.outputs[i].id] = made[i];
-    }
+    new_.add(node.op, std::move(inputs), node.name, node.outputs);
   }
 
   /// Returns operand i of node n in the new graph.
@@ -103,14 +90,15 @@ class ShareConcats {
     const Node& node = old_.nodes()[n];
     const Value v = node.inputs[i];
     const std::optional<Prefix> prefix = prefix_of(v);
-    if (!prefix) return mapped(v);
-    if (prefix->channels == new_.shape(prefix->wide)[-1]) return prefix->wide;
+    if (!prefix) return new_.of(v);
+    if (prefix->channels == new_.made().shape(prefix->wide)[-1]) return prefix->wide;
     if (reads_first_channels(*node.op, i)) return prefix->wide;
-    if (new_of_.count(v.id) > 0) return mapped(v);  // the first operand of a chain
+    if (new_.has(v)) return new_.of(v);  // the first operand of a chain
     const auto* slice = op_as<SliceOp>(&node);
     if (slice != nullptr && slice->attrs().axis == last_axis(old_, v)) return prefix->wide;
     const SliceOp copy({.axis = last_axis(old_, v), .begin = 0, .end = prefix->channels});
-    return new_of_[v.id] = new_.emit(copy, {prefix->wide}, old_.info(v).name);
+    new_.set(v, new_.made().emit(copy, {prefix->wide}, old_.info(v).name));
+    return new_.of(v);
   }
 
   std::optional<Prefix> prefix_of(Value v) const {
@@ -159,7 +147,7 @@ class ShareConcats {
     if (!sum) return false;
     const Node& node = old_.nodes()[n];
     const std::optional<Prefix> prefix = prefix_of(node.inputs.front());
-    const Value wide = prefix ? prefix->wide : mapped(node.inputs.front());
+    const Value wide = prefix ? prefix->wide : new_.of(node.inputs.front());
     merged_[*sum] = {node.outputs.front(), {wide, old_.shape(node.outputs.front())[-1]}};
     return true;
   }
@@ -170,8 +158,8 @@ class ShareConcats {
     const auto& [slice, prefix] = found->second;
     const Node& node = old_.nodes()[n];
     const std::size_t other = node.inputs[kFirst] == slice ? kSecond : kFirst;
-    const Value sum = new_.emit(UpdateChannelsOp({.begin = 0, .add = true}),
-                                {prefix.wide, operand(n, other)}, node.name);
+    const Value sum = new_.made().emit(UpdateChannelsOp({.begin = 0, .add = true}),
+                                       {prefix.wide, operand(n, other)}, node.name);
     wide_[node.outputs.front().id] = {sum, prefix.channels};
     return true;
   }
@@ -186,8 +174,7 @@ class ShareConcats {
   std::vector<ConcatChain> chains_;
   std::map<std::size_t, std::size_t> chain_of_;    ///< by node
   std::vector<std::vector<std::size_t>> readers_;  ///< nodes, by value
-  Graph new_;
-  std::map<int, Value> new_of_;                                   ///< by the old value's id
+  GraphCopy new_;
   std::map<int, std::pair<std::size_t, std::int64_t>> in_chain_;  ///< chain and channels
   std::map<int, Prefix> wide_;                              ///< gradients that were accumulated
   std::map<std::size_t, std::pair<Value, Prefix>> merged_;  ///< by the node of the addition

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/passes/graph_copy.h"
+
+#include <utility>
+
+namespace linnet {
+
+Value GraphCopy::of(Value old) {
+  const auto [found, is_new] = made_of_.try_emplace(old.id);
+  if (is_new) {
+    const ValueInfo& info = old_.info(old);
+    found->second = made_.add_value(info.name, info.type, info.storage, info.offset);
+    made_.info(found->second) = info;
+  }
+  return found->second;
+}
+
+std::vector<Value> GraphCopy::add(const OpPtr& op, std::vector<Value> inputs,
+                                  const std::string& name, const std::vector<Value>& outputs) {
+  std::vector<Value> made = made_.add(op, std::move(inputs), name);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const ValueInfo& info = old_.info(outputs[i]);
+    made_.info(made[i]).name = info.name;
+    made_.info(made[i]).storage = info.storage;
+    made_.info(made[i]).offset = info.offset;
+    set(outputs[i], made[i]);
+  }
+  return made;
+}
+
+}  // namespace linnet
