@@ -9,7 +9,7 @@ LINNET, MLP, TREES = "linnet", "sklearn-mlp", "hist-gradient-boosting"
 
 
 def line(each):
-    """One table: medians over the seeds (least to most), and Linnet's distance from the others."""
+    """One table: medians over the splits (least to most), and Linnet's distance from the others."""
     middle = {name: statistics.median(scores) for name, scores in each["scores"].items()}
     shown = {name: f"{middle[name]:.4f} ({min(scores):.4f} to {max(scores):.4f})"
              for name, scores in each["scores"].items()}
@@ -20,8 +20,8 @@ def line(each):
 
 
 def tables(result):
-    about = ("Median over the seeds (least to most) of the score on held-out rows. Linnet by its "
-             "defaults; MLP: scikit-learn's MLPClassifier or MLPRegressor of (128, 128) with early "
+    about = ("Median over the splits (least to most) of the score on held-out rows, which is the mean of "
+             "three trainings from other seeds. Linnet by its defaults; MLP: scikit-learn's MLPClassifier or MLPRegressor of (128, 128) with early "
              "stopping on standardised inputs and targets; HGB: HistGradientBoosting by its "
              "defaults. Seconds of one training: Linnet's, the MLP's. " + result.get("note", ""))
     return [Table("Scores", about.strip(),
