@@ -8,13 +8,14 @@ from pathlib import Path
 import c_file_tables
 import machine
 import portable
+import rank_tables
 import result_name
 import series_scores
 import serve_load_tables
 import table_scores
 
 ROOT = Path(__file__).resolve().parents[1]
-KINDS = {"c-file": c_file_tables, "serve-load": serve_load_tables,
+KINDS = {"c-file": c_file_tables, "ranks": rank_tables, "serve-load": serve_load_tables,
          "series": series_scores, "tables": table_scores}
 LINNET_HELP = "`cmake --build build/release --target linnet_command` builds it; --linnet names another"
 

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Trainings on several ranks beside PyTorch's DDP (Gloo), on the same processors and drawn data.
+
+  benchmarks/ranks.py --linnet-python PYTHON --torch-python PYTHON     wants build/release/bin/linnet and lib/
+
+On one machine: 1 rank of 2 threads, 2 ranks of 1 thread, 4 ranks of 1 thread on 2 processors. As root also
+on two "machines": network namespaces of this one, joined by a cable whose rate `tc` limits. There Linnet runs
+twice, with gradients summed while they are found and after the backward pass. Writes
+benchmarks/results/<date>-cpu-<isa>-ranks.json and .md.
+"""
+import argparse
+import contextlib
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import engines
+import other_results
+from rank_worker import WORKLOADS
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKER = Path(__file__).with_name("rank_worker.py")
+BATCHES = {"mnist-cnn": 128, "resnet50-cifar10": 128, "densenet121-xray": 16}
+FORMS = ((1, 2), (2, 1), (4, 1))  # ranks, threads of each
+ENGINES = {"linnet": ("linnet",), "linnet-mpi": ("linnet", "--carrier", "mpi"),
+           "linnet-afterwards": ("linnet", "--afterwards"), "torch-ddp": ("torch",)}
+CABLE = ("resnet50-cifar10", "mnist-cnn")
+EPOCHS = 4  # the first is not counted
+ports = itertools.count(29700)
+
+
+def run(*command):
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@contextlib.contextmanager
+def cable(rate):
+    """Two namespaces; gives the words before a rank's command, and the address of rank 0."""
+    names = ("linnet-a", "linnet-b")
+    try:
+        for name in names:
+            run("ip", "netns", "add", name)
+            run("ip", "-n", name, "link", "set", "lo", "up")
+        run("ip", "link", "add", "linnet0", "netns", names[0], "type", "veth", "peer", "name", "linnet0", "netns", names[1])
+        for at, name in enumerate(names):
+            run("ip", "-n", name, "addr", "add", f"10.99.0.{at + 1}/24", "dev", "linnet0")
+            run("ip", "-n", name, "link", "set", "linnet0", "up")
+            if rate:
+                run("tc", "-n", name, "qdisc", "add", "dev", "linnet0", "root", "tbf", "rate", rate, "burst", "256kb",
+                    "latency", "50ms")
+        yield [["ip", "netns", "exec", name] for name in names], "10.99.0.1"
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+def one_run(engine, workload, ranks, threads, options, hosts=None, address="127.0.0.1"):
+    """Seconds of each timed epoch."""
+    python = options.torch_python if engine == "torch-ddp" else options.linnet_python
+    words = ENGINES[engine]
+    command = [python, "-B", str(WORKER), words[0], workload, "--batch", str(BATCHES[workload]), "--threads",
+               str(threads), "--epochs", str(EPOCHS), *words[1:]]
+    if words[0] == "linnet":
+        carrier = "mpi" if "mpi" in words else "gloo"
+        command += ["--library", str(Path(options.linnet).resolve().parents[1] / f"lib/liblinnet_{carrier}.so")]
+    common = {**engines.plain_environment(), "WORLD_SIZE": str(ranks), "MASTER_ADDR": address,
+              "MASTER_PORT": str(next(ports)), "OMP_NUM_THREADS": str(threads),
+              "GLOO_SOCKET_IFNAME": "linnet0" if hosts else "lo",
+              **(engines.tuned_environment(threads) if words[0] == "torch" else {})}
+    if engine == "linnet-mpi":
+        started = [subprocess.Popen(["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n",
+                                     str(ranks), *command], env=common, stdout=subprocess.PIPE, text=True,
+                                    stderr=subprocess.PIPE)]
+    else:
+        processors = sorted(os.sched_getaffinity(0))
+        started = []
+        for rank in range(ranks):
+            own = processors if threads > 1 else [processors[rank % len(processors)]]
+            before = (hosts[rank] if hosts else []) + ["taskset", "-c", ",".join(map(str, own))]
+            started.append(subprocess.Popen([*before, *command], env={**common, "RANK": str(rank)}, text=True,
+                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    outputs = [process.communicate() for process in started]
+    for process, (_, error) in zip(started, outputs):
+        if process.returncode:
+            sys.exit(f"ranks.py: {' '.join(command)} failed: {error[-2000:]}")
+    return json.loads(outputs[0][0])["seconds"][1:]
+
+
+def measure(options, names, workload, ranks, threads, rate=None):
+    found = {"workload": workload, "batch": BATCHES[workload], "ranks": ranks, "threads": threads, "rate": rate,
+             "engines": {}}
+    with cable(None if rate == "unlimited" else rate) if rate else contextlib.nullcontext((None, "127.0.0.1")) as (hosts, address):
+        for _ in range(options.repetitions):  # in turn
+            for name in names:
+                seconds = one_run(name, workload, ranks, threads, options, hosts, address)
+                rates = [WORKLOADS[workload][2] / each for each in seconds]
+                found["engines"].setdefault(name, []).append(statistics.median(rates))
+    print(workload, ranks, threads, rate or "", {name: f"{statistics.median(rates):.1f}"
+                                                 for name, rates in found["engines"].items()}, flush=True)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--linnet-python", default=sys.executable, help="has linnet (./dev wheel)")
+    parser.add_argument("--torch-python", default=sys.executable, help="has torch")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--workloads", nargs="*", default=list(WORKLOADS), choices=list(WORKLOADS))
+    parser.add_argument("--rates", nargs="*", default=["unlimited", "1gbit", "200mbit"], help="of the cable, as tc takes them")
+    options = other_results.parsed(parser, "ranks")
+    at_start = os.getloadavg()[0]
+    rows = [measure(options, ("linnet", "linnet-mpi", "torch-ddp") if ranks > 1 else ("linnet", "torch-ddp"), workload,
+                    ranks, threads)
+            for workload in options.workloads for ranks, threads in FORMS]
+    if os.geteuid() == 0:
+        rows += [measure(options, ("linnet", "linnet-afterwards", "torch-ddp"), workload, 2, 1, rate)
+                 for workload in CABLE if workload in options.workloads for rate in options.rates]
+    version = subprocess.run([options.torch_python, "-c", "import torch; print(torch.__version__)"], check=True,
+                             capture_output=True, text=True).stdout.strip()
+    other_results.save(options, at_start, [], {"torch": {"torch": version}}, {"repetitions": options.repetitions},
+                       ["benchmarks/ranks.py --linnet-python PYTHON --torch-python PYTHON"], rows=rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
