@@ -83,6 +83,14 @@ class Tables(command.CommandTest):
         evaluation = self.run_json("evaluate", "run", "--data", "values.csv")
         self.assertEqual(evaluation["metrics"]["samples"], 200)
 
+    def test_a_test_set_that_chooses_the_epoch_is_said(self):
+        write_values(self.folder / "values.csv")
+        for validation, said in ((0, True), (0.2, False)):
+            _, err = self.run_linnet("train", "values.csv", "--target", "y", "--validation", validation, "--epochs", 2,
+                                     "--out", f"run-{validation}", "--device", "cpu")
+            sentence = "the test set of 'values.csv' chooses the epoch, since there is no validation set"
+            self.assertEqual(sentence in err, said, err)
+
     def test_equal_seeds_give_equal_models(self):
         write_flowers(self.folder / "flowers.csv")
         for out, seed in (("a", 1), ("b", 1), ("c", 2)):
