@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of ranks.py."""
+import math
+import statistics
+
 import figures
 from side_table import Table
 
+PIECE = 1 << 22  # bytes that are summed at a time
+RESNET50 = 4 * 23_528_522  # bytes of its gradients
+RANKS = (2, 8, 64, 1024)
 TITLE = "Trainings on several ranks beside PyTorch's DDP"
 HEADS = {"linnet": "Linnet, Gloo", "linnet-mpi": "Linnet, MPI", "torch-ddp": "DDP, Gloo"}
 CABLE_HEADS = {"linnet": "Linnet", "linnet-afterwards": "Linnet, summed afterwards", "torch-ddp": "DDP"}
@@ -15,6 +21,23 @@ def line(row, heads, *first):
     return (row["workload"], row["batch"], *first, *shown, f"{ratio:.2f}")
 
 
+def model_of(each):
+    """(latency in s, seconds of a byte) of T = 2 latency pieces + n byte, two ranks; small sums are one exchange."""
+    small, large = (statistics.median(seconds) for seconds in each["seconds"])
+    sizes = [4 * floats for floats in each["floats"]]
+    return small, (large - 2 * small * -(-sizes[1] // PIECE)) / sizes[1]
+
+
+def predicted(latency, byte, size, ranks):
+    return 2 * math.log2(ranks) * latency * -(-size // PIECE) + 2 * (ranks - 1) / ranks * size * byte
+
+
+def model_line(each):
+    latency, byte = model_of(each)
+    return (each["carrier"], each["rate"] or "this machine", f"{1e6 * latency:.0f}", f"{1e-9 / byte:.2f}",
+            *(f"{1e3 * predicted(latency, byte, RESNET50, ranks):,.0f}" for ranks in RANKS))
+
+
 def tables(result):
     about = ("Samples a second of all ranks, median (least to most) of the repetitions, each the median of its timed "
              "epochs; drawn data in memory, no augmentation. ")
@@ -22,6 +45,13 @@ def tables(result):
     there = [line(row, CABLE_HEADS, row["rate"]) for row in result["rows"] if row["rate"]]
     return [Table("On one machine", about + "Ranks x threads; four ranks share two processors.",
                   ("workload", "batch", "ranks", *HEADS.values(), "Linnet / DDP"), here),
-            Table("Over a cable", about + "Two ranks of one thread in network namespaces, whose cable `tc` (tbf) limits to "
-                  "a rate in each direction. Linnet sums gradients while they are found, or after the backward pass.",
-                  ("workload", "batch", "rate", *CABLE_HEADS.values(), "Linnet / DDP"), there)]
+            Table("Over a cable", about + "Two ranks of one thread in network namespaces, whose cable `tc` (tbf) "
+                  "limits to a rate in each direction. Linnet sums gradients while they are found, or after the "
+                  "backward pass.",
+                  ("workload", "batch", "rate", *CABLE_HEADS.values(), "Linnet / DDP"), there),
+            Table("Sums of two ranks", "The latency is the median time of a sum of 1 KiB, the speed that of a byte "
+                  "in a sum of 64 MiB beyond its latencies, both of two ranks. Then milliseconds of a sum of "
+                  "ResNet-50's gradients as docs/scale.md's model predicts them for so many ranks with links of "
+                  "that kind: nobody has measured these.",
+                  ("engine", "link", "latency, us", "GB/s", *(f"{ranks} ranks" for ranks in RANKS)),
+                  [model_line(each) for each in result["sums"]])]

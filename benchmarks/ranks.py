@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trainings on several ranks beside PyTorch's DDP (Gloo), on the same processors and drawn data.
 
-  benchmarks/ranks.py --linnet-python PYTHON --torch-python PYTHON     wants build/release/bin/linnet and lib/
+  benchmarks/ranks.py --linnet-python PYTHON --torch-python PYTHON     wants build/release/bin/{linnet,ranks_probe}
 
 On one machine: 1 rank of 2 threads, 2 ranks of 1 thread, 4 ranks of 1 thread on 2 processors. As root also
 on two "machines": network namespaces of this one, joined by a cable whose rate `tc` limits. There Linnet runs
-twice, with gradients summed while they are found and after the backward pass. Writes
+twice, with gradients summed while they are found and after the backward pass. The seconds of sums of small
+and large arrays give the latency and the time of a byte in docs/scale.md's model. Writes
 benchmarks/results/<date>-cpu-<isa>-ranks.json and .md.
 """
 import argparse
@@ -14,6 +15,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -31,6 +33,7 @@ ENGINES = {"linnet": ("linnet",), "linnet-mpi": ("linnet", "--carrier", "mpi"),
            "linnet-afterwards": ("linnet", "--afterwards"), "torch-ddp": ("torch",)}
 CABLE = ("resnet50-cifar10", "mnist-cnn")
 EPOCHS = 4  # the first is not counted
+SUMS = (256, 1 << 24)  # floats
 ports = itertools.count(29700)
 
 
@@ -40,23 +43,58 @@ def run(*command):
 
 @contextlib.contextmanager
 def cable(rate):
-    """Two namespaces; gives the words before a rank's command, and the address of rank 0."""
+    """Two namespaces, or this machine without a rate; gives the words before each rank's command, and rank 0's
+    address."""
+    if rate is None:
+        yield None, "127.0.0.1"
+        return
     names = ("linnet-a", "linnet-b")
     try:
         for name in names:
             run("ip", "netns", "add", name)
             run("ip", "-n", name, "link", "set", "lo", "up")
-        run("ip", "link", "add", "linnet0", "netns", names[0], "type", "veth", "peer", "name", "linnet0", "netns", names[1])
+        run("ip", "link", "add", "linnet0", "netns", names[0], "type", "veth", "peer", "name", "linnet0", "netns",
+            names[1])
         for at, name in enumerate(names):
             run("ip", "-n", name, "addr", "add", f"10.99.0.{at + 1}/24", "dev", "linnet0")
             run("ip", "-n", name, "link", "set", "linnet0", "up")
-            if rate:
+            if rate != "unlimited":
                 run("tc", "-n", name, "qdisc", "add", "dev", "linnet0", "root", "tbf", "rate", rate, "burst", "256kb",
                     "latency", "50ms")
         yield [["ip", "netns", "exec", name] for name in names], "10.99.0.1"
     finally:
         for name in names:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+def launch(command, ranks, threads, environment, hosts=None, address="127.0.0.1"):
+    """What rank 0 prints, of ranks that meet at rank 0's address; each has its processors."""
+    common = {**environment, "WORLD_SIZE": str(ranks), "MASTER_ADDR": address, "MASTER_PORT": str(next(ports)),
+              "GLOO_SOCKET_IFNAME": "linnet0" if hosts else "lo"}
+    processors = sorted(os.sched_getaffinity(0))
+    started = []
+    for rank in range(ranks):
+        own = processors if threads > 1 else [processors[rank % len(processors)]]
+        before = (hosts[rank] if hosts else []) + ["taskset", "-c", ",".join(map(str, own))]
+        started.append(subprocess.Popen([*before, *command], env={**common, "RANK": str(rank)}, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    return printed(started, command)
+
+
+def launch_mpi(command, ranks, environment):
+    """The same by mpirun, on this machine."""
+    started = subprocess.Popen(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *command],
+                               env={**environment, "WORLD_SIZE": str(ranks)}, text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    return printed([started], command)
+
+
+def printed(processes, command):
+    outputs = [process.communicate() for process in processes]
+    for process, (_, error) in zip(processes, outputs):
+        if process.returncode:
+            sys.exit(f"ranks.py: {' '.join(command)} failed: {error[-2000:]}")
+    return outputs[0][0]
 
 
 def one_run(engine, workload, ranks, threads, options, hosts=None, address="127.0.0.1"):
@@ -68,33 +106,41 @@ def one_run(engine, workload, ranks, threads, options, hosts=None, address="127.
     if words[0] == "linnet":
         carrier = "mpi" if "mpi" in words else "gloo"
         command += ["--library", str(Path(options.linnet).resolve().parents[1] / f"lib/liblinnet_{carrier}.so")]
-    common = {**engines.plain_environment(), "WORLD_SIZE": str(ranks), "MASTER_ADDR": address,
-              "MASTER_PORT": str(next(ports)), "OMP_NUM_THREADS": str(threads),
-              "GLOO_SOCKET_IFNAME": "linnet0" if hosts else "lo",
-              **(engines.tuned_environment(threads) if words[0] == "torch" else {})}
-    if engine == "linnet-mpi":
-        started = [subprocess.Popen(["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n",
-                                     str(ranks), *command], env=common, stdout=subprocess.PIPE, text=True,
-                                    stderr=subprocess.PIPE)]
-    else:
-        processors = sorted(os.sched_getaffinity(0))
-        started = []
-        for rank in range(ranks):
-            own = processors if threads > 1 else [processors[rank % len(processors)]]
-            before = (hosts[rank] if hosts else []) + ["taskset", "-c", ",".join(map(str, own))]
-            started.append(subprocess.Popen([*before, *command], env={**common, "RANK": str(rank)}, text=True,
-                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-    outputs = [process.communicate() for process in started]
-    for process, (_, error) in zip(started, outputs):
-        if process.returncode:
-            sys.exit(f"ranks.py: {' '.join(command)} failed: {error[-2000:]}")
-    return json.loads(outputs[0][0])["seconds"][1:]
+    environment = {**engines.plain_environment(), "OMP_NUM_THREADS": str(threads),
+                   **(engines.tuned_environment(threads) if words[0] == "torch" else {})}
+    out = launch_mpi(command, ranks, environment) if engine == "linnet-mpi" else \
+        launch(command, ranks, threads, environment, hosts, address)
+    return json.loads(out)["seconds"][1:]
+
+
+def sum_of_two(options, carrier, floats, hosts=None, address="127.0.0.1"):
+    """Mean seconds of a sum over two ranks."""
+    command = [str(Path(options.linnet).with_name("ranks_probe")), carrier, "200" if floats < 1 << 20 else "10",
+               str(floats), "0"]
+    out = launch_mpi(command, 2, engines.plain_environment()) if carrier == "mpi" else \
+        launch(command, 2, 1, engines.plain_environment(), hosts, address)
+    return float(re.search(r"in (\S+) s a sum", out)[1])
+
+
+def sums(options):
+    """Seconds of small and large sums, by carrier and cable."""
+    found = []
+    places = [("gloo", None), ("mpi", None)]
+    if os.geteuid() == 0:
+        places += [("gloo", rate) for rate in options.rates]
+    for carrier, rate in places:
+        with cable(rate) as (hosts, address):
+            taken = [[sum_of_two(options, carrier, floats, hosts, address) for floats in SUMS]
+                     for _ in range(options.repetitions)]
+        found.append({"carrier": carrier, "rate": rate, "floats": SUMS, "seconds": [*zip(*taken)]})
+        print(carrier, rate or "", *(f"{statistics.median(each):.6f}" for each in found[-1]["seconds"]), flush=True)
+    return found
 
 
 def measure(options, names, workload, ranks, threads, rate=None):
     found = {"workload": workload, "batch": BATCHES[workload], "ranks": ranks, "threads": threads, "rate": rate,
              "engines": {}}
-    with cable(None if rate == "unlimited" else rate) if rate else contextlib.nullcontext((None, "127.0.0.1")) as (hosts, address):
+    with cable(rate) as (hosts, address):
         for _ in range(options.repetitions):  # in turn
             for name in names:
                 seconds = one_run(name, workload, ranks, threads, options, hosts, address)
@@ -111,7 +157,8 @@ def main():
     parser.add_argument("--torch-python", default=sys.executable, help="has torch")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--workloads", nargs="*", default=list(WORKLOADS), choices=list(WORKLOADS))
-    parser.add_argument("--rates", nargs="*", default=["unlimited", "1gbit", "200mbit"], help="of the cable, as tc takes them")
+    parser.add_argument("--rates", nargs="*", default=["unlimited", "1gbit", "200mbit"],
+                        help="of the cable, as tc takes them")
     options = other_results.parsed(parser, "ranks")
     at_start = os.getloadavg()[0]
     rows = [measure(options, ("linnet", "linnet-mpi", "torch-ddp") if ranks > 1 else ("linnet", "torch-ddp"), workload,
@@ -123,7 +170,8 @@ def main():
     version = subprocess.run([options.torch_python, "-c", "import torch; print(torch.__version__)"], check=True,
                              capture_output=True, text=True).stdout.strip()
     other_results.save(options, at_start, [], {"torch": {"torch": version}}, {"repetitions": options.repetitions},
-                       ["benchmarks/ranks.py --linnet-python PYTHON --torch-python PYTHON"], rows=rows)
+                       ["benchmarks/ranks.py --linnet-python PYTHON --torch-python PYTHON"], rows=rows,
+                       sums=sums(options))
 
 
 if __name__ == "__main__":

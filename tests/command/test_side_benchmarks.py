@@ -13,6 +13,7 @@ import command
 
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
+import rank_tables  # noqa: E402
 import result_name  # noqa: E402
 import result_page  # noqa: E402
 import result_table  # noqa: E402
@@ -71,6 +72,22 @@ class SideBenchmarks(command.CommandTest):
             if each["batch"] == 1 or each["connections"] == 1:
                 self.assertEqual(run["samples_per_batch"], 1)
         self.assertTrue(re.search(r"\| PNG, \d+ bytes \| up to 32 \| 4 \| [\d,.]+ \(", text), text)
+
+    def test_tables_of_ranks(self):
+        def row(ranks, rate, **rates):
+            return {"workload": "mnist-cnn", "batch": 128, "ranks": ranks, "threads": 1, "rate": rate, "engines": rates}
+
+        both = {"linnet": [90, 100, 110], "torch-ddp": [20, 25, 30]}
+        # 2 latencies of 1 ms in each of 16 pieces, and 1 s for 64 MiB.
+        sums = {"carrier": "gloo", "rate": None, "floats": [256, 1 << 24], "seconds": [[0.001] * 3, [1.032] * 3]}
+        here, there, model = rank_tables.tables({
+            "rows": [row(2, None, **both), row(2, "1gbit", **both, **{"linnet-afterwards": [50, 60, 70]})],
+            "sums": [sums]})
+        self.assertEqual(here.rows, [("mnist-cnn", 128, "2 x 1", "100 (90 to 110)", "–", "25 (20 to 30)", "4.00")])
+        self.assertEqual(there.rows[0][3:5], ("100 (90 to 110)", "60 (50 to 70)"))
+        self.assertEqual(model.rows[0][:4], ("gloo", "this machine", "1000", "0.07"))
+        size, byte = 4 * 23528522, 1 / (1 << 26)
+        self.assertEqual(model.rows[0][4], f"{1e3 * (23 * 2 * 0.001 + size * byte):,.0f}")
 
     def test_what_is_missing_is_said(self):
         linnet = self.folder / "linnet"

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trainings on several ranks, which are threads of this process: the bits of one rank.
 #include <gtest/gtest.h>
+#include <linnet/datasets.h>
 
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fixtures.h"
+#include "networks/networks.h"
 #include "pixels.h"
 #include "thread_ranks.h"
 
@@ -31,12 +34,13 @@ struct How {
   Objective objective = {};
   FitOptions options = {.epochs = 2, .batch = 16, .shards = 4};
   int threads = 1;
+  Dataset data = pixels(54);  // 3 batches of 16 and one of 6
 };
 
 Left trained(const How& how, const Ranks& ranks) {
   Model model(how.network, {.device = "cpu", .threads = how.threads, .seed = 3});
   Trainer trainer(model, how.objective, {.seed = 9, .ranks = ranks});
-  const History history = trainer.fit(pixels(54), how.options);  // 3 batches of 16 and one of 6
+  const History history = trainer.fit(how.data, how.options);
   Left left{.weights = all_weights(model), .losses = {}};
   for (const EpochReport& epoch : history.epochs) {
     left.losses.push_back(epoch.train.loss);
@@ -85,6 +89,19 @@ TEST(Ranks, GiveTheBitsOfOneRank) {
   How held_out;
   held_out.options.validation = pixels(20, 7);
   equals_one_rank(held_out, "validation");
+}
+
+TEST(Ranks, GiveTheBitsOfOneRankForNetworksOfTheBenchmarks) {
+  const std::vector<std::pair<std::string, Network>> networks{{"mnist-cnn", workloads::mnist_cnn()},
+                                                              {"vgg-cifar10",
+                                                               workloads::vgg_cifar10()},
+                                                              {"gru-imdb", workloads::gru_imdb()}};
+  for (const auto& [name, network] : networks) {
+    const How how{.network = network,
+                  .options = {.epochs = 1, .batch = 12, .shards = 4},
+                  .data = datasets::synthetic(network, Loss::cross_entropy, 18, 5)};
+    equals_one_rank(how, name);
+  }
 }
 
 TEST(Ranks, CountWeightsAndClipAsOneRankDoes) {
