@@ -33,7 +33,7 @@ def load_of(at_start, processors, runs):
                     (others is None and at_start > processors / 4)}
 
 
-def load_words(load):
+def load_words(load, doubted="figures"):
     """The load of the machine in a sentence."""
     others = load["others_processors"]
     text = f"load average {load['at_start']:.2f} at the start"
@@ -41,7 +41,7 @@ def load_words(load):
         text += (f"; other programs used {others['median']:.2f} of {load['processors']} processors "
                  f"(up to {others['max']:.2f})")
     text += "."
-    return ("**The machine was busy, so these figures are not to be relied on:** " + text
+    return (f"**The machine was busy, so these {doubted} are not to be relied on:** " + text
             if load["busy"] else text[0].upper() + text[1:])
 
 

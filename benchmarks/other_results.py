@@ -43,7 +43,8 @@ def about(result):
     return [f"{computer['processor']}, {computer['processors']} processors, "
             f"{computer['memory_bytes'] / 2**30:.0f} GiB; Linnet {result['linnet']}; "
             f"{times} repetition{'s' if times > 1 else ''} in turn.",
-            machine.load_words(result["load"]), result_name.versions_words(result)]
+            machine.load_words(result["load"], getattr(KINDS[result["kind"]], "DOUBTED", "figures")),
+            result_name.versions_words(result)]
 
 
 def tables(result):

@@ -5,6 +5,7 @@ import statistics
 from side_table import Table
 
 TITLE = "Tables: Linnet beside scikit-learn"
+DOUBTED = "seconds"  # on a busy machine; scores do not depend on it
 LINNET, MLP, TREES = "linnet", "sklearn-mlp", "hist-gradient-boosting"
 
 

@@ -123,8 +123,11 @@ int run(int argc, char** argv) {
                                 argv[1]));
     }
     const std::string near = did_you_mean(argv[1], commands);
-    return report(kUserError, fmt::format("there is no command '{}'{}", argv[1],
-                                          near.empty() ? "; expected " + listed(commands) : near));
+    return report(kUserError, near.empty()
+                                  ? fmt::format("there is no command, file or folder '{}'; "
+                                                "expected {}",
+                                                argv[1], listed(commands))
+                                  : fmt::format("there is no command '{}'{}", argv[1], near));
   }
   try {
     app.parse(argc, argv);

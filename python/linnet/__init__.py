@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _linnet, layers, optimizers, schedules
 from ._linnet import *  # noqa: F403
-from ._linnet import (Expression, Layer, LayerWeights, Network, __version__, abs, all, any, datasets,
-                      max, min, pow, round, slice, sum, zoo)
-from .callbacks import Callback, ProgressBar
+from ._linnet import (Expression, Layer, LayerWeights, Network, __version__ as __version__, abs, all, any,
+                      datasets, max, min, pow, round, slice, sum, zoo)
+from .callbacks import Callback as Callback, ProgressBar as ProgressBar
 from .layers import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .schedules import *  # noqa: F403

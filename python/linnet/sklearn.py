@@ -12,7 +12,7 @@ They compute in f32. An integer `random_state` gives the same bits at any number
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -94,6 +94,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _make_network(self, features: int, outputs: int) -> Network:
         if self.network is None:
             layers: list[Layer] = []
+            if not 0 <= self.dropout < 1:
+                raise ValueError(f"[{type(self).__name__}] expected dropout in [0, 1); got {self.dropout!r}")
+            if not isinstance(self.hidden, Iterable):
+                raise TypeError(f"[{type(self).__name__}] expected hidden as a tuple of units, e.g. (100,); got "
+                                f"{self.hidden!r}")
             for units in self.hidden:
                 layers.append(Dense(int(units)))
                 for layer in (self.norm, self.activation):
@@ -236,7 +241,10 @@ class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         the mean weighted by `sample_weight` (N) and `class_weight`."""
         x, labels = validate_data(self, X, y, dtype=np.float32, order="C")
         check_classification_targets(labels)
-        weights = _weights(sample_weight, x) * compute_sample_weight(self.class_weight, labels)
+        of_classes = compute_sample_weight(self.class_weight, labels)
+        if np.any(of_classes < 0):
+            raise ValueError(f"[{type(self).__name__}] expected class_weight of at least 0; got {self.class_weight!r}")
+        weights = _weights(sample_weight, x) * of_classes
         self.classes_, targets = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("[LinnetClassifier] expected at least 2 classes in y; got 1 class")

@@ -68,7 +68,7 @@ bool PythonCallbacks::stop_requested() {
   if (PyErr_CheckSignals() != 0) nb::raise_python_error();
   bool stop = false;
   for (const auto& method : stop_requested_.all) {
-    stop = nb::cast<bool>(nb::handle(method.get())()) || stop;
+    stop = is_true(nb::handle(method.get())()) || stop;
   }
   return stop;
 }

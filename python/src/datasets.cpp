@@ -150,7 +150,7 @@ void bind_dataset(nb::module_& m) {
           nb::arg("weights") = nb::none(), nb::arg("lengths") = nb::none(),
           nb::arg("classes") = std::vector<std::string>(), nb::arg("name") = "data",
           nb::sig(
-              "def __init__(self, inputs: numpy.typing.ArrayLike | "
+              "def __init__(self, inputs: numpy.typing.ArrayLike | RecordSource | "
               "collections.abc.Mapping[str, numpy.typing.ArrayLike | RecordSource], targets: "
               "numpy.typing.ArrayLike | collections.abc.Mapping[str, numpy.typing.ArrayLike] | "
               "None = None, *, weights: numpy.typing.ArrayLike | None = None, lengths: "

@@ -3,6 +3,7 @@
 #include <linnet/ranks.h>
 
 #include <string>
+#include <typeinfo>
 
 #include "bind.h"
 #include "docstrings.h"
@@ -59,6 +60,8 @@ void translate(const std::exception_ptr& thrown, void* payload) {
     raise(types.error, e);
   } catch (const InternalError& e) {
     raise(types.internal, e);
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError, "a value has a type that this call does not take");
   }
 }
 

@@ -66,6 +66,20 @@ void bind_operators(nb::class_<Traced>& c) {
         "an expression has no truth value before the network runs; use linnet.where() and "
         "linnet.logical_and()");
   });
+  for (const char* name : {"__eq__", "__ne__"}) {
+    c.def(
+        name,
+        [](const Traced& /*x*/, const nb::object& /*other*/) -> bool {
+          throw nb::type_error(
+              "expressions are compared by linnet.equal() and linnet.not_equal(), element by "
+              "element");
+        },
+        nb::arg("other").none());
+  }
+  c.def("__hash__", [](const nb::object& x) { return reinterpret_cast<std::intptr_t>(x.ptr()); });
+  c.def("__iter__", [](const Traced& /*x*/) -> nb::object {
+    throw nb::type_error("an expression is not iterable; x[i] is a part of it");
+  });
 }
 
 /// x[1:, ..., 2]: slices, and numbers, which drop their axis.
@@ -97,6 +111,12 @@ Traced item(const Traced& x, const nb::handle& index) {
       ++axis;
     } else if (PyIndex_Check(one.ptr()) != 0) {
       const auto at = nb::cast<std::int64_t>(one);
+      const std::int64_t dim = out.shape()[static_cast<std::size_t>(axis)];
+      if (at < -dim || at >= dim) {
+        throw nb::index_error(
+            fmt::format("index {} is outside of axis {} of {}", at, axis, to_string(out.shape()))
+                .c_str());
+      }
       out = slice(out, axis, at, at == -1 ? kToEnd : at + 1);
       const Shape shape = out.shape();
       std::vector<std::int64_t> dims(shape.dims().begin(), shape.dims().end());

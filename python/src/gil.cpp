@@ -2,6 +2,7 @@
 #include "gil.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
@@ -52,6 +53,18 @@ void drop(PyObject* object, HeldBuffer* buffer) {
   Py_AddPendingCall(release_in_python, nullptr);  // a full queue is emptied by the next call
 }
 
+/// Takes the lock. Once the interpreter ends, Python lets no other thread have it: it unwinds the
+/// thread, which would end the process by std::terminate() in frames that throw nothing. Such a
+/// thread waits for the process's end instead.
+template <class F>
+void until_the_end(const F& take) {
+  try {
+    take();
+  } catch (...) {
+    for (;;) ::pause();
+  }
+}
+
 std::atomic<std::uint64_t>& fork_count() {
   static std::atomic<std::uint64_t> count = 0;
   return count;
@@ -65,11 +78,26 @@ std::uint64_t forks() {
   return fork_count().load(std::memory_order_relaxed);
 }
 
-WithoutGil::WithoutGil() : depth_(released_depth) { ++released_depth; }
-WithoutGil::~WithoutGil() { released_depth = depth_; }
+WithoutGil::WithoutGil() : depth_(released_depth), state_(PyEval_SaveThread()) { ++released_depth; }
+WithoutGil::~WithoutGil() {
+  until_the_end([&] { PyEval_RestoreThread(state_); });
+  released_depth = depth_;
+}
 
-WithGil::WithGil() : depth_(released_depth) { released_depth = 0; }
-WithGil::~WithGil() { released_depth = depth_; }
+WithGil::WithGil() : depth_(released_depth) {
+  until_the_end([&] { state_ = PyGILState_Ensure(); });
+  released_depth = 0;
+}
+WithGil::~WithGil() {
+  released_depth = depth_;
+  PyGILState_Release(state_);
+}
+
+bool is_true(nb::handle object) {
+  const int answer = PyObject_IsTrue(object.ptr());
+  if (answer < 0) nb::raise_python_error();
+  return answer != 0;
+}
 
 std::shared_ptr<PyObject> hold(nb::handle object) {
   object.inc_ref();

@@ -23,7 +23,7 @@ class WithoutGil {
 
  private:
   int depth_;
-  nb::gil_scoped_release release_;
+  PyThreadState* state_;
 };
 
 /// Takes Python's lock, on any thread, for as long as it lives.
@@ -35,9 +35,11 @@ class WithGil {
   WithGil& operator=(const WithGil&) = delete;
 
  private:
-  nb::gil_scoped_acquire acquire_;
+  PyGILState_STATE state_;
   int depth_;
 };
+/// Returns whether an object is true as Python's `if` finds it.
+bool is_true(nb::handle object);
 
 template <class F>
 decltype(auto) without_gil(F&& work) {

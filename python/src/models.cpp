@@ -205,7 +205,13 @@ void bind_weights(nb::class_<ModelHandle>& c) {
   c.def(
       "set_weights",
       [](ModelHandle& m, const NamedArrays& weights) {
-        const State state = state_of(weights, "weights");
+        std::vector<State::Entry> entries;
+        for (const State::Entry& entry : state_of(weights, "weights")) {
+          const DType dtype = entry.value.dtype();
+          const bool is_float = dtype == DType::f64 || dtype == DType::f16;  // as NumPy computes
+          entries.push_back({entry.name, is_float ? entry.value.to(DType::f32) : entry.value});
+        }
+        const State state(std::move(entries));
         m.use([&](Model& model) { model.set_weights(state); });
       },
       nb::arg("weights"), doc("Model.set_weights"));

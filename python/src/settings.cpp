@@ -94,6 +94,13 @@ nb::object attribute(const SettingTable& table, const std::string& key, std::str
   return object_of(*found);
 }
 
+/// What was made of the fields does not follow them, so they stay as they are.
+void refuse_change(const nb::object& self, const std::string& key, const nb::object& /*value*/) {
+  const std::string type = nb::type_name(self.type()).c_str();
+  throw nb::attribute_error(
+      fmt::format("'{}' cannot be set: make another {} with {}=...", key, type, key).c_str());
+}
+
 void bind_layer(nb::module_& m) {
   nb::class_<Layer>(m, "Layer", nb::is_weak_referenceable(), nb::dynamic_attr(), doc("Layer"))
       .def(
@@ -106,6 +113,7 @@ void bind_layer(nb::module_& m) {
           nb::arg("kind"), nb::arg("settings"),
           "Makes a layer of a kind that `linnet layers` lists, from its fields by name.")
       .def("__repr__", &layer_text)
+      .def("__setattr__", &refuse_change)
       .def("__getattr__", [](const Layer& layer, const std::string& key) {
         const LayerType* type = layer_types().find(layer.type());
         if (type == nullptr || key.starts_with("__")) {
@@ -129,6 +137,7 @@ void bind_kinds(nb::module_& m, const char* name, const Kinds<V>& (*kinds)()) {
           },
           nb::arg("kind"), nb::arg("settings"),
           "Makes one of a kind that `linnet optimizers` lists, from its fields by name.")
+      .def("__setattr__", &refuse_change)
       .def("__repr__",
            [kinds](const V& value) {
              const Kind<V>* kind = kinds().find(value);

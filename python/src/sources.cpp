@@ -29,6 +29,7 @@ void guarded(const F& call) {
   try {
     call();
   } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_Exception)) throw;  // KeyboardInterrupt, SystemExit
     throw DataError(
         fmt::format("{}: {}", nb::type_name(e.type()).c_str(), nb::str(e.value()).c_str()));
   }

@@ -66,11 +66,12 @@ nb::object dense(nb::handle object, std::string_view what) {
                              .c_str());
   }
   if (kind == "u" && size == 8 && nb::cast<std::size_t>(array.attr("size")) > 0 &&
-      nb::cast<bool>(array.attr("max")().attr("__gt__")((1ULL << 63) - 1))) {
+      is_true(array.attr("max")().attr("__gt__")((1ULL << 63) - 1))) {
     throw nb::type_error(
         fmt::format("expected {} to hold numbers below 2^63; got larger ones", what).c_str());
   }
-  return array.attr("astype")(to, nb::arg("copy") = false, nb::arg("order") = "C");
+  const nb::object made = array.attr("astype")(to, nb::arg("copy") = false, nb::arg("order") = "C");
+  return is_true(made.attr("flags").attr("aligned")) ? made : made.attr("copy")();
 }
 
 std::optional<Tensor> from_buffer(nb::handle object) {
@@ -95,7 +96,13 @@ std::optional<Tensor> from_buffer(nb::handle object) {
 
 /// Takes over what an object's __dlpack__() gives, if the library can hold it.
 std::optional<Tensor> from_capsule(nb::handle object) {
-  const nb::object capsule = object.attr("__dlpack__")();
+  nb::object capsule;
+  try {
+    capsule = object.attr("__dlpack__")();
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_BufferError)) throw;
+    return {};  // read-only memory, which the newer protocol alone can express; NumPy has it
+  }
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0) return {};
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   try {
@@ -138,9 +145,13 @@ Tensor tensor_of(nb::handle object, std::string_view what) {
   if (std::optional<Tensor> tensor = from_buffer(object)) return *tensor;
   if (PyObject_CheckBuffer(object.ptr()) == 0 && nb::hasattr(object, "__dlpack__")) {
     if (std::optional<Tensor> tensor = from_capsule(object)) return *tensor;
-    const nb::object copy = nb::hasattr(object, "contiguous") ? object.attr("contiguous")()
-                                                              : numpy().attr("from_dlpack")(object);
-    if (std::optional<Tensor> tensor = from_capsule(copy)) return *tensor;
+    if (nb::hasattr(object, "contiguous")) {
+      const nb::object copy = object.attr("contiguous")();
+      if (std::optional<Tensor> tensor = from_capsule(copy)) return *tensor;
+    } else if (!nb::hasattr(object, "__array__")) {
+      const nb::object array = numpy().attr("from_dlpack")(object);
+      if (std::optional<Tensor> tensor = from_buffer(dense(array, what))) return *tensor;
+    }
   }
   if (std::optional<Tensor> tensor = from_buffer(dense(object, what))) return *tensor;
   throw Error(fmt::format("expected {} to have at most {} axes", what, Shape::kMostAxes));

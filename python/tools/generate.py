@@ -34,6 +34,10 @@ INTEGERS = {"an integer": "int",
             "an array of arrays of layers": "Sequence[Sequence[_Base]]"}
 
 
+# What python/src/errors.cpp sets, which nanobind's stubs do not show.
+ERROR_FIELDS = {"OutOfMemory": "\n    wanted: int\n    free: int\n", "RankError": "\n    rank: int\n"}
+
+
 def type_of(text):
     if text in INTEGERS:
         return INTEGERS[text]
@@ -67,6 +71,10 @@ def docstring(page, indent):
         lines += ["", "Arguments:"]
         for field in page["fields"]:
             text = python_text(f"{field['key']}: {field['doc']}")
+            if field["type"].startswith('"same", "valid"'):
+                text += '; also "same", "valid" or (top, bottom, left, right)'
+            if "initializer" in field["type"]:
+                text += "; a number, or the name of an initializer, e.g. 'he_normal'"
             lines += textwrap.wrap(text, 94, initial_indent="  ", subsequent_indent="      ")
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     return textwrap.indent(f'"""{text}\n"""', indent, lambda line: bool(line.strip()))
@@ -130,6 +138,8 @@ def stub(module, path):
     text = made.get()
     if hasattr(module, "__version__"):
         text += "\n__version__: str\n"
+    for name, fields in ERROR_FIELDS.items():
+        text = re.sub(rf'(class {name}\(.*\n    """[^"]*"""\n)', rf"\1{fields}", text)
     path.parent.mkdir(exist_ok=True)
     text = typed(text)
     if "import linnet._linnet" in text:  # of a submodule, whose arguments are the module's classes

@@ -314,7 +314,7 @@ std::string confusion_html(const Report& report) {
       "<p class=\"note\">Rows: true class. Columns: predicted class. Last column: share of the row "
       "that is right (recall).</p>\n"
       "<div class=\"wide\"><table class=\"matrix{}\"><thead><tr><td></td>",
-      html_text(report.held_out), dense ? " dense" : "");
+      html_text(report.measured), dense ? " dense" : "");
   for (const std::string& name : report.class_names) {
     out += fmt::format("<th>{}</th>", html_text(name));
   }

@@ -40,6 +40,7 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> facts = {};  ///< key and value, in this order
   std::vector<ReportEpoch> epochs = {};
   std::string held_out = "test";  ///< what the test_* curves were measured on
+  std::string measured = "test";  ///< what the confusion matrix was
   /// Further sections as HTML, e.g. of forecasts; html_text() escapes what they show.
   std::string sections = {};
   std::vector<ReportPlot> plots = {};

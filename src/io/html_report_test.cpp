@@ -167,7 +167,9 @@ TEST(HtmlReport, ConfusionShowsCountsAndTheRightPartOfEachRow) {
   Report report;
   report.class_names = {"cat", "dog"};
   report.confusion = {7, 3, 0, 0};
+  report.held_out = "validation";  // of the curves
   const std::string html = html_report(report);
+  EXPECT_TRUE(holds(html, "<h2>Confusion matrix (test)</h2>"));
   EXPECT_TRUE(holds(html, "title=\"cat predicted as dog: 3\">3</td>"));
   EXPECT_TRUE(holds(html, "70.00 %"));
   EXPECT_FALSE(holds(html, "nan"));  // a class without samples

@@ -81,6 +81,7 @@ class Fitting {
  public:
   Fitting(const Table& table, const SeriesFit& options) : table_(table), options_(options) {
     record_.header = table.has_header();
+    record_.given = table.contents()->given;
     record_.missing = {table.contents()->missing_texts.begin(),
                        table.contents()->missing_texts.end()};
     std::ranges::sort(record_.missing);

@@ -226,26 +226,27 @@ std::string json_of(const SeriesRecord& record) {
     targets.push_back(
         {{"change", target.change}, {"naive_error", target.naive_error}, {"trend", target.trend}});
   }
-  return json{{"version", kVersion},
-              {"header", record.header},
-              {"missing", record.missing},
-              {"columns", record.columns},
-              {"time", record.time},
-              {"time_kind", kTimeKinds[static_cast<std::size_t>(record.time_kind)]},
-              {"order", kOrders[static_cast<std::size_t>(record.order)]},
-              {"separator", std::string(1, record.separator)},
-              {"times", record.times},
-              {"months", record.months},
-              {"month_day", record.month_day},
-              {"step", record.step},
-              {"entity", record.entity},
-              {"entities", record.entities},
-              {"past", record.past},
-              {"future", record.future},
-              {"season", record.season},
-              {"targets", std::move(targets)},
-              {"inputs", std::move(inputs)}}
-      .dump();
+  json all{{"version", kVersion},
+           {"header", record.header},
+           {"missing", record.missing},
+           {"columns", record.columns},
+           {"time", record.time},
+           {"time_kind", kTimeKinds[static_cast<std::size_t>(record.time_kind)]},
+           {"order", kOrders[static_cast<std::size_t>(record.order)]},
+           {"separator", std::string(1, record.separator)},
+           {"times", record.times},
+           {"months", record.months},
+           {"month_day", record.month_day},
+           {"step", record.step},
+           {"entity", record.entity},
+           {"entities", record.entities},
+           {"past", record.past},
+           {"future", record.future},
+           {"season", record.season},
+           {"targets", std::move(targets)},
+           {"inputs", std::move(inputs)}};
+  if (!record.given.empty()) all["reading"] = record.given.text();
+  return all.dump();
 }
 
 SeriesRecord series_record_from(const std::string& text) {
@@ -257,6 +258,7 @@ SeriesRecord series_record_from(const std::string& text) {
                      kVersion);
   SeriesRecord record;
   record.header = read.flag("header");
+  record.given = GivenReading::from(all.contains("reading") ? read.text("reading") : "", kWhat);
   record.missing = read.texts("missing");
   record.columns = read.texts("columns");
   record.time = read.text("time");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "table/given_reading.h"
 #include "table/values.h"
 
 namespace linnet {
@@ -58,6 +59,7 @@ struct SeriesTarget {
 /// times.
 struct SeriesRecord {
   bool header = false;                    ///< the columns have names of their own
+  GivenReading given = {};                ///< of the rows that it learned from
   std::vector<std::string> missing = {};  ///< texts that stand for missing values
   std::vector<std::string> columns = {};  ///< of the file, in order
   std::string time = {};                  ///< column; "": rows

@@ -183,6 +183,7 @@ TableOptions SeriesTransform::reading() const {
   if (empty()) return options;
   options.missing = record_->missing;
   if (!record_->header) options.header = false;
+  record_->given.apply(options);
   return options;
 }
 

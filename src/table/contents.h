@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "data/delimited.h"
+#include "table/given_reading.h"
 #include "table/values.h"
 
 namespace linnet {
@@ -24,6 +25,7 @@ struct TableContents {
   bool header = false;
   char separator = ',';
   char decimal = '.';
+  GivenReading given = {};
   std::unordered_set<std::string> missing_texts = {};
   std::vector<TableColumn> columns = {};
   std::vector<DateOrder> date_orders = {};  ///< of each column; of dates alone it means something

@@ -307,6 +307,7 @@ TableTransform TableTransform::fit(const Table& rows, const TableTargets& target
   const std::vector<std::size_t> targets = find_targets(rows, target);
   auto record = std::make_shared<TransformRecord>();
   record->header = rows.has_header();
+  record->given = rows.contents()->given;
   record->missing = {rows.contents()->missing_texts.begin(), rows.contents()->missing_texts.end()};
   std::ranges::sort(record->missing);
   record->target = target_of(rows, targets, options.target);

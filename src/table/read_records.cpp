@@ -174,7 +174,8 @@ std::string TableContents::place(std::size_t row, std::size_t column) const {
 std::shared_ptr<TableContents> read_records(std::string text, const std::string& name,
                                             const TableOptions& options) {
   const bool utf8 = is_utf8(text);
-  const char separator = options.separator ? *options.separator : find_separator(text, name);
+  const char found = find_separator(text, name);
+  const char separator = options.separator.value_or(found);
   Records records(std::move(text), {.separator = separator, .trims = true}, name);
   require<DataError>(records.size() > 0, "'{}' is empty; expected a table", name);
   std::shared_ptr<TableContents> table(
@@ -182,8 +183,17 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
   table->missing_texts = {options.missing.begin(), options.missing.end()};
   check_fields(*table);
   if (!utf8) check_utf8(*table);
-  table->decimal = options.decimal ? *options.decimal : find_decimal(*table);
-  table->header = options.header ? *options.header : find_header(*table);
+  table->decimal = find_decimal(*table);
+  if (separator != found) table->given.separator = separator;
+  if (options.decimal && *options.decimal != table->decimal) {
+    table->decimal = *options.decimal;
+    table->given.decimal = options.decimal;
+  }
+  table->header = find_header(*table);
+  if (options.header && *options.header != table->header) {
+    table->header = *options.header;
+    table->given.header = table->header;
+  }
   require<DataError>(table->rows() > 0, "'{}' holds a header and no rows", name);
   name_columns(*table);
   return table;

@@ -422,6 +422,7 @@ TableOptions TableTransform::reading() const {
   if (empty()) return options;
   options.missing = record_->missing;
   if (!record_->header) options.header = false;
+  record_->given.apply(options);
   return options;
 }
 

@@ -255,12 +255,13 @@ std::vector<std::string> names_of(const TableInput& input) {
 std::string json_of(const TransformRecord& record) {
   Setting::List read;
   for (const TableInput& input : record.inputs) read.push_back(inputs().write(input, false));
-  const SettingTable table{{"version", {kVersion}},
-                           {"header", {record.header}},
-                           {"missing", texts(record.missing)},
-                           {"columns", texts(record.columns)},
-                           {"inputs", {std::move(read)}},
-                           {"target", targets().write(record.target, true)}};
+  SettingTable table{{"version", {kVersion}},
+                     {"header", {record.header}},
+                     {"missing", texts(record.missing)},
+                     {"columns", texts(record.columns)},
+                     {"inputs", {std::move(read)}},
+                     {"target", targets().write(record.target, true)}};
+  if (!record.given.empty()) table.push_back({"reading", {record.given.text()}});
   return json_of(Setting(table), kDepth).dump();
 }
 
@@ -292,6 +293,7 @@ TransformRecord transform_record_from(const std::string& text) {
   require<DataError>(header != nullptr && list != nullptr && target.get_if<SettingTable>(),
                      "{} is damaged", kWhat);
   record.header = *header;
+  record.given = GivenReading::from(text_of(*table, "reading"), kWhat);
   record.missing = read_texts(*table, "missing");
   record.columns = read_texts(*table, "columns");
   for (Setting input : *list) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "describe/kinds.h"
+#include "table/given_reading.h"
 #include "table/values.h"
 
 namespace linnet {
@@ -95,6 +96,7 @@ using LearnedTarget = std::variant<ClassTarget, ValueTarget, ValuesTarget, Label
 /// What a TableTransform knows.
 struct TransformRecord {
   bool header = false;                    ///< the columns have names of their own
+  GivenReading given = {};                ///< of the rows that it learned from
   std::vector<std::string> missing = {};  ///< texts that stand for missing values
   std::vector<std::string> columns = {};  ///< of the file, in order
   std::vector<TableInput> inputs = {};

@@ -44,12 +44,23 @@ std::uint64_t hashed(std::span<const std::byte> bytes, std::uint64_t hash) {
   return mixed(hash ^ rest);
 }
 
-/// One hash a sample, of all of its inputs; none where a source gives them.
-std::vector<std::uint64_t> hashes_of(const Dataset& data) {
-  const auto in_memory = [](const Column& column) { return column.source == nullptr; };
-  if (data.size() == 0 || !std::ranges::all_of(data.inputs(), in_memory)) return {};
+/// One hash a sample, of all of its inputs. Sources may read files, so there are none where one
+/// gives the samples, but for the windows of a model of series.
+std::vector<std::uint64_t> hashes_of(const Model& model, const Dataset& data) {
+  const auto is_known = [&](const Column& column) {
+    return column.source == nullptr || !model.series().empty();
+  };
+  if (data.size() == 0 || !std::ranges::all_of(data.inputs(), is_known)) return {};
   std::vector<std::uint64_t> hashes(static_cast<std::size_t>(data.size()), 0);
   for (const Column& column : data.inputs()) {
+    if (column.source != nullptr) {
+      std::vector<std::byte> record(ValueType{column.dtype(), column.record()}.bytes());
+      for (std::size_t i = 0; i < hashes.size(); ++i) {
+        column.source->read(static_cast<std::int64_t>(i), record);
+        hashes[i] = hashed(record, hashes[i]);
+      }
+      continue;
+    }
     const std::span<const std::byte> bytes = column.data.bytes();
     const std::size_t record = bytes.size() / hashes.size();
     for (std::size_t i = 0; i < hashes.size(); ++i) {
@@ -186,11 +197,11 @@ void warn_of_targets(const Model& model, const Dataset& train, const TrainingOpt
 
 void warn_of_seen(const Model& model, const Splits& data, std::vector<std::string>& warnings) {
   if (data.validation.size() == 0 && data.test.size() == 0) return;
-  std::vector<std::uint64_t> training = hashes_of(data.train);
+  std::vector<std::uint64_t> training = hashes_of(model, data.train);
   keep_smallest(training);
   for (const auto& [name, part] :
        {std::pair("validation", &data.validation), std::pair("test", &data.test)}) {
-    const std::vector<std::uint64_t> hashes = hashes_of(*part);
+    const std::vector<std::uint64_t> hashes = hashes_of(model, *part);
     if (const Seen seen = seen_in(training, hashes); seen.warns()) {
       warnings.push_back(fmt::format(
           "about {:.0f} % of the {} set of '{}' is in the training set too, so its metrics are too "
@@ -226,7 +237,7 @@ std::vector<std::string> training_warnings(const Model& model, const Splits& dat
 }
 
 void remember_samples(Model& model, const Dataset& train) {
-  const std::vector<std::uint64_t> hashes = hashes_of(train);
+  const std::vector<std::uint64_t> hashes = hashes_of(model, train);
   if (hashes.empty()) return;
   TrainingRecord record = model.training_record();
   record.seen.insert(record.seen.end(), hashes.begin(), hashes.end());
@@ -236,7 +247,8 @@ void remember_samples(Model& model, const Dataset& train) {
 
 double seen_share(const Model& model, const Dataset& data) {
   const std::vector<std::uint64_t>& noted = model.training_record().seen;
-  const Seen seen = seen_in(noted, noted.empty() ? std::vector<std::uint64_t>() : hashes_of(data));
+  if (noted.empty()) return 0;
+  const Seen seen = seen_in(noted, hashes_of(model, data));
   return seen.warns() ? seen.share() : 0;
 }
 

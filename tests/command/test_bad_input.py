@@ -47,6 +47,10 @@ class BadInput(command.CommandTest):
     def test_workloads(self):
         self.assert_error("unknown workload 'mnist-cn'; did you mean 'mnist-cnn'?", "train",
                           "--workload", "mnist-cn")
+        _, err = self.run_linnet("train", "mnist", status=2)
+        self.assertIn("'mnist' is a data set, not a workload: linnet train --workload NAME --data mnist trains one of", err)
+        _, err = self.run_linnet("nothing.csv", status=2)
+        self.assertIn("there is no command, file or folder 'nothing.csv'; expected train", err)
         self.assert_error("unknown workload 'nist-cnn'; did you mean 'mnist-cnn'?", "profile",
                           "nist-cnn")
         self.assert_error(f"unknown workload 'zzzzzzzz'; expected {', '.join(WORKLOADS[:-1])} or "

@@ -175,6 +175,16 @@ class Photos(Prepared):
         command.write_points(self.folder / "points")
         self.assert_error("'points' holds arrays, whose network a configuration describes: linnet train "
                           "FILE.toml with [data] path", "train", "points")
+        self.assert_error("--past and --future are for the rows of a table; 'photos' is read as images or texts",
+                          "train", "photos", "--past", 3)
+        self.assert_error("--entity, --known, --season and --network are for windows of a series: --past says how "
+                          "many steps the model sees", "train", "photos", "--season", 3)
+        (self.folder / "five.toml").write_text(
+            '[data]\npath = "photos"\nvalidation = 0.2\n\n[network]\ninput = [16, 16, 3]\n\n[[network.layers]]\n'
+            'type = "flatten"\n\n[[network.layers]]\ntype = "dense"\nunits = 5\n')
+        self.assert_error("the network has 5 outputs, the data set 'photos' 3 classes: give its last layer as many, or "
+                          "train it so with --force", "train", "five.toml", "--device", "cpu")
+        self.fit("five.toml", "--force", "--epochs", 1, out="five")
         (self.folder / "empty").mkdir()
         self.assert_error("'empty' holds no data set: the folder is empty", "train", "empty")
 

@@ -49,6 +49,18 @@ class Propose(command.CommandTest):
         command.write_points(self.folder / "points")
         self.assertIn("holds arrays", self.proposed("points")[0])
 
+    def test_searches_series_and_single_classes(self):
+        (self.folder / "search.toml").write_text('[data]\nfile = "a.csv"\n\n[search]\nruns = 2\n')
+        self.assertEqual(self.proposed("search.toml")[1], [["search", "search.toml"]])
+        write_photos(self.folder / "photos", kinds=("flat",), each=6)
+        out, commands = self.proposed("photos")
+        self.assertIn("photos holds 6 images of one class: flat. A training wants a folder for each of at least", out)
+        self.assertEqual([line[0] for line in commands], ["data"])
+        (self.folder / "days.csv").write_text(
+            "day,temp\n" + "".join(f"2024-{1 + i // 28:02}-{1 + i % 28:02},{i % 9}.5\n" for i in range(120)))
+        self.assertEqual(self.proposed("days.csv")[1][1],
+                         ["train", "days.csv", "--target", "temp", "--past", "30", "--future", "7"])
+
     def test_runs_and_other_files(self):
         self.train()
         self.assertEqual(self.proposed("run")[1][0], ["predict", "run", "INPUT"])

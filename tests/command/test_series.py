@@ -59,8 +59,10 @@ class Series(command.CommandTest):
         self.assertEqual((self.folder / "forecast.csv").read_text(), out)
         forecast = self.run_json("predict", "run", "new.csv")["forecast"]
         self.assertAlmostEqual(forecast[4]["values"]["sales"], float(rows[4]["sales"]), places=3)
-        out, _ = self.run_linnet("evaluate", "run", "--data", "sales.csv")
+        out, err = self.run_linnet("evaluate", "run", "--data", "sales.csv")
         self.assertIn("all forecasts of 'sales': 268 windows of 3 steps", out)
+        self.assertRegex(err, r"warning: about [67]\d % of these samples were in the training set of the model")
+        self.assertNotIn("was in", (self.folder / "run/summary.json").read_text())  # nor are its own parts
         scores = self.run_json("evaluate", "run/model.safetensors", "--data", "sales.csv")["series"]
         self.assertEqual(scores["windows"], 268)
 

@@ -118,6 +118,55 @@ class Tables(command.CommandTest):
         evaluation = self.run_json("evaluate", "run", "--data", "more.csv")
         self.assertGreater(evaluation["metrics"]["accuracy"], 0.9)
 
+    def test_how_a_file_was_read_travels_with_the_model(self):
+        rng = random.Random(4)
+        rows = [(rng.random() * 9, rng.random()) for _ in range(80)]
+        numbers = "2019;2020;2021\n" + "".join(f"{a:.2f};{b:.2f};{a + b:.2f}\n" for a, b in rows)
+        (self.folder / "years.csv").write_text(numbers)  # nothing shows that the first record names columns
+        self.train_table("years.csv", "--target", "2021", "--header", "--epochs", 2, out="years")
+        out, _ = self.run_linnet("predict", "years/model.safetensors", "years.csv")
+        self.assertEqual(len(out.splitlines()), 80)
+        self.assertEqual(self.run_json("evaluate", "years", "--data", "years.csv")["metrics"]["samples"], 80)
+        (self.folder / "comma.csv").write_text(
+            "x;version;build;y\n" + "".join(f"{i},5;1.{i % 3};2.{i % 2};{'no' if i % 2 else 'yes'}\n" for i in range(60)))
+        self.train_table("comma.csv", "--target", "y", "--decimal", ",", "--epochs", 1, out="comma")
+        self.run_linnet("predict", "comma", "comma.csv")
+        (self.folder / "bars.csv").write_text("a;b|y\n" + "".join(f"{i % 7};{i % 3}|{i % 2}\n" for i in range(60)))
+        self.train_table("bars.csv", "--target", "y", "--separator", "|", "--epochs", 1, out="bars")
+        self.run_linnet("importance", "bars", "bars.csv")
+
+    def test_rows_that_cannot_be_measured_are_left_out(self):
+        write_flowers(self.folder / "flowers.csv")
+        self.train_table("flowers.csv", "--target", "kind", "--epochs", 1)
+        lines = (self.folder / "flowers.csv").read_text().splitlines()
+        without = [line.rsplit(";", 1)[0] + ";" if i in (3, 5) else line for i, line in enumerate(lines)]
+        (self.folder / "gaps.csv").write_text("\n".join(without) + "\n")
+        _, err = self.run_linnet("evaluate", "run", "--data", "gaps.csv", "--report", "page.html")
+        self.assertIn("2 rows without a target are left out", err)
+        _, err = self.run_linnet("importance", "run", "gaps.csv")
+        self.assertIn("2 rows without a target are left out", err)
+        other = [line.rsplit(";", 1)[0] + ";orchid" if i in (3, 5) else line for i, line in enumerate(lines)]
+        (self.folder / "other.csv").write_text("\n".join(other) + "\n")
+        self.assert_error("'other.csv', row 3 (line 4), column 'kind': the label 'orchid' is none of the model's 3 "
+                          "classes: lily, rose or tulip", "evaluate", "run", "--data", "other.csv")
+        out, err = self.run_linnet("evaluate", "run", "--data", "other.csv", "--force")
+        self.assertIn("2 rows with labels that the model does not know are left out", err)
+        self.assertIn("118 samples", out)
+
+    def test_the_page_says_what_the_matrix_is_of(self):
+        write_flowers(self.folder / "flowers.csv")
+        self.train_table("flowers.csv", "--target", "kind", "--epochs", 1)
+        self.assertIn("Confusion matrix (test)", (self.folder / "run/report.html").read_text())
+
+    def test_what_is_not_for_rows_is_refused(self):
+        write_flowers(self.folder / "flowers.csv")
+        arguments = ("train", "flowers.csv", "--target", "kind")
+        for extra in (("--network", "gru"), ("--entity", "colour"), ("--known", "colour"), ("--season", 5)):
+            self.assert_error("--entity, --known, --season and --network are for windows of a series: --past says how "
+                              "many steps the model sees", *arguments, *extra)
+        self.assert_error("--augment, --image-size, --channels, --on-bad-image and --decoders are for images; "
+                          "'flowers.csv' is a table", *arguments, "--image-size", 5)
+
     def test_splits_by_group_and_by_time(self):
         write_flowers(self.folder / "flowers.csv")
         _, err = self.run_linnet("train", "flowers.csv", "--target", "kind", "--group", "seen", "--epochs", 1,

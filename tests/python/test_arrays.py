@@ -79,6 +79,29 @@ class Arrays(unittest.TestCase):
         raw = (ctypes.c_float * 3)(1, 2, 3)
         self.assertEqual(ln.Tensor(raw).address, ctypes.addressof(raw))
 
+    def test_unaligned_and_large_numbers(self):
+        raw = b"\x01" + np.arange(12, dtype="<f4").tobytes()
+        unaligned = np.frombuffer(raw, "<f4", offset=1).reshape(4, 3)
+        np.testing.assert_array_equal(ln.Tensor(unaligned).numpy(), unaligned)
+        np.testing.assert_array_equal(ln.Tensor(np.arange(3, dtype="u8")).numpy(), [0, 1, 2])
+        with self.assertRaisesRegex(TypeError, "below 2\\^63"):
+            ln.Tensor(np.array([2**63], "u8"))
+
+    def test_dlpack_of_any_layout(self):
+        class Producer:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **how):
+                return self.array.__dlpack__(**how)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        x = np.arange(12, dtype="f4").reshape(3, 4)
+        for array in (x, x.T, x[:, ::2], x.astype("i1"), x.astype("u2")):
+            np.testing.assert_array_equal(ln.Tensor(Producer(array)).numpy(), array)
+
     def test_read_only_arrays(self):
         x = np.ones((2, 3), np.float32)
         x.flags.writeable = False

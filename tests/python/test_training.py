@@ -174,6 +174,33 @@ class Training(unittest.TestCase):
         self.assertEqual(repr(layer), repr(ln.Conv2d(4, padding="same")))
 
 
+class Fields(unittest.TestCase):
+    def test_they_are_set_when_it_is_made(self):
+        for made, field in ((ln.Dense(2), "units"), (ln.Adam(), "learning_rate"), (ln.CosineDecay(), "other")):
+            with self.assertRaisesRegex(AttributeError, f"'{field}' cannot be set: make another"):
+                setattr(made, field, 1)
+
+    def test_weights_of_other_floats(self):
+        model = ln.Model(ln.sequential(3, [ln.Dense(2)]))
+        weights = {name: np.ones(array.shape) for name, array in model.weights().items()}
+        model.set_weights(weights)
+        np.testing.assert_array_equal(model.weights()["dense_1.bias"], [1, 1])
+
+
+class Expressions(unittest.TestCase):
+    def test_what_would_mislead_raises(self):
+        network = ln.FunctionalNetwork()
+        x = network.input("x", 3)
+        for compare in (lambda: x == x, lambda: x != 1, lambda: x == None):  # noqa: E711
+            with self.assertRaisesRegex(TypeError, "compared by linnet.equal"):
+                compare()
+        with self.assertRaisesRegex(TypeError, "not iterable"):
+            list(x)
+        with self.assertRaisesRegex(IndexError, "index 3 is outside of axis 0 of \\(3\\)"):
+            x[3]
+        self.assertEqual(len({x: 1}), 1)
+
+
 class Callbacks(unittest.TestCase):
     def test_hear_of_everything(self):
         heard = []
@@ -201,6 +228,29 @@ class Callbacks(unittest.TestCase):
 
         with self.assertRaisesRegex(KeyError, "mine"):
             ln.Trainer(ln.Model(cnn())).fit(digits(300, 10).train, callbacks=[Failing()])
+
+    def test_what_stop_requested_returns(self):
+        for answer, epochs in ((None, 3), (np.bool_(True), 1), (np.bool_(False), 3)):
+            class Asked(ln.Callback):
+                def stop_requested(self):
+                    return answer
+
+            trainer = ln.Trainer(ln.Model(ln.sequential(2, [ln.Dense(2)])))
+            history = trainer.fit((np.ones((8, 2), "f4"), np.zeros(8, "i4")), epochs=3, callbacks=[Asked()])
+            self.assertLessEqual(len(history.epochs), epochs)
+            self.assertEqual(history.interrupted, epochs == 1)
+
+    def test_an_interrupt_of_a_source_passes_through(self):
+        class Records:
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                raise KeyboardInterrupt
+
+        model = ln.Model(ln.sequential(2, [ln.Dense(2)]))
+        with self.assertRaises(KeyboardInterrupt):
+            model.predict(ln.Dataset({"input": ln.RecordSource(Records(), record=2)}))
 
     def test_stop_and_use_within(self):
         data = digits(300, 100)
@@ -301,6 +351,19 @@ class Threads(unittest.TestCase):
         self.assertIn("before the process was forked", text)
         self.assertTrue(text.endswith("True"), text)
 
+
+    def test_a_process_ends_while_a_daemon_computes(self):
+        program = """if True:
+            import sys, threading, time
+            import numpy as np, linnet as ln
+            trainer = ln.Trainer(ln.Model(ln.sequential(8, [ln.Dense(2)]), threads=1))
+            data = (np.ones((512, 8), "f4"), np.zeros(512, "i4"))
+            threading.Thread(target=trainer.fit, args=(data,), kwargs={"epochs": 10**7}, daemon=True).start()
+            time.sleep(0.3)
+            sys.exit(7)"""
+        for _ in range(3):
+            done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (7, ""))
 
     def test_a_forked_process_ends(self):
         # New threads have the old ones' identity, so the old team's destructor would wait for the new one.

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "commands/forecast.h"
 #include "config/device.h"
 #include "config/images.h"
+#include "config/model_rows.h"
 #include "config/named_data.h"
 #include "config/options.h"
 #include "data/folder.h"
@@ -84,10 +84,12 @@ DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, cons
 }
 
 /// A model that learned from a table takes another one, all rows of which are its test set.
-LoadedData load_rows(const std::string& file, const Model& model) {
+LoadedData load_rows(const ModelRows& rows, const Model& model) {
   LoadedData data;
-  data.splits.test = model.table().transform(read_table(file, model.table().reading()));
-  data.note = join(data.splits.test.info().notes, "; ");
+  data.splits.test = model.table().transform(rows.table);
+  std::vector<std::string> notes = rows.notes;
+  for (const std::string& note : data.splits.test.info().notes) notes.push_back(note);
+  data.note = join(notes, "; ");
   return data;
 }
 
@@ -122,8 +124,10 @@ void override_size(const DatasetOptions& load, Model& model) {
   model.set_training_record(std::move(record));
 }
 
+/// row_numbers: of a table's rows in their file; empty: other data.
 ShownReport report_of(const std::vector<float>& predictions, const Dataset& data,
-                      const Model& model, const EvaluateOptions& options) {
+                      const Model& model, std::vector<std::int64_t> row_numbers,
+                      const EvaluateOptions& options) {
   ShownReport shown;
   if (!options.cost.empty()) shown.cost = cost_of(options.cost);
   PredictionReportOptions report;
@@ -133,10 +137,7 @@ ShownReport report_of(const std::vector<float>& predictions, const Dataset& data
   shown.report = prediction_report(predictions, data, report);
   require(!shown.cost || !shown.report.classes.empty(),
           "--cost chooses thresholds of classes; '{}' has values", data.info().name);
-  if (!model.table().empty()) {
-    shown.names.rows.resize(static_cast<std::size_t>(data.size()));
-    std::iota(shown.names.rows.begin(), shown.names.rows.end(), std::int64_t{1});
-  }
+  shown.names.rows = std::move(row_numbers);
   return shown;
 }
 
@@ -148,6 +149,7 @@ void write_page(const EvaluateOptions& options, const std::string& part, const D
   page.subtitle = fmt::format("{} set, {} samples. {}", part, metrics.samples,
                               metrics_lines(metrics, classes).front());
   page.held_out = part;
+  page.measured = part;
   add_predictions(page, shown);
   for (std::size_t c = 0; c < metrics.scores.classes.size(); ++c) {
     page.class_names.push_back(class_name(classes, c));
@@ -165,13 +167,14 @@ int evaluate_run(const EvaluateOptions& options) {
   const bool table = !model.table().empty();
   const bool texts = are_texts(options, model);
   const DatasetOptions load = table || texts ? DatasetOptions() : loading(options, run, model);
-  const LoadedData loaded = table   ? load_rows(options.data, model)
+  const ModelRows rows = table ? measurable_rows(options.data, model, options.force) : ModelRows();
+  const LoadedData loaded = table   ? load_rows(rows, model)
                             : texts ? load_labelled_texts(options, run, model)
                                     : load_data(options.data, load);
   if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
   auto [part, data] = choose(loaded.splits, options);
   const double seen = seen_share(model, data);
-  if (options.force) model.set_class_names({});
+  if (options.force && !table) model.set_class_names({});
   override_size(load, model);
   data = fit_samples(std::move(data), model);
   // The numbers of what follows are the model's, so its names are.
@@ -181,14 +184,9 @@ int evaluate_run(const EvaluateOptions& options) {
   const std::vector<float> predictions =
       predictions_of(model, named, options.batch, options.ignore_index);
   const Metrics metrics = measure(predictions, named, options.ignore_index);
-  const ShownReport shown = report_of(predictions, named, model, options);
+  const ShownReport shown = report_of(predictions, named, model, rows.numbers, options);
   if (!options.page.empty()) write_page(options, part, named, metrics, shown, classes);
-  if (seen > 0) {
-    fmt::print(stderr,
-               "linnet: warning: about {:.0f} % of these samples were in the training set of the "
-               "model, so the metrics are too good for new data\n",
-               100 * seen);
-  }
+  warn_of_seen(seen);
   if (options.json) {
     Json json{{"model", run.model.string()}, {"data", data.info().name}, {"part", part}};
     add_device(json, model, on);
@@ -226,7 +224,9 @@ void add_evaluate(CLI::App& app, Action& action) {
       "Column of the texts in a table, for text models; that of the training if not\n"
       "given");
   command->add_option("--target", o->target, "Column of their labels");
-  command->add_flag("--force", o->force, "Take classes of other names than the model's by number");
+  command->add_flag(
+      "--force", o->force,
+      "Take classes of other names than the model's by number; of a table, leave such rows out");
   add_loading_options(*command, o->images);
   command->add_option(
       "--seed", o->seed,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <linnet/series_task.h>
+#include <linnet/training_warnings.h>
 
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/files.h"
 #include "commands/commands.h"
 #include "report/json.h"
+#include "report/metrics.h"
 #include "report/series_report.h"
 
 namespace linnet::command {
@@ -73,6 +75,7 @@ int print_series_scores(Model& model, const std::string& table, bool json) {
   const SeriesWindows windows = model.series().windows(read_table(table, model.series().reading()));
   for (const std::string& note : windows.notes()) fmt::print(stderr, "linnet: {}\n", note);
   const SeriesReport report = report_series(model, windows, "all");
+  warn_of_seen(seen_share(model, windows.data()));
   if (json) {
     Json all{{"data", table}};
     all["series"] = report.json;

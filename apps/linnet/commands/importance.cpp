@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "commands/commands.h"
 #include "config/device.h"
+#include "config/model_rows.h"
 #include "config/options.h"
 #include "io/html_report.h"
 #include "report/json.h"
@@ -122,7 +123,9 @@ int importance_of(const ImportanceArguments& arguments) {
   Model model = load_model(run, on);
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns",
           arguments.run);
-  const Table rows = read_table(arguments.data, model.table().reading());
+  const ModelRows measurable = measurable_rows(arguments.data, model);
+  for (const std::string& note : measurable.notes) fmt::print(stderr, "linnet: {}\n", note);
+  const Table& rows = measurable.table;
   const Importance importance = permutation_importance(model, rows, arguments.importance);
   std::vector<std::string> columns = arguments.columns;
   if (columns.empty() && (arguments.json || !arguments.page.empty())) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <linnet/tables.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -111,6 +112,8 @@ std::string of_table(const std::string& path) {
   const std::size_t target = likely_target(table.columns());
   std::size_t text = 0;
   while (text < names.size() && (text == target || !holds_sentences(table, text))) ++text;
+  const bool is_series =
+      std::ranges::count(table.columns(), ColumnType::date_time, &TableColumn::type) == 1;
   Lines lines{
       {"linnet data info " + shell_word(path), "types, ranges and missing values of the columns"}};
   const std::string of = "--target " + shell_word(names[target]);
@@ -120,8 +123,15 @@ std::string of_table(const std::string& path) {
                        "learns to tell the texts apart");
     add_use(lines, "\"a new text\"", "classes of new texts");
   } else {
-    lines.emplace_back(fmt::format("linnet train {} {}", shell_word(path), of),
-                       "learns one column, any, from the others");
+    if (names.size() > (is_series ? 2 : 1)) {
+      lines.emplace_back(fmt::format("linnet train {} {}", shell_word(path), of),
+                         "learns one column, any, from the others");
+    }
+    if (is_series) {
+      lines.emplace_back(fmt::format("linnet train {} {} --past 30 --future 7", shell_word(path),
+                                     of),
+                         "forecasts 7 steps from the 30 before");
+    }
     add_use(lines, "new.csv", "predictions for new rows");
   }
   return page(fmt::format("{} is a table of {} rows and {} columns: {}.", path, table.rows(),
@@ -158,6 +168,14 @@ std::string of_folder(const std::string& path) {
     }
     case DataKind::images: {
       const ImageIndex index = index_image_folders(found.folder);
+      if (index.class_names.size() < 2) {
+        return page(fmt::format("{} holds {} images of one class: {}. A training wants a folder "
+                                "for each of at least two classes.",
+                                path, index.train.size() + index.test.size(),
+                                listed_some(index.class_names)),
+                    {{"linnet data info " + shell_word(path),
+                      "counts, sizes, and files that can't be read"}});
+      }
       return of_images(path,
                        fmt::format("{} holds {} images of {} classes{}: {}.", path,
                                    index.train.size() + index.test.size(), index.class_names.size(),
@@ -182,6 +200,15 @@ std::string of_folder(const std::string& path) {
     case DataKind::cifar: break;
   }
   return of_images(path, fmt::format("{} holds images ({} files).", path, to_string(found.kind)));
+}
+
+/// Returns whether a configuration has the table [search]; one that cannot be read has none.
+bool describes_search(const std::string& path) {
+  try {
+    return toml::parse_file(path).contains("search");
+  } catch (const toml::parse_error&) {
+    return false;
+  }
 }
 
 std::string of_run(const std::string& path) {
@@ -218,6 +245,10 @@ std::string proposal(const std::string& path) {
   }
   const std::string ending = lower(fs::path(path).extension().string());
   if (ending == ".safetensors") return of_run(path);
+  if (ending == ".toml" && describes_search(path)) {
+    return page(fmt::format("{} describes a search.", path),
+                {{"linnet search " + shell_word(path), "trains its networks and keeps the best"}});
+  }
   if (ending == ".toml") {
     return page(fmt::format("{} describes a training.", path),
                 {{"linnet summary " + shell_word(path), "its layers, and the memory that it needs"},

@@ -55,6 +55,12 @@ Job described_data(const TrainOptions& options) {
           "--group, --time, --folds, --scale and --ignore are for the columns of a table; '{}' is "
           "read as images or texts",
           options.config);
+  const SeriesSettings& series = options.series;
+  require(!series.any(),
+          "--past and --future are for the rows of a table; '{}' is read as images "
+          "or texts",
+          options.config);
+  require_windows(series);
   PreparedSettings settings;
   apply(options.images, settings.files);
   settings.files.streamed = options.streamed;
@@ -101,6 +107,11 @@ Job described_job(const TrainOptions& options) {
   if (!file.empty() && options.workload.empty() &&
       (options.config.empty() || options.config == file)) {
     const std::uint64_t seed = options.seed.value_or(0);
+    require(!options.images.any(),
+            "--augment, --image-size, --channels, --on-bad-image and "
+            "--decoders are for images; '{}' is a table",
+            file);
+    require_windows(options.series);
     return options.series.any() ? series_job(given.table, options.series, seed, given.from)
                                 : table_job(given.table, seed, given.from);
   }
@@ -116,6 +127,7 @@ Job described_job(const TrainOptions& options) {
           "'{}' is a table, which the network of a workload does not take: leave out the workload",
           file);
   require(job.table != nullptr || (!given.table.any() && !options.series.any()), kNoTable);
+  require_windows(options.series);
   return job;
 }
 

@@ -131,6 +131,7 @@ class Config {
       s.node(other);
     }
     s.close();
+    require_windows(series);
     if (series.any()) return describe_series(job, settings, series, seed_);
     describe_table(job, settings, seed_);
   }

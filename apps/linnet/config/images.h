@@ -18,6 +18,9 @@ struct ImageSettings {
   std::optional<std::int64_t> channels;
   std::optional<std::string> on_bad_image;
   std::optional<int> decoders;
+
+  /// Whether anything was given that other data than images do not have.
+  bool any() const { return augment || size || channels || on_bad_image || decoders; }
 };
 /// Adds --channels (1 or 3).
 void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels);

@@ -111,6 +111,18 @@ bool are_numbers(const std::vector<std::string>& names) {
   return names == numbered_names(std::ssize(names));
 }
 
+/// A network with more outputs than the data have classes would learn that some never come.
+void require_outputs_for(const Model& model, const Dataset& data) {
+  if (model.network().output_names().size() != 1) return;
+  const Shape outputs = model.network().output_shape();
+  const std::int64_t count = outputs.rank() == 1 ? outputs[0] : 1;
+  require(
+      count <= std::max<std::int64_t>(std::ssize(data.classes()), 1),
+      "the network has {} outputs, the data set '{}' {} classes: give its last layer as many, or "
+      "train it so with --force",
+      count, data.info().name, data.classes().size());
+}
+
 }  // namespace
 
 bool is_prepared(const std::string& path) {
@@ -137,7 +149,11 @@ Job prepared_job(const std::string& path, const PreparedSettings& settings) {
 
 Splits match_classes(const Job& job, Model& model, Splits splits, bool force) {
   const std::vector<std::string>& classes = splits.train.classes();
-  if (job.from.empty() || classes.empty() || labels_of(splits.train).empty()) return splits;
+  if (classes.empty() || labels_of(splits.train).empty()) return splits;
+  if (job.from.empty()) {
+    if (!force && job.for_images == nullptr) require_outputs_for(model, splits.train);
+    return splits;
+  }
   const std::vector<std::string>& names = model.class_names();
   if (force) {
     model.set_class_names({});

@@ -38,8 +38,8 @@ bool is_prepared(const std::string& path);
 Job prepared_job(const std::string& path, const PreparedSettings& settings);
 
 /// Returns the data with labels as the model counts its classes. Throws Error where a model to
-/// start from has other classes, or another number of outputs, saying what to do; `force` lets it
-/// pass and takes the classes by number.
+/// start from has other classes, or another number of outputs, and where a network has more outputs
+/// than there are classes, saying what to do; `force` lets it pass and takes the classes by number.
 Splits match_classes(const Job& job, Model& model, Splits splits, bool force);
 
 }  // namespace linnet::command

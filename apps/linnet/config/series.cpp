@@ -46,6 +46,13 @@ void add_series_settings(CLI::App& command, SeriesSettings& settings) {
       ->check(one_of(network_names()));
 }
 
+void require_windows(const SeriesSettings& settings) {
+  require(settings.any() || (settings.entity.empty() && settings.known.empty() &&
+                             !settings.season && settings.network.empty()),
+          "--entity, --known, --season and --network are for windows of a series: --past says how "
+          "many steps the model sees");
+}
+
 void read_series_settings(Section& data, SeriesSettings& settings) {
   const auto number = [&](const char* key, std::optional<std::int64_t>& to) {
     const std::int64_t value = data.integer(key, 1, 1, kMostSteps);

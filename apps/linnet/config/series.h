@@ -28,6 +28,8 @@ struct SeriesSettings {
   /// Whether windows were asked for.
   bool any() const { return past || future; }
 };
+/// Throws Error for settings that say how windows are, where none were asked for.
+void require_windows(const SeriesSettings& settings);
 /// Adds --past, --future, --entity, --known, --season and --network.
 void add_series_settings(CLI::App& command, SeriesSettings& settings);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/workloads.h"
 
+#include <linnet/datasets.h>
 #include <linnet/layers.h>
 #include <linnet/zoo.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -77,6 +79,10 @@ Job job_of(const Json& entry, const Json& recipe) {
 const Json& known_entry(const std::string& name, const Json& table) {
   if (const Json* entry = find(table, name)) return *entry;
   const std::vector<std::string> names = workload_names(table);
+  require(std::ranges::count(datasets::names(), name) == 0,
+          "'{0}' is a data set, not a workload: linnet train --workload NAME --data {0} trains one "
+          "of {1} on it",
+          name, listed(names));
   const std::string near = did_you_mean(name, names);
   fail("unknown workload '{}'{}", name,
        near.empty() ? fmt::format("; expected {}", listed(names)) : near);

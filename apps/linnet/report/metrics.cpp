@@ -109,4 +109,12 @@ std::vector<std::string> metrics_lines(const Metrics& metrics,
   return lines;
 }
 
+void warn_of_seen(double share) {
+  if (share == 0) return;
+  fmt::print(stderr,
+             "linnet: warning: about {:.0f} % of these samples were in the training set of the "
+             "model, so the metrics are too good for new data\n",
+             100 * share);
+}
+
 }  // namespace linnet::command

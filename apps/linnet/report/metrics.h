@@ -22,4 +22,7 @@ Json to_json(const Metrics& metrics, const std::vector<std::string>& class_names
 std::vector<std::string> metrics_lines(const Metrics& metrics,
                                        const std::vector<std::string>& class_names);
 
+/// Warns on stderr where so large a share of what was measured is of the training set.
+void warn_of_seen(double share);
+
 }  // namespace linnet::command
