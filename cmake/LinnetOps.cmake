@@ -4,13 +4,14 @@
 #   <name>_cpu.cpp   defines     void linnet::cpu::register_<name>(Registry&)
 #   <name>_cuda.cu   defines     void linnet::cuda::register_<name>(Registry&); not there: no kernel on CUDA
 #   <name>_cublaslt.cpp, <name>_cudnn.cpp, if there: engines of NVIDIA's libraries, candidates before the
-#                    own kernels: void linnet::cuda::register_<name>_cudnn(Registry&)
+#                    own kernels: void linnet::cuda::register_<name>_cudnn(Registry&). BY_RULE: cuDNN takes a
+#                    node by a rule, not by a trial on a device, so a device that is only described plans it
 #   <name>_test.cpp  its cases, part of op_test
 # Further files of the folder are named after it: linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp TEST t.cpp).
 set(LINNET_ONLY_OPS "" CACHE STRING "While working on operators: build these alone")
 
 function(linnet_op name)
-  cmake_parse_arguments(ARG "" "" "EXTRA;CPU;TEST" ${ARGN})
+  cmake_parse_arguments(ARG "BY_RULE" "" "EXTRA;CPU;TEST" ${ARGN})
   if(LINNET_ONLY_OPS AND NOT name IN_LIST LINNET_ONLY_OPS)
     return()
   endif()
@@ -34,7 +35,12 @@ function(linnet_op name)
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${name}_cublaslt)
   endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cudnn.cpp)
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDOR_SOURCES ${name}/${name}_cudnn.cpp)
+    if(ARG_BY_RULE)  # simulated as well
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cudnn.cpp)
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_SIMULATED_VENDORS ${name}_cudnn)
+    else()
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDOR_SOURCES ${name}/${name}_cudnn.cpp)
+    endif()
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${name}_cudnn)
   endif()
 endfunction()

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "plan/launches.h"
 
 namespace linnet {
 
@@ -36,9 +37,12 @@ struct PlanOptions {
 /// A graph with every address decided. Immutable once made.
 struct Plan {
   Graph graph;
-  std::vector<Placement> values;               ///< by value id
-  std::vector<Workspace> workspaces;           ///< by node index
-  std::vector<std::string> engines = {};       ///< by node index, as the backend says; for dumps
+  std::vector<Placement> values;          ///< by value id
+  std::vector<Workspace> workspaces;      ///< by node index
+  std::vector<std::string> engines = {};  ///< by node index, as the backend says; for dumps
+  /// By node index, in order, as a GPU's backend says; empty on other devices.
+  std::vector<std::vector<PlannedLaunch>> launches = {};
+  std::vector<PlannedLaunch> ending = {};      ///< what a GPU launches after a step's nodes
   std::array<std::size_t, kStorages> bytes{};  ///< needed of each storage (external: 0)
   std::size_t unshared_bytes = 0;              ///< the arena if nothing were shared
   std::size_t running = 0;                     ///< operators that run

@@ -12,12 +12,6 @@
 namespace linnet {
 namespace {
 
-Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
-                     const TrainingOptions& options, const Backend& backend) {
-  return training_step(network, assumed_data(network, options.loss),
-                       planned_step(network, batch, options), supports_of(backend));
-}
-
 /// The rows of a summary: one for each layer that records know, with all operators that are its
 /// parts and no layers themselves; one for each name of other operators.
 class LayerRows {

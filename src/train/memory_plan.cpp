@@ -60,6 +60,12 @@ TrainingStep planned_step(const NetworkDefinition& network, std::int64_t batch,
           .recompute = options.recompute};
 }
 
+Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
+                     const TrainingOptions& options, const Backend& backend) {
+  return training_step(network, assumed_data(network, options.loss),
+                       planned_step(network, batch, options), supports_of(backend));
+}
+
 MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                            std::int64_t shards, const TrainingOptions& options, Backend& backend) {
   const StepData data = assumed_data(network, options.loss);

@@ -17,6 +17,10 @@ namespace linnet {
 TrainingStep planned_step(const NetworkDefinition& network, std::int64_t batch,
                           const TrainingOptions& options);
 
+/// Returns the graph of such a step, fused for the backend.
+Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
+                     const TrainingOptions& options, const Backend& backend);
+
 /// Returns the memory of a training's steps, whose batches are of so many shards.
 MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                            std::int64_t shards, const TrainingOptions& options, Backend& backend);

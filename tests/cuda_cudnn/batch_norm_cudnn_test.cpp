@@ -86,7 +86,7 @@ struct Machine {
     register_batch_norm_cudnn(registry);
     return registry.prepare(Node(c).view(), context);
   }
-  Cudnn cudnn{"simulated"};
+  CudnnLibrary cudnn{"simulated"};
   TuningCache tuning;
   Context context;
 };
@@ -134,11 +134,13 @@ double error_of(const Case& c, const Kernel& kernel) {
   std::vector<Line> workspace(kernel.workspace_bytes / sizeof(Line) + 1);
   const std::size_t inputs = node.inputs.size();
   const Stream stream = make_stream();
+  std::vector<unsigned> tickets(kTickets);
   sim::device().host_pointers = true;
   kernel.enqueue({.inputs = std::span(addresses).first(inputs),
                   .outputs = std::span(addresses).subspan(inputs),
                   .workspace = workspace[0].bytes.data(),
-                  .stream = stream.get()});
+                  .stream = stream.get(),
+                  .tickets = tickets.data()});
   check(cudaStreamSynchronize(stream.get()), "test");
   const std::span all(references);
   c.op->reference({all.first(inputs), all.subspan(inputs), StepInfo{}});
@@ -154,7 +156,7 @@ double error_of(const Case& c, const Kernel& kernel) {
 }
 
 TEST(BatchNormCudnn, ComputesTheReference) {
-  const Cudnn preferred("simulated", true);
+  const CudnnLibrary preferred("simulated", true);
   for (const Case& c : cases()) {
     Machine machine;
     machine.context.cudnn = &preferred;
@@ -234,7 +236,7 @@ TEST(BatchNormCudnn, IsNotAskedForWhatItHasNoEngineFor) {
     machine.context.compute_capability = compute_capability;
     machine.context.cudnn = nullptr;
     Machine preferring;
-    const Cudnn cudnn("simulated", true);
+    const CudnnLibrary cudnn("simulated", true);
     preferring.context.cudnn = &cudnn;
     preferring.context.compute_capability = compute_capability;
     EXPECT_FALSE(machine.prepare(c).has_value());

@@ -160,7 +160,7 @@ Context with(const Cudnn& cudnn, Precision precision = Precision::tf32,
 }
 
 TEST(Conv2dCudnn, AgreesWithTheReferenceInF32) {
-  const Cudnn cudnn("fake");
+  const CudnnLibrary cudnn("fake");
   TuningCache cache;
   for (const Case& c : cases()) {
     EXPECT_LT(error_of(c, with(cudnn, Precision::fp32, &cache)), 1e-5) << c.name;
@@ -169,7 +169,7 @@ TEST(Conv2dCudnn, AgreesWithTheReferenceInF32) {
 }
 
 TEST(Conv2dCudnn, AgreesWithTheReferenceThroughBf16) {
-  const Cudnn cudnn("fake");
+  const CudnnLibrary cudnn("fake");
   TuningCache cache;
   for (const Case& c : cases()) {
     std::string engine;
@@ -183,7 +183,7 @@ TEST(Conv2dCudnn, AgreesWithTheReferenceThroughBf16) {
 }
 
 TEST(Conv2dCudnn, LeavesOwnKernelsWhatIsTheirs) {
-  const Cudnn cudnn("fake");
+  const CudnnLibrary cudnn("fake");
   const Conv2dOp op(attrs());
   TuningCache cache;
   Context context = with(cudnn, Precision::tf32, &cache);
@@ -202,7 +202,7 @@ TEST(Conv2dCudnn, LeavesOwnKernelsWhatIsTheirs) {
 }
 
 TEST(Conv2dCudnn, SaysWhichOperandIsNotAligned) {
-  const Cudnn cudnn("fake");
+  const CudnnLibrary cudnn("fake");
   TuningCache cache;
   try {
     error_of(cases()[0], with(cudnn, Precision::tf32, &cache), nullptr, 1);
@@ -226,7 +226,7 @@ std::string key_of(const CudnnConvolution& conv) { return "cudnn 0.0.0, fake, " 
 TEST(CudnnPlans, AMeasuredChoiceIsKept) {
   const CudnnConvolution conv = some_convolution();
   TuningCache cache;
-  const Cudnn cudnn("fake");
+  const CudnnLibrary cudnn("fake");
   const auto plan = cudnn.plan(conv, &cache);
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->engine(), "cudnn Fake_eng2_k1=0, 0.0 MiB") << "the one that runs";
@@ -238,13 +238,13 @@ TEST(CudnnPlans, AKnownChoiceIsNotMeasured) {
   const CudnnConvolution conv = some_convolution();
   TuningCache cache;
   cache.put(key_of(conv), "Fake_eng3_k1=0");  // measuring would not choose it
-  EXPECT_EQ(Cudnn("fake").plan(conv, &cache)->engine(), "cudnn Fake_eng3_k1=0, 0.0 MiB");
+  EXPECT_EQ(CudnnLibrary("fake").plan(conv, &cache)->engine(), "cudnn Fake_eng3_k1=0, 0.0 MiB");
 }
 
 TEST(CudnnPlans, AKnownChoiceThatFailsIsNotTaken) {
   TuningCache cache;
   cache.put(key_of(some_convolution()), "Fake_eng1_k1=0");
-  EXPECT_EQ(Cudnn("fake").plan(some_convolution(), &cache)->engine(),
+  EXPECT_EQ(CudnnLibrary("fake").plan(some_convolution(), &cache)->engine(),
             "cudnn Fake_eng2_k1=0, 0.0 MiB");
 }
 
@@ -253,7 +253,7 @@ TEST(CudnnPlans, MayBeCapturedFromTheirFirstCallOn) {
   for (const bool known : {false, true}) {
     TuningCache cache;
     if (known) cache.put(key_of(conv), "Fake_eng2_k1=0");
-    const auto plan = Cudnn("fake").plan(conv, &cache);
+    const auto plan = CudnnLibrary("fake").plan(conv, &cache);
     const ScratchMemory memory = try_allocate(std::size_t{1} << 14);
     auto* base = static_cast<std::byte*>(memory.get());
     const std::vector<void*> operands{base, base + 1024, base + 2048};
@@ -268,12 +268,12 @@ TEST(CudnnPlans, AChoiceThatCudnnNoLongerHasIsMeasuredAgain) {
   const CudnnConvolution conv = some_convolution();
   TuningCache cache;
   cache.put(key_of(conv), "Fake_eng9_k1=0");
-  EXPECT_NE(Cudnn("fake").plan(conv, &cache), nullptr);
+  EXPECT_NE(CudnnLibrary("fake").plan(conv, &cache), nullptr);
   EXPECT_EQ(cache.get(key_of(conv)), "Fake_eng2_k1=0");
 }
 
 TEST(CudnnPlans, WithoutACacheTheFirstEngineThatRunsIsTaken) {
-  EXPECT_EQ(Cudnn("fake").plan(some_convolution(), nullptr)->engine(),
+  EXPECT_EQ(CudnnLibrary("fake").plan(some_convolution(), nullptr)->engine(),
             "cudnn Fake_eng2_k1=0, 0.0 MiB");
 }
 

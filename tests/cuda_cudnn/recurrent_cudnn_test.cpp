@@ -175,7 +175,7 @@ class RecurrentCudnn : public testing::Test {
     for (const char* use : {"training", "inference"}) tuning_.put(question(attrs, use), choice);
   }
 
-  Cudnn cudnn_{"simulated"};
+  CudnnLibrary cudnn_{"simulated"};
   TuningCache tuning_;
   Context context_;
 };
@@ -183,7 +183,7 @@ class RecurrentCudnn : public testing::Test {
 TEST_F(RecurrentCudnn, ComputesTheReference) {
   for (const bool in_order : {false, true}) {
     fake_rnn().in_order = in_order;
-    const Cudnn cudnn("simulated");
+    const CudnnLibrary cudnn("simulated");
     context_.cudnn = &cudnn;
     for (const Cell cell : kCells) {
       for (const bool bias : {true, false}) {
@@ -294,7 +294,7 @@ TEST_F(RecurrentCudnn, ATrialTakesWhatIsFaster) {
 TEST_F(RecurrentCudnn, ATrialKeepsOwnKernels) {
   const auto kept = [&](const FakeRnn& fake) {
     fake_rnn() = fake;
-    const Cudnn cudnn("simulated");
+    const CudnnLibrary cudnn("simulated");
     context_.cudnn = &cudnn;
     TuningCache tuning;
     context_.tuning = &tuning;

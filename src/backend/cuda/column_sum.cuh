@@ -97,7 +97,7 @@ inline std::size_t column_sum_workspace(std::int64_t rows, std::int64_t columns)
 /// out[c] = the sum of x[r * columns + c] over the rows r, 0 for no row: f32, in an order that
 /// follows from the shape alone. One launch for few rows, else two, with sums of row ranges in
 /// `workspace` (column_sum_workspace() bytes). `name` is the operator's, for errors.
-inline void column_sum(cudaStream_t stream, const char* name, const float* x, std::int64_t rows,
+inline void column_sum(const Queue& stream, const char* name, const float* x, std::int64_t rows,
                        std::int64_t columns, float* out, void* workspace) {
   if (columns == 0) return;
   const auto stage = [&](const float* from, std::int64_t count, unsigned chunks, float* to) {

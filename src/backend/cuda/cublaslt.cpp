@@ -52,6 +52,10 @@ std::string_view epilogue_name(const LtProduct& p) {
   return p.relu ? "relu" : "no epilogue";
 }
 
+std::string_view type_name(const LtProduct& p) {
+  return p.bf16 ? "bf16" : (p.tf32 ? "tf32" : "fp32");
+}
+
 bool at_multiples_of_16(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kAligned == 0;
 }
@@ -71,8 +75,8 @@ CublasLt::CublasLt() {
 
 // Row-major C = op(A) op(B) is column-major Cᵀ = op(B)ᵀ op(A)ᵀ: the library's first operand is B,
 // its m is n, and its bias, one value a row, is one a column here.
-LtMatmul::LtMatmul(const CublasLt& library, const LtProduct& product)
-    : handle_(library.handle()), product_(product) {
+LtMatmul::LtMatmul(const CublasLt& library, const LtProduct& product) : LtMatmul(product) {
+  handle_ = library.handle();
   const MatrixProduct& p = product.product;
   const cublasComputeType_t compute =
       product.tf32 && !product.bf16 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -92,6 +96,11 @@ LtMatmul::LtMatmul(const CublasLt& library, const LtProduct& product)
 std::optional<LtMatmul> LtMatmul::prepare(const CublasLt& library, const LtProduct& product,
                                           TuningCache* cache) {
   if (std::min({product.product.m, product.product.n, product.product.k}) == 0) return {};
+  if (library.is_assumed()) {
+    LtMatmul assumed(product);
+    assumed.engine_ = fmt::format("cublaslt, {}, {}", type_name(product), epilogue_name(product));
+    return assumed;
+  }
   LtMatmul matmul(library, product);
   const std::vector<Algorithm> found =
       matmul.proposals(kAligned, cache != nullptr ? kProposals : 1);
@@ -114,8 +123,7 @@ std::optional<LtMatmul> LtMatmul::prepare(const CublasLt& library, const LtProdu
   check_lt(cublasLtMatmulAlgoConfigGetAttribute(&matmul.aligned_.id, CUBLASLT_ALGO_CONFIG_ID,
                                                 &number, sizeof number, nullptr),
            "reading an algorithm's number");
-  matmul.engine_ = fmt::format("cublaslt algorithm {}, {}, {}, {} KiB", number,
-                               product.bf16 ? "bf16" : (product.tf32 ? "tf32" : "fp32"),
+  matmul.engine_ = fmt::format("cublaslt algorithm {}, {}, {}, {} KiB", number, type_name(product),
                                epilogue_name(product), matmul.workspace_bytes() / 1024);
   return matmul;
 }
@@ -203,10 +211,14 @@ cublasStatus_t LtMatmul::run(const LtOperands& operands, const Algorithm& algori
   return cublasLtMatmul(handle_, &descriptor, &one, operands.b, &b, operands.a, &a, &zero,
                         operands.c, &c, operands.c, &c, &algorithm.id,
                         library_aligned(operands.workspace), algorithm.workspace_bytes,
-                        operands.stream);
+                        operands.stream.stream());
 }
 
 void LtMatmul::enqueue(const LtOperands& operands) const {
+  const LaunchMath math = product_.bf16   ? LaunchMath::bf16
+                          : product_.tf32 ? LaunchMath::tf32
+                                          : LaunchMath::fp32;
+  if (operands.stream.lists({engine_, "cublaslt", math})) return;
   const bool aligned = at_multiples_of_16(operands.a) && at_multiples_of_16(operands.b) &&
                        at_multiples_of_16(operands.c) && at_multiples_of_16(operands.bias);
   const MatrixProduct& p = product_.product;
@@ -308,9 +320,7 @@ std::string LtMatmul::key(const CublasLt& library) const {
   const MatrixProduct& p = product_.product;
   return fmt::format("{}: ({}, {}, {}){}{}, strides {} {} {}, {}, {}", library.description(), p.m,
                      p.n, p.k, p.transpose_a ? " Aᵀ" : "", p.transpose_b ? " Bᵀ" : "", p.stride_a(),
-                     p.stride_b(), p.stride_c(),
-                     product_.bf16 ? "bf16" : (product_.tf32 ? "tf32" : "fp32"),
-                     epilogue_name(product_));
+                     p.stride_b(), p.stride_c(), type_name(product_), epilogue_name(product_));
 }
 
 }  // namespace linnet::cuda

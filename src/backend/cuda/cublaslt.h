@@ -25,6 +25,10 @@ class CublasLt {
  public:
   /// Throws Error where the library refuses.
   CublasLt();
+  /// Returns one for a device that is only described: it takes every product, by no algorithm in
+  /// particular, and what it prepares can be listed but not run.
+  static CublasLt assumed() { return CublasLt(Assumed{}); }
+  bool is_assumed() const { return !handle_; }
 
   cublasLtHandle_t handle() const { return handle_.get(); }
   /// Device and version, which measured choices hold for: "NVIDIA H200, cuBLASLt 130100".
@@ -37,6 +41,9 @@ class CublasLt {
   }
 
  private:
+  struct Assumed {};
+  explicit CublasLt(Assumed) : description_("assumed") {}
+
   UniqueHandle<cublasLtHandle_t, cublasLtDestroy> handle_;
   std::string description_;
   mutable std::map<std::string, bool> answers_;
@@ -60,7 +67,7 @@ struct LtOperands {
   const float* bias = nullptr;
   float* c = nullptr;
   std::byte* workspace = nullptr;
-  cudaStream_t stream = nullptr;
+  Queue stream = {};
 };
 
 /// A product with the algorithm that was chosen for it: a value, const while running.
@@ -90,6 +97,7 @@ class LtMatmul {
     std::size_t workspace_bytes = 0;
   };
 
+  explicit LtMatmul(const LtProduct& product) : product_(product) {}
   LtMatmul(const CublasLt& library, const LtProduct& product);
   std::vector<Algorithm> proposals(std::uint32_t alignment, int most);
   static std::string to_text(const Algorithm& algorithm);
@@ -100,7 +108,7 @@ class LtMatmul {
   cublasStatus_t run(const LtOperands& operands, const Algorithm& algorithm) const;
   std::string key(const CublasLt& library) const;
 
-  cublasLtHandle_t handle_;
+  cublasLtHandle_t handle_ = nullptr;  ///< null: assumed
   LtProduct product_;
   cublasLtMatmulDescOpaque_t descriptor_{};
   cublasLtMatrixLayoutOpaque_t a_{};

@@ -3,8 +3,8 @@
 
 #include "backend/cuda/batch_stream.h"
 #include "backend/cuda/cuda_program.h"
+#include "backend/cuda/planned_kernels.h"
 #include "base/check.h"
-#include "runtime/prepare.h"
 #include "runtime/tuning_cache.h"
 
 namespace linnet::cuda {
@@ -32,9 +32,7 @@ bool CudaBackend::runs_whole_epochs() const {
 
 bool CudaBackend::supports(const Op& op, std::span<const ValueType> inputs,
                            std::span<const ValueType> outputs) const {
-  return op.is_view() ||
-         registry_.prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)}, context_)
-             .has_value();
+  return has_kernel(registry_, context_, op, inputs, outputs);
 }
 
 std::shared_ptr<Buffer> CudaBackend::view(std::span<const std::byte> host) const {
@@ -63,14 +61,10 @@ std::unique_ptr<BatchStream> CudaBackend::stream_batches(const BatchLayout& layo
 
 std::unique_ptr<Program> CudaBackend::prepare(Graph graph, const PlanOptions& options) {
   device_->activate();
-  std::vector<Kernel> kernels = prepare_kernels<Kernel>(graph, "CUDA", [&](const NodeView& node) {
-    return registry_.prepare(node, context_);
-  });
+  PlannedKernels planned = plan_kernels(std::move(graph), registry_, context_, options);
   const std::string unsaved = libraries_.tuning ? libraries_.tuning->save() : std::string();
-  Plan plan = plan_for(std::move(graph), kernels, options);
-  for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
   auto program =
-      std::make_unique<CudaProgram>(std::move(plan), std::move(kernels), device_,
+      std::make_unique<CudaProgram>(std::move(planned.plan), std::move(planned.kernels), device_,
                                     context_.options.graph_steps, context_.options.graph_required);
   if (!unsaved.empty()) program->note(unsaved);
   return program;

@@ -37,7 +37,7 @@ CudaProgram::CudaProgram(Plan plan, std::vector<Kernel> kernels,
   const std::vector<std::byte> constants = constant_bytes(plan_);
   constants_ = allocate(device_, constants.size());
   upload(*device_, constants_->data(), constants);
-  state_ = allocate(device_, sizeof(LoopState));
+  state_ = allocate(device_, sizeof(ProgramState));
 }
 
 CudaProgram::~CudaProgram() {
@@ -56,7 +56,8 @@ void CudaProgram::attach(const Memory& memory) {
   args_.clear();
   for (std::size_t n = 0; n < plan_.graph.nodes().size(); ++n) {
     const Operands::NodeOperands& node = operands_[n];
-    args_.push_back({node.inputs, node.outputs, node.workspace, &state()->step, device_->stream()});
+    args_.push_back({node.inputs, node.outputs, node.workspace, &state()->step, device_->stream(),
+                     program_state()->tickets});
   }
   forget_graphs();
 }

@@ -35,7 +35,8 @@ class CudaProgram final : public Program {
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
 
  private:
-  LoopState* state() const { return reinterpret_cast<LoopState*>(state_->data()); }
+  ProgramState* program_state() const { return reinterpret_cast<ProgramState*>(state_->data()); }
+  LoopState* state() const { return &program_state()->loop; }
   void forget_graphs();
   void enqueue(std::size_t node) const;
   void enqueue_step() const;

@@ -33,40 +33,42 @@ std::optional<int> first_engine(CudnnGraph& graph, const CudnnProblem& problem,
 
 }  // namespace
 
-CudnnPlan::CudnnPlan(std::unique_ptr<CudnnGraph> graph, int engine)
-    : graph_(std::move(graph)),
+CudnnEngine::CudnnEngine(const CudnnProblem& problem, std::unique_ptr<CudnnGraph> graph, int engine)
+    : listed_(listed(problem)),
+      graph_(std::move(graph)),
       engine_(engine),
       workspace_bytes_(library_workspace(graph_->workspace_bytes(engine))),
       engine_name_(fmt::format("cudnn {}{}, {:.1f} MiB", graph_->name(engine),
                                graph_->tensor_cores(engine) ? ", tensor cores" : "",
                                static_cast<double>(graph_->workspace_bytes(engine)) / (1 << 20))) {}
 
-void CudnnPlan::execute(cudaStream_t stream, std::span<void* const> operands,
-                        std::byte* workspace) const {
+void CudnnEngine::execute(const Queue& queue, std::span<void* const> operands,
+                          std::byte* workspace) const {
+  if (queue.lists(listed_)) return;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     require<DeviceError>(reinterpret_cast<std::uintptr_t>(operands[i]) % kOperandAlignment == 0,
                          "{}: operand {} stands at {}, which is not a multiple of {} bytes",
                          engine_name_, i, operands[i], kOperandAlignment);
   }
-  graph_->execute(engine_, stream, operands,
+  graph_->execute(engine_, queue.stream(), operands,
                   workspace_bytes_ == 0 ? nullptr : library_aligned(workspace));
 }
 
-std::string Cudnn::key(const std::string& description) const {
+std::string CudnnLibrary::key(const std::string& description) const {
   return fmt::format("cudnn {}, {}, {}", cudnn_version(), device_, description);
 }
 
-std::shared_ptr<const CudnnPlan> Cudnn::plan(const CudnnProblem& problem,
-                                             TuningCache* cache) const {
+std::shared_ptr<const CudnnPlan> CudnnLibrary::plan(const CudnnProblem& problem,
+                                                    TuningCache* cache) const {
   const std::string name = describe(problem);
   const auto known = plans_.find(name);
   if (known != plans_.end()) return known->second;
   return plans_.emplace(name, make(problem, cache)).first->second;
 }
 
-std::optional<Kernel> Cudnn::kernel_if_faster(const CudnnProblem& problem, const NodeView& node,
-                                              const Kernel& own, const Wrap& wrap,
-                                              TuningCache* cache) const {
+std::optional<Kernel> CudnnLibrary::kernel_if_faster(const CudnnProblem& problem,
+                                                     const NodeView& node, const Kernel& own,
+                                                     const Wrap& wrap, TuningCache* cache) const {
   if (cache == nullptr) return std::nullopt;
   const std::string question = key(describe(problem)) + ", or own kernels";
   const std::optional<std::string> choice = cache->get(question);
@@ -79,10 +81,11 @@ std::optional<Kernel> Cudnn::kernel_if_faster(const CudnnProblem& problem, const
   return better ? kernel : std::nullopt;
 }
 
-std::shared_ptr<const CudnnRnn> Cudnn::rnn_if_faster(const CudnnRecurrent& layer,
-                                                     std::string_view use, const NodeView& node,
-                                                     const Kernel& own, const WrapRnn& wrap,
-                                                     TuningCache* cache) const {
+std::shared_ptr<const CudnnRnn> CudnnLibrary::rnn_if_faster(const CudnnRecurrent& layer,
+                                                            std::string_view use,
+                                                            const NodeView& node, const Kernel& own,
+                                                            const WrapRnn& wrap,
+                                                            TuningCache* cache) const {
   if (cache == nullptr) return nullptr;
   const std::string question = fmt::format("{}, {}, or own kernels", key(layer.describe()), use);
   const auto known = rnns_.find(question);
@@ -96,10 +99,11 @@ std::shared_ptr<const CudnnRnn> Cudnn::rnn_if_faster(const CudnnRecurrent& layer
   return rnns_.emplace(question, found).first->second;
 }
 
-std::shared_ptr<const CudnnRnn> Cudnn::fastest_rnn(const CudnnRecurrent& layer,
-                                                   const std::string& question,
-                                                   const NodeView& node, const Kernel& own,
-                                                   const WrapRnn& wrap, TuningCache& cache) const {
+std::shared_ptr<const CudnnRnn> CudnnLibrary::fastest_rnn(const CudnnRecurrent& layer,
+                                                          const std::string& question,
+                                                          const NodeView& node, const Kernel& own,
+                                                          const WrapRnn& wrap,
+                                                          TuningCache& cache) const {
   const std::optional<std::string> choice = cache.get(question);
   if (choice == kOwn) return nullptr;
   start();
@@ -133,13 +137,13 @@ std::shared_ptr<const CudnnRnn> Cudnn::fastest_rnn(const CudnnRecurrent& layer,
   return best;
 }
 
-void Cudnn::start() const {
+void CudnnLibrary::start() const {
   if (!target_) target_ = CudnnTarget::current_device();
   if (!trials_) trials_ = make_stream();
 }
 
-std::shared_ptr<const CudnnPlan> Cudnn::make(const CudnnProblem& problem,
-                                             TuningCache* cache) const {
+std::shared_ptr<const CudnnPlan> CudnnLibrary::make(const CudnnProblem& problem,
+                                                    TuningCache* cache) const {
   start();
   std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, problem);
   if (!graph) return nullptr;
@@ -161,7 +165,7 @@ std::shared_ptr<const CudnnPlan> Cudnn::make(const CudnnProblem& problem,
   if (engine && !runs(*graph, *engine, problem, trials_.get())) engine.reset();
   if (graph && !engine) engine = first_engine(*graph, problem, trials_.get());
   if (!engine) return nullptr;
-  return std::make_shared<const CudnnPlan>(std::move(graph), *engine);
+  return std::make_shared<const CudnnEngine>(problem, std::move(graph), *engine);
 }
 
 }  // namespace linnet::cuda

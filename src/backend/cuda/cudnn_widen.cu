@@ -25,7 +25,7 @@ __global__ void widen_kernel(const std::uint16_t* from, float* to, std::int64_t 
 
 }  // namespace
 
-void enqueue_widening(cudaStream_t stream, const void* from, float* to, std::int64_t elements) {
+void enqueue_widening(const Queue& stream, const void* from, float* to, std::int64_t elements) {
   if (elements == 0) return;
   launch(stream, "widen_bf16", for_items((elements + 3) / 4), widen_kernel,
          static_cast<const std::uint16_t*>(from), to, elements);

@@ -9,6 +9,6 @@ namespace linnet::cuda {
 
 /// Computes to[i] = from[i] for `elements` bfloat16 values, exactly. `from` is 8-byte aligned, `to`
 /// 16-byte.
-void enqueue_widening(cudaStream_t stream, const void* from, float* to, std::int64_t elements);
+void enqueue_widening(const Queue& stream, const void* from, float* to, std::int64_t elements);
 
 }  // namespace linnet::cuda

@@ -30,7 +30,7 @@ __global__ void map_kernel(F f, std::int64_t elements, bool aligned, float* y, c
 /// `__device__ float operator()(float...) const` (nvcc takes no lambda here). `name` is the
 /// operator's, for errors.
 template <class F, class... X>
-void map_elements(cudaStream_t stream, const char* name, F f, std::int64_t elements, float* y,
+void map_elements(const Queue& stream, const char* name, F f, std::int64_t elements, float* y,
                   const X*... x) {
   if (elements == 0) return;
   void (*const kernel)(F, std::int64_t, bool, float*, const X*...) = map_kernel<F, X...>;

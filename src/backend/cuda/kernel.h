@@ -24,7 +24,10 @@ class TuningCache;
 
 namespace linnet::cuda {
 
-/// A node's operands on the device, and the stream that its kernels go to.
+/// What blocks of one kernel count by (Args::tickets).
+inline constexpr std::size_t kTickets = 1024;
+
+/// A node's operands on the device, and where its kernels go.
 struct Args {
   std::span<void* const> inputs;
   std::span<void* const> outputs;
@@ -32,7 +35,10 @@ struct Args {
   /// In device memory: it differs from step to step, also inside one captured graph. Kernels read
   /// it, the host must not.
   const StepInfo* step = nullptr;
-  cudaStream_t stream = nullptr;
+  Queue stream = {};
+  /// kTickets zeros in device memory, by which blocks of a kernel find out which of them is the
+  /// last (last_block.cuh). A kernel leaves zeros; kernels of one stream share them.
+  unsigned* tickets = nullptr;
 
   template <class T = float>
   const T* in(std::size_t i) const {

@@ -33,8 +33,9 @@ class Operands {
       }
     }
     memory_ = try_allocate(end + workspace_bytes);
-    require<OutOfMemory>(static_cast<bool>(memory_), "out of memory for a trial of {}",
-                         node.op.name());
+    tickets_ = try_allocate(kTickets * sizeof(unsigned));
+    require<OutOfMemory>(memory_ && tickets_, "out of memory for a trial of {}", node.op.name());
+    check(cudaMemsetAsync(tickets_.get(), 0, kTickets * sizeof(unsigned), stream), kWhat);
     auto* base = static_cast<std::byte*>(memory_.get());
     for (const std::size_t start : starts_) addresses_.push_back(base + start);
     workspace_ = base + end;
@@ -55,7 +56,8 @@ class Operands {
     kernel.enqueue({.inputs = all.first(inputs_),
                     .outputs = all.subspan(inputs_),
                     .workspace = workspace_,
-                    .stream = stream_});
+                    .stream = stream_,
+                    .tickets = static_cast<unsigned*>(tickets_.get())});
   }
   std::vector<float> read(std::size_t i) const {
     std::vector<float> numbers(sizes_[i]);
@@ -73,6 +75,7 @@ class Operands {
   std::vector<std::size_t> starts_;
   std::vector<std::size_t> sizes_;  ///< in floats
   ScratchMemory memory_;
+  ScratchMemory tickets_;
   std::vector<void*> addresses_;
   std::byte* workspace_ = nullptr;
 };

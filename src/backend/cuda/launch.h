@@ -7,7 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "backend/cuda/cuda_api.h"
+#include "backend/cuda/queue.h"
 
 namespace linnet::cuda {
 
@@ -39,11 +39,13 @@ inline void ask_for_shared_memory(const void* kernel, std::size_t bytes, const c
         name);
 }
 
-/// Enqueues `kernel(args...)` on `stream`; `name` is for errors. Throws Error where the launch is
-/// refused. A kernel for blocks of more than kBlock threads declares them by __launch_bounds__.
+/// Enqueues `kernel(args...)`; `name` is for errors and for lists (Queue). Throws Error where the
+/// launch is refused. A kernel for blocks of more than kBlock threads declares them by
+/// __launch_bounds__.
 template <class... P, class... A>
-void launch(cudaStream_t stream, const char* name, const LaunchShape& shape, void (*kernel)(P...),
+void launch(const Queue& queue, const char* name, const LaunchShape& shape, void (*kernel)(P...),
             A... args) {
+  if (queue.lists({.name = name})) return;
   const auto* function = reinterpret_cast<const void*>(kernel);
   if (shape.shared_bytes > 0) ask_for_shared_memory(function, shape.shared_bytes, name);
 #ifdef LINNET_CUDA_SIM
@@ -56,7 +58,7 @@ void launch(cudaStream_t stream, const char* name, const LaunchShape& shape, voi
   };
   (require_reachable(static_cast<P>(args)), ...);
   sim::launch(
-      stream, name, shape.grid, shape.block, shape.shared_bytes,
+      queue.stream(), name, shape.grid, shape.block, shape.shared_bytes,
       [=] { kernel(static_cast<P>(args)...); }, function);
 #else
   std::tuple<P...> values(static_cast<P>(args)...);
@@ -64,7 +66,7 @@ void launch(cudaStream_t stream, const char* name, const LaunchShape& shape, voi
       [&](auto&... value) {
         std::array<void*, sizeof...(P) + 1> pointers{&value..., nullptr};
         check(cudaLaunchKernel(function, shape.grid, shape.block, pointers.data(),
-                               shape.shared_bytes, stream),
+                               shape.shared_bytes, queue.stream()),
               name);
       },
       values);

@@ -15,7 +15,7 @@ namespace linnet::cuda {
 Libraries open_libraries(const Device& device, const CudaOptions& options) {
   device.activate();
   Libraries libraries{.cublaslt = std::make_shared<CublasLt>()};
-  if (options.cudnn) libraries.cudnn = std::make_shared<Cudnn>(device.info().name);
+  if (options.cudnn) libraries.cudnn = std::make_shared<CudnnLibrary>(device.info().name);
   libraries.tuning = options.cache_folder.empty()
                          ? std::make_shared<TuningCache>()
                          : std::make_shared<TuningCache>(

@@ -24,15 +24,15 @@ __global__ void advance_and_test(LoopState* state, cudaGraphConditionalHandle co
 
 }  // namespace
 
-void start_loop(cudaStream_t stream, LoopState* state, const LoopState& value) {
+void start_loop(const Queue& stream, LoopState* state, const LoopState& value) {
   launch(stream, "start_loop", {}, start, state, value);
 }
 
-void advance_loop(cudaStream_t stream, LoopState* state) {
+void advance_loop(const Queue& stream, LoopState* state) {
   launch(stream, "advance_loop", {}, advance, state);
 }
 
-void advance_loop(cudaStream_t stream, LoopState* state, cudaGraphConditionalHandle condition) {
+void advance_loop(const Queue& stream, LoopState* state, cudaGraphConditionalHandle condition) {
   launch(stream, "advance_loop", {}, advance_and_test, state, condition);
 }
 

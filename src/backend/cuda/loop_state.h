@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "backend/cuda/cuda_api.h"
+#include "backend/cuda/kernel.h"
+#include "backend/cuda/queue.h"
 #include "graph/step.h"
 
 namespace linnet::cuda {
@@ -15,11 +16,17 @@ struct LoopState {
   std::uint64_t remaining = 0;  ///< steps, the current one included
 };
 
+/// What a program keeps in device memory beside its operands; zeros before the first run.
+struct ProgramState {
+  LoopState loop;
+  unsigned tickets[kTickets];  ///< Args::tickets
+};
+
 /// Enqueues: *state = value.
-void start_loop(cudaStream_t stream, LoopState* state, const LoopState& value);
+void start_loop(const Queue& stream, LoopState* state, const LoopState& value);
 /// Enqueues, after a step's kernels: the next step.
-void advance_loop(cudaStream_t stream, LoopState* state);
+void advance_loop(const Queue& stream, LoopState* state);
 /// The same at the end of a WHILE node's body, which goes on as long as steps remain.
-void advance_loop(cudaStream_t stream, LoopState* state, cudaGraphConditionalHandle condition);
+void advance_loop(const Queue& stream, LoopState* state, cudaGraphConditionalHandle condition);
 
 }  // namespace linnet::cuda

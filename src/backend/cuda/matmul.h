@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "backend/cuda/cuda_api.h"
+#include "backend/cuda/queue.h"
 
 namespace linnet::cuda {
 
@@ -52,7 +52,7 @@ struct MatmulOperands {
   const float* b = nullptr;
   float* c = nullptr;
   std::byte* workspace = nullptr;
-  cudaStream_t stream = nullptr;
+  Queue stream = {};
 };
 
 /// An epilogue is a plain struct with

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/described_backend.h"
 #include "backend/cuda/libraries.h"
 #include "backend/plugin/cuda_plugin.h"
 #include "base/version.h"
@@ -19,6 +20,14 @@ std::unique_ptr<Backend> open(const std::string& which, const CudaOptions& optio
                                        std::move(libraries), precision);
 }
 
+std::unique_ptr<Backend> describe(const CudaDevice& device, const CudaOptions& options,
+                                  Precision precision) {
+  Registry registry;
+  register_cuda_kernels(registry);
+  register_cuda_libraries(registry);
+  return std::make_unique<DescribedBackend>(std::move(registry), device, options, precision);
+}
+
 CudaStatus status() {
   CudaStatus status;
   status.libraries = cuda_versions();
@@ -36,6 +45,6 @@ CudaStatus status() {
 
 extern "C" __attribute__((visibility("default"))) const linnet::CudaPlugin* linnet_cuda_plugin() {
   static const linnet::CudaPlugin plugin{linnet::kVersionText, linnet::cuda::open,
-                                         linnet::cuda::status};
+                                         linnet::cuda::status, linnet::cuda::describe};
   return &plugin;
 }

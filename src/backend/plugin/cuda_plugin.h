@@ -19,6 +19,10 @@ struct CudaPlugin {
   std::unique_ptr<Backend> (*open)(const std::string& which, const CudaOptions& options,
                                    Precision precision);
   CudaStatus (*status)();
+  /// Returns a backend that plans for a GPU that is only described, and runs nothing: neither a
+  /// device nor a driver is needed. Of `device`, compute_capability and multiprocessors count.
+  std::unique_ptr<Backend> (*describe)(const CudaDevice& device, const CudaOptions& options,
+                                       Precision precision);
 };
 
 /// Opens the plug-in, once. Throws Error with one sentence: which file is missing, or which library

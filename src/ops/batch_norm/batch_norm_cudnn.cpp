@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch norms by cuDNN, with the residual and the ReLU: where they give the numbers of Linnet's own
 // kernels, faster, on the device at hand.
-#include "backend/cuda/cudnn_plans.h"
+#include "backend/cuda/cudnn.h"
+#include "backend/cuda/workspace.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/own_cuda.h"
 

@@ -184,7 +184,7 @@ std::string name(TileKind kind) {
 }
 
 template <class T, class Problem>
-void launch_tiles(cudaStream_t stream, const char* name, const Problem& problem, std::int64_t rows,
+void launch_tiles(const Queue& stream, const char* name, const Problem& problem, std::int64_t rows,
                   std::int64_t columns, std::int64_t depth) {
   const LaunchShape shape{.grid = dim3(ceil_div(rows, T::kRows), ceil_div(columns, T::kColumns),
                                        static_cast<unsigned>(depth)),
@@ -193,7 +193,7 @@ void launch_tiles(cudaStream_t stream, const char* name, const Problem& problem,
 }
 
 template <class Problem>
-void enqueue_product(cudaStream_t stream, const char* name, TileKind kind, const Problem& problem,
+void enqueue_product(const Queue& stream, const char* name, TileKind kind, const Problem& problem,
                      std::int64_t rows, std::int64_t columns, std::int64_t depth) {
   if (rows == 0) return;
   switch (kind) {

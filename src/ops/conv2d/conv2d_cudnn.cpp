@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "backend/cuda/cudnn_plans.h"
+#include "backend/cuda/cudnn.h"
 #include "backend/cuda/cudnn_widen.h"
 #include "backend/cuda/kernel.h"
+#include "backend/cuda/workspace.h"
 #include "base/check.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/dense/passes_cuda.h"

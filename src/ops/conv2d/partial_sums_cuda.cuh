@@ -55,7 +55,7 @@ __global__ void add_parts_kernel(const float* parts, int count, std::int64_t col
 
 /// targets[i] = the sum of parts[p * columns + i] over p in [0, count), in an order that follows
 /// from count alone.
-inline void add_parts(cudaStream_t stream, const char* name, const float* parts, int count,
+inline void add_parts(const Queue& stream, const char* name, const float* parts, int count,
                       std::int64_t columns, const SumTargets& targets) {
   if (count > kSumRows) {
     const auto blocks = static_cast<unsigned>((columns + kSumColumns - 1) / kSumColumns);

@@ -85,14 +85,14 @@ Bf16Rounding rounding(const Bf16Copy& copy) {
 
 }  // namespace
 
-void enqueue_bias_activation(cudaStream_t stream, float* y, std::int64_t rows, std::int64_t columns,
+void enqueue_bias_activation(const Queue& stream, float* y, std::int64_t rows, std::int64_t columns,
                              const float* b, Activation activation) {
   if (rows * columns == 0) return;
   launch(stream, "bias_activation", for_items(rows * columns), bias_activation_kernel, y,
          rows * columns, columns, BiasAndActivation{.bias = b, .activation = activation});
 }
 
-void enqueue_bf16_copies(cudaStream_t stream, const Bf16Copy& first, const Bf16Copy& second) {
+void enqueue_bf16_copies(const Queue& stream, const Bf16Copy& first, const Bf16Copy& second) {
   const std::int64_t fours = (first.rows * first.stride + second.rows * second.stride) / 4;
   if (fours == 0) return;
   launch(stream, "round_to_bf16", for_items(fours), round_to_bf16_kernel, rounding(first),

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backend/cuda/cuda_api.h"
+#include "backend/cuda/queue.h"
 #include "ops/activation/activation.h"
 
 namespace linnet::cuda {
@@ -11,7 +11,7 @@ namespace linnet::cuda {
 // Kernels before and after a library's product, for host code that no nvcc compiles.
 
 /// Computes y = f(y + b) in place: y (rows, columns) without gaps, b (columns) or null.
-void enqueue_bias_activation(cudaStream_t stream, float* y, std::int64_t rows, std::int64_t columns,
+void enqueue_bias_activation(const Queue& stream, float* y, std::int64_t rows, std::int64_t columns,
                              const float* b, Activation activation);
 
 /// An f32 matrix without gaps, and where it goes as bf16, with rows of `stride` elements (a
@@ -25,6 +25,6 @@ struct Bf16Copy {
 };
 
 /// Rounds both to the nearest, ties to even, in one launch.
-void enqueue_bf16_copies(cudaStream_t stream, const Bf16Copy& first, const Bf16Copy& second);
+void enqueue_bf16_copies(const Queue& stream, const Bf16Copy& first, const Bf16Copy& second);
 
 }  // namespace linnet::cuda

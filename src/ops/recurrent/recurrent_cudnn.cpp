@@ -40,7 +40,8 @@ Kernel forward(const RnnPtr& rnn, bool bias) {
   using In = RecurrentOp::In;
   using Out = RecurrentOp::Out;
   const auto enqueue = [=](const Args& args) {
-    rnn->forward(args.stream, args.in(In::x), weights_of(args, bias), args.out(Out::y),
+    if (args.stream.lists({.name = "rnn forward", .library = "cudnn"})) return;
+    rnn->forward(args.stream.stream(), args.in(In::x), weights_of(args, bias), args.out(Out::y),
                  args.out(Out::last), args.workspace);
   };
   const std::size_t bytes = rnn->forward_bytes();
@@ -52,11 +53,12 @@ Kernel gradient(const RnnPtr& rnn, const RecurrentGradOp& op) {
   using Out = RecurrentGradOp::Out;
   const RecurrentGradAttrs attrs = op.attrs();
   const auto enqueue = [=, y = op.y_input(), last = op.last_input()](const Args& args) {
+    if (args.stream.lists({.name = "rnn gradient", .library = "cudnn"})) return;
     CudnnRnn::Weights<float> dweights{args.out(Out::dw_ih), args.out(Out::dw_hh)};
     if (attrs.bias)
       dweights = {args.out(Out::dw_ih), args.out(Out::dw_hh), args.out(Out::db_ih),
                   args.out(Out::db_hh)};
-    rnn->gradient(args.stream, args.in(In::x), weights_of(args, attrs.bias),
+    rnn->gradient(args.stream.stream(), args.in(In::x), weights_of(args, attrs.bias),
                   attrs.y_gradient ? args.in(y) : nullptr,
                   attrs.last_gradient ? args.in(last) : nullptr, args.out(Out::dx), dweights,
                   args.workspace);

@@ -151,7 +151,7 @@ __global__ void fold_kernel(F f, const float* x, bool aligned, FoldLayout s) {
 
 /// Launches a fold of `x`.
 template <class F>
-void launch_fold(cudaStream_t stream, const char* name, const F& f, const float* x,
+void launch_fold(const Queue& stream, const char* name, const F& f, const float* x,
                  const FoldLayout& layout) {
   if (layout.outputs == 0) return;
   const auto kernel = [&] {

@@ -64,7 +64,7 @@ class Spread {
   /// Writes all of dx. F is plain data: `template <class Index> float operator()(Index i, Index
   /// output) const` gives element i, which belongs to `output`.
   template <class F>
-  void launch(cudaStream_t stream, const char* name, const F& f, float* dx) const {
+  void launch(const Queue& stream, const char* name, const F& f, float* dx) const {
     const bool packs = packed_ && aligned_for_packs(dx);
     const SpreadLayout& layout = packs ? *packed_ : single_;
     if (layout.items == 0) return;

@@ -42,7 +42,7 @@ __global__ void copy_rows_kernel(RowsCopies copies, std::int64_t rows) {
 }
 
 /// Makes all copies of `rows` rows each, in one launch for kMaxCopies of them.
-inline void copy_rows(cudaStream_t stream, const char* name, std::int64_t rows,
+inline void copy_rows(const Queue& stream, const char* name, std::int64_t rows,
                       const std::vector<RowsCopy>& copies) {
   for (std::size_t first = 0; first < copies.size(); first += kMaxCopies) {
     RowsCopies some{};

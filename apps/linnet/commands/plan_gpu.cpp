@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/plan_gpu.h"
+
+#include <fmt/format.h>
+
+#include "backend/plugin/cuda_plugin.h"
+#include "backend/plugin/gpu_kinds.h"
+#include "config/device.h"
+#include "plan/step_counts.h"
+#include "report/json.h"
+#include "train/memory_plan.h"
+
+namespace linnet::command {
+namespace {
+
+/// What cannot be decided without the device.
+constexpr std::array kAssumptions{
+    "A library call counts as one node; on the device it may be several.",
+    "cuDNN has an engine for each convolution that it is asked for, and cuBLASLt one for each "
+    "product.",
+    "Where a trial on the device would choose (cuDNN's batch norms and RNN), Linnet's own kernels "
+    "compute.",
+    "The libraries' workspaces are not known and not part of the planned memory.",
+};
+
+Json to_json(const NodePath& path) { return {{"nodes", path.nodes}, {"seconds", path.seconds}}; }
+
+struct Planned {
+  const Job& job;
+  const ModelOptions& on;
+  const GpuKind& gpu;
+  StepCounts counts;
+
+  const std::string& precision() const {
+    return precision_names()[static_cast<std::size_t>(on.precision)];
+  }
+  double samples_per_second() const {
+    return static_cast<double>(job.training.batch) / counts.stream.seconds;
+  }
+};
+
+Json to_json(const Planned& planned) {
+  const StepCounts& counts = planned.counts;
+  const GpuSpeed& speed = planned.gpu.speed;
+  Json json;
+  json["workload"] = planned.job.name;
+  json["batch"] = planned.job.training.batch;
+  json["device"] = "cuda";
+  json["target"] = planned.gpu.target;
+  json["gpu"] = planned.gpu.name;
+  json["precision"] = planned.precision();
+  json["operators"] = counts.operators;
+  json["nodes_per_step"] = counts.nodes();
+  json["own_kernels"] = counts.own_kernels;
+  json["library_calls"] = counts.library_calls;
+  json["bytes"] = counts.bytes;
+  json["flops"] = counts.flops;
+  json["planned_memory"] = counts.planned_bytes;
+  json["critical_path"] = to_json(counts.stream);
+  json["data_path"] = to_json(counts.data);
+  json["predicted"] = {{"seconds_per_step", counts.stream.seconds},
+                       {"samples_per_second", planned.samples_per_second()}};
+  json["model"] = {{"bytes_per_second", speed.bytes},
+                   {"fp32_flops_per_second", speed.fp32},
+                   {"tf32_flops_per_second", speed.tf32},
+                   {"bf16_flops_per_second", speed.bf16},
+                   {"seconds_per_node", speed.node_seconds}};
+  json["assumptions"] = kAssumptions;
+  return json;
+}
+
+std::string to_text(const Planned& planned) {
+  const StepCounts& counts = planned.counts;
+  std::string calls;
+  for (const auto& [library, count] : counts.library_calls) {
+    calls += fmt::format("{}{} {}", calls.empty() ? " (" : ", ", library, count);
+  }
+  if (!calls.empty()) calls += ")";
+  const auto path = [](const NodePath& p) {
+    return fmt::format("{} nodes, {:.1f} us predicted", p.nodes, 1e6 * p.seconds);
+  };
+  std::string text = fmt::format("{}: a training step at batch {} on {} ({}), precision {}\n",
+                                 planned.job.name, planned.job.training.batch, planned.gpu.name,
+                                 planned.gpu.target, planned.precision());
+  const auto line = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<24}{}\n", name, value);
+  };
+  line("nodes per step", fmt::format("{}", counts.nodes()));
+  line("  own kernels", fmt::format("{}", counts.own_kernels));
+  line("  library calls", fmt::format("{}{}", counts.calls(), calls));
+  line("operators", fmt::format("{}", counts.operators));
+  line("bytes read and written", fmt::format("{:.1f} MB", 1e-6 * counts.bytes));
+  line("FLOP", fmt::format("{:.2f} G", 1e-9 * counts.flops));
+  line("planned memory",
+       fmt::format("{:.1f} MiB", static_cast<double>(counts.planned_bytes) / (1 << 20)));
+  line("critical path", path(counts.stream) + " (one stream)");
+  line("  by data alone", path(counts.data));
+  line("predicted", fmt::format("{:.0f} samples/s", planned.samples_per_second()));
+  text += "Predictions, not measurements: nothing of Linnet has run on a GPU.\n";
+  for (std::string_view assumption : kAssumptions) text += fmt::format("- {}\n", assumption);
+  return text;
+}
+
+}  // namespace
+
+void print_gpu_plan(const Job& job, const ModelOptions& on, const GpuPlanOptions& options) {
+  const GpuKind& gpu = gpu_kind(options.target, options.gpu);
+  const auto backend = cuda_plugin(on.cuda.library).describe(gpu.device(), on.cuda, on.precision);
+  Graph graph =
+      training_graph(job.network.definition(), job.training.batch, job.training, *backend);
+  if (options.dump == "graph") return print_out(dump(graph));
+  const auto program = backend->prepare(std::move(graph), {});
+  if (options.dump == "plan") return print_out(dump(program->plan()));
+  const Planned planned{job, on, gpu, count_step(program->plan(), gpu.speed)};
+  options.json ? print_json(to_json(planned)) : print_out(to_text(planned));
+}
+
+}  // namespace linnet::command

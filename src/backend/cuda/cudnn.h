@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/cuda/cudnn_problem.h"
+#include "backend/cuda/kernel.h"
+
+namespace linnet::cuda {
+
+class CudnnRnn;
+struct CudnnRecurrent;
+
+/// A problem with the engine that was chosen for it. It must outlive every CUDA graph that it
+/// was captured in: cuDNN unloads kernels that it compiled with the plan.
+class CudnnPlan {
+ public:
+  virtual ~CudnnPlan() = default;
+  /// Returns bytes enough for a start at any address: execute() aligns it by itself.
+  virtual std::size_t workspace_bytes() const = 0;
+  virtual bool tensor_cores() const = 0;
+  /// Returns text for dumps: "cudnn ConvFwd_eng46_k2=9, tensor cores, 4.0 MiB".
+  virtual const std::string& engine() const = 0;
+  /// Operands in the problem's order, each at a multiple of 16 bytes. May be captured. Throws Error
+  /// naming the problem.
+  virtual void execute(const Queue& queue, std::span<void* const> operands,
+                       std::byte* workspace) const = 0;
+};
+
+/// Returns what a list says of a plan for the problem.
+inline PlannedLaunch listed(const CudnnProblem& problem) {
+  constexpr std::array kMath{LaunchMath::fp32, LaunchMath::tf32, LaunchMath::bf16};
+  return {.name = describe(problem),
+          .library = "cudnn",
+          .math = kMath.at(static_cast<std::size_t>(math_of(problem)))};
+}
+
+/// cuDNN as the operators ask for it: the library on a device (cudnn_plans.h), or what it would do
+/// on one that is only described (assumed_libraries.h).
+class Cudnn {
+ public:
+  virtual ~Cudnn() = default;
+
+  /// Returns whether kernel_if_faster() takes every plan, without a trial (tests on a GPU).
+  virtual bool preferred() const { return false; }
+
+  /// Returns null where cuDNN has no engine for the problem. On the calling thread's device, the
+  /// same at every call. With a cache, engines are measured unless the cache knows the choice (some
+  /// milliseconds, and device memory for the operands meanwhile; where that is missing, or without
+  /// a cache, the heuristics' first engine is taken). Throws Error where cuDNN can't be started.
+  virtual std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem,
+                                                TuningCache* cache) const = 0;
+
+  using Wrap = std::function<Kernel(std::shared_ptr<const CudnnPlan>)>;
+  /// Returns the result of `wrap` for the problem's plan, where that may replace `own`, Linnet's
+  /// kernel for the node (see may_replace()): measured, unless the cache knows. Else, and without a
+  /// cache, null.
+  virtual std::optional<Kernel> kernel_if_faster(const CudnnProblem& problem, const NodeView& node,
+                                                 const Kernel& own, const Wrap& wrap,
+                                                 TuningCache* cache) const = 0;
+
+  using WrapRnn = std::function<Kernel(std::shared_ptr<const CudnnRnn>)>;
+  /// Returns the layer by that of cuDNN's algorithms with which the result of `wrap` for it is
+  /// fastest and may replace `own`, a kernel for the node (see may_replace()): measured, unless the
+  /// cache knows. Null where none may, where cuDNN fails, and without a cache. `use` ("training")
+  /// tells questions on one layer apart; equal questions have one answer as long as this object
+  /// lives.
+  virtual std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer,
+                                                        std::string_view use, const NodeView& node,
+                                                        const Kernel& own, const WrapRnn& wrap,
+                                                        TuningCache* cache) const = 0;
+};
+
+}  // namespace linnet::cuda

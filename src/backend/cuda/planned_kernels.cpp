@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/planned_kernels.h"
+
+#include <cstdint>
+
+#include "backend/cuda/loop_state.h"
+#include "runtime/operands.h"
+#include "runtime/prepare.h"
+
+namespace linnet::cuda {
+namespace {
+
+constexpr std::uintptr_t kSpace = std::uintptr_t{1} << 40;  ///< of addresses, for one buffer
+
+std::byte* address(std::size_t buffer) {
+  return reinterpret_cast<std::byte*>((buffer + 1) * kSpace);
+}
+
+/// Addresses that nobody reads or writes: kernels see how they are aligned.
+class Addresses final : public Buffer {
+ public:
+  Addresses(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
+  std::byte* data() override { return begin_; }
+  std::size_t bytes() const override { return bytes_; }
+  void read(std::size_t /*offset*/, std::span<std::byte> /*to*/) const override {
+    throw InternalError("nothing lies at addresses of a list");
+  }
+
+ private:
+  std::byte* begin_;
+  std::size_t bytes_;
+};
+
+/// Returns operands at addresses such as a device would give them.
+Operands addresses_of(const Plan& plan) {
+  Memory memory;
+  for (std::size_t s = 0; s < kStorages; ++s) {
+    memory.buffers[s] = std::make_shared<Addresses>(address(s), plan.bytes[s]);
+  }
+  Operands operands;
+  operands.attach(plan, memory, memory[Storage::constant]->data());
+  for (const Placement& place : plan.values) {
+    if (place.storage == Storage::external) {
+      operands.bind(plan, place.offset, address(kStorages + 1 + place.offset));
+    }
+  }
+  return operands;
+}
+
+void list_launches(Plan& plan, const std::vector<Kernel>& kernels) {
+  const Operands operands = addresses_of(plan);
+  auto* state = reinterpret_cast<ProgramState*>(address(kStorages));
+  plan.launches.resize(kernels.size());
+  for (std::size_t n = 0; n < kernels.size(); ++n) {
+    if (!plan.runs(n)) continue;
+    const Operands::NodeOperands& node = operands[n];
+    kernels[n].enqueue({node.inputs, node.outputs, node.workspace, &state->loop.step,
+                        Queue(plan.launches[n]), state->tickets});
+  }
+  advance_loop(Queue(plan.ending), &state->loop);
+}
+
+}  // namespace
+
+PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context& context,
+                            const PlanOptions& options) {
+  PlannedKernels planned;
+  planned.kernels = prepare_kernels<Kernel>(graph, "CUDA", [&](const NodeView& node) {
+    return registry.prepare(node, context);
+  });
+  planned.plan = plan_for(std::move(graph), planned.kernels, options);
+  for (const Kernel& kernel : planned.kernels) planned.plan.engines.push_back(kernel.engine);
+  list_launches(planned.plan, planned.kernels);
+  return planned;
+}
+
+bool has_kernel(const Registry& registry, const Context& context, const Op& op,
+                std::span<const ValueType> inputs, std::span<const ValueType> outputs) {
+  return op.is_view() ||
+         registry.prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)}, context)
+             .has_value();
+}
+
+}  // namespace linnet::cuda

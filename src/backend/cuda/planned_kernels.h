@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "backend/cuda/kernel.h"
+#include "plan/plan.h"
+
+namespace linnet::cuda {
+
+/// A graph with its kernels, its addresses, and what its steps launch.
+struct PlannedKernels {
+  Plan plan;
+  std::vector<Kernel> kernels;  ///< by node
+};
+
+/// Chooses the kernels of a graph's nodes and plans its memory. The launches are those of the
+/// kernels' own code, run with a list instead of a stream: no device is needed. Throws Error naming
+/// the operator and layer that has no kernel.
+PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context& context,
+                            const PlanOptions& options);
+
+/// Returns whether there is a kernel for an operator with these operands (Backend::supports()).
+bool has_kernel(const Registry& registry, const Context& context, const Op& op,
+                std::span<const ValueType> inputs, std::span<const ValueType> outputs);
+
+}  // namespace linnet::cuda

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/step_counts.h"
+
+#include <gtest/gtest.h>
+
+#include "fake_op.h"
+
+namespace linnet {
+namespace {
+
+using testing::add_fake;
+using testing::add_fake_one;
+using testing::fake_workspace;
+using testing::floats;
+
+/// A second for each of Linnet's nodes, and nothing for bytes and FLOP.
+constexpr GpuSpeed kNodes{
+    .bytes = 1e30, .fp32 = 1e30, .tf32 = 1e30, .bf16 = 1e30, .node_seconds = 1};
+
+/// Each node launches one own kernel, but for views.
+Plan planned(Graph graph) {
+  Plan plan = make_plan(std::move(graph), fake_workspace);
+  for (std::size_t n = 0; n < plan.graph.nodes().size(); ++n) {
+    plan.launches.emplace_back(plan.runs(n) ? 1 : 0);
+  }
+  plan.ending = {{.name = "advance"}};
+  return plan;
+}
+
+TEST(StepCounts, SeparatesOwnKernelsFromLibraries) {
+  Graph graph;
+  const Value x = graph.add_value("x", floats(100), Storage::external);
+  const Value a = add_fake_one(graph, {}, {x}, "a");
+  add_fake(graph, {}, {a}, "b");
+  Plan plan = planned(graph);
+  plan.launches[0] = {{.name = "product", .library = "cudnn"}, {.name = "tail"}};
+  const StepCounts counts = count_step(plan, kNodes);
+  EXPECT_EQ(counts.operators, 2U);
+  EXPECT_EQ(counts.nodes(), 4U);
+  EXPECT_EQ(counts.own_kernels, 3U);
+  EXPECT_EQ(counts.calls(), 1U);
+  EXPECT_EQ(counts.library_calls, (std::map<std::string, std::size_t>{{"cudnn", 1}}));
+  EXPECT_EQ(counts.planned_bytes, plan.total_bytes());
+}
+
+TEST(StepCounts, TheDataPathLeavesOutWhatNobodyWaitsFor) {
+  Graph graph;
+  const Value x = graph.add_value("x", floats(100), Storage::external);
+  const Value a = add_fake_one(graph, {}, {x}, "a");
+  add_fake(graph, {}, {a}, "beside");
+  const Value view = add_fake_one(graph, {.view = true}, {a}, "view");
+  const Value b = add_fake_one(graph, {}, {view}, "b");
+  add_fake(graph, {}, {b}, "c");
+  const StepCounts counts = count_step(planned(graph), kNodes);
+  EXPECT_EQ(counts.stream.nodes, 5U);
+  EXPECT_DOUBLE_EQ(counts.stream.seconds, 5);
+  EXPECT_EQ(counts.data.nodes, 4U) << "a, b, c and the end";
+  EXPECT_DOUBLE_EQ(counts.data.seconds, 4);
+}
+
+TEST(StepCounts, MemoryThatOutlivesAStepOrdersItsReadersAndWriters) {
+  const auto path = [](std::size_t second_offset) {
+    Graph graph;
+    const Value x = graph.add_value("x", floats(16), Storage::external);
+    const Value all = graph.add_value("all", floats(32), Storage::gradient, 0);
+    const Value a = add_fake_one(graph, {}, {x}, "a");
+    const Value b = add_fake_one(graph, {}, {x}, "b");
+    graph.info(a).storage = graph.info(b).storage = Storage::gradient;
+    graph.info(b).offset = second_offset;
+    add_fake(graph, {}, {all}, "reads both");
+    return count_step(planned(graph), kNodes).data.nodes;
+  };
+  EXPECT_EQ(path(64), 3U) << "a and b side by side, then the reader, then the end";
+  EXPECT_EQ(path(0), 4U) << "b overwrites a";
+}
+
+TEST(StepCounts, AnOperatorTakesTheLongerOfItsTimes) {
+  const auto seconds = [](LaunchMath math, const GpuSpeed& speed) {
+    Graph graph;
+    const Value x = graph.add_value("x", floats(100), Storage::external);
+    add_fake(graph, {}, {x}, "a");  // 100 FLOP, 800 bytes
+    Plan plan = planned(graph);
+    plan.launches[0][0].math = math;
+    plan.ending.clear();
+    return count_step(plan, speed).stream.seconds;
+  };
+  const GpuSpeed speed{.bytes = 80, .fp32 = 5, .tf32 = 10, .bf16 = 1000, .node_seconds = 0.5};
+  EXPECT_DOUBLE_EQ(seconds(LaunchMath::fp32, speed), 20.5);
+  EXPECT_DOUBLE_EQ(seconds(LaunchMath::tf32, speed), 10.5);
+  EXPECT_DOUBLE_EQ(seconds(LaunchMath::bf16, speed), 10.5) << "bytes";
+}
+
+}  // namespace
+}  // namespace linnet
