@@ -106,12 +106,15 @@ Numbers run(const Kernel& kernel, const Op& op, const Types& types, const Number
   const ScratchMemory workspace = try_allocate(end + kGuard);
   auto* start = static_cast<std::byte*>(workspace.get());
   check(cudaMemset(start, 0xFF, end + kGuard), "test");
+  const ScratchMemory tickets = try_allocate(kTickets * sizeof(unsigned));
+  check(cudaMemset(tickets.get(), 0, kTickets * sizeof(unsigned)), "test");
   check(cudaDeviceSynchronize(), "test");  // the kernel's stream does not wait for the default one
   const Stream stream = make_stream();
   kernel.enqueue({.inputs = std::span(addresses).first(inputs.size()),
                   .outputs = std::span(addresses).subspan(inputs.size()),
                   .workspace = start + kStart,
-                  .stream = stream.get()});
+                  .stream = stream.get(),
+                  .tickets = static_cast<unsigned*>(tickets.get())});
   check(cudaStreamSynchronize(stream.get()), "test");
   std::vector<std::byte> guard(kGuard);
   check(cudaMemcpy(guard.data(), start + end, kGuard, cudaMemcpyDeviceToHost), "test");

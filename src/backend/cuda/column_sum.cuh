@@ -6,6 +6,7 @@
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
+#include "backend/cuda/last_block.cuh"
 #include "backend/cuda/vectors.cuh"
 
 namespace linnet::cuda {
@@ -21,8 +22,9 @@ struct ColumnSumShape {
 };
 
 inline ColumnSumShape column_sum_shape(std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t kRowsOfLane = 32;  // up to here one launch is faster than two
+  constexpr std::int64_t kRowsOfLane = 32;  // up to here one chunk is faster than many
   constexpr std::int64_t kBlocks = 512;     // of a large matrix: about four a multiprocessor
+  static_assert(kBlocks <= kTickets);
   ColumnSumShape shape;
   shape.vector = columns % 4 == 0 ? 4 : 1;
   const std::int64_t vectors = columns / shape.vector;
@@ -37,20 +39,17 @@ inline ColumnSumShape column_sum_shape(std::int64_t rows, std::int64_t columns) 
   return shape;
 }
 
-/// sums[chunk * columns + c] = the sum of x[r * columns + c] over the chunk's rows r.
+/// sums[c] = the sum of x[r * columns + c] over the rows from `begin` below `end`, for the block's
+/// columns.
 template <int kVector>
-__global__ void column_sum_kernel(const float* x, std::int64_t rows, std::int64_t columns,
-                                  unsigned tile, bool aligned, float* sums) {
+__device__ void sum_rows_of_block(const float* x, std::int64_t begin, std::int64_t end,
+                                  std::int64_t columns, unsigned tile, bool aligned, float* sums) {
   __shared__ float lanes[kBlock * kVector];
   constexpr int kAhead = 4;  // loads in flight
   const unsigned row_lanes = blockDim.x / tile;
   const unsigned lane = threadIdx.x / tile;
   const std::int64_t column =
       (static_cast<std::int64_t>(blockIdx.x) * tile + threadIdx.x % tile) * kVector;
-  const std::int64_t chunk_rows = (rows + gridDim.y - 1) / gridDim.y;
-  const std::int64_t begin = blockIdx.y * chunk_rows;
-  const std::int64_t end = begin + chunk_rows < rows ? begin + chunk_rows : rows;
-
   FloatVector<kVector> sum{};
   if (lane < row_lanes && column < columns) {
     std::int64_t r = begin + lane;
@@ -83,8 +82,23 @@ __global__ void column_sum_kernel(const float* x, std::int64_t rows, std::int64_
     }
     left = half;
   }
-  if (lane == 0 && column < columns) {
-    store_vector(sums + blockIdx.y * columns + column, sum, aligned);
+  if (lane == 0 && column < columns) store_vector(sums + column, sum, aligned);
+}
+
+/// out[c] = the sum of column c. Blocks add a chunk of rows each to `partial` (chunks, columns),
+/// and the last one of a tile adds these.
+template <int kVector>
+__global__ void column_sum_kernel(const float* x, std::int64_t rows, std::int64_t columns,
+                                  unsigned tile, bool aligned, float* out, float* partial,
+                                  unsigned* tickets) {
+  const unsigned chunks = gridDim.y;
+  const std::int64_t chunk_rows = (rows + chunks - 1) / chunks;
+  const std::int64_t begin = blockIdx.y * chunk_rows;
+  const std::int64_t end = begin + chunk_rows < rows ? begin + chunk_rows : rows;
+  float* sums = chunks == 1 ? out : partial + blockIdx.y * columns;
+  sum_rows_of_block<kVector>(x, begin, end, columns, tile, aligned, sums);
+  if (chunks > 1 && is_last_block(tickets + blockIdx.x, chunks)) {
+    sum_rows_of_block<kVector>(partial, 0, chunks, columns, tile, aligned, out);
   }
 }
 
@@ -95,27 +109,23 @@ inline std::size_t column_sum_workspace(std::int64_t rows, std::int64_t columns)
 }
 
 /// out[c] = the sum of x[r * columns + c] over the rows r, 0 for no row: f32, in an order that
-/// follows from the shape alone. One launch for few rows, else two, with sums of row ranges in
-/// `workspace` (column_sum_workspace() bytes). `name` is the operator's, for errors.
-inline void column_sum(const Queue& stream, const char* name, const float* x, std::int64_t rows,
+/// follows from the shape alone. One launch, with sums of row ranges in `workspace`
+/// (column_sum_workspace() bytes). `name` is the operator's, for errors.
+inline void column_sum(const Args& args, const char* name, const float* x, std::int64_t rows,
                        std::int64_t columns, float* out, void* workspace) {
   if (columns == 0) return;
-  const auto stage = [&](const float* from, std::int64_t count, unsigned chunks, float* to) {
-    const ColumnSumShape shape = column_sum_shape(rows, columns);
-    launch(stream, name, {.grid = dim3(shape.tiles, chunks), .block = kBlock},
-           shape.vector == 4 ? column_sum_kernel<4> : column_sum_kernel<1>, from, count, columns,
-           shape.tile, vector_aligned(from, to), to);
-  };
-  const unsigned chunks = column_sum_shape(rows, columns).chunks;
+  const ColumnSumShape shape = column_sum_shape(rows, columns);
   auto* partial = static_cast<float*>(workspace);
-  stage(x, rows, chunks, chunks == 1 ? out : partial);
-  if (chunks > 1) stage(partial, chunks, 1, out);
+  launch(args.stream, name, {.grid = dim3(shape.tiles, shape.chunks), .block = kBlock},
+         shape.vector == 4 ? column_sum_kernel<4> : column_sum_kernel<1>, x, rows, columns,
+         shape.tile, vector_aligned(x, out, shape.chunks > 1 ? partial : out), out, partial,
+         args.tickets);
 }
 
 /// Returns a node's kernel: y[c] = the sum over r of x[r, c].
 inline Kernel column_sum_of_input(const char* name, std::int64_t rows, std::int64_t columns) {
   const auto enqueue = [=](const Args& args) {
-    column_sum(args.stream, name, args.in(kFirst), rows, columns, args.out(kFirst), args.workspace);
+    column_sum(args, name, args.in(kFirst), rows, columns, args.out(kFirst), args.workspace);
   };
   return {.enqueue = enqueue, .workspace_bytes = column_sum_workspace(rows, columns)};
 }

@@ -46,7 +46,11 @@ inline void check_unaligned(const OpPtr& op, const std::vector<ValueType>& input
     const StepInfo step{.seed = 5};
     const auto* device_step =
         reinterpret_cast<const StepInfo*>(memory.place_copy(&step, sizeof(step)));
-    kernel->enqueue({in, out, memory.place(kernel->workspace_bytes), device_step, nullptr});
+    const std::vector<unsigned> zeros(cuda::kTickets);
+    auto* tickets = reinterpret_cast<unsigned*>(
+        memory.place_copy(zeros.data(), zeros.size() * sizeof(unsigned)));
+    kernel->enqueue(
+        {in, out, memory.place(kernel->workspace_bytes), device_step, nullptr, tickets});
     cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     std::vector<std::byte> results;
     for (std::size_t i = 0; i < out.size(); ++i) {

@@ -154,7 +154,7 @@ TEST(BatchNorm, ReadsTheFirstChannelsOfWiderRows) {
     const std::string name = std::to_string(rows) + " of " + std::to_string(channels);
     std::vector<ValueType> types = operands({rows, channels});
     types[0] = f32({rows, wide});
-    check_on_cpu("batch_norm wide " + name, make_op(BatchNormOp(kRelu)), types);
+    check({"batch_norm wide " + name, make_op(BatchNormOp(kRelu)), types, kFills, false});
     check_on_cpu("batch_norm_again wide " + name,
                  make_op(BatchNormAgainOp({.activation = Activation::relu})), types);
     types.push_back(f32({rows, channels}));
@@ -163,8 +163,9 @@ TEST(BatchNorm, ReadsTheFirstChannelsOfWiderRows) {
                  types);
     types = gradient_operands({rows, channels});
     types[1] = f32({rows, wide});
-    check_on_cpu("batch_norm_grad wide " + name,
-                 make_op(BatchNormGradOp({.activation = Activation::relu})), types);
+    check({"batch_norm_grad wide " + name,
+           make_op(BatchNormGradOp({.activation = Activation::relu})), types, kGradientFills,
+           false});
     types[5] = f32({channels});
     check_on_cpu("batch_norm_grad wide from input " + name,
                  make_op(BatchNormGradOp({.activation = Activation::relu, .from_input = true})),

@@ -37,6 +37,15 @@ inline NormTiles norm_tiles(std::int64_t rows, std::int64_t channels, std::int64
   return t;
 }
 
+/// Describes where two numbers of each channel lie by chunks of rows:
+/// first[chunk * channels + channel]. The last block of a tile of channels
+/// joins them.
+struct Partials {
+  float* first = nullptr;
+  float* second = nullptr;
+  unsigned* tickets = nullptr;  ///< one for each tile
+};
+
 /// The part of a matrix that one thread goes over: rows first, first + step, ... below `end`.
 template <int kVector>
 struct NormCell {

@@ -194,8 +194,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
            args.in<std::int32_t>(In::indices), count, rows, size, shape.tile, shape.rows,
            shape.tiles, vector_aligned(args.in(In::dy)), table);
     if (shape.segments == 1) return;
-    column_sum(args.stream, "gather_grad", args.work(), shape.segments, rows * size,
-               args.out(Out::dtable),
+    column_sum(args, "gather_grad", args.work(), shape.segments, rows * size, args.out(Out::dtable),
                nullptr);  // so few rows need one launch and no workspace
   };
   if (shape.segments > 1) {

@@ -203,7 +203,7 @@ Kernel own_recurrent_gradient(const NodeView& node) {
                      PlainSum{});
     }
     if (!attrs.bias) return;
-    column_sum(args.stream, "recurrent_grad", slopes, rows, s.slopes(), args.work(sums_at),
+    column_sum(args, "recurrent_grad", slopes, rows, s.slopes(), args.work(sums_at),
                args.workspace + shared_at);
     launch(args.stream, "recurrent_grad_bias", for_items(s.columns()), bias_kernel, s,
            args.work(sums_at), args.out(Out::db_ih), args.out(Out::db_hh));

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A batch norm's statistics and result.
+#include <cstdint>
+
+#include "backend/cuda/last_block.cuh"
+#include "ops/batch_norm/tiles_cuda.cuh"
+
+namespace linnet::cuda {
+
+struct Norm {
+  const float* x = nullptr;
+  std::int64_t x_stride = 0;  ///< from row to row: x may have more channels than count
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  const float* residual = nullptr;  ///< may be null; y may lie upon it
+  float* running_mean = nullptr;
+  float* running_var = nullptr;
+  float* y = nullptr;
+  float* mean = nullptr;
+  float* inv_std = nullptr;
+  float epsilon = 0;
+  float momentum = 0;
+  bool relu = false;
+  bool aligned = false;
+};
+
+__device__ inline float inverse_deviation(float variance, float epsilon) {
+  return 1.0F / sqrtf(variance + epsilon);
+}
+
+/// Writes what becomes of a channel's mean and sum of squared distances from it
+/// over `rows`.
+__device__ inline void write_statistics(const Norm& n, std::int64_t channel, std::int64_t rows,
+                                        float mean, float squares) {
+  const auto count = static_cast<float>(rows > 0 ? rows : 1);
+  if (squares < 0) squares = 0;
+  n.mean[channel] = mean;
+  n.inv_std[channel] = inverse_deviation(squares / count, n.epsilon);
+  if (rows == 0) return;
+  float& running_mean = n.running_mean[channel];
+  float& running_var = n.running_var[channel];
+  const float unbiased = squares / (count > 1 ? count - 1 : 1.0F);
+  running_mean = (1 - n.momentum) * running_mean + n.momentum * mean;
+  running_var = (1 - n.momentum) * running_var + n.momentum * unbiased;
+}
+
+template <int kVector>
+__device__ void normalize_cell(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
+                               const FloatVector<kVector>& mean,
+                               const FloatVector<kVector>& inv_std) {
+  if (!cell.inside) return;
+  FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.channel, n.aligned);
+  const auto beta = load_vector<kVector>(n.beta + cell.channel, n.aligned);
+  for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
+  for (std::int64_t r = cell.first; r < cell.end; r += cell.step) {
+    const std::int64_t at = r * t.channels + cell.channel;
+    const auto x = load_vector<kVector>(n.x + r * n.x_stride + cell.channel, n.aligned);
+    FloatVector<kVector> added{};
+    if (n.residual != nullptr) added = load_vector<kVector>(n.residual + at, n.aligned);
+    FloatVector<kVector> y;
+    for (int v = 0; v < kVector; ++v) {
+      y[v] = (x[v] - mean[v]) * factor[v] + beta[v] + added[v];
+      if (n.relu && y[v] < 0) y[v] = 0;  // keeps NaN
+    }
+    store_vector(n.y + at, y, n.aligned);
+  }
+}
+
+/// Mean and squared distances from it of the block's rows. Sums are taken about
+/// the first of these rows, so they don't cancel however far the mean is from
+/// 0.
+template <int kVector>
+__device__ void moments_of_block(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
+                                 FloatVector<kVector>& mean, FloatVector<kVector>& squares) {
+  FloatVector<kVector> about{};
+  FloatVector<kVector> sum{};
+  squares = {};
+  if (cell.inside && cell.begin < cell.end) {
+    about = load_vector<kVector>(n.x + cell.begin * n.x_stride + cell.channel, n.aligned);
+  }
+  for (std::int64_t r = cell.first; r < cell.end; r += cell.step) {
+    const auto x = load_vector<kVector>(n.x + r * n.x_stride + cell.channel, n.aligned);
+    for (int v = 0; v < kVector; ++v) {
+      const float d = x[v] - about[v];
+      sum[v] += d;
+      squares[v] += d * d;
+    }
+  }
+  add_over_rows<kVector, kBlock / kWarp>(t.lanes, sum, squares);
+  const auto count = static_cast<float>(cell.end > cell.begin ? cell.end - cell.begin : 1);
+  for (int v = 0; v < kVector; ++v) {
+    mean[v] = about[v] + sum[v] / count;
+    squares[v] -= sum[v] * (sum[v] / count);
+  }
+}
+
+/// The whole training forward of few rows.
+template <int kVector>
+__global__ void norm_in_one_launch(Norm n, NormTiles t) {
+  const NormCell<kVector> cell(t);
+  FloatVector<kVector> mean;
+  FloatVector<kVector> inv_std;
+  moments_of_block<kVector>(n, t, cell, mean, inv_std);
+  const auto count = static_cast<float>(t.rows > 0 ? t.rows : 1);
+  for (int v = 0; v < kVector; ++v) {
+    if (cell.leads(t)) write_statistics(n, cell.channel + v, t.rows, mean[v], inv_std[v]);
+    if (inv_std[v] < 0) inv_std[v] = 0;
+    inv_std[v] = inverse_deviation(inv_std[v] / count, n.epsilon);
+  }
+  normalize_cell<kVector>(n, t, cell, mean, inv_std);
+}
+
+/// Joins the moments of the chunks (Chan et al., 1983) for the block's
+/// channels.
+template <int kVector>
+__device__ void merge_moments(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
+                              const Partials& p) {
+  FloatVector<kVector> about{};
+  FloatVector<kVector> sum{};
+  FloatVector<kVector> squares{};
+  if (cell.inside) about = load_vector<kVector>(p.first + cell.channel, n.aligned);
+  for (unsigned j = threadIdx.x / t.lanes; cell.inside && j < t.chunks; j += cell.step) {
+    const std::int64_t chunk_rows = t.rows * (j + 1) / t.chunks - t.rows * j / t.chunks;
+    const auto count = static_cast<float>(chunk_rows);
+    const std::int64_t at = j * t.channels + cell.channel;
+    const auto chunk_mean = load_vector<kVector>(p.first + at, n.aligned);
+    const auto chunk_squares = load_vector<kVector>(p.second + at, n.aligned);
+    for (int v = 0; v < kVector; ++v) {
+      const float d = chunk_mean[v] - about[v];
+      sum[v] += count * d;
+      squares[v] += chunk_squares[v] + count * d * d;
+    }
+  }
+  add_over_rows<kVector, kBlock / kWarp>(t.lanes, sum, squares);
+  if (!cell.leads(t)) return;
+  for (int v = 0; v < kVector; ++v) {
+    const float shift = sum[v] / static_cast<float>(t.rows);
+    write_statistics(n, cell.channel + v, t.rows, about[v] + shift, squares[v] - sum[v] * shift);
+  }
+}
+
+template <int kVector>
+__global__ void norm_moments(Norm n, NormTiles t, Partials p) {
+  const NormCell<kVector> cell(t);
+  FloatVector<kVector> mean;
+  FloatVector<kVector> squares;
+  moments_of_block<kVector>(n, t, cell, mean, squares);
+  if (cell.leads(t)) {
+    const std::int64_t at = blockIdx.y * t.channels + cell.channel;
+    store_vector(p.first + at, mean, n.aligned);
+    store_vector(p.second + at, squares, n.aligned);
+  }
+  if (is_last_block(p.tickets + blockIdx.x, gridDim.y)) merge_moments<kVector>(n, t, cell, p);
+}
+
+/// y from given statistics; `variances`: n.inv_std holds variances (inference).
+template <int kVector>
+__global__ void normalize_kernel(Norm n, NormTiles t, bool variances) {
+  const NormCell<kVector> cell(t);
+  if (!cell.inside) return;
+  const auto mean = load_vector<kVector>(n.mean + cell.channel, n.aligned);
+  auto inv_std = load_vector<kVector>(n.inv_std + cell.channel, n.aligned);
+  for (int v = 0; variances && v < kVector; ++v) {
+    inv_std[v] = inverse_deviation(inv_std[v], n.epsilon);
+  }
+  normalize_cell<kVector>(n, t, cell, mean, inv_std);
+}
+
+}  // namespace linnet::cuda
