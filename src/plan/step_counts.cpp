@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "plan/step_time.h"
 
 namespace linnet {
 namespace {
@@ -26,10 +27,11 @@ double flops_per_second(const GpuSpeed& speed, const std::vector<PlannedLaunch>&
 NodePath path_of(const Plan& plan, std::size_t n, const GpuSpeed& speed) {
   const std::vector<PlannedLaunch>& launches = plan.launches[n];
   if (launches.empty()) return {};
+  const DeviceRates rates{.flops_per_second = flops_per_second(speed, launches),
+                          .bytes_per_second = speed.bytes,
+                          .seconds_per_operator = speed.node_seconds};
   const Cost cost = cost_of(plan.graph, plan.graph.nodes()[n]);
-  const double work =
-      std::max(cost.bytes / speed.bytes, cost.flops / flops_per_second(speed, launches));
-  return {launches.size(), work + static_cast<double>(launches.size()) * speed.node_seconds};
+  return {launches.size(), predicted_seconds(cost, rates, launches.size())};
 }
 
 NodePath longer(const NodePath& a, const NodePath& b) { return a.seconds < b.seconds ? b : a; }

@@ -13,13 +13,16 @@ DeviceRates processor_rates(int threads) {
           .seconds_per_operator = 2e-6};
 }
 
+double predicted_seconds(const Cost& cost, const DeviceRates& rates, std::size_t starts) {
+  return std::max(cost.flops / rates.flops_per_second, cost.bytes / rates.bytes_per_second) +
+         static_cast<double>(starts) * rates.seconds_per_operator;
+}
+
 double predicted_seconds(const Plan& plan, const DeviceRates& rates) {
   double seconds = 0;
   for (std::size_t n = 0; n < plan.graph.nodes().size(); ++n) {
     if (!plan.runs(n)) continue;
-    const Cost cost = cost_of(plan.graph, plan.graph.nodes()[n]);
-    seconds += std::max(cost.flops / rates.flops_per_second, cost.bytes / rates.bytes_per_second) +
-               rates.seconds_per_operator;
+    seconds += predicted_seconds(cost_of(plan.graph, plan.graph.nodes()[n]), rates);
   }
   return seconds;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+
 #include "plan/plan.h"
 
 namespace linnet {
@@ -17,6 +19,9 @@ struct DeviceRates {
 /// server. Only ratios of what they predict mean something on another machine: a byte costs 14
 /// FLOPs.
 DeviceRates processor_rates(int threads);
+
+/// Returns how long an operator takes that starts so many kernels.
+double predicted_seconds(const Cost& cost, const DeviceRates& rates, std::size_t starts = 1);
 
 /// Returns how long a run of a plan takes.
 double predicted_seconds(const Plan& plan, const DeviceRates& rates);
