@@ -44,7 +44,7 @@ GivenReading GivenReading::from(std::string_view text, std::string_view where) {
   given.decimal = take(rest, kDecimal, kDecimals);
   if (rest.starts_with(' ')) rest.remove_prefix(1);
   given.header = rest == kHeader;
-  require<DataError>(given.text() == text, "{}: 'reading' is no way to read a table", where);
+  require<DataError>(given.text() == text, "{}: 'reading' does not say how a table is read", where);
   return given;
 }
 

@@ -20,7 +20,7 @@ struct GivenReading {
   bool empty() const { return *this == GivenReading(); }
   /// Returns it as words, e.g. "separator=| decimal=, header".
   std::string text() const;
-  /// Throws DataError for a text that is no such; `where`: the file, for the message.
+  /// Throws DataError for another text; `where`: the file, for the message.
   static GivenReading from(std::string_view text, std::string_view where);
   void apply(TableOptions& options) const;
 };
