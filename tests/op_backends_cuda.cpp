@@ -25,7 +25,7 @@ std::unique_ptr<cuda::CudaBackend> open(bool libraries) {
   }
   cuda::register_cuda_libraries(registry);
   cuda::Libraries opened = cuda::open_libraries(*device, options);
-  opened.cudnn = std::make_shared<cuda::Cudnn>(device->info().name, true);
+  opened.cudnn = std::make_shared<cuda::CudnnLibrary>(device->info().name, true);
   return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options,
                                              std::move(opened), Precision::fp32);
 }

@@ -15,7 +15,7 @@ namespace {
 const cuda::Libraries& libraries(const cuda::Device& device) {
   static const cuda::Libraries opened = [&] {
     cuda::Libraries all = cuda::open_libraries(device, {});
-    all.cudnn = std::make_shared<cuda::Cudnn>(device.info().name, true);
+    all.cudnn = std::make_shared<cuda::CudnnLibrary>(device.info().name, true);
     return all;
   }();
   return opened;
