@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/metrics.h>
+#include <linnet/table_transform.h>
 
 #include <algorithm>
 #include <cmath>
@@ -101,10 +102,9 @@ std::vector<float> weights_of_values(const Dataset& data) {
   return of_steps;
 }
 
-}  // namespace
-
-Metrics measure(std::span<const float> predictions, const Dataset& data,
-                std::optional<std::int32_t> ignore_index) {
+/// `as_values`: 0 and 1 are values and no labels.
+Metrics measured(std::span<const float> predictions, const Dataset& data,
+                 std::optional<std::int32_t> ignore_index, bool as_values) {
   const Dataset read = with_first_target_read(data);
   const std::span<const std::int32_t> labels = all_labels_of(read);
   std::vector<float> counted;
@@ -122,7 +122,7 @@ Metrics measure(std::span<const float> predictions, const Dataset& data,
   const std::int64_t columns = value_shape_of(read).elements();
   const std::vector<float> weights = weights_of_values(read);
   metrics.samples = data.size();
-  if (are_binary(values)) {
+  if (!as_values && are_binary(values)) {
     metrics.kind = Metrics::Kind::binary;
     metrics.auc = roc_auc_by_label(predictions, values, columns, weights);
     return metrics;
@@ -132,6 +132,22 @@ Metrics measure(std::span<const float> predictions, const Dataset& data,
   metrics.mae = mean_absolute_error(predictions, values, weights);
   metrics.rmse = root_mean_squared_error(predictions, values, weights);
   return metrics;
+}
+
+}  // namespace
+
+bool predicts_values(const Model& model) {
+  return !model.table().empty() && model.table().target_kind() == TableTarget::value;
+}
+
+Metrics measure(std::span<const float> predictions, const Dataset& data,
+                std::optional<std::int32_t> ignore_index) {
+  return measured(predictions, data, ignore_index, false);
+}
+
+Metrics measure_for(const Model& model, std::span<const float> predictions, const Dataset& data,
+                    std::optional<std::int32_t> ignore_index) {
+  return measured(predictions, data, ignore_index, predicts_values(model));
 }
 
 std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch,
@@ -165,7 +181,9 @@ std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_
           to_string(outputs), data.info().name, to_string(value_shape_of(data)));
   const Dataset read = with_first_target_read(data);
   std::vector<float> counted;
-  if (!are_binary(counted_values(read, counted))) return predicted(OutputForm::plain);
+  if (predicts_values(model) || !are_binary(counted_values(read, counted))) {
+    return predicted(OutputForm::plain);
+  }
   std::vector<float> scores = predicted(OutputForm::logits);
   const bool classes = last == LastLayer::softmax || last == LastLayer::log_softmax;
   if (classes && outputs[-1] > 1) to_log_odds(scores, static_cast<std::size_t>(outputs[-1]));
@@ -177,7 +195,7 @@ Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions
   const Dataset named = with_class_names(read, model.class_names());
   const std::vector<float> scores =
       predictions_of(model, read, options.batch, options.ignore_index);
-  return measure(scores, named, options.ignore_index);
+  return measure_for(model, scores, named, options.ignore_index);
 }
 
 }  // namespace linnet

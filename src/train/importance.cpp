@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "describe/nearest.h"
 #include "table/raw_columns.h"
+#include "train/metrics_of_model.h"
 
 namespace linnet {
 namespace {
@@ -63,7 +64,7 @@ struct Score {
 };
 
 Score score_of(Model& model, const Dataset& data, std::int64_t batch) {
-  const Metrics metrics = measure(predictions_of(model, data, batch), data);
+  const Metrics metrics = measure_for(model, predictions_of(model, data, batch), data);
   switch (metrics.kind) {
     case Metrics::Kind::labels: return {"accuracy", metrics.accuracy};
     case Metrics::Kind::binary: return {"ROC AUC", metrics.auc.mean};

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "data/targets.h"
 #include "train/log_odds.h"
+#include "train/metrics_of_model.h"
 
 namespace linnet {
 namespace {
@@ -152,8 +153,11 @@ ResidualHistogram residual_histogram(std::span<const float> outputs, std::span<c
   return histogram;
 }
 
-PredictionReport prediction_report(std::span<const float> predictions, const Dataset& data,
-                                   const PredictionReportOptions& options) {
+namespace {
+
+/// `as_values`: 0 and 1 are values and no labels.
+PredictionReport report_on(std::span<const float> predictions, const Dataset& data,
+                           const PredictionReportOptions& options, bool as_values) {
   PredictionReport report;
   if (data.size() == 0 || data.targets().empty()) return report;
   const Dataset read = with_first_target_read(data);
@@ -172,7 +176,8 @@ PredictionReport prediction_report(std::span<const float> predictions, const Dat
   report.samples = read.size();
   const std::span<const float> weights =
       read.weights().elements() > 0 ? read.weights().as<float>() : std::span<const float>();
-  const bool binary = std::ranges::all_of(values, [](float t) { return t == 0 || t == 1; });
+  const bool binary =
+      !as_values && std::ranges::all_of(values, [](float t) { return t == 0 || t == 1; });
   for (std::size_t c = 0; c < columns; ++c) {
     std::vector<float> outputs = column_of(predictions, columns, c);
     std::vector<float> targets = column_of(values, columns, c);
@@ -189,6 +194,18 @@ PredictionReport prediction_report(std::span<const float> predictions, const Dat
     }
   }
   return report;
+}
+
+}  // namespace
+
+PredictionReport prediction_report(std::span<const float> predictions, const Dataset& data,
+                                   const PredictionReportOptions& options) {
+  return report_on(predictions, data, options, false);
+}
+
+PredictionReport report_for(const Model& model, std::span<const float> predictions,
+                            const Dataset& data, const PredictionReportOptions& options) {
+  return report_on(predictions, data, options, predicts_values(model));
 }
 
 }  // namespace linnet

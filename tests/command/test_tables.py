@@ -176,6 +176,35 @@ class Tables(command.CommandTest):
                                  "--out", "time", "--device", "cpu")
         self.assertIn("split along 'seen', validation from 20/03/2024, test from 23/03/2024; learns", err)
 
+    def train_rows(self, rows, *arguments, header="x,g,y"):
+        """Trains an epoch on these rows; returns what is said."""
+        (self.folder / "rows.csv").write_text("\n".join([header, *rows]) + "\n")
+        return self.run_linnet("train", "rows.csv", "--target", "y", "--epochs", 1, "--out", "run",
+                               "--threads", 1, "--device", "cpu", *arguments)[1]
+
+    def test_values_of_zero_and_one_are_measured_as_values(self):
+        write_values(self.folder / "values.csv")
+        self.train_table("values.csv", "--target", "y", "--epochs", 1)
+        (self.folder / "zero.csv").write_text("x,c,y\n0.5,a,0\n-0.5,b,1\n0.1,a,0\n")
+        out, _ = self.run_linnet("evaluate", "run", "--data", "zero.csv")
+        self.assertRegex(out, r"\nR² -[\d.]+, mean absolute error [\d.e+]+, root mean squared error ")
+        self.assertNotIn("ROC", out)
+        report = self.run_json("evaluate", "run", "--data", "zero.csv")
+        self.assertEqual(set(report["metrics"]), {"samples", "r_squared", "mae", "rmse"})
+        self.assertEqual([one["target"] for one in report["report"]["targets"]], ["y"])
+        out, _ = self.run_linnet("importance", "run", "zero.csv")
+        self.assertIn("zero.csv: 3 rows, R² -", out)
+        (self.folder / "one.csv").write_text("x,c,y\n0.5,a,7\n")
+        out, _ = self.run_linnet("evaluate", "run", "--data", "one.csv")
+        self.assertIn("R² undefined (all true values are equal), mean absolute error", out)
+        self.train_rows([f"{i * i},g{i % 7},{int(i % 3 == 0)}" for i in range(60)], "--task", "regression")
+        metrics = json.loads((self.folder / "run/metrics.json").read_text())
+        self.assertIn("r_squared", metrics)
+        self.assertIn("r_squared", metrics["validation"])
+        result = self.run_json("train", "rows.csv", "--target", "y", "--task", "regression", "--folds", 2,
+                               "--epochs", 1, "--device", "cpu")
+        self.assertIn("r_squared", result["mean"])
+
     def test_folds(self):
         write_flowers(self.folder / "flowers.csv")
         arguments = ["train", "flowers.csv", "--target", "kind", "--epochs", 15, "--folds", 3, "--device", "cpu"]

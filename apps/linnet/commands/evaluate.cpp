@@ -29,6 +29,7 @@
 #include "report/metrics.h"
 #include "report/prediction_report.h"
 #include "report/saved_run.h"
+#include "train/metrics_of_model.h"
 
 namespace linnet::command {
 namespace {
@@ -134,7 +135,7 @@ ShownReport report_of(const std::vector<float>& predictions, const Dataset& data
   report.ignore_index = options.ignore_index;
   report.probabilities = has_probabilities(model);
   report.value_names = model.table().targets();
-  shown.report = prediction_report(predictions, data, report);
+  shown.report = report_for(model, predictions, data, report);
   require(!shown.cost || !shown.report.classes.empty(),
           "--cost chooses thresholds of classes; '{}' has values", data.info().name);
   shown.names.rows = std::move(row_numbers);
@@ -183,7 +184,7 @@ int evaluate_run(const EvaluateOptions& options) {
   const Dataset named = with_class_names(data, model.class_names());
   const std::vector<float> predictions =
       predictions_of(model, named, options.batch, options.ignore_index);
-  const Metrics metrics = measure(predictions, named, options.ignore_index);
+  const Metrics metrics = measure_for(model, predictions, named, options.ignore_index);
   const ShownReport shown = report_of(predictions, named, model, rows.numbers, options);
   if (!options.page.empty()) write_page(options, part, named, metrics, shown, classes);
   warn_of_seen(seen);

@@ -148,7 +148,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   const SeriesReport series = job.series == nullptr ? SeriesReport() : series_test(model, job);
   const std::vector<float> predictions =
       job.series == nullptr ? predictions_of(model, job, data.splits.test) : std::vector<float>();
-  const std::optional<Metrics> metrics = measured(job, predictions, data.splits.test);
+  const std::optional<Metrics> metrics = measured(job, model, predictions, data.splits.test);
   Json summary = summary_json(job, model, history, data, metrics, folder);
   if (job.series != nullptr) summary["series"] = series.json;
   if (!warnings.empty()) summary["warnings"] = warnings;

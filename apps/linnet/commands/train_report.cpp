@@ -16,6 +16,7 @@
 #include "report/prediction_report.h"
 #include "report/run_record.h"
 #include "report/training.h"
+#include "train/metrics_of_model.h"
 
 namespace linnet::command {
 namespace {
@@ -108,7 +109,7 @@ void write_report(const Job& job, const Json& summary, const History& history, c
     of.ignore_index = job.training.loss_options.ignore_index;
     of.probabilities = has_probabilities(model);
     of.value_names = model.table().targets();
-    shown.report = prediction_report(predictions, data.splits.test, of);
+    shown.report = report_for(model, predictions, data.splits.test, of);
     if (job.table != nullptr) shown.names.rows = job.table->test_rows;
     add_predictions(report, shown);
   }
@@ -143,10 +144,10 @@ std::vector<float> predictions_of(Model& model, const Job& job, const Dataset& d
   return linnet::predictions_of(model, data, 256, job.training.loss_options.ignore_index);
 }
 
-std::optional<Metrics> measured(const Job& job, std::span<const float> predictions,
-                                const Dataset& data) {
+std::optional<Metrics> measured(const Job& job, const Model& model,
+                                std::span<const float> predictions, const Dataset& data) {
   if (predictions.empty()) return std::nullopt;
-  return measure(predictions, data, job.training.loss_options.ignore_index);
+  return measure_for(model, predictions, data, job.training.loss_options.ignore_index);
 }
 
 void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& test,
@@ -162,7 +163,7 @@ void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& 
   };
   if (test) add(json, "", *test, splits.test);
   if (const auto validation =
-          measured(job, predictions_of(model, job, splits.validation), splits.validation)) {
+          measured(job, model, predictions_of(model, job, splits.validation), splits.validation)) {
     add(json["validation"], "validation ", *validation, splits.validation);
   }
   if (json.empty()) return;

@@ -36,8 +36,8 @@ void write_report(const Job& job, const Json& summary, const History& history, c
 std::vector<float> predictions_of(Model& model, const Job& job, const Dataset& data);
 
 /// Returns what they are worth, if there are any.
-std::optional<Metrics> measured(const Job& job, std::span<const float> predictions,
-                                const Dataset& data);
+std::optional<Metrics> measured(const Job& job, const Model& model,
+                                std::span<const float> predictions, const Dataset& data);
 
 /// metrics.json (of the test set, and of a validation set in it), and its lines on the terminal.
 void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& test,

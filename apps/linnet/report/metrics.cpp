@@ -94,9 +94,11 @@ std::vector<std::string> metrics_lines(const Metrics& metrics,
   }
   if (metrics.kind == Metrics::Kind::values) {
     return {
-        fmt::format("R² {:.4f}, mean absolute error {:.4g}, root mean squared error "
+        fmt::format("R² {}, mean absolute error {:.4g}, root mean squared error "
                     "{:.4g}",
-                    metrics.r_squared, metrics.mae, metrics.rmse)};
+                    std::isfinite(metrics.r_squared) ? fmt::format("{:.4f}", metrics.r_squared)
+                                                     : "undefined (all true values are equal)",
+                    metrics.mae, metrics.rmse)};
   }
   std::string text = "accuracy " + percent(metrics.accuracy);
   if (std::isfinite(metrics.top5)) text += ", top-5 " + percent(metrics.top5);
