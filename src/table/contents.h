@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -50,6 +51,9 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
 
 /// Fills in the columns' types and counts.
 void infer_types(TableContents& table, const TableOptions& options);
+
+/// Returns whether the only record of a table, which was taken for a row, holds these names.
+bool is_header_alone(const TableContents& table, std::span<const std::string_view> names);
 
 /// Returns the place of a column by its name, else by its number from 1. Throws DataError with the
 /// nearest name.

@@ -34,12 +34,23 @@ void check(const TableOptions& options) {
 
 }  // namespace
 
+bool is_header_alone(const TableContents& table, std::span<const std::string_view> names) {
+  if (table.header || table.records.size() != 1) return false;
+  return std::ranges::all_of(names, [&](std::string_view name) {
+    return std::ranges::any_of(table.records[0], [&](const FieldText& field) {
+      return table.records.text(field) == name;
+    });
+  });
+}
+
 std::size_t find_column(const TableContents& table, std::string_view column) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].name == column) return i;
     names.push_back(table.columns[i].name);
   }
+  require<DataError>(!is_header_alone(table, {&column, 1}), "'{}' holds a header and no rows",
+                     table.name);
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
   if (error == std::errc() && end == column.data() + column.size()) {

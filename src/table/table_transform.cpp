@@ -35,6 +35,10 @@ class Matching {
  public:
   Matching(const TransformRecord& record, const Table& table)
       : record_(record), table_(table), targets_(columns_of(record.target)) {
+    std::vector<std::string_view> inputs;
+    for (const TableInput& input : record.inputs) inputs.push_back(column_of(input));
+    require<DataError>(!record.header || !is_header_alone(*table.contents(), inputs),
+                       "'{}' holds a header and no rows", table.name());
     const std::size_t own = table.columns().size();
     const std::size_t known = record.columns.size();
     by_name_ = table.has_header() && (record.header || has_inputs());

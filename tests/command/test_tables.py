@@ -205,6 +205,18 @@ class Tables(command.CommandTest):
                                "--epochs", 1, "--device", "cpu")
         self.assertIn("r_squared", result["mean"])
 
+    def test_a_header_alone_is_no_row(self):
+        self.train_rows([f"{'rgb'[i % 3]},{'sml'[i % 2]},{'ny'[i % 2]}" for i in range(40)], header="colour,size,y")
+        for text in ("colour,size\n", "size,colour,y\n"):
+            (self.folder / "header.csv").write_text(text)
+            self.assert_error("'header.csv' holds a header and no rows", "predict", "run", "header.csv")
+        (self.folder / "header.csv").write_text("colour,size,y\n")
+        self.assert_error("'header.csv' holds a header and no rows", "evaluate", "run", "--data", "header.csv")
+        self.assert_error("'header.csv' holds a header and no rows", "train", "header.csv", "--target", "y")
+        (self.folder / "row.csv").write_text("r,s\n")
+        out, _ = self.run_linnet("predict", "run", "row.csv")
+        self.assertRegex(out, r"^row.csv\[0\]\t[ny]\t")
+
     def test_folds(self):
         write_flowers(self.folder / "flowers.csv")
         arguments = ["train", "flowers.csv", "--target", "kind", "--epochs", 15, "--folds", 3, "--device", "cpu"]
