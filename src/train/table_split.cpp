@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "base/random.h"
 #include "table/contents.h"
 
@@ -64,6 +65,7 @@ class Splitter {
     const Permutation rank(random_key(options_.seed, RandomStream::split, 1), all.size());
     std::vector<Rows> groups(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) groups[rank(i)] = std::move(all[i]);
+    if (classes) count_holders(groups, *classes);
     const std::int64_t parts_needed =
         options_.folds > 0 ? options_.folds : 1 + (options_.test > 0) + (options_.validation > 0);
     require<DataError>(std::ssize(groups) >= parts_needed,
@@ -74,7 +76,6 @@ class Splitter {
                        : take_groups(groups, options_.test, parts.test);
     take_groups(groups, options_.validation, parts.validation);
     for (const Rows& group : groups) append(parts.train, group);
-    if (classes) keep_classes(*classes, parts, column);
     const auto count = [&](const Rows& part) {
       std::set<std::string_view> names;
       for (const std::int64_t row : part) names.insert(table_.text(row, column));
@@ -82,6 +83,11 @@ class Splitter {
     };
     notes_.push_back(fmt::format("groups of '{}': {} train, {} validate, {} test", options_.group,
                                  count(parts.train), count(parts.validation), count(parts.test)));
+    if (bound_ > 0) {
+      notes_.push_back(fmt::format(
+          "{} of the groups of '{}' hold a class that no other group has, so they train", bound_,
+          options_.group));
+    }
     return parts;
   }
 
@@ -172,8 +178,28 @@ class Splitter {
     }
   }
 
-  /// Moves groups to a part until no further one brings it nearer to its share; one stays.
-  void take_groups(std::vector<Rows>& groups, double share, Rows& to) const {
+  void count_holders(const std::vector<Rows>& groups, std::size_t target) {
+    target_ = target;
+    for (const Rows& group : groups) {
+      for (const std::string_view text : texts_of(group, target)) ++holders_[text];
+    }
+    bound_ = std::ranges::count_if(groups, [&](const Rows& group) { return !is_free(group); });
+  }
+  /// Whether each class of the group is in another one that trains.
+  bool is_free(const Rows& group) const {
+    if (!target_) return true;
+    const std::set<std::string_view> texts = texts_of(group, *target_);
+    return std::ranges::all_of(texts, [&](std::string_view text) { return holders_.at(text) > 1; });
+  }
+  void take_group(const Rows& group, Rows& to) {
+    append(to, group);
+    if (!target_) return;
+    for (const std::string_view text : texts_of(group, *target_)) --holders_[text];
+  }
+
+  /// Moves groups to a part until no further one brings it nearer to its share; one stays, and
+  /// those that the training set needs for its classes.
+  void take_groups(std::vector<Rows>& groups, double share, Rows& to) {
     const std::int64_t wanted = share_of(share, rows_.size());
     if (share == 0) return;
     std::vector<Rows> left;
@@ -181,8 +207,8 @@ class Splitter {
       const std::int64_t have = std::ssize(to);
       const bool nearer = std::abs(have + std::ssize(groups[i]) - wanted) < std::abs(have - wanted);
       const bool last = i + 1 == groups.size() && left.empty();
-      if (nearer && !last) {
-        append(to, groups[i]);
+      if (nearer && !last && is_free(groups[i])) {
+        take_group(groups[i], to);
       } else {
         left.push_back(std::move(groups[i]));
       }
@@ -191,7 +217,7 @@ class Splitter {
   }
 
   /// Folds of nearly as many rows each: the largest group goes to the smallest fold.
-  void take_fold(std::vector<Rows>& groups, Rows& to) const {
+  void take_fold(std::vector<Rows>& groups, Rows& to) {
     std::ranges::stable_sort(groups, std::ranges::greater(),
                              [](const Rows& g) { return g.size(); });
     std::vector<std::size_t> sizes(static_cast<std::size_t>(options_.folds));
@@ -199,8 +225,8 @@ class Splitter {
     for (Rows& group : groups) {
       const auto smallest = std::ranges::min_element(sizes);
       *smallest += group.size();
-      if (smallest - sizes.begin() == options_.fold) {
-        append(to, group);
+      if (smallest - sizes.begin() == options_.fold && is_free(group)) {
+        take_group(group, to);
       } else {
         left.push_back(std::move(group));
       }
@@ -235,20 +261,12 @@ class Splitter {
     return texts;
   }
 
-  /// Moves the rows of classes that the training set would lack into it, with their groups.
-  void keep_classes(std::size_t target, SplitRows& parts,
-                    std::optional<std::size_t> group = {}) const {
+  /// Moves the rows of classes that the training set would lack into it.
+  void keep_classes(std::size_t target, SplitRows& parts) const {
     const std::set<std::string_view> known = texts_of(parts.train, target);
-    std::set<std::string_view> moved;  // groups, where there are some
     for (Rows* part : {&parts.validation, &parts.test}) {
-      for (const std::int64_t row : *part) {
-        if (group && !known.contains(table_.text(row, target))) {
-          moved.insert(table_.text(row, *group));
-        }
-      }
       const auto unknown = std::stable_partition(part->begin(), part->end(), [&](std::int64_t row) {
-        return group ? !moved.contains(table_.text(row, *group))
-                     : known.contains(table_.text(row, target));
+        return known.contains(table_.text(row, target));
       });
       parts.train.insert(parts.train.end(), unknown, part->end());
       part->erase(unknown, part->end());
@@ -273,8 +291,52 @@ class Splitter {
   const Rows& rows_;
   const TableTaskOptions& options_;
   std::vector<std::string>& notes_;
-  double validation_ = 0;  ///< share of the rows outside a fold
+  double validation_ = 0;                   ///< share of the rows outside a fold
+  std::optional<std::size_t> target_ = {};  ///< of classes that groups hold; else none
+  std::map<std::string_view, std::int64_t> holders_ = {};  ///< of a class: groups that may train
+  std::int64_t bound_ = 0;                                 ///< groups that hold a class alone
 };
+
+SplitRows split_in_order(const Table& table, const Rows& rows, std::optional<std::size_t> classes,
+                         const TableTaskOptions& options, std::vector<std::string>& notes) {
+  Splitter splitter(table, rows, options, notes);
+  SplitRows parts = !options.group.empty()  ? splitter.by_group(classes)
+                    : !options.time.empty() ? splitter.by_time(classes)
+                                            : splitter.at_random(classes);
+  for (auto* part : {&parts.train, &parts.validation, &parts.test}) std::ranges::sort(*part);
+  return parts;
+}
+
+/// Why a part has no rows, and what to do.
+std::string reason(const TableTaskOptions& options, bool classes) {
+  if (!options.group.empty()) {
+    return classes ? fmt::format(
+                         "each class keeps a group of '{}' to train; more groups of each "
+                         "class are needed",
+                         options.group)
+                   : fmt::format("the groups of '{}' are too few and too large; take another share",
+                                 options.group);
+  }
+  if (!options.time.empty()) return "its rows are of classes that no earlier row has";
+  if (options.folds > 0) return "its rows are the only ones of their classes; use fewer folds";
+  if (!classes || !options.stratify) return "the rows are too few; take a larger share";
+  return "each class has too few rows to give some; a random split (--split random) or a larger "
+         "share takes some";
+}
+
+/// Warns of parts that are wanted and have no rows; of a fold that is an error.
+void check_parts(const SplitRows& parts, const Table& table, bool classes,
+                 const TableTaskOptions& options, std::vector<std::string>& notes) {
+  require<DataError>(options.folds == 0 || !parts.test.empty(),
+                     "fold {} of {} has no rows of '{}' to measure: {}", options.fold + 1,
+                     options.folds, table.name(), reason(options, classes));
+  std::vector<std::string> empty;
+  if (options.validation > 0 && parts.validation.empty()) empty.emplace_back("validation");
+  if (options.folds == 0 && options.test > 0 && parts.test.empty()) empty.emplace_back("test");
+  if (empty.empty()) return;
+  notes.push_back(fmt::format("warning: no row is left for the {} set: {}",
+                              join(empty, " and the "), reason(options, classes)));
+}
 
 }  // namespace
 
@@ -301,13 +363,18 @@ SplitRows split_rows(const Table& table, const std::vector<std::int64_t>& rows,
                      "'{}' has {} rows that a training can use; expected at least {}, one for each "
                      "fold",
                      table.name(), rows.size(), options.folds);
-  Splitter splitter(table, rows, options, notes);
-  SplitRows parts = !options.group.empty()  ? splitter.by_group(classes)
-                    : !options.time.empty() ? splitter.by_time(classes)
-                                            : splitter.at_random(classes);
-  for (auto* part : {&parts.train, &parts.validation, &parts.test}) std::ranges::sort(*part);
+  SplitRows parts = split_in_order(table, rows, classes, options, notes);
   require<DataError>(!parts.train.empty(), "the split of '{}' leaves no row to train on",
                      table.name());
+  check_parts(parts, table, classes.has_value(), options, notes);
+  if (options.fold > 0) return parts;
+  // A later fold that cannot be measured is known before the first one trains.
+  TableTaskOptions later = options;
+  for (later.fold = 1; later.fold < options.folds; ++later.fold) {
+    std::vector<std::string> unused;
+    check_parts(split_in_order(table, rows, classes, later, unused), table, classes.has_value(),
+                later, unused);
+  }
   return parts;
 }
 

@@ -217,6 +217,37 @@ class Tables(command.CommandTest):
         out, _ = self.run_linnet("predict", "run", "row.csv")
         self.assertRegex(out, r"^row.csv\[0\]\t[ny]\t")
 
+    def test_a_part_without_rows_is_said(self):
+        small = [f"{i * i},g{i % 7},c{i // 2}" for i in range(60)]
+        err = self.train_rows(small)
+        self.assertIn("60 rows train, 0 validate, 0 test", err)
+        self.assertIn("linnet: warning: no row is left for the validation and the test set: each class has "
+                      "too few rows to give some; a random split (--split random) or a larger share takes "
+                      "some\n", err)
+        warnings = json.loads((self.folder / "run/summary.json").read_text())["warnings"]
+        self.assertTrue(any(warning.startswith("no row is left for") for warning in warnings), warnings)
+        self.assertNotIn("no row is left", self.train_rows(small, "--split", "random"))
+        self.assertNotIn("no row is left", self.train_rows(small, "--validation", 0, "--test", 0))
+        err = self.train_rows([f"{i * i},g{i % 7},c{i // 4}" for i in range(80)])
+        self.assertIn("warning: no row is left for the validation set: ", err)
+
+    def test_groups_that_alone_hold_a_class_train(self):
+        # Only the third island has no class of its own: it measures.
+        rows = [f"{i * i},{'pqr'[i % 3]},{['ab', 'ac', 'aa'][i % 3][i // 3 % 2]}" for i in range(90)]
+        for seed in range(4):
+            err = self.train_rows(rows, "--group", "g", "--seed", seed)
+            self.assertIn("groups of 'g': 2 train, 0 validate, 1 test; 2 of the groups of 'g' hold a class "
+                          "that no other group has, so they train; learns", err)
+            self.assertIn("warning: no row is left for the validation set: each class keeps a group of 'g' "
+                          "to train; more groups of each class are needed\n", err)
+        err = self.train_rows([f"{i * i},g{i % 6},c{i % 6}" for i in range(60)], "--group", "g")
+        self.assertIn("groups of 'g': 6 train, 0 validate, 0 test", err)
+        self.assertIn("warning: no row is left for the validation and the test set: each class keeps", err)
+        (self.folder / "rows.csv").write_text("\n".join(["x,g,y", *rows]) + "\n")
+        self.assert_error("fold 1 of 3 has no rows of 'rows.csv' to measure: each class keeps a group of 'g' to "
+                          "train; more groups of each class are needed", "train", "rows.csv", "--target", "y",
+                          "--group", "g", "--folds", 3)
+
     def test_folds(self):
         write_flowers(self.folder / "flowers.csv")
         arguments = ["train", "flowers.csv", "--target", "kind", "--epochs", 15, "--folds", 3, "--device", "cpu"]

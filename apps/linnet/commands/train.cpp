@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <linnet/run_log.h>
 #include <linnet/series_task.h>
+#include <linnet/table_task.h>
 #include <linnet/trainer.h>
 #include <linnet/training_warnings.h>
 
@@ -85,6 +86,16 @@ SeriesReport series_test(Model& model, const Job& job) {
   return report_series(model, windows, test ? "test" : "validation");
 }
 
+/// Of the notes on a table, those that load_data() leaves out: what looks like a mistake.
+std::vector<std::string> warnings_of(const std::vector<std::string>& notes) {
+  constexpr std::string_view kWarning = "warning: ";
+  std::vector<std::string> warnings;
+  for (const std::string& note : notes) {
+    if (note.starts_with(kWarning)) warnings.push_back(note.substr(kWarning.size()));
+  }
+  return warnings;
+}
+
 /// What all ranks of a job prepare alike.
 struct Prepared {
   Model model;
@@ -99,8 +110,12 @@ Prepared prepare(Job& job, const TrainOptions& options) {
   if (job.for_images) {
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
   }
-  std::vector<std::string> warnings =
-      training_warnings(model, data.splits, with_class_weights(job, data.splits.train));
+  std::vector<std::string> warnings;
+  if (job.table != nullptr) warnings = warnings_of(job.table->notes);
+  for (std::string& warning :
+       training_warnings(model, data.splits, with_class_weights(job, data.splits.train))) {
+    warnings.push_back(std::move(warning));
+  }
   for (const std::string& warning : warnings) {
     if (!options.quiet) fmt::print(stderr, "linnet: warning: {}\n", warning);
   }

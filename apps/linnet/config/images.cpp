@@ -203,7 +203,11 @@ void hold_out(Splits& splits, const Job& job) {
 
 LoadedData load_data(const Job& job) {
   if (job.series != nullptr) return {job.series->data, join(job.series->notes, "; ")};
-  if (job.table != nullptr) return {job.table->data, join(job.table->notes, "; ")};
+  if (job.table != nullptr) {
+    std::vector<std::string> notes = job.table->notes;
+    std::erase_if(notes, [](const std::string& note) { return note.starts_with("warning: "); });
+    return {job.table->data, join(notes, "; ")};
+  }
   if (job.prepared != nullptr) return {job.prepared->data, join(job.prepared->notes, "; ")};
   DatasetOptions options = job.images;
   options.streamed = job.training.streamed;
