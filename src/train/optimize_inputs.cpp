@@ -159,6 +159,17 @@ std::vector<LinearConstraint> read_constraints(const std::vector<std::string>& t
   return constraints;
 }
 
+/// Narrows the range of a column of whole numbers to those. Throws where there are none.
+void keep_whole_numbers(SearchColumn& column) {
+  if (!column.integer || !column.choices.empty()) return;
+  const double low = std::ceil(column.low - 1e-9);
+  const double high = std::floor(column.high + 1e-9);
+  require(low <= high, "the column '{}' holds whole numbers, and none lies between {} and {}",
+          column.name, column.low, column.high);
+  column.low = low;
+  column.high = high;
+}
+
 /// A constraint of one column narrows its range. Throws where nothing is left.
 void narrow_ranges(std::vector<LinearConstraint>& constraints, std::vector<SearchColumn>& columns) {
   std::erase_if(constraints, [&](const LinearConstraint& one) {
@@ -262,6 +273,7 @@ OptimizeResult optimize_inputs(Model& model, const std::vector<SearchColumn>& gi
           options.population, options.generations);
   check_columns(model, given);
   std::vector<SearchColumn> columns = given;
+  for (SearchColumn& column : columns) keep_whole_numbers(column);
   const auto outputs = static_cast<std::size_t>(model.network().output_shape().elements());
   OptimizeResult result;
   result.outputs = output_names(model, outputs);
@@ -280,6 +292,9 @@ OptimizeResult optimize_inputs(Model& model, const std::vector<SearchColumn>& gi
   }
   for (const SearchGoal& goal : options.goals) {
     const LinearExpression wanted = linear_expression(goal.of, names);
+    require(!wanted.terms.empty(), "the goal '{}' names no output and no column; {}", goal.of,
+            result.outputs.size() == 1 ? fmt::format("the output is '{}'", result.outputs[0])
+                                       : fmt::format("the outputs are {}", listed(result.outputs)));
     for (const auto& [variable, coefficient] : wanted.terms) {
       require(variable >= columns.size() || columns[variable].choices.empty(),
               "the goal '{}' computes with the column '{}', which is not a number", goal.of,

@@ -248,6 +248,16 @@ class Tables(command.CommandTest):
                           "train; more groups of each class are needed", "train", "rows.csv", "--target", "y",
                           "--group", "g", "--folds", 3)
 
+    def test_what_optimize_refuses(self):
+        self.train_rows([f"{i * i},{i % 5},{i / 4:.2f}" for i in range(60)])
+        for goal in ("4", "1 + 2"):
+            self.assert_error(f"the goal '{goal}' names no output and no column; the output is 'y'", "optimize",
+                              "run", "--minimize", goal)
+        self.assert_error("the column 'g' holds whole numbers, and none lies between 0.2 and 0.8", "optimize",
+                          "run", "--minimize", "y", "--range", "g=0.2..0.8")
+        best = self.run_json("optimize", "run", "--minimize", "g", "--range", "g=0.2..2.8", "--generations", 3)
+        self.assertEqual(best["best"][0]["inputs"]["g"], 1)
+
     def test_folds(self):
         write_flowers(self.folder / "flowers.csv")
         arguments = ["train", "flowers.csv", "--target", "kind", "--epochs", 15, "--folds", 3, "--device", "cpu"]
