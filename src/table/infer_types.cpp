@@ -20,6 +20,8 @@ struct Facts {
   bool integers = true;
   bool booleans = true;
   bool counts_up = true;
+  bool look_like_numbers = true;    ///< as people write them
+  std::string_view no_number = {};  ///< a value that is none as files write them
   std::int64_t present = 0;
   std::int64_t distinct = 0;
 };
@@ -27,6 +29,26 @@ struct Facts {
 std::optional<std::int64_t> integer_of(std::string_view text) {
   if (!is_integer(text)) return std::nullopt;
   return static_cast<std::int64_t>(*number_of(text, '.'));
+}
+
+/// "1.234,56" and "2,12": digits, groups of three after separators, decimals.
+bool looks_like_number(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  const auto take_digits = [&] {
+    const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(count);
+    return count;
+  };
+  if (take_digits() == 0) return false;
+  constexpr std::size_t kGroup = 3;
+  std::size_t digits = kGroup;
+  while (digits == kGroup && !text.empty() &&
+         std::string_view(".,' ").find(text.front()) != std::string_view::npos) {
+    text.remove_prefix(1);
+    digits = take_digits();
+    if (digits == 0) return false;
+  }
+  return text.empty();
 }
 
 Facts facts_of(const TableContents& table, std::size_t column) {
@@ -46,7 +68,11 @@ Facts facts_of(const TableContents& table, std::size_t column) {
     last = integer;
     if (!is_new) continue;
     facts.integers = facts.integers && integer;
-    facts.numbers = facts.numbers && number_of(text, table.decimal);
+    if (facts.numbers && !number_of(text, table.decimal)) {
+      facts.numbers = false;
+      facts.no_number = text;
+    }
+    facts.look_like_numbers = facts.look_like_numbers && looks_like_number(text);
     facts.booleans = facts.booleans && boolean_of(text);
   }
   facts.distinct = static_cast<std::int64_t>(values.size());
@@ -115,6 +141,14 @@ void infer_types(TableContents& table, const TableOptions& options) {
     column.missing = static_cast<std::int64_t>(table.rows()) - facts.present;
     column.distinct = facts.distinct;
     column.type = type_of(facts, dates);
+    const bool texts = column.type == ColumnType::category || column.type == ColumnType::identifier;
+    if (texts && !facts.numbers && facts.look_like_numbers &&
+        !options.types.contains(column.name)) {
+      table.notes.push_back(fmt::format(
+          "the values of '{}', such as '{}', are read as texts; a number has no thousands "
+          "separators, and its decimal separator is '{}' here (--decimal)",
+          column.name, facts.no_number, table.decimal));
+    }
   }
   table.given_types.assign(table.columns.size(), false);
   for (const auto& [name, type] : options.types) {

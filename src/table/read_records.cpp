@@ -70,17 +70,31 @@ bool looks_decimal(std::string_view text, char decimal) {
   return at != std::string_view::npos && number_of(text, decimal).has_value();
 }
 
-char find_decimal(const TableContents& table) {
-  if (table.separator == ',') return '.';
+/// "1,234": a comma that may part thousands.
+bool may_part_thousands(std::string_view text) {
+  constexpr std::size_t kGroup = 3;
+  const std::size_t at = text.find(',');
+  return at + kGroup + 1 == text.size() && at <= kGroup + 1;
+}
+
+char find_decimal(TableContents& table) {
   std::int64_t commas = 0;
+  bool decimal = false;  // a comma that parts no thousands
   for (std::size_t i = 0; i < std::min(table.records.size(), kHeaderRows); ++i) {
     for (const FieldText& field : table.records[i]) {
       const std::string_view text = table.records.text(field);
-      if (looks_decimal(text, ',')) ++commas;
+      if (looks_decimal(text, ',')) {
+        ++commas;
+        decimal = decimal || !may_part_thousands(text);
+      }
       if (looks_decimal(text, '.')) --commas;
     }
   }
-  return commas > 0 ? ',' : '.';
+  if (commas <= 0) return '.';
+  if (table.separator != ',') return ',';
+  if (!decimal) return '.';
+  table.notes.emplace_back("numbers in quotes are read with a decimal comma");
+  return ',';
 }
 
 bool is_value(std::string_view text, char decimal) {

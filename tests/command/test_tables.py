@@ -258,6 +258,19 @@ class Tables(command.CommandTest):
         best = self.run_json("optimize", "run", "--minimize", "g", "--range", "g=0.2..2.8", "--generations", 3)
         self.assertEqual(best["best"][0]["inputs"]["g"], 1)
 
+    def test_decimal_commas_in_quotes(self):
+        err = self.train_rows([f'"{i * i / 8:.2f}",g{i % 7},"{i / 4:.2f}"'.replace(".", ",") for i in range(60)])
+        self.assertIn("numbers in quotes are read with a decimal comma; ", err)
+        self.assertIn("learns 'y', a value,", err)
+        (self.folder / "new.csv").write_text('x,g\n"2,25",g1\n')
+        self.run_linnet("predict", "run", "new.csv")
+        (self.folder / "new.csv").write_text("x,g\n2.25,g1\n")
+        self.run_linnet("predict", "run", "new.csv")
+        err = self.train_rows([f"1.{i:03},56;g{i % 7};{i / 4:.2f}".replace(f"{i / 4:.2f}", f"{i // 4},{i % 4}")
+                               for i in range(60)], header="x;g;y")
+        self.assertIn("the values of 'x', such as '1.000,56', are read as texts; a number has no thousands "
+                      "separators, and its decimal separator is ',' here (--decimal)", err)
+
     def test_folds(self):
         write_flowers(self.folder / "flowers.csv")
         arguments = ["train", "flowers.csv", "--target", "kind", "--epochs", 15, "--folds", 3, "--device", "cpu"]
