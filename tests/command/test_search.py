@@ -172,6 +172,22 @@ class Search(command.CommandTest):
         self.assert_error('method = "select" leaves out columns of a table: [data] names its file and '
                           "target, without folds", "search", "net.toml", "--out", "third")
 
+    def test_a_metric_that_no_training_has_is_refused_first(self):
+        rows = "".join(f"{i * i},{i / 4:.2f}\n" for i in range(60))
+        (self.folder / "rows.csv").write_text("x,y\n" + rows)
+
+        def error(sentence, data="", search=""):
+            (self.folder / "rows.toml").write_text(
+                f'[data]\nfile = "rows.csv"\ntarget = "y"\n{data}\n[optimizer]\nkind = "adam"\n'
+                f'learning_rate = {RATE}\n[training]\nepochs = 1\n[search]\n{search}\nruns = 2\n')
+            self.assert_error(sentence, "search", "rows.toml", "--out", "none")
+            self.assertFalse((self.folder / "none/run-001").exists(), "nothing trained")
+            shutil.rmtree(self.folder / "none")
+        error('metric = "validation_accuracy" is the share of right classes, and the training learns no '
+              "classes; expected validation_loss or train_loss", search='metric = "validation_accuracy"')
+        error("'folds' in [data] measures without keeping a model, and a search keeps its best one; leave "
+              "'folds' out", data="folds = 3")
+
     def test_what_is_wrong_is_said(self):
         self.assert_error("'rows.csv' is a table; expected a configuration (TOML) with file = \"rows.csv\" in "
                           "[data] and [search]", "search", "rows.csv")

@@ -207,6 +207,21 @@ class Search {
     return options;
   }
 
+  /// What no training can give is known before the first one.
+  void check_metric(const Job& job) const {
+    require(job.folds == 0,
+            "'folds' in [data] measures without keeping a model, and a search keeps its best one; "
+            "leave 'folds' out");
+    if (plan_.is_loss()) return;
+    const bool values =
+        job.series != nullptr ||
+        (job.table != nullptr && job.table->transform.target_kind() != TableTarget::classes);
+    require(!values,
+            "metric = \"{}\" is the share of right classes, and the training learns no classes; "
+            "expected validation_loss or train_loss",
+            plan_.metric);
+  }
+
   std::int64_t epochs_of(const Trial& trial) const {
     return job_of(options_of(trial)).training.epochs;
   }
@@ -216,7 +231,8 @@ class Search {
     const bool there = is_file(folder / "summary.json") && run_json(folder)["state"] == "done";
     if (!there) {
       TrainOptions options = options_of(trial);
-      job_of(options);  // a mistake of the configuration ends the search, a training's does not
+      check_metric(job_of(
+          options));  // a mistake of the configuration ends the search, a training's does not
       try {
         if (train_in_folder(options, folder) != kSuccess) return false;
       } catch (const Error& error) {
