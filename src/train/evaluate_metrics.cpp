@@ -8,8 +8,10 @@
 #include "base/check.h"
 #include "data/lengths.h"
 #include "data/targets.h"
+#include "model/check_values.h"
 #include "model/output_form.h"
 #include "train/log_odds.h"
+#include "train/metrics_of_model.h"
 
 namespace linnet {
 namespace {
@@ -156,6 +158,7 @@ std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_
   require(!data.targets().empty(), "the data set '{}' has no targets", data.info().name);
   data.check_labels(ignore_index);
   const NetworkDefinition& network = model.network().definition();
+  check_training_values(network, data);
   const LastLayer last = last_layer(network.graph, network.outputs[0].value);
   const Shape outputs = network.output_sample();
   const auto predicted = [&](OutputForm form) {

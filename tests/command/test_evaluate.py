@@ -52,6 +52,15 @@ class Evaluate(command.CommandTest):
                               r"macro F1 [\d.]+\nlabel ")
         self.assertEqual(err, "")
 
+    def test_a_value_that_is_not_finite_is_named(self):
+        command.write_points(self.folder / "points")
+        self.train_config("points", [4])
+        samples = [0.5] * 4 * 32
+        samples[4 * 9 + 2] = float("-inf")
+        command.npy(self.folder / "points/x_test.npy", "<f4", (32, 4), samples)
+        self.assert_error("row 9, column (2) of 'points/x_test.npy' (counted from 0) is -inf; expected finite "
+                          "numbers", "evaluate", "run", "--data", "points")
+
     def test_says_what_does_not_fit(self):
         self.train()
         self.assert_error("'patterns' has no validation set", "evaluate", "run", "--data",

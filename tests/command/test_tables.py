@@ -182,6 +182,37 @@ class Tables(command.CommandTest):
         return self.run_linnet("train", "rows.csv", "--target", "y", "--epochs", 1, "--out", "run",
                                "--threads", 1, "--device", "cpu", *arguments)[1]
 
+    def test_a_part_without_rows_is_said(self):
+        small = [f"{i * i},g{i % 7},c{i // 2}" for i in range(60)]
+        err = self.train_rows(small)
+        self.assertIn("60 rows train, 0 validate, 0 test", err)
+        self.assertIn("linnet: warning: no row is left for the validation and the test set: each class has "
+                      "too few rows to give some; a random split (--split random) or a larger share takes "
+                      "some\n", err)
+        warnings = json.loads((self.folder / "run/summary.json").read_text())["warnings"]
+        self.assertTrue(any(warning.startswith("no row is left for") for warning in warnings), warnings)
+        self.assertNotIn("no row is left", self.train_rows(small, "--split", "random"))
+        self.assertNotIn("no row is left", self.train_rows(small, "--validation", 0, "--test", 0))
+        err = self.train_rows([f"{i * i},g{i % 7},c{i // 4}" for i in range(80)])
+        self.assertIn("warning: no row is left for the validation set: ", err)
+
+    def test_groups_that_alone_hold_a_class_train(self):
+        # Only the third island has no class of its own: it measures.
+        rows = [f"{i * i},{'pqr'[i % 3]},{['ab', 'ac', 'aa'][i % 3][i // 3 % 2]}" for i in range(90)]
+        for seed in range(4):
+            err = self.train_rows(rows, "--group", "g", "--seed", seed)
+            self.assertIn("groups of 'g': 2 train, 0 validate, 1 test; 2 of the groups of 'g' hold a class "
+                          "that no other group has, so they train; learns", err)
+            self.assertIn("warning: no row is left for the validation set: each class keeps a group of 'g' "
+                          "to train; more groups of each class are needed\n", err)
+        err = self.train_rows([f"{i * i},g{i % 6},c{i % 6}" for i in range(60)], "--group", "g")
+        self.assertIn("groups of 'g': 6 train, 0 validate, 0 test", err)
+        self.assertIn("warning: no row is left for the validation and the test set: each class keeps", err)
+        (self.folder / "rows.csv").write_text("\n".join(["x,g,y", *rows]) + "\n")
+        self.assert_error("fold 1 of 3 has no rows of 'rows.csv' to measure: each class keeps a group of 'g' to "
+                          "train; more groups of each class are needed", "train", "rows.csv", "--target", "y",
+                          "--group", "g", "--folds", 3)
+
     def test_values_of_zero_and_one_are_measured_as_values(self):
         write_values(self.folder / "values.csv")
         self.train_table("values.csv", "--target", "y", "--epochs", 1)
@@ -217,47 +248,6 @@ class Tables(command.CommandTest):
         out, _ = self.run_linnet("predict", "run", "row.csv")
         self.assertRegex(out, r"^row.csv\[0\]\t[ny]\t")
 
-    def test_a_part_without_rows_is_said(self):
-        small = [f"{i * i},g{i % 7},c{i // 2}" for i in range(60)]
-        err = self.train_rows(small)
-        self.assertIn("60 rows train, 0 validate, 0 test", err)
-        self.assertIn("linnet: warning: no row is left for the validation and the test set: each class has "
-                      "too few rows to give some; a random split (--split random) or a larger share takes "
-                      "some\n", err)
-        warnings = json.loads((self.folder / "run/summary.json").read_text())["warnings"]
-        self.assertTrue(any(warning.startswith("no row is left for") for warning in warnings), warnings)
-        self.assertNotIn("no row is left", self.train_rows(small, "--split", "random"))
-        self.assertNotIn("no row is left", self.train_rows(small, "--validation", 0, "--test", 0))
-        err = self.train_rows([f"{i * i},g{i % 7},c{i // 4}" for i in range(80)])
-        self.assertIn("warning: no row is left for the validation set: ", err)
-
-    def test_groups_that_alone_hold_a_class_train(self):
-        # Only the third island has no class of its own: it measures.
-        rows = [f"{i * i},{'pqr'[i % 3]},{['ab', 'ac', 'aa'][i % 3][i // 3 % 2]}" for i in range(90)]
-        for seed in range(4):
-            err = self.train_rows(rows, "--group", "g", "--seed", seed)
-            self.assertIn("groups of 'g': 2 train, 0 validate, 1 test; 2 of the groups of 'g' hold a class "
-                          "that no other group has, so they train; learns", err)
-            self.assertIn("warning: no row is left for the validation set: each class keeps a group of 'g' "
-                          "to train; more groups of each class are needed\n", err)
-        err = self.train_rows([f"{i * i},g{i % 6},c{i % 6}" for i in range(60)], "--group", "g")
-        self.assertIn("groups of 'g': 6 train, 0 validate, 0 test", err)
-        self.assertIn("warning: no row is left for the validation and the test set: each class keeps", err)
-        (self.folder / "rows.csv").write_text("\n".join(["x,g,y", *rows]) + "\n")
-        self.assert_error("fold 1 of 3 has no rows of 'rows.csv' to measure: each class keeps a group of 'g' to "
-                          "train; more groups of each class are needed", "train", "rows.csv", "--target", "y",
-                          "--group", "g", "--folds", 3)
-
-    def test_what_optimize_refuses(self):
-        self.train_rows([f"{i * i},{i % 5},{i / 4:.2f}" for i in range(60)])
-        for goal in ("4", "1 + 2"):
-            self.assert_error(f"the goal '{goal}' names no output and no column; the output is 'y'", "optimize",
-                              "run", "--minimize", goal)
-        self.assert_error("the column 'g' holds whole numbers, and none lies between 0.2 and 0.8", "optimize",
-                          "run", "--minimize", "y", "--range", "g=0.2..0.8")
-        best = self.run_json("optimize", "run", "--minimize", "g", "--range", "g=0.2..2.8", "--generations", 3)
-        self.assertEqual(best["best"][0]["inputs"]["g"], 1)
-
     def test_decimal_commas_in_quotes(self):
         err = self.train_rows([f'"{i * i / 8:.2f}",g{i % 7},"{i / 4:.2f}"'.replace(".", ",") for i in range(60)])
         self.assertIn("numbers in quotes are read with a decimal comma; ", err)
@@ -270,6 +260,27 @@ class Tables(command.CommandTest):
                                for i in range(60)], header="x;g;y")
         self.assertIn("the values of 'x', such as '1.000,56', are read as texts; a number has no thousands "
                       "separators, and its decimal separator is ',' here (--decimal)", err)
+
+    def test_the_header_of_partial_dependence_is_whole(self):
+        self.train_rows([f"{i * i},g{i % 7},{i / 4:.2f}" for i in range(60)], header="x,g,y")
+        text = (self.folder / "rows.csv").read_text().replace("x,g,y", "x,g,scaled_sound_pressure_level")
+        (self.folder / "rows.csv").write_text(text)
+        self.train_table("rows.csv", "--target", "scaled_sound_pressure_level", "--epochs", 1, out="long")
+        out, _ = self.run_linnet("importance", "long", "rows.csv", "--column", "x")
+        lines = out.splitlines()
+        start = lines.index("partial dependence on 'x'") + 1
+        self.assertEqual(lines[start].split(), ["value", "scaled_sound_pressure_level"])
+        self.assertEqual({len(line) for line in lines[start:]}, {len(lines[start])})
+
+    def test_what_optimize_refuses(self):
+        self.train_rows([f"{i * i},{i % 5},{i / 4:.2f}" for i in range(60)])
+        for goal in ("4", "1 + 2"):
+            self.assert_error(f"the goal '{goal}' names no output and no column; the output is 'y'", "optimize",
+                              "run", "--minimize", goal)
+        self.assert_error("the column 'g' holds whole numbers, and none lies between 0.2 and 0.8", "optimize",
+                          "run", "--minimize", "y", "--range", "g=0.2..0.8")
+        best = self.run_json("optimize", "run", "--minimize", "g", "--range", "g=0.2..2.8", "--generations", 3)
+        self.assertEqual(best["best"][0]["inputs"]["g"], 1)
 
     def test_folds(self):
         write_flowers(self.folder / "flowers.csv")

@@ -52,12 +52,18 @@ Json dependence_json(const PartialDependence& of) {
 std::string dependence_text(const PartialDependence& of) {
   std::string text = fmt::format("partial dependence on '{}'\n", of.column);
   text += fmt::format("{:>16}", "value");
-  for (const std::string& output : of.outputs) text += fmt::format(" {:>12.12}", output);
+  for (const std::string& output : of.outputs) text += fmt::format(" {:>12}", output);
   text += "\n";
   for (std::size_t i = 0; i < of.texts.size(); ++i) {
     text += of.values.empty() ? fmt::format("{:>16.16}", of.texts[i])
                               : fmt::format("{:>16.6g}", of.values[i]);
-    for (const double mean : of.means[i]) text += fmt::format(" {:>12.5g}", mean);
+    for (std::size_t o = 0; o < of.outputs.size(); ++o) {
+      const auto letters = std::ranges::count_if(of.outputs[o], [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+      });
+      const std::ptrdiff_t width = std::max<std::ptrdiff_t>(letters, 12);
+      text += fmt::format(" {:>{}.5g}", of.means[i][o], width);
+    }
     text += "\n";
   }
   return text;
