@@ -58,7 +58,7 @@ class Evaluate(command.CommandTest):
         samples = [0.5] * 4 * 32
         samples[4 * 9 + 2] = float("-inf")
         command.npy(self.folder / "points/x_test.npy", "<f4", (32, 4), samples)
-        self.assert_error("row 9, column (2) of 'points/x_test.npy' (counted from 0) is -inf; expected finite "
+        self.assert_error("row 9, column 2 of 'points/x_test.npy' (counted from 0) is -inf; expected finite "
                           "numbers", "evaluate", "run", "--data", "points")
 
     def test_says_what_does_not_fit(self):
