@@ -344,7 +344,8 @@ TEST(Passes, AnUnknownNameIsAnError) {
     EXPECT_STREQ(error.what(),
                  "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
-                 "fuse_batch_norm, fold_batch_norm, remove_dead, recompute_norms, share_concats");
+                 "fuse_batch_norm, fold_batch_norm, remove_dead, recompute_norms, share_concats, "
+                 "overlap_sums");
   }
 }
 

