@@ -92,10 +92,10 @@ TEST(Ranks, GiveTheBitsOfOneRank) {
 }
 
 TEST(Ranks, GiveTheBitsOfOneRankForNetworksOfTheBenchmarks) {
-  const std::vector<std::pair<std::string, Network>> networks{{"mnist-cnn", workloads::mnist_cnn()},
-                                                              {"vgg-cifar10",
+  const std::vector<std::pair<std::string, Network>> networks{{"digits", workloads::mnist_cnn()},
+                                                              {"small images",
                                                                workloads::vgg_cifar10()},
-                                                              {"gru-imdb", workloads::gru_imdb()}};
+                                                              {"texts", workloads::gru_imdb()}};
   for (const auto& [name, network] : networks) {
     const How how{.network = network,
                   .options = {.epochs = 1, .batch = 12, .shards = 4},

@@ -111,9 +111,10 @@ bool are_numbers(const std::vector<std::string>& names) {
   return names == numbered_names(std::ssize(names));
 }
 
-/// A network with more outputs than the data have classes would learn that some never come.
+/// A network with more outputs than the data have classes would learn that some never come. Of
+/// classes that are numbers there may be more than these data show.
 void require_outputs_for(const Model& model, const Dataset& data) {
-  if (model.network().output_names().size() != 1) return;
+  if (model.network().output_names().size() != 1 || are_numbers(data.classes())) return;
   const Shape outputs = model.network().output_shape();
   const std::int64_t count = outputs.rank() == 1 ? outputs[0] : 1;
   require(
