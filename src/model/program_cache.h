@@ -41,6 +41,8 @@ struct ProgramRecipe {
   std::shared_ptr<TrainingMemory> training = nullptr;
   /// The program writes no weights: what it derives from them is kept until they change.
   bool fixed_weights = false;
+  /// PlanOptions::chains
+  bool chains = true;
   /// Weights that it reads, in the layout of the model's; null: the model's.
   std::shared_ptr<Buffer> parameters = nullptr;
 };

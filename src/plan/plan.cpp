@@ -47,17 +47,49 @@ class AliasGroups {
   std::vector<Life> live_;
 };
 
+/// The time for which memory of nodes [first, last] is needed: nodes that run together need theirs
+/// from the first to the last of them.
+Interval interval(const PlanOptions& options, std::size_t bytes, std::size_t first,
+                  std::size_t last) {
+  Interval needed{.bytes = bytes, .first = first, .last = last};
+  for (const Together& t : options.together) {
+    if (t.has(first)) needed.first = t.first;
+    if (t.has(last)) needed.last = t.last;
+  }
+  return needed;
+}
+
 bool in_arena(const Graph& graph, Value value) {
   return graph.info(value).storage == Storage::arena;
 }
 
+/// Returns whether another node that runs together with node n, perhaps after it, reads the memory
+/// of `input`.
+bool is_read_beside(const Graph& graph, const PlanOptions& options, const AliasGroups& groups,
+                    std::size_t n, Value input) {
+  return std::ranges::any_of(options.together, [&](const Together& t) {
+    if (!t.has(n)) return false;
+    for (std::size_t other = t.first; other <= t.last; ++other) {
+      const Node& node = graph.nodes()[other];
+      if (other == n || node.op->is_view()) continue;
+      if (std::ranges::any_of(node.inputs,
+                              [&](Value v) { return groups.root(v) == groups.root(input); })) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
 /// Returns whether output 0 of the node is input `i`'s memory from here on.
-bool can_take_over(const Graph& graph, const AliasGroups& groups, std::size_t n, Value input) {
+bool can_take_over(const Graph& graph, const PlanOptions& options, const AliasGroups& groups,
+                   std::size_t n, Value input) {
   const Node& node = graph.nodes()[n];
   const Value output = node.outputs.front();
   if (!in_arena(graph, output) || !in_arena(graph, input)) return false;
   const Value root{static_cast<int>(groups.root(input))};
   if (!in_arena(graph, root) || groups.last_use(input) != n) return false;
+  if (is_read_beside(graph, options, groups, n, input)) return false;
   if (graph.type(input).bytes() != graph.type(output).bytes() ||
       graph.type(root).bytes() != graph.type(output).bytes()) {
     return false;
@@ -78,7 +110,7 @@ void join_aliases(const Graph& graph, const PlanOptions& options, AliasGroups& g
     if (!options.in_place) continue;
     for (int i : node.op->in_place()) {
       const Value input = node.inputs[static_cast<std::size_t>(i)];
-      if (can_take_over(graph, groups, n, input)) {
+      if (can_take_over(graph, options, groups, n, input)) {
         groups.join(node.outputs.front(), input);
         break;
       }
@@ -101,6 +133,7 @@ std::size_t Plan::total_bytes() const {
 Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& options) {
   Plan plan;
   plan.graph = std::move(graph);
+  plan.together = options.together;
   const Graph& g = plan.graph;
   AliasGroups groups(g);
   join_aliases(g, options, groups);
@@ -127,9 +160,8 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
     }
     if (groups.root(value) != id || info.producer < 0) continue;
     interval_of[id] = intervals.size();
-    intervals.push_back({.bytes = place.bytes,
-                         .first = options.reuse ? groups.first_use(value) : 0,
-                         .last = options.reuse ? groups.last_use(value) : end});
+    intervals.push_back(interval(options, place.bytes, options.reuse ? groups.first_use(value) : 0,
+                                 options.reuse ? groups.last_use(value) : end));
     plan.unshared_bytes += align_up(place.bytes);
   }
   std::vector<std::pair<std::size_t, std::size_t>> workspace_intervals;
@@ -137,8 +169,7 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
     const std::size_t bytes = workspace(g.nodes()[n]);
     if (bytes == 0) continue;
     workspace_intervals.emplace_back(n, intervals.size());
-    intervals.push_back(
-        {.bytes = bytes, .first = options.reuse ? n : 0, .last = options.reuse ? n : end});
+    intervals.push_back(interval(options, bytes, options.reuse ? n : 0, options.reuse ? n : end));
     plan.unshared_bytes += align_up(bytes);
   }
   plan.bytes[static_cast<std::size_t>(Storage::arena)] = assign_offsets(intervals);

@@ -26,12 +26,24 @@ struct Workspace {
   std::size_t bytes = 0;
 };
 
+/// Nodes [first, last] of which some run together, block by block of the batch, and the others
+/// after them: nothing of one's memory may be another's.
+struct Together {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  bool has(std::size_t node) const { return first <= node && node <= last; }
+};
+
 struct PlanOptions {
   bool reuse = true;     ///< values that never live together may share memory
   bool in_place = true;  ///< results may take over the memory of a dying operand
   /// Whoever runs the program says when weights that it does not write have changed
   /// (Program::weights_changed), so that kernels may keep what they derive from them.
   bool fixed_weights = false;
+  /// Nodes that compute sample by sample may run in chains (on a CPU).
+  bool chains = true;
+  /// What the backend runs so; in their order, without a node in two of them.
+  std::vector<Together> together = {};
 };
 
 /// A graph with every address decided. Immutable once made.
@@ -40,6 +52,7 @@ struct Plan {
   std::vector<Placement> values;          ///< by value id
   std::vector<Workspace> workspaces;      ///< by node index
   std::vector<std::string> engines = {};  ///< by node index, as the backend says; for dumps
+  std::vector<Together> together = {};    ///< PlanOptions::together
   /// By node index, in order, as a GPU's backend says; empty on other devices.
   std::vector<std::vector<PlannedLaunch>> launches = {};
   std::vector<PlannedLaunch> ending = {};      ///< what a GPU launches after a step's nodes
@@ -60,7 +73,8 @@ using WorkspaceQuery = std::function<std::size_t(const Node& node)>;
 Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& options = {});
 
 /// Throws InternalError if two values that live at the same time overlap without being aliases, or
-/// a value is read that nothing has written.
+/// a value is read that nothing has written; operands of nodes that run together live all at the
+/// same time.
 void verify_plan(const Plan& plan);
 
 /// Returns one node a line with the offset and size of every operand and its cost, then the sums.

@@ -33,10 +33,37 @@ class Ownership {
   std::map<std::size_t, Range> ranges_;
 };
 
+/// Proves of nodes that run together that no two of their operands and workspaces overlap, unless
+/// they are one.
+void verify_together(const Plan& plan, const Together& together) {
+  struct Claim {
+    std::size_t begin, end;
+    int root;
+  };
+  std::vector<Claim> claims;
+  const auto claim = [&](std::size_t offset, std::size_t bytes, int root) {
+    for (const Claim& other : claims) {
+      LINNET_ASSERT(other.root == root || offset >= other.end || offset + bytes <= other.begin);
+    }
+    if (bytes > 0) claims.push_back({offset, offset + bytes, root});
+  };
+  for (std::size_t n = together.first; n <= together.last; ++n) {
+    const Node& node = plan.graph.nodes()[n];
+    claim(plan.workspaces[n].offset, plan.workspaces[n].bytes, -2 - static_cast<int>(n));
+    for (const auto& operands : {node.inputs, node.outputs}) {
+      for (Value v : operands) {
+        const Placement& p = plan.values[static_cast<std::size_t>(v.id)];
+        if (p.storage == Storage::arena) claim(p.offset, p.bytes, p.root);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void verify_plan(const Plan& plan) {
   const Graph& graph = plan.graph;
+  for (const Together& together : plan.together) verify_together(plan, together);
   Ownership owners;
   const std::size_t arena = plan.bytes[static_cast<std::size_t>(Storage::arena)];
   const auto place = [&](Value v) -> const Placement& {

@@ -88,6 +88,17 @@ TEST_F(VerifyPlan, CatchesWorkspaceOverAResultInPlace) {
   EXPECT_THROW(verify_plan(plan_), InternalError);
 }
 
+/// What runs together keeps its memory from the first of its nodes to the last.
+TEST_F(VerifyPlan, CatchesMemoryThatNodesRunningTogetherShare) {
+  const Together all{0, plan_.graph.nodes().size() - 1};
+  const Plan apart = make_plan(plan_.graph, fake_workspace, {.together = {all}});
+  EXPECT_NO_THROW(verify_plan(apart));
+  const auto arena = static_cast<std::size_t>(Storage::arena);
+  ASSERT_GT(apart.bytes[arena], plan_.bytes[arena]);
+  plan_.together = {all};
+  EXPECT_THROW(verify_plan(plan_), InternalError);
+}
+
 TEST_F(VerifyPlan, CatchesWhatLiesBeyondTheEnd) {
   Plan beyond = plan_;
   beyond.values[static_cast<std::size_t>(b_.id)].offset = 1 << 20;

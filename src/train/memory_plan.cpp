@@ -12,6 +12,7 @@
 #include "model/memory_report.h"
 #include "model/shards.h"
 #include "model/update_options.h"
+#include "plan/passes/passes.h"
 #include "train/fit_checks.h"
 
 namespace linnet {
@@ -73,8 +74,10 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
   TrainingStep step = planned_step(network, batch, options);
   MemoryPlan memory{.shards = shards, .recompute = options.recompute};
   std::size_t own = 0;
+  const bool chains = std::ranges::count(step.disabled_passes, kChainSamples) == 0;
   const auto plan = [&](Graph graph, bool fixed_weights = false) {
-    const auto program = backend.prepare(std::move(graph), {.fixed_weights = fixed_weights});
+    const auto program =
+        backend.prepare(std::move(graph), {.fixed_weights = fixed_weights, .chains = chains});
     add(memory, *program);
     own += program->private_bytes();
   };

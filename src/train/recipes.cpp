@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/recipes.h"
 
+#include <algorithm>
+
 #include "base/join.h"
 #include "model/model_state.h"
+#include "plan/passes/passes.h"
 
 namespace linnet {
 namespace {
@@ -63,14 +66,16 @@ template <class Build>
 ProgramRecipe step_recipe(const std::string& key, const ModelState& model, const StepData& data,
                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory,
                           Build build) {
-  return recipe(fmt::format("{} {} {}", key, describe(step), linnet::describe(data)), model, data,
-                std::move(memory),
-                [step, build](const NetworkDefinition& network, const StepData& read,
-                              std::int64_t batch, const Supports& supports) {
-                  TrainingStep sized = step;
-                  sized.batch = batch;
-                  return build(network, read, sized, supports);
-                });
+  ProgramRecipe made = recipe(fmt::format("{} {} {}", key, describe(step), linnet::describe(data)),
+                              model, data, std::move(memory),
+                              [step, build](const NetworkDefinition& network, const StepData& read,
+                                            std::int64_t batch, const Supports& supports) {
+                                TrainingStep sized = step;
+                                sized.batch = batch;
+                                return build(network, read, sized, supports);
+                              });
+  made.chains = std::ranges::count(step.disabled_passes, kChainSamples) == 0;
+  return made;
 }
 
 }  // namespace

@@ -50,6 +50,22 @@ TEST(Reproducible, EqualBitsAtAnyNumberOfThreads) {
   }
 }
 
+/// 2,600 samples: a part of the batch has more of them than a chain computes at a time.
+TEST(Reproducible, ChainsOfSamplesChangeNoBit) {
+  const Dataset digits = datasets::digits(2600, 0, 4).train;
+  const auto weights = [&](std::int64_t batch, int threads, bool chains) {
+    return weights_after(
+        workloads::mnist_cnn(), digits,
+        {.batch = batch, .threads = threads, .steps = 2, .plan = {.chains = chains}});
+  };
+  for (const std::int64_t batch : {3, 128, 2600}) {
+    const std::vector<float> alone = weights(batch, 1, false);
+    for (const int threads : {1, 3}) {
+      EXPECT_EQ(weights(batch, threads, true), alone) << batch << " on " << threads;
+    }
+  }
+}
+
 std::vector<double> losses(int threads, std::uint64_t seed, std::int64_t batch) {
   const Splits digits = datasets::digits(300, 50, 5);
   Model model(workloads::mnist_cnn(), {.threads = threads, .seed = seed});

@@ -6,6 +6,7 @@
 #include "backend/cpu/batch_stream.h"
 #include "backend/cpu/cpu_program.h"
 #include "backend/cpu/memory.h"
+#include "backend/cpu/sample_chains.h"
 #include "base/check.h"
 #include "runtime/prepare.h"
 
@@ -57,9 +58,22 @@ std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& opt
       [&](const NodeView& node) { return registry_.prepare(node, products_, choose); },
       options.fixed_weights);
   const std::string unsaved = tuner_.save();
-  Plan plan = plan_for(std::move(graph), kernels, options);
+  std::vector<SampleChain> chains;
+  if (options.chains) chains = find_sample_chains(graph, kernels);
+  PlanOptions planned = options;
+  for (const SampleChain& chain : chains) planned.together.push_back(chain.together());
+  Plan plan = plan_for(std::move(graph), kernels, planned);
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
-  auto program = std::make_unique<CpuProgram>(std::move(plan), std::move(kernels), team_);
+  for (const SampleChain& chain : chains) {
+    for (const std::size_t n : chain.nodes) {
+      std::string& engine = plan.engines[n];
+      engine += fmt::format("{}chain of nodes {} to {}, {} samples at a time",
+                            engine.empty() ? "" : ", ", chain.nodes.front(), chain.nodes.back(),
+                            std::min(chain.block, chain.samples));
+    }
+  }
+  auto program =
+      std::make_unique<CpuProgram>(std::move(plan), std::move(kernels), std::move(chains), team_);
   if (!unsaved.empty()) program->note(unsaved);
   return program;
 }

@@ -16,46 +16,96 @@ namespace linnet::cpu {
 /// `steps` repetitions of stages of the program.
 class CpuProgram::Run final : public StagedWork {
  public:
-  Run(const CpuProgram& program, std::span<const BoundStage> stages, const StepInfo& first,
+  Run(const CpuProgram& program, std::span<const Turn> turns, const StepInfo& first,
       std::uint64_t steps, std::uint64_t stride)
-      : program_(program), stages_(stages), first_(first), steps_(steps), stride_(stride) {}
+      : program_(program), turns_(turns), first_(first), steps_(steps), stride_(stride) {}
 
-  std::uint64_t stages() const override { return steps_ * stages_.size(); }
+  std::uint64_t stages() const override { return steps_ * turns_.size(); }
   std::uint32_t tasks(std::uint64_t stage) const override {
-    return static_cast<std::uint32_t>(bound(stage).stage->tasks);
+    const Turn& turn = turn_of(stage);
+    return static_cast<std::uint32_t>(turn.chain != nullptr ? turn.chain->parts()
+                                                            : turn.alone.stage->tasks);
   }
-  void run(std::uint64_t stage, std::uint32_t task, int thread) override {
-    const std::uint64_t repetition = stage / stages_.size();
+  void run(std::uint64_t stage, std::uint32_t index, int thread) override {
+    const std::uint64_t repetition = stage / turns_.size();
     const StepInfo step = first_.after(repetition, stride_);
-    const BoundStage& s = bound(stage);
-    s.stage->run(program_.args_[s.node], {static_cast<int>(task), program_.scratch(thread), &step});
+    const Turn& turn = turn_of(stage);
+    const Task task{static_cast<int>(index), program_.scratch(thread), &step};
+    if (turn.chain != nullptr) return program_.run_part(*turn.chain, task);
+    turn.alone.stage->run(program_.args_[turn.alone.node], task);
   }
 
  private:
-  const BoundStage& bound(std::uint64_t stage) const { return stages_[stage % stages_.size()]; }
+  const Turn& turn_of(std::uint64_t stage) const { return turns_[stage % turns_.size()]; }
 
   const CpuProgram& program_;
-  std::span<const BoundStage> stages_;
+  std::span<const Turn> turns_;
   StepInfo first_;
   std::uint64_t steps_;
   std::uint64_t stride_;
 };
 
-CpuProgram::CpuProgram(Plan plan, std::vector<Kernel> kernels, std::shared_ptr<ThreadTeam> team)
-    : plan_(std::move(plan)), kernels_(std::move(kernels)), team_(std::move(team)) {
+CpuProgram::CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
+                       std::shared_ptr<ThreadTeam> team)
+    : plan_(std::move(plan)),
+      kernels_(std::move(kernels)),
+      chains_(std::move(chains)),
+      team_(std::move(team)) {
   std::size_t packed_bytes = 0;
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     if (!plan_.runs(n)) continue;
     scratch_stride_ = std::max(scratch_stride_, align_up(kernels_[n].scratch_bytes));
     packed_bytes += align_up(kernels_[n].packed_bytes);
-    for (const Stage& stage : kernels_[n].packing) packing_.push_back({n, &stage});
-    for (const Stage& stage : kernels_[n].stages) stages_.push_back({n, &stage});
+    for (const Stage& stage : kernels_[n].packing) packing_.push_back({{n, &stage}});
+    for (const Stage& stage : kernels_[n].stages) stages_.push_back({{n, &stage}});
+  }
+  auto chain = chains_.cbegin();
+  for (auto turn = stages_.cbegin(); turn != stages_.cend();) {
+    if (chain == chains_.cend() || turn->alone.node < chain->nodes.front()) {
+      turns_.push_back(*turn++);
+      continue;
+    }
+    add_chain(*chain);
+    while (turn != stages_.cend() && chain->together().has(turn->alone.node)) ++turn;
+    ++chain;
   }
   scratch_ = allocate(scratch_stride_ * static_cast<std::size_t>(team_->threads()));
   packed_ = allocate(packed_bytes);
   constants_ = allocate(plan_.bytes[static_cast<std::size_t>(Storage::constant)]);
   const std::vector<std::byte> constants = constant_bytes(plan_);
   if (!constants.empty()) std::memcpy(constants_->data(), constants.data(), constants.size());
+}
+
+void CpuProgram::add_chain(const SampleChain& chain) {
+  std::vector<Turn> after;
+  for (std::size_t n = chain.nodes.front(); n <= chain.nodes.back(); ++n) {
+    if (!plan_.runs(n)) continue;
+    const bool is_member = std::ranges::binary_search(chain.nodes, n);
+    const Stage* by_sample = is_member ? sample_stage_of(kernels_[n]) : nullptr;
+    bool before = is_member;
+    for (const Stage& stage : kernels_[n].stages) {
+      if (&stage == by_sample) {
+        before = false;
+      } else {
+        (before ? turns_ : after).push_back({{n, &stage}});
+      }
+    }
+  }
+  turns_.push_back({{}, &chain});
+  turns_.insert(turns_.end(), after.begin(), after.end());
+}
+
+void CpuProgram::run_part(const SampleChain& chain, const Task& task) const {
+  const Range mine = split(chain.samples, chain.parts(), task.index);
+  Range block{mine.begin, mine.begin};
+  do {  // a part without samples has sums of nothing
+    block.end = std::min(block.begin + chain.block, mine.end);
+    for (const std::size_t n : chain.nodes) {
+      const SampleStage& stage = *sample_stage_of(kernels_[n])->by_sample;
+      stage.run(args_[n], task, {block, task.index, block.begin == mine.begin});
+    }
+    block.begin = block.end;
+  } while (block.begin < mine.end);
 }
 
 std::byte* CpuProgram::scratch(int thread) const {
@@ -88,9 +138,9 @@ void CpuProgram::bind(std::size_t slot, const void* address) {
 void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) {
   LINNET_ASSERT(operands_.attached());
   operands_.require_bound(plan_);
-  if (stages_.empty()) return;
+  if (turns_.empty()) return;
   pack(first);
-  Run work(*this, stages_, first, steps, stride);
+  Run work(*this, turns_, first, steps, stride);
   team_->run(work);
 }
 
@@ -105,12 +155,13 @@ std::vector<NodeTime> CpuProgram::profile(const StepInfo& first, std::uint64_t s
   for (; step.step < first.step + steps; step = step.after(1, 0)) {
     const Clock::time_point begin = Clock::now();
     for (auto stage = stages_.cbegin(); stage != stages_.cend();) {
-      const auto end = std::find_if(stage, stages_.cend(),
-                                    [&](const BoundStage& s) { return s.node != stage->node; });
+      const auto end = std::find_if(stage, stages_.cend(), [&](const Turn& t) {
+        return t.alone.node != stage->alone.node;
+      });
       Run work(*this, {stage, end}, step, 1, 0);
       const Clock::time_point start = Clock::now();
       team_->run(work);
-      times.add(stage->node, seconds(start - begin), seconds(Clock::now() - start));
+      times.add(stage->alone.node, seconds(start - begin), seconds(Clock::now() - start));
       stage = end;
     }
   }
@@ -122,9 +173,9 @@ std::optional<std::size_t> CpuProgram::first_not_finite(const StepInfo& step) {
   operands_.require_bound(plan_);
   pack(step);
   for (auto stage = stages_.cbegin(); stage != stages_.cend();) {
-    const std::size_t n = stage->node;
+    const std::size_t n = stage->alone.node;
     const auto end =
-        std::find_if(stage, stages_.cend(), [&](const BoundStage& s) { return s.node != n; });
+        std::find_if(stage, stages_.cend(), [&](const Turn& t) { return t.alone.node != n; });
     Run work(*this, {stage, end}, step, 1, 0);
     team_->run(work);
     const auto output = [&](std::size_t i) {

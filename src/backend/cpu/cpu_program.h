@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/sample_chains.h"
 #include "base/thread_team.h"
 #include "runtime/operands.h"
 
@@ -15,7 +16,8 @@ namespace linnet::cpu {
 /// A plan with its kernels bound to addresses, run by a thread team in one parallel region.
 class CpuProgram final : public Program {
  public:
-  CpuProgram(Plan plan, std::vector<Kernel> kernels, std::shared_ptr<ThreadTeam> team);
+  CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
+             std::shared_ptr<ThreadTeam> team);
 
   const Plan& plan() const override { return plan_; }
   std::size_t private_bytes() const override {
@@ -34,14 +36,23 @@ class CpuProgram final : public Program {
     std::size_t node;
     const Stage* stage;
   };
+  /// A stage, or a chain in its place.
+  struct Turn {
+    BoundStage alone;
+    const SampleChain* chain = nullptr;
+  };
   class Run;
 
+  void add_chain(const SampleChain& chain);
+  /// Runs a part of a chain's samples.
+  void run_part(const SampleChain& chain, const Task& task) const;
   void pack(const StepInfo& step);
   std::byte* scratch(int thread) const;
   void poison_outputs(std::size_t node) const;
 
   Plan plan_;
   std::vector<Kernel> kernels_;
+  std::vector<SampleChain> chains_;
   std::shared_ptr<ThreadTeam> team_;
   std::unique_ptr<Buffer> constants_;
   std::unique_ptr<Buffer> scratch_;
@@ -49,9 +60,10 @@ class CpuProgram final : public Program {
   std::size_t scratch_stride_ = 0;
   Operands operands_;
   std::vector<Args> args_;  ///< by node
-  std::vector<BoundStage> packing_;
+  std::vector<Turn> packing_;
   bool is_packed_ = false;
-  std::vector<BoundStage> stages_;
+  std::vector<Turn> stages_;  ///< node by node
+  std::vector<Turn> turns_;   ///< the same stages as they run
 };
 
 }  // namespace linnet::cpu

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -83,10 +84,35 @@ inline int tasks_for(std::int64_t items, double cost_each) {
                                                       std::max<std::int64_t>(items, 1))));
 }
 
+/// Parts of a batch whose sums are kept apart: a function of the batch alone, so that sums are the
+/// same bits whoever computes a part.
+constexpr int sample_parts(std::int64_t samples) {
+  return static_cast<int>(std::clamp<std::int64_t>(samples / 8, 1, 128));
+}
+
+/// Samples of one part of a batch; `begins`: they are its first ones.
+struct SampleBlock {
+  Range samples;
+  int part = 0;
+  bool begins = true;
+};
+
+/// What a stage does sample by sample, so that it may run in a chain (sample_chains.h): of the
+/// operands listed here it reads and writes the samples of its block alone, which are their first
+/// dimension; of others it reads what stands before the chain. Later stages of its kernel read and
+/// write none of the listed ones.
+struct SampleStage {
+  std::int64_t samples = 0;
+  std::vector<std::size_t> inputs;
+  std::vector<std::size_t> outputs;
+  std::function<void(const Args&, const Task&, const SampleBlock&)> run;
+};
+
 /// Tasks that may run at the same time, in any order, on any thread.
 struct Stage {
   int tasks = 1;
   std::function<void(const Args&, const Task&)> run;
+  std::shared_ptr<const SampleStage> by_sample = nullptr;
 };
 
 /// Returns a stage of `tasks` tasks, each f(args, task), or f(args) where it needs to know no more.
@@ -113,6 +139,40 @@ Stage parallel(int tasks, std::int64_t items, F f) {
           }};
 }
 
+/// Returns a stage over the samples of a batch of `cost_each` (as tasks_for()), whose sums, if any,
+/// are kept apart by SampleBlock::part.
+inline Stage over_samples(double cost_each, SampleStage stage) {
+  auto by_sample = std::make_shared<const SampleStage>(std::move(stage));
+  const std::int64_t samples = by_sample->samples;
+  const int parts = sample_parts(samples);
+  const int tasks = std::min(tasks_for(samples, cost_each), parts);
+  return {tasks,
+          [=](const Args& args, const Task& task) {
+            const Range mine = split(parts, tasks, task.index);
+            for (auto part = static_cast<int>(mine.begin); part < mine.end; ++part) {
+              by_sample->run(args, task, {split(samples, parts, part), part});
+            }
+          },
+          by_sample};
+}
+
+/// Returns the same for a stage without sums: each f(args, task, range).
+template <class F>
+Stage over_samples(std::int64_t samples, double cost_each, std::vector<std::size_t> inputs,
+                   std::vector<std::size_t> outputs, F f) {
+  Stage stage = parallel(tasks_for(samples, cost_each), samples, f);
+  stage.by_sample = std::make_shared<const SampleStage>(
+      SampleStage{samples, std::move(inputs), std::move(outputs),
+                  [f = std::move(f)](const Args& args, const Task& task, const SampleBlock& block) {
+                    if constexpr (std::is_invocable_v<F, const Args&, Range>) {
+                      f(args, block.samples);
+                    } else {
+                      f(args, task, block.samples);
+                    }
+                  }});
+  return stage;
+}
+
 /// A node made ready to run: its stages follow each other. The number of tasks must follow from
 /// shapes alone, never from the number of threads: that is what makes runs equal to the bit.
 struct Kernel {
@@ -134,6 +194,16 @@ template <class F>
 Kernel one_stage(std::int64_t items, double cost_each, F f) {
   Kernel kernel;
   kernel.stages.push_back(parallel(tasks_for(items, cost_each), items, std::move(f)));
+  return kernel;
+}
+
+/// Returns a kernel of one over_samples() stage.
+template <class F>
+Kernel sample_stage(std::int64_t samples, double cost_each, std::vector<std::size_t> inputs,
+                    std::vector<std::size_t> outputs, F f) {
+  Kernel kernel;
+  kernel.stages.push_back(
+      over_samples(samples, cost_each, std::move(inputs), std::move(outputs), std::move(f)));
   return kernel;
 }
 

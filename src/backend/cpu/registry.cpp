@@ -25,15 +25,22 @@ std::optional<Kernel> settled(const NodeView& node, std::optional<Kernel> kernel
 Kernel packed_in_each_run(Kernel kernel) {
   if (kernel.packing.empty()) return kernel;
   const std::size_t at = align_up(kernel.workspace_bytes);
+  /// Calls `run` with what is packed in the workspace.
+  const auto from_workspace = [at](auto run) {
+    return [at, run = std::move(run)](const Args& args, const auto&... task) {
+      Args inner = args;
+      inner.packed = args.workspace + at;
+      run(inner, task...);
+    };
+  };
   std::vector<Stage> stages;
   for (std::vector<Stage>* part : {&kernel.packing, &kernel.stages}) {
     for (Stage& stage : *part) {
-      stages.push_back(parallel(stage.tasks, [at, run = std::move(stage.run)](const Args& args,
-                                                                              const Task& task) {
-        Args inner = args;
-        inner.packed = args.workspace + at;
-        run(inner, task);
-      }));
+      stages.push_back({stage.tasks, from_workspace(std::move(stage.run))});
+      if (stage.by_sample == nullptr) continue;
+      SampleStage by_sample = *stage.by_sample;
+      by_sample.run = from_workspace(std::move(by_sample.run));
+      stages.back().by_sample = std::make_shared<const SampleStage>(std::move(by_sample));
     }
   }
   kernel.packing.clear();

@@ -33,6 +33,25 @@ Kernel total(std::int64_t items, double cost_each, double factor, F f) {
   return kernel;
 }
 
+/// Returns the same where f computes sample by sample what `samples` lists, in parts of a batch.
+template <class F>
+Kernel sample_total(SampleStage samples, double cost_each, double factor, F f) {
+  const int parts = sample_parts(samples.samples);
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(double) * static_cast<std::size_t>(parts);
+  samples.run = [=](const Args& args, const Task& /*task*/, const SampleBlock& block) {
+    double& sum = args.work<double>()[block.part];
+    sum = (block.begins ? 0.0 : sum) + f(args, block.samples);
+  };
+  kernel.stages.push_back(over_samples(cost_each, std::move(samples)));
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    double sum = 0;
+    for (int part = 0; part < parts; ++part) sum += args.work<double>()[part];
+    *args.out(kFirst) = static_cast<float>(factor * sum);
+  }));
+  return kernel;
+}
+
 /// 1 / count, and 0 for an empty batch, whose loss is 0.
 constexpr double mean_factor(std::int64_t count) {
   return count > 0 ? 1.0 / static_cast<double>(count) : 0.0;

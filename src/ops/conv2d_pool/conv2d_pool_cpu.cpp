@@ -58,7 +58,6 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const Images images = padded_images(attrs, s);
   const std::int64_t taps = images.sample.taps();
   const std::int64_t outputs = images.sample.pooled_h * images.sample.pooled_w * s.co;
-  const int tasks = tasks_for(s.n, sample_cost(s));
   Kernel kernel;
   // Weights as (taps, C_out), then the bias.
   kernel.packed_bytes = sizeof(float) * static_cast<std::size_t>((taps + 1) * s.co);
@@ -73,15 +72,16 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
     }
   }));
   kernel.stages.push_back(
-      parallel(tasks, s.n, [=](const Args& args, const Task& task, Range samples) {
-        auto* image = reinterpret_cast<float*>(task.scratch);
-        for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-          pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
-          conv_pool_forward(images.sample, image, args.pack(), args.pack() + taps * s.co,
-                            args.out(Out::y) + n * outputs,
-                            args.out<std::uint8_t>(Out::winner) + n * outputs);
-        }
-      }));
+      over_samples(s.n, sample_cost(s), {In::x}, {Out::y, Out::winner},
+                   [=](const Args& args, const Task& task, Range samples) {
+                     auto* image = reinterpret_cast<float*>(task.scratch);
+                     for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+                       pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
+                       conv_pool_forward(images.sample, image, args.pack(),
+                                         args.pack() + taps * s.co, args.out(Out::y) + n * outputs,
+                                         args.out<std::uint8_t>(Out::winner) + n * outputs);
+                     }
+                   }));
   return kernel;
 }
 
@@ -96,25 +96,30 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t taps = images.sample.taps();
   const std::int64_t outputs = images.sample.pooled_h * images.sample.pooled_w * s.co;
   const std::int64_t sums = (taps + 1) * s.co;  // dw as (taps, C_out), then db
-  const int tasks = std::min(tasks_for(s.n, sample_cost(s)), 16);
+  const int parts = sample_parts(s.n);
   Kernel kernel;
-  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * sums);
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(parts * sums);
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats + kConvPoolSlack);
   kernel.stages.push_back(
-      parallel(tasks, s.n, [=](const Args& args, const Task& task, Range samples) {
-        auto* image = reinterpret_cast<float*>(task.scratch);
-        float* dw = args.work() + task.index * sums;
-        std::fill_n(dw, sums, 0.0F);
-        for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-          pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
-          conv_pool_backward(images.sample, image, args.in(In::dy) + n * outputs,
-                             args.in(In::y) + n * outputs,
-                             args.in<std::uint8_t>(In::winner) + n * outputs, dw, dw + taps * s.co);
-        }
-      }));
+      over_samples(sample_cost(s),
+                   {s.n,
+                    {In::x, In::dy, In::y, In::winner},
+                    {},
+                    [=](const Args& args, const Task& task, const SampleBlock& block) {
+                      auto* image = reinterpret_cast<float*>(task.scratch);
+                      float* dw = args.work() + block.part * sums;
+                      if (block.begins) std::fill_n(dw, sums, 0.0F);
+                      for (std::int64_t n = block.samples.begin; n < block.samples.end; ++n) {
+                        pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
+                        conv_pool_backward(images.sample, image, args.in(In::dy) + n * outputs,
+                                           args.in(In::y) + n * outputs,
+                                           args.in<std::uint8_t>(In::winner) + n * outputs, dw,
+                                           dw + taps * s.co);
+                      }
+                    }}));
   kernel.stages.push_back(parallel(1, [=](const Args& args) {
     float* total = args.work();
-    for (int t = 1; t < tasks; ++t) {
+    for (int t = 1; t < parts; ++t) {
       for (std::int64_t i = 0; i < sums; ++i) total[i] += args.work()[t * sums + i];
     }
     for (std::int64_t o = 0; o < s.co; ++o) {

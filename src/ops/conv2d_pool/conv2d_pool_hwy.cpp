@@ -27,6 +27,14 @@ namespace linnet::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET <= HWY_AVX3
+/// Vectors of 16 have loops of their own.
+#define LINNET_LONG_VECTORS 1
+using LongTag = hn::CappedTag<float, 16>;
+#else
+#define LINNET_LONG_VECTORS 0
+#endif
+
 /// The largest of a window's four sums and which it is, the first of equal ones.
 template <class D, class V, class I>
 HWY_INLINE void largest(D d, V z0, V z1, V z2, V z3, V& best, I& winner) {
@@ -42,63 +50,105 @@ HWY_INLINE void largest(D d, V z0, V z1, V z2, V z3, V& best, I& winner) {
   }
   const V top = hn::Max(z0, z1);
   const V bottom = hn::Max(z2, z3);
+#if LINNET_LONG_VECTORS
+  const I right_of_top =
+      hn::IfThenElseZero(hn::RebindMask(integers, hn::Gt(z1, z0)), hn::Set(integers, 1));
+  const I right_of_bottom = hn::IfThenElse(hn::RebindMask(integers, hn::Gt(z3, z2)),
+                                           hn::Set(integers, 3), hn::Set(integers, 2));
+  winner =
+      hn::IfThenElse(hn::RebindMask(integers, hn::Gt(bottom, top)), right_of_bottom, right_of_top);
+#else
   // A true mask is -1, all ones: what is subtracted from 0 and from 2 is 1.
   const I right_of_top = hn::BitCast(integers, hn::VecFromMask(d, hn::Gt(z1, z0)));
   const I right_of_bottom = hn::BitCast(integers, hn::VecFromMask(d, hn::Gt(z3, z2)));
   winner = hn::IfThenElse(hn::RebindMask(integers, hn::Gt(bottom, top)),
                           hn::Sub(hn::Set(integers, 2), right_of_bottom),
                           hn::Sub(hn::Zero(integers), right_of_top));
+#endif
   best = hn::Max(top, bottom);
 }
 
-/// Channels [c0, c0 + kVectors * lanes) of all pooled pixels: the four convolution results of a
-/// window are summed in registers, and only the largest leaves them.
-template <int kVectors, int kRows, int kRow, class D>
-HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, const float* image,
-                                 const float* w, const float* b, float* y, std::uint8_t* winner) {
-  using V = hn::Vec<D>;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+/// Stores a window's largest sum and which it is, after the activation.
+template <class D>
+HWY_INLINE void store_window(D d, bool relu, const hn::Vec<D> (&sums)[4], float* y,
+                             std::uint8_t* winner) {
   const hn::RebindToUnsigned<D> integers;
   const hn::Rebind<std::uint8_t, D> bytes;
+  hn::Vec<D> best;
+  hn::Vec<decltype(integers)> index;
+  largest(d, sums[0], sums[1], sums[2], sums[3], best, index);
+  if (relu) {
+    // Where nothing is positive the activated window is all zeros, and its first one wins.
+    const auto none = hn::Le(best, hn::Zero(d));
+    best = hn::IfThenZeroElse(none, best);
+    index = hn::IfThenZeroElse(hn::RebindMask(integers, none), index);
+  }
+  hn::StoreU(best, d, y);
+  hn::StoreU(hn::TruncateTo(bytes, index), bytes, winner);
+}
+
+/// Channels [c0, c0 + kVectors * lanes) of kWindows pooled pixels side by side, from pixel `at` of
+/// y on: the four convolution results of a window are summed in registers, and only the largest
+/// leaves them.
+template <int kWindows, int kVectors, int kRows, int kRow, class D>
+HWY_INLINE void forward_windows(D d, const ConvPoolSample& s, std::int64_t c0, const float* x,
+                                const float* w, const float* b, std::int64_t at, float* y,
+                                std::uint8_t* winner) {
+  using V = hn::Vec<D>;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  V sums[kWindows][kVectors][4];
+  for (int v = 0; v < kVectors; ++v) {
+    const V bias = hn::LoadU(d, b + c0 + v * lanes);
+    for (auto& window : sums) {
+      for (V& sum : window[v]) sum = bias;
+    }
+  }
+  HWY_UNROLL(1)  // or GCC keeps a row of vectors for the next k on the stack
+  for (int k = 0; k < kRows; ++k) {
+    LINNET_UNROLL_TAPS
+    for (int t = 0; t < kRow; ++t) {
+      const float* weights = w + (k * kRow + t) * s.out_channels + c0;
+      for (int n = 0; n < kWindows; ++n) {
+        const float* top = x + k * s.row + 2 * n * s.channels + t;
+        const V x00 = hn::Set(d, top[0]);
+        const V x01 = hn::Set(d, top[s.channels]);
+        const V x10 = hn::Set(d, top[s.row]);
+        const V x11 = hn::Set(d, top[s.row + s.channels]);
+        for (int v = 0; v < kVectors; ++v) {
+          const V weight = hn::LoadU(d, weights + v * lanes);
+          V(&sum)[4] = sums[n][v];
+          sum[0] = hn::MulAdd(x00, weight, sum[0]);
+          sum[1] = hn::MulAdd(x01, weight, sum[1]);
+          sum[2] = hn::MulAdd(x10, weight, sum[2]);
+          sum[3] = hn::MulAdd(x11, weight, sum[3]);
+        }
+      }
+    }
+  }
+  for (int n = 0; n < kWindows; ++n) {
+    for (int v = 0; v < kVectors; ++v) {
+      const std::int64_t to = (at + n) * s.out_channels + c0 + v * lanes;
+      store_window(d, s.relu, sums[n][v], y + to, winner + to);
+    }
+  }
+}
+
+/// Channels [c0, c0 + kVectors * lanes) of all pooled pixels.
+template <int kWindows, int kVectors, int kRows, int kRow, class D>
+HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, const float* image,
+                                 const float* w, const float* b, float* y, std::uint8_t* winner) {
   for (std::int64_t i = 0; i < s.pooled_h; ++i) {
-    for (std::int64_t j = 0; j < s.pooled_w; ++j) {
-      const float* x = image + 2 * i * s.row + 2 * j * s.channels;
-      V sums[4][kVectors];
-      for (int v = 0; v < kVectors; ++v) {
-        const V bias = hn::LoadU(d, b + c0 + v * lanes);
-        for (auto& sum : sums) sum[v] = bias;
-      }
-      HWY_UNROLL(1)  // or GCC keeps a row of vectors for the next k on the stack
-      for (int k = 0; k < kRows; ++k) {
-        LINNET_UNROLL_TAPS
-        for (int t = 0; t < kRow; ++t) {
-          const float* weights = w + (k * kRow + t) * s.out_channels + c0;
-          const V x00 = hn::Set(d, x[k * s.row + t]);
-          const V x01 = hn::Set(d, x[k * s.row + s.channels + t]);
-          const V x10 = hn::Set(d, x[(k + 1) * s.row + t]);
-          const V x11 = hn::Set(d, x[(k + 1) * s.row + s.channels + t]);
-          for (int v = 0; v < kVectors; ++v) {
-            const V weight = hn::LoadU(d, weights + v * lanes);
-            sums[0][v] = hn::MulAdd(x00, weight, sums[0][v]);
-            sums[1][v] = hn::MulAdd(x01, weight, sums[1][v]);
-            sums[2][v] = hn::MulAdd(x10, weight, sums[2][v]);
-            sums[3][v] = hn::MulAdd(x11, weight, sums[3][v]);
-          }
-        }
-      }
-      const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c0;
-      for (int v = 0; v < kVectors; ++v) {
-        V best;
-        hn::Vec<decltype(integers)> index;
-        largest(d, sums[0][v], sums[1][v], sums[2][v], sums[3][v], best, index);
-        if (s.relu) {
-          // Where nothing is positive the activated window is all zeros, and its first one wins.
-          const auto none = hn::Le(best, hn::Zero(d));
-          best = hn::IfThenZeroElse(none, best);
-          index = hn::IfThenZeroElse(hn::RebindMask(integers, none), index);
-        }
-        hn::StoreU(best, d, y + at + v * lanes);
-        hn::StoreU(hn::TruncateTo(bytes, index), bytes, winner + at + v * lanes);
+    const float* x = image + 2 * i * s.row;
+    const std::int64_t at = i * s.pooled_w;
+    std::int64_t j = 0;
+    for (; j + kWindows <= s.pooled_w; j += kWindows) {
+      forward_windows<kWindows, kVectors, kRows, kRow>(d, s, c0, x + 2 * j * s.channels, w, b,
+                                                       at + j, y, winner);
+    }
+    if constexpr (kWindows > 1) {
+      for (; j < s.pooled_w; ++j) {
+        forward_windows<1, kVectors, kRows, kRow>(d, s, c0, x + 2 * j * s.channels, w, b, at + j, y,
+                                                  winner);
       }
     }
   }
@@ -157,21 +207,94 @@ HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0,
   hn::StoreU(bias, d, db + c0);
 }
 
-/// Vectors of 8 at most: what every multiple of 8 channels is made of, and what leaves registers
-/// for the sums.
+/// Vectors of 8 at most: what every multiple of 8 channels is made of.
 using Tag = hn::CappedTag<float, 8>;
 
+#if LINNET_LONG_VECTORS
+/// The weights of a 3x3 kernel over one channel, all in registers.
+template <class D>
+struct Weights3x3 {
+  hn::Vec<D> bias;
+  hn::Vec<D> taps[9];
+};
+
+/// kWindows pooled pixels side by side, from pixel `at` of y on; each pixel that they cover, from x
+/// on, is read once.
+template <int kWindows, class D>
+HWY_INLINE void windows_3x3(D d, const ConvPoolSample& s, const float* x,
+                            const Weights3x3<D>& weights, std::int64_t at, float* y,
+                            std::uint8_t* winner) {
+  using V = hn::Vec<D>;
+  V sums[kWindows][4];
+  for (auto& window : sums) {
+    for (V& sum : window) sum = weights.bias;
+  }
+  HWY_UNROLL(4)
+  for (int k = 0; k < 4; ++k, x += s.row) {
+    V pixels[2 * kWindows + 2];
+    for (int p = 0; p < 2 * kWindows + 2; ++p) pixels[p] = hn::Set(d, x[p]);
+    for (int t = 0; t < 3; ++t) {
+      for (int n = 0; n < kWindows; ++n) {
+        for (int below = 0; below < 2; ++below) {  // the window's upper and lower results
+          if (k - below < 0 || k - below > 2) continue;
+          const V tap = weights.taps[3 * (k - below) + t];
+          V* sum = sums[n] + 2 * below;
+          sum[0] = hn::MulAdd(pixels[2 * n + t], tap, sum[0]);
+          sum[1] = hn::MulAdd(pixels[2 * n + t + 1], tap, sum[1]);
+        }
+      }
+    }
+  }
+  for (int n = 0; n < kWindows; ++n) {
+    const std::int64_t to = (at + n) * s.out_channels;
+    store_window(d, s.relu, sums[n], y + to, winner + to);
+  }
+}
+
+/// forward_channels() of a 3x3 kernel over one channel.
+template <class D>
+HWY_INLINE void forward_3x3(D d, const ConvPoolSample& sample, std::int64_t c0, const float* image,
+                            const float* w, const float* b, float* y, std::uint8_t* winner) {
+  const ConvPoolSample s = sample;  // which stores of winners cannot change
+  Weights3x3<D> weights;
+  weights.bias = hn::LoadU(d, b + c0);
+  for (int t = 0; t < 9; ++t) weights.taps[t] = hn::LoadU(d, w + t * s.out_channels + c0);
+  for (std::int64_t i = 0; i < s.pooled_h; ++i) {
+    const float* x = image + 2 * i * s.row;
+    std::int64_t at = i * s.pooled_w;
+    const std::int64_t end = at + s.pooled_w;
+    for (; at + 2 <= end; at += 2, x += 4) {
+      windows_3x3<2>(d, s, x, weights, at, y + c0, winner + c0);
+    }
+    if (at < end) windows_3x3<1>(d, s, x, weights, at, y + c0, winner + c0);
+  }
+}
+#endif
+
+/// Eight sums at once hide the latency of an addition: of two windows, or of two vectors.
 template <int kRows, int kRow>
 void forward(const ConvPoolSample& s, const float* image, const float* w, const float* b, float* y,
              std::uint8_t* winner) {
   const Tag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t c = 0;
-  for (; c + 2 * lanes <= s.out_channels; c += 2 * lanes) {
-    forward_channels<2, kRows, kRow>(d, s, c, image, w, b, y, winner);
+#if LINNET_LONG_VECTORS
+  for (; c + 16 <= s.out_channels; c += 16) {
+    if constexpr (kRows == 3 && kRow == 3) {
+      if (s.channels == 1) {
+        forward_3x3(LongTag(), s, c, image, w, b, y, winner);
+        continue;
+      }
+    }
+    forward_channels<2, 1, kRows, kRow>(LongTag(), s, c, image, w, b, y, winner);
   }
+#else
+  for (; c + 2 * lanes <= s.out_channels; c += 2 * lanes) {
+    forward_channels<1, 2, kRows, kRow>(d, s, c, image, w, b, y, winner);
+  }
+#endif
   for (; c < s.out_channels; c += lanes) {
-    forward_channels<1, kRows, kRow>(d, s, c, image, w, b, y, winner);
+    forward_channels<1, 1, kRows, kRow>(d, s, c, image, w, b, y, winner);
   }
 }
 
@@ -277,14 +400,59 @@ void backward_winners(const ConvPoolSample& s, const float* image, const float* 
   }
 }
 
-/// All rows of the kernel have their sums in registers together.
-template <int kRows, int kRow>
+#if LINNET_LONG_VECTORS
+/// backward_channels() of a 3x3 kernel over one channel, with vectors of 16: all that a window's
+/// four results multiplied, 4x4 pixels, is one vector, in which each channel looks up its winner's.
+template <class D>
+HWY_INLINE void backward_3x3(D d, const ConvPoolSample& s, std::int64_t c0, const float* image,
+                             const float* dy, const float* y, const std::uint8_t* winner, float* dw,
+                             float* db) {
+  using V = hn::Vec<D>;
+  const hn::RebindToSigned<D> integers;
+  const hn::CappedTag<float, 4> line;
+  V sums[9];
+  for (int t = 0; t < 9; ++t) sums[t] = hn::LoadU(d, dw + t * s.out_channels + c0);
+  V bias = hn::LoadU(d, db + c0);
+  for (std::int64_t i = 0; i < s.pooled_h; ++i) {
+    for (std::int64_t j = 0; j < s.pooled_w; ++j) {
+      const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c0;
+      const auto [dz, won] = load_won(d, dy + at, winner + at);
+      V g = dz;
+      if (s.relu) g = hn::IfThenElseZero(hn::Gt(hn::LoadU(d, y + at), hn::Zero(d)), g);
+      bias = hn::Add(bias, g);
+      const float* x = image + 2 * i * s.row + 2 * j;
+      const hn::Half<D> half;
+      const auto lines = [&](const float* from) {
+        return hn::Combine(half, hn::LoadU(line, from + s.row), hn::LoadU(line, from));
+      };
+      const V patch = hn::Combine(d, lines(x + 2 * s.row), lines(x));
+      // Winners 0 to 3 begin at pixels 0, 1, 4 and 5 of the patch.
+      const auto first = hn::Add(won, hn::And(won, hn::Set(integers, 2)));
+      HWY_UNROLL(9)
+      for (int t = 0; t < 9; ++t) {
+        const auto pixel = hn::Add(first, hn::Set(integers, t / 3 * 4 + t % 3));
+        sums[t] = hn::MulAdd(g, hn::TableLookupLanes(patch, hn::IndicesFromVec(d, pixel)), sums[t]);
+      }
+    }
+  }
+  for (int t = 0; t < 9; ++t) hn::StoreU(sums[t], d, dw + t * s.out_channels + c0);
+  hn::StoreU(bias, d, db + c0);
+}
+#endif
+
+/// A 3x3 kernel, whose sums are in registers together.
 void backward(const ConvPoolSample& s, const float* image, const float* dy, const float* y,
               const std::uint8_t* winner, float* dw, float* db) {
   const Tag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (std::int64_t c = 0; c < s.out_channels; c += lanes) {
-    backward_channels<kRows, kRow>(d, s, c, image, dy, y, winner, dw, db);
+  std::int64_t c = 0;
+#if LINNET_LONG_VECTORS
+  for (; s.channels == 1 && c + 16 <= s.out_channels; c += 16) {
+    backward_3x3(LongTag(), s, c, image, dy, y, winner, dw, db);
+  }
+#endif
+  for (; c < s.out_channels; c += lanes) {
+    backward_channels<3, 3>(d, s, c, image, dy, y, winner, dw, db);
   }
 }
 
@@ -304,11 +472,13 @@ void Backward(const ConvPoolSample& s, const float* image, const float* dy, cons
   const auto is = [&](std::int64_t rows, std::int64_t row) {
     return s.kernel_h == rows && s.kernel_row == row;
   };
-  if (is(3, 3)) return backward<3, 3>(s, image, dy, y, winner, dw, db);
+  if (is(3, 3)) return backward(s, image, dy, y, winner, dw, db);
   if (is(3, 9)) return backward_winners<3, 9>(s, image, dy, y, winner, dw, db);
   if (is(5, 5)) return backward_winners<5, 5>(s, image, dy, y, winner, dw, db);
   if (is(5, 15)) return backward_winners<5, 15>(s, image, dy, y, winner, dw, db);
 }
+
+#undef LINNET_LONG_VECTORS
 
 }  // namespace HWY_NAMESPACE
 }  // namespace linnet::cpu

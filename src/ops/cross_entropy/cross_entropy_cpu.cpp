@@ -56,18 +56,21 @@ std::optional<Kernel> prepare_fused(const NodeView& node) {
   const std::int64_t n = node.in(In::logits)[0];
   const std::int64_t classes = node.in(In::logits)[1];
   const double cost = 2.0 * static_cast<double>(classes) + 10;
-  return total(n, cost, mean_factor(n), [=](const Args& args, Range range) {
-    const auto* labels = args.in<std::int32_t>(In::labels);
-    double sum = 0;
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const float* x = args.in(In::logits) + i * classes;
-      const std::int32_t label = labels[i];
-      const float log_sum = softmax_row(x, classes, args.out(Out::probabilities) + i * classes);
-      const bool known = is_class(label, classes);
-      sum += known ? log_sum - x[label] : std::numeric_limits<double>::quiet_NaN();
-    }
-    return sum;
-  });
+  return sample_total({n, {In::logits, In::labels}, {Out::probabilities}}, cost, mean_factor(n),
+                      [=](const Args& args, Range range) {
+                        const auto* labels = args.in<std::int32_t>(In::labels);
+                        double sum = 0;
+                        for (std::int64_t i = range.begin; i < range.end; ++i) {
+                          const float* x = args.in(In::logits) + i * classes;
+                          const std::int32_t label = labels[i];
+                          const float log_sum =
+                              softmax_row(x, classes, args.out(Out::probabilities) + i * classes);
+                          const bool known = is_class(label, classes);
+                          sum +=
+                              known ? log_sum - x[label] : std::numeric_limits<double>::quiet_NaN();
+                        }
+                        return sum;
+                      });
 }
 
 std::optional<Kernel> prepare_fused_gradient(const NodeView& node) {
@@ -76,16 +79,17 @@ std::optional<Kernel> prepare_fused_gradient(const NodeView& node) {
   const std::int64_t n = node.in(In::probabilities)[0];
   const std::int64_t classes = node.in(In::probabilities)[1];
   const auto factor = static_cast<float>(mean_factor(n));
-  return one_stage(n, 0.4 * static_cast<double>(classes), [=](const Args& args, Range range) {
-    const float slope = factor * *args.in(In::dloss);
-    const auto* labels = args.in<std::int32_t>(In::labels);
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const float* p = args.in(In::probabilities) + i * classes;
-      float* dx = args.out(Out::dlogits) + i * classes;
-      for (std::int64_t c = 0; c < classes; ++c) dx[c] = slope * p[c];
-      if (is_class(labels[i], classes)) dx[labels[i]] -= slope;
-    }
-  });
+  return sample_stage(n, 0.4 * static_cast<double>(classes), {In::probabilities, In::labels},
+                      {Out::dlogits}, [=](const Args& args, Range range) {
+                        const float slope = factor * *args.in(In::dloss);
+                        const auto* labels = args.in<std::int32_t>(In::labels);
+                        for (std::int64_t i = range.begin; i < range.end; ++i) {
+                          const float* p = args.in(In::probabilities) + i * classes;
+                          float* dx = args.out(Out::dlogits) + i * classes;
+                          for (std::int64_t c = 0; c < classes; ++c) dx[c] = slope * p[c];
+                          if (is_class(labels[i], classes)) dx[labels[i]] -= slope;
+                        }
+                      });
 }
 
 }  // namespace

@@ -23,13 +23,15 @@ struct Dims {
 Kernel thin_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;
-  return one_stage(e.n, row_cost(e.units, e.features), [=](const Args& args, Range rows) {
-    float* y = args.out(Out::y) + rows.begin * e.units;
-    thin_forward({rows.size(), e.features, e.units}, args.in(In::x) + rows.begin * e.features,
-                 args.in(In::w), y);
-    add_bias_and_activate(y, rows.size(), e.units, attrs.bias ? args.in(In::b) : nullptr,
-                          attrs.activation);
-  });
+  return sample_stage(e.n, row_cost(e.units, e.features), {In::x}, {Out::y},
+                      [=](const Args& args, Range rows) {
+                        float* y = args.out(Out::y) + rows.begin * e.units;
+                        thin_forward({rows.size(), e.features, e.units},
+                                     args.in(In::x) + rows.begin * e.features, args.in(In::w), y);
+                        add_bias_and_activate(y, rows.size(), e.units,
+                                              attrs.bias ? args.in(In::b) : nullptr,
+                                              attrs.activation);
+                      });
 }
 
 Kernel forward_kernel(const Dims& e, const DenseAttrs& attrs) {
@@ -54,10 +56,12 @@ Kernel forward_kernel(const Dims& e, const DenseAttrs& attrs) {
 Kernel thin_grad_input_kernel(const Dims& e) {
   using In = DenseGradInputOp::In;
   using Out = DenseGradInputOp::Out;
-  return one_stage(e.n, row_cost(e.units, e.features), [=](const Args& args, Range rows) {
-    thin_grad_input({rows.size(), e.features, e.units}, args.in(In::dz) + rows.begin * e.units,
-                    args.in(In::w), args.out(Out::dx) + rows.begin * e.features);
-  });
+  return sample_stage(e.n, row_cost(e.units, e.features), {In::dz}, {Out::dx},
+                      [=](const Args& args, Range rows) {
+                        thin_grad_input({rows.size(), e.features, e.units},
+                                        args.in(In::dz) + rows.begin * e.units, args.in(In::w),
+                                        args.out(Out::dx) + rows.begin * e.features);
+                      });
 }
 
 Kernel grad_input_kernel(const Dims& e) {

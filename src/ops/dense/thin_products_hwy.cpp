@@ -49,12 +49,26 @@ HWY_INLINE void dots(const ThinShape& s, const float* x, const float* w, float* 
   }
 }
 
+/// Units whose sums fit the registers beside those of 4 rows: 12 of 16 sums, or 20 of 32.
+constexpr int kUnitsAtOnce = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 5 : 3;
+
+/// The last units, fewer than kMost.
+template <int kRows, int kMost = kUnitsAtOnce>
+HWY_INLINE void rest_of_dots(const ThinShape& s, const float* x, const float* w, std::int64_t units,
+                             float* y) {
+  if constexpr (kMost > 1) {
+    if (units == kMost - 1) return dots<kRows, kMost - 1>(s, x, w, y);
+    rest_of_dots<kRows, kMost - 1>(s, x, w, units, y);
+  }
+}
+
 template <int kRows>
 HWY_INLINE void rows_of_dots(const ThinShape& s, const float* x, const float* w, float* y) {
   std::int64_t u = 0;
-  for (; u + 3 <= s.units; u += 3) dots<kRows, 3>(s, x, w + u * s.features, y + u);
-  if (s.units - u == 2) dots<kRows, 2>(s, x, w + u * s.features, y + u);
-  if (s.units - u == 1) dots<kRows, 1>(s, x, w + u * s.features, y + u);
+  for (; u + kUnitsAtOnce <= s.units; u += kUnitsAtOnce) {
+    dots<kRows, kUnitsAtOnce>(s, x, w + u * s.features, y + u);
+  }
+  rest_of_dots<kRows>(s, x, w + u * s.features, s.units - u, y + u);
 }
 
 void Forward(const ThinShape& s, const float* x, const float* w, float* y) {

@@ -10,10 +10,11 @@
 namespace linnet::cpu {
 namespace {
 
-constexpr std::uint32_t kMagnitude = 0x7FFFFFFF;
-constexpr std::uint32_t kInfinity = 0x7F800000;
+/// The bits that are all set in infinities and NaNs, and in no other number.
+constexpr std::uint32_t kExponent = 0x7F800000;
 
-/// Returns the largest magnitude's bits of each task, which vector instructions find, then of all.
+/// Finds whether a number of each task's part is not finite, by operations that every vector unit
+/// has, then of all.
 std::optional<Kernel> prepare(const NodeView& node) {
   using In = FiniteCheckOp::In;
   const std::int64_t elements = node.in(In::x).elements();
@@ -23,16 +24,17 @@ std::optional<Kernel> prepare(const NodeView& node) {
   kernel.stages.push_back(
       parallel(tasks, elements, [=](const Args& args, const Task& task, Range range) {
         const float* x = args.in(In::x);
-        std::uint32_t most = 0;
+        std::uint32_t found = 0;
         for (std::int64_t i = range.begin; i < range.end; ++i) {
-          most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
+          const std::uint32_t exponent = std::bit_cast<std::uint32_t>(x[i]) & kExponent;
+          found |= exponent == kExponent ? ~std::uint32_t{0} : 0;
         }
-        args.work<std::uint32_t>()[task.index] = most;
+        args.work<std::uint32_t>()[task.index] = found;
       }));
   kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
-    const auto* most = args.work<std::uint32_t>();
+    const auto* found = args.work<std::uint32_t>();
     const bool finite = args.inputs.size() < 3 || std::isfinite(args.in(In::loss)[0]);
-    if (finite && *std::max_element(most, most + tasks) < kInfinity) return;
+    if (finite && std::all_of(found, found + tasks, [](auto f) { return f == 0; })) return;
     double& stopped = *args.in_out<double>(In::stopped);
     stopped = stop_at(stopped, *task.step);
   }));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 
 #include "backend/cpu/kernel.h"
@@ -36,6 +37,15 @@ Convert converter(DType dtype) {
   }
 }
 
+/// Shuffled records lie anywhere in memory, and the processor sees only after some lines of one
+/// that it is read in order: its beginning is asked for while earlier records are converted.
+constexpr std::int64_t kRecordsAhead = 2;
+void prefetch_begin(const std::byte* record, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  constexpr std::size_t kBegin = 16 * kLine;
+  for (std::size_t i = 0; i < std::min(bytes, kBegin); i += kLine) __builtin_prefetch(record + i);
+}
+
 std::optional<Kernel> prepare(const NodeView& node) {
   using In = GatherBatchOp::In;
   using Out = GatherBatchOp::Out;
@@ -48,16 +58,22 @@ std::optional<Kernel> prepare(const NodeView& node) {
       size_of(node.outputs[Out::y].dtype) * static_cast<std::size_t>(size);
   const auto scale = static_cast<float>(attrs.scale);
   const auto shift = static_cast<float>(attrs.shift);
-  return one_stage(attrs.batch, 0.4 * static_cast<double>(size) + 20,
-                   [=](const Args& args, const Task& task, Range range) {
-                     const RecordIndex index(*task.step, attrs.shuffle);
-                     for (std::int64_t i = range.begin; i < range.end; ++i) {
-                       convert(args.in<std::byte>(In::data) + index(i) * record_bytes,
-                               args.out<std::byte>(Out::y) +
-                                   static_cast<std::size_t>(i) * out_bytes,
-                               size, scale, shift);
-                     }
-                   });
+  return sample_stage(attrs.batch, 0.4 * static_cast<double>(size) + 20, {}, {Out::y},
+                      [=](const Args& args, const Task& task, Range range) {
+                        const RecordIndex index(*task.step, attrs.shuffle);
+                        const auto record = [&](std::int64_t i) {
+                          return args.in<std::byte>(In::data) + index(i) * record_bytes;
+                        };
+                        for (std::int64_t i = range.begin; i < range.end; ++i) {
+                          if (i + kRecordsAhead < range.end) {
+                            prefetch_begin(record(i + kRecordsAhead), record_bytes);
+                          }
+                          convert(record(i),
+                                  args.out<std::byte>(Out::y) +
+                                      static_cast<std::size_t>(i) * out_bytes,
+                                  size, scale, shift);
+                        }
+                      });
 }
 
 }  // namespace

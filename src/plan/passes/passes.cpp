@@ -11,7 +11,7 @@ namespace {
 
 bool is_pass(std::string_view name) {
   const auto named = [&](const auto& pass) { return pass.name == name; };
-  return name == kOverlapSums ||
+  return name == kOverlapSums || name == kChainSamples ||
          std::any_of(forward_passes().begin(), forward_passes().end(), named) ||
          std::any_of(training_passes().begin(), training_passes().end(), named) ||
          std::any_of(final_passes().begin(), final_passes().end(), named);
@@ -26,7 +26,7 @@ std::string pass_names() {
   };
   add(forward_passes());
   add(training_passes());
-  return names + ", " + std::string(kOverlapSums);
+  return fmt::format("{}, {}, {}", names, kOverlapSums, kChainSamples);
 }
 
 /// Calls run(pass) for those that are not disabled.

@@ -14,6 +14,9 @@ namespace linnet {
 using Supports = std::function<bool(const Op& op, std::span<const ValueType> inputs,
                                     std::span<const ValueType> outputs)>;
 
+/// The name under which chains of nodes that compute sample by sample are left out.
+inline constexpr std::string_view kChainSamples = "chain_samples";
+
 /// A named rewriting of a graph that keeps its meaning.
 struct Pass {
   std::string_view name;
