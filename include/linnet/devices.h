@@ -60,6 +60,10 @@ struct CudaOptions {
   bool graph_required = false;
   /// Computes convolutions by cuDNN's graphs. false, for diagnosis: by Linnet's own kernels.
   bool cudnn = true;
+  /// Leaves out algorithms of cuDNN and cuBLASLt that add in an order that differs from run to run.
+  /// false: they are candidates, and the fastest is taken; a training's bits then differ between
+  /// runs.
+  bool deterministic = true;
   /// Folder for measured choices of algorithms; empty: they are not kept.
   std::string cache_folder = {};
   /// Path of the CUDA plug-in; empty: liblinnet_cuda.so in the folder of liblinnet.so.

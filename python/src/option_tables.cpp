@@ -131,6 +131,7 @@ const Options<CudaOptions>& options<CudaOptions>() {
                                         {option<&CudaOptions::graph_steps>("graph_steps"),
                                          option<&CudaOptions::graph_required>("graph_required"),
                                          option<&CudaOptions::cudnn>("cudnn"),
+                                         option<&CudaOptions::deterministic>("deterministic"),
                                          option<&CudaOptions::cache_folder>("cache_folder"),
                                          option<&CudaOptions::library>("library")}};
   return all;

@@ -31,6 +31,10 @@ std::string dump(const Plan& plan) {
       const Cost cost = cost_of(graph, node);
       text += fmt::format("      cost {:.0f} FLOP, {:.0f} bytes\n", cost.flops, cost.bytes);
     }
+    if (plan.branches.is_side(n)) text += "      on the side branch\n";
+    if (plan.branches.awaited_by(n) != Branches::kNobody) {
+      text += fmt::format("      waits for {}\n", plan.branches.awaited_by(n));
+    }
     if (n < plan.engines.size() && !plan.engines[n].empty()) {
       text += fmt::format("      engine {}\n", plan.engines[n]);
     }

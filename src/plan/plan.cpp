@@ -12,14 +12,24 @@ namespace {
 
 std::size_t index_of(Value value) { return static_cast<std::size_t>(value.id); }
 
+/// Returns the node up to which memory that node `n` touches is kept. What waits for a node of the
+/// side branch is counted in: only there may a result take over what that node reads.
+std::size_t last_node(const Branches& branches, std::size_t n) {
+  return branches.is_side(n) ? std::min(branches.end_of(n), branches.side.size() - 1) : n;
+}
+
 /// Groups the values that share memory and knows from which node to which each group is alive.
 class AliasGroups {
  public:
-  explicit AliasGroups(const Graph& graph) : roots_(graph.value_count()), live_(roots_.size()) {
+  AliasGroups(const Graph& graph, const Branches& branches)
+      : roots_(graph.value_count()), live_(roots_.size()) {
     std::iota(roots_.begin(), roots_.end(), 0);
     for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-      for (Value v : graph.nodes()[n].outputs) live_[index_of(v)] = {n, n};
-      for (Value v : graph.nodes()[n].inputs) live_[index_of(v)].last = n;
+      const std::size_t last = last_node(branches, n);
+      for (Value v : graph.nodes()[n].outputs) live_[index_of(v)] = {n, last};
+      for (Value v : graph.nodes()[n].inputs) {
+        live_[index_of(v)].last = std::max(live_[index_of(v)].last, last);
+      }
     }
   }
 
@@ -135,7 +145,8 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
   plan.graph = std::move(graph);
   plan.together = options.together;
   const Graph& g = plan.graph;
-  AliasGroups groups(g);
+  if (options.branches) plan.branches = find_branches(g);
+  AliasGroups groups(g, plan.branches);
   join_aliases(g, options, groups);
 
   plan.values.resize(g.value_count());
@@ -169,7 +180,8 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
     const std::size_t bytes = workspace(g.nodes()[n]);
     if (bytes == 0) continue;
     workspace_intervals.emplace_back(n, intervals.size());
-    intervals.push_back(interval(options, bytes, options.reuse ? n : 0, options.reuse ? n : end));
+    intervals.push_back(interval(options, bytes, options.reuse ? n : 0,
+                                 options.reuse ? last_node(plan.branches, n) : end));
     plan.unshared_bytes += align_up(bytes);
   }
   plan.bytes[static_cast<std::size_t>(Storage::arena)] = assign_offsets(intervals);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "plan/branches.h"
 #include "plan/launches.h"
 
 namespace linnet {
@@ -44,6 +45,8 @@ struct PlanOptions {
   bool chains = true;
   /// What the backend runs so; in their order, without a node in two of them.
   std::vector<Together> together = {};
+  /// Whoever runs the program can run two branches side by side (find_branches).
+  bool branches = false;
 };
 
 /// A graph with every address decided. Immutable once made.
@@ -56,6 +59,7 @@ struct Plan {
   /// By node index, in order, as a GPU's backend says; empty on other devices.
   std::vector<std::vector<PlannedLaunch>> launches = {};
   std::vector<PlannedLaunch> ending = {};      ///< what a GPU launches after a step's nodes
+  Branches branches = {};                      ///< one, unless PlanOptions say otherwise
   std::array<std::size_t, kStorages> bytes{};  ///< needed of each storage (external: 0)
   std::size_t unshared_bytes = 0;              ///< the arena if nothing were shared
   std::size_t running = 0;                     ///< operators that run
@@ -72,8 +76,9 @@ using WorkspaceQuery = std::function<std::size_t(const Node& node)>;
 /// Decides liveness, aliases and offsets. `workspace` tells how many bytes a node's kernel wants.
 Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& options = {});
 
-/// Throws InternalError if two values that live at the same time overlap without being aliases, or
-/// a value is read that nothing has written; operands of nodes that run together live all at the
+/// Throws InternalError if two values that live at the same time overlap without being aliases, a
+/// value is read that nothing has written, or nodes of two branches that may run at the same time
+/// touch the same memory, and not only read it. Operands of nodes that run together live all at the
 /// same time.
 void verify_plan(const Plan& plan);
 

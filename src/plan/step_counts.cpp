@@ -2,10 +2,10 @@
 #include "plan/step_counts.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/check.h"
+#include "plan/access.h"
 #include "plan/step_time.h"
 
 namespace linnet {
@@ -68,35 +68,31 @@ class Dependences {
   }
 
  private:
-  struct Access {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    bool writes = false;
-    NodePath path = {};
+  struct Timed {
+    Access access;
+    NodePath path;
   };
 
   const Placement& place(Value v) const { return plan_.values[static_cast<std::size_t>(v.id)]; }
   bool is_inside(Value v) const { return place(v).storage == Storage::arena; }
-  std::vector<Access>& accesses(Value v) {
-    return accesses_[static_cast<std::size_t>(place(v).storage)];
-  }
-  std::size_t end(Value v) const {
-    const bool slot = place(v).storage == Storage::external;
-    return place(v).offset + (slot ? 1 : place(v).bytes);
+  Access access_of(Value v, bool writes) const {
+    const Placement& p = place(v);
+    const bool slot = p.storage == Storage::external;
+    return {p.storage, p.offset, p.offset + (slot ? 1 : p.bytes), writes};
   }
 
   NodePath before(Value v, bool writes) {
     if (is_inside(v)) return made_[static_cast<std::size_t>(v.id)];
     NodePath path;
-    for (const Access& access : accesses(v)) {
-      const bool apart = access.end <= place(v).offset || end(v) <= access.begin;
-      if (!apart && (writes || access.writes)) path = longer(path, access.path);
+    const Access own = access_of(v, writes);
+    for (const Timed& other : outside_) {
+      if (own.conflicts(other.access)) path = longer(path, other.path);
     }
     return path;
   }
   void note(Value v, bool writes, const NodePath& path) {
     if (!is_inside(v)) {
-      accesses(v).push_back({place(v).offset, end(v), writes, path});
+      outside_.push_back({access_of(v, writes), path});
     } else if (writes) {
       made_[static_cast<std::size_t>(v.id)] = path;
     }
@@ -104,7 +100,7 @@ class Dependences {
 
   const Plan& plan_;
   std::vector<NodePath> made_;  ///< by value in the arena
-  std::array<std::vector<Access>, kStorages> accesses_;
+  std::vector<Timed> outside_;
 };
 
 }  // namespace
@@ -121,16 +117,25 @@ StepCounts count_step(const Plan& plan, const GpuSpeed& speed) {
     }
   };
   Dependences dependences(plan);
+  std::vector<NodePath> ends(plan.launches.size());
+  NodePath main;
+  NodePath side;
   for (std::size_t n = 0; n < plan.launches.size(); ++n) {
     const NodePath own = path_of(plan, n, speed);
     count(plan.launches[n]);
-    counts.stream = counts.stream + own;
+    counts.work_seconds += own.seconds - static_cast<double>(own.nodes) * speed.node_seconds;
+    if (plan.branches.is_side(n)) {
+      ends[n] = side = longer(main, side) + own;
+    } else {
+      const std::size_t awaited = plan.branches.awaited_by(n);
+      main = (awaited == Branches::kNobody ? main : longer(main, ends[awaited])) + own;
+    }
     counts.data = longer(counts.data, dependences.end_of(n, own));
   }
   count(plan.ending);
   const NodePath ending{plan.ending.size(),
                         static_cast<double>(plan.ending.size()) * speed.node_seconds};
-  counts.stream = counts.stream + ending;
+  counts.captured = longer(main, side) + ending;
   counts.data = counts.data + ending;
   return counts;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -32,12 +33,20 @@ struct StepCounts {
   double bytes = 0;  ///< least that its operators read and write
   double flops = 0;
   std::size_t planned_bytes = 0;  ///< of memory, without libraries' workspaces
-  NodePath stream = {};           ///< as it is captured: one stream, so all nodes
-  NodePath data = {};  ///< the longest by data alone, which branches of the graph could reach
+  NodePath captured = {};         ///< the longest as it is captured, with its branches
+  NodePath data = {};             ///< the longest by data alone, which more branches could reach
+  double work_seconds = 0;        ///< of all operators, without what a node costs by itself
 
   /// Returns the nodes of the captured graph of the step.
-  std::size_t nodes() const { return stream.nodes; }
-  std::size_t calls() const { return nodes() - own_kernels; }
+  std::size_t nodes() const { return own_kernels + calls(); }
+  std::size_t calls() const {
+    std::size_t all = 0;
+    for (const auto& [library, count] : library_calls) all += count;
+    return all;
+  }
+  /// Returns the predicted time of the step. Branches hide what nodes cost by themselves; the work
+  /// of two shares the device's memory and arithmetic.
+  double seconds() const { return std::max(captured.seconds, work_seconds); }
 };
 
 /// Counts a plan whose backend has filled in Plan::launches. An operator takes the longer of the

@@ -52,8 +52,8 @@ TEST(StepCounts, TheDataPathLeavesOutWhatNobodyWaitsFor) {
   const Value b = add_fake_one(graph, {}, {view}, "b");
   add_fake(graph, {}, {b}, "c");
   const StepCounts counts = count_step(planned(graph), kNodes);
-  EXPECT_EQ(counts.stream.nodes, 5U);
-  EXPECT_DOUBLE_EQ(counts.stream.seconds, 5);
+  EXPECT_EQ(counts.captured.nodes, 5U);
+  EXPECT_DOUBLE_EQ(counts.captured.seconds, 5);
   EXPECT_EQ(counts.data.nodes, 4U) << "a, b, c and the end";
   EXPECT_DOUBLE_EQ(counts.data.seconds, 4);
 }
@@ -82,12 +82,38 @@ TEST(StepCounts, AnOperatorTakesTheLongerOfItsTimes) {
     Plan plan = planned(graph);
     plan.launches[0][0].math = math;
     plan.ending.clear();
-    return count_step(plan, speed).stream.seconds;
+    return count_step(plan, speed).captured.seconds;
   };
   const GpuSpeed speed{.bytes = 80, .fp32 = 5, .tf32 = 10, .bf16 = 1000, .node_seconds = 0.5};
   EXPECT_DOUBLE_EQ(seconds(LaunchMath::fp32, speed), 20.5);
   EXPECT_DOUBLE_EQ(seconds(LaunchMath::tf32, speed), 10.5);
   EXPECT_DOUBLE_EQ(seconds(LaunchMath::bf16, speed), 10.5) << "bytes";
+}
+
+TEST(StepCounts, BranchesHideNodesButNotWork) {
+  Graph graph;
+  const Value x = graph.add_value("x", floats(100), Storage::external);
+  const Value all = graph.add_value("all", floats(100), Storage::gradient);
+  const Value a = add_fake_one(graph, {}, {x}, "a");
+  const Value weight = add_fake_one(graph, {}, {a}, "gradient");
+  graph.info(weight).storage = Storage::gradient;
+  const Value b = add_fake_one(graph, {}, {a}, "b");
+  add_fake(graph, {}, {b}, "c");
+  add_fake(graph, {}, {all}, "finish");
+  const auto counted = [&](bool branches, const GpuSpeed& speed) {
+    Plan plan = make_plan(graph, fake_workspace, {.branches = branches});
+    plan.launches.assign(graph.nodes().size(), std::vector<PlannedLaunch>(1));
+    return count_step(plan, speed);
+  };
+  EXPECT_EQ(counted(false, kNodes).captured.nodes, 5U);
+  const StepCounts beside = counted(true, kNodes);
+  EXPECT_EQ(beside.nodes(), 5U);
+  EXPECT_EQ(beside.captured.nodes, 4U) << "a, b, c, finish";
+  EXPECT_DOUBLE_EQ(beside.seconds(), 4);
+  const GpuSpeed memory{.bytes = 800, .fp32 = 1e30, .tf32 = 1e30, .bf16 = 1e30};
+  const StepCounts work = counted(true, memory);
+  EXPECT_DOUBLE_EQ(work.captured.seconds, 4) << "800 bytes each";
+  EXPECT_DOUBLE_EQ(work.seconds(), 5) << "side by side they share the memory";
 }
 
 }  // namespace

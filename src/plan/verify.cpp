@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "base/check.h"
+#include "plan/access.h"
 #include "plan/plan.h"
 
 namespace linnet {
@@ -33,6 +36,48 @@ class Ownership {
   std::map<std::size_t, Range> ranges_;
 };
 
+std::vector<Access> accesses(const Plan& plan, std::size_t n) {
+  std::vector<Access> all;
+  const Node& node = plan.graph.nodes()[n];
+  const auto add = [&](Value v, bool writes) {
+    const Placement& p = plan.values[static_cast<std::size_t>(v.id)];
+    const std::size_t size = p.storage == Storage::external ? 1 : p.bytes;  // a slot's number
+    all.push_back({p.storage, p.offset, p.offset + size, writes});
+  };
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    add(node.inputs[i], node.op->mutates(i));
+  }
+  for (Value v : node.outputs) add(v, true);
+  const Workspace& workspace = plan.workspaces[n];
+  all.push_back({Storage::arena, workspace.offset, workspace.offset + workspace.bytes, true});
+  return all;
+}
+
+/// Proves that nodes which may run at the same time share no memory that one of them writes.
+void verify_branches(const Plan& plan) {
+  const Branches& branches = plan.branches;
+  const std::vector<Node>& nodes = plan.graph.nodes();
+  LINNET_ASSERT(branches.side.size() == branches.awaited.size());
+  for (std::size_t s = 0; s < branches.side.size(); ++s) {
+    LINNET_ASSERT(branches.awaited[s] == Branches::kNobody ||
+                  (!branches.side[s] && branches.awaited[s] < s));
+    if (!branches.side[s] || !plan.runs(s)) continue;
+    const std::vector<Access> own = accesses(plan, s);
+    for (std::size_t n = s + 1; n < branches.end_of(s); ++n) {
+      if (branches.side[n] || !plan.runs(n)) continue;
+      for (const Access& a : own) {
+        for (const Access& b : accesses(plan, n)) {
+          if (!a.conflicts(b)) continue;
+          throw InternalError(
+              fmt::format("[{} '{}'] and [{} '{}'] run side by side, and both touch bytes {} to {}",
+                          nodes[s].op->name(), nodes[s].name, nodes[n].op->name(), nodes[n].name,
+                          std::max(a.begin, b.begin), std::min(a.end, b.end)));
+        }
+      }
+    }
+  }
+}
+
 /// Proves of nodes that run together that no two of their operands and workspaces overlap, unless
 /// they are one.
 void verify_together(const Plan& plan, const Together& together) {
@@ -62,8 +107,9 @@ void verify_together(const Plan& plan, const Together& together) {
 }  // namespace
 
 void verify_plan(const Plan& plan) {
-  const Graph& graph = plan.graph;
+  verify_branches(plan);
   for (const Together& together : plan.together) verify_together(plan, together);
+  const Graph& graph = plan.graph;
   Ownership owners;
   const std::size_t arena = plan.bytes[static_cast<std::size_t>(Storage::arena)];
   const auto place = [&](Value v) -> const Placement& {

@@ -104,6 +104,7 @@ trains = [{name = "dense*", learning_rate_factor = 0.5}, {name = "*", weight_dec
 precision = "bf16"
 graph = 16
 conv_engine = "legacy"
+deterministic = false
 )");
   EXPECT_EQ(job.data, (folder_ / "images").string());
   EXPECT_EQ(job.validation, 0.25);
@@ -132,6 +133,7 @@ conv_engine = "legacy"
   EXPECT_EQ(job.model.precision, Precision::bf16);
   EXPECT_EQ(job.model.cuda.graph_steps, 16);
   EXPECT_FALSE(job.model.cuda.cudnn);
+  EXPECT_FALSE(job.model.cuda.deterministic);
 }
 
 TEST_F(ConfigTest, AnotherKindOfOptimizerKeepsWhatTheFileNames) {
@@ -225,6 +227,7 @@ TEST_F(ConfigTest, ReadsDevicesAndGraphsInEveryForm) {
   EXPECT_FALSE(model("").cuda.graph_required);
   EXPECT_EQ(model("").precision, Precision::automatic);
   EXPECT_TRUE(model("").cuda.cudnn);
+  EXPECT_TRUE(model("").cuda.deterministic);
   EXPECT_EQ(error(kNetwork + "[training]\ndevice = \"cdua\"\n"),
             "config.toml:8:10: 'device' in [training]: expected auto, cpu, cuda, cuda:INDEX or "
             "cuda:UUID; got 'cdua'; did you mean 'cuda'?");

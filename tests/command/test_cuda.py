@@ -128,10 +128,14 @@ class Cuda(command.CommandTest):
             self.assertEqual(summary["precision"], precision)
             self.assertEqual(summary["conv_engine"], "graph")
         (self.folder / "tiny.toml").write_text(
-            CONFIG + 'device = "cuda:0"\nprecision = "fp32"\ngraph = 3\nconv_engine = "legacy"\n')
+            CONFIG + 'device = "cuda:0"\nprecision = "fp32"\ngraph = 3\nconv_engine = "legacy"\n'
+            "deterministic = false\n")
         summary = self.train_tiny()
         self.assertEqual((summary["device"], summary["precision"], summary["graph"],
-                          summary["conv_engine"]), ("cuda", "fp32", "3", "legacy"))
+                          summary["conv_engine"], summary["deterministic"]),
+                         ("cuda", "fp32", "3", "legacy", False))
+        self.assertIs(self.train_tiny("--deterministic", "on", "--epochs", 1)["deterministic"],
+                      True)
         self.assertEqual(self.train_tiny("--device", "cpu", "--precision", "tf32")["precision"],
                          "fp32")
 

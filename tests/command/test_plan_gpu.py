@@ -24,12 +24,11 @@ class PlanGpu(command.CommandTest):
                          ("mnist-cnn", 128, "cuda", "sm_90", "h200", "auto"))
         self.assertEqual(counts["nodes_per_step"],
                          counts["own_kernels"] + sum(counts["library_calls"].values()))
-        self.assertEqual(counts["critical_path"]["nodes"], counts["nodes_per_step"])
-        self.assertLessEqual(counts["data_path"]["nodes"], counts["nodes_per_step"])
-        self.assertEqual(counts["predicted"]["seconds_per_step"],
-                         counts["critical_path"]["seconds"])
-        self.assertAlmostEqual(counts["predicted"]["samples_per_second"],
-                               128 / counts["critical_path"]["seconds"], places=3)
+        self.assertLessEqual(counts["critical_path"]["nodes"], counts["nodes_per_step"])
+        self.assertLessEqual(counts["data_path"]["nodes"], counts["critical_path"]["nodes"])
+        seconds = counts["predicted"]["seconds_per_step"]
+        self.assertGreaterEqual(seconds, counts["critical_path"]["seconds"])
+        self.assertAlmostEqual(counts["predicted"]["samples_per_second"], 128 / seconds, places=3)
         self.assertTrue(counts["assumptions"])
 
     def test_a_slower_gpu_takes_longer_for_the_same_counts(self):

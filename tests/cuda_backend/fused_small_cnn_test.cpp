@@ -2,6 +2,7 @@
 // mnist-cnn as two fused launches learns what the CPU learns, and the same bits in any order.
 #include <cstdint>
 
+#include "../message_of.h"
 #include "cuda_model.h"
 #include "networks/networks.h"
 
@@ -38,6 +39,24 @@ TEST(FusedSmallCnn, GivesTheSameBitsInAnyOrderOfThreads) {
   const std::vector<float> in_order = learned(0);
   EXPECT_EQ(learned(1), in_order);
   EXPECT_EQ(learned(2), in_order);
+}
+
+/// The second launch finds what is not finite, so that the third changes nothing.
+TEST(FusedSmallCnn, StopsBeforeSomethingNotFiniteHarmsAWeight) {
+  const MachineGuard machine;
+  const Dataset digits = datasets::digits(24, 0, 3).train;
+  Objective objective;
+  objective.optimizer = SGD{.learning_rate = 1e30};
+  const auto trainer = [&] {
+    return Trainer(cuda_model(workloads::mnist_cnn(), {}, 5), objective, {.seed = 3});
+  };
+  Trainer good = trainer();
+  good.step(*good.batches(digits, {.size = 8}).begin()).loss();
+  Trainer stopped = trainer();
+  const std::string message = message_of([&] { stopped.fit(digits, {.epochs = 2, .batch = 8}); });
+  EXPECT_EQ(message.find("the output of [small_cnn"), 0U) << message;
+  EXPECT_NE(message.find("in epoch 1, step 1 of the training"), std::string::npos) << message;
+  EXPECT_EQ(all_weights(stopped.model()), all_weights(good.model()));
 }
 
 }  // namespace

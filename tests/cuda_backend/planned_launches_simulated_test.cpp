@@ -136,6 +136,25 @@ TEST(PlannedLaunches, OfADescribedGpuNameTheLibraries) {
   EXPECT_EQ(cudnn, 53U * 3 - 1) << "53 convolutions and their gradients, but the images' own";
 }
 
+/// Gradients of weights alone are read by nobody but the step's finish.
+TEST(PlannedLaunches, BranchesOverlapInNoMemory) {
+  for (const Case& of : networks()) {
+    cuda::DescribedBackend described(registry(true), hopper(), {}, Precision::automatic);
+    const Plan plan = prepared(described, of)->plan();
+    EXPECT_NO_THROW(verify_plan(plan)) << of.name;
+    std::size_t aside = 0;
+    for (std::size_t n = 0; n < plan.graph.nodes().size(); ++n) {
+      const bool weight = plan.graph.nodes()[n].op->name().ends_with("_grad_weight");
+      if (plan.branches.is_side(n)) ++aside;
+      if (weight) EXPECT_TRUE(plan.branches.is_side(n)) << of.name << ", node " << n;
+    }
+    EXPECT_EQ(aside > 0, std::string_view(of.name) != "mnist-cnn") << of.name;
+    Plan wrong = plan;  // the finish does not wait
+    for (std::size_t& awaited : wrong.branches.awaited) awaited = Branches::kNobody;
+    if (aside > 0) EXPECT_THROW(verify_plan(wrong), InternalError) << of.name;
+  }
+}
+
 TEST(PlannedLaunches, ADescribedGpuHoldsNothing) {
   cuda::DescribedBackend described(registry(false), hopper(), {}, Precision::automatic);
   EXPECT_THROW(described.allocate(1), DeviceError);

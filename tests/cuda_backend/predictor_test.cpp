@@ -88,6 +88,34 @@ TEST_P(OnBoth, SeesTheModelsNewWeights) {
   EXPECT_EQ(predict(predictor_, Floats{1, 1}), (Floats{3, 102}));
 }
 
+/// Weights and bias that a batch norm is folded into are kept until the weights change.
+TEST_P(OnBoth, FoldsBatchNormsAnewForNewWeights) {
+  const Network network({1, 1, 2},
+                        {Conv2d{.filters = 2, .kernel = 1, .bias = false, .name = "conv"},
+                         BatchNorm{.name = "norm"}, ReLU{}, Flatten{}});
+  Model model = std::string(GetParam()) == "cuda" ? cuda_model(network)
+                                                  : Model(network, {.device = "cpu", .threads = 1});
+  set_parameter(model, "conv.weight", {1, 2, 3, -1});
+  set_parameter(model, "norm.bias", {10, 0});
+  set_parameter(model, "norm.running_var", {1 - 1e-5F, 1 - 1e-5F});
+  const Predictor predictor(model);
+  const auto predicted = [&] {
+    const Tensor y = predictor.predict(Tensor(Floats{1, 2, -1, -20}, {2, 1, 1, 2}));
+    return std::vector<double>(y.as<float>().begin(), y.as<float>().end());
+  };
+  const auto expect = [&](const std::vector<double>& expected) {
+    const std::vector<double> found = predicted();
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-4) << i;
+  };
+  expect({15, 1, 0, 17});
+  expect({15, 1, 0, 17});
+  set_parameter(model, "conv.weight", {2, 4, 6, -2});
+  expect({20, 2, 0, 34});
+  set_parameter(model, "norm.running_mean", {0, 2});
+  expect({20, 0, 0, 32});
+}
+
 TEST_P(OnBoth, RunsWhatLiesOnTheDevice) {
   const Floats in{1, 2, 3, 4};
   const Tensor output = predictor_.output(2);

@@ -24,8 +24,7 @@ TEST(SimulatedTraining, ADeviceThatCannotLoopSaysSoAndGoesOn) {
   History history;
   EXPECT_EQ(trained_weights({}, &history), loop);
   ASSERT_EQ(history.notes.size(), 1U);
-  EXPECT_NE(history.notes[0].find("cannot loop over steps"), std::string::npos)
-      << history.notes[0];
+  EXPECT_NE(history.notes[0].find("cannot loop over steps"), std::string::npos) << history.notes[0];
 }
 
 TEST(SimulatedTraining, ADeviceThatCannotLoopIsAnErrorWhereALoopIsRequired) {
@@ -71,6 +70,51 @@ TEST(SimulatedTraining, OneLaunchAndOneWaitAnEpoch) {
   // The counters are cleared before an epoch; they and the steps' losses are read after it.
   EXPECT_EQ(three.synchronizations - two.synchronizations, 3U);
   EXPECT_EQ(three.allocations, two.allocations);
+}
+
+/// Rounds of eight steps, and what is left one by one, all in one launch.
+TEST(SimulatedTraining, ARoundOfTheLoopIsSeveralSteps) {
+  const MachineGuard machine;
+  const auto counts = [](std::int64_t samples) {
+    const Splits digits = datasets::digits(samples, 0, 3);
+    Model model = cuda_model(small_cnn());
+    TrainingOptions options = two_epochs();
+    options.batch = 1;
+    options.epochs = 1;
+    cuda::sim::clear();
+    train(model, digits.train, options);
+    return cuda::sim::counters();
+  };
+  EXPECT_EQ(counts(20).while_rounds, 2U + 4U);
+  EXPECT_EQ(counts(16).while_rounds, 2U);
+  EXPECT_EQ(counts(20).graph_launches, counts(16).graph_launches);
+  EXPECT_EQ(counts(1).while_rounds, 0U) << "one step is a plain graph";
+  EXPECT_EQ(counts(1).graph_launches, counts(16).graph_launches);
+}
+
+/// Convolutions, batch norms and dense layers, whose weights' gradients are computed beside the
+/// rest.
+Network branching() {
+  const Conv2d conv{.filters = 4, .padding = Padding2d::same(), .bias = false};
+  return Network({28, 28, 1}, {Rescale{}, Conv2d{.filters = 4, .stride = 4}, ReLU{},
+                               Residual{.body = {conv, BatchNorm{}, ReLU{}, conv, BatchNorm{}}},
+                               ReLU{}, Flatten{}, Dense{.units = 12}, Tanh{}, Dense{.units = 10}});
+}
+
+TEST(SimulatedTraining, BranchesGiveTheSameBitsInAnyOrder) {
+  const MachineGuard machine;
+  const Splits digits = datasets::digits(20, 0, 3);
+  const auto learned = [&](std::int64_t graph_steps) {
+    return trained(cuda_model(branching(), {.graph_steps = graph_steps}, 5), digits, two_epochs());
+  };
+  const Trained in_order = learned(CudaOptions::kWholeEpoch);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    reorder_threads(seed);  // and nodes of graphs that no edge orders
+    EXPECT_EQ(learned(CudaOptions::kWholeEpoch), in_order) << seed;
+  }
+  reorder_threads(0);
+  cuda::sim::device().lazy = true;  // what does not wait comes late
+  EXPECT_EQ(learned(0), in_order);
 }
 
 TEST(SimulatedTraining, PlannedBytesAreAllThatIsAllocated) {

@@ -63,6 +63,33 @@ TEST(CudnnGraph, EnginesHaveDifferentNamesThatStay) {
   }
 }
 
+TEST(CudnnGraph, SumsInAnyOrderAddEngines) {
+  const auto target = described_target(kDevices[0]);
+  int added = 0;
+  for (const auto direction : kDirections) {
+    CudnnConvolution conv = usual(CudnnMath::tf32);
+    conv.direction = direction;
+    const auto fixed = CudnnGraph::build(target, conv);
+    const auto any = CudnnGraph::build(target, conv, false);
+    ASSERT_TRUE(fixed && any) << conv.describe();
+    EXPECT_GE(any->engines(), fixed->engines());
+    added += any->engines() - fixed->engines();
+  }
+  EXPECT_GT(added, 0);
+}
+
+/// As a folded batch norm with a residual wants it.
+TEST(CudnnGraph, AddsAResidualInTf32) {
+  for (const DescribedDevice& device : kDevices) {
+    if (device.compute_capability < 80) continue;
+    CudnnConvolution conv = usual(CudnnMath::tf32);
+    conv.bias = true;
+    conv.residual = true;
+    conv.tail = CudnnConvolution::Tail::relu;
+    EXPECT_NE(CudnnGraph::build(described_target(device), conv), nullptr) << device.name;
+  }
+}
+
 TEST(CudnnGraph, WhatDoesNotFitIsNull) {
   CudnnConvolution conv = usual(CudnnMath::tf32);
   conv.oh = 9;

@@ -35,7 +35,7 @@ struct Planned {
     return precision_names()[static_cast<std::size_t>(on.precision)];
   }
   double samples_per_second() const {
-    return static_cast<double>(job.training.batch) / counts.stream.seconds;
+    return static_cast<double>(job.training.batch) / counts.seconds();
   }
 };
 
@@ -56,9 +56,9 @@ Json to_json(const Planned& planned) {
   json["bytes"] = counts.bytes;
   json["flops"] = counts.flops;
   json["planned_memory"] = counts.planned_bytes;
-  json["critical_path"] = to_json(counts.stream);
+  json["critical_path"] = to_json(counts.captured);
   json["data_path"] = to_json(counts.data);
-  json["predicted"] = {{"seconds_per_step", counts.stream.seconds},
+  json["predicted"] = {{"seconds_per_step", counts.seconds()},
                        {"samples_per_second", planned.samples_per_second()}};
   json["model"] = {{"bytes_per_second", speed.bytes},
                    {"fp32_flops_per_second", speed.fp32},
@@ -93,9 +93,10 @@ std::string to_text(const Planned& planned) {
   line("FLOP", fmt::format("{:.2f} G", 1e-9 * counts.flops));
   line("planned memory",
        fmt::format("{:.1f} MiB", static_cast<double>(counts.planned_bytes) / (1 << 20)));
-  line("critical path", path(counts.stream) + " (one stream)");
+  line("critical path", path(counts.captured));
   line("  by data alone", path(counts.data));
-  line("predicted", fmt::format("{:.0f} samples/s", planned.samples_per_second()));
+  line("predicted", fmt::format("{:.1f} us, {:.0f} samples/s", 1e6 * counts.seconds(),
+                                planned.samples_per_second()));
   text += "Predictions, not measurements: nothing of Linnet has run on a GPU.\n";
   for (std::string_view assumption : kAssumptions) text += fmt::format("- {}\n", assumption);
   return text;

@@ -209,6 +209,7 @@ class Config {
       model.cuda.graph_required = true;
     }
     model.cuda.cudnn = s.choice("conv_engine", 0, conv_engine_names()) == 0;
+    model.cuda.deterministic = s.flag("deterministic", true);
     model.cpu.tune = s.flag("tune", false);
   }
 

@@ -72,6 +72,12 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       .add_option("--conv-engine", options.conv_engine,
                   "Convolutions on a GPU: by cuDNN (graph) or, for diagnosis, by Linnet (legacy)")
       ->check(one_of(conv_engine_names()));
+  command
+      .add_option(
+          "--deterministic", options.deterministic,
+          "Libraries' algorithms on a GPU: only those that give the same bits in every run\n"
+          "(on, the default), or the fastest (off)")
+      ->check(one_of(on_and_off()));
   command.add_flag(
       "--tune", options.tune,
       "Measure once which engine is fastest for convolutions and dense layers on the CPU,\n"
@@ -89,6 +95,9 @@ void apply(const DeviceOptions& options, ModelOptions& model) {
     cuda.graph_required = true;
   }
   if (options.conv_engine) cuda.cudnn = *options.conv_engine == conv_engine_names().front();
+  if (options.deterministic) {
+    cuda.deterministic = *options.deterministic == on_and_off().front();
+  }
   cuda.cache_folder = cache_folder().string();
   if (options.tune) model.cpu.tune = true;
   model.cpu.cache_folder = cuda.cache_folder;
@@ -108,6 +117,11 @@ const std::vector<std::string>& precision_names() {
 
 const std::vector<std::string>& conv_engine_names() {
   static const std::vector<std::string> names{"graph", "legacy"};
+  return names;
+}
+
+const std::vector<std::string>& on_and_off() {
+  static const std::vector<std::string> names{"on", "off"};
   return names;
 }
 
@@ -144,6 +158,7 @@ void add_device(Json& json, const Model& model, const ModelOptions& options) {
   json["precision"] = precision_names()[static_cast<std::size_t>(precision)];
   json["graph"] = cuda ? Json(graph_name(options.cuda.graph_steps)) : Json();
   json["conv_engine"] = cuda ? Json(conv_engine_names()[options.cuda.cudnn ? 0 : 1]) : Json();
+  json["deterministic"] = cuda ? Json(options.cuda.deterministic) : Json();
   const std::map<std::string, std::string> choices = model.engine_choices();
   if (!choices.empty()) json["engine_choices"] = choices;
 }

@@ -20,10 +20,11 @@ struct DeviceOptions {
   std::optional<std::string> precision;
   std::optional<std::string> graph;
   std::optional<std::string> conv_engine;
+  std::optional<std::string> deterministic;
   bool tune = false;
 };
 
-/// Declares --device, --precision, --graph, --conv-engine and --tune.
+/// Declares --device, --precision, --graph, --conv-engine, --deterministic and --tune.
 void add_device_options(CLI::App& command, DeviceOptions& options);
 /// Overrides `model` by what was given, and fills in the folder for measured choices and the
 /// plug-in that LINNET_CUDA_LIBRARY names.
@@ -33,9 +34,11 @@ void apply(const DeviceOptions& options, ModelOptions& model);
 /// --device says otherwise.
 ModelOptions planned_on(const DeviceOptions& options, ModelOptions model);
 
-/// Returns the names of --precision, in the order of Precision, and of --conv-engine.
+/// Returns the names of --precision, in the order of Precision, of --conv-engine, and of
+/// --deterministic.
 const std::vector<std::string>& precision_names();
 const std::vector<std::string>& conv_engine_names();
+const std::vector<std::string>& on_and_off();
 
 /// Returns what is wrong with a device's name, or "".
 std::string device_mistake(const std::string& name);
@@ -47,7 +50,8 @@ inline constexpr std::string_view kGraphChoices = "off, epoch or a number of ste
 std::string cuda_library();
 
 /// Adds what `model` runs on to a record: device and device_name, precision as far as the device
-/// knows it, graph and conv_engine (null on the CPU), and with --tune engine_choices.
+/// knows it, graph, conv_engine and deterministic (null on the CPU), and with --tune
+/// engine_choices.
 void add_device(Json& json, const Model& model, const ModelOptions& options);
 
 }  // namespace linnet::command

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/captured_graph.h"
 
+#include <vector>
+
 namespace linnet::cuda {
 namespace {
 
@@ -50,28 +52,40 @@ CapturedGraph CapturedGraph::capture(cudaStream_t stream, const std::function<vo
   return CapturedGraph(Graph(scope.finish()));
 }
 
-CapturedGraph CapturedGraph::loop(cudaStream_t stream,
-                                  const std::function<void(cudaGraphConditionalHandle)>& enqueue) {
+CapturedGraph CapturedGraph::loops(
+    cudaStream_t stream, std::size_t count, const std::function<void(Conditions)>& begin,
+    const std::function<void(std::size_t, cudaGraphConditionalHandle)>& enqueue) {
   cudaGraph_t raw = nullptr;
   check(cudaGraphCreate(&raw, 0), "creating a graph");
   Graph graph(raw);
-  cudaGraphConditionalHandle condition{};
-  check(cudaGraphConditionalHandleCreate(&condition, raw, 1, cudaGraphCondAssignDefault),
-        "creating a loop's condition");
-  cudaGraphNodeParams parameters{};
-  parameters.type = cudaGraphNodeTypeConditional;
-  parameters.conditional.handle = condition;
-  parameters.conditional.type = cudaGraphCondTypeWhile;
-  parameters.conditional.size = 1;
-  cudaGraphNode_t node = nullptr;
-  check(cudaGraphAddNode(&node, raw, nullptr, nullptr, 0, &parameters), "adding a loop to a graph");
-  cudaGraph_t body = parameters.conditional.phGraph_out[0];
-  check(cudaStreamBeginCaptureToGraph(stream, body, nullptr, nullptr, 0, kMode),
-        "capturing a loop's body");
-  CaptureScope scope(stream);
-  scope.not_owned();
-  enqueue(condition);
-  scope.finish();
+  const auto capture_to = [&](cudaGraph_t to, const auto& work) {
+    check(cudaStreamBeginCaptureToGraph(stream, to, nullptr, nullptr, 0, kMode),
+          "capturing a loop's body");
+    CaptureScope scope(stream);
+    scope.not_owned();
+    work();
+    scope.finish();
+  };
+  std::vector<cudaGraphConditionalHandle> conditions(count);
+  for (cudaGraphConditionalHandle& condition : conditions) {
+    check(cudaGraphConditionalHandleCreate(&condition, raw, 0, cudaGraphCondAssignDefault),
+          "creating a loop's condition");
+  }
+  capture_to(raw, [&] { begin(conditions); });
+  std::size_t one = 1;
+  cudaGraphNode_t last = nullptr;
+  check(cudaGraphGetNodes(raw, &last, &one), "reading a graph's nodes");
+  for (std::size_t i = 0; i < count; ++i) {
+    cudaGraphNodeParams parameters{};
+    parameters.type = cudaGraphNodeTypeConditional;
+    parameters.conditional.handle = conditions[i];
+    parameters.conditional.type = cudaGraphCondTypeWhile;
+    parameters.conditional.size = 1;
+    cudaGraphNode_t node = nullptr;
+    check(cudaGraphAddNode(&node, raw, &last, nullptr, 1, &parameters), "adding a loop to a graph");
+    last = node;
+    capture_to(parameters.conditional.phGraph_out[0], [&] { enqueue(i, conditions[i]); });
+  }
   return CapturedGraph(std::move(graph));
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
 
 #include "backend/cuda/cuda_api.h"
 #include "backend/cuda/handle.h"
@@ -16,10 +18,13 @@ class CapturedGraph {
   /// Returns what `enqueue` puts on `stream`. Throws Error where something in it can't be captured.
   static CapturedGraph capture(cudaStream_t stream, const std::function<void()>& enqueue);
 
-  /// Returns a WHILE node around what `enqueue` puts on `stream`: it runs at least once, and again
-  /// as long as the body sets the handle to 1. Throws Error where driver or device can't.
-  static CapturedGraph loop(cudaStream_t stream,
-                            const std::function<void(cudaGraphConditionalHandle)>& enqueue);
+  using Conditions = std::span<const cudaGraphConditionalHandle>;
+  /// Returns `count` WHILE nodes, one after the other. Node i goes round what enqueue(i, condition
+  /// i) puts on `stream` while that condition is not 0; `begin` enqueues what gives the conditions
+  /// their first values. Throws Error where driver or device can't.
+  static CapturedGraph loops(
+      cudaStream_t stream, std::size_t count, const std::function<void(Conditions)>& begin,
+      const std::function<void(std::size_t, cudaGraphConditionalHandle)>& enqueue);
 
   explicit operator bool() const { return static_cast<bool>(executable_); }
   void launch(cudaStream_t stream) const;

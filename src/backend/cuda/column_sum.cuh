@@ -39,10 +39,27 @@ inline ColumnSumShape column_sum_shape(std::int64_t rows, std::int64_t columns) 
   return shape;
 }
 
-/// sums[c] = the sum of x[r * columns + c] over the rows from `begin` below `end`, for the block's
-/// columns.
-template <int kVector>
-__device__ void sum_rows_of_block(const float* x, std::int64_t begin, std::int64_t end,
+/// Rows of a matrix in memory, as column_sum() reads them: load() begins to read columns from `c`
+/// on of row r, finish() returns what is added.
+struct MatrixRows {
+  const float* x;
+  std::int64_t columns;
+  bool aligned;
+
+  template <int kVector>
+  __device__ FloatVector<kVector> load(std::int64_t r, std::int64_t c) const {
+    return load_vector<kVector>(x + r * columns + c, aligned);
+  }
+  template <int kVector>
+  __device__ const FloatVector<kVector>& finish(const FloatVector<kVector>& loaded,
+                                                std::int64_t /*r*/, std::int64_t /*c*/) const {
+    return loaded;
+  }
+};
+
+/// sums[c] = the sum over the rows from `begin` below `end`, for the block's columns.
+template <int kVector, class Rows>
+__device__ void sum_rows_of_block(const Rows& rows, std::int64_t begin, std::int64_t end,
                                   std::int64_t columns, unsigned tile, bool aligned, float* sums) {
   __shared__ float lanes[kBlock * kVector];
   constexpr int kAhead = 4;  // loads in flight
@@ -54,17 +71,20 @@ __device__ void sum_rows_of_block(const float* x, std::int64_t begin, std::int64
   if (lane < row_lanes && column < columns) {
     std::int64_t r = begin + lane;
     for (; r + (kAhead - 1) * row_lanes < end; r += kAhead * row_lanes) {
-      FloatVector<kVector> next[kAhead];
+      decltype(rows.template load<kVector>(r, column)) next[kAhead];
       for (int k = 0; k < kAhead; ++k) {
-        next[k] = load_vector<kVector>(x + (r + k * row_lanes) * columns + column, aligned);
+        next[k] = rows.template load<kVector>(r + k * row_lanes, column);
       }
       for (int k = 0; k < kAhead; ++k) {
-        for (int v = 0; v < kVector; ++v) sum[v] += next[k][v];
+        const FloatVector<kVector> row =
+            rows.template finish<kVector>(next[k], r + k * row_lanes, column);
+        for (int v = 0; v < kVector; ++v) sum[v] += row[v];
       }
     }
     for (; r < end; r += row_lanes) {
-      const auto next = load_vector<kVector>(x + r * columns + column, aligned);
-      for (int v = 0; v < kVector; ++v) sum[v] += next[v];
+      const FloatVector<kVector> row =
+          rows.template finish<kVector>(rows.template load<kVector>(r, column), r, column);
+      for (int v = 0; v < kVector; ++v) sum[v] += row[v];
     }
   }
   for (int v = 0; v < kVector; ++v) lanes[v * kBlock + threadIdx.x] = sum[v];
@@ -87,8 +107,8 @@ __device__ void sum_rows_of_block(const float* x, std::int64_t begin, std::int64
 
 /// out[c] = the sum of column c. Blocks add a chunk of rows each to `partial` (chunks, columns),
 /// and the last one of a tile adds these.
-template <int kVector>
-__global__ void column_sum_kernel(const float* x, std::int64_t rows, std::int64_t columns,
+template <int kVector, class Rows>
+__global__ void column_sum_kernel(Rows source, std::int64_t rows, std::int64_t columns,
                                   unsigned tile, bool aligned, float* out, float* partial,
                                   unsigned* tickets) {
   const unsigned chunks = gridDim.y;
@@ -96,9 +116,10 @@ __global__ void column_sum_kernel(const float* x, std::int64_t rows, std::int64_
   const std::int64_t begin = blockIdx.y * chunk_rows;
   const std::int64_t end = begin + chunk_rows < rows ? begin + chunk_rows : rows;
   float* sums = chunks == 1 ? out : partial + blockIdx.y * columns;
-  sum_rows_of_block<kVector>(x, begin, end, columns, tile, aligned, sums);
+  sum_rows_of_block<kVector>(source, begin, end, columns, tile, aligned, sums);
   if (chunks > 1 && is_last_block(tickets + blockIdx.x, chunks)) {
-    sum_rows_of_block<kVector>(partial, 0, chunks, columns, tile, aligned, out);
+    sum_rows_of_block<kVector>(MatrixRows{partial, columns, aligned}, 0, chunks, columns, tile,
+                               aligned, out);
   }
 }
 
@@ -108,18 +129,27 @@ inline std::size_t column_sum_workspace(std::int64_t rows, std::int64_t columns)
   return chunks == 1 ? 0 : sizeof(float) * chunks * static_cast<std::size_t>(columns);
 }
 
-/// out[c] = the sum of x[r * columns + c] over the rows r, 0 for no row: f32, in an order that
-/// follows from the shape alone. One launch, with sums of row ranges in `workspace`
-/// (column_sum_workspace() bytes). `name` is the operator's, for errors.
-inline void column_sum(const Args& args, const char* name, const float* x, std::int64_t rows,
-                       std::int64_t columns, float* out, void* workspace) {
+/// out[c] = the sum of column c of `source`, such as MatrixRows, over its rows, 0 for no row: f32,
+/// in an order that follows from the shape alone. Each element is loaded and finished once. One
+/// launch, with sums of row ranges in `workspace` (column_sum_workspace() bytes). `name` is the
+/// operator's, for errors.
+template <class Rows>
+void column_sum_of(const Args& args, const char* name, const Rows& source, std::int64_t rows,
+                   std::int64_t columns, float* out, void* workspace) {
   if (columns == 0) return;
   const ColumnSumShape shape = column_sum_shape(rows, columns);
   auto* partial = static_cast<float*>(workspace);
   launch(args.stream, name, {.grid = dim3(shape.tiles, shape.chunks), .block = kBlock},
-         shape.vector == 4 ? column_sum_kernel<4> : column_sum_kernel<1>, x, rows, columns,
-         shape.tile, vector_aligned(x, out, shape.chunks > 1 ? partial : out), out, partial,
+         shape.vector == 4 ? column_sum_kernel<4, Rows> : column_sum_kernel<1, Rows>, source, rows,
+         columns, shape.tile, vector_aligned(out, shape.chunks > 1 ? partial : out), out, partial,
          args.tickets);
+}
+
+/// The same of a matrix in memory without gaps.
+inline void column_sum(const Args& args, const char* name, const float* x, std::int64_t rows,
+                       std::int64_t columns, float* out, void* workspace) {
+  column_sum_of(args, name, MatrixRows{x, columns, vector_aligned(x)}, rows, columns, out,
+                workspace);
 }
 
 /// Returns a node's kernel: y[c] = the sum over r of x[r, c].

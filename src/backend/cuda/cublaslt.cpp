@@ -62,7 +62,7 @@ bool at_multiples_of_16(const void* pointer) {
 
 }  // namespace
 
-CublasLt::CublasLt() {
+CublasLt::CublasLt(bool deterministic) : deterministic_(deterministic) {
   cublasLtHandle_t handle = nullptr;
   check_lt(cublasLtCreate(&handle), "starting the library");
   handle_ = UniqueHandle<cublasLtHandle_t, cublasLtDestroy>(handle);
@@ -70,13 +70,15 @@ CublasLt::CublasLt() {
   cudaDeviceProp properties{};
   check(cudaGetDevice(&device), "reading the device's properties");
   check(cudaGetDeviceProperties(&properties, device), "reading the device's properties");
-  description_ = fmt::format("{}, cuBLASLt {}", properties.name, cublasLtGetVersion());
+  description_ = fmt::format("{}, cuBLASLt {}{}", properties.name, cublasLtGetVersion(),
+                             deterministic ? "" : ", sums in any order");
 }
 
 // Row-major C = op(A) op(B) is column-major Cᵀ = op(B)ᵀ op(A)ᵀ: the library's first operand is B,
 // its m is n, and its bias, one value a row, is one a column here.
 LtMatmul::LtMatmul(const CublasLt& library, const LtProduct& product) : LtMatmul(product) {
   handle_ = library.handle();
+  deterministic_ = library.is_deterministic();
   const MatrixProduct& p = product.product;
   const cublasComputeType_t compute =
       product.tf32 && !product.bf16 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -138,7 +140,9 @@ std::vector<LtMatmul::Algorithm> LtMatmul::proposals(std::uint32_t alignment, in
   check_lt(cublasLtMatmulPreferenceInit(&preference), "setting up a search for algorithms");
   set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace);
   set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-      static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+      static_cast<std::uint32_t>(deterministic_ ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
+                                                : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE |
+                                                      CUBLASLT_REDUCTION_SCHEME_INPLACE));
   for (const auto attribute :
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {

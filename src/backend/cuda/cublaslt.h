@@ -23,15 +23,17 @@ namespace linnet::cuda {
 /// and it must outlive what was prepared with it.
 class CublasLt {
  public:
-  /// Throws Error where the library refuses.
-  CublasLt();
+  /// `deterministic`: see CudaOptions. Throws Error where the library refuses.
+  explicit CublasLt(bool deterministic = true);
   /// Returns one for a device that is only described: it takes every product, by no algorithm in
   /// particular, and what it prepares can be listed but not run.
   static CublasLt assumed() { return CublasLt(Assumed{}); }
   bool is_assumed() const { return !handle_; }
+  bool is_deterministic() const { return deterministic_; }
 
   cublasLtHandle_t handle() const { return handle_.get(); }
-  /// Device and version, which measured choices hold for: "NVIDIA H200, cuBLASLt 130100".
+  /// Device, version and which algorithms may be chosen: "NVIDIA H200, cuBLASLt 130100"; measured
+  /// choices hold for it.
   const std::string& description() const { return description_; }
   /// Returns what `attempt` answered the first time that somebody asked about `what`.
   bool once(const std::string& what, const std::function<bool()>& attempt) const {
@@ -45,6 +47,7 @@ class CublasLt {
   explicit CublasLt(Assumed) : description_("assumed") {}
 
   UniqueHandle<cublasLtHandle_t, cublasLtDestroy> handle_;
+  bool deterministic_ = true;
   std::string description_;
   mutable std::map<std::string, bool> answers_;
 };
@@ -76,7 +79,8 @@ class LtMatmul {
   static constexpr std::size_t kMostWorkspace = std::size_t{32} << 20;
 
   /// Returns null where cuBLASLt has no algorithm for it that runs, or where m, n or k is 0.
-  /// Algorithms that add with atomics in no fixed order are left out. With a cache the library's
+  /// Algorithms that add with atomics in no fixed order are left out where the library has to be
+  /// deterministic. With a cache the library's
   /// first proposals are measured on the current device (a fraction of a second; memory for the
   /// operands), unless the cache knows the choice; without one, or where that memory is missing,
   /// the first is taken. What is chosen runs once, so that the library has loaded its kernels
@@ -110,6 +114,7 @@ class LtMatmul {
 
   cublasLtHandle_t handle_ = nullptr;  ///< null: assumed
   LtProduct product_;
+  bool deterministic_ = true;
   cublasLtMatmulDescOpaque_t descriptor_{};
   cublasLtMatrixLayoutOpaque_t a_{};
   cublasLtMatrixLayoutOpaque_t b_{};

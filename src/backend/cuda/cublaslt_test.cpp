@@ -102,6 +102,18 @@ TEST(CublasLt, TakesThePrecisionAskedFor) {
   EXPECT_LE(error(true), 1e-2);
 }
 
+/// Algorithm 32 adds with atomics; 31 needs rows of whole vectors.
+TEST(CublasLt, AddsInAnyOrderOnlyWhereItMay) {
+  const LtProduct wanted{.product = {.m = 8, .n = 9, .k = 9}};
+  const auto engine = [&](bool deterministic) {
+    return LtMatmul::prepare(CublasLt(deterministic), wanted, nullptr)->engine();
+  };
+  EXPECT_TRUE(engine(true).starts_with("cublaslt algorithm 20,")) << engine(true);
+  EXPECT_TRUE(engine(false).starts_with("cublaslt algorithm 32,")) << engine(false);
+  EXPECT_NE(CublasLt(true).description(), CublasLt(false).description())
+      << "choices are kept apart";
+}
+
 TEST(CublasLt, LeavesEmptyProductsToOthers) {
   const CublasLt library;
   EXPECT_FALSE(LtMatmul::prepare(library, {.product = {.m = 0, .n = 4, .k = 4}}, nullptr));

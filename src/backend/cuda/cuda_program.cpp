@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/cuda_program.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "backend/cuda/nvtx.h"
+#include "backend/cuda/planned_kernels.h"
+#include "backend/cuda/workspace.h"
 #include "base/check.h"
 #include "runtime/constants.h"
 #include "runtime/node_times.h"
@@ -11,6 +16,16 @@ namespace {
 
 /// Steps a graph where the device can't loop.
 constexpr std::int64_t kStepsWithoutLoop = 16;
+/// Steps of a round of the loop: so many that a round has kNodesOfRound nodes, beside which the
+/// decision whether it goes on is little, but no more than kStepsOfRound.
+constexpr std::size_t kStepsOfRound = 8;
+constexpr std::size_t kNodesOfRound = 512;
+
+std::uint64_t steps_of_round(const Plan& plan) {
+  std::size_t nodes = plan.ending.size();
+  for (const auto& launches : plan.launches) nodes += launches.size();
+  return std::clamp<std::size_t>(kNodesOfRound / std::max<std::size_t>(nodes, 1), 1, kStepsOfRound);
+}
 
 std::vector<Event> timing_events(std::size_t count) {
   std::vector<Event> events;
@@ -38,6 +53,19 @@ CudaProgram::CudaProgram(Plan plan, std::vector<Kernel> kernels,
   constants_ = allocate(device_, constants.size());
   upload(*device_, constants_->data(), constants);
   state_ = allocate(device_, sizeof(ProgramState));
+  std::size_t packed = 0;
+  for (const Kernel& kernel : kernels_) packed += library_padded(kernel.packed_bytes);
+  packed_ = allocate(device_, packed);
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    if (plan_.runs(n)) last_ = n;
+  }
+  ends_itself_ = ends_itself(plan_, kernels_);
+  if (plan_.branches.side.empty()) return;
+  forked_ = make_event(cudaEventDisableTiming);
+  ended_.resize(kernels_.size());
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    if (plan_.branches.is_side(n)) ended_[n] = make_event(cudaEventDisableTiming);
+  }
 }
 
 CudaProgram::~CudaProgram() {
@@ -54,11 +82,19 @@ void CudaProgram::forget_graphs() {
 void CudaProgram::attach(const Memory& memory) {
   operands_.attach(plan_, memory, constants_->data());
   args_.clear();
+  std::byte* packed = packed_->data();
   for (std::size_t n = 0; n < plan_.graph.nodes().size(); ++n) {
     const Operands::NodeOperands& node = operands_[n];
-    args_.push_back({node.inputs, node.outputs, node.workspace, &state()->step, device_->stream(),
-                     program_state()->tickets});
+    args_.push_back({.inputs = node.inputs,
+                     .outputs = node.outputs,
+                     .workspace = node.workspace,
+                     .packed = packed,
+                     .step = &state()->step,
+                     .stream = device_->stream(),
+                     .tickets = program_state()->tickets});
+    packed += library_padded(kernels_[n].packed_bytes);
   }
+  is_packed_ = false;
   forget_graphs();
 }
 
@@ -66,9 +102,9 @@ void CudaProgram::bind(std::size_t slot, const void* address) {
   if (operands_.bind(plan_, slot, address)) forget_graphs();
 }
 
-void CudaProgram::enqueue(std::size_t n) const {
+void CudaProgram::enqueue(const Args& args, std::size_t n) const {
   try {
-    kernels_[n].enqueue(args_[n]);
+    kernels_[n].enqueue(args);
   } catch (const Error& error) {
     const Node& node = plan_.graph.nodes()[n];
     fail_again<DeviceError>(error, "[{} '{}'] {} {}", node.op->name(), node.name,
@@ -76,9 +112,50 @@ void CudaProgram::enqueue(std::size_t n) const {
   }
 }
 
-void CudaProgram::enqueue_step() const {
+void CudaProgram::enqueue_step(const StepEnd& end) const {
+  const Branches& branches = plan_.branches;
+  cudaStream_t main = device_->stream();
+  cudaStream_t side = device_->side_stream();
+  const auto follow = [](cudaStream_t stream, const Event& event) {
+    check(cudaStreamWaitEvent(stream, event.get(), 0), "waiting for a branch");
+  };
+  const auto mark = [](const Event& event, cudaStream_t stream) {
+    check(cudaEventRecord(event.get(), stream), "marking where branches meet");
+  };
+  bool forked = false;  // the side branch waits for all of the main one so far
+  std::size_t unjoined = Branches::kNobody;
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
-    if (plan_.runs(n)) enqueue(n);
+    if (const std::size_t awaited = branches.awaited_by(n); awaited != Branches::kNobody) {
+      follow(main, ended_[awaited]);
+      if (awaited == unjoined) unjoined = Branches::kNobody;
+    }
+    if (!plan_.runs(n)) continue;
+    Args args = args_[n];
+    if (!branches.is_side(n)) {
+      if (n == last_ && ends_itself_) args.end = end;
+      enqueue(args, n);
+      forked = false;
+      continue;
+    }
+    if (!forked) {
+      mark(forked_, main);
+      follow(side, forked_);
+      forked = true;
+    }
+    args.stream = side;
+    args.tickets = program_state()->side_tickets;
+    enqueue(args, n);
+    mark(ended_[n], side);
+    unjoined = n;
+  }
+  if (unjoined != Branches::kNobody) follow(main, ended_[unjoined]);
+  if (!ends_itself_) advance_loop(main, end);
+}
+
+void CudaProgram::pack() {
+  if (std::exchange(is_packed_, true)) return;
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    if (kernels_[n].pack) kernels_[n].pack(args_[n]);
   }
 }
 
@@ -89,19 +166,31 @@ void CudaProgram::fall_back(const std::string& problem, const std::string& inste
   note(fmt::format("{}: {}", problem, instead));
 }
 
+CapturedGraph CudaProgram::capture_loops() const {
+  const std::uint64_t round = steps_of_round(plan_);
+  const std::size_t loops = round > 1 ? 2 : 1;
+  return CapturedGraph::loops(
+      device_->stream(), loops,
+      [&](CapturedGraph::Conditions conditions) {
+        decide_rounds(device_->stream(), state(),
+                      {.whole = conditions.front(),
+                       .single = conditions.back(),
+                       .steps = loops > 1 ? round : 0});
+      },
+      [&](std::size_t loop, cudaGraphConditionalHandle condition) {
+        const std::uint64_t steps = loop + 1 < loops ? round : 1;
+        for (std::uint64_t i = 1; i < steps; ++i) enqueue_step({.loop = state()});
+        enqueue_step({.loop = state(), .condition = condition, .steps = steps});
+      });
+}
+
 void CudaProgram::capture(std::uint64_t steps) {
   cudaStream_t stream = device_->stream();
-  const auto one = [&] {
-    enqueue_step();
-    advance_loop(stream, state());
-  };
-  if (graph_steps_ == CudaOptions::kWholeEpoch && !loop_graph_) {
+  const auto one = [&] { enqueue_step({.loop = state()}); };
+  if (graph_steps_ == CudaOptions::kWholeEpoch && steps > 1 && !loop_graph_) {
     std::string problem;
     try {
-      loop_graph_ = CapturedGraph::loop(stream, [&](cudaGraphConditionalHandle condition) {
-        enqueue_step();
-        advance_loop(stream, state(), condition);
-      });
+      loop_graph_ = capture_loops();
     } catch (const Error& error) {
       problem = error.what();
     }
@@ -111,13 +200,14 @@ void CudaProgram::capture(std::uint64_t steps) {
       graph_steps_ = kStepsWithoutLoop;
     }
   }
+  const bool single = graph_steps_ > 0 || (graph_steps_ == CudaOptions::kWholeEpoch && steps == 1);
   try {
     if (graph_steps_ > 1 && steps >= static_cast<std::uint64_t>(graph_steps_) && !steps_graph_) {
       steps_graph_ = CapturedGraph::capture(stream, [&] {
         for (std::int64_t i = 0; i < graph_steps_; ++i) one();
       });
     }
-    if (graph_steps_ > 0 && !single_graph_) single_graph_ = CapturedGraph::capture(stream, one);
+    if (single && !single_graph_) single_graph_ = CapturedGraph::capture(stream, one);
   } catch (const Error& error) {
     fall_back(fmt::format("steps cannot be captured in a graph ({})", error.what()),
               "kernels are launched one by one");
@@ -133,8 +223,9 @@ void CudaProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t 
   device_->activate();
   cudaStream_t stream = device_->stream();
   capture(steps);
+  pack();
   start_loop(stream, state(), {first, stride, steps});
-  if (loop_graph_) return loop_graph_.launch(stream);
+  if (steps > 1 && loop_graph_) return loop_graph_.launch(stream);
   if (steps_graph_) {
     for (; steps >= static_cast<std::uint64_t>(graph_steps_);
          steps -= static_cast<std::uint64_t>(graph_steps_)) {
@@ -145,8 +236,7 @@ void CudaProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t 
     if (single_graph_) {
       single_graph_.launch(stream);
     } else {
-      enqueue_step();
-      advance_loop(stream, state());
+      enqueue_step({.loop = state()});
     }
   }
 }
@@ -167,6 +257,7 @@ void CudaProgram::run_checked(const StepInfo& step) {
   operands_.require_bound(plan_);
   verify_plan(plan_);
   device_->activate();
+  pack();
   start_loop(device_->stream(), state(), {step, 0, 1});
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     if (!plan_.runs(n)) continue;
@@ -185,6 +276,7 @@ std::optional<std::size_t> CudaProgram::first_not_finite(const StepInfo& step) {
   LINNET_ASSERT(operands_.attached());
   operands_.require_bound(plan_);
   device_->activate();
+  pack();
   start_loop(device_->stream(), state(), {step, 0, 1});
   std::vector<std::byte> data;
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
@@ -213,7 +305,7 @@ void CudaProgram::enqueue_timed_step(std::span<const std::size_t> nodes,
     enqueue(nodes[i]);
     mark(i + 1);
   }
-  advance_loop(device_->stream(), state());
+  advance_loop(device_->stream(), {.loop = state()});
 }
 
 std::vector<NodeTime> CudaProgram::profile(const StepInfo& first, std::uint64_t steps) {
@@ -238,6 +330,7 @@ std::vector<NodeTime> CudaProgram::profile(const StepInfo& first, std::uint64_t 
                 "kernels are timed one by one");
     }
   }
+  pack();
   start_loop(stream, state(), {first, 0, steps});
   NodeTimes times;
   for (; steps > 0; --steps) {

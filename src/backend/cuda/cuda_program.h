@@ -24,7 +24,10 @@ class CudaProgram final : public Program {
   CudaProgram& operator=(const CudaProgram&) = delete;
 
   const Plan& plan() const override { return plan_; }
-  std::size_t private_bytes() const override { return constants_->bytes() + state_->bytes(); }
+  std::size_t private_bytes() const override {
+    return constants_->bytes() + state_->bytes() + packed_->bytes();
+  }
+  void weights_changed() override { is_packed_ = false; }
   void attach(const Memory& memory) override;
   void bind(std::size_t slot, const void* address) override;
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
@@ -38,10 +41,14 @@ class CudaProgram final : public Program {
   ProgramState* program_state() const { return reinterpret_cast<ProgramState*>(state_->data()); }
   LoopState* state() const { return &program_state()->loop; }
   void forget_graphs();
-  void enqueue(std::size_t node) const;
-  void enqueue_step() const;
+  void enqueue(const Args& args, std::size_t node) const;
+  void enqueue(std::size_t node) const { enqueue(args_[node], node); }
+  /// With its branches.
+  void enqueue_step(const StepEnd& end) const;
   void enqueue_timed_step(std::span<const std::size_t> nodes, std::span<const Event> events,
                           unsigned flags) const;
+  void pack();
+  CapturedGraph capture_loops() const;
   void capture(std::uint64_t steps);
   void fall_back(const std::string& problem, const std::string& instead);
   void poison(std::size_t node) const;
@@ -53,8 +60,14 @@ class CudaProgram final : public Program {
   bool graph_required_;
   std::unique_ptr<Buffer> constants_;
   std::unique_ptr<Buffer> state_;
+  std::unique_ptr<Buffer> packed_;  ///< what kernels keep of weights
+  bool is_packed_ = false;
   Operands operands_;
   std::vector<Args> args_;      ///< by node
+  std::size_t last_ = 0;        ///< the last node that runs
+  bool ends_itself_ = false;    ///< it ends the step
+  Event forked_;                ///< the main branch has come to a node of the side branch
+  std::vector<Event> ended_;    ///< by node of the side branch, if somebody waits for it
   CapturedGraph loop_graph_;    ///< any number of steps
   CapturedGraph steps_graph_;   ///< graph_steps_ of them
   CapturedGraph single_graph_;  ///< one

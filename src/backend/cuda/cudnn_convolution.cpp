@@ -27,19 +27,21 @@ std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
     case Direction::grad_input: return {bytes(image_out()), bytes(weights()), bytes(image_in())};
     case Direction::grad_weight: return {bytes(image_in()), bytes(image_out()), bytes(weights())};
   }
-  if (bias) {
-    return {bytes(image_in()), bytes(weights()), bytes(co), bytes(image_out())};
-  }
-  return {bytes(image_in()), bytes(weights()), bytes(image_out())};
+  std::vector<std::size_t> all{bytes(image_in()), bytes(weights())};
+  if (bias) all.push_back(bytes(co));
+  if (residual) all.push_back(bytes(image_out()));
+  all.push_back(bytes(image_out()));
+  return all;
 }
 
 std::string CudnnConvolution::describe() const {
   return fmt::format(
       "{} x=({}, {}, {}, {}), w=({}, {}, {}, {}), y=({}, {}, {}, {}), stride ({}, {}), dilation "
-      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}, {}",
+      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}{}, {}",
       kDirections.at(index(direction)), n, h, w, c, co, kh, kw, c / groups, n, oh, ow, co, stride_h,
       stride_w, dilation_h, dilation_w, pad_top, pad_bottom, pad_left, pad_right, groups,
-      bias ? " + bias" : "", kTails.at(index(tail)), enum_names(math).at(index(math)));
+      bias ? " + bias" : "", residual ? " + residual" : "", kTails.at(index(tail)),
+      enum_names(math).at(index(math)));
 }
 
 }  // namespace linnet::cuda

@@ -20,11 +20,13 @@ enum class CudnnMath : std::uint8_t {
 };
 constexpr std::array<std::string_view, 3> enum_names(CudnnMath) { return {"fp32", "tf32", "bf16"}; }
 
-/// Workspaces beyond it were slower by half, and they take room from larger batches.
+/// Workspaces beyond it take room from larger batches, and were 1.5 to 2 times slower in the
+/// experience that Linnet was designed from; it has measured nothing itself.
 inline constexpr std::size_t kCudnnWorkspaceLimit = std::size_t{256} << 20;
 
 /// A convolution as cuDNN is asked for it, channels last. Operands, in the order of execution:
-///   forward      x (n, h, w, c), kernel (co, kh, kw, c / groups), [bias (co)], y (n, oh, ow, co)
+///   forward      x (n, h, w, c), kernel (co, kh, kw, c / groups), [bias (co)], [residual (as y)],
+///                y (n, oh, ow, co)
 ///   grad_input   dz (n, oh, ow, co), kernel, dx (n, h, w, c)
 ///   grad_weight  x, dz, dw (the kernel's shape)
 struct CudnnConvolution {
@@ -40,8 +42,10 @@ struct CudnnConvolution {
   std::int64_t dilation_h = 1, dilation_w = 1;
   std::int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
   std::int64_t groups = 1;
-  bool bias = false;       ///< forward alone
-  Tail tail = Tail::none;  ///< forward alone
+  // Forward alone, in this order.
+  bool bias = false;
+  bool residual = false;
+  Tail tail = Tail::none;
 
   bool operator==(const CudnnConvolution&) const = default;
 

@@ -45,13 +45,15 @@ bool has(const std::vector<fe::NumericalNote_t>& notes, fe::NumericalNote_t note
   return std::find(notes.begin(), notes.end(), note) != notes.end();
 }
 
-/// Returns whether an engine computes as `math` says. None may give other bits from run to run.
-bool allowed(CudnnMath math, const std::vector<fe::NumericalNote_t>& notes) {
+/// Returns whether an engine computes as `math` says and, where it has to be deterministic, gives
+/// the same bits in every run.
+bool allowed(CudnnMath math, bool deterministic, const std::vector<fe::NumericalNote_t>& notes) {
   using Note = fe::NumericalNote_t;
-  for (const Note note : {Note::NONDETERMINISTIC, Note::REDUCED_PRECISION_REDUCTION,
-                          Note::DOWN_CONVERT_INPUTS, Note::FFT, Note::WINOGRAD_TILE_13x13}) {
+  for (const Note note : {Note::REDUCED_PRECISION_REDUCTION, Note::DOWN_CONVERT_INPUTS, Note::FFT,
+                          Note::WINOGRAD_TILE_13x13}) {
     if (has(notes, note)) return false;
   }
+  if (deterministic && has(notes, Note::NONDETERMINISTIC)) return false;
   return math != CudnnMath::fp32 || (!has(notes, Note::TENSOR_CORE) && !has(notes, Note::WINOGRAD));
 }
 
@@ -105,12 +107,17 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   Tensor y = graph.conv_fprop(graph.tensor(Attributes(in).set_uid(1)),
                               graph.tensor(Attributes(kernel).set_uid(2)),
                               windows<fe::graph::Conv_fprop_attributes>(s));
+  std::int64_t uid = 2;
   if (s.bias) {
-    const Tensor bias = graph.tensor(image(3, 1, s.co, 1, 1, data_type(s.math)));
+    const Tensor bias = graph.tensor(image(++uid, 1, s.co, 1, 1, data_type(s.math)));
     y = pointwise(graph, fe::PointwiseMode_t::ADD, y, bias);
   }
+  if (s.residual) {
+    const Tensor residual = graph.tensor(Attributes(out).set_uid(++uid));
+    y = pointwise(graph, fe::PointwiseMode_t::ADD, y, residual);
+  }
   if (s.tail != Tail::none) y = pointwise(graph, pointwise_mode(s.tail), y);
-  make_output(y, out.set_uid(s.bias ? 4 : 3));
+  make_output(y, out.set_uid(++uid));
 }
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {
@@ -275,7 +282,7 @@ CudnnGraph::CudnnGraph() : state_(std::make_unique<State>()) {}
 CudnnGraph::~CudnnGraph() = default;
 
 std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget> target,
-                                              const CudnnProblem& problem) {
+                                              const CudnnProblem& problem, bool deterministic) {
   std::unique_ptr<CudnnGraph> made(new CudnnGraph);
   State& state = *made->state_;
   state.target = std::move(target);
@@ -306,7 +313,8 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
   for (std::int64_t i = 0; i < graph.get_execution_plan_count(); ++i) {
     Engine engine;
     engine.index = i;
-    if (!allowed(math, graph.notes(i)) || graph.get_plan_name_at_index(i, engine.name).is_bad()) {
+    if (!allowed(math, deterministic, graph.notes(i)) ||
+        graph.get_plan_name_at_index(i, engine.name).is_bad()) {
       continue;
     }
     const auto same = [&](const Engine& other) { return other.name == engine.name; };

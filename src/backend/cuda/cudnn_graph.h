@@ -39,13 +39,14 @@ class CudnnTarget {
 };
 
 /// A problem as a cuDNN operation graph, with the engines that take it: those that follow the
-/// problem's CudnnMath, give the same bits every time and stay below kCudnnWorkspaceLimit.
+/// problem's CudnnMath, stay below kCudnnWorkspaceLimit and, where they have to be deterministic,
+/// give the same bits every time.
 /// In the order of cuDNN's heuristics, best first. Not thread-safe.
 class CudnnGraph {
  public:
   /// Returns null where cuDNN refuses the graph or no engine is left.
   static std::unique_ptr<CudnnGraph> build(std::shared_ptr<const CudnnTarget> target,
-                                           const CudnnProblem& problem);
+                                           const CudnnProblem& problem, bool deterministic = true);
   ~CudnnGraph();
   CudnnGraph(const CudnnGraph&) = delete;
   CudnnGraph& operator=(const CudnnGraph&) = delete;

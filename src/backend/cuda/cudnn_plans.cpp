@@ -55,7 +55,8 @@ void CudnnEngine::execute(const Queue& queue, std::span<void* const> operands,
 }
 
 std::string CudnnLibrary::key(const std::string& description) const {
-  return fmt::format("cudnn {}, {}, {}", cudnn_version(), device_, description);
+  return fmt::format("cudnn {}, {}, {}{}", cudnn_version(), device_, description,
+                     deterministic_ ? "" : ", sums in any order");
 }
 
 std::shared_ptr<const CudnnPlan> CudnnLibrary::plan(const CudnnProblem& problem,
@@ -145,7 +146,7 @@ void CudnnLibrary::start() const {
 std::shared_ptr<const CudnnPlan> CudnnLibrary::make(const CudnnProblem& problem,
                                                     TuningCache* cache) const {
   start();
-  std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, problem);
+  std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, problem, deterministic_);
   if (!graph) return nullptr;
   std::optional<int> engine;
   if (cache != nullptr) {
@@ -157,7 +158,7 @@ std::shared_ptr<const CudnnPlan> CudnnLibrary::make(const CudnnProblem& problem,
       if (choice != name) {
         cache->put(key(describe(problem)), name);
         // Anew, so that the slower engines' kernels don't stay on the device.
-        graph = CudnnGraph::build(target_, problem);
+        graph = CudnnGraph::build(target_, problem, deterministic_);
         engine = graph ? find_engine(*graph, name) : std::nullopt;
       }
     }

@@ -41,9 +41,9 @@ class CudnnEngine final : public CudnnPlan {
 class CudnnLibrary final : public Cudnn {
  public:
   /// Starts nothing yet. `device` is its name, for the keys of measured choices.
-  /// `preferred`: see Cudnn.
-  explicit CudnnLibrary(std::string device, bool preferred = false)
-      : device_(std::move(device)), preferred_(preferred) {}
+  /// `preferred`: see Cudnn. `deterministic`: see CudaOptions; cuDNN's RNN does not follow it.
+  explicit CudnnLibrary(std::string device, bool preferred = false, bool deterministic = true)
+      : device_(std::move(device)), preferred_(preferred), deterministic_(deterministic) {}
 
   bool preferred() const override { return preferred_; }
   std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem,
@@ -67,6 +67,7 @@ class CudnnLibrary final : public Cudnn {
 
   std::string device_;
   bool preferred_;
+  bool deterministic_;
   mutable Stream trials_;  ///< what engines are measured on
   mutable std::shared_ptr<CudnnTarget> target_;
   mutable std::map<std::string, std::shared_ptr<const CudnnPlan>> plans_;

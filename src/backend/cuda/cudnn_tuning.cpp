@@ -11,15 +11,18 @@
 namespace linnet::cuda {
 namespace {
 
+// Numbers without another source are judged for a start of some seconds: no GPU has measured them.
+
+/// Engines of one graph that are timed.
 constexpr int kMostCandidates = 12;
 /// Neighbours of the list are mostly one engine with other settings, and the first engine is not
 /// always a good one.
 constexpr int kMostOfOneKind = 4;
 /// Of a batch norm's, which are of one kind, and each of which is compiled for up to a second.
 constexpr int kMostOfANorm = 2;
-constexpr int kRounds = 3;
+constexpr int kRounds = 3;        ///< of all engines in turns; each keeps its best
 constexpr float kRoundMs = 0.5F;  ///< what a round of one engine should take at least
-constexpr int kMostRuns = 20;
+constexpr int kMostRuns = 20;     ///< of an engine in a round
 /// A later engine must win by it, so that noise does not change the choice from machine to machine.
 constexpr float kMargin = 0.97F;
 constexpr const char* kTiming = "timing an engine";

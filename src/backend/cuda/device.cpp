@@ -138,6 +138,7 @@ Device::Device(CudaDevice info) : info_(std::move(info)) {
                        info_.name, info_.compute_capability / 10, info_.compute_capability % 10);
   activate();
   stream_ = make_stream();
+  side_stream_ = make_stream();
 }
 
 void Device::activate() const { check(cudaSetDevice(info_.index), "choosing the device"); }

@@ -55,7 +55,8 @@ std::vector<CudaDevice> list_devices();
 /// its beginning. Throws Error naming what there is.
 CudaDevice find_device(const std::string& which);
 
-/// One device with the stream that everything of a backend runs on, in order.
+/// One device with the stream that everything of a backend runs on, in order, and one for what a
+/// program runs beside it.
 class Device {
  public:
   /// Throws Error for compute capabilities below 7.5.
@@ -63,6 +64,8 @@ class Device {
 
   const CudaDevice& info() const { return info_; }
   cudaStream_t stream() const { return stream_.get(); }
+  /// Whoever uses it makes it wait for stream(), and stream() for it.
+  cudaStream_t side_stream() const { return side_stream_.get(); }
   /// Makes it the calling thread's device.
   void activate() const;
   void synchronize() const;
@@ -70,6 +73,7 @@ class Device {
  private:
   CudaDevice info_;
   Stream stream_;
+  Stream side_stream_;
 };
 
 /// Returns zero-filled device memory, freed in the stream's order. Throws OutOfMemory. The device

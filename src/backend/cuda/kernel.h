@@ -4,6 +4,7 @@
 #include <linnet/devices.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,11 +28,22 @@ namespace linnet::cuda {
 /// What blocks of one kernel count by (Args::tickets).
 inline constexpr std::size_t kTickets = 1024;
 
+struct LoopState;
+
+/// What ends a step: the loop's state moves on to the next one.
+struct StepEnd {
+  LoopState* loop = nullptr;  ///< null: the step does not end here
+  /// Of a WHILE node, which goes round again while so many steps remain; 0 steps: of none.
+  cudaGraphConditionalHandle condition = {};
+  std::uint64_t steps = 0;
+};
+
 /// A node's operands on the device, and where its kernels go.
 struct Args {
   std::span<void* const> inputs;
   std::span<void* const> outputs;
   std::byte* workspace = nullptr;  ///< Kernel::workspace_bytes
+  std::byte* packed = nullptr;     ///< Kernel::packed_bytes
   /// In device memory: it differs from step to step, also inside one captured graph. Kernels read
   /// it, the host must not.
   const StepInfo* step = nullptr;
@@ -39,6 +51,7 @@ struct Args {
   /// kTickets zeros in device memory, by which blocks of a kernel find out which of them is the
   /// last (last_block.cuh). A kernel leaves zeros; kernels of one stream share them.
   unsigned* tickets = nullptr;
+  StepEnd end = {};  ///< for a kernel that ends_steps
 
   template <class T = float>
   const T* in(std::size_t i) const {
@@ -66,6 +79,12 @@ struct Kernel {
   std::function<void(const Args&)> enqueue;
   std::size_t workspace_bytes = 0;  ///< planned in the arena
   std::string engine = {};          ///< what was chosen, for dumps: "cudnn engine 12, 4 MiB"
+  /// Its last launch ends the step where Args::end says so (loop_state.cuh).
+  bool ends_steps = false;
+  /// What follows from weights that NodeView::fixed() names: enqueued before the first run and
+  /// after Program::weights_changed() alone. It writes Args::packed, which stays.
+  std::function<void(const Args&)> pack = {};
+  std::size_t packed_bytes = 0;
 };
 
 class CublasLt;

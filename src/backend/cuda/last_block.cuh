@@ -22,4 +22,29 @@ __device__ inline bool is_last_block(unsigned* ticket, unsigned blocks) {
   return last;
 }
 
+/// Adds `value` over all threads of `blocks` blocks, of which this is number `block`, in an order
+/// that follows from the shapes alone. Returns true in one block; there every thread gets the sum.
+/// parts: a number for each block, unless there is one. Every thread must call it.
+template <class T>
+__device__ bool grid_sum(T& value, T* parts, unsigned* ticket, unsigned block, unsigned blocks) {
+  value = block_sum(value);
+  if (blocks == 1) return true;
+  if (threadIdx.x == 0) parts[block] = value;
+  if (!is_last_block(ticket, blocks)) return false;
+  value = T{};
+  for (unsigned i = threadIdx.x; i < blocks; i += blockDim.x) value += parts[i];
+  value = block_sum(value);
+  return true;
+}
+template <class T>
+__device__ bool grid_sum(T& value, T* parts, unsigned* ticket) {
+  return grid_sum(value, parts, ticket, blockIdx.x, gridDim.x);
+}
+
+/// Returns bytes of the parts that grid_sum() needs in such a launch.
+template <class T>
+std::size_t grid_sum_bytes(const LaunchShape& shape) {
+  return shape.grid.x > 1 ? sizeof(T) * shape.grid.x : 0;
+}
+
 }  // namespace linnet::cuda

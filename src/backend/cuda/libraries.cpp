@@ -14,8 +14,11 @@ namespace linnet::cuda {
 
 Libraries open_libraries(const Device& device, const CudaOptions& options) {
   device.activate();
-  Libraries libraries{.cublaslt = std::make_shared<CublasLt>()};
-  if (options.cudnn) libraries.cudnn = std::make_shared<CudnnLibrary>(device.info().name);
+  Libraries libraries{.cublaslt = std::make_shared<CublasLt>(options.deterministic)};
+  if (options.cudnn) {
+    libraries.cudnn =
+        std::make_shared<CudnnLibrary>(device.info().name, false, options.deterministic);
+  }
   libraries.tuning = options.cache_folder.empty()
                          ? std::make_shared<TuningCache>()
                          : std::make_shared<TuningCache>(

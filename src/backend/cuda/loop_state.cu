@@ -2,24 +2,20 @@
 #include "backend/cuda/loop_state.h"
 
 #include "backend/cuda/launch.h"
+#include "backend/cuda/loop_state.cuh"
 
 namespace linnet::cuda {
 namespace {
 
 __global__ void start(LoopState* state, LoopState value) { *state = value; }
 
-__device__ inline void next(LoopState* state) {
-  state->step.step += 1;
-  state->step.update += 1;
-  state->step.position += state->stride;
-  state->remaining -= 1;
-}
+__global__ void advance(StepEnd end) { go_on(end); }
 
-__global__ void advance(LoopState* state) { next(state); }
-
-__global__ void advance_and_test(LoopState* state, cudaGraphConditionalHandle condition) {
-  next(state);
-  cudaGraphSetConditional(condition, state->remaining > 0 ? 1 : 0);
+__global__ void decide(const LoopState* state, LoopRounds rounds) {
+  const std::uint64_t steps = state->remaining;
+  if (rounds.steps > 0) cudaGraphSetConditional(rounds.whole, steps >= rounds.steps ? 1 : 0);
+  const std::uint64_t left = rounds.steps > 0 ? steps % rounds.steps : steps;
+  cudaGraphSetConditional(rounds.single, left > 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -28,12 +24,12 @@ void start_loop(const Queue& stream, LoopState* state, const LoopState& value) {
   launch(stream, "start_loop", {}, start, state, value);
 }
 
-void advance_loop(const Queue& stream, LoopState* state) {
-  launch(stream, "advance_loop", {}, advance, state);
+void advance_loop(const Queue& stream, const StepEnd& end) {
+  launch(stream, "advance_loop", {}, advance, end);
 }
 
-void advance_loop(const Queue& stream, LoopState* state, cudaGraphConditionalHandle condition) {
-  launch(stream, "advance_loop", {}, advance_and_test, state, condition);
+void decide_rounds(const Queue& stream, const LoopState* state, const LoopRounds& rounds) {
+  launch(stream, "decide_rounds", {}, decide, state, rounds);
 }
 
 }  // namespace linnet::cuda

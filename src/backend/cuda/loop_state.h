@@ -19,14 +19,22 @@ struct LoopState {
 /// What a program keeps in device memory beside its operands; zeros before the first run.
 struct ProgramState {
   LoopState loop;
-  unsigned tickets[kTickets];  ///< Args::tickets
+  unsigned tickets[kTickets];       ///< Args::tickets
+  unsigned side_tickets[kTickets];  ///< of nodes on the side branch
+};
+
+/// The conditions of an epoch's two WHILE nodes.
+struct LoopRounds {
+  cudaGraphConditionalHandle whole = {};   ///< of rounds of `steps` steps
+  cudaGraphConditionalHandle single = {};  ///< of the steps that are left, one a round
+  std::uint64_t steps = 0;                 ///< 0: all steps are single
 };
 
 /// Enqueues: *state = value.
 void start_loop(const Queue& stream, LoopState* state, const LoopState& value);
-/// Enqueues, after a step's kernels: the next step.
-void advance_loop(const Queue& stream, LoopState* state);
-/// The same at the end of a WHILE node's body, which goes on as long as steps remain.
-void advance_loop(const Queue& stream, LoopState* state, cudaGraphConditionalHandle condition);
+/// Enqueues, after a step's kernels: the end of the step.
+void advance_loop(const Queue& stream, const StepEnd& end);
+/// Enqueues, before the WHILE nodes: the values that their conditions have at first.
+void decide_rounds(const Queue& stream, const LoopState* state, const LoopRounds& rounds);
 
 }  // namespace linnet::cuda

@@ -54,21 +54,35 @@ void list_launches(Plan& plan, const std::vector<Kernel>& kernels) {
   for (std::size_t n = 0; n < kernels.size(); ++n) {
     if (!plan.runs(n)) continue;
     const Operands::NodeOperands& node = operands[n];
-    kernels[n].enqueue({node.inputs, node.outputs, node.workspace, &state->loop.step,
-                        Queue(plan.launches[n]), state->tickets});
+    kernels[n].enqueue({.inputs = node.inputs,
+                        .outputs = node.outputs,
+                        .workspace = node.workspace,
+                        .packed = address(kStorages),
+                        .step = &state->loop.step,
+                        .stream = Queue(plan.launches[n]),
+                        .tickets = state->tickets});
   }
-  advance_loop(Queue(plan.ending), &state->loop);
+  if (!ends_itself(plan, kernels)) advance_loop(Queue(plan.ending), {.loop = &state->loop});
 }
 
 }  // namespace
 
+bool ends_itself(const Plan& plan, const std::vector<Kernel>& kernels) {
+  for (std::size_t n = kernels.size(); n-- > 0;) {
+    if (plan.runs(n)) return kernels[n].ends_steps && !plan.branches.is_side(n);
+  }
+  return false;
+}
+
 PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context& context,
                             const PlanOptions& options) {
   PlannedKernels planned;
-  planned.kernels = prepare_kernels<Kernel>(graph, "CUDA", [&](const NodeView& node) {
-    return registry.prepare(node, context);
-  });
-  planned.plan = plan_for(std::move(graph), planned.kernels, options);
+  planned.kernels = prepare_kernels<Kernel>(
+      graph, "CUDA", [&](const NodeView& node) { return registry.prepare(node, context); },
+      options.fixed_weights);
+  PlanOptions with_branches = options;
+  with_branches.branches = true;
+  planned.plan = plan_for(std::move(graph), planned.kernels, with_branches);
   for (const Kernel& kernel : planned.kernels) planned.plan.engines.push_back(kernel.engine);
   list_launches(planned.plan, planned.kernels);
   return planned;

@@ -20,6 +20,9 @@ struct PlannedKernels {
 PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context& context,
                             const PlanOptions& options);
 
+/// Returns whether the last node's kernel ends the step, so that no other has to.
+bool ends_itself(const Plan& plan, const std::vector<Kernel>& kernels);
+
 /// Returns whether there is a kernel for an operator with these operands (Backend::supports()).
 bool has_kernel(const Registry& registry, const Context& context, const Op& op,
                 std::span<const ValueType> inputs, std::span<const ValueType> outputs);

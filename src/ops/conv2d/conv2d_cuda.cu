@@ -3,6 +3,7 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul.cuh"
 #include "ops/conv2d/direct_cuda.cuh"
+#include "ops/conv2d/engines_cuda.h"
 #include "ops/conv2d/partial_sums_cuda.cuh"
 #include "ops/conv2d/problems_cuda.cuh"
 
@@ -308,22 +309,6 @@ ConvTail no_tail(const Args&) { return {}; }
 
 // ---- which
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
-  using In = Conv2dOp::In;
-  const Conv2dAttrs attrs = node.attrs<Conv2dOp>();
-  const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
-  if (!takes(s)) return std::nullopt;
-  if (pointwise(s)) {
-    return pointwise_product(
-        {.m = s.n * s.out_pixels(), .n = s.co, .k = s.c, .transpose_b = true}, In::x, In::w,
-        [=](const Args& args) {
-          return ConvTail{{attrs.bias ? args.in(In::b) : nullptr, attrs.activation}};
-        });
-  }
-  if (!direct_forward(s)) return forward_product(s, attrs);
-  return depthwise(s) ? forward_direct<true>(s, attrs) : forward_direct<false>(s, attrs);
-}
-
 std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context&) {
   using In = Conv2dGradInputOp::In;
   const ConvShape s =
@@ -351,8 +336,24 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context&) 
 
 }  // namespace
 
+std::optional<Kernel> own_conv2d(const NodeView& node, const Context& /*context*/) {
+  using In = Conv2dOp::In;
+  const Conv2dAttrs attrs = node.attrs<Conv2dOp>();
+  const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
+  if (!takes(s)) return std::nullopt;
+  if (pointwise(s)) {
+    return pointwise_product(
+        {.m = s.n * s.out_pixels(), .n = s.co, .k = s.c, .transpose_b = true}, In::x, In::w,
+        [=](const Args& args) {
+          return ConvTail{{attrs.bias ? args.in(In::b) : nullptr, attrs.activation}};
+        });
+  }
+  if (!direct_forward(s)) return forward_product(s, attrs);
+  return depthwise(s) ? forward_direct<true>(s, attrs) : forward_direct<false>(s, attrs);
+}
+
 void register_conv2d(Registry& registry) {
-  registry.add(Conv2dOp::kName, prepare_forward);
+  registry.add(Conv2dOp::kName, own_conv2d);
   registry.add(Conv2dGradInputOp::kName, prepare_grad_input);
   registry.add(Conv2dGradWeightOp::kName, prepare_grad_weight);
 }

@@ -10,6 +10,7 @@
 #include "backend/cuda/workspace.h"
 #include "base/check.h"
 #include "ops/conv2d/conv2d.h"
+#include "ops/conv2d/engines_cuda.h"
 #include "ops/dense/passes_cuda.h"
 
 namespace linnet::cuda {
@@ -19,11 +20,14 @@ using Direction = CudnnConvolution::Direction;
 using Tail = CudnnConvolution::Tail;
 using PlanPtr = std::shared_ptr<const CudnnPlan>;
 
+/// Terms and filters up to which a product is short: judged, not measured.
+constexpr std::int64_t kFew = 32;
+
 /// Sums so short that a tile of a matrix product would be mostly empty, and depthwise convolutions:
 /// Linnet's own kernels read every image once.
 bool for_own_kernels(const ConvShape& s) {
   const bool depthwise = s.attrs.groups == s.c && s.co == s.c && s.attrs.groups > 1;
-  return depthwise || (s.taps() <= 32 && s.group_out() <= 32);
+  return depthwise || (s.taps() <= kFew && s.group_out() <= kFew);
 }
 
 CudnnMath math_of(const Context& context) {
@@ -87,7 +91,7 @@ template <class F>
 Kernel direct(const PlanPtr& plan, std::size_t inputs, F tail) {
   return {.enqueue =
               [plan, inputs, tail](const Args& args) {
-                std::array<void*, 4> operands{};
+                std::array<void*, 5> operands{};
                 std::copy_n(args.inputs.begin(), inputs, operands.begin());
                 operands.at(inputs) = args.outputs[kFirst];
                 plan->execute(args.stream, std::span(operands).first(inputs + 1), args.workspace);
@@ -156,7 +160,25 @@ std::optional<Kernel> plain(CudnnConvolution conv, const Context& context, F tai
   return direct(plan, 2, tail);
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& context) {
+  using In = Conv2dGradInputOp::In;
+  const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
+  const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
+  if (!asked(s, context)) return std::nullopt;
+  return plain(convolution(Direction::grad_input, s, math_of(context)), context, no_tail);
+}
+
+std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& context) {
+  using In = Conv2dGradWeightOp::In;
+  const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
+  const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
+  if (!asked(s, context)) return std::nullopt;
+  return plain(convolution(Direction::grad_weight, s, math_of(context)), context, no_tail);
+}
+
+}  // namespace
+
+std::optional<Kernel> cudnn_conv2d(const NodeView& node, const Context& context) {
   using In = Conv2dOp::In;
   const Conv2dAttrs attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
@@ -176,26 +198,24 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& conte
   return plain(conv, context, [s, attrs](const Args& args) { enqueue_tail(args, s, attrs); });
 }
 
-std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& context) {
-  using In = Conv2dGradInputOp::In;
-  const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
-  const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
-  if (!asked(s, context)) return std::nullopt;
-  return plain(convolution(Direction::grad_input, s, math_of(context)), context, no_tail);
+std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context& context,
+                                            Activation activation) {
+  using In = Conv2dOp::In;
+  const Conv2dAttrs attrs = node.attrs<Conv2dOp>();
+  const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
+  CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
+  const bool usual = activation == Activation::none || activation == Activation::relu;
+  if (!asked(s, context) || conv.math != CudnnMath::tf32 || !usual) return std::nullopt;
+  conv.bias = attrs.bias;
+  conv.residual = true;
+  conv.tail = tail_of(activation);
+  const PlanPtr plan = context.cudnn->plan(conv, context.tuning);
+  if (!plan) return std::nullopt;
+  return direct(plan, attrs.bias ? 4 : 3, no_tail);
 }
-
-std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& context) {
-  using In = Conv2dGradWeightOp::In;
-  const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
-  const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
-  if (!asked(s, context)) return std::nullopt;
-  return plain(convolution(Direction::grad_weight, s, math_of(context)), context, no_tail);
-}
-
-}  // namespace
 
 void register_conv2d_cudnn(Registry& registry) {
-  registry.add_library(Conv2dOp::kName, "cudnn", prepare_forward);
+  registry.add_library(Conv2dOp::kName, "cudnn", cudnn_conv2d);
   registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input);
   registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight);
 }

@@ -52,8 +52,7 @@ OpCase op_case(const Case& c, bool bias, bool residual, Activation activation) {
               {conv, {.epsilon = 1e-3, .residual = residual, .activation = activation}})),
           .inputs = std::move(inputs),
           .fills = std::move(fills),
-          .gradient = false,
-          .devices = {"CPU"}};
+          .gradient = false};
 }
 
 TEST(Conv2dNorm, AgreesWithTheReference) {

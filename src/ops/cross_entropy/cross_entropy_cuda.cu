@@ -70,11 +70,12 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 
 // With the softmax in the same pass.
 
-/// p = softmax(x); losses[block] = `factor` * the sum of its rows' losses.
-template <class Team, class T>
+/// p = softmax(x); *total = `factor` * the sum of the rows' losses.
+template <class Team>
 __global__ void __launch_bounds__(kLargeBlock)
     probabilities_and_loss(const float* logits, const std::int32_t* labels, std::int64_t rows,
-                           std::int64_t classes, double factor, float* p, T* losses) {
+                           std::int64_t classes, double factor, float* p, double* parts,
+                           unsigned* ticket, float* total) {
   double loss = 0;
   for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
     const float* x = logits + row * classes;
@@ -88,8 +89,7 @@ __global__ void __launch_bounds__(kLargeBlock)
     loss += is_class(label, n) ? ::logf(sum) - (x[label] - top)
                                : std::numeric_limits<double>::quiet_NaN();
   });
-  loss = block_sum(loss);
-  if (threadIdx.x == 0) losses[blockIdx.x] = static_cast<T>(factor * loss);
+  if (grid_sum(loss, parts, ticket) && threadIdx.x == 0) *total = static_cast<float>(factor * loss);
 }
 
 template <class Team>
@@ -98,23 +98,12 @@ Kernel fused(std::int64_t n, std::int64_t classes) {
   using Out = SoftmaxCrossEntropyOp::Out;
   const double factor = mean_factor(n);
   const LaunchShape shape = for_row_sums<Team>(n, classes);
-  if (shape.grid.x == 1) {
-    return {.enqueue = [=](const Args& args) {
-      launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team, float>,
-             args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, factor,
-             args.out(Out::probabilities), args.out(Out::loss));
-    }};
-  }
   const auto enqueue = [=](const Args& args) {
-    auto* losses = args.work<double>();
-    launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team, double>,
-           args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, 1.0,
-           args.out(Out::probabilities), losses);
-    launch(args.stream, "softmax_cross_entropy", {.block = kBlock},
-           total_kernel<PartialTotal, float>, PartialTotal{losses},
-           static_cast<std::int64_t>(shape.grid.x), factor, args.out(Out::loss));
+    launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team>,
+           args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, factor,
+           args.out(Out::probabilities), args.work<double>(), args.tickets, args.out(Out::loss));
   };
-  return {.enqueue = enqueue, .workspace_bytes = sizeof(double) * shape.grid.x};
+  return {.enqueue = enqueue, .workspace_bytes = grid_sum_bytes<double>(shape)};
 }
 
 template <class Team>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/vectors.cuh"
-#include "ops/finite_check/finite_check.h"
+#include "ops/finite_check/stop_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {
@@ -14,20 +13,17 @@ namespace {
 __global__ void __launch_bounds__(kBlock)
     check_finite(const StepInfo* step, std::int64_t elements, bool aligned,
                  const float* __restrict__ x, const float* loss, double* stopped) {
-  const auto bad = [](float value) {
-    return !(::fabsf(value) <= std::numeric_limits<float>::max());
-  };
   const std::int64_t vectors = elements / 4;
   int found = 0;
   for (std::int64_t i = first_item(); i < vectors; i += grid_stride()) {
     const FloatVector<4> four = load_vector<4>(x + 4 * i, aligned);
-    for (int v = 0; v < 4; ++v) found += bad(four[v]) ? 1 : 0;
+    for (int v = 0; v < 4; ++v) found += is_not_finite(four[v]) ? 1 : 0;
   }
   const std::int64_t tail = 4 * vectors + first_item();
-  if (tail < elements && bad(x[tail])) found += 1;
-  if (loss != nullptr && first_item() == 0 && bad(*loss)) found += 1;
+  if (tail < elements && is_not_finite(x[tail])) found += 1;
+  if (loss != nullptr && first_item() == 0 && is_not_finite(*loss)) found += 1;
   if (block_sum(found > 0 ? 1 : 0) == 0 || threadIdx.x != 0) return;
-  if (*stopped == 0) *stopped = stop_at(0, *step);
+  stop(stopped, *step);
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& context) {

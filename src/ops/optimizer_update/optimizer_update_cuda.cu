@@ -4,6 +4,7 @@
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
+#include "backend/cuda/loop_state.cuh"
 #include "backend/cuda/vectors.cuh"
 #include "ops/optimizer_update/optimizer_update.h"
 #include "ops/optimizer_update/update_rule.h"
@@ -47,13 +48,13 @@ RangeTable<kMost> table_of(std::span<const UpdateRange> ranges) {
   return table;
 }
 
-/// Calls `run(table)` for all ranges: of one, or of as many as a table holds.
+/// Calls `run(table, last)` for all ranges: of one, or of as many as a table holds.
 template <class F>
 void for_tables(std::span<const UpdateRange> ranges, F run) {
-  if (ranges.size() == 1) return run(table_of<1>(ranges));
+  if (ranges.size() == 1) return run(table_of<1>(ranges), true);
   for (std::size_t at = 0; at < ranges.size(); at += kManyRanges) {
     const std::size_t count = std::min<std::size_t>(ranges.size() - at, kManyRanges);
-    run(table_of<kManyRanges>(ranges.subspan(at, count)));
+    run(table_of<kManyRanges>(ranges.subspan(at, count)), at + count == ranges.size());
   }
 }
 
@@ -102,7 +103,7 @@ template <UpdateRule kRule, int kMost>
 __global__ void __launch_bounds__(kBlock)
     update_parameters(UpdateSettings settings, const StepInfo* step, const float* norm,
                       const double* stopped, UpdateArrays arrays, RangeTable<kMost> table,
-                      bool aligned) {
+                      bool aligned, StepEnd end, unsigned* ticket) {
   const std::int64_t whole = table.items / 4 * 4;
   std::int64_t i = 4 * first_item();
   Walk<kMost> walk;
@@ -120,9 +121,9 @@ __global__ void __launch_bounds__(kBlock)
         update_factors(settings, range, *step, norm != nullptr ? *norm : 0, SquaringPower{});
   }
   __syncthreads();
-  if (stopped != nullptr && *stopped != 0) return;
+  const bool updates = stopped == nullptr || *stopped == 0;
   UpdateFactors factors = factors_of_block[0];
-  while (i < whole) {
+  while (updates && i < whole) {
     if constexpr (kMost > 1) factors = factors_of_block[walk.range];
     elements.update(factors);
     elements.store(arrays, at, aligned);
@@ -133,38 +134,46 @@ __global__ void __launch_bounds__(kBlock)
     }
   }
   const std::int64_t tail = whole + first_item();
-  if (tail < table.items) {
+  if (updates && tail < table.items) {
     const int last = table.count - 1;
     Elements<kRule, 1> element{};
     element.load(arrays, tail + table.shift[last], false);
     element.update(factors_of_block[last]);
     element.store(arrays, tail + table.shift[last], false);
   }
+  end_step(end, ticket);
 }
 
 template <UpdateRule kRule>
 Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>& ranges,
                  bool guarded, int multiprocessors) {
   using In = OptimizerUpdateOp::In;
-  return {.enqueue = [=](const Args& args) {
-    constexpr std::size_t kMoments = moments(kRule);
-    const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
-                              .gradients = args.in(In::gradients),
-                              .first = kMoments > 0 ? args.in_out(In::first_moment) : nullptr,
-                              .second = kMoments > 1 ? args.in_out(In::second_moment) : nullptr};
-    const float* norm =
-        settings.clip_norm > 0 ? args.in(OptimizerUpdateOp::norm_input(kRule)) : nullptr;
-    const double* stopped = guarded ? args.in<double>(args.inputs.size() - 1) : nullptr;
-    const bool aligned =
-        vector_aligned(arrays.parameters, arrays.gradients, arrays.first, arrays.second);
-    for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
-      // One wave of blocks: every further one would work out the factors again.
-      LaunchShape shape = for_items((table.items + 3) / 4);
-      shape.grid.x = std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
-      launch(args.stream, "optimizer_update", shape, update_parameters<kRule, kMost>, settings,
-             args.step, norm, stopped, arrays, table, aligned);
-    });
-  }};
+  return {.enqueue =
+              [=](const Args& args) {
+                constexpr std::size_t kMoments = moments(kRule);
+                const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
+                                          .gradients = args.in(In::gradients),
+                                          .first = kMoments > 0 ? args.in_out(In::first_moment)
+                                                                : nullptr,
+                                          .second = kMoments > 1 ? args.in_out(In::second_moment)
+                                                                 : nullptr};
+                const float* norm = settings.clip_norm > 0
+                                        ? args.in(OptimizerUpdateOp::norm_input(kRule))
+                                        : nullptr;
+                const double* stopped = guarded ? args.in<double>(args.inputs.size() - 1) : nullptr;
+                const bool aligned = vector_aligned(arrays.parameters, arrays.gradients,
+                                                    arrays.first, arrays.second);
+                for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table, bool last) {
+                  // One wave of blocks: every further one would work out the factors again.
+                  LaunchShape shape = for_items((table.items + 3) / 4);
+                  shape.grid.x =
+                      std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
+                  launch(args.stream, "optimizer_update", shape, update_parameters<kRule, kMost>,
+                         settings, args.step, norm, stopped, arrays, table, aligned,
+                         last ? args.end : StepEnd{}, args.tickets);
+                });
+              },
+          .ends_steps = true};
 }
 
 std::optional<Kernel> prepare_update(const NodeView& node, const Context& context) {
@@ -189,12 +198,11 @@ std::optional<Kernel> prepare_update(const NodeView& node, const Context& contex
   return std::nullopt;
 }
 
-constexpr unsigned kLargeBlock = 1024;
-
-/// sums[block] = its share of the sum of squares; or kWhole, for one block: *norm.
-template <bool kWhole, int kMost>
-__global__ void __launch_bounds__(kLargeBlock)
-    sum_squares(const float* x, RangeTable<kMost> table, bool aligned, double* sums, float* norm) {
+/// *norm = the root of the sum of squares. A table's blocks are number `first` and the following of
+/// `blocks`.
+template <int kMost>
+__global__ void sum_squares(const float* x, RangeTable<kMost> table, bool aligned, double* parts,
+                            unsigned* ticket, unsigned first, unsigned blocks, float* norm) {
   const auto square = [](float value) {
     return static_cast<double>(value) * static_cast<double>(value);
   };
@@ -207,24 +215,12 @@ __global__ void __launch_bounds__(kLargeBlock)
   }
   const std::int64_t tail = whole + first_item();
   if (tail < table.items) sum += square(x[tail + table.shift[table.count - 1]]);
-  sum = block_sum(sum);
-  if (threadIdx.x != 0) return;
-  if constexpr (kWhole) {
+  if (grid_sum(sum, parts, ticket, first + blockIdx.x, blocks) && threadIdx.x == 0) {
     *norm = static_cast<float>(::sqrt(sum));
-  } else {
-    sums[blockIdx.x] = sum;
   }
 }
 
-/// One block.
-__global__ void root_of_sum(const double* sums, unsigned count, float* norm) {
-  double sum = 0;
-  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) sum += sums[i];
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) *norm = static_cast<float>(::sqrt(sum));
-}
-
-/// Blocks that share the sum over a table.
+/// Returns the blocks that share the sum over a table.
 template <int kMost>
 unsigned blocks_of(const RangeTable<kMost>& table) {
   constexpr std::int64_t kElementsOfBlock = 16 * kBlock;
@@ -235,33 +231,20 @@ unsigned blocks_of(const RangeTable<kMost>& table) {
 std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*context*/) {
   using In = GlobalNormOp::In;
   using Out = GlobalNormOp::Out;
-  constexpr std::int64_t kFew = 16 * 1024;  // one block's
   std::vector<UpdateRange> ranges =
       ranges_of(node.attrs<GlobalNormOp>(), node.in(In::x).elements());
   if (ranges.empty()) ranges.push_back({});  // the norm of nothing is 0
-  std::int64_t items = 0;
-  for (const UpdateRange& range : ranges) items += range.size();
-  if (items <= kFew && ranges.size() <= kManyRanges) {
-    return Kernel{.enqueue = [=](const Args& args) {
-      for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
-        launch(args.stream, "global_norm", {.block = kLargeBlock}, sum_squares<true, kMost>,
-               args.in(In::x), table, vector_aligned(args.in(In::x)), nullptr, args.out(Out::norm));
-      });
-    }};
-  }
   unsigned blocks = 0;
-  for_tables(ranges, [&](const auto& table) { blocks += blocks_of(table); });
+  for_tables(ranges, [&](const auto& table, bool /*last*/) { blocks += blocks_of(table); });
   const auto enqueue = [=](const Args& args) {
-    auto* sums = args.work<double>();
     unsigned done = 0;
-    for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
+    for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table, bool /*last*/) {
       const unsigned grid = blocks_of(table);
-      launch(args.stream, "global_norm", {.grid = grid, .block = kBlock}, sum_squares<false, kMost>,
-             args.in(In::x), table, vector_aligned(args.in(In::x)), sums + done, nullptr);
+      launch(args.stream, "global_norm", {.grid = grid, .block = kBlock}, sum_squares<kMost>,
+             args.in(In::x), table, vector_aligned(args.in(In::x)), args.work<double>(),
+             args.tickets, done, blocks, args.out(Out::norm));
       done += grid;
     });
-    launch(args.stream, "global_norm", {.block = kBlock}, root_of_sum, sums, blocks,
-           args.out(Out::norm));
   };
   return Kernel{.enqueue = enqueue, .workspace_bytes = sizeof(double) * blocks};
 }

@@ -9,6 +9,8 @@
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dense/dense.h"
+#include "ops/finite_check/finite_check.h"
+#include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
 
 namespace linnet {
@@ -43,10 +45,26 @@ struct Composition {
     outputs = {loss[0], attrs.probabilities ? loss[1] : logits, targets};
   }
 
+  /// After add_gradients().
+  void add_finish(const SmallCnnAttrs& attrs) {
+    using In = SmallCnnOp::In;
+    const auto first = outputs.begin();
+    graph.add(std::make_shared<MetricsOp>(
+                  MetricsAttrs{.batch = attrs.gather.batch, .history = attrs.history}),
+              {inputs[In::counters], first[SmallCnnOp::Out::loss], first[SmallCnnOp::Out::scores],
+               first[SmallCnnOp::Out::labels]},
+              "metrics");
+    for (std::size_t i = SmallCnnOp::Out::dw; i < SmallCnnOp::kOutputs; ++i) {
+      graph.add(std::make_shared<FiniteCheckOp>(),
+                {inputs[In::stopped], outputs[i], first[SmallCnnOp::Out::loss]}, "finite");
+    }
+  }
+
   void add_gradients() {
     const std::vector<Value> gradients =
         differentiate(graph, outputs[SmallCnnOp::Out::loss],
-                      std::span(inputs).subspan(SmallCnnOp::In::w));
+                      std::span(inputs).subspan(SmallCnnOp::In::w,
+                                                SmallCnnOp::kInputs - SmallCnnOp::In::w));
     outputs.insert(outputs.end(), gradients.begin(), gradients.end());
   }
 };
@@ -61,16 +79,20 @@ bool is_one(const Graph& graph, Value value) {
 std::vector<ValueType> SmallCnnOp::infer(std::span<const ValueType> inputs) const {
   const std::string got =
       to_string({"samples", "targets", "w", "b", "v", "c"}, {inputs.begin(), inputs.end()});
-  require(inputs.size() == kInputs && attrs().conv_pool.conv.bias,
+  require(inputs.size() == kInputs + (attrs().finish ? 2 : 0) && attrs().conv_pool.conv.bias,
           "expected samples, targets, and weights and bias of a convolution and of a dense layer; "
           "got {}",
           got);
   require(inputs[In::samples].dtype != DType::i32 && inputs[In::targets].dtype == DType::i32,
           "expected u8 or f32 samples and i32 targets; got {} and {}",
           to_string(inputs[In::samples]), to_string(inputs[In::targets]));
+  require(!attrs().finish ||
+              (inputs[In::counters] == ValueType{DType::f64, Shape{kCounters + attrs().history}} &&
+               inputs[In::stopped] == ValueType{DType::f64, Shape{}}),
+          "expected counters f64 ({}) and f64 (); got {}", kCounters + attrs().history, got);
   const Composition parts(attrs(), inputs);
   std::vector<ValueType> types = parts.graph.types(parts.outputs);
-  types.insert(types.end(), inputs.begin() + In::w, inputs.end());
+  types.insert(types.end(), inputs.begin() + In::w, inputs.begin() + kInputs);
   return types;
 }
 
@@ -95,11 +117,18 @@ void SmallCnnOp::reference(const ReferenceArgs& args) const {
   std::vector<ValueType> types;
   for (const ReferenceTensor* operand : args.inputs) types.push_back({DType::f32, operand->shape});
   types[In::targets].dtype = DType::i32;
+  for (std::size_t i = kInputs; i < types.size(); ++i) types[i].dtype = DType::f64;
   Composition parts(attrs(), types);
   parts.add_gradients();
+  if (attrs().finish) parts.add_finish(attrs());
   Interpreter interpreter(parts.graph);
-  for (std::size_t i = 0; i < kInputs; ++i) interpreter[parts.inputs[i]].data = args.in(i).data;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    interpreter[parts.inputs[i]].data = args.in(i).data;
+  }
   interpreter.run(args.step);
+  for (std::size_t i = kInputs; i < types.size(); ++i) {
+    args.in(i).data = interpreter[parts.inputs[i]].data;
+  }
   for (std::size_t i = 0; i < kOutputs; ++i) args.out(i).data = interpreter[parts.outputs[i]].data;
 }
 

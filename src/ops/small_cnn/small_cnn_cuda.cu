@@ -90,7 +90,8 @@ struct Workspace {
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
   using Op = SmallCnnOp;
-  const std::optional<SmallCnnShape> taken = shape_of(node.attrs<Op>(), node);
+  const SmallCnnAttrs attrs = node.attrs<Op>();
+  const std::optional<SmallCnnShape> taken = shape_of(attrs, node);
   if (!taken) return std::nullopt;
   SmallCnnShape s = *taken;
   s.gradients = std::any_of(node.output_read.begin() + Op::Out::dw, node.output_read.end(),
@@ -123,11 +124,21 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
                                   .pooled = floats,
                                   .logits_slopes = floats + work.slopes,
                                   .parts = floats + work.parts};
-    const SmallCnnGradients gradients{.loss = args.out(Op::Out::loss),
-                                      .conv_weight = args.out(Op::Out::dw),
-                                      .conv_bias = args.out(Op::Out::db),
-                                      .weight = args.out(Op::Out::dv),
-                                      .bias = args.out(Op::Out::dc)};
+    SmallCnnGradients gradients{.loss = args.out(Op::Out::loss),
+                                .conv_weight = args.out(Op::Out::dw),
+                                .conv_bias = args.out(Op::Out::db),
+                                .weight = args.out(Op::Out::dv),
+                                .bias = args.out(Op::Out::dc),
+                                .stopped = nullptr,
+                                .batch = {}};
+    if (attrs.finish) {
+      gradients.stopped = args.in_out<double>(Op::In::stopped);
+      gradients.batch = {.counters = args.in_out<double>(Op::In::counters),
+                         .step = args.step,
+                         .history = static_cast<std::uint64_t>(attrs.history),
+                         .loss = gradients.loss,
+                         .samples = static_cast<double>(s.n)};
+    }
     if (blocks > 0) {
       launch(args.stream, "small_cnn", samples, kernels.samples, s, operands, results);
     }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "ops/finite_check/stop_cuda.cuh"
+#include "ops/metrics/batch_cuda.cuh"
 #include "ops/small_cnn/small_cnn_cuda.cuh"
 
 namespace linnet::cuda {
@@ -19,6 +21,13 @@ struct SmallCnnGradients {
   float* conv_bias;
   float* weight;
   float* bias;
+  double* stopped;     ///< null where the step is not finished here
+  CountedBatch batch;  ///< of such a step
+
+  __device__ void put(float* to, float sum) const {
+    *to = sum;
+    if (stopped != nullptr && is_not_finite(sum)) stop(stopped, *batch.step);
+  }
 };
 
 /// The block's columns of slopesᵀ (pooled, 1): the dense layer's weights, after them its
@@ -60,11 +69,8 @@ __device__ inline void add_dense_gradient(const SmallCnnShape& s, const SmallCnn
     if (row >= 8 || u >= s.classes || f > features) continue;
     float sum = 0;
     for (int r = 0; r < kCnnRows; ++r) sum += stage[row * kCnnBlock + r * kCnnColumns + column];
-    if (f < features) {
-      to.weight[static_cast<std::int64_t>(u) * features + f] = sum;
-    } else {
-      to.bias[u] = sum;
-    }
+    to.put(f < features ? to.weight + static_cast<std::int64_t>(u) * features + f : to.bias + u,
+           sum);
   }
 }
 
@@ -86,11 +92,26 @@ __device__ inline void add_conv_parts(const SmallCnnShape& s, const SmallCnnResu
   __syncthreads();
   if (row != 0 || i >= columns) return;
   for (int r = 1; r < kCnnRows; ++r) sum += stage[r * kCnnColumns + thread];
-  if (i < weights) {
-    to.conv_weight[i] = sum;
-  } else {
-    to.conv_bias[i - weights] = sum;
+  to.put(i < weights ? to.conv_weight + i : to.conv_bias + (i - weights), sum);
+}
+
+/// The loss and, where the step is finished here, its metrics; for one block.
+__device__ inline void add_loss(const SmallCnnShape& s, const SmallCnnResults& from,
+                                const SmallCnnGradients& to) {
+  double loss = 0;
+  for (std::int64_t n = threadIdx.x; n < s.n; n += kCnnBlock) loss += from.losses[n];
+  loss = block_sum(loss);
+  if (threadIdx.x == 0) to.put(to.loss, static_cast<float>(s.n > 0 ? loss / s.n : 0.0));
+  if (to.stopped == nullptr) return;
+  double correct = 0;
+  for (std::int64_t n = threadIdx.x; n < s.n; n += kCnnBlock) {
+    const float* scores = from.scores + n * s.classes;
+    int best = 0;  // the first of the largest; a NaN wins in the first place only
+    for (int u = 1; u < s.classes; ++u) best = scores[u] > scores[best] ? u : best;
+    if (best == from.labels[n]) correct += 1;
   }
+  correct = block_sum(correct);
+  if (threadIdx.x == 0) to.batch.add(correct, to.batch.samples);
 }
 
 /// The second launch. Block 0: the loss; then (if gradients are wanted) blocks of the
@@ -100,13 +121,7 @@ __global__ void __launch_bounds__(kCnnBlock)
     small_cnn_sums(SmallCnnShape s, SmallCnnResults from, SmallCnnGradients to, int parts) {
   __shared__ float stage[kCnnExchange];
   const int block = static_cast<int>(blockIdx.x) - 1;
-  if (block < 0) {
-    double loss = 0;
-    for (std::int64_t n = threadIdx.x; n < s.n; n += kCnnBlock) loss += from.losses[n];
-    loss = block_sum(loss);
-    if (threadIdx.x == 0) *to.loss = static_cast<float>(s.n > 0 ? loss / s.n : 0.0);
-    return;
-  }
+  if (block < 0) return add_loss(s, from, to);
   const int conv_blocks = blocks_of_columns((s.taps() + 1) * s.co);
   if (block < conv_blocks) {
     add_conv_parts(s, from, to, block, parts, stage);

@@ -9,6 +9,7 @@
 #include "graph/differentiate.h"
 #include "op_harness.h"
 #include "ops/cuda_kernels.h"
+#include "ops/metrics/metrics.h"
 
 namespace linnet::testing {
 namespace {
@@ -77,6 +78,30 @@ TEST(SmallCnn, AgreesWithTheReference) {
   check(op_case("3 channels", {.image = {6, 6, 3}, .filters = 20}));
   check(op_case("2x4 of 4 channels", {.image = {6, 7, 4}, .kernel_h = 2, .kernel_w = 4}));
   check(op_case("no sample", {.batch = 0}, false));
+}
+
+/// Counters, losses of steps (the case's is step 3) and what stops a training.
+OpCase finishing(const std::string& name, const Network& n) {
+  OpCase c = op_case(name, n, false);
+  SmallCnnAttrs attrs = attributes(n);
+  attrs.finish = true;
+  attrs.history = 2;
+  c.op = make_op(SmallCnnOp(attrs));
+  c.inputs.push_back({DType::f64, Shape{kCounters + attrs.history}});
+  c.inputs.push_back({DType::f64, Shape{}});
+  c.fills.resize(c.inputs.size(), c.fills.back());
+  c.fills[SmallCnnOp::In::counters] = {1, 5};
+  c.fills[SmallCnnOp::In::stopped] = {0, 0};
+  return c;
+}
+
+TEST(SmallCnn, FinishesAStep) {
+  check(finishing("3x3", {}));
+  check(finishing("probabilities", {.batch = 7, .probabilities = true}));
+  check(finishing("32 classes", {.image = {4, 4, 1}, .filters = 32, .classes = 32}));
+  OpCase stopped = finishing("stopped before", {});
+  stopped.fills[SmallCnnOp::In::stopped] = {2, 3};
+  check(stopped);
 }
 
 TEST(SmallCnn, AgreesWithTheReferenceAtSize) {

@@ -4,6 +4,7 @@
 
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dense/dense.h"
+#include "ops/finite_check/finite_check.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
 #include "ops/small_cnn/small_cnn.h"
@@ -74,6 +75,16 @@ std::optional<Match> match(const Graph& graph, std::size_t n) {
                .scores = from_logits ? logits : probabilities};
 }
 
+/// Returns whether the nodes' outputs of gradients are `writer`'s alone.
+bool writes_all_gradients(const Graph& graph, std::size_t writer) {
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    for (Value output : graph.nodes()[n].outputs) {
+      if (n != writer && graph.info(output).storage == Storage::gradient) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void fuse_small_cnn(Graph& graph, const Supports& supports) {
@@ -96,6 +107,42 @@ void fuse_small_cnn(Graph& graph, const Supports& supports) {
                        outputs[SmallCnnOp::Out::labels]);
   }
   remove_dead(graph, supports);
+}
+
+void fuse_small_cnn_finish(Graph& graph, const Supports& supports) {
+  const std::vector<Node>& nodes = graph.nodes();
+  const auto find = [&](auto is) {
+    return static_cast<std::size_t>(std::ranges::find_if(nodes, is) - nodes.begin());
+  };
+  const std::size_t n = find([](const Node& node) { return op_as<SmallCnnOp>(&node) != nullptr; });
+  if (n == nodes.size() || !writes_all_gradients(graph, n)) return;
+  const Node node = nodes[n];
+  const Value loss = node.outputs[SmallCnnOp::Out::loss];
+  const std::size_t metrics = find([&](const Node& other) {
+    return op_as<MetricsOp>(&other) != nullptr &&
+           other.inputs.size() == MetricsOp::In::labels + 1 &&
+           other.inputs[MetricsOp::In::loss] == loss &&
+           other.inputs[MetricsOp::In::scores] == node.outputs[SmallCnnOp::Out::scores] &&
+           other.inputs[MetricsOp::In::labels] == node.outputs[SmallCnnOp::Out::labels];
+  });
+  const std::size_t check = find([&](const Node& other) {
+    return op_as<FiniteCheckOp>(&other) != nullptr &&
+           other.inputs.size() == FiniteCheckOp::In::loss + 1 &&
+           other.inputs[FiniteCheckOp::In::loss] == loss;
+  });
+  if (metrics == nodes.size() || check == nodes.size()) return;
+  SmallCnnAttrs attrs = op_as<SmallCnnOp>(&node)->attrs();
+  const MetricsAttrs counted = op_as<MetricsOp>(&nodes[metrics])->attrs();
+  attrs.finish = true;
+  attrs.history = counted.history;
+  if (counted != MetricsAttrs{.batch = attrs.gather.batch, .history = attrs.history}) return;
+  auto fused = std::make_shared<SmallCnnOp>(attrs);
+  std::vector<Value> operands = node.inputs;
+  operands.push_back(nodes[metrics].inputs[MetricsOp::In::counters]);
+  operands.push_back(nodes[check].inputs[FiniteCheckOp::In::stopped]);
+  if (!supports(*fused, graph.types(operands), graph.types(node.outputs))) return;
+  graph.rewrite(n, std::move(fused), std::move(operands), node.outputs);
+  graph.erase_nodes([&](std::size_t i) { return i == metrics || i == check; });
 }
 
 }  // namespace linnet

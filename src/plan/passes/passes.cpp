@@ -60,12 +60,14 @@ std::span<const TrainingPass> training_passes() {
   static constexpr std::array kPasses{
       TrainingPass{"recompute_norms", recompute_norms},
       TrainingPass{"share_concats", share_concats},
+      TrainingPass{"fuse_bias_grad", fuse_bias_grad},
   };
   return kPasses;
 }
 
 std::span<const Pass> final_passes() {
-  static constexpr std::array kPasses{Pass{"remove_dead", remove_dead}};
+  static constexpr std::array kPasses{Pass{"remove_dead", remove_dead},
+                                      Pass{"fuse_small_cnn_finish", fuse_small_cnn_finish}};
   return kPasses;
 }
 

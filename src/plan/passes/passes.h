@@ -48,6 +48,9 @@ void fuse_conv2d_pool(Graph& graph, const Supports& supports);
 /// all gradients, where the backend has it, it saves something (SmallCnnOp::saving()) and nothing
 /// but metrics reads what is between.
 void fuse_small_cnn(Graph& graph, const Supports& supports);
+/// small_cnn -> metrics, finite_check becomes one small_cnn where it computes all gradients of the
+/// step and the backend has that.
+void fuse_small_cnn_finish(Graph& graph, const Supports& supports);
 /// batch_norm -> [add] -> [relu] becomes one batch norm.
 void fuse_batch_norm(Graph& graph, const Supports& supports);
 /// At inference, conv2d -> batch norm becomes conv2d_norm where the backend has it.
@@ -63,6 +66,10 @@ void recompute_norms(TrainingGraph& training, const Supports& supports);
 /// results, share one buffer: each writes, or adds, its part of it. Where the backend has
 /// update_channels and batch norms are the results' only readers.
 void share_concats(TrainingGraph& training, const Supports& supports);
+
+/// activation_grad -> bias_grad becomes one operator where the backend has it; before it, the
+/// product that a dense layer of one unit hands back, an outer product, becomes part of it.
+void fuse_bias_grad(TrainingGraph& training, const Supports& supports);
 
 /// In this order, on the forward graph before it is differentiated.
 std::span<const Pass> forward_passes();

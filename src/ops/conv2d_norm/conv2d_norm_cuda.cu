@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "backend/cuda/element_wise.cuh"
+#include "backend/cuda/workspace.h"
+#include "ops/activation/epilogue_cuda.cuh"
+#include "ops/conv2d/engines_cuda.h"
+#include "ops/conv2d_norm/conv2d_norm.h"
+#include "ops/conv2d_norm/folded_cuda.h"
+
+namespace linnet::cuda {
+namespace {
+
+using In = Conv2dNormOp::In;
+using Norm = BatchNormInferenceOp::In;
+
+/// The operands of a fold and its results, for `channels` filters of `taps` weights.
+struct Fold {
+  const float* w;
+  const float* b;  ///< may be null
+  const float* gamma;
+  const float* beta;
+  const float* mean;
+  const float* var;
+  float* weights;
+  float* bias;
+  std::int64_t taps;
+  std::int64_t channels;
+  float epsilon;
+};
+
+/// weights = w gamma / std, bias = beta + (b - mean) gamma / std
+__global__ void fold_norm(Fold f) {
+  const auto factor = [&](std::int64_t c) { return f.gamma[c] / sqrtf(f.var[c] + f.epsilon); };
+  for (std::int64_t i = first_item(); i < f.taps * f.channels; i += grid_stride()) {
+    f.weights[i] = f.w[i] * factor(i / f.taps);
+  }
+  for (std::int64_t c = first_item(); c < f.channels; c += grid_stride()) {
+    const float before = f.b != nullptr ? f.b[c] : 0.0F;
+    f.bias[c] = f.beta[c] + (before - f.mean[c]) * factor(c);
+  }
+}
+
+struct AddAndActivate {
+  Activation activation;
+  __device__ float operator()(float y, float residual) const {
+    return activated(activation, y + residual);
+  }
+};
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
+  return folded_conv2d(node, context, own_conv2d);
+}
+
+}  // namespace
+
+std::optional<Kernel> folded_conv2d(const NodeView& node, const Context& context, Prepare engine,
+                                    PrepareResidual with_residual) {
+  if (context.precision == Precision::bf16) return std::nullopt;
+  const Conv2dNormAttrs& attrs = node.attrs<Conv2dNormOp>();
+  const Conv2dNormOp norm(attrs);
+  Conv2dAttrs plain = attrs.conv;
+  plain.bias = true;
+  if (!attrs.norm.residual) plain.activation = attrs.norm.activation;
+  const Conv2dOp op(plain);
+  const std::int64_t channels = node.in(In::w)[0];
+  const std::array<ValueType, 3> operands{node.inputs[In::x], node.inputs[In::w],
+                                          ValueType{DType::f32, Shape{channels}}};
+  const NodeView conv_node{op, operands, node.outputs, {true}};
+  std::optional<Kernel> conv;
+  if (attrs.norm.residual && with_residual != nullptr) {
+    conv = with_residual(conv_node, context, attrs.norm.activation);
+  }
+  const bool later = attrs.norm.residual && !conv;
+  if (!conv) conv = engine(conv_node, context);
+  if (!conv) return std::nullopt;
+  bool fixed = true;
+  for (std::size_t i = In::w; i < norm.norm_input(Norm::residual); ++i) {
+    fixed = fixed && node.fixed(i);
+  }
+  const std::int64_t weights = node.in(In::w).elements();
+  const std::int64_t taps = channels > 0 ? weights / channels : 0;
+  const std::size_t bias_at = library_padded(sizeof(float) * static_cast<std::size_t>(weights));
+  const std::size_t folded_bytes = bias_at + sizeof(float) * static_cast<std::size_t>(channels);
+  const std::size_t folded_at = library_padded(conv->workspace_bytes);
+  const auto folded = [=](const Args& args) {
+    std::byte* begin = fixed ? args.packed : args.workspace + folded_at;
+    return std::pair(reinterpret_cast<float*>(begin), reinterpret_cast<float*>(begin + bias_at));
+  };
+  const auto fold = [=](const Args& args) {
+    const Conv2dNormOp places(attrs);
+    const auto operand = [&](Norm of_norm) { return args.in(places.norm_input(of_norm)); };
+    const auto [to, bias] = folded(args);
+    launch(args.stream, "conv2d_norm fold", for_items(weights), fold_norm,
+           Fold{.w = args.in(In::w),
+                .b = attrs.conv.bias ? args.in(In::b) : nullptr,
+                .gamma = operand(Norm::gamma),
+                .beta = operand(Norm::beta),
+                .mean = operand(Norm::running_mean),
+                .var = operand(Norm::running_var),
+                .weights = to,
+                .bias = bias,
+                .taps = taps,
+                .channels = channels,
+                .epsilon = static_cast<float>(attrs.norm.epsilon)});
+  };
+  const std::int64_t outputs = node.out(Conv2dNormOp::Out::y).elements();
+  Kernel kernel;
+  kernel.enqueue = [=, run = conv->enqueue](const Args& args) {
+    if (!fixed) fold(args);
+    const auto [to, bias] = folded(args);
+    const std::array<void*, 4> inputs{args.inputs[In::x], to, bias, args.inputs.back()};
+    Args inner = args;
+    inner.inputs = inputs;
+    run(inner);
+    if (!later) return;
+    float* y = args.out(Conv2dNormOp::Out::y);
+    map_elements(args.stream, "conv2d_norm", AddAndActivate{attrs.norm.activation}, outputs, y, y,
+                 static_cast<const float*>(args.inputs.back()));
+  };
+  kernel.engine = conv->engine;
+  kernel.workspace_bytes = fixed ? conv->workspace_bytes : folded_at + folded_bytes;
+  if (fixed) {
+    kernel.pack = fold;
+    kernel.packed_bytes = folded_bytes;
+  }
+  return kernel;
+}
+
+void register_conv2d_norm(Registry& registry) { registry.add(Conv2dNormOp::kName, prepare); }
+
+}  // namespace linnet::cuda

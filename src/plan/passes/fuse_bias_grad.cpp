@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/bias_activation_grad/bias_activation_grad.h"
+#include "ops/bias_add/bias_add.h"
+#include "ops/dense/dense.h"
+#include "plan/passes/match.h"
+#include "plan/passes/passes.h"
+
+namespace linnet {
+
+void fuse_bias_grad(TrainingGraph& training, const Supports& supports) {
+  Graph& graph = training.graph;
+  std::vector<bool> fused(graph.nodes().size());
+  for (std::size_t n = training.backward; n < graph.nodes().size(); ++n) {
+    const Node& bias = graph.nodes()[n];
+    if (op_as<BiasGradOp>(&bias) == nullptr) continue;
+    const Value dz = bias.inputs[BiasGradOp::In::dy];
+    const Node* activation = graph.producer(dz);
+    if (op_as<ActivationGradOp>(activation) == nullptr) continue;
+    BiasActivationGradAttrs attrs{.kind = op_as<ActivationGradOp>(activation)->attrs().kind};
+    std::vector<Value> operands = activation->inputs;
+    const Node* product = sole_producer<DenseGradInputOp>(graph, operands[0]);
+    if (product != nullptr && graph.shape(product->inputs[DenseGradInputOp::In::w])[0] == 1) {
+      attrs.outer = true;
+      operands[0] = product->inputs[DenseGradInputOp::In::dz];
+      operands.push_back(product->inputs[DenseGradInputOp::In::w]);
+    }
+    auto op = std::make_shared<BiasActivationGradOp>(attrs);
+    if (!supports(*op, graph.types(operands), op->infer(graph.types(operands)))) continue;
+    const Value db = bias.outputs[BiasGradOp::Out::db];
+    const auto place = static_cast<std::size_t>(graph.info(dz).producer);
+    const Value sum = graph.add_output(bias.name, graph.type(db));
+    std::swap(graph.info(sum).storage, graph.info(db).storage);
+    std::swap(graph.info(sum).offset, graph.info(db).offset);
+    graph.replace_uses(db, sum);
+    graph.rewrite(place, std::move(op), std::move(operands), {dz, sum});
+    fused[n] = true;
+  }
+  graph.erase_nodes([&](std::size_t n) { return fused[n]; });
+  remove_dead(graph, supports);
+}
+
+}  // namespace linnet
