@@ -33,8 +33,8 @@ class CudaProgram final : public Program {
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
   void run_checked(const StepInfo& step) override;
   std::optional<std::size_t> first_not_finite(const StepInfo& step) override;
-  /// Between events: in a graph of one step, or in the stream if graph_steps is 0. Small nodes take
-  /// the microsecond or two that their event takes.
+  /// Between events, without branches: in a graph of one step, or in the stream if graph_steps is
+  /// 0. Small nodes take the microsecond or two that their event takes.
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
 
  private:

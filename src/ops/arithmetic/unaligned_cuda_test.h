@@ -49,8 +49,11 @@ inline void check_unaligned(const OpPtr& op, const std::vector<ValueType>& input
     const std::vector<unsigned> zeros(cuda::kTickets);
     auto* tickets = reinterpret_cast<unsigned*>(
         memory.place_copy(zeros.data(), zeros.size() * sizeof(unsigned)));
-    kernel->enqueue(
-        {in, out, memory.place(kernel->workspace_bytes), device_step, nullptr, tickets});
+    kernel->enqueue({.inputs = in,
+                     .outputs = out,
+                     .workspace = memory.place(kernel->workspace_bytes),
+                     .step = device_step,
+                     .tickets = tickets});
     cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     std::vector<std::byte> results;
     for (std::size_t i = 0; i < out.size(); ++i) {

@@ -43,7 +43,8 @@ TEST(BiasActivationGrad, NamesTheShapes) {
                             {f32({4, 2}), f32({4, 3}), f32({1, 3})})
                 .find("expected a column (N, 1), saved (N, C) and a row (1, C)"),
             std::string::npos);
-  EXPECT_NE(inference_error(make_op(BiasActivationGradOp({})), {f32({4, 2}), f32({4, 3})})
+  EXPECT_NE(inference_error(make_op(BiasActivationGradOp({Activation::relu, false})),
+                            {f32({4, 2}), f32({4, 3})})
                 .find("expected dy and saved of one shape"),
             std::string::npos);
 }

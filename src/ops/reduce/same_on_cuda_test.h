@@ -63,8 +63,14 @@ inline void expect_same_on_cuda(const OpPtr& op, const std::vector<ValueType>& t
   }
   const auto* device_step =
       reinterpret_cast<const StepInfo*>(memory.place_copy(&step, sizeof(step)));
-  kernel->enqueue(
-      {device_in, device_out, memory.place(kernel->workspace_bytes), device_step, nullptr});
+  const std::vector<unsigned> zeros(cuda::kTickets);
+  auto* tickets = reinterpret_cast<unsigned*>(
+      memory.place_copy(zeros.data(), zeros.size() * sizeof(unsigned)));
+  kernel->enqueue({.inputs = device_in,
+                   .outputs = device_out,
+                   .workspace = memory.place(kernel->workspace_bytes),
+                   .step = device_step,
+                   .tickets = tickets});
   cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   for (std::size_t i = 0; i < actual.size(); ++i) {
     DeviceMemory::copy(actual[i].data(), device_out[i], actual[i].size());
