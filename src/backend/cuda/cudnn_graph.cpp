@@ -107,15 +107,15 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   Tensor y = graph.conv_fprop(graph.tensor(Attributes(in).set_uid(1)),
                               graph.tensor(Attributes(kernel).set_uid(2)),
                               windows<fe::graph::Conv_fprop_attributes>(s));
+  // cuDNN 9.19 has engines for a residual before the bias, none for one after it.
   std::int64_t uid = 2;
-  if (s.bias) {
-    const Tensor bias = graph.tensor(image(++uid, 1, s.co, 1, 1, data_type(s.math)));
-    y = pointwise(graph, fe::PointwiseMode_t::ADD, y, bias);
-  }
+  const Tensor bias =
+      s.bias ? graph.tensor(image(++uid, 1, s.co, 1, 1, data_type(s.math))) : nullptr;
   if (s.residual) {
     const Tensor residual = graph.tensor(Attributes(out).set_uid(++uid));
     y = pointwise(graph, fe::PointwiseMode_t::ADD, y, residual);
   }
+  if (s.bias) y = pointwise(graph, fe::PointwiseMode_t::ADD, y, bias);
   if (s.tail != Tail::none) y = pointwise(graph, pointwise_mode(s.tail), y);
   make_output(y, out.set_uid(++uid));
 }
