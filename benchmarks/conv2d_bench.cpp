@@ -5,7 +5,7 @@
 #include "backend/cpu/memory.h"
 #include "base/thread_team.h"
 #include "core/align.h"
-#include "ops/conv2d/engine_cpu.h"
+#include "ops/conv2d/bf16_engine_cpu.h"
 
 namespace linnet::cpu {
 namespace {
@@ -50,8 +50,16 @@ enum class Direction { forward, grad_input, grad_weight };
 
 std::optional<Kernel> kernel_of(const ConvEngine& engine, Direction direction, const ConvShape& s) {
   switch (direction) {
-    case Direction::forward: return engine.forward(s, {});
-    case Direction::grad_input: return engine.grad_input(s);
+    case Direction::forward:
+      if (std::optional<Kernel> kernel = engine.forward(s, {})) {
+        return packed_in_each_run(std::move(*kernel));
+      }
+      return std::nullopt;
+    case Direction::grad_input:
+      if (std::optional<Kernel> kernel = engine.grad_input(s)) {
+        return packed_in_each_run(std::move(*kernel));
+      }
+      return std::nullopt;
     case Direction::grad_weight: return engine.grad_weight(s);
   }
   return std::nullopt;
@@ -110,11 +118,21 @@ const bool registered = [] {
       {"256_to_64_1x1_at_8", 128, 8, 256, 64, 1, 1, 0},
       {"512_to_512_3x3_at_1", 128, 1, 512, 512, 3, 1, 1},
       {"512_to_512_3x3_by_2_at_2", 128, 2, 512, 512, 3, 2, 1},
+      {"64_to_64_3x3_at_56", 32, 56, 64, 64, 3, 1, 1},
+      {"64_to_256_1x1_at_56", 32, 56, 64, 256, 1, 1, 0},
+      {"3_to_64_7x7_by_2_at_224", 32, 224, 3, 64, 7, 2, 3},
+      {"512_to_512_3x3_at_7", 32, 7, 512, 512, 3, 1, 1},
+      {"1024_to_512_1x1_by_2_at_14", 32, 14, 1024, 512, 1, 2, 0},
+      {"dense_1000_to_1000_of_8000", 8000, 1, 1000, 1000, 1, 1, 0},
+      {"dense_1000_to_1_of_8000", 8000, 1, 1000, 1, 1, 1, 0},
+      {"dense_3136_to_10_of_128", 128, 1, 3136, 10, 1, 1, 0},
+      {"dense_512_to_512_of_64", 64, 1, 512, 512, 1, 1, 0},
   };
   const std::pair<const char*, const ConvEngine*> engines[] = {
-      {"pointwise", &pointwise_engine()}, {"direct", &direct_engine()},
-      {"im2col", &im2col_engine()},       {"whole-image", &whole_image_engine()},
-      {"winograd", &winograd_engine()},   {"onednn", &onednn_engine()}};
+      {"pointwise", &pointwise_engine()},  {"direct", &direct_engine()},
+      {"im2col", &im2col_engine()},        {"whole-image", &whole_image_engine()},
+      {"winograd", &winograd_engine()},    {"onednn", &onednn_engine()},
+      {"bf16-tiles", &bf16_tiles_engine()}};
   const std::pair<const char*, Direction> directions[] = {{"forward", Direction::forward},
                                                           {"grad_input", Direction::grad_input},
                                                           {"grad_weight", Direction::grad_weight}};

@@ -228,7 +228,7 @@ class Registry {
   void add(std::string_view op, Prepare prepare);
   /// A product or convolution of operands 0 and 1. At bf16 they are rounded before the kernel that
   /// `prepare` gives. On a processor with bfloat16 arithmetic `native` is asked first, if there is
-  /// one: its kernel finds both operands as bfloat16s (std::uint16_t).
+  /// one: its kernel rounds the operands itself.
   void add_product(std::string_view op, Prepare prepare, Prepare native = nullptr);
   void add_product(std::string_view op, Candidates candidates, Prepare native = nullptr);
   /// A fused operator that computes in fp32 alone: unsupported at bf16, so that passes leave its

@@ -90,22 +90,21 @@ std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
     return entry.prepare(node, choose);
   }
   if (entry.in_bf16 == InBf16::none) return std::nullopt;
-  static const std::vector<std::size_t> factors{kFirst, kSecond};
+  const auto named = [](Kernel kernel, Bf16Unit unit) {
+    const std::string chosen = kernel.engine.empty() ? "" : "; " + kernel.engine;
+    kernel.engine = "bf16: " + std::string(to_string(unit)) + chosen;
+    return kernel;
+  };
+  if (products == Products::bf16_native && entry.native != nullptr) {
+    std::optional<Kernel> kernel = settled(node, entry.native(node));
+    if (kernel) return named(std::move(*kernel), bf16_unit());
+  }
   NodeView rounded = node;  // in each run: what is derived from the rounded weights can't be kept
   rounded.input_fixed.clear();
-  std::optional<Kernel> kernel;
-  if (products == Products::bf16_native && entry.native != nullptr) {
-    kernel = settled(rounded, entry.native(rounded));
-  }
-  const bool native = kernel.has_value();
-  if (!native) kernel = entry.prepare(rounded, choose);
+  std::optional<Kernel> kernel = entry.prepare(rounded, choose);
   if (!kernel) return std::nullopt;
-  const std::string chosen = kernel->engine.empty() ? "" : "; " + kernel->engine;
-  kernel =
-      with_rounded_operands(node, std::move(*kernel), factors, native ? KeptAs::bf16 : KeptAs::f32);
-  kernel->engine =
-      "bf16: " + std::string(to_string(native ? bf16_unit() : Bf16Unit::none)) + chosen;
-  return kernel;
+  return named(with_rounded_operands(node, std::move(*kernel), {kFirst, kSecond}, KeptAs::f32),
+               Bf16Unit::none);
 }
 
 }  // namespace linnet::cpu

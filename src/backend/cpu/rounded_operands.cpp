@@ -36,6 +36,7 @@ void round_range(const std::vector<Copy>& copies, const Args& args, Range range)
 Kernel with_rounded_operands(const NodeView& node, Kernel kernel,
                              const std::vector<std::size_t>& operands, KeptAs kept) {
   LINNET_ASSERT(node.inputs.size() <= kMostOperands);
+  kernel = packed_in_each_run(std::move(kernel));
   const std::size_t size = kept == KeptAs::f32 ? sizeof(float) : sizeof(std::uint16_t);
   std::vector<Copy> copies;
   std::size_t bytes = align_up(kernel.workspace_bytes);

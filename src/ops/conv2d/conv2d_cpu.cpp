@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/conv2d/engine_cpu.h"
+#include "backend/cpu/rounded_operands.h"
+#include "ops/conv2d/bf16_engine_cpu.h"
 
 namespace linnet::cpu {
 namespace {
@@ -23,6 +24,9 @@ bool packing_counts(const ConvShape& s) { return s.n * s.out_pixels() <= 2048; }
 
 /// oneDNN's weight gradient walks over pixels: it wants many of them.
 bool many_pixels(const ConvShape& s) { return s.out_pixels() >= 16; }
+
+/// AMX is faster than own products of VDPBF16PS.
+bool own_bf16() { return bf16_unit() != Bf16Unit::amx; }
 
 using Engines = std::vector<const ConvEngine*>;
 
@@ -49,25 +53,43 @@ std::vector<Candidate> candidates(Engines first, Prepare prepare) {
   return all;
 }
 
+/// oneDNN's kernel, which finds both operands as bfloat16s.
+std::optional<Kernel> on_halves(const NodeView& node, std::optional<Kernel> kernel) {
+  if (!kernel) return std::nullopt;
+  kernel->engine = "onednn";
+  return with_rounded_operands(node, std::move(*kernel), {kFirst, kSecond}, KeptAs::bf16);
+}
+
 std::optional<Kernel> native_forward(const NodeView& node) {
   using In = Conv2dOp::In;
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
-  return onednn_bf16_engine().forward(conv_shape(attrs, node.in(In::x), node.in(In::w), ""),
-                                      {attrs.bias, attrs.activation});
+  const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
+  const ConvTail tail{.bias = attrs.bias, .activation = attrs.activation};
+  if (own_bf16()) {
+    if (std::optional<Kernel> kernel = bf16_tiles_engine().forward(s, tail)) return kernel;
+  }
+  return on_halves(node, onednn_bf16_engine().forward(s, tail));
 }
 
 std::optional<Kernel> native_grad_input(const NodeView& node) {
   using In = Conv2dGradInputOp::In;
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
-  return onednn_bf16_engine().grad_input(op.shape(node.in(In::dz), node.in(In::w)));
+  const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
+  if (own_bf16()) {
+    if (std::optional<Kernel> kernel = bf16_tiles_engine().grad_input(s)) return kernel;
+  }
+  return on_halves(node, onednn_bf16_engine().grad_input(s));
 }
 
 std::optional<Kernel> native_grad_weight(const NodeView& node) {
   using In = Conv2dGradWeightOp::In;
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
+  if (own_bf16()) {
+    if (std::optional<Kernel> kernel = bf16_tiles_engine().grad_weight(s)) return kernel;
+  }
   if (!many_pixels(s)) return std::nullopt;  // three to ten times the time of fp32's engines
-  return onednn_bf16_engine().grad_weight(s);
+  return on_halves(node, onednn_bf16_engine().grad_weight(s));
 }
 
 std::vector<Candidate> forward(const NodeView& node) {

@@ -21,6 +21,25 @@ void copy_row(const Correlation& s, const float* images, std::int64_t image, std
   std::fill_n(to + end * s.c, (width - end) * s.c, 0.0F);
 }
 
+/// The inputs x = first + i stride of an axis get gradients of outputs by every stride-th
+/// tap, in reverse: a correlation of its own.
+CorrelationAxis phase(std::int64_t first, std::int64_t in, std::int64_t out, std::int64_t kernel,
+                      std::int64_t stride, std::int64_t pad) {
+  const std::int64_t tap = (first + pad) % stride;  // the smallest that reaches them
+  const std::int64_t taps = kernel > tap ? (kernel - tap + stride - 1) / stride : 0;
+  CorrelationAxis axis{.in = out,
+                       .out = (in - first + stride - 1) / stride,
+                       .kernel = taps,
+                       .stride = 1,
+                       .pad = taps - 1 - (first + pad - tap) / stride,
+                       .first_tap = tap + stride * (taps - 1),
+                       .tap_step = -stride,
+                       .place = in,
+                       .place_first = first,
+                       .place_step = stride};
+  return axis.cropped();
+}
+
 }  // namespace
 
 CorrelationAxis CorrelationAxis::cropped() const {
@@ -68,6 +87,24 @@ Correlation forward_correlation(const ConvShape& s) {
   all.rows = all.rows.cropped();
   all.columns = all.columns.cropped();
   return all;
+}
+
+InputGradient::InputGradient(const ConvShape& s) {
+  const Conv2dAttrs& a = s.attrs;
+  for (std::int64_t y = 0; y < std::min(a.stride_h, s.h); ++y) {
+    for (std::int64_t x = 0; x < std::min(a.stride_w, s.w); ++x) {
+      Correlation all;
+      all.n = s.n;
+      all.c = s.co;
+      all.rows = phase(y, s.h, s.oh, s.kh, a.stride_h, a.pad_top);
+      all.columns = phase(x, s.w, s.ow, s.kw, a.stride_w, a.pad_left);
+      if (all.taps() > 0) {
+        phases.push_back(all);
+      } else {
+        whole = false;
+      }
+    }
+  }
 }
 
 PatchBlocks::PatchBlocks(const Correlation& correlation)

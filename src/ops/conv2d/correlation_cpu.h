@@ -56,6 +56,15 @@ struct Correlation {
 /// Returns a convolution as it is, without groups and dilation.
 Correlation forward_correlation(const ConvShape& shape);
 
+/// The gradient of a convolution by its input: a correlation of dz for every remainder of a pixel's
+/// place by the stride.
+struct InputGradient {
+  explicit InputGradient(const ConvShape& shape);
+
+  std::vector<Correlation> phases;  ///< those that have taps
+  bool whole = true;                ///< whether every pixel belongs to one of them
+};
+
 /// Images as rows of patches, line after line of the grid: where they leave the images, in padded
 /// copies of what a block of lines reads.
 class PatchBlocks {

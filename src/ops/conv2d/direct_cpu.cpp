@@ -11,25 +11,6 @@ bool takes(const ConvShape& s) {
   return s.attrs.groups == 1 && s.attrs.dilation_h == 1 && s.attrs.dilation_w == 1 && s.n > 0;
 }
 
-/// The inputs x = first + i stride of an axis get gradients of outputs by every stride-th
-/// tap, in reverse: a correlation of its own.
-CorrelationAxis phase(std::int64_t first, std::int64_t in, std::int64_t out, std::int64_t kernel,
-                      std::int64_t stride, std::int64_t pad) {
-  const std::int64_t tap = (first + pad) % stride;  // the smallest that reaches them
-  const std::int64_t taps = kernel > tap ? (kernel - tap + stride - 1) / stride : 0;
-  CorrelationAxis axis{.in = out,
-                       .out = (in - first + stride - 1) / stride,
-                       .kernel = taps,
-                       .stride = 1,
-                       .pad = taps - 1 - (first + pad - tap) / stride,
-                       .first_tap = tap + stride * (taps - 1),
-                       .tap_step = -stride,
-                       .place = in,
-                       .place_first = first,
-                       .place_step = stride};
-  return axis.cropped();
-}
-
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   using In = Conv2dOp::In;
   using Out = Conv2dOp::Out;
@@ -82,29 +63,17 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   using In = Conv2dGradInputOp::In;
   using Out = Conv2dGradInputOp::Out;
   if (!takes(s)) return std::nullopt;
-  const Conv2dAttrs& a = s.attrs;
   Kernel kernel;
   std::vector<InputPhase> phases;
-  bool whole = true;  // every pixel belongs to a phase that has taps
+  const InputGradient gradient(s);
   std::size_t floats = 0;
-  for (std::int64_t y = 0; y < std::min(a.stride_h, s.h); ++y) {
-    for (std::int64_t x = 0; x < std::min(a.stride_w, s.w); ++x) {
-      Correlation all;
-      all.n = s.n;
-      all.c = s.co;
-      all.rows = phase(y, s.h, s.oh, s.kh, a.stride_h, a.pad_top);
-      all.columns = phase(x, s.w, s.ow, s.kw, a.stride_w, a.pad_left);
-      if (all.taps() <= 0) {
-        whole = false;
-        continue;
-      }
-      phases.push_back({{all, s.c}, floats});
-      floats += align_up(phases.back().product.panels());
-      kernel.scratch_bytes = std::max(kernel.scratch_bytes, phases.back().product.scratch_bytes());
-    }
+  for (const Correlation& all : gradient.phases) {
+    phases.push_back({{all, s.c}, floats});
+    floats += align_up(phases.back().product.panels());
+    kernel.scratch_bytes = std::max(kernel.scratch_bytes, phases.back().product.scratch_bytes());
   }
   kernel.workspace_bytes = sizeof(float) * floats;
-  if (!whole) {
+  if (!gradient.whole) {
     const std::int64_t image = s.in_pixels() * s.c;
     const int tasks = tasks_for(s.n, 0.1 * static_cast<double>(image));
     kernel.stages.push_back(parallel(tasks, s.n, [=](const Args& args, Range samples) {

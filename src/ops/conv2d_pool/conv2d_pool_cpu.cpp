@@ -133,8 +133,9 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
 }  // namespace
 
 void register_conv2d_pool(Registry& registry) {
-  registry.add_fp32_only(Conv2dPoolOp::kName, prepare_forward);
-  registry.add_fp32_only(Conv2dPoolGradOp::kName, prepare_gradient);
+  // At every precision in fp32, as recurrent layers: rounding costs more than its products gain.
+  registry.add(Conv2dPoolOp::kName, prepare_forward);
+  registry.add(Conv2dPoolGradOp::kName, prepare_gradient);
 }
 
 }  // namespace linnet::cpu

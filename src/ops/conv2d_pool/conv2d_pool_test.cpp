@@ -109,14 +109,24 @@ TEST(Conv2dPool, TheLoopsRefuseWhatTheyDoNotCompute) {
   EXPECT_FALSE(supported({}, 8, 3, 2));
 }
 
-/// Its gradient would need dy both rounded (for dw) and not (for db): its parts do that.
-TEST(Conv2dPool, IsLeftToItsPartsInBf16) {
-  const std::vector<ValueType> in{f32({2, 12, 12, 1}), f32({8, 3, 3, 1})};
-  const Conv2dPoolOp op(Conv2dPoolAttrs{});
-  for (const TestedDevice& device : tested_cpus_in_bf16()) {
-    EXPECT_FALSE(device.backends[0]->supports(op, in, op.infer(in)));
+/// As recurrent layers it rounds no operand: the bits of fp32.
+TEST(Conv2dPool, ComputesInFp32AtEveryPrecision) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({2, 12, 12, 1}), Storage::external, 0);
+  const Value w = graph.add_value("w", f32({8, 3, 3, 1}), Storage::external, 1);
+  const Value y = graph.add(conv_pool(1, false, Activation::relu), {x, w}, "stem")[0];
+  std::vector<std::vector<double>> data{std::vector<double>(288), std::vector<double>(72)};
+  for (std::vector<double>& values : data) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<float>(i * 7919 % 2001) / 1000 - 1;
+    }
   }
-  EXPECT_TRUE(tested_cpu().backends[0]->supports(op, in, op.infer(in)));
+  const auto result = [&](const TestedDevice& device) {
+    return run(*device.backends[0], graph, {x, w}, data, {y}, {}, false)[0];
+  };
+  for (const TestedDevice& device : tested_cpus_in_bf16()) {
+    EXPECT_EQ(result(device), result(tested_cpu())) << device.name;
+  }
 }
 
 /// The first of equal pixels wins, and where nothing is positive the first of all.

@@ -2,7 +2,9 @@
 #include "ops/dense/dense_bf16_cpu.h"
 
 #include "backend/cpu/bf16_matmul.h"
+#include "backend/cpu/rounded_operands.h"
 #include "ops/activation/epilogue_cpu.h"
+#include "ops/conv2d/bf16_engine_cpu.h"
 #include "ops/dense/dense.h"
 
 namespace linnet::cpu {
@@ -17,20 +19,9 @@ struct Product {
   bool transpose_b = false;
 };
 
-/// Where bfloat16s without AMX are slower than the kernels of fp32 (measured on Zen 4, oneDNN 2.6):
-/// products of few rows or columns, and long sums over the rows of both operands.
-bool slower_than_fp32(const Product& p) {
-  if (bf16_unit() == Bf16Unit::amx) return false;
-  constexpr std::int64_t kFewRows = 256;
-  constexpr std::int64_t kFewColumns = 32;
-  constexpr std::int64_t kManyTerms = 1024;
-  return p.transpose_a ? p.k > kManyTerms : p.m < kFewRows || std::min(p.n, p.k) <= kFewColumns;
-}
-
 /// Tasks take rows of c; `finish(args, y, rows)` ends each. Nothing where one has no kernel.
 template <class Finish>
 std::optional<Kernel> by_rows(const Product& p, Finish finish) {
-  if (slower_than_fp32(p)) return std::nullopt;
   // A cautious 200 GFLOP/s of one core.
   const double cost = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) / 200;
   const int tasks = tasks_for(p.m, cost);
@@ -57,6 +48,27 @@ std::optional<Kernel> by_rows(const Product& p, Finish finish) {
   return kernel;
 }
 
+/// oneDNN's kernel, which finds both operands as bfloat16s.
+std::optional<Kernel> on_halves(const NodeView& node, std::optional<Kernel> kernel) {
+  if (!kernel) return std::nullopt;
+  kernel->engine = "onednn";
+  return with_rounded_operands(node, std::move(*kernel), {kFirst, kSecond}, KeptAs::bf16);
+}
+
+/// The layer as a convolution of images of one pixel.
+ConvShape as_convolution(std::int64_t n, std::int64_t features, std::int64_t units) {
+  return {.n = n,
+          .h = 1,
+          .w = 1,
+          .c = features,
+          .oh = 1,
+          .ow = 1,
+          .co = units,
+          .kh = 1,
+          .kw = 1,
+          .attrs = {}};
+}
+
 void nothing(const Args& /*args*/, float* /*c*/, std::int64_t /*rows*/) {}
 
 }  // namespace
@@ -64,27 +76,42 @@ void nothing(const Args& /*args*/, float* /*c*/, std::int64_t /*rows*/) {}
 std::optional<Kernel> prepare_dense_bf16(const NodeView& node) {
   using In = DenseOp::In;
   const DenseAttrs attrs = node.attrs<DenseOp>();
+  const std::int64_t n = node.in(In::x)[0];
+  const std::int64_t features = node.in(In::x)[1];
   const std::int64_t units = node.in(In::w)[0];
-  return by_rows({.m = node.in(In::x)[0], .n = units, .k = node.in(In::x)[1], .transpose_b = true},
-                 [=](const Args& args, float* y, std::int64_t rows) {
-                   add_bias_and_activate(y, rows, units, attrs.bias ? args.in(In::b) : nullptr,
-                                         attrs.activation);
-                 });
+  if (bf16_unit() != Bf16Unit::amx) {
+    return bf16_tiles_engine().forward(as_convolution(n, features, units),
+                                       {.bias = attrs.bias, .activation = attrs.activation});
+  }
+  return on_halves(node, by_rows({.m = n, .n = units, .k = features, .transpose_b = true},
+                                 [=](const Args& args, float* y, std::int64_t rows) {
+                                   add_bias_and_activate(y, rows, units,
+                                                         attrs.bias ? args.in(In::b) : nullptr,
+                                                         attrs.activation);
+                                 }));
 }
 
 std::optional<Kernel> prepare_dense_grad_input_bf16(const NodeView& node) {
   using In = DenseGradInputOp::In;
-  return by_rows({.m = node.in(In::dz)[0], .n = node.in(In::w)[1], .k = node.in(In::dz)[1]},
-                 nothing);
+  const std::int64_t n = node.in(In::dz)[0];
+  const std::int64_t features = node.in(In::w)[1];
+  const std::int64_t units = node.in(In::dz)[1];
+  if (bf16_unit() != Bf16Unit::amx) {
+    return bf16_tiles_engine().grad_input(as_convolution(n, features, units));
+  }
+  return on_halves(node, by_rows({.m = n, .n = features, .k = units}, nothing));
 }
 
 std::optional<Kernel> prepare_dense_grad_weight_bf16(const NodeView& node) {
   using In = DenseGradWeightOp::In;
-  return by_rows({.m = node.in(In::dz)[1],
-                  .n = node.in(In::x)[1],
-                  .k = node.in(In::dz)[0],
-                  .transpose_a = true},
-                 nothing);
+  const std::int64_t n = node.in(In::dz)[0];
+  const std::int64_t features = node.in(In::x)[1];
+  const std::int64_t units = node.in(In::dz)[1];
+  if (bf16_unit() != Bf16Unit::amx) {
+    return bf16_weight_gradient(as_convolution(n, features, units), {.x = In::x, .dz = In::dz});
+  }
+  return on_halves(node,
+                   by_rows({.m = units, .n = features, .k = n, .transpose_a = true}, nothing));
 }
 
 }  // namespace linnet::cpu

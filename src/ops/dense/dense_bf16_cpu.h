@@ -5,8 +5,8 @@
 
 namespace linnet::cpu {
 
-/// Kernels of DenseOp and its gradients on oneDNN's bfloat16 products: operands 0 and 1 are
-/// bfloat16s. Null where oneDNN has none, e.g. on every processor without such arithmetic.
+/// Kernels of DenseOp and its gradients on bfloat16 products: own ones where the processor has
+/// VDPBF16PS and no AMX, else oneDNN's. Null where there are none.
 std::optional<Kernel> prepare_dense_bf16(const NodeView& node);
 std::optional<Kernel> prepare_dense_grad_input_bf16(const NodeView& node);
 std::optional<Kernel> prepare_dense_grad_weight_bf16(const NodeView& node);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/bf16_tiles.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "backend/cpu/bf16.h"
+
+namespace linnet::cpu {
+namespace {
+
+constexpr float kUntouched = -77.0F;
+/// Of the sum of the products' magnitudes.
+constexpr double kBound = 1e-6;
+
+/// Rows of floats, each `stride` long, of which `columns` hold numbers.
+struct Numbers {
+  Numbers(std::int64_t rows, std::int64_t columns, unsigned seed) : columns(columns) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+    values.resize(static_cast<std::size_t>(rows * columns));
+    for (float& x : values) x = uniform(random);
+  }
+  double rounded(std::int64_t row, std::int64_t column) const {
+    float result = 0;
+    round_to_bf16(&values[static_cast<std::size_t>(row * columns + column)], 1, &result);
+    return result;
+  }
+
+  std::int64_t columns;
+  std::vector<float> values;
+};
+
+/// c (rows, columns) with a column more that nothing may write.
+struct Result {
+  Result(std::int64_t rows, std::int64_t columns)
+      : stride(columns + 1), values(static_cast<std::size_t>(rows * stride), kUntouched) {}
+  float at(std::int64_t row, std::int64_t column) const {
+    return values[static_cast<std::size_t>(row * stride + column)];
+  }
+
+  std::int64_t stride;
+  std::vector<float> values;
+};
+
+/// `factor(t)` gives both factors of term t.
+template <class F>
+void expect_sum(const Result& c, std::int64_t i, std::int64_t j, std::int64_t terms, F factors,
+                double start = 0) {
+  double sum = start;
+  double magnitude = std::abs(start);
+  for (std::int64_t t = 0; t < terms; ++t) {
+    const auto [a, b] = factors(t);
+    sum += a * b;
+    magnitude += std::abs(a * b);
+  }
+  ASSERT_NEAR(c.at(i, j), sum, kBound * magnitude) << i << ", " << j << " of " << terms;
+}
+
+constexpr std::int64_t kRowCounts[] = {1, 5, 12, 13, 25};
+constexpr std::int64_t kColumnCounts[] = {1, 16, 17, 32, 33, 50, 96};
+constexpr std::int64_t kTermCounts[] = {1, 2, 31, 32, 33, 385, 800};
+
+std::vector<std::uint16_t> halves(std::size_t bytes) {
+  return std::vector<std::uint16_t>(bytes / sizeof(std::uint16_t) + 1, 0x7FC0);  // NaN
+}
+
+/// Both ways to pack, and rows that are two segments with a gap.
+void check_panels(std::int64_t rows, std::int64_t columns, std::int64_t terms, bool transposed) {
+  constexpr std::int64_t kSegments = 2;
+  constexpr std::int64_t kGap = 3;
+  const std::int64_t stride = terms + kGap;
+  const Numbers a(rows, kSegments * stride, 1);
+  const Numbers b(transposed ? columns : kSegments * terms,
+                  transposed ? kSegments * terms : columns, 2);
+  std::vector<std::uint16_t> left(a.values.size() + 1);
+  round_rows_to_bf16(a.values.data(), a.columns, rows, a.columns, left.data(), a.columns);
+  std::vector<const std::uint16_t*> addresses;
+  for (std::int64_t i = 0; i < rows; ++i) addresses.push_back(left.data() + i * a.columns);
+  const std::int64_t pairs = kSegments * pairs_of(terms);
+  std::vector<std::uint16_t> panels = halves(bf16_panel_bytes(pairs, columns));
+  for (std::int64_t s = 0; s < kSegments; ++s) {
+    const float* from = b.values.data() + s * terms * (transposed ? 1 : b.columns);
+    const StridedMatrix part =
+        transposed ? StridedMatrix{from, 1, b.columns} : StridedMatrix{from, b.columns, 1};
+    pack_bf16_panels(part, terms, s * pairs_of(terms), pairs, columns, panels.data());
+  }
+  Result c(rows, columns);
+  bf16_panel_product({addresses.data(), kSegments, terms, stride}, rows, panels.data(), columns,
+                     c.values.data(), c.stride);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      expect_sum(c, i, j, kSegments * terms, [&](std::int64_t t) {
+        const std::int64_t place = t / terms * stride + t % terms;
+        return std::pair(a.rounded(i, place), transposed ? b.rounded(j, t) : b.rounded(t, j));
+      });
+    }
+    EXPECT_EQ(c.at(i, columns), kUntouched);
+  }
+}
+
+TEST(Bf16Tiles, PanelsGiveSumsOfRoundedProducts) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+  for (const std::int64_t rows : kRowCounts) {
+    for (const std::int64_t columns : kColumnCounts) {
+      for (const std::int64_t terms : kTermCounts) {
+        check_panels(rows, columns, terms, true);
+        check_panels(rows, columns, terms, false);
+      }
+    }
+  }
+}
+
+void check_tiles(std::int64_t rows, std::int64_t columns, std::int64_t terms, bool accumulate) {
+  const Numbers a(terms, rows, 3);
+  const Numbers b(terms, columns, 4);
+  const std::int64_t pairs = pairs_of(terms);
+  std::vector<std::uint16_t> tiles = halves(bf16_tile_bytes(pairs, rows));
+  std::vector<std::uint16_t> panels = halves(bf16_panel_bytes(pairs, columns));
+  pack_bf16_tiles(a.values.data(), rows, terms, rows, tiles.data());
+  std::vector<std::uint16_t> right(b.values.size());
+  round_rows_to_bf16(b.values.data(), columns, terms, columns, right.data(), columns);
+  std::vector<const std::uint16_t*> addresses;
+  for (std::int64_t t = 0; t < terms; ++t) addresses.push_back(right.data() + t * columns);
+  pack_bf16_row_panels(addresses.data(), 0, terms, columns, panels.data());
+  Result c(rows, columns);
+  bf16_tile_product(pairs, rows, columns, tiles.data(), panels.data(), accumulate, c.values.data(),
+                    c.stride);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      expect_sum(
+          c, i, j, terms,
+          [&](std::int64_t t) { return std::pair(a.rounded(t, i), b.rounded(t, j)); },
+          accumulate ? kUntouched : 0);
+    }
+    EXPECT_EQ(c.at(i, columns), kUntouched);
+  }
+}
+
+TEST(Bf16Tiles, TilesGiveSumsOverRows) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+  for (const std::int64_t rows : kRowCounts) {
+    for (const std::int64_t columns : kColumnCounts) {
+      for (const std::int64_t terms : kTermCounts) {
+        check_tiles(rows, columns, terms, false);
+        check_tiles(rows, columns, terms, true);
+      }
+    }
+  }
+}
+
+/// An element's bits don't depend on how many rows and columns are computed with it.
+TEST(Bf16Tiles, BlocksChangeNoBits) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+  constexpr std::int64_t kRows = 25;
+  constexpr std::int64_t kColumns = 50;
+  constexpr std::int64_t kTerms = 801;
+  const Numbers a(kRows, kTerms + 1, 5);
+  const Numbers b(kTerms, kColumns, 6);
+  std::vector<std::uint16_t> left(a.values.size());
+  round_rows_to_bf16(a.values.data(), a.columns, kRows, a.columns, left.data(), a.columns);
+  const auto product = [&](std::int64_t first, std::int64_t rows, std::int64_t columns) {
+    std::vector<const std::uint16_t*> addresses;
+    for (std::int64_t i = 0; i < rows; ++i) addresses.push_back(&left[(first + i) * a.columns]);
+    std::vector<std::uint16_t> panels = halves(bf16_panel_bytes(pairs_of(kTerms), columns));
+    pack_bf16_panels({b.values.data(), kColumns, 1}, kTerms, 0, pairs_of(kTerms), columns,
+                     panels.data());
+    Result c(rows, columns);
+    bf16_panel_product({addresses.data(), 1, kTerms, 0}, rows, panels.data(), columns,
+                       c.values.data(), c.stride);
+    return c;
+  };
+  const Result whole = product(0, kRows, kColumns);
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    const Result one = product(i, 1, 3);
+    for (std::int64_t j = 0; j < 3; ++j) EXPECT_EQ(one.at(0, j), whole.at(i, j)) << i << ", " << j;
+  }
+}
+
+}  // namespace
+}  // namespace linnet::cpu

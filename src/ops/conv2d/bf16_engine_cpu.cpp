@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv2d/bf16_engine_cpu.h"
+
+#include "backend/cpu/partial_sums.h"
+#include "core/align.h"
+#include "ops/activation/epilogue_cpu.h"
+#include "ops/conv2d/bf16_frames_cpu.h"
+#include "ops/conv2d/bf16_weight_gradient_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+constexpr const char* kEngine = "tiles";
+
+/// Nanoseconds of one core for `flops` at a cautious 200 GFLOP/s.
+double bf16_cost(double flops) { return flops / 200; }
+
+bool takes(const ConvShape& s) {
+  return has_bf16_tiles() && s.attrs.groups == 1 && s.attrs.dilation_h == 1 &&
+         s.attrs.dilation_w == 1 && s.n > 0;
+}
+
+/// Pixels of a block that are worth reading all weights.
+constexpr std::int64_t kBlockPixels = 144;
+
+// Where packing costs more than products by VDPBF16PS gain (measured on Zen 5): fp32's kernels take
+// these on rounded operands.
+
+/// Output channels that a gradient by the input sums.
+constexpr std::int64_t kFewTerms = 16;
+
+/// Patches whose parts, a line of the kernel's each, fill little of a vector: of one channel.
+bool short_segments(const ConvShape& s) {
+  constexpr std::int64_t kShort = 8;
+  return s.kh * s.kw > 1 && s.kw * s.c < kShort;
+}
+
+/// A product of patches and weights. Tasks take blocks of lines; where these are few, groups of
+/// columns as well, so that each reads a part of the weights of its own.
+class FrameProduct {
+ public:
+  FrameProduct(const Correlation& correlation, std::int64_t columns)
+      : all(correlation), frames_(correlation, kBlockPixels), columns_(columns), width_(columns) {
+    const double work =
+        bf16_cost(2.0 * static_cast<double>(all.lines() * all.columns.out * all.taps() * columns));
+    constexpr std::int64_t kLeastPixels = 96;
+    constexpr std::int64_t kGroup = 64;
+    const std::int64_t worth = tasks_for(kMaxTasks, work / kMaxTasks);
+    const std::int64_t pixels = all.lines() * all.columns.out;
+    line_tasks_ = std::clamp<std::int64_t>(pixels / kLeastPixels, 1, std::min(worth, all.lines()));
+    const std::int64_t groups =
+        std::clamp<std::int64_t>(worth / line_tasks_, 1, (columns + kGroup - 1) / kGroup);
+    if (groups > 1) {
+      const std::int64_t panels = (columns + kGroup / 2 - 1) / (kGroup / 2);
+      width_ = (panels + groups - 1) / groups * (kGroup / 2);
+    }
+  }
+
+  std::int64_t pairs() const { return frames_.pairs(); }
+  std::size_t panel_bytes() const { return bf16_panel_bytes(pairs(), columns_); }
+  std::size_t scratch_bytes() const { return frames_.scratch_bytes(); }
+  int tasks() const { return static_cast<int>(line_tasks_ * groups()); }
+
+  /// Task `index` of tasks(): its lines and columns of the images at `to`. A tail and an
+  /// activation are for correlations that fill images line by line.
+  void run(const float* images, const std::uint16_t* panels, float* to, int index,
+           std::byte* scratch, const Bf16Tail& tail = {},
+           Activation activation = Activation::none) const {
+    const std::int64_t first = index % groups() * width_;
+    const std::int64_t used = std::min(width_, columns_ - first);
+    const Range lines =
+        split(all.lines(), static_cast<int>(line_tasks_), index / static_cast<int>(groups()));
+    panels += 2 * first * pairs();
+    for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += frames_.block_lines()) {
+      const std::int64_t l1 = std::min(l0 + frames_.block_lines(), lines.end);
+      const Bf16Rows a = frames_.patches(images, l0, l1, scratch);
+      if (!in_order()) {
+        place_lines(a, panels, to + first, l0, l1, used);
+        continue;
+      }
+      const std::int64_t pixels = (l1 - l0) * all.columns.out;
+      const std::int64_t at = l0 * all.columns.out * columns_ + first;
+      bf16_panel_product(a, pixels, panels, used, to + at, columns_);
+      if (tail.scale != nullptr) scale_columns(to + at, pixels, used, columns_, tail.scale + first);
+      add_bias_and_activate(to + at, pixels, used,
+                            tail.bias == nullptr ? nullptr : tail.bias + first, activation,
+                            columns_, tail.residual == nullptr ? nullptr : tail.residual + at);
+    }
+  }
+
+  Correlation all;
+
+ private:
+  std::int64_t groups() const { return (columns_ + width_ - 1) / width_; }
+  bool in_order() const {
+    return all.rows.place == all.rows.out && all.columns.place == all.columns.out;
+  }
+  /// Lines one by one, to pixels that others lie between.
+  void place_lines(Bf16Rows a, const std::uint16_t* panels, float* to, std::int64_t begin,
+                   std::int64_t end, std::int64_t used) const {
+    const CorrelationAxis& rows = all.rows;
+    const CorrelationAxis& columns = all.columns;
+    for (std::int64_t line = begin; line < end; ++line, a.rows += columns.out) {
+      const std::int64_t i = rows.place_first + line % rows.out * rows.place_step;
+      const std::int64_t pixel =
+          (line / rows.out * rows.place + i) * columns.place + columns.place_first;
+      bf16_panel_product(a, columns.out, panels, used, to + pixel * columns_,
+                         columns.place_step * columns_);
+    }
+  }
+
+  Bf16Frames frames_;
+  std::int64_t columns_ = 1;
+  std::int64_t width_ = 1;  ///< of a group of columns
+  std::int64_t line_tasks_ = 1;
+};
+
+/// Columns that a task of a packing stage takes: a panel's.
+constexpr std::int64_t kPanelColumns = 32;
+
+/// Packs weights for a correlation whose tap (k, l) and channel meet w + at(k, l) + c term_stride
+/// in column 0. `at` gives an element; whole segments are packed at once where `runs` says that
+/// they lie one after the other.
+template <class At>
+void pack_weights(const Correlation& all, std::int64_t pairs, bool runs, StridedMatrix w,
+                  std::int64_t columns, At at, std::uint16_t* panels) {
+  const std::int64_t of_segment = pairs_of(all.segment());
+  const float* base = w.data;
+  for (std::int64_t k = 0; k < all.rows.kernel; ++k) {
+    for (std::int64_t l = 0; l < (runs ? 1 : all.columns.kernel); ++l) {
+      w.data = base + at(k, l);
+      pack_bf16_panels(w, runs ? all.segment() : all.c, k * of_segment + l * all.c / 2, pairs,
+                       columns, panels);
+    }
+  }
+}
+
+std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  return bf16_forward(s, tail.activation, [=](const Args& args, const std::byte* /*packed*/) {
+    return Bf16Tail{.scale = nullptr,
+                    .bias = tail.bias ? args.in(Conv2dOp::In::b) : nullptr,
+                    .residual = tail.residual ? args.in(kResidual) : nullptr};
+  });
+}
+
+std::optional<Kernel> grad_input(const ConvShape& s) {
+  using In = Conv2dGradInputOp::In;
+  using Out = Conv2dGradInputOp::Out;
+  // A pair must not reach from one tap into the next.
+  if (!takes(s) || (s.co % 2 != 0 && s.kw > 1) || s.co < kFewTerms) return std::nullopt;
+  Kernel kernel;
+  kernel.engine = kEngine;
+  const InputGradient gradient(s);
+  struct Phase {
+    FrameProduct product;
+    std::size_t panels_at = 0;  ///< bytes into what is packed
+  };
+  std::vector<Phase> phases;
+  for (const Correlation& all : gradient.phases) {
+    phases.push_back({{all, s.c}, kernel.packed_bytes});
+    kernel.packed_bytes += align_up(phases.back().product.panel_bytes());
+    kernel.scratch_bytes = std::max(kernel.scratch_bytes, phases.back().product.scratch_bytes());
+  }
+  if (phases.empty()) return std::nullopt;
+  kernel.packed_operands = {In::w};
+  if (!gradient.whole) {
+    const std::int64_t image = s.in_pixels() * s.c;
+    const int tasks = tasks_for(s.n, 0.1 * static_cast<double>(image));
+    kernel.stages.push_back(parallel(tasks, s.n, [=](const Args& args, Range samples) {
+      std::fill_n(args.out(Out::dx) + samples.begin * image, samples.size() * image, 0.0F);
+    }));
+  }
+  const std::int64_t panels = (s.c + kPanelColumns - 1) / kPanelColumns;
+  for (const Phase& phase : phases) {
+    const FrameProduct& product = phase.product;
+    const int packers =
+        tasks_for(panels, 0.2 * static_cast<double>(product.all.taps() * kPanelColumns));
+    kernel.packing.push_back(parallel(packers, panels, [=](const Args& args, Range range) {
+      const Correlation& all = product.all;
+      const std::int64_t j = range.begin * kPanelColumns;
+      const std::int64_t end = std::min(range.end * kPanelColumns, s.c);
+      pack_weights(
+          all, product.pairs(), false, {args.in(In::w) + j, s.taps(), 1}, end - j,
+          [&](std::int64_t k, std::int64_t l) {
+            return (all.rows.tap(k) * s.kw + all.columns.tap(l)) * s.c;
+          },
+          args.pack<std::uint16_t>(phase.panels_at) + 2 * j * product.pairs());
+    }));
+    kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
+      product.run(args.in(In::dz), args.pack<std::uint16_t>(phase.panels_at), args.out(Out::dx),
+                  task.index, task.scratch);
+    }));
+  }
+  return kernel;
+}
+
+std::optional<Kernel> grad_weight(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
+  return bf16_weight_gradient(s, {.x = In::x, .dz = In::dz});
+}
+
+}  // namespace
+
+const ConvEngine& bf16_tiles_engine() {
+  static const ConvEngine engine{"bf16-tiles", forward, grad_input, grad_weight, true};
+  return engine;
+}
+
+std::optional<Kernel> bf16_forward(const ConvShape& s, Activation activation, FindBf16Tail tail) {
+  using In = Conv2dOp::In;
+  using Out = Conv2dOp::Out;
+  if (!takes(s) || short_segments(s)) return std::nullopt;
+  const Correlation all = forward_correlation(s);
+  if (all.taps() == 0) return std::nullopt;
+  const FrameProduct product(all, s.co);
+  const std::int64_t panels = (s.co + kPanelColumns - 1) / kPanelColumns;
+  Kernel kernel;
+  kernel.engine = kEngine;
+  const std::size_t own_bytes = align_up(product.panel_bytes());
+  kernel.packed_bytes = own_bytes;
+  kernel.packed_operands = {In::w};
+  kernel.scratch_bytes = product.scratch_bytes();
+  const int packers = tasks_for(panels, 0.2 * static_cast<double>(all.taps() * kPanelColumns));
+  kernel.packing.push_back(parallel(packers, panels, [=](const Args& args, Range range) {
+    const std::int64_t j = range.begin * kPanelColumns;
+    const std::int64_t end = std::min(range.end * kPanelColumns, s.co);
+    pack_weights(
+        all, product.pairs(), true, {args.in(In::w) + j * s.taps(), 1, s.taps()}, end - j,
+        [&](std::int64_t k, std::int64_t l) {
+          return (all.rows.tap(k) * s.kw + all.columns.tap(l)) * s.c;
+        },
+        args.pack<std::uint16_t>() + 2 * j * product.pairs());
+  }));
+  kernel.stages.push_back(
+      parallel(product.tasks(), [=, tail = std::move(tail)](const Args& args, const Task& task) {
+        product.run(args.in(In::x), args.pack<std::uint16_t>(), args.out(Out::y), task.index,
+                    task.scratch, tail(args, args.packed + own_bytes), activation);
+      }));
+  return kernel;
+}
+
+std::optional<Kernel> bf16_weight_gradient(const ConvShape& s,
+                                           const WeightGradientOperands& operands) {
+  if (!takes(s) || short_segments(s)) return std::nullopt;
+  const FrameWeightGradient gradient(s);
+  if (gradient.all.taps() == 0) return std::nullopt;
+  const bool partial = gradient.line_parts() > 1;
+  const bool cropped = gradient.all.taps() < s.taps();
+  Kernel kernel;
+  kernel.engine = kEngine;
+  kernel.scratch_bytes = gradient.scratch_bytes();
+  if (partial) {
+    kernel.workspace_bytes =
+        sizeof(float) * static_cast<std::size_t>(gradient.line_parts() * s.weights());
+  }
+  if (cropped) {  // taps that meet padding alone, whose gradients nothing else writes
+    const std::int64_t floats = s.weights() * (partial ? gradient.line_parts() : 1);
+    const int clearers = tasks_for(floats, 0.1);
+    kernel.stages.push_back(parallel(clearers, floats, [=](const Args& args, Range range) {
+      std::fill_n((partial ? args.work() : args.out(kFirst)) + range.begin, range.size(), 0.0F);
+    }));
+  }
+  kernel.stages.push_back(parallel(gradient.tasks(), [=](const Args& args, const Task& task) {
+    gradient.run(args.in(operands.x), args.in(operands.dz),
+                 partial ? args.work() : args.out(kFirst), task.index, task.scratch);
+  }));
+  if (partial) {
+    kernel.stages.push_back(add_partials_stage(gradient.line_parts(), s.weights(), kFirst));
+  }
+  return kernel;
+}
+
+}  // namespace linnet::cpu

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/conv2d/engine_cpu.h"
+
+namespace linnet::cpu {
+
+// Convolutions by own bfloat16 products (bf16_tiles.h) of f32 operands, which are rounded block by
+// block while they are in the cache. Without groups and dilation. A dense layer is a convolution of
+// images of one pixel. Null where the processor has no such products, or the shape is another.
+
+const ConvEngine& bf16_tiles_engine();
+
+/// What follows the sums of an output channel, each null or one float a channel (the residual: of
+/// y's shape): y = f(scale sum + bias + residual).
+struct Bf16Tail {
+  const float* scale = nullptr;
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+};
+/// Finds it at run time; `packed` is what follows in Args::packed after the engine's own.
+using FindBf16Tail = std::function<Bf16Tail(const Args&, const std::byte* packed)>;
+
+/// Returns the engine's forward kernel with such a tail.
+std::optional<Kernel> bf16_forward(const ConvShape& shape, Activation activation,
+                                   FindBf16Tail tail);
+
+/// Which operands of a weight gradient, whose only result is dw, are which.
+struct WeightGradientOperands {
+  std::size_t x = 0;
+  std::size_t dz = 1;
+};
+/// Returns the engine's weight gradient with operands in another order than Conv2dGradWeightOp's.
+std::optional<Kernel> bf16_weight_gradient(const ConvShape& shape,
+                                           const WeightGradientOperands& operands);
+
+}  // namespace linnet::cpu
