@@ -191,6 +191,30 @@ HWY_INLINE void for_panels(std::int64_t columns, F&& f) {
   }
 }
 
+/// Takes the block of pairs from `begin` on into `part`: whole segments as far as they fit, else a
+/// part of one. Returns where it begins in a row.
+HWY_INLINE std::int64_t next_block(const Bf16Rows& a, std::int64_t of_segment, std::int64_t begin,
+                                   PanelPart& part) {
+  const std::int64_t segment = begin / of_segment;
+  const std::int64_t inside = begin % of_segment;
+  if (of_segment > kBlockPairs) {
+    const std::int64_t parts = (of_segment + kBlockPairs - 1) / kBlockPairs;
+    part.pairs = std::min((of_segment + parts - 1) / parts, of_segment - inside);
+  } else {
+    part.pairs = of_segment;
+    part.segments = std::min(a.segments - segment, kBlockPairs / of_segment);
+  }
+  return segment * a.stride + 2 * inside;
+}
+
+/// Fetches the sums of a tile that comes next.
+HWY_INLINE void fetch_sums(const float* c, std::int64_t c_stride, std::int64_t rows) {
+  for (std::int64_t i = 0; i < rows; ++i, c += c_stride) {
+    _mm_prefetch(reinterpret_cast<const char*>(c), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(c + kVector), _MM_HINT_T0);
+  }
+}
+
 /// 32 floats from two rows as 16 pairs.
 HWY_INLINE __m512i interleaved(__m512 even, __m512 odd) {
   const __m512i halves = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even));
@@ -292,37 +316,27 @@ void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_
   const std::int64_t of_segment = pairs_of(a.length);
   const std::int64_t pairs = a.segments * of_segment;
   const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
-  for (std::int64_t begin = 0; begin < pairs;) {
-    // Whole segments as far as they fit, else a part of one.
-    const std::int64_t segment = begin / of_segment;
-    const std::int64_t inside = begin % of_segment;
-    PanelPart part{.panel = nullptr,
+  for_panels(columns, [&](std::int64_t j, std::int64_t used, std::int64_t vectors) {
+    PanelPart part{.panel = panels + 2 * j * pairs,
                    .segments = 1,
                    .pairs = 0,
                    .stride = a.stride,
-                   .columns = 0,
+                   .columns = used,
                    .c_stride = c_stride,
-                   .first = begin == 0};
-    if (of_segment > kBlockPairs) {
-      const std::int64_t parts = (of_segment + kBlockPairs - 1) / kBlockPairs;
-      part.pairs = std::min((of_segment + parts - 1) / parts, of_segment - inside);
-    } else {
-      part.pairs = of_segment;
-      part.segments = std::min(a.segments - segment, kBlockPairs / of_segment);
-    }
-    const std::int64_t offset = segment * a.stride + 2 * inside;
-    for_panels(columns, [&](std::int64_t j, std::int64_t used, std::int64_t vectors) {
-      part.panel = panels + 2 * (j * pairs + begin * vectors * kVector);
-      part.columns = used;
+                   .first = true};
+    for (std::int64_t begin = 0; begin < pairs; part.first = false) {
+      const std::int64_t offset = next_block(a, of_segment, begin, part);
+      const std::int64_t block = part.segments * part.pairs;
       for (std::int64_t i = 0; i < tiles; ++i) {
         const std::int64_t first = rows * i / tiles;
         for_tile(rows * (i + 1) / tiles - first, vectors, [&]<int kRows, int kVectors>() {
           row_tile<kRows, kVectors>(part, a.rows + first, offset, c + first * c_stride + j);
         });
       }
-    });
-    begin += part.segments * part.pairs;
-  }
+      part.panel += 2 * block * vectors * kVector;
+      begin += block;
+    }
+  });
 }
 
 void pack_bf16_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
@@ -373,6 +387,9 @@ void bf16_tile_product(std::int64_t pairs, std::int64_t rows, std::int64_t colum
     part.panel = panels + 2 * j * pairs;
     part.columns = used;
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
+      const std::int64_t next = i + kTileRows;
+      fetch_sums(c + next * c_stride + j, c_stride,
+                 std::clamp<std::int64_t>(rows - next, 0, kTileRows));
       for_tile(std::min<std::int64_t>(rows - i, kTileRows), vectors,
                [&]<int kRows, int kVectors>() {
                  packed_tile<kRows, kVectors>(part, tiles + 2 * i * pairs, c + i * c_stride + j);

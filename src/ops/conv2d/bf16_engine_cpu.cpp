@@ -22,6 +22,10 @@ bool takes(const ConvShape& s) {
 
 /// Pixels of a block that are worth reading all weights.
 constexpr std::int64_t kBlockPixels = 144;
+/// Bytes of its frame, in half of the L2 cache.
+constexpr std::int64_t kFrameBytes = 384 * 1024;
+/// Columns of a block that are finished while they are in the L2 cache.
+constexpr std::int64_t kTailColumns = 256;
 
 // Where packing costs more than products by VDPBF16PS gain (measured on Zen 5): fp32's kernels take
 // these on rounded operands.
@@ -40,7 +44,10 @@ bool short_segments(const ConvShape& s) {
 class FrameProduct {
  public:
   FrameProduct(const Correlation& correlation, std::int64_t columns)
-      : all(correlation), frames_(correlation, kBlockPixels), columns_(columns), width_(columns) {
+      : all(correlation),
+        frames_(correlation, kBlockPixels, kFrameBytes),
+        columns_(columns),
+        width_(columns) {
     const double work =
         bf16_cost(2.0 * static_cast<double>(all.lines() * all.columns.out * all.taps() * columns));
     constexpr std::int64_t kLeastPixels = 96;
@@ -79,12 +86,12 @@ class FrameProduct {
         continue;
       }
       const std::int64_t pixels = (l1 - l0) * all.columns.out;
-      const std::int64_t at = l0 * all.columns.out * columns_ + first;
-      bf16_panel_product(a, pixels, panels, used, to + at, columns_);
-      if (tail.scale != nullptr) scale_columns(to + at, pixels, used, columns_, tail.scale + first);
-      add_bias_and_activate(to + at, pixels, used,
-                            tail.bias == nullptr ? nullptr : tail.bias + first, activation,
-                            columns_, tail.residual == nullptr ? nullptr : tail.residual + at);
+      for (std::int64_t j = 0; j < used; j += kTailColumns) {
+        const std::int64_t wide = std::min(used - j, kTailColumns);
+        const std::int64_t at = l0 * all.columns.out * columns_ + first + j;
+        bf16_panel_product(a, pixels, panels + 2 * j * pairs(), wide, to + at, columns_);
+        finish(tail, activation, pixels, first + j, wide, at, to);
+      }
     }
   }
 
@@ -94,6 +101,14 @@ class FrameProduct {
   std::int64_t groups() const { return (columns_ + width_ - 1) / width_; }
   bool in_order() const {
     return all.rows.place == all.rows.out && all.columns.place == all.columns.out;
+  }
+  /// The tail of columns [first, first + wide) of the `pixels` from to + at on.
+  void finish(const Bf16Tail& tail, Activation activation, std::int64_t pixels, std::int64_t first,
+              std::int64_t wide, std::int64_t at, float* to) const {
+    if (tail.scale != nullptr) scale_columns(to + at, pixels, wide, columns_, tail.scale + first);
+    add_bias_and_activate(to + at, pixels, wide, tail.bias == nullptr ? nullptr : tail.bias + first,
+                          activation, columns_,
+                          tail.residual == nullptr ? nullptr : tail.residual + at);
   }
   /// Lines one by one, to pixels that others lie between.
   void place_lines(Bf16Rows a, const std::uint16_t* panels, float* to, std::int64_t begin,

@@ -8,12 +8,10 @@ namespace {
 
 /// Lines of a block whose frame has lines of their neighbours too.
 constexpr std::int64_t kBlockLines = 4;
-/// Bytes of a block's frame, in half of the L2 cache.
-constexpr std::int64_t kFrameBytes = 384 * 1024;
 
 }  // namespace
 
-Bf16Frames::Bf16Frames(const Correlation& correlation, std::int64_t pixels)
+Bf16Frames::Bf16Frames(const Correlation& correlation, std::int64_t pixels, std::int64_t bytes)
     : correlation_(correlation) {
   const CorrelationAxis& a = correlation.rows;
   const std::int64_t wanted =
@@ -21,7 +19,7 @@ Bf16Frames::Bf16Frames(const Correlation& correlation, std::int64_t pixels)
                a.kernel > a.stride ? kBlockLines : 1);
   const std::int64_t line =
       sizeof(std::uint16_t) * std::min(a.stride, a.kernel) * width() * correlation.c;
-  const std::int64_t fit = std::max<std::int64_t>(kFrameBytes / std::max<std::int64_t>(line, 1), 1);
+  const std::int64_t fit = std::max<std::int64_t>(bytes / std::max<std::int64_t>(line, 1), 1);
   block_lines_ = std::clamp<std::int64_t>(std::min(wanted, fit), 1,
                                           std::max<std::int64_t>(correlation.lines(), 1));
 }
@@ -73,8 +71,10 @@ Bf16Rows Bf16Frames::patches(const float* images, std::int64_t begin, std::int64
   const Correlation& s = correlation_;
   auto** row = reinterpret_cast<const std::uint16_t**>(scratch);
   auto* frame = reinterpret_cast<std::uint16_t*>(scratch + addresses_bytes());
-  const Bf16Rows result{
-      .rows = row, .segments = s.rows.kernel, .length = s.segment(), .stride = pitch()};
+  const Bf16Rows result{.rows = row,
+                        .segments = s.rows.kernel,
+                        .length = s.segment(),
+                        .stride = pitch()};
   for (std::int64_t line = begin; line < end;) {
     const std::int64_t image = line / s.rows.out;
     const std::int64_t i0 = line % s.rows.out;

@@ -11,10 +11,10 @@ namespace linnet::cpu {
 class Bf16Frames {
  public:
   Bf16Frames() = default;
-  /// `pixels`: of a block, where its frame fits.
-  Bf16Frames(const Correlation& correlation, std::int64_t pixels);
+  /// `pixels`: of a block, where its frame has at most `bytes`.
+  Bf16Frames(const Correlation& correlation, std::int64_t pixels, std::int64_t bytes);
 
-  /// Lines of a block: enough pixels for a product, of frames that the L2 cache holds.
+  /// Lines of a block: enough pixels for a product, as its frame allows.
   std::int64_t block_lines() const { return block_lines_; }
   std::size_t scratch_bytes() const;
   /// Returns the patches of lines [begin, end), at most block_lines(), a row a pixel; valid until

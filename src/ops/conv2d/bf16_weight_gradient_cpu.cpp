@@ -8,6 +8,8 @@ namespace {
 
 /// Pixels that are summed in registers at once; even, so that pairs stay together.
 constexpr std::int64_t kTerms = 256;
+/// Bytes of a block's frame, which is read once.
+constexpr std::int64_t kFrameBytes = 1024 * 1024;
 /// Columns whose panels are packed at once.
 constexpr std::int64_t kColumns = 128;
 /// Output channels are handed out by tiles.
@@ -18,7 +20,7 @@ constexpr std::int64_t kMostRows = 1008;
 }  // namespace
 
 FrameWeightGradient::FrameWeightGradient(const ConvShape& s)
-    : all(forward_correlation(s)), s_(s), frames_(all, kTerms) {
+    : all(forward_correlation(s)), s_(s), frames_(all, kTerms, kFrameBytes) {
   constexpr std::int64_t kPanel = 32;
   const std::int64_t length = all.segment();
   const std::int64_t count = (length + kColumns - 1) / kColumns;
