@@ -16,11 +16,15 @@ constexpr std::array<std::string_view, kColours> kColour{"#2a78d6", "#d9541e", "
                                                          "#1f9bb0", "#7b8494"};
 
 constexpr double kWidth = 430;
-constexpr double kHeight = 270;
-constexpr double kLeft = 84;  // room for "-1.23e+06" in the letters of a phone
+constexpr double kAxis = 216;  // height of the y axis
+constexpr double kLeft = 84;   // room for "-1.23e+06" in the letters of a phone
 constexpr double kRight = 24;
 constexpr double kTop = 10;
-constexpr double kBottom = 44;
+constexpr double kBottom = 44;                   // room for a line of ticks and the name of x
+constexpr double kLetter = 8.6;                  // in those of a phone
+constexpr double kLine = 14;                     // distance of names that stand upright
+constexpr std::size_t kMostLetters = 40;         // of an upright name
+constexpr std::size_t kMostLettersOfAName = 30;  // of y, along its axis
 
 bool finite(const std::array<double, 2>& point) {
   return std::isfinite(point[0]) && std::isfinite(point[1]);
@@ -34,6 +38,20 @@ struct Range {
     high = std::max(high, value);
   }
 };
+
+bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+std::size_t letters_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_letter));
+}
+
+std::string_view first_letters(std::string_view text, std::size_t count) {
+  std::size_t end = 0;
+  for (std::size_t letters = 0; end < text.size(); ++end) {
+    if (begins_letter(text[end]) && letters++ == count) break;
+  }
+  return text.substr(0, end);
+}
 
 double bar_width(const ReportSeries& series) {
   return series.points.size() > 1 ? std::abs(series.points[1][0] - series.points[0][0]) : 1;
@@ -55,7 +73,8 @@ class Drawing {
       }
     }
     if (empty()) return;
-    x_ = ticks_over(x_range_.low, x_range_.high, plot.x_texts.empty() ? 1e-300 : 1);
+    x_ = ticks_over(x_range_.low, x_range_.high, 1e-300);
+    if (!plot.x_texts.empty()) place_texts();
     y_ = ticks_over(y_range_.low, y_range_.high, 1e-300);
     if (!(x_range_.high > x_range_.low)) x_range_.high = x_range_.low + x_.step;
   }
@@ -67,8 +86,10 @@ class Drawing {
     if (!plot_.note.empty())
       out += fmt::format("<p class=\"note\">{}</p>\n", html_text(plot_.note));
     out += legend();
+    if (letters_of(plot_.y_name) > kMostLettersOfAName)
+      out += fmt::format("<p class=\"note\">Upwards: {}</p>\n", html_text(plot_.y_name));
     out += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
-                       kHeight, html_text(plot_.title));
+                       height(), html_text(plot_.title));
     draw_axes(out);
     for (const ReportSeries& series : plot_.series) draw(out, series);
     return out + "</svg></section>\n";
@@ -81,7 +102,25 @@ class Drawing {
   }
   double y(double value) const {
     const double part = (value - y_.first) / (y_.last() - y_.first);
-    return kHeight - kBottom - part * (kHeight - kTop - kBottom);
+    return axis() - part * kAxis;
+  }
+  double axis() const { return kTop + kAxis; }  // where that of x lies
+  double height() const { return axis() + bottom_; }
+
+  /// Each text at its place: beside each other where they fit, else upright.
+  void place_texts() {
+    std::size_t longest = 0;
+    for (const std::string& text : plot_.x_texts) longest = std::max(longest, letters_of(text));
+    const auto count = static_cast<double>(plot_.x_texts.size());
+    const double width = kWidth - kLeft - kRight;
+    x_range_.add(-0.5);
+    x_range_.add(count - 0.5);
+    x_ = {0, 1, static_cast<int>(plot_.x_texts.size())};
+    upright_ = kLetter * static_cast<double>(longest + 1) > width / count;
+    if (!upright_) return;
+    bottom_ = kBottom + kLetter * static_cast<double>(std::min(longest, kMostLetters));
+    x_.step = std::max(1.0, std::ceil(count * kLine / width));
+    x_.count = static_cast<int>(std::ceil(count / x_.step));
   }
 
   std::string legend() const {
@@ -95,16 +134,11 @@ class Drawing {
   }
 
   std::string x_text(int tick) const {
-    if (plot_.x_texts.empty()) return tick_text(x_.at(tick), x_.step);
-    const auto place = static_cast<std::size_t>(std::llround(x_.at(tick)));
-    std::string text = place < plot_.x_texts.size() ? plot_.x_texts[place] : "";
-    constexpr std::size_t kMostSigns = 12;
-    std::size_t end = 0;
-    for (std::size_t signs = 0; end < text.size() && signs < kMostSigns; ++signs) {
-      do ++end;
-      while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U);
-    }
-    return end < text.size() ? text.substr(0, end) + "…" : text;
+    if (plot_.x_texts.empty()) return html_text(tick_text(x_.at(tick), x_.step));
+    const std::string& text = plot_.x_texts[static_cast<std::size_t>(std::llround(x_.at(tick)))];
+    if (letters_of(text) <= kMostLetters) return html_text(text);
+    return fmt::format("{}…<title>{}</title>", html_text(first_letters(text, kMostLetters - 1)),
+                       html_text(text));
   }
 
   void draw_axes(std::string& out) const {
@@ -121,14 +155,19 @@ class Drawing {
       const double at = x(x_.at(i));
       out +=
           fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>",
-                      at, kHeight - kBottom, kHeight - kBottom + 5);
-      out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at,
-                         kHeight - kBottom + 19, html_text(x_text(i)));
+                      at, axis(), axis() + 5);
+      out += upright_
+                 ? fmt::format(
+                       "<text text-anchor=\"end\" transform=\"translate({:.1f} {}) "
+                       "rotate(-90)\">{}</text>\n",
+                       at + 4, axis() + 10, x_text(i))
+                 : fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at,
+                               axis() + 19, x_text(i));
     }
     out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
-                       (kLeft + kWidth - kRight) / 2, kHeight - 6, html_text(plot_.x_name));
-    if (plot_.y_name.empty()) return;
-    const double middle = (kTop + kHeight - kBottom) / 2;
+                       (kLeft + kWidth - kRight) / 2, height() - 6, html_text(plot_.x_name));
+    if (plot_.y_name.empty() || letters_of(plot_.y_name) > kMostLettersOfAName) return;
+    const double middle = kTop + kAxis / 2;
     out += fmt::format(
         "<text x=\"16\" y=\"{0}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {0})\">{1}"
         "</text>\n",
@@ -169,6 +208,8 @@ class Drawing {
   Range y_range_;
   Ticks x_;
   Ticks y_;
+  bool upright_ = false;  ///< names of categories
+  double bottom_ = kBottom;
 };
 
 }  // namespace

@@ -59,13 +59,53 @@ TEST(HtmlPlot, LeavesOutWhatIsNotFiniteOrEmpty) {
   EXPECT_FALSE(holds(one, "nan"));
 }
 
+/// The plot of as many bars as there are names.
+std::string bars(const std::vector<std::string>& names) {
+  ReportPlot plot{.title = "t", .series = {{.form = Form::bars}}, .x_texts = names};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    plot.series[0].points.push_back({static_cast<double>(i), 1.0});
+  }
+  return plots_html({plot});
+}
+
 TEST(HtmlPlot, CategoriesAreNamedAtTheirPlaces) {
-  const std::string html =
-      plots_html({{.title = "t",
-                   .series = {{.form = Form::bars, .points = {{0, 1}, {1, 3}}}},
-                   .x_texts = {"<red>", "a name that is long"}}});
-  EXPECT_TRUE(holds(html, ">&lt;red&gt;</text>"));
-  EXPECT_TRUE(holds(html, ">a name that …</text>"));
+  const std::string narrow = bars({"<red>", "green"});
+  EXPECT_TRUE(holds(narrow, "text-anchor=\"middle\">&lt;red&gt;</text>"));
+  EXPECT_FALSE(holds(narrow, "rotate(-90)"));
+  EXPECT_TRUE(holds(narrow, "viewBox=\"0 0 430 270\""));
+  // Names that do not fit beside each other stand upright, and are as long as they are.
+  const std::string name = "ein Name, größer als sein Platz im Bild";  // 39 letters
+  const std::string wide = bars({"red", name});
+  EXPECT_TRUE(holds(wide, "rotate(-90)\">red</text>"));
+  EXPECT_TRUE(holds(wide, "rotate(-90)\">" + name + "</text>"));
+  EXPECT_TRUE(holds(wide, "viewBox=\"0 0 430 605.4\"")) << 226 + 44 + 39 * 8.6;
+  const std::string longer = bars({"red", name + ", zu lang"});
+  EXPECT_TRUE(holds(longer, ">" + name + "…<title>" + name + ", zu lang</title></text>"));
+}
+
+TEST(HtmlPlot, ANameHasRoomOnBothSidesOfItsPlace) {
+  const std::string html = plots_html(
+      {{.title = "t", .series = {{.points = {{0, 1}, {1, 3}}}}, .x_texts = {"first", "second"}}});
+  EXPECT_TRUE(holds(html, "points=\"164.5,"));  // a quarter and three quarters of 84 to 406
+  EXPECT_TRUE(holds(html, "<text x=\"325.5\" y=\"245\" text-anchor=\"middle\">second</text>"));
+}
+
+TEST(HtmlPlot, EveryCategoryIsNamedWhileThereIsRoom) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 23; ++i) names.push_back("kind " + std::to_string(i));
+  const std::string all = bars(names);
+  for (const std::string& name : names) EXPECT_TRUE(holds(all, ">" + name + "</text>")) << name;
+  names.push_back("one more");
+  const std::string every_second = bars(names);
+  EXPECT_TRUE(holds(every_second, ">kind 22</text>"));
+  EXPECT_FALSE(holds(every_second, ">kind 21</text>"));
+}
+
+TEST(HtmlPlot, ALongNameOfTheValuesStandsAboveThePlot) {
+  const std::string name = "a_column_whose_name_is_longer_than_the_axis";
+  ReportPlot plot{.title = "t", .y_name = name, .series = {{.points = {{0, 1}, {1, 2}}}}};
+  EXPECT_TRUE(holds(plots_html({plot}), "<p class=\"note\">Upwards: " + name + "</p>"));
+  EXPECT_FALSE(holds(plots_html({plot}), name + "</text>"));
 }
 
 TEST(HtmlPlot, TableCellsAreEscaped) {
