@@ -91,6 +91,45 @@ class Serve(command.CommandTest):
         self.assertEqual(self.predict({"rows": 3}), (400, "'rows' must be an array of objects; got number"))
         self.assertEqual(self.stop(), (0, ""))
 
+    def test_series_are_forecast_as_predict_forecasts_them(self):
+        rows = ["day;shop;open;sales"]
+        for i in range(60):
+            day = f"{1 + i % 28:02d}.{1 + i // 28:02d}.2024"
+            rows += [f"{day};{shop};{'yes' if i % 7 else 'no'};{k + i % 7},5" for k, shop in enumerate(("a", "b"))]
+        (self.folder / "sales.csv").write_text("\n".join(rows) + "\n")
+        self.run_linnet("train", "sales.csv", "--target", "sales", "--time", "day", "--entity", "shop", "--past", 7,
+                        "--future", 2, "--network", "mlp", "--epochs", 2, "--out", "run", "--device", "cpu")
+        wanted = self.run_json("predict", "run", "sales.csv")["forecast"]
+        self.assertEqual(len(wanted), 4)
+        self.serve("run")
+        description = json.loads(self.ask("GET", "/model")[1])
+        self.assertEqual([description[key] for key in ("takes", "columns", "past", "future", "targets")],
+                         ["series", ["shop", "day", "sales", "open"], 7, 2, ["sales"]])
+
+        def forecast(body, kind="application/json"):
+            status, text = self.ask("POST", "/predict", body if kind == "text/csv" else json.dumps(body), kind)
+            return json.loads(text)["forecast"] if status == 200 else (status, json.loads(text)["error"])
+        self.assertEqual(forecast((self.folder / "sales.csv").read_text(), "text/csv"), wanted)
+        last = [dict(zip(rows[0].split(";"), row.split(";"))) for row in rows[-14:]]
+        for row in last:
+            row["sales"] = float(row["sales"].replace(",", "."))
+        self.assertEqual(forecast({"rows": last}), wanted)
+        found = {}
+        threads = [threading.Thread(target=lambda i=i: found.update({i: forecast({"rows": last})})) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(list(found.values()), [wanted] * 8)
+        self.assertEqual(forecast({"rows": last[4:]}),
+                         (400, "'the rows' holds 6 steps of the series 'a' up to its last value of 'sales'; the model "
+                               "needs 7"))
+        self.assertEqual(forecast({"rows": []}), (400, "'rows' must be an array of objects, at least one"))
+        self.assertEqual(forecast("x", "text/plain"),
+                         (400, "a model of series forecasts after the rows of a table: expected the Content-Type "
+                               "text/csv or application/json; got 'text/plain'"))
+        self.assertEqual(self.stop(), (0, ""))
+
     def test_requests_of_many_threads_get_their_own_answers(self):
         folder, images, _ = self.images_model()
         self.serve(folder, "--batch", 8)

@@ -13,11 +13,13 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/files.h"
 #include "commands/commands.h"
 #include "commands/forecast.h"
 #include "config/device.h"
 #include "config/options.h"
 #include "nn/definition.h"
+#include "report/csv.h"
 #include "report/json.h"
 #include "report/predictions.h"
 #include "report/saved_run.h"
@@ -135,7 +137,11 @@ int predict(const PredictOptions& options) {
     fail("the outputs for '{}' are not finite: its values or the weights are NaN, infinite or huge",
          inputs.names[static_cast<std::size_t>(wrong - outputs.begin()) / width]);
   }
-  if (!options.output.empty()) write_npy(options.output, predicted);
+  if (is_csv_name(options.output)) {
+    write_file_atomically(options.output, predictions_csv(model, shown, inputs.names, outputs));
+  } else if (!options.output.empty()) {
+    write_npy(options.output, predicted);
+  }
   std::string text;
   Json json = Json::array();
   for (std::size_t i = 0; i < inputs.names.size(); ++i) {
@@ -176,10 +182,12 @@ void add_predict(CLI::App& app, Action& action) {
                    "input; for models of a table: tables of rows;\n"
                    "for models of series: a table of the last rows, which the forecast follows")
       ->required();
-  command->add_option("-o,--output", o->output,
-                      "Write all outputs (probabilities if the loss defines them) to this .npy "
-                      "file, (N, outputs);\n"
-                      "of a model of series the forecast, as CSV");
+  command->add_option(
+      "-o,--output", o->output,
+      "Write all outputs (probabilities if the loss defines them) to this file: "
+      "FILE.csv with\n"
+      "names, any other as .npy (N, outputs); of a model of series the forecast, as "
+      "CSV");
   command
       ->add_option("--resize", o->resize,
                    "Pixels of the shorter side of image files before the centre crop, e.g. 256 for "

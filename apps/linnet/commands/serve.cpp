@@ -78,9 +78,10 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
   command->footer(
-      "POST /predict takes an image, a text, rows of a table (CSV) or JSON; GET /model, /healthz "
-      "and /metrics describe "
-      "model and server.\n"
+      "POST /predict takes an image, a text, rows of a table (CSV) or JSON, of a model of series "
+      "the last\n"
+      "rows, which the forecast follows; GET /model, /healthz and /metrics describe model and "
+      "server.\n"
       "Example: linnet serve runs/demo, then\n"
       "         curl --data-binary @photo.png -H 'Content-Type: image/png' localhost:8080/predict");
   command->callback([&action, o] { action = [o] { return serve(*o); }; });

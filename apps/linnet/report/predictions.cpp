@@ -2,10 +2,14 @@
 #include "report/predictions.h"
 
 #include <fmt/format.h>
+#include <linnet/series_transform.h>
+#include <linnet/table_transform.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/join.h"
+#include "report/csv.h"
 #include "report/metrics.h"
 
 namespace linnet::command {
@@ -38,6 +42,30 @@ std::string line_text(const Shown& shown, const std::string& name, std::span<con
   return text;
 }
 
+std::string predictions_csv(const Model& model, const Shown& shown,
+                            const std::vector<std::string>& inputs,
+                            std::span<const float> outputs) {
+  const std::size_t width = inputs.empty() ? 0 : outputs.size() / inputs.size();
+  const bool best = shown.answers == Answers::classes || shown.answers == Answers::scores;
+  const std::vector<std::string> targets = model.table().targets();
+  std::vector<std::string> names{"input"};
+  if (best) names.push_back(targets.empty() ? "class" : targets[0]);
+  for (std::size_t i = 0; i < width; ++i) {
+    names.push_back(shown.answers != Answers::values ? class_name(shown.names, i)
+                    : targets.size() == width        ? targets[i]
+                                                     : fmt::format("output_{}", i + 1));
+  }
+  for (std::string& name : names) name = csv_field(name);
+  std::string text = join(names, ",") + "\n";
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::span<const float> row = outputs.subspan(i * width, width);
+    text += csv_field(inputs[i]) + ",";
+    if (best) text += csv_field(class_name(shown.names, largest(row))) + ",";
+    text += join(row, ",") + "\n";
+  }
+  return text;
+}
+
 Json answer_json(const Shown& shown, std::span<const float> outputs) {
   Json json = Json::object();
   if (shown.answers == Answers::classes || shown.answers == Answers::scores) {
@@ -52,6 +80,18 @@ Json answer_json(const Shown& shown, std::span<const float> outputs) {
   }
   json["outputs"] = std::vector<float>(outputs.begin(), outputs.end());
   return json;
+}
+
+Json forecast_json(const Model& model, const std::vector<ForecastStep>& steps) {
+  Json all = Json::array();
+  const std::vector<std::string> targets = model.series().targets();
+  for (const ForecastStep& step : steps) {
+    Json json{{"time", step.place.time}};
+    if (!step.place.entity.empty()) json["entity"] = step.place.entity;
+    for (std::size_t i = 0; i < targets.size(); ++i) json["values"][targets[i]] = step.values[i];
+    all.push_back(std::move(json));
+  }
+  return {{"forecast", std::move(all)}};
 }
 
 }  // namespace linnet::command

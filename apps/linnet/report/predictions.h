@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/model.h>
+#include <linnet/series_task.h>
 
 #include <span>
 #include <string>
@@ -27,7 +28,17 @@ Shown shown_of(const Model& model);
 /// all numbers.
 std::string line_text(const Shown& shown, const std::string& name, std::span<const float> outputs);
 
+/// Returns the predictions as a CSV file: "input", then of classes the best one and the probability
+/// (or score) of each under its name, of labels their probabilities, of values all numbers. Columns
+/// are named as the targets of a model's table are, else "class" and "output_1".
+std::string predictions_csv(const Model& model, const Shown& shown,
+                            const std::vector<std::string>& inputs, std::span<const float> outputs);
+
 /// {"class": "cat", "probability": 0.9912, "outputs": [...]}, or "labels", or outputs alone.
 Json answer_json(const Shown& shown, std::span<const float> outputs);
+
+/// {"forecast": [{"time": "1991-01-01", "values": {"Temp": 14.5}}, ...]}; of several series with
+/// "entity".
+Json forecast_json(const Model& model, const std::vector<ForecastStep>& steps);
 
 }  // namespace linnet::command

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/model_server.h"
 
+#include <linnet/series_task.h>
+
 #include <chrono>
 #include <utility>
 
@@ -22,8 +24,10 @@ ModelServer::ModelServer(Model model, std::vector<std::string> words, const Http
     : model_(std::move(model)),
       reader_(model_, std::move(words)),
       shown_(shown_of(model_)),
-      batcher_(model_, batches, shown_.probabilities(), reader_.type(), metrics_),
       http_(http) {
+  if (!reader_.takes_series()) {
+    batcher_.emplace(model_, batches, shown_.probabilities(), reader_.type(), metrics_);
+  }
   http_.get("/", [] {
     return HttpAnswer{.body = std::string(kServePage), .type = "text/html; charset=utf-8"};
   });
@@ -41,10 +45,19 @@ ModelServer::ModelServer(Model model, std::vector<std::string> words, const Http
   });
 }
 
+Json ModelServer::forecasts(const std::string& type, const std::string& body) {
+  const Table rows = reader_.read_series(type, body);
+  const std::lock_guard lock(forecasting_);
+  const std::vector<ForecastStep> steps = forecast(model_, rows);
+  metrics_.count_batch(1);
+  return forecast_json(model_, steps);
+}
+
 HttpAnswer ModelServer::predict(const std::string& type, const std::string& body) {
   try {
+    if (!batcher_) return answer_of(forecasts(type, body));
     Json answers = Json::array();
-    for (const std::vector<float>& row : batcher_.predict(reader_.read(type, body))) {
+    for (const std::vector<float>& row : batcher_->predict(reader_.read(type, body))) {
       answers.push_back(answer_json(shown_, row));
     }
     return answer_of({{"predictions", std::move(answers)}});

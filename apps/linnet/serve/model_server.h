@@ -3,6 +3,8 @@
 
 #include <linnet/model.h>
 
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +17,9 @@ namespace linnet::command {
 
 /// Answers HTTP for a model:
 ///   GET  /          a page to try it
-///   POST /predict   what RequestReader reads; {"predictions": [...]}
-///   GET  /model     RequestReader::description()
-///   GET  /healthz   "ok"
-///   GET  /metrics   in Prometheus's text format
+///   POST /predict   what RequestReader reads; {"predictions": [...]}, of series {"forecast":
+///   [...]} GET  /model     RequestReader::description() GET  /healthz   "ok" GET  /metrics   in
+///   Prometheus's text format
 /// A body that is wrong gets status 400; where the queue is full or an answer takes too long, 503.
 class ModelServer {
  public:
@@ -30,12 +31,14 @@ class ModelServer {
 
  private:
   HttpAnswer predict(const std::string& type, const std::string& body);
+  Json forecasts(const std::string& type, const std::string& body);
 
   Model model_;
   RequestReader reader_;
   Shown shown_;
   ServerMetrics metrics_;
-  Batcher batcher_;
+  std::optional<Batcher> batcher_;  ///< none for series
+  std::mutex forecasting_;          ///< of the model, in one thread at a time
   HttpServer http_;
 };
 

@@ -12,6 +12,8 @@
 #include "base/check.h"
 #include "describe/nearest.h"
 #include "nn/definition.h"
+#include "report/csv.h"
+#include "series/series_record.h"
 
 namespace linnet::command {
 namespace {
@@ -35,6 +37,59 @@ Tensor tensor_of(const std::vector<double>& values, const Shape& sample) {
   std::vector<T> elements;
   for (const double value : values) elements.push_back(static_cast<T>(value));
   return Tensor(std::move(elements), sample.batched(1));
+}
+
+/// Returns the object that a body holds.
+Json parsed(const std::string& body) {
+  Json json;
+  try {
+    json = Json::parse(body);
+  } catch (const nlohmann::json::exception& error) {
+    fail("the body is not valid JSON: {}", error.what());
+  }
+  require(json.is_object(), "expected a JSON object; got {}", json.type_name());
+  return json;
+}
+
+/// Returns rows as a table of text with these columns.
+std::string csv_of(const Json& rows, const std::vector<std::string>& columns) {
+  std::string text;
+  const auto add = [&](const std::string& field, bool last) {
+    text += csv_quoted(field) + (last ? "\n" : ",");
+  };
+  for (const std::string& column : columns) add(column, &column == &columns.back());
+  std::size_t number = 0;
+  for (const Json& row : rows) {
+    ++number;
+    require(row.is_object(), "row {}: expected an object of columns; got {}", number,
+            row.type_name());
+    for (const std::string& column : columns) {
+      if (!row.contains(column)) {
+        std::vector<std::string> keys;
+        for (const auto& item : row.items()) keys.push_back(item.key());
+        fail("row {} has no column '{}', from which the model learned{}", number, column,
+             did_you_mean(column, keys));
+      }
+      const Json& value = row[column];
+      require(value.is_primitive(),
+              "row {}, column '{}': expected a number, a string or null; got "
+              "an {}",
+              number, column, value.type_name());
+      add(value.is_null()     ? ""
+          : value.is_string() ? value.get<std::string>()
+                              : value.dump(),
+          &column == &columns.back());
+    }
+  }
+  return text;
+}
+
+/// How the text of csv_of() is read.
+TableOptions as_json(TableOptions options) {
+  options.separator = ',';
+  options.decimal = '.';
+  options.header = true;
+  return options;
 }
 
 }  // namespace
@@ -97,45 +152,37 @@ std::vector<Sample> RequestReader::rows(const std::string& text,
   return samples;
 }
 
+std::vector<std::string> RequestReader::columns() const {
+  if (!takes_series()) return model_.table().input_columns();
+  const SeriesRecord& record = *model_.series().record();
+  if (!record.header) return record.columns;  // which are known by their places
+  std::vector<std::string> columns;
+  for (const std::string& one : {record.entity, record.time}) {
+    if (!one.empty()) columns.push_back(one);
+  }
+  for (const SeriesColumn& input : record.inputs) columns.push_back(input.column);
+  return columns;
+}
+
 std::vector<Sample> RequestReader::json_rows(const Json& rows) const {
   require(rows.is_array(), "'rows' must be an array of objects; got {}", rows.type_name());
   if (rows.empty()) return {};
-  const std::vector<std::string> columns = model_.table().input_columns();
-  std::string text;
-  const auto add = [&](const std::string& field, bool last) {
-    text += '"';
-    for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-    text += last ? "\"\n" : "\",";
-  };
-  for (const std::string& column : columns) add(column, &column == &columns.back());
-  std::size_t number = 0;
-  for (const Json& row : rows) {
-    ++number;
-    require(row.is_object(), "row {}: expected an object of columns; got {}", number,
-            row.type_name());
-    for (const std::string& column : columns) {
-      if (!row.contains(column)) {
-        std::vector<std::string> keys;
-        for (const auto& item : row.items()) keys.push_back(item.key());
-        fail("row {} has no column '{}', from which the model learned{}", number, column,
-             did_you_mean(column, keys));
-      }
-      const Json& value = row[column];
-      require(value.is_primitive(),
-              "row {}, column '{}': expected a number, a string or null; got "
-              "an {}",
-              number, column, value.type_name());
-      add(value.is_null()     ? ""
-          : value.is_string() ? value.get<std::string>()
-                              : value.dump(),
-          &column == &columns.back());
-    }
-  }
-  TableOptions options = model_.table().reading();
-  options.separator = ',';
-  options.decimal = '.';
-  options.header = true;
-  return this->rows(text, options);
+  return this->rows(csv_of(rows, columns()), as_json(model_.table().reading()));
+}
+
+Table RequestReader::read_series(std::string_view content_type, const std::string& body) const {
+  const TableOptions reading = model_.series().reading();
+  const std::string_view kind = content_type.substr(0, content_type.find(';'));
+  if (kind == "text/csv") return parse_table(body, "the rows", reading);
+  require(kind == "application/json",
+          "a model of series forecasts after the rows of a table: expected the Content-Type "
+          "text/csv or application/json; got '{}'",
+          kind);
+  const Json json = parsed(body);
+  require(json.contains("rows"), "expected a key 'rows'");
+  const Json& rows = json["rows"];
+  require(rows.is_array() && !rows.empty(), "'rows' must be an array of objects, at least one");
+  return parse_table(csv_of(rows, columns()), "the rows", as_json(reading));
 }
 
 Tensor RequestReader::sample_of(const Json& value, std::size_t input) const {
@@ -160,13 +207,7 @@ Tensor RequestReader::sample_of(const Json& value, std::size_t input) const {
 }
 
 std::vector<Sample> RequestReader::from_json(const std::string& body) const {
-  Json json;
-  try {
-    json = Json::parse(body);
-  } catch (const nlohmann::json::exception& error) {
-    fail("the body is not valid JSON: {}", error.what());
-  }
-  require(json.is_object(), "expected a JSON object; got {}", json.type_name());
+  const Json json = parsed(body);
   std::vector<Sample> samples;
   if (json.contains("texts")) {
     require(json["texts"].is_array(), "'texts' must be an array of strings");
@@ -210,11 +251,17 @@ std::vector<Sample> RequestReader::from_json(const std::string& body) const {
 
 Json RequestReader::description() const {
   Json json;
-  json["takes"] = takes_images()  ? "images"
-                  : takes_texts() ? "texts"
-                  : takes_rows()  ? "rows"
-                                  : "numbers";
-  if (takes_rows()) json["columns"] = model_.table().input_columns();
+  json["takes"] = takes_images()   ? "images"
+                  : takes_texts()  ? "texts"
+                  : takes_rows()   ? "rows"
+                  : takes_series() ? "series"
+                                   : "numbers";
+  if (takes_rows() || takes_series()) json["columns"] = columns();
+  if (takes_series()) {
+    json["past"] = model_.series().past();
+    json["future"] = model_.series().future();
+    json["targets"] = model_.series().targets();
+  }
   for (const NetworkInput& input : model_.network().definition().inputs) {
     json["inputs"].push_back({{"name", input.name},
                               {"shape", to_json(input.sample)},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/model.h>
+#include <linnet/series_transform.h>
 #include <linnet/table_transform.h>
 
 #include <string>
@@ -29,11 +30,16 @@ class RequestReader {
   /// Throws Error saying what is wrong with it.
   std::vector<Sample> read(std::string_view content_type, const std::string& body) const;
 
+  /// Reads a body as the last rows of series, which a forecast follows: text/csv, or
+  /// application/json with {"rows": [{"column": value, ...}, ...]}. Throws as read() does.
+  Table read_series(std::string_view content_type, const std::string& body) const;
+
   /// Returns the type of the first input's samples that read() makes.
   DType type() const;
   bool takes_images() const;
   bool takes_texts() const { return !words_.empty(); }
   bool takes_rows() const { return !model_.table().empty(); }
+  bool takes_series() const { return !model_.series().empty(); }
 
   /// Returns what a page or a program must know to ask: inputs, their shapes, class names.
   Json description() const;
@@ -45,6 +51,8 @@ class RequestReader {
   /// Returns the rows of a text of delimited fields.
   std::vector<Sample> rows(const std::string& text, const TableOptions& options) const;
   std::vector<Sample> json_rows(const Json& rows) const;
+  /// Returns the columns that rows have.
+  std::vector<std::string> columns() const;
   Tensor sample_of(const Json& value, std::size_t input) const;
 
   const Model& model_;
