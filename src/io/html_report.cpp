@@ -26,6 +26,7 @@ font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main{max-width:1080px;margin:0 auto;padding:28px 16px 56px}
 h1{font-size:1.7rem;line-height:1.2;margin:0;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:0 0 12px}
+h2,dt,.note,.legend span{overflow-wrap:anywhere}
 .subtitle{color:var(--soft);margin:4px 0 20px;overflow-wrap:anywhere}
 .pair{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr))}
 section{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px;

@@ -69,6 +69,19 @@ class Pages(command.CommandTest):
                         "--device", "cpu")
         self.assert_readable(self.folder / "values/report.html")
 
+    def test_long_names_of_categories(self):
+        kinds = [f"a category of the kind {kind}" for kind in ("red", "green", "vermilion", "white and grey")]
+        target = "a_target_whose_name_is_longer_than_its_axis_is_high"
+        (self.folder / "values.csv").write_text(f"x,kind,{target}\n" + "".join(
+            f"{i % 37 / 7:.3f},{kinds[i % 4]},{1e6 * (i % 4) + i % 37}\n" for i in range(200)))
+        self.run_linnet("train", "values.csv", "--target", target, "--epochs", 20, "--out", "values", "--device",
+                        "cpu")
+        self.run_linnet("importance", "values", "values.csv", "--report", "importance.html")
+        page = self.folder / "importance.html"
+        for name in (*kinds, f"Upwards: {target}"):
+            self.assertIn(f">{name}</", page.read_text())
+        self.assert_readable(page)
+
     def test_one_chart_is_as_large_as_one_of_two(self):
         lines = "".join(f"{i % 37 / 7:.3f},{i % 37}\n" for i in range(60))
         (self.folder / "values.csv").write_text("x,y\n" + lines)
