@@ -81,6 +81,11 @@ FoundData find_dataset(const fs::path& path) {
   require<DataError>(archive == listing.files.end(),
                      "'{}' holds no data set but the archive '{}'; unpack it first", path.string(),
                      archive == listing.files.end() ? "" : archive->filename().string());
+  const auto images = std::ranges::count_if(listing.files, is_image_name);
+  require<DataError>(images == 0,
+                     "'{}' holds {} images and no class of them; expected a folder for each class, "
+                     "with its images",
+                     path.string(), images);
   fail<DataError>(
       "'{}' holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
       "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "

@@ -201,7 +201,24 @@ LearnedTarget value_of(const Table& rows, std::size_t column) {
       values_of(rows, column, [&](std::int64_t row) { return rows.number(row, column); });
   target.mean = mean_of(all.values);
   target.std = std_of(all.values, target.mean, fmt::format("the target '{}'", target.column));
+  constexpr double kLargest = 1e18;
+  require<DataError>(
+      target.std < kLargest && target.std > 1 / kLargest && std::abs(target.mean) < kLargest,
+      "the target '{}' of '{}' has the mean {:.3g} and the std {:.3g}, whose squares 32-bit "
+      "numbers "
+      "do not hold; expected a std from {:g} to {:g}: change its unit, or look for wrong values",
+      target.column, rows.name(), target.mean, target.std, 1 / kLargest, kLargest);
   return target;
+}
+
+/// Returns why columns may not be the numbers that they were meant to be; "" where nothing is
+/// known.
+std::string why_texts(const Table& rows) {
+  std::string why;
+  for (const std::string& note : rows.notes()) {
+    if (note.find("are read as texts") != std::string::npos) why += "; " + note;
+  }
+  return why;
 }
 
 /// What can be said of a target without the others.
@@ -217,8 +234,8 @@ void check_target(const Table& rows, std::size_t column) {
   require<DataError>(
       of.type != ColumnType::identifier,
       "the target '{}' of '{}' is an identifier, another value in each row: there is "
-      "nothing to learn; give it a type if that is wrong",
-      of.name, rows.name());
+      "nothing to learn; give it a type if that is wrong{}",
+      of.name, rows.name(), why_texts(rows));
 }
 
 LearnedTarget one_target_of(const Table& rows, std::size_t column, TableTarget kind) {
@@ -330,8 +347,8 @@ TableTransform TableTransform::fit(const Table& rows, const TableTargets& target
   }
   require<DataError>(!record->inputs.empty(),
                      "'{}' has no column to learn from: all but the target are constants, "
-                     "identifiers or left out",
-                     rows.name());
+                     "identifiers or left out{}",
+                     rows.name(), why_texts(rows));
   return TableTransform(std::move(record));
 }
 

@@ -11,6 +11,7 @@ namespace linnet {
 namespace {
 
 constexpr std::int64_t kLeastIdentifiers = 20;  // rows of which distinct values say something
+constexpr std::int64_t kFewValues = 10;         // of which a share says nothing
 constexpr std::array<std::string_view, 7> kNames{"number",    "integer",  "category",  "boolean",
                                                  "date_time", "constant", "identifier"};
 
@@ -22,6 +23,8 @@ struct Facts {
   bool counts_up = true;
   bool look_like_numbers = true;    ///< as people write them
   std::string_view no_number = {};  ///< a value that is none as files write them
+  std::size_t no_number_row = 0;
+  std::int64_t number_count = 0;  ///< different values that are numbers
   std::int64_t present = 0;
   std::int64_t distinct = 0;
 };
@@ -31,9 +34,15 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
   return static_cast<std::int64_t>(*number_of(text, '.'));
 }
 
-/// "1.234,56" and "2,12": digits, groups of three after separators, decimals.
+/// "1.234,56", "2,12", "12 %" and "$3.50": digits, groups of three after separators, decimals.
 bool looks_like_number(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  for (const std::string_view sign : {"$", "€", "£", "%", " "}) {
+    if (text.starts_with(sign)) text.remove_prefix(sign.size());
+  }
+  for (const std::string_view sign : {"%", "€", "$", "£", " "}) {
+    if (text.ends_with(sign)) text.remove_suffix(sign.size());
+  }
   const auto take_digits = [&] {
     const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
     text.remove_prefix(count);
@@ -68,9 +77,12 @@ Facts facts_of(const TableContents& table, std::size_t column) {
     last = integer;
     if (!is_new) continue;
     facts.integers = facts.integers && integer;
-    if (facts.numbers && !number_of(text, table.decimal)) {
+    if (number_of(text, table.decimal)) {
+      ++facts.number_count;
+    } else if (facts.numbers) {
       facts.numbers = false;
       facts.no_number = text;
+      facts.no_number_row = row;
     }
     facts.look_like_numbers = facts.look_like_numbers && looks_like_number(text);
     facts.booleans = facts.booleans && boolean_of(text);
@@ -110,12 +122,38 @@ void check_type(const TableContents& table, std::size_t column, ColumnType type)
   }
 }
 
+/// A column of texts that is likely to be meant as numbers.
+void note_numbers(TableContents& table, std::size_t column, const Facts& facts) {
+  const std::string& name = table.columns[column].name;
+  if (facts.look_like_numbers) {
+    table.notes.push_back(fmt::format(
+        "the values of '{}', such as '{}', are read as texts; a number has no thousands separators "
+        "and no signs such as %, and its decimal separator is '{}' here (--decimal)",
+        name, facts.no_number, table.decimal));
+  } else if (facts.distinct >= kFewValues && 10 * facts.number_count >= 9 * facts.distinct) {
+    table.notes.push_back(fmt::format(
+        "the values of '{}' are read as texts, since line {} holds '{}': {} of its {} different "
+        "values are numbers",
+        name, table.line(facts.no_number_row), facts.no_number, facts.number_count,
+        facts.distinct));
+  }
+}
+
 bool are_dates(const TableContents& table, std::size_t column, DateOrder order) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string_view text = table.text(row, column);
     if (!text.empty() && !date_of(text, order)) return false;
   }
   return true;
+}
+
+bool has_zones(const TableContents& table, std::size_t column) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::optional<DateTime> date =
+        date_of(table.text(row, column), table.date_orders[column]);
+    if (date && date->has_zone) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -142,12 +180,12 @@ void infer_types(TableContents& table, const TableOptions& options) {
     column.distinct = facts.distinct;
     column.type = type_of(facts, dates);
     const bool texts = column.type == ColumnType::category || column.type == ColumnType::identifier;
-    if (texts && !facts.numbers && facts.look_like_numbers &&
-        !options.types.contains(column.name)) {
-      table.notes.push_back(fmt::format(
-          "the values of '{}', such as '{}', are read as texts; a number has no thousands "
-          "separators, and its decimal separator is '{}' here (--decimal)",
-          column.name, facts.no_number, table.decimal));
+    if (texts && !facts.numbers && !options.types.contains(column.name)) {
+      note_numbers(table, i, facts);
+    }
+    if (column.type == ColumnType::date_time && has_zones(table, i)) {
+      table.notes.push_back(
+          fmt::format("the times of '{}' have offsets from UTC and are read as UTC", column.name));
     }
   }
   table.given_types.assign(table.columns.size(), false);

@@ -174,6 +174,37 @@ void check_utf8(const TableContents& table) {
   }
 }
 
+/// Leaves out the line "sep=;" with which spreadsheets begin some files.
+void drop_separator_line(std::string& text) {
+  constexpr std::string_view kMark = "sep=";
+  const std::size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  if (text.compare(begin, kMark.size(), kMark) != 0) return;
+  const std::size_t end = text.find_first_of("\r\n", begin);
+  if (end == begin + kMark.size() + 1) text.erase(begin, end - begin);
+}
+
+/// Throws DataError for a table of one column whose fields blanks part.
+void check_blanks(const TableContents& table) {
+  const auto count = [&](std::size_t record) {
+    std::size_t fields = 0;
+    const std::string_view text = table.records.text(table.records[record][0]);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != ' ' && (i == 0 || text[i - 1] == ' ')) ++fields;
+    }
+    return fields;
+  };
+  const std::size_t sampled = std::min(table.records.size(), kSampleRecords);
+  const std::size_t fields = count(0);
+  if (table.records[0].size() != 1 || sampled < 3 || fields < 2) return;
+  for (std::size_t i = 1; i < sampled; ++i) {
+    if (count(i) != fields) return;
+    const std::string_view text = table.records.text(table.records[i][0]);
+    if (!number_of(text.substr(0, text.find(' ')), '.')) return;
+  }
+  fail<DataError>("the fields of '{}' are parted by blanks; expected ',', ';', '|' or tabs",
+                  table.name);
+}
+
 }  // namespace
 
 bool TableContents::is_missing(std::string_view text) const {
@@ -187,6 +218,7 @@ std::string TableContents::place(std::size_t row, std::size_t column) const {
 
 std::shared_ptr<TableContents> read_records(std::string text, const std::string& name,
                                             const TableOptions& options) {
+  drop_separator_line(text);
   const bool utf8 = is_utf8(text);
   const char found = find_separator(text, name);
   const char separator = options.separator.value_or(found);
@@ -196,6 +228,7 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
       new TableContents{.name = name, .records = std::move(records), .separator = separator});
   table->missing_texts = {options.missing.begin(), options.missing.end()};
   check_fields(*table);
+  check_blanks(*table);
   if (!utf8) check_utf8(*table);
   table->decimal = find_decimal(*table);
   if (separator != found) table->given.separator = separator;

@@ -51,6 +51,14 @@ std::size_t find_column(const TableContents& table, std::string_view column) {
   }
   require<DataError>(!is_header_alone(table, {&column, 1}), "'{}' holds a header and no rows",
                      table.name);
+  const Records& records = table.records;
+  require<DataError>(table.header || std::ranges::none_of(records[0],
+                                                          [&](const FieldText& field) {
+                                                            return records.text(field) == column;
+                                                          }),
+                     "'{}' has no column '{}': its first record, which holds it, is read as a row; "
+                     "--header reads it as names",
+                     table.name, column);
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
   if (error == std::errc() && end == column.data() + column.size()) {
@@ -130,7 +138,15 @@ Table parse_table(std::string text, const std::string& name, const TableOptions&
 
 Table read_table(const std::filesystem::path& path, const TableOptions& options) {
   check(options);
-  return parse_table(read_unpacked(path, kMostBytes), path.string(), options);
+  std::string text = read_unpacked(path, kMostBytes);
+  require<DataError>(
+      !text.starts_with("PAR1"),
+      "'{}' is a Parquet file, which linnet.table_task() in Python reads; save it as "
+      "CSV",
+      path.string());
+  require<DataError>(!text.starts_with("PK\x03\x04") && !text.starts_with("\xD0\xCF\x11\xE0"),
+                     "'{}' is a spreadsheet or an archive; save the table as CSV", path.string());
+  return parse_table(std::move(text), path.string(), options);
 }
 
 bool is_table_name(const std::filesystem::path& path) {

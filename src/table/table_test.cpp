@@ -16,6 +16,7 @@ namespace {
 
 using linnet::testing::message_of;
 using linnet::testing::TemporaryFolder;
+using linnet::testing::write_quickly;
 
 std::vector<ColumnType> types_of(const Table& table) {
   std::vector<ColumnType> types;
@@ -50,6 +51,11 @@ TEST(Table, FindsTheSeparator) {
   }
   EXPECT_EQ(parse_table("x\n1\n2\n").columns().size(), 1U);
   EXPECT_EQ(parse_table("a;b\n\"1;2\";3\n").columns().size(), 2U);
+  for (const std::string mark : {"", "\xEF\xBB\xBF"}) {
+    const Table table = parse_table(mark + "sep=;\r\nx;y\r\n1;a\r\n2;b\r\n");
+    EXPECT_EQ(table.columns()[1].name, "y");
+    EXPECT_EQ(table.place(1, 0), "'table', row 2 (line 4), column 'x'");
+  }
 }
 
 TEST(Table, FindsDecimalCommas) {
@@ -113,6 +119,43 @@ TEST(Table, KnowsDates) {
             ColumnType::date_time);
 }
 
+TEST(Table, TimesWithOffsetsAreReadAsUtc) {
+  const auto seconds = [](std::string_view text) {
+    const auto date = date_of(text, DateOrder::year_first);
+    return date ? static_cast<double>(date->day) * 86400 + date->seconds : -1;
+  };
+  EXPECT_EQ(seconds("1970-01-02T01:00:00+01:00"), 86400);
+  EXPECT_EQ(seconds("1970-01-02 01:00:00+0100"), 86400);
+  EXPECT_EQ(seconds("1970-01-02 00:30+01"), 86400 - 1800);
+  EXPECT_EQ(seconds("1970-01-02 22:00:00.5-03:30"), 2 * 86400 + 5400.5);
+  EXPECT_EQ(seconds("1970-01-02 01:00:00+15:00"), -1);
+  EXPECT_EQ(seconds("1970-01-02 01:00:00+01:00x"), -1);
+  EXPECT_EQ(seconds("1970-01-02 01:00:00+1"), -1);
+  const Table table =
+      parse_table("t,y\n2024-03-31T01:00:00+01:00,1\n2024-03-31T03:00:00+02:00,2\n");
+  EXPECT_EQ(table.columns()[0].type, ColumnType::date_time);
+  EXPECT_EQ(table.notes(),
+            std::vector<std::string>{"the times of 't' have offsets from UTC and are read as UTC"});
+}
+
+TEST(Table, NotesTextsThatAreLikelyMeantAsNumbers) {
+  const auto notes = [](const std::string& third, std::string_view end = "") {
+    std::string text = "x,y\n";
+    for (int i = 0; i < 30; ++i) text += (i == 2 ? third : fmt::format("{}.5{}", i, end)) + ",1\n";
+    return parse_table(text, "t").notes();
+  };
+  EXPECT_EQ(notes("oops"),
+            std::vector<std::string>{"the values of 'x' are read as texts, since line 4 holds "
+                                     "'oops': 29 of its 30 different values are numbers"});
+  EXPECT_EQ(notes("NA"), std::vector<std::string>{});
+  for (const std::string_view end : {"%", " %", "€"}) {
+    const std::vector<std::string> said = notes("1" + std::string(end), end);
+    ASSERT_EQ(said.size(), 1U) << end;
+    EXPECT_TRUE(said[0].starts_with("the values of 'x', such as '0.5")) << said[0];
+  }
+  EXPECT_EQ(parse_table("x,y\na1,1\na2,2\n").notes(), std::vector<std::string>{});
+}
+
 TEST(Table, KnowsNumbers) {
   EXPECT_EQ(number_of("+1e3", '.'), 1000);
   EXPECT_EQ(number_of("1e-999", '.'), 0);
@@ -160,8 +203,27 @@ TEST(Table, ErrorsNameThePlace) {
   const Table table = parse_table("a,b\n1,inf\n", "t.csv");
   EXPECT_EQ(message_of([&] { static_cast<void>(table.number(0, 1)); }),
             "'t.csv', row 1 (line 2), column 'b': expected a finite number; got 'inf'");
+  const Table years = parse_table("2019,2020\n1,2\n3,4\n", "t.csv");
+  EXPECT_EQ(message_of([&] { static_cast<void>(years.find("2020")); }),
+            "'t.csv' has no column '2020': its first record, which holds it, is read as a row; "
+            "--header reads it as names");
+  EXPECT_EQ(error("x y\n1 2\n3 4\n"),
+            "the fields of 't.csv' are parted by blanks; expected ',', ';', '|' or tabs");
+  EXPECT_EQ(parse_table("x\na b\nc d\n").rows(), 2);
   EXPECT_EQ(message_of([&] { static_cast<void>(table.find("3")); }),
             "'t.csv' has 2 columns, numbered from 1; got 3");
+}
+
+TEST(Table, OtherFormatsAreNamed) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& content) {
+    write_quickly(folder / "t.csv", content);
+    return message_of([&] { read_table(folder / "t.csv"); });
+  };
+  EXPECT_TRUE(error("PAR1...").ends_with(
+      "is a Parquet file, which linnet.table_task() in Python reads; save it as CSV"));
+  EXPECT_TRUE(
+      error("PK\x03\x04...").ends_with("is a spreadsheet or an archive; save the table as CSV"));
 }
 
 // By the definitions in NumPy.

@@ -344,6 +344,20 @@ TEST(TableTransform, NonsenseIsRefused) {
       "out");
   EXPECT_EQ(error("x,y\n1,2.5\ninf,3.5\n", "y"),
             "'t', row 2 (line 3), column 'x': expected a finite number; got 'inf'");
+  EXPECT_EQ(error("x,y\n1,2.5e25\n2,3.5e25\n", "y"),
+            "the target 'y' of 't' has the mean 3e+25 and the std 5e+24, whose squares 32-bit "
+            "numbers do not hold; expected a std from 1e-18 to 1e+18: change its unit, or look for "
+            "wrong values");
+  EXPECT_TRUE(error("x,y\n1,2.5e-25\n2,3.5e-25\n", "y").starts_with("the target 'y' of 't' has"));
+  std::string typing = "x,y\n";
+  for (int i = 0; i < 30; ++i) {
+    typing += fmt::format("{}.5,{}\n", i % 4, i == 9 ? "n.a." : std::to_string(i * i));
+  }
+  EXPECT_EQ(
+      error(typing, "y"),
+      "the target 'y' of 't' is an identifier, another value in each row: there is nothing to "
+      "learn; give it a type if that is wrong; the values of 'y' are read as texts, since "
+      "line 11 holds 'n.a.': 29 of its 30 different values are numbers");
   EXPECT_EQ(error("size,y\n1,2.5\n2,3.5\n", "siz"),
             "'t' has no column 'siz'; did you mean 'size'?");
 }

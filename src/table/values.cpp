@@ -40,6 +40,19 @@ struct Reader {
   }
 };
 
+constexpr int kDaySeconds = 86400;
+
+/// Takes +01:00, -0330 or +01 off the front; returns seconds.
+int offset_of(Reader& reader) {
+  const int sign = reader.left.front() == '-' ? -1 : 1;
+  reader.left.remove_prefix(1);
+  const int hours = reader.digits(2, 2);
+  const bool colon = reader.take(':');
+  const int minutes = colon || !reader.left.empty() ? reader.digits(2, 2) : 0;
+  reader.ok = reader.ok && hours <= 14 && minutes <= 59;
+  return sign * (3600 * hours + 60 * minutes);
+}
+
 std::optional<std::int64_t> days(int year, int month, int day) {
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
@@ -133,11 +146,22 @@ std::optional<DateTime> date_of(std::string_view text, DateOrder order) {
       }
     }
   }
-  reader.take('Z');
+  int offset = 0;
+  made.has_zone = !reader.left.empty() && (reader.left[0] == '+' || reader.left[0] == '-');
+  if (made.has_zone) {
+    offset = offset_of(reader);
+  } else {
+    reader.take('Z');
+  }
   if (!reader.ok || !reader.left.empty() || hours > 23 || minutes > 59 || seconds >= 61) {
     return std::nullopt;
   }
-  made.seconds = 3600.0 * hours + 60.0 * minutes + seconds;
+  made.seconds = 3600.0 * hours + 60.0 * minutes + seconds - offset;
+  if (made.seconds < 0 || made.seconds >= kDaySeconds) {
+    const int step = made.seconds < 0 ? -1 : 1;  // offsets are below a day
+    made.day += step;
+    made.seconds -= step * kDaySeconds;
+  }
   made.has_time = true;
   return made;
 }

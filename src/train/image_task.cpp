@@ -118,21 +118,21 @@ ImageTask image_task(const Splits& data, const ImageTaskOptions& options) {
   const std::int64_t outputs = outputs_of(data.train);
   const bool classes = !labels_of(data.train).empty();
   const Shape sample = data.train.inputs()[0].record();
-  ImageTask task{.data = split_for_task(data, {.validation = options.validation,
-                                               .test = options.test,
-                                               .stratify = options.stratify,
-                                               .seed = options.seed}),
+  const TaskShares shares{.validation = options.validation,
+                          .test = options.test,
+                          .stratify = options.stratify,
+                          .seed = options.seed};
+  ImageTask task{.data = split_for_task(data, shares),
                  .network = zoo::small_resnet({.sample = sample, .classes = outputs})};
   task.training = image_training(sample, task.data.train.size());
   task.training.seed = options.seed;
   task.training.streamed = data.train.inputs()[0].source != nullptr;
   const std::string what =
       classes ? fmt::format("one of {} classes", outputs) : fmt::format("{} labels", outputs);
-  task.notes.push_back(
-      task_note(task.data,
-                fmt::format("{} from images of {} x {} pixels in {}", what, sample[0], sample[1],
-                            sample[2] == 1 ? "grey" : "colour"),
-                "images"));
+  add_task_notes(task.notes, task.data, shares,
+                 fmt::format("{} from images of {} x {} pixels in {}", what, sample[0], sample[1],
+                             sample[2] == 1 ? "grey" : "colour"),
+                 "images");
   return task;
 }
 

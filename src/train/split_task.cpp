@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "data/targets.h"
 
 namespace linnet {
@@ -25,6 +26,19 @@ Splits split_for_task(Splits data, const TaskShares& shares) {
         data.train.split(shares.validation / left, {.seed = shares.seed + 1, .stratify = stratify});
   }
   return data;
+}
+
+void add_task_notes(std::vector<std::string>& notes, const Splits& data, const TaskShares& shares,
+                    const std::string& what, const std::string& samples) {
+  notes.push_back(task_note(data, what, samples));
+  std::vector<std::string> empty;
+  if (shares.validation > 0 && data.validation.size() == 0) empty.emplace_back("validation");
+  if (shares.test > 0 && data.test.size() == 0) empty.emplace_back("test");
+  if (empty.empty()) return;
+  notes.push_back(fmt::format(
+      "warning: of {0} {1} to train with, none is left for the {2} set; more {1} of each class are "
+      "needed, or a larger share",
+      data.train.size(), samples, join(empty, " and the ")));
 }
 
 std::string task_note(const Splits& data, const std::string& what, const std::string& samples) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace linnet {
 
@@ -19,6 +20,10 @@ struct TaskShares {
 /// Returns the parts of a training that chooses its own split: a test set, then a validation set,
 /// are split off the training set where `data` has none. Throws Error for shares out of range.
 Splits split_for_task(Splits data, const TaskShares& shares);
+
+/// Adds task_note(), and a warning where a set that has a share is empty.
+void add_task_notes(std::vector<std::string>& notes, const Splits& data, const TaskShares& shares,
+                    const std::string& what, const std::string& samples);
 
 /// "learns one of 3 classes; 241 samples train, 34 validate, 69 test"
 std::string task_note(const Splits& data, const std::string& what, const std::string& samples);

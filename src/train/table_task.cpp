@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/join.h"
 #include "table/transform_record.h"
 #include "train/table_split.h"
@@ -104,6 +106,22 @@ std::string what(const TableTransform& transform) {
     case TableTarget::automatic: break;
   }
   return fmt::format("{}, {},", all, names.size() == 1 ? "a value" : "values");
+}
+
+/// Warns of classes such as "yes" and "Yes".
+void warn_of_case(const std::vector<std::string>& classes, std::vector<std::string>& notes) {
+  std::map<std::string, std::string> found;
+  for (const std::string& name : classes) {
+    std::string lower(name);
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    const auto [other, is_new] = found.emplace(lower, name);
+    if (is_new) continue;
+    notes.push_back(fmt::format(
+        "warning: the classes '{}' and '{}' differ by upper and lower case alone, and are learned "
+        "as two",
+        other->second, name));
+    return;
+  }
 }
 
 /// Throws unless a transform that was fitted before predicts these columns.
@@ -206,12 +224,13 @@ TableTask table_task(const Table& table, const TableTaskOptions& options) {
   for (const std::int64_t row : parts.validation) task.validation_rows.push_back(row + 1);
   add_left_out(table, targets, task.notes);
   task.notes.push_back(
-      fmt::format("learns {} from {} features{}; {} rows train, {} validate, {} test",
-                  what(task.transform), task.transform.feature_names().size(),
+      fmt::format("learns {} from {}{}; {} rows train, {} validate, {} test", what(task.transform),
+                  counted(task.transform.feature_names().size(), "feature"),
                   task.transform.id_columns() > 0
-                      ? fmt::format(" and {} embedded columns", task.transform.id_columns())
+                      ? " and " + counted(task.transform.id_columns(), "embedded column")
                       : "",
                   task.data.train.size(), task.data.validation.size(), task.data.test.size()));
+  warn_of_case(task.transform.classes(), task.notes);
   const std::int64_t trained = task.data.train.size();
   task.network = table_network(task.transform, trained);
   task.training = table_training(task.transform, trained);

@@ -83,8 +83,23 @@ struct Seen {
   double share() const {
     return looked_up == 0 ? 0 : static_cast<double>(found) / static_cast<double>(looked_up);
   }
-  bool warns() const { return found >= std::min(kFewSamples, looked_up) && share() >= kSeenShare; }
+  /// `usual`: the share of samples that another one equals, as in a table of few categories.
+  bool warns(double usual) const {
+    return found >= std::min(kFewSamples, looked_up) && share() >= kSeenShare + usual;
+  }
 };
+
+/// Returns the share of hashes that occur more than once.
+double repeated_share(std::vector<std::uint64_t> hashes) {
+  std::ranges::sort(hashes);
+  std::size_t repeated = 0;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const bool before = i > 0 && hashes[i] == hashes[i - 1];
+    const bool after = i + 1 < hashes.size() && hashes[i] == hashes[i + 1];
+    if (before || after) ++repeated;
+  }
+  return hashes.empty() ? 0 : static_cast<double>(repeated) / static_cast<double>(hashes.size());
+}
 
 /// `noted` is sorted.
 Seen seen_in(const std::vector<std::uint64_t>& noted, std::span<const std::uint64_t> hashes) {
@@ -198,16 +213,18 @@ void warn_of_targets(const Model& model, const Dataset& train, const TrainingOpt
 void warn_of_seen(const Model& model, const Splits& data, std::vector<std::string>& warnings) {
   if (data.validation.size() == 0 && data.test.size() == 0) return;
   std::vector<std::uint64_t> training = hashes_of(model, data.train);
+  const double usual = repeated_share(training);
   keep_smallest(training);
   for (const auto& [name, part] :
        {std::pair("validation", &data.validation), std::pair("test", &data.test)}) {
     const std::vector<std::uint64_t> hashes = hashes_of(model, *part);
-    if (const Seen seen = seen_in(training, hashes); seen.warns()) {
+    if (const Seen seen = seen_in(training, hashes); seen.warns(usual)) {
       warnings.push_back(fmt::format(
           "about {:.0f} % of the {} set of '{}' is in the training set too, so its metrics are too "
           "good for new data",
           100 * seen.share(), name, data.train.info().name));
-    } else if (const Seen before = seen_in(model.training_record().seen, hashes); before.warns()) {
+    } else if (const Seen before = seen_in(model.training_record().seen, hashes);
+               before.warns(usual)) {
       warnings.push_back(
           fmt::format("about {:.0f} % of the {} set of '{}' was in an earlier training set of the "
                       "model, so its "
@@ -248,8 +265,9 @@ void remember_samples(Model& model, const Dataset& train) {
 double seen_share(const Model& model, const Dataset& data) {
   const std::vector<std::uint64_t>& noted = model.training_record().seen;
   if (noted.empty()) return 0;
-  const Seen seen = seen_in(noted, hashes_of(model, data));
-  return seen.warns() ? seen.share() : 0;
+  const std::vector<std::uint64_t> hashes = hashes_of(model, data);
+  const Seen seen = seen_in(noted, hashes);
+  return seen.warns(repeated_share(hashes)) ? seen.share() : 0;
 }
 
 }  // namespace linnet

@@ -112,6 +112,17 @@ class Photos(Prepared):
         self.assertIn("warning: about 90 % of the test set of 'both' is in the training set too, so its "
                       "metrics are too good for new data", err)
 
+    def test_a_set_without_images_is_said(self):
+        write_photos(self.folder / "few", each=1)
+        _, err = self.run_linnet("train", "few", "--epochs", 1, "--out", "run", "--device", "cpu")
+        self.assertIn("linnet: warning: of 2 images to train with, none is left for the validation set; more "
+                      "images of each class are needed, or a larger share\n", err)
+        self.assertNotIn("; warning", err)
+
+    def test_images_without_classes_are_said(self):
+        self.assert_error("'photos/flat' holds 20 images and no class of them; expected a folder for each class, "
+                          "with its images", "train", "photos/flat")
+
     def test_sizes_are_made_alike(self):
         write_photos(self.folder / "sizes", sizes=3, each=10)
         _, err = self.run_linnet("train", "sizes", "--epochs", 1, "--out", "run", "--device", "cpu")
@@ -279,18 +290,8 @@ class Warnings(Prepared):
         self.assertIn("row 21 (line 22), column 'x'", err)
 
 
-class Page(command.CommandTest):
+class Page(test_tables.PageTest):
     """docs/your-data.md, Images and Texts: each command prints what the page says."""
-
-    def run_section(self, title):
-        section = test_tables.PAGE.read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
-        parts = [part for block in re.findall(r"^```console\n(.*?)^```", section, re.M | re.S)
-                 for part in re.split(r"^\$ ", block, flags=re.M)[1:]]
-        self.assertGreaterEqual(len(parts), 2)
-        for part in parts:
-            line, _, promised = part.partition("\n")
-            out, err = self.run_linnet(*shlex.split(line)[1:])
-            test_tables.Page.check(self, line, promised, out + err)
 
     def test_images(self):
         write_photos(self.folder / "photos", each=60, side=32)

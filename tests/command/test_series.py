@@ -5,16 +5,10 @@ import datetime
 import io
 import json
 import math
-import os
-import pathlib
 import random
-import tarfile
 import unittest
 
-# Before command, which takes the variable away.
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DATA = pathlib.Path(os.environ.get("LINNET_DATA", ROOT / "../shared/data"))
-
+import test_tables  # first: it reads LINNET_DATA, which command takes away
 import command
 
 
@@ -98,22 +92,33 @@ class Series(command.CommandTest):
             self.assertIn(sentence, err)
             self.assertEqual(len(err.splitlines()), 1, err)
 
-    @unittest.skipUnless((DATA / "tabular/tabular.tar.xz").is_file(), f"no tables in {DATA}")
+
+class Page(test_tables.PageTest):
+    """Real series; docs/your-data.md, Series: each command prints what the page says."""
+
+    def assert_better(self, summary, season, of_last, of_season):
+        """The mean absolute error is below this share of persistence's, and of the seasonal naive
+        forecast's."""
+        scores = summary["targets"][0]
+        self.assertEqual(summary["season"], season)
+        self.assertLess(scores["model"]["mae"], of_last * scores["persistence"]["mae"])
+        self.assertLess(scores["model"]["mae"], of_season * scores["seasonal_naive"]["mae"])
+
+    def test_commands(self):
+        self.unpack_tables()
+        self.run_section("Series")
+        scores = json.loads((self.folder / "temperatures/metrics.json").read_text())
+        self.assert_better(scores, season=365, of_last=0.85, of_season=0.75)
+
     def test_real_series(self):
-        with tarfile.open(DATA / "tabular/tabular.tar.xz") as archive:
-            archive.extractall(self.folder, filter="data")
-        # A mean absolute error as a share of persistence's, and of the seasonal naive forecast's.
+        self.unpack_tables()
         for file, target, past, future, season, of_last, of_season in (
-                ("daily-min-temperatures.csv", "Temp", 30, 7, 365, 0.85, 0.75),
                 ("madridNO2forecasting.csv", "NO2", 30, 7, 7, 0.85, 0.85),
                 ("mauna_loa_co2.csv", "co2", 104, 26, 52, 0.5, 0.6)):
             arguments = ("--time", "date") if "co2" in file else ()
             summary = self.run_json("train", file, "--target", target, *arguments, "--past", past, "--future",
                                     future, "--out", target, "--device", "cpu")["series"]
-            scores = summary["targets"][0]
-            self.assertEqual(summary["season"], season)
-            self.assertLess(scores["model"]["mae"], of_last * scores["persistence"]["mae"], file)
-            self.assertLess(scores["model"]["mae"], of_season * scores["seasonal_naive"]["mae"], file)
+            self.assert_better(summary, season, of_last, of_season)
 
 
 if __name__ == "__main__":

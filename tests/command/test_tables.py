@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of raw rows: training, prediction, evaluation, `linnet data info`, and their errors."""
+import csv
 import json
 import os
 import pathlib
@@ -47,6 +48,10 @@ class Tables(command.CommandTest):
     def train_table(self, *arguments, out="run"):
         return self.run_json("train", *arguments, "--out", out, "--threads", 1, "--device", "cpu")
 
+    def read_csv(self, name):
+        with open(self.folder / name, newline="") as file:
+            return list(csv.DictReader(file))
+
     def test_classes_from_raw_rows(self):
         write_flowers(self.folder / "flowers.csv")
         summary = self.train_table("flowers.csv", "--target", "kind", "--epochs", 20)
@@ -57,6 +62,13 @@ class Tables(command.CommandTest):
         lines = [line.split("\t") for line in out.splitlines()]
         self.assertEqual([line[0] for line in lines], [f"new.csv[{i}]" for i in range(5)])
         self.assertLessEqual({line[1] for line in lines}, {"rose", "tulip", "lily"})
+        out, _ = self.run_linnet("predict", "run", "new.csv", "--output", "out.csv")
+        rows = self.read_csv("out.csv")
+        self.assertEqual(list(rows[0]), ["input", "kind", "lily", "rose", "tulip"])
+        for (name, kind, share), row in zip(lines, rows, strict=True):
+            self.assertEqual((row["input"], row["kind"]), (name, kind))
+            self.assertAlmostEqual(float(row[kind]), float(share), places=4)
+            self.assertAlmostEqual(sum(float(row[kind]) for kind in ("lily", "rose", "tulip")), 1, places=4)
         write_flowers(self.folder / "more.csv", rows=40, seed=4)
         out, _ = self.run_linnet("evaluate", "run/model.safetensors", "--data", "more.csv")
         self.assertIn("more.csv, test set: 40 samples", out)
@@ -198,6 +210,14 @@ class Tables(command.CommandTest):
         err = self.train_rows([f"{i * i},g{i % 7},c{i // 4}" for i in range(80)])
         self.assertIn("warning: no row is left for the validation set: ", err)
 
+    def test_classes_that_differ_by_case_are_said(self):
+        (self.folder / "rows.csv").write_text("x,y\n" + "".join(f"{i}.5,{('Yes', 'no', 'NO')[i % 3]}\n"
+                                                                 for i in range(60)))
+        _, err = self.run_linnet("train", "rows.csv", "--target", "y", "--epochs", 1, "--out", "run", "--device",
+                                 "cpu")
+        self.assertIn("linnet: warning: the classes 'NO' and 'no' differ by upper and lower case alone, and are "
+                      "learned as two\n", err)
+
     def test_groups_that_alone_hold_a_class_train(self):
         # Only the third island has no class of its own: it measures.
         rows = [f"{i * i},{'pqr'[i % 3]},{['ab', 'ac', 'aa'][i % 3][i // 3 % 2]}" for i in range(90)]
@@ -260,7 +280,7 @@ class Tables(command.CommandTest):
         self.run_linnet("predict", "run", "new.csv")
         err = self.train_rows([f"1.{i:03},56;g{i % 7};{i // 4},{i % 4}" for i in range(60)], header="x;g;y")
         self.assertIn("the values of 'x', such as '1.000,56', are read as texts; a number has no thousands "
-                      "separators, and its decimal separator is ',' here (--decimal)", err)
+                      "separators and no signs such as %, and its decimal separator is ',' here (--decimal)", err)
 
     def test_the_header_of_partial_dependence_is_whole(self):
         self.train_rows([f"{i * i},g{i % 7},{i / 4:.2f}" for i in range(60)], header="x,g,y")
@@ -438,6 +458,8 @@ class Tables(command.CommandTest):
         _, low, high = out.splitlines()[0].split("\t")
         self.assertAlmostEqual(float(low), 0.0005, delta=0.0002)
         self.assertAlmostEqual(float(high), 4000, delta=300)
+        self.run_linnet("predict", "run", "new.csv", "-o", "out.csv")
+        self.assertEqual(self.read_csv("out.csv")[0], {"input": "new.csv[0]", "low": low, "high": high})
         self.train_table("several.csv", "--target", "hot", "--target", "wet", "--ignore", "low", "--ignore",
                          "high", "--epochs", 40, out="labels")
         metrics = json.loads((self.folder / "labels/metrics.json").read_text())
@@ -447,6 +469,10 @@ class Tables(command.CommandTest):
         self.assertEqual([line[1] for line in lines], ["hot", "wet", "hot", "wet"])
         self.assertGreater(float(lines[0][2]), 0.8)
         self.assertLess(float(lines[2][2]), 0.2)
+        self.run_linnet("predict", "labels", "new.csv", "-o", "out.csv")
+        row = self.read_csv("out.csv")[1]
+        self.assertEqual(list(row), ["input", "hot", "wet"])
+        self.assertLess(float(row["hot"]), 0.2)
 
     def test_class_weights_of_an_imbalanced_table(self):
         rng = random.Random(4)
@@ -523,39 +549,44 @@ class Tables(command.CommandTest):
                           "'wide'", "predict", "run", "bad.csv")
 
 
-class Page(command.CommandTest):
-    """docs/your-data.md: each command of its table section prints what the page says."""
+class PageTest(command.CommandTest):
+    """Runs sections of docs/your-data.md."""
 
-    def setUp(self):
-        super().setUp()
+    def unpack_tables(self):
         archive = DATA / "tabular/tabular.tar.xz"
         if not archive.is_file():
             self.skipTest(f"{archive} is not there; LINNET_DATA may name the folder above it")
         with tarfile.open(archive) as tar:
             tar.extractall(self.folder, filter="data")
 
-    def test_commands(self):
-        section = PAGE.read_text().split("\n## Tables\n")[1].split("\n## ")[0]
+    def run_section(self, title):
+        """Runs the commands of a section of the page, in files that it shows."""
+        section = PAGE.read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
         for name, text in re.findall(r"^```toml\n# (\S+)\n(.*?)^```", section, re.M | re.S):
             (self.folder / name).write_text(text)
-        blocks = re.findall(r"^```console\n(.*?)^```", section, re.M | re.S)
-        self.assertGreaterEqual(len(blocks), 4)
-        for block in blocks:
-            for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-                line, _, promised = part.partition("\n")
-                words = shlex.split(line)
-                self.assertEqual(words[0], "linnet")
-                out, err = self.run_linnet(*words[1:])
-                self.check(line, promised, out + err)
+        parts = [part for block in re.findall(r"^```console\n(.*?)^```", section, re.M | re.S)
+                 for part in re.split(r"^\$ ", block, flags=re.M)[1:]]
+        self.assertGreaterEqual(len(parts), 2)
+        for part in parts:
+            line, _, promised = part.partition("\n")
+            words = shlex.split(line)
+            self.assertEqual(words[0], "linnet")
+            out, err = self.run_linnet(*words[1:])
+            self.check(line, promised, out + err)
 
     def check(self, line, promised, printed):
         """Every line of the page was printed: that of a survey to the letter, others but for their
-        numbers, which depend on the processor. Scores are near the page's."""
+        numbers, which depend on the processor, as does what a search chooses. Scores are near the
+        page's."""
         exact = line.startswith("linnet data info")
+        searches = line.startswith("linnet search")
 
         def plain(text):
-            return text.rstrip() if exact else " ".join(
-                re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?", "#", text).split())
+            if exact:
+                return text.rstrip()
+            if searches:
+                text = re.sub(r"^(run-\d+ ).*|,? without '.*|; without '.*", r"\1", text)
+            return " ".join(re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?", "#", text).split())
 
         lines = [plain(text) for text in printed.splitlines()]
         for text in promised.splitlines():
@@ -569,6 +600,15 @@ class Page(command.CommandTest):
         for (name, least), (_, number) in zip(wanted, got):
             limit = 3 if name == "accuracy" else 0.03
             self.assertGreater(float(number), float(least) - limit, f"{line}: {name}")
+
+
+class Page(PageTest):
+    """docs/your-data.md: each command on tables prints what the page says."""
+
+    def test_commands(self):
+        self.unpack_tables()
+        for title in ("Tables", "After the training"):
+            self.run_section(title)
 
 
 if __name__ == "__main__":

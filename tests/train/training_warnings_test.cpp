@@ -98,6 +98,21 @@ TEST(TrainingWarnings, AValidationSetThatIsInTheTrainingSet) {
       "are too good for new data");
 }
 
+TEST(TrainingWarnings, SamplesThatEqualEachOtherEverywhereAreNoMistake) {
+  // Four different samples, as in a table of two booleans: each part holds all of them.
+  Model model = model_of({Dense{.units = 2}});
+  std::vector<float> values;
+  for (int i = 0; i < 200; ++i) {
+    for (const int bit : {i % 2, i / 2 % 2, 0}) values.push_back(static_cast<float>(bit));
+  }
+  const std::vector<Column> targets = points(200, 1, 1, true).targets();
+  const Dataset few({{"input", Tensor(values, {200, 3})}}, targets, {.name = "few"});
+  EXPECT_TRUE(training_warnings(model, {.train = few.rows(0, 150), .test = few.rows(150, 200)}, {})
+                  .empty());
+  remember_samples(model, few.rows(0, 150));
+  EXPECT_EQ(seen_share(model, few.rows(150, 200)), 0);
+}
+
 TEST(TrainingWarnings, AModelKnowsWhatItHasLearnedFrom) {
   const TemporaryFolder folder;
   Model model = model_of({Dense{.units = 2}});

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "data/chest_xray.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
@@ -134,8 +135,8 @@ std::string of_table(const std::string& path) {
     }
     add_use(lines, "new.csv", "predictions for new rows");
   }
-  return page(fmt::format("{} is a table of {} rows and {} columns: {}.", path, table.rows(),
-                          names.size(), listed_some(names)),
+  return page(fmt::format("{} is a table of {} and {}: {}.", path, counted(table.rows(), "row"),
+                          counted(names.size(), "column"), listed_some(names)),
               lines);
 }
 
@@ -143,8 +144,10 @@ std::string of_texts(const std::string& path, const LabelledTexts& train, std::s
   const std::vector<std::string> classes = text_classes(label_names(train));
   Lines lines{{"linnet train " + shell_word(path), "learns the classes"}};
   add_use(lines, "\"a new text\"", "classes of new texts");
-  return page(fmt::format("{} holds {} texts of {} classes{}: {}.", path, train.texts.size() + test,
-                          classes.size(), test > 0 ? fmt::format(" ({} for the test)", test) : "",
+  return page(fmt::format("{} holds {} of {}{}: {}.", path,
+                          counted(train.texts.size() + test, "text"),
+                          counted(classes.size(), "class"),
+                          test > 0 ? fmt::format(" ({} for the test)", test) : "",
                           listed_some(classes)),
               lines);
 }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/counted.h"
 #include "commands/commands.h"
 #include "report/json.h"
 #include "table/survey_table.h"
@@ -93,7 +94,7 @@ std::string values_text(const ColumnSurvey& column) {
 }
 
 std::string correlation_text(const ColumnSurvey& column) {
-  if (std::isfinite(column.pearson)) {
+  if (std::isfinite(column.pearson) && std::isfinite(column.spearman)) {
     return fmt::format("Pearson {:+.2f}, Spearman {:+.2f}", column.pearson, column.spearman);
   }
   if (std::isfinite(column.cramers_v)) return fmt::format("Cramér's V {:.2f}", column.cramers_v);
@@ -122,11 +123,11 @@ int table_info(const std::string& file, const std::string& target, const TableRe
     print_json(all);
     return kSuccess;
   }
-  std::string text =
-      fmt::format("{}: {} rows, {} columns, {}, separator {}{}\n", file, table.rows(),
-                  columns.size(), table.has_header() ? "with a header" : "without a header",
-                  separator_name(table.separator()),
-                  table.decimal() == ',' ? ", decimal comma" : "");
+  std::string text = fmt::format("{}: {}, {}, {}, separator {}{}\n", file,
+                                 counted(table.rows(), "row"), counted(columns.size(), "column"),
+                                 table.has_header() ? "with a header" : "without a header",
+                                 separator_name(table.separator()),
+                                 table.decimal() == ',' ? ", decimal comma" : "");
   for (const std::string& note : table.notes()) text += note + "\n";
   std::size_t width = 0;
   for (const ColumnSurvey& one : columns) width = std::max(width, one.name.size());

@@ -86,7 +86,7 @@ SeriesReport series_test(Model& model, const Job& job) {
   return report_series(model, windows, test ? "test" : "validation");
 }
 
-/// Of the notes on a table, those that load_data() leaves out: what looks like a mistake.
+/// Of the notes on data, those that load_data() leaves out: what looks like a mistake.
 std::vector<std::string> warnings_of(const std::vector<std::string>& notes) {
   constexpr std::string_view kWarning = "warning: ";
   std::vector<std::string> warnings;
@@ -112,6 +112,7 @@ Prepared prepare(Job& job, const TrainOptions& options) {
   }
   std::vector<std::string> warnings;
   if (job.table != nullptr) warnings = warnings_of(job.table->notes);
+  if (job.prepared != nullptr) warnings = warnings_of(job.prepared->notes);
   for (std::string& warning :
        training_warnings(model, data.splits, with_class_weights(job, data.splits.train))) {
     warnings.push_back(std::move(warning));

@@ -202,13 +202,13 @@ void hold_out(Splits& splits, const Job& job) {
 }  // namespace
 
 LoadedData load_data(const Job& job) {
-  if (job.series != nullptr) return {job.series->data, join(job.series->notes, "; ")};
-  if (job.table != nullptr) {
-    std::vector<std::string> notes = job.table->notes;
+  const auto with_notes = [](const Splits& data, std::vector<std::string> notes) {
     std::erase_if(notes, [](const std::string& note) { return note.starts_with("warning: "); });
-    return {job.table->data, join(notes, "; ")};
-  }
-  if (job.prepared != nullptr) return {job.prepared->data, join(job.prepared->notes, "; ")};
+    return LoadedData{data, join(notes, "; ")};
+  };
+  if (job.series != nullptr) return with_notes(job.series->data, job.series->notes);
+  if (job.table != nullptr) return with_notes(job.table->data, job.table->notes);
+  if (job.prepared != nullptr) return with_notes(job.prepared->data, job.prepared->notes);
   DatasetOptions options = job.images;
   options.streamed = job.training.streamed;
   options.threads = job.training.decoders;
