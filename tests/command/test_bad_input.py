@@ -47,6 +47,8 @@ class BadInput(command.CommandTest):
     def test_workloads(self):
         self.assert_error("unknown workload 'mnist-cn'; did you mean 'mnist-cnn'?", "train",
                           "--workload", "mnist-cn")
+        self.assert_error("there is no file, folder or workload 'photos'; the workloads are "
+                          f"{', '.join(WORKLOADS)}", "train", "photos")
         _, err = self.run_linnet("train", "mnist", status=2)
         self.assertIn("'mnist' is a data set, not a workload: linnet train --workload NAME --data mnist trains one of", err)
         _, err = self.run_linnet("nothing.csv", status=2)

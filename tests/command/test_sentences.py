@@ -35,7 +35,7 @@ class Files(command.CommandTest):
                           "train", "dangling")
         self.assert_error(f"cannot read 'loop': {LOOP}", "summary", "loop")
         _, err = self.run_linnet("train", self.long, status=2)
-        self.assertTrue(err.startswith(f"linnet: error: unknown workload '{self.long}'"), err)
+        self.assertTrue(err.startswith(f"linnet: error: there is no file, folder or workload '{self.long}'; the"), err)
 
     def test_data(self):
         self.assert_error(f"cannot read 'loop': {LOOP}", *self.training, "loop")

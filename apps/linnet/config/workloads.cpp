@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "config/config.h"
 #include "data/folder.h"
 #include "describe/nearest.h"
@@ -136,7 +137,15 @@ Job job_from(const std::string& config, const std::string& workload_name,
   const bool word = config != "-" && !path.has_parent_path() && !path.has_extension();
   std::error_code none;  // of a link that leads nowhere, reading says so
   const bool file = is_file(path) || std::filesystem::is_symlink(path, none);
-  if (word && !config.empty() && !file) return workload(config);
+  if (word && !config.empty() && !file) {
+    const std::vector<std::string> names = workload_names();
+    const bool known =
+        std::ranges::count(names, config) + std::ranges::count(datasets::names(), config) > 0;
+    require(known || !did_you_mean(config, names).empty(),
+            "there is no file, folder or workload '{}'; the workloads are {}", config,
+            join(names, ", "));
+    return workload(config);
+  }
   if (!config.empty()) return read_config(config, options);
   require(!workload_name.empty(), "{} needs a configuration file or a workload, e.g. `{} {}`",
           command, command, workload_names()[0]);
