@@ -45,6 +45,10 @@ class Reader {
  private:
   [[noreturn]] void refuse() {
     skip();
+    require(
+        !std::ranges::all_of(text_, is_blank),
+        "a side of a condition, or a goal, is empty; expected a linear expression such as 3*x1 - "
+        "x2");
     if (at_ >= text_.size()) fail("'{}' ends where a number or a name was expected", text_);
     fail("cannot read '{}' at '{}'; expected a linear expression such as 3*x1 - x2", text_,
          text_.substr(at_));

@@ -249,6 +249,9 @@ TEST(LinearExpression, IsReadAsItIsWritten) {
   EXPECT_EQ(message_of([&] { value("x1 / x2"); }), "'x1 / x2' is not linear: it divides by a name");
   EXPECT_EQ(message_of([&] { value("x1 +"); }),
             "'x1 +' ends where a number or a name was expected");
+  EXPECT_EQ(message_of([&] { value(" "); }),
+            "a side of a condition, or a goal, is empty; expected a linear expression such as 3*x1 "
+            "- x2");
   EXPECT_EQ(message_of([&] { value("x1 ) 2"); }),
             "cannot read 'x1 ) 2' at ') 2'; expected a linear expression such as 3*x1 - x2");
   EXPECT_EQ(message_of([&] { value("\"x1"); }), "'\"x1' has a quote without an end");
