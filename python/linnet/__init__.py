@@ -12,6 +12,7 @@ from . import _linnet, layers, optimizers, schedules
 from ._linnet import *  # noqa: F403
 from ._linnet import (Expression, Layer, LayerWeights, Network, __version__ as __version__, abs, all, any,
                       datasets, max, min, pow, round, slice, sum, zoo)
+from ._spelling import spelled as _spelled
 from .callbacks import Callback as Callback, ProgressBar as ProgressBar
 from .layers import *  # noqa: F403
 from .optimizers import *  # noqa: F403
@@ -37,22 +38,33 @@ class CustomLayer(Layer):
       kind: kind of layer, for its default name and in errors; the function's name by default
       name: name of the layer; by default the kind and a number"""
 
+    @_spelled
     def __init__(self, function: Callable[[Expression, LayerWeights], Expression], kind: str = "",
                  name: str = "") -> None:
         super().__init__(function, kind or getattr(function, "__name__", "custom"), name)
 
 
+@_spelled
 def sequential(sample: int | Sequence[int], layers: Sequence[Layer], dtype: Any = "f32") -> Network:
     """Returns a network of these layers on samples of this shape, e.g. (28, 28, 1)."""
     return Network(sample, layers, dtype)
 
+
+# What PyTorch and Keras call them.
+_OTHERS = {"Linear": "Dense", "Sequential": "sequential", "BatchNorm1d": "BatchNorm", "BatchNorm2d": "BatchNorm",
+           "BatchNormalization": "BatchNorm", "DataLoader": "Dataset"}
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name == "sklearn":  # needs scikit-learn, which nothing else does
             import importlib
             return importlib.import_module("linnet.sklearn")
-        raise AttributeError(f"module 'linnet' has no attribute '{name}'")
+        text = f"module 'linnet' has no attribute '{name}'"
+        if not name.startswith("_"):
+            classes = {one.lower(): one for one in __all__ if one[0].isupper() == name[0].isupper()}
+            near = _OTHERS.get(name) or classes.get(name.lower())
+            text += f"; did you mean '{near}'?" if near else _linnet._did_you_mean(name, [*__all__, "sklearn"])
+        raise AttributeError(text)
 
 
 _SHADOW = {"abs", "all", "any", "max", "min", "pow", "round", "slice", "sum"}  # Python's own

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from ._linnet import Table, parse_table, read_table
 
@@ -15,27 +16,28 @@ PARQUET = (".parquet", ".pq", ".feather", ".arrow")
 
 def _text(value: Any) -> str:
     """A field as read_table() takes it: what is missing is empty, numbers in full."""
+    if isinstance(value, str):
+        return value
     if value is None or value is False or value is True:
         return "" if value is None else ("true" if value else "false")
-    if isinstance(value, float):
-        return "" if value != value else repr(float(value))
-    if hasattr(value, "isoformat"):  # a time; pandas' NaT has no time
-        text = str(value)
-        return "" if text == "NaT" else text
+    if isinstance(value, (float, np.floating)):
+        return "" if value != value else (repr(float(value)) if isinstance(value, float) else str(value))
+    if isinstance(value, np.bool_):
+        return str(value).lower()
     text = str(value)
-    return "" if text in ("<NA>", "nan", "None") else text
+    return "" if text in ("<NA>", "NaT") else text
 
 
-def _columns(frame: Any) -> tuple[list[str], list[Iterable[Any]]]:
+def _columns(frame: Any) -> list[tuple[str, list[Any]]]:
+    """Names and values of the columns, also of several of one name, which read_table() refuses."""
     if hasattr(frame, "column_names") and hasattr(frame, "to_pydict"):  # pyarrow
-        columns = frame.to_pydict()
-        return list(columns), list(columns.values())
-    if hasattr(frame, "columns") and hasattr(frame, "__getitem__"):  # pandas, polars
-        names = list(frame.columns)
-        return [str(name) for name in names], [frame[name].tolist() if hasattr(frame[name], "tolist")
-                                               else frame[name].to_list() for name in names]
+        return [(name, column.to_pylist()) for name, column in zip(frame.column_names, frame.columns)]
+    if hasattr(frame, "get_columns"):  # polars
+        return [(column.name, column.to_list()) for column in frame.get_columns()]
+    if hasattr(frame, "iloc") and hasattr(frame, "columns"):  # pandas
+        return [(str(name), frame.iloc[:, i].tolist()) for i, name in enumerate(frame.columns)]
     if isinstance(frame, dict):
-        return [str(name) for name in frame], [list(values) for values in frame.values()]
+        return [(str(name), list(values)) for name, values in frame.items()]
     raise TypeError("expected a Table, a path, a dict of columns or a frame of pandas, polars or pyarrow; got "
                     + type(frame).__name__)
 
@@ -46,14 +48,21 @@ def table(rows: Any) -> Table:
     if isinstance(rows, (str, os.PathLike)):
         path = os.fspath(rows)
         if path.endswith(PARQUET):
-            from pyarrow import feather, parquet
+            try:
+                from pyarrow import feather, parquet
+            except ImportError as missing:
+                raise ImportError(f"reading '{path}' needs pyarrow: pip install pyarrow") from missing
             read = parquet.read_table if path.endswith((".parquet", ".pq")) else feather.read_table
             return table(read(path))
         return read_table(path)
-    names, columns = _columns(rows)
+    columns = _columns(rows)
+    for name, values in columns:
+        if len(values) != len(columns[0][1]):
+            raise ValueError(f"expected columns of one length; '{columns[0][0]}' has {len(columns[0][1])} values, "
+                             f"'{name}' has {len(values)}")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    for row in zip(*columns, strict=True):
+    writer.writerow([name for name, _ in columns])
+    for row in zip(*(values for _, values in columns)):
         writer.writerow([_text(value) for value in row])
     return parse_table(out.getvalue(), type(rows).__name__, separator=",", header=True, decimal=".")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any, Iterable, Sequence
 
+import numpy as np
+
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     def cell(value: object) -> str:
@@ -24,6 +26,26 @@ def _text_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def _number(value: float) -> str:
     return "" if value != value else f"{value:.4g}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    shape = getattr(value, "shape", None)
+    text = f"<array {shape}>" if shape and isinstance(value, np.ndarray) else repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def fields_text(one: Any) -> str:
+    """Any object of the library by its fields, e.g. ClassScore(precision=0.9, ...)."""
+    fields = []
+    for name, member in vars(type(one)).items():
+        if isinstance(member, property) and not name.startswith("_"):
+            try:
+                fields.append(f"{name}={_short(getattr(one, name))}")
+            except Exception:  # a repr never fails: of a forked process, or never made
+                continue
+    return f"{type(one).__name__}({', '.join(fields)})"
 
 
 def history_table(history: Any) -> dict[str, list[float]]:
@@ -133,6 +155,14 @@ def network_text(network: Any) -> str:
     inputs, outputs = ", ".join(network.input_names), ", ".join(network.output_names)
     return (f"<Network: {inputs} {network.input_shape} → {outputs} {network.output_shape}, "
             f"{network.parameters:,} parameters>")
+
+
+def model_text(model: Any) -> str:
+    return f"<Model on {model.device}: " + network_text(model.network).removeprefix("<Network: ")
+
+
+def model_html(model: Any) -> str:
+    return network_html(model.network)
 
 
 _PROFILE = ("name", "layer", "engine", "seconds", "share", "flops", "bytes", "of_ceiling")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from . import _linnet
+from ._spelling import spelled
 from ._linnet import (Dataset, Layer, LossOptions, Model, Network, Optimizer, Schedule, ThreadTeam,
                       Trainer)
 from .callbacks import ProgressBar
@@ -65,6 +66,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     _loss: Any = ""
     model_: Model
 
+    @spelled
     def __init__(self, *, hidden: Sequence[int] = (100,), activation: str | Layer = "relu",
                  dropout: float = 0.0, norm: str | Layer | None = None,
                  network: Network | Callable[[int, int], Network] | None = None,
@@ -154,6 +156,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                               callbacks=ProgressBar() if self.verbose else None)
         self.model_ = trainer.best() if validation is not None else model
         self.history_ = history.table()
+        self.n_iter_ = len(history)
 
     def _outputs(self, X: ArrayLike) -> Floats:
         """Returns the network's outputs, (N, outputs). A row's bits do not depend on other rows."""
@@ -209,7 +212,8 @@ _PARAMETERS = """
     Attributes
     ----------
     model_ : the trained linnet.Model, {outputs}.
-    history_ : losses, learning rates and seconds by epoch, columns for pandas.DataFrame."""
+    history_ : losses, learning rates and seconds by epoch, columns for pandas.DataFrame.
+    n_iter_ : epochs that were trained."""
 
 
 class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
@@ -221,6 +225,7 @@ class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     _loss = "cross_entropy"
 
+    @spelled
     def __init__(self, *, hidden: Sequence[int] = (100,), activation: str | Layer = "relu",
                  dropout: float = 0.0, norm: str | Layer | None = None,
                  network: Network | Callable[[int, int], Network] | None = None,
@@ -262,6 +267,13 @@ class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         exponentials: Floats = np.exp(logits - logits.max(axis=1, keepdims=True))
         probabilities: Floats = exponentials / exponentials.sum(axis=1, keepdims=True)
         return probabilities
+
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
+        """Returns the logarithms of the classes' probabilities, (N, classes)."""
+        logits = self._outputs(X)
+        shifted: Floats = logits - logits.max(axis=1, keepdims=True)
+        result: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+        return result
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Returns the most probable class of each row, (N)."""

@@ -137,6 +137,62 @@ std::string text_of(const Dataset& data) {
   return out + ">";
 }
 
+/// A record as an array of its own; one of a source is read.
+nb::object record_of(const Column& column, std::int64_t row) {
+  if (column.source == nullptr) {
+    return nb::object(array_of(column.data))[nb::int_(row)].attr("copy")();
+  }
+  Tensor record(column.dtype(), column.record());
+  without_gil([&] { column.source->read(row, record.writable_bytes()); });
+  return array_of(record);
+}
+
+/// The records of a row: that of the only column, else a dict by name.
+nb::object records_of(const std::vector<Column>& columns, std::int64_t row) {
+  if (columns.size() == 1) return record_of(columns.front(), row);
+  nb::dict all;
+  for (const Column& column : columns) all[column.name.c_str()] = record_of(column, row);
+  return all;
+}
+
+/// Numbers of rows. A mask is no list of rows, and 0.5 is no row.
+Tensor rows_of(nb::handle rows) {
+  const Tensor given = tensor_of(rows, "rows");
+  const bool integers =
+      given.dtype() == DType::i64 || given.dtype() == DType::i32 || given.dtype() == DType::u8;
+  if (!integers && given.elements() > 0) {
+    throw nb::type_error(fmt::format("expected rows to be integers; got {}; data[mask] takes the "
+                                     "rows of a mask",
+                                     to_string(given.dtype()))
+                             .c_str());
+  }
+  return given.to(DType::i64);
+}
+
+/// data[3] is a sample, data[2:5], data[rows] and data[mask] are data sets, as NumPy chooses rows.
+nb::object item(const Dataset& d, nb::handle index) {
+  if (PyIndex_Check(index.ptr()) != 0 && !nb::hasattr(index, "__len__")) {
+    const auto given = Convert<std::int64_t>::from(index, {"Dataset", "the row"});
+    const std::int64_t row = given < 0 ? given + d.size() : given;
+    if (row < 0 || row >= d.size()) {
+      throw nb::index_error(
+          fmt::format("row {} is outside of the data set's {} samples", given, d.size()).c_str());
+    }
+    nb::object inputs = records_of(d.inputs(), row);
+    if (d.targets().empty()) return inputs;
+    return nb::make_tuple(inputs, records_of(d.targets(), row));
+  }
+  if (PySlice_Check(index.ptr()) != 0) {
+    const auto [begin, end, step, count] =
+        nb::borrow<nb::slice>(index).compute(static_cast<std::size_t>(d.size()));
+    if (step == 1) return nb::cast(d.rows(begin, begin + static_cast<std::int64_t>(count)));
+  }
+  const nb::object all = nb::module_::import_("numpy").attr("arange")(d.size());
+  const Tensor rows = rows_of(all[index]);
+  if (rows.shape().rank() != 1) throw nb::index_error("a data set has one axis of samples");
+  return nb::cast(without_gil([&] { return d.take(rows.as<std::int64_t>()); }));
+}
+
 void bind_dataset(nb::module_& m) {
   nb::class_<Dataset>(m, "Dataset", nb::is_weak_referenceable(), doc("Dataset"))
       .def(
@@ -166,6 +222,13 @@ void bind_dataset(nb::module_& m) {
           "  classes: class names by label\n"
           "  name: name in messages")
       .def("__len__", &Dataset::size)
+      .def("__copy__", [](const Dataset& d) { return d; })
+      .def("__getitem__", &item, nb::arg("index"),
+           nb::sig("def __getitem__(self, index: typing.SupportsIndex | slice | "
+                   "numpy.typing.ArrayLike) -> typing.Any"),
+           "Returns the sample of a row, (inputs, targets), arrays or dicts of arrays by name, "
+           "without targets the inputs alone; of a slice, rows or a mask a data set: rows() of "
+           "neighbours, take() of others. Raises IndexError.")
       .def_prop_ro(
           "inputs", [](const Dataset& d) { return nb::borrow<Arrays>(arrays_of(d.inputs())); },
           doc("Dataset.inputs"))
@@ -207,7 +270,7 @@ void bind_dataset(nb::module_& m) {
       .def(
           "take",
           [](const Dataset& d, const nb::object& rows) {
-            const Tensor chosen = tensor_of(rows, "rows").to(DType::i64);
+            const Tensor chosen = rows_of(rows);
             return without_gil([&] { return d.take(chosen.as<std::int64_t>()); });
           },
           nb::arg("rows"), nb::sig("def take(self, rows: numpy.typing.ArrayLike) -> Dataset"),
@@ -221,11 +284,10 @@ void bind_dataset(nb::module_& m) {
           doc("Dataset.split"))
       .def("map", &map_column, nb::arg("column"), nb::arg("function"), nb::kw_only(),
            nb::arg("record"), nb::arg("dtype") = "f32", nb::arg("seed") = 0,
-           nb::sig(
-               "def map(self, column: str, function: collections.abc.Callable[["
-               "numpy.typing.NDArray[typing.Any], RecordPlace], numpy.typing.ArrayLike], *, "
-               "record: int | collections.abc.Sequence[int], dtype: typing.Literal['u8', 'f32', "
-               "'i32'] = 'f32', seed: int = 0) -> Dataset"),
+           nb::sig("def map(self, column: str, function: collections.abc.Callable[["
+                   "numpy.typing.NDArray[typing.Any], RecordPlace], numpy.typing.ArrayLike], *, "
+                   "record: int | collections.abc.Sequence[int], dtype: "
+                   "numpy.typing.DTypeLike = 'f32', seed: int = 0) -> Dataset"),
            doc("Dataset.map"))
       .def("__repr__", &text_of);
 
@@ -237,6 +299,11 @@ void bind_dataset(nb::module_& m) {
       .def_rw("train", &Splits::train, doc("Splits.train"))
       .def_rw("validation", &Splits::validation, doc("Splits.validation"))
       .def_rw("test", &Splits::test, doc("Splits.test"))
+      .def(
+          "__iter__",
+          [](const Splits& s) { return nb::iter(nb::make_tuple(s.train, s.validation, s.test)); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[Dataset]"),
+          "Goes through train, validation and test.")
       .def("__repr__", [](const Splits& s) {
         return fmt::format("Splits(train={}, validation={}, test={})", text_of(s.train),
                            text_of(s.validation), text_of(s.test));

@@ -7,6 +7,7 @@
 
 #include "bind.h"
 #include "docstrings.h"
+#include "gil.h"
 
 namespace linnet::python {
 namespace {
@@ -48,6 +49,8 @@ void translate(const std::exception_ptr& thrown, void* payload) {
   const auto& types = *static_cast<const Exceptions*>(payload);
   try {
     std::rethrow_exception(thrown);
+  } catch (const Interrupt& e) {
+    e.error->restore();
   } catch (const OutOfMemory& e) {
     raise(types.memory, e);
   } catch (const RankError& e) {

@@ -80,6 +80,29 @@ void bind_operators(nb::class_<Traced>& c) {
   c.def("__iter__", [](const Traced& /*x*/) -> nb::object {
     throw nb::type_error("an expression is not iterable; x[i] is a part of it");
   });
+  // NumPy would compute with an array of one object: the mean of that is the expression itself.
+  c.def(
+      "__array__",
+      [](const Traced& /*x*/, const nb::args& /*given*/,
+         const nb::kwargs& /*named*/) -> nb::object {
+        throw nb::type_error(
+            "an expression has no values before the network runs: use the functions of linnet, "
+            "e.g. linnet.mean(x), not those of NumPy");
+      },
+      nb::sig("def __array__(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn"));
+  c.def(
+      "__getattr__",
+      [](const Traced& /*x*/, const std::string& name) -> nb::object {
+        const bool is_function =
+            !name.starts_with("_") &&
+            PyCallable_Check(
+                nb::getattr(nb::module_::import_("linnet"), name.c_str(), nb::none()).ptr()) != 0;
+        throw nb::attribute_error(
+            fmt::format("an expression has no attribute '{}'{}", name,
+                        is_function ? fmt::format("; use linnet.{}(x)", name) : "")
+                .c_str());
+      },
+      nb::sig("def __getattr__(self, name: str) -> typing.NoReturn"));
 }
 
 /// x[1:, ..., 2]: slices, and numbers, which drop their axis.

@@ -26,8 +26,6 @@ Dropped& dropped() {
   return *all;
 }
 
-bool has_gil() { return released_depth == 0 && PyGILState_GetThisThreadState() != nullptr; }
-
 void release(HeldBuffer* buffer) {
   PyBuffer_Release(&buffer->view);
   delete buffer;
@@ -71,6 +69,8 @@ std::atomic<std::uint64_t>& fork_count() {
 }
 
 }  // namespace
+
+bool has_gil() { return released_depth == 0 && PyGILState_GetThisThreadState() != nullptr; }
 
 std::uint64_t forks() {
   static const int kRegistered = pthread_atfork(nullptr, nullptr, [] { ++fork_count(); });

@@ -38,8 +38,16 @@ class WithGil {
   PyGILState_STATE state_;
   int depth_;
 };
+/// Returns whether this thread has Python's lock.
+bool has_gil();
 /// Returns whether an object is true as Python's `if` finds it.
 bool is_true(nb::handle object);
+
+/// What a function of Python raised to end the program, such as KeyboardInterrupt. It is not a
+/// std::exception, which the library would take for a failed record; errors.cpp raises it again.
+struct Interrupt {
+  std::shared_ptr<nb::python_error> error;
+};
 
 template <class F>
 decltype(auto) without_gil(F&& work) {

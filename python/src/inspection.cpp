@@ -48,6 +48,32 @@ Planned planned(const nb::object& training, const nb::handle& named, std::string
   return how;
 }
 
+/// Binds a question about a network as a function, and as a method of networks and models.
+template <class F, class... Between>
+void asked(nb::module_& m, const char* function, const char* method, const std::string& between,
+           const std::string& result, const std::string& more, const F& answer,
+           const Between&... arguments) {
+  const auto text = [&](const char* name, const char* first) {
+    return nb::sig(keep(fmt::format(
+        "def {}({}, batch: int = 128{}, training: TrainingOptions | None = None, *, {}) -> {}",
+        name, first, between, options<ModelOptions>().parameters(), result)));
+  };
+  const char* docs = doc(function, more);
+  m.def(function, answer, nb::arg("network"), nb::arg("batch") = 128, arguments...,
+        nb::arg("training") = nb::none(), nb::arg("options"), text(function, "network: Network"),
+        docs);
+  nb::borrow<nb::class_<Network>>(m.attr("Network"))
+      .def(method, answer, nb::arg("batch") = 128, arguments..., nb::arg("training") = nb::none(),
+           nb::arg("options"), text(method, "self"), docs);
+  nb::borrow<nb::class_<ModelHandle>>(m.attr("Model"))
+      .def(
+          method,
+          [method](const nb::object& model, const nb::args& given, const nb::kwargs& named) {
+            return model.attr("network").attr(method)(*given, **named);
+          },
+          text(method, "self"), docs);
+}
+
 void bind_summary(nb::module_& m) {
   nb::class_<LayerSummary>(m, "LayerSummary", doc("LayerSummary"))
       .def_ro("name", &LayerSummary::name, doc("LayerSummary.name"))
@@ -80,22 +106,16 @@ void bind_summary(nb::module_& m) {
       .def_ro("prediction", &NetworkSummary::prediction, doc("NetworkSummary.prediction"));
   shown(summary, "_repr_html_", "summary_html");
   shown(summary, "__repr__", "summary_text");
-  const std::string on = options<ModelOptions>().parameters();
-  m.def(
-      "summarize",
-      [](const Network& network, std::int64_t batch, const nb::object& training,
-         const nb::kwargs& named) {
-        const Planned how = planned(training, named, "summarize");
-        return without_gil([&] { return summarize(network, batch, how.training, how.on); });
-      },
-      nb::arg("network"), nb::arg("batch") = 128, nb::arg("training") = nb::none(),
-      nb::arg("options"),
-      nb::sig(keep("def summarize(network: Network, batch: int = 128, training: TrainingOptions | "
-                   "None = None, *, " +
-                   on + ") -> NetworkSummary")),
-      doc("summarize", "Plans for the CPU where no device is named."));
-  m.def(
-      "dump_training_step",
+  asked(m, "summarize", "summary", "", "NetworkSummary",
+        "Plans for the CPU where no device is named.",
+        [](const Network& network, std::int64_t batch, const nb::object& training,
+           const nb::kwargs& named) {
+          const Planned how = planned(training, named, "summarize");
+          return without_gil([&] { return summarize(network, batch, how.training, how.on); });
+        });
+  asked(
+      m, "dump_training_step", "plan", ", what: typing.Literal['graph', 'plan'] = 'plan'", "str",
+      "",
       [](const Network& network, std::int64_t batch, const nb::object& what,
          const nb::object& training, const nb::kwargs& named) {
         const Dump dump = Convert<Dump>::from(what, {"dump_training_step", "what"});
@@ -103,13 +123,7 @@ void bind_summary(nb::module_& m) {
         return without_gil(
             [&] { return dump_training_step(network, batch, dump, how.training, how.on); });
       },
-      nb::arg("network"), nb::arg("batch") = 128, nb::arg("what") = "plan",
-      nb::arg("training") = nb::none(), nb::arg("options"),
-      nb::sig(keep("def dump_training_step(network: Network, batch: int = 128, what: "
-                   "typing.Literal['graph', 'plan'] = 'plan', training: TrainingOptions | None = "
-                   "None, *, " +
-                   on + ") -> str")),
-      doc("dump_training_step"));
+      nb::arg("what") = "plan");
 }
 
 void bind_max_batch(nb::module_& m) {

@@ -19,6 +19,7 @@
 #include "datasets.h"
 #include "docstrings.h"
 #include "shapes.h"
+#include "shown.h"
 #include "tensors.h"
 #include "training.h"
 
@@ -218,12 +219,14 @@ void bind_weights(nb::class_<ModelHandle>& c) {
 }
 
 void bind_predictions(nb::class_<ModelHandle>& c) {
-  c.def(
-      "predict",
-      [](ModelHandle& m, const DataLike& data, std::int64_t batch) {
-        return predicted(m, data, batch, &Model::predict);
-      },
-      nb::arg("data"), nb::arg("batch") = 256, doc("Model.predict"));
+  for (const char* name : {"predict", "__call__"}) {
+    c.def(
+        name,
+        [](ModelHandle& m, const DataLike& data, std::int64_t batch) {
+          return predicted(m, data, batch, &Model::predict);
+        },
+        nb::arg("data"), nb::arg("batch") = 256, doc("Model.predict"));
+  }
   c.def(
       "predict_probabilities",
       [](ModelHandle& m, const DataLike& data, std::int64_t batch) {
@@ -376,6 +379,8 @@ void bind_models(nb::module_& m) {
   bind_facts(model);
   bind_weights(model);
   bind_predictions(model);
+  shown(model, "__repr__", "model_text");
+  shown(model, "_repr_html_", "model_html");
   bind_files(m);
 }
 

@@ -29,4 +29,5 @@ NB_MODULE(_linnet, m) {
   bind_importance(m);
   bind_prediction_reports(m);
   bind_onnx(m);
+  bind_reprs(m);
 }

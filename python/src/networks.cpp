@@ -12,6 +12,7 @@
 #include "options.h"
 #include "shapes.h"
 #include "shown.h"
+#include "tensors.h"
 
 namespace linnet::python {
 
@@ -46,8 +47,6 @@ const Options<zoo::TextOptions>& options<zoo::TextOptions>() {
 
 namespace {
 
-DType type_of(const std::string& name) { return dtype_from_string(name); }
-
 /// A network under construction, which its expressions keep.
 struct Functional {
   std::shared_ptr<FunctionalNetwork> network = std::make_shared<FunctionalNetwork>();
@@ -61,13 +60,14 @@ void bind_network(nb::module_& m) {
   network
       .def(
           "__init__",
-          [](Network* self, const ShapeArg& sample, const std::vector<Layer>& layers,
-             const std::string& dtype) {
-            new (self) Network(shape_of(sample), layers, type_of(dtype));
+          [](Network* self, const ShapeArg& sample, const nb::object& layers,
+             const DTypeLike& dtype) {
+            const auto all = Convert<std::vector<Layer>>::from(layers, {"Network", "layers"});
+            new (self) Network(shape_of(sample), all, dtype_of(dtype));
           },
-          nb::arg("sample"), nb::arg("layers") = std::vector<Layer>(), nb::arg("dtype") = "f32",
+          nb::arg("sample"), nb::arg("layers") = nb::make_tuple(), nb::arg("dtype") = "f32",
           nb::sig("def __init__(self, sample: int | collections.abc.Sequence[int], layers: "
-                  "collections.abc.Sequence[Layer] = (), dtype: typing.Literal['f32', 'i32'] = "
+                  "collections.abc.Sequence[Layer] = (), dtype: numpy.typing.DTypeLike = "
                   "'f32') -> None"),
           doc("Network.Network"))
       .def(
@@ -105,9 +105,9 @@ void bind_functional(nb::module_& m) {
       .def(nb::init<>(), doc("FunctionalNetwork.FunctionalNetwork"))
       .def(
           "input",
-          [](Functional& f, const std::string& name, const ShapeArg& sample,
-             const std::string& dtype, bool lengths) {
-            return f.traced(f.network->input(name, shape_of(sample), type_of(dtype), lengths));
+          [](Functional& f, const std::string& name, const ShapeArg& sample, const DTypeLike& dtype,
+             bool lengths) {
+            return f.traced(f.network->input(name, shape_of(sample), dtype_of(dtype), lengths));
           },
           nb::arg("name"), nb::arg("sample"), nb::arg("dtype") = "f32", nb::arg("lengths") = false,
           doc("FunctionalNetwork.input"))

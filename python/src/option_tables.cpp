@@ -296,6 +296,32 @@ const Options<Objective>& options<Objective>() {
 
 namespace {
 
+/// Objects are their fields, but for functions and processes, which no pickle holds.
+template <class S>
+inline constexpr bool kIsPickled =
+    !(std::is_same_v<S, Objective> || std::is_same_v<S, OutputLoss> ||
+      std::is_same_v<S, CustomMetric> || std::is_same_v<S, TrainingOptions>);
+
+template <class S>
+void bind_copies(nb::class_<S>& made) {
+  made.def("__copy__", [](const S& self) { return self; });
+  made.def(
+      "__deepcopy__", [](const S& self, const nb::dict& /*memo*/) { return self; },
+      nb::arg("memo"));
+  if constexpr (kIsPickled<S>) {
+    made.def(
+        "__reduce__",
+        [](const nb::object& self) {
+          nb::list values;
+          for (const Option<S>& one : options<S>().all) {
+            values.append(one.get(nb::cast<const S&>(self)));
+          }
+          return nb::make_tuple(self.type(), nb::tuple(values));
+        },
+        nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+  }
+}
+
 /// Binds a struct of options as a class of keyword arguments, in the order of its fields.
 template <class S>
 void bind(nb::module_& m) {
@@ -332,6 +358,7 @@ void bind(nb::module_& m) {
         nb::sig(keep(fmt::format("def {}(self) -> {}", one.key, one.type))),
         doc(fmt::format("{}.{}", all.name, one.documented.empty() ? one.key : one.documented)));
   }
+  bind_copies(made);
   made.def("__repr__", [](const S& self) {
     std::string out = fmt::format("{}(", options<S>().name);
     for (const Option<S>& one : options<S>().all) {

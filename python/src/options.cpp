@@ -6,6 +6,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/check.h"
 #include "describe/nearest.h"
 #include "docstrings.h"
@@ -14,13 +17,45 @@
 namespace linnet::python {
 namespace {
 
+/// What PyTorch, Keras and scikit-learn call arguments.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[]{
+    {"lr", "learning_rate"},
+    {"kernel_size", "kernel"},
+    {"out_channels", "filters"},
+    {"out_features", "units"},
+    {"hidden_size", "units"},
+    {"batch_size", "batch"},
+    {"batch_size", "size"},
+    {"p", "rate"},
+    {"num_heads", "heads"},
+    {"validation_data", "validation"},
+    {"criterion", "loss"},
+    {"lr_scheduler", "schedule"},
+    {"scheduler", "schedule"},
+    {"max_iter", "epochs"},
+    {"hidden_layer_sizes", "hidden"},
+    {"learning_rate_init", "learning_rate"},
+    {"alpha", "l2"},
+    {"solver", "optimizer"},
+    {"early_stopping", "validation_fraction"},
+    {"n_iter_no_change", "patience"}};
+
+bool knows_loss_option(std::string_view key) {
+  return std::ranges::any_of(options<LossOptions>().all,
+                             [&](const auto& one) { return one.key == key; });
+}
+
 std::string described(nb::handle got) {
   if (got.is_none()) return "None";
+  if (PyType_Check(got.ptr())) {
+    return fmt::format("the class {0}: call it, {0}(...)", nb::str(got.attr("__name__")).c_str());
+  }
   if (nb::isinstance<nb::str>(got) || PyLong_Check(got.ptr()) || PyFloat_Check(got.ptr())) {
     const std::string text = nb::repr(got).c_str();
     return text.size() <= 60 ? text : text.substr(0, 57) + "...";
   }
-  return fmt::format("{}", nb::type_name(got.type()).c_str());
+  const std::string type = nb::type_name(got.type()).c_str();
+  return type.starts_with("linnet.") ? type.substr(type.rfind('.') + 1) : type;
 }
 
 }  // namespace
@@ -31,10 +66,24 @@ void refuse(const Place& place, std::string_view expected, nb::handle got) {
                            .c_str());
 }
 
+std::string unknown_key(std::string_view owner, std::string_view key,
+                        const std::vector<std::string>& known) {
+  const auto knows = [&](std::string_view name) {
+    return std::ranges::find(known, name) != known.end();
+  };
+  std::string meant = did_you_mean(key, known);
+  for (const auto& [theirs, ours] : kOtherNames) {
+    if (key == theirs && knows(ours)) meant = fmt::format("; did you mean '{}'?", ours);
+  }
+  if (meant.empty() && knows("loss_options") && knows_loss_option(key)) {
+    meant = fmt::format("; it is one of loss_options=LossOptions({}=...)", key);
+  }
+  return fmt::format("[{}] has no argument '{}'{}", owner, key, meant);
+}
+
 void refuse_key(std::string_view owner, std::string_view key,
                 const std::vector<std::string>& known) {
-  throw nb::type_error(
-      fmt::format("[{}] has no argument '{}'{}", owner, key, did_you_mean(key, known)).c_str());
+  throw nb::type_error(unknown_key(owner, key, known).c_str());
 }
 
 void refuse_others(const nb::dict& arguments, std::string_view owner,

@@ -239,6 +239,9 @@ auto option(std::string_view key) {
   return OptionOf<kMember>::make(key);
 }
 
+/// "[Trainer.fit] has no argument 'epoch'; did you mean 'epochs'?"
+std::string unknown_key(std::string_view owner, std::string_view key,
+                        const std::vector<std::string>& known);
 [[noreturn]] void refuse_key(std::string_view owner, std::string_view key,
                              const std::vector<std::string>& known);
 std::string parameter(std::string_view key, const std::string& type, const nb::object& otherwise);

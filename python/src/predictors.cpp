@@ -82,8 +82,8 @@ void bind_predictors(nb::module_& m) {
       .def(
           "__init__",
           [](PredictorHandle* self, ModelHandle& model, bool probabilities,
-             const std::vector<std::int64_t>& batches, const std::string& dtype) {
-            const PredictorOptions with{probabilities, batches, dtype_from_string(dtype)};
+             const std::vector<std::int64_t>& batches, const DTypeLike& dtype) {
+            const PredictorOptions with{probabilities, batches, dtype_of(dtype)};
             auto made = model.use([&](Model& m) { return std::make_unique<Predictor>(m, with); });
             new (self) PredictorHandle{model, std::move(made)};
           },
@@ -115,22 +115,22 @@ void bind_predictors(nb::module_& m) {
           "Returns every output by name, from every input by name, N samples of each. Waits.")
       .def(
           "input",
-          [](PredictorHandle& p, std::int64_t batch, const std::string& dtype) {
-            const DType type = dtype_from_string(dtype);
+          [](PredictorHandle& p, std::int64_t batch, const DTypeLike& dtype) {
+            const DType type = dtype_of(dtype);
             return p.model.use([&](Model&) { return p.predictor->input(batch, type); });
           },
           nb::arg("batch"), nb::arg("dtype") = "f32", doc("Predictor.input"))
       .def(
           "output",
-          [](PredictorHandle& p, std::int64_t batch, const std::string& dtype) {
-            const DType type = dtype_from_string(dtype);
+          [](PredictorHandle& p, std::int64_t batch, const DTypeLike& dtype) {
+            const DType type = dtype_of(dtype);
             return p.model.use([&](Model&) { return p.predictor->output(batch, type); });
           },
           nb::arg("batch"), nb::arg("dtype") = "f32", doc("Predictor.output"))
       .def(
           "run",
-          [](PredictorHandle& p, std::int64_t batch, const std::string& dtype) {
-            const DType type = dtype_from_string(dtype);
+          [](PredictorHandle& p, std::int64_t batch, const DTypeLike& dtype) {
+            const DType type = dtype_of(dtype);
             p.model.use([&](Model&) { p.predictor->run(batch, type); });
           },
           nb::arg("batch"), nb::arg("dtype") = "f32", doc("Predictor.run"))

@@ -109,6 +109,10 @@ void bind_history(nb::module_& m) {
       .def_ro("planned_bytes", &History::planned_bytes, doc("History.planned_bytes"))
       .def_ro("shards", &History::shards, doc("History.shards"))
       .def_ro("notes", &History::notes, doc("History.notes"))
+      .def("__len__", [](const History& h) { return h.epochs.size(); })
+      .def(
+          "__iter__", [](const nb::object& self) { return nb::iter(self.attr("epochs")); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[EpochReport]"))
       .def(
           "table",
           [](const nb::object& self) {

@@ -12,9 +12,11 @@
 
 #include "bind.h"
 #include "describe/help.h"
+#include "describe/nearest.h"
 #include "docstrings.h"
 #include "model/optimizers.h"
 #include "nn/layer_types.h"
+#include "options.h"
 
 namespace linnet::python {
 namespace {
@@ -63,12 +65,30 @@ nb::list described_kinds(const Kinds<V>& kinds) {
 }
 
 /// "Conv2d(filters=16, padding='same')"
+std::string text_of_call(std::string_view name, const SettingTable& table);
+
+/// A value as Python writes it; layers in it as calls.
+std::string text_of_value(const Setting& value) {
+  if (const auto* table = value.get_if<SettingTable>()) {
+    const Setting* kind = find(*table, "type");
+    const auto* text = kind == nullptr ? nullptr : kind->get_if<std::string>();
+    const LayerType* type = text == nullptr ? nullptr : layer_types().find(*text);
+    if (type != nullptr) return text_of_call(type->fields.name, *table);
+  }
+  if (const auto* list = value.get_if<Setting::List>()) {
+    std::vector<std::string> items;
+    for (const Setting& item : *list) items.push_back(text_of_value(item));
+    return fmt::format("[{}]", fmt::join(items, ", "));
+  }
+  return nb::repr(object_of(value)).c_str();
+}
+
 std::string text_of_call(std::string_view name, const SettingTable& table) {
   std::string out = fmt::format("{}(", name);
   for (const SettingEntry& entry : table) {
     if (entry.key == "kind" || entry.key == "type") continue;
     out += fmt::format("{}{}={}", out.back() == '(' ? "" : ", ", entry.key,
-                       nb::repr(object_of(entry.value)).c_str());
+                       text_of_value(entry.value));
   }
   return out + ")";
 }
@@ -113,6 +133,19 @@ void bind_layer(nb::module_& m) {
           nb::arg("kind"), nb::arg("settings"),
           "Makes a layer of a kind that `linnet layers` lists, from its fields by name.")
       .def("__repr__", &layer_text)
+      .def(
+          "__reduce__",
+          [](const nb::object& self) {
+            const auto& layer = nb::cast<const Layer&>(self);
+            const LayerType* type = layer_types().find(layer.type());
+            if (type == nullptr) {
+              throw nb::type_error("a custom layer is a function, which no pickle holds");
+            }
+            const nb::object fields = object_of(Setting(type->fields.write(layer.get(), false)));
+            return nb::make_tuple(nb::module_::import_("linnet").attr("Layer"),
+                                  nb::make_tuple(std::string(type->fields.kind), fields));
+          },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def("__setattr__", &refuse_change)
       .def("__getattr__", [](const Layer& layer, const std::string& key) {
         const LayerType* type = layer_types().find(layer.type());
@@ -173,6 +206,9 @@ Setting setting_of(nb::handle value, const std::string& what, int depth) {
     }
     return {static_cast<std::int64_t>(number)};
   }
+  if (nb::hasattr(value, "tolist") && nb::hasattr(value, "__len__")) {  // an array
+    return setting_of(value.attr("tolist")(), what, depth + 1);
+  }
   if (PyFloat_Check(value.ptr()) != 0 || nb::hasattr(value, "__float__")) {
     const double number = PyFloat_AsDouble(value.ptr());
     if (number == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
@@ -228,6 +264,12 @@ void bind_settings(nb::module_& m) {
   bind_layer(m);
   bind_kinds<Optimizer>(m, "Optimizer", &optimizers);
   bind_kinds<Schedule>(m, "Schedule", &schedules);
+  m.def("_did_you_mean", [](const std::string& given, const std::vector<std::string>& names) {
+    return did_you_mean(given, names);
+  });
+  m.def("_unknown_key",
+        [](const std::string& owner, const std::string& key,
+           const std::vector<std::string>& known) { return unknown_key(owner, key, known); });
   m.def("_layers", &described_layers);
   m.def("_optimizers", [] { return described_kinds(optimizers()); });
   m.def("_schedules", [] { return described_kinds(schedules()); });

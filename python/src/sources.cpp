@@ -29,7 +29,9 @@ void guarded(const F& call) {
   try {
     call();
   } catch (nb::python_error& e) {
-    if (!e.matches(PyExc_Exception)) throw;  // KeyboardInterrupt, SystemExit
+    if (!e.matches(PyExc_Exception)) {  // KeyboardInterrupt, SystemExit
+      throw Interrupt{std::make_shared<nb::python_error>(std::move(e))};
+    }
     throw DataError(
         fmt::format("{}: {}", nb::type_name(e.type()).c_str(), nb::str(e.value()).c_str()));
   }
@@ -64,8 +66,8 @@ class PythonRecords : public RecordSource {
 }  // namespace
 
 Dataset map_column(const Dataset& data, const std::string& column, const nb::callable& function,
-                   const ShapeArg& record, const std::string& dtype, std::uint64_t seed) {
-  const DType type = dtype_from_string(dtype);
+                   const ShapeArg& record, const DTypeLike& dtype, std::uint64_t seed) {
+  const DType type = dtype_of(dtype);
   const Shape shape = shape_of(record);
   const auto held = hold(function);
   return data.map(column, {.record = shape, .dtype = type, .seed = seed},
@@ -87,19 +89,19 @@ void bind_sources(nb::module_& m) {
       .def(
           "__init__",
           [](Source* self, const nb::object& records, const ShapeArg& record,
-             const std::string& dtype) {
+             const DTypeLike& dtype) {
             if (!nb::hasattr(records, "__len__") || !nb::hasattr(records, "__getitem__")) {
               throw nb::type_error(
                   fmt::format("expected records with __len__ and __getitem__; got {}",
                               nb::type_name(records.type()).c_str())
                       .c_str());
             }
-            new (self) Source{std::make_shared<PythonRecords>(records, dtype_from_string(dtype),
-                                                              shape_of(record))};
+            new (self)
+                Source{std::make_shared<PythonRecords>(records, dtype_of(dtype), shape_of(record))};
           },
           nb::arg("records"), nb::kw_only(), nb::arg("record"), nb::arg("dtype") = "f32",
           nb::sig("def __init__(self, records: typing.Any, *, record: int | "
-                  "collections.abc.Sequence[int], dtype: typing.Literal['u8', 'f32', 'i32'] = "
+                  "collections.abc.Sequence[int], dtype: numpy.typing.DTypeLike = "
                   "'f32') -> None"),
           "Makes a source of an object with __len__ and __getitem__, whose items are arrays of the "
           "shape `record`.");

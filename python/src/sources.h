@@ -9,6 +9,7 @@
 #include <string>
 
 #include "shapes.h"
+#include "tensors.h"
 
 // Records that functions of Python make. Several threads of the library call them, one at a time.
 namespace linnet::python {
@@ -18,7 +19,7 @@ struct Source {
 };
 
 Dataset map_column(const Dataset& data, const std::string& column, const nb::callable& function,
-                   const ShapeArg& record, const std::string& dtype, std::uint64_t seed);
+                   const ShapeArg& record, const DTypeLike& dtype, std::uint64_t seed);
 void bind_sources(nb::module_& m);
 
 }  // namespace linnet::python

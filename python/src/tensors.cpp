@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensors.h"
 
+#include <dlpack/dlpack.h>
 #include <fmt/format.h>
 #include <linnet/error.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -51,6 +53,7 @@ nb::object dense(nb::handle object, std::string_view what) {
                              .c_str());
   }
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  const auto name = nb::cast<std::string>(array.attr("dtype").attr("name"));  // of ml_dtypes too
   const auto size = nb::cast<int>(array.attr("dtype").attr("itemsize"));
   const char* to = kind == "f"                ? (size == 2   ? "f2"
                                                  : size == 4 ? "f4"
@@ -59,11 +62,22 @@ nb::object dense(nb::handle object, std::string_view what) {
                    : kind == "u" && size == 1 ? "u1"
                    : kind == "u"              ? (size == 2 ? "i4" : "i8")
                    : kind == "i"              ? (size == 8 ? "i8" : "i4")
+                   : name == "bfloat16"       ? "f4"
                                               : nullptr;
   if (to == nullptr) {
-    throw nb::type_error(fmt::format("expected {} to be an array of numbers; got one of dtype {}",
-                                     what, nb::str(nb::object(array.attr("dtype"))).c_str())
-                             .c_str());
+    const bool is_array = nb::hasattr(object, "astype");
+    const char* advice = kind == "O" && is_array
+                             ? "; astype('float32') makes an array of numbers of it"
+                         : kind == "U" || kind == "S" || kind == "T"
+                             ? "; names, labels = numpy.unique(array, return_inverse=True) numbers "
+                               "the names of classes"
+                             : "";
+    const std::string got =
+        kind == "O" && !is_array
+            ? nb::type_name(object.type()).c_str()
+            : fmt::format("one of dtype {}", nb::str(nb::object(array.attr("dtype"))).c_str());
+    throw nb::type_error(
+        fmt::format("expected {} to be an array of numbers; got {}{}", what, got, advice).c_str());
   }
   if (kind == "u" && size == 8 && nb::cast<std::size_t>(array.attr("size")) > 0 &&
       is_true(array.attr("max")().attr("__gt__")((1ULL << 63) - 1))) {
@@ -94,6 +108,20 @@ std::optional<Tensor> from_buffer(nb::handle object) {
   return Tensor::borrow(*dtype, Shape(dims), bytes, hold(view));
 }
 
+/// A tensor of another library. Its deleter may be a function of Python, which must not meet an
+/// exception that is just being raised.
+struct Taken {
+  DLManagedTensor managed;
+  DLManagedTensor* theirs;
+};
+void release(DLManagedTensor* self) {
+  const std::unique_ptr<Taken> taken(static_cast<Taken*>(self->manager_ctx));
+  if (taken->theirs->deleter == nullptr) return;
+  if (!has_gil()) return taken->theirs->deleter(taken->theirs);
+  const nb::error_scope kept;
+  taken->theirs->deleter(taken->theirs);
+}
+
 /// Takes over what an object's __dlpack__() gives, if the library can hold it.
 std::optional<Tensor> from_capsule(nb::handle object) {
   nb::object capsule;
@@ -105,14 +133,23 @@ std::optional<Tensor> from_capsule(nb::handle object) {
   }
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0) return {};
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  auto taken = std::make_unique<Taken>(Taken{*managed, managed});
+  taken->managed.manager_ctx = taken.get();
+  taken->managed.deleter = &release;
   try {
-    Tensor tensor = from_dlpack(managed);
+    Tensor tensor = from_dlpack(&taken->managed);
+    taken.release();  // the tensor's
     PyCapsule_SetName(capsule.ptr(), "used_dltensor");
     return tensor;
   } catch (const Error&) {
     return {};  // the capsule still owns it; NumPy may make a dense array of it
   }
 }
+
+constexpr std::pair<std::string_view, DType> kNames[]{
+    {"float32", DType::f32},   {"float64", DType::f64}, {"float16", DType::f16},
+    {"bfloat16", DType::bf16}, {"uint8", DType::u8},    {"int32", DType::i32},
+    {"int64", DType::i64}};
 
 constexpr std::pair<DType, nb::dlpack::dtype> kTypes[]{
     {DType::f32, {2, 32, 1}},   {DType::f64, {2, 64, 1}}, {DType::f16, {2, 16, 1}},
@@ -139,11 +176,26 @@ Array exported(const Tensor& tensor, void* data) {
 
 }  // namespace
 
+DType dtype_of(const DTypeLike& given) {
+  std::string name = nb::str(given).c_str();  // "f32", "torch.float32"
+  if (!nb::isinstance<nb::str>(given)) {
+    try {
+      name = nb::cast<std::string>(numpy().attr("dtype")(given).attr("name"));
+    } catch (nb::python_error&) {
+      name = name.substr(name.rfind('.') + 1);
+    }
+  }
+  for (const auto& [theirs, ours] : kNames) {
+    if (name == theirs) return ours;
+  }
+  return dtype_from_string(name);
+}
+
 Tensor tensor_of(nb::handle object, std::string_view what) {
   release_dropped();
   if (nb::isinstance<Tensor>(object)) return nb::cast<Tensor>(object);
   if (std::optional<Tensor> tensor = from_buffer(object)) return *tensor;
-  if (PyObject_CheckBuffer(object.ptr()) == 0 && nb::hasattr(object, "__dlpack__")) {
+  if (nb::hasattr(object, "__dlpack__")) {  // also JAX's bfloat16, which no buffer can express
     if (std::optional<Tensor> tensor = from_capsule(object)) return *tensor;
     if (nb::hasattr(object, "contiguous")) {
       const nb::object copy = object.attr("contiguous")();
@@ -250,7 +302,14 @@ void bind_tensors(nb::module_& m) {
             return nb::make_tuple(t.device().kind == Device::Kind::cpu ? 1 : 2, t.device().index);
           },
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
-      .def("__repr__", [](const Tensor& t) { return without_gil([&] { return to_string(t); }); });
+      .def("__repr__", [](const Tensor& t) {
+        try {
+          return without_gil([&] { return to_string(t); });
+        } catch (const Error&) {  // memory of a GPU that another library has
+          return fmt::format("<Tensor {} {} on {}>", to_string(t.dtype()), to_string(t.shape()),
+                             to_string(t.device()));
+        }
+      });
 }
 
 }  // namespace linnet::python

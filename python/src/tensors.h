@@ -30,6 +30,14 @@ class NamedArrays : public nb::object {
                     PyMapping_Check)
 };
 
+/// An element type: a name of the library's or of NumPy's, or a type of NumPy's or PyTorch's.
+class DTypeLike : public nb::object {
+  NB_OBJECT_DEFAULT(DTypeLike, nb::object, "numpy.typing.DTypeLike", is_dtype)
+  static bool is_dtype(PyObject* object) { return object != Py_None; }
+};
+/// Returns the type. Throws Error for one that the library lacks.
+DType dtype_of(const DTypeLike& given);
+
 /// Returns the object's memory, which lives as long as the Tensor: a dense array with the buffer
 /// protocol or DLPack is not copied. Other layouts and types are copied to a dense array that the
 /// library knows. Throws TypeError for what is not an array of numbers; errors call it `what`.

@@ -49,6 +49,12 @@ class BatchIterator {
 };
 struct Batches {
   std::shared_ptr<const BatchRange> range;
+
+  std::size_t size() const {
+    std::size_t count = 0;
+    for (auto at = range->begin(); at != range->end(); ++at) ++count;
+    return count;
+  }
 };
 
 /// A step of a trainer, whose loss waits for its turn.
@@ -91,7 +97,9 @@ std::vector<Batch> batches_of(nb::handle value) {
   std::vector<Batch> all;
   for (const nb::object& item :
        items_of(value, "a Batch or a list of them", {"Trainer.step", "batch"})) {
-    if (!nb::isinstance<Batch>(item)) refuse({"Trainer.step", "batch"}, "a list of Batch", item);
+    if (!nb::isinstance<Batch>(item)) {
+      refuse({"Trainer.step", "batch"}, "a Batch of Trainer.batches() or a list of them", item);
+    }
     all.push_back(nb::cast<Batch>(item));
   }
   return all;
@@ -110,9 +118,11 @@ Named named_of(const nb::object& first, const nb::object& second, const char* wh
     return {nb::cast<std::string>(first), second};
   }
   if (!second.is_none()) {
-    throw nb::type_error(fmt::format("expected the name of an objective before {}; got {}", what,
-                                     nb::type_name(first.type()).c_str())
-                             .c_str());
+    throw nb::type_error(
+        fmt::format("expected one argument, {}, or the name of an objective before "
+                    "it; got {} and {}; (inputs, targets) is one argument",
+                    what, nb::type_name(first.type()).c_str(), nb::type_name(second.type()).c_str())
+            .c_str());
   }
   return {{}, first};
 }
@@ -150,7 +160,13 @@ Evaluation evaluate(TrainerHandle& t, const nb::object& first, const nb::object&
   });
 }
 
-History fit(TrainerHandle& t, const DataLike& data, const nb::kwargs& named) {
+History fit(TrainerHandle& t, const DataLike& data, const nb::args& others,
+            const nb::kwargs& named) {
+  if (others.size() > 0) {
+    throw nb::type_error(
+        "[Trainer.fit] takes one argument without a name: a Dataset, or inputs and targets as a "
+        "pair, fit((x, y), epochs=3)");
+  }
   nb::dict arguments = nb::borrow<nb::dict>(named);
   nb::object callbacks = nb::none();
   if (arguments.contains("callbacks")) callbacks = arguments.attr("pop")("callbacks");
@@ -177,9 +193,9 @@ void bind_batches(nb::module_& m) {
           "__iter__", [](const nb::object& self) { return self; },
           nb::sig("def __iter__(self) -> BatchIterator"))
       .def("__next__", &BatchIterator::next);
-  nb::class_<Batches>(m, "Batches", doc("BatchRange")).def("__iter__", [](const Batches& b) {
-    return BatchIterator(b.range, b.range->begin());
-  });
+  nb::class_<Batches>(m, "Batches", doc("BatchRange"))
+      .def("__len__", &Batches::size)
+      .def("__iter__", [](const Batches& b) { return BatchIterator(b.range, b.range->begin()); });
   nb::class_<StepHandle>(m, "StepResult", doc("StepResult"))
       .def_prop_ro(
           "step", [](const StepHandle& s) { return s.step.step(); }, doc("StepResult.step"))
@@ -305,7 +321,7 @@ void bind_trainers(nb::module_& m) {
                         "None")),
       doc("Trainer.Trainer",
           options<Objective>().arguments() + options<TrainerOptions>().arguments().substr(11)));
-  trainer.def("fit", &fit, nb::arg("data"), nb::arg("options"),
+  trainer.def("fit", &fit, nb::arg("data"), nb::arg("others"), nb::arg("options"),
               nb::sig(signature("fit", "self, data: " + data,
                                 options<FitOptions>().parameters() +
                                     ", callbacks: linnet.callbacks.Callback | "

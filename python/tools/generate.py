@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any, Literal, Mapping, Sequence, Union
 
 from ._linnet import {base} as _Base
+from ._spelling import spelled as _spelled
 {more}
 '''
 INTEGERS = {"an integer": "int",
@@ -95,7 +96,7 @@ def class_of(page):
     out = f"\n\nclass {page['name']}(_Base):\n{docstring(page, '    ')}\n\n"
     if types:
         out += "\n".join(types) + "\n\n"
-    out += f"    def __init__({', '.join(['self', *parameters])}) -> None:\n"
+    out += f"    @_spelled\n    def __init__({', '.join(['self', *parameters])}) -> None:\n"
     out += f'        super().__init__("{page["kind"]}", {{{named}}})\n'
     taken = ", ".join(f"self.{field['key']}" for field in fields)
     out += "\n    def __reduce__(self) -> tuple[Any, ...]:\n"
@@ -142,6 +143,8 @@ def stub(module, path):
         text = re.sub(rf'(class {name}\(.*\n    """[^"]*"""\n)', rf"\1{fields}", text)
     path.parent.mkdir(exist_ok=True)
     text = typed(text)
+    # Types should know what an expression has; this one raises for all else.
+    text = re.sub(r"\n    def __getattr__\(self, name: str\) -> .*NoReturn: \.\.\.\n", "", text)
     if "import linnet._linnet" in text:  # of a submodule, whose arguments are the module's classes
         text = re.sub(r"(?<=: )Layer\b", "linnet._linnet.Layer", text)
     path.write_text(text)

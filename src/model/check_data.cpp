@@ -33,9 +33,10 @@ void check_input(const NetworkInput& input, DType dtype, const Shape& shape, boo
                      "the network takes samples of {}{} but the data set '{}' holds {}",
                      to_string(input.sample), of, data.info().name, to_string(shape));
   require<DataError>((dtype == DType::i32) == (input.dtype == DType::i32),
-                     "the network takes {}{} but the data set '{}' holds {}",
+                     "the network takes {}{} but the data set '{}' holds {}{}",
                      input.dtype == DType::i32 ? "ids (i32)" : "numbers (f32 or u8)", of,
-                     data.info().name, to_string(dtype));
+                     data.info().name, to_string(dtype),
+                     dtype == DType::i32 ? "; convert it to f32" : "");
 }
 
 /// One target, which belongs to an output of shape `outputs`.
@@ -104,8 +105,11 @@ Loss check_target(Loss loss, const Column& column, const TargetData& target, con
     }
   } else {
     require<DataError>(target.shape == outputs,
-                       "the network gives {} a sample but the data set '{}' has values of {}",
-                       to_string(outputs), data.info().name, to_string(target.shape));
+                       "the network gives {} a sample but the data set '{}' has values of {}{}",
+                       to_string(outputs), data.info().name, to_string(target.shape),
+                       target.shape.rank() == 0 && outputs.rank() == 1
+                           ? "; labels of classes are integers"
+                           : "");
   }
   return loss;
 }

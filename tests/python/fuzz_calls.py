@@ -128,7 +128,26 @@ def right_calls(ours):
             (ln.evaluate_metrics, [model, data], {"batch": 4}), (ln.summarize, [network, 4], {}), (ln.profile_training, [model, data], {"batch": 4, "steps": 2}),
             (ln.concat, [[ours[5], ours[5]]], {"axis": 0}), (ln.einsum, ["bij,bij->bi", [ours[5], ours[5]]], {}), (ln.reshape, [ours[5], (3, 2)], {}),
             (ln.RecordSource, [list(x)], {"record": 3}), (ln.zoo.mlp, [3, [4], ln.ReLU(), 2], {}), (ln.zoo.resnet18, [], {"sample": (32, 32, 3)}),
-            (ln.Residual, [[ln.Dense(3)]], {"shortcut": [ln.Dense(3)]}), (ln.CustomLayer, [lambda x, w: x], {"kind": "k"})]
+            (ln.Residual, [[ln.Dense(3)]], {"shortcut": [ln.Dense(3)]}), (ln.CustomLayer, [lambda x, w: x], {"kind": "k"}),
+            (data.__getitem__, [[0, 1]], {}), (model, [x], {"batch": 3}), (network.summary, [4], {}), (model.plan, [4, "graph"], {}),
+            (ln.Model.from_bytes, [model.to_bytes()], {"threads": 1}), (ln.max_batch, [network], {"memory_limit": 1 << 20}),
+            (ln.series_task, [{"t": list(range(60)), "v": [1.0, 2.0] * 30}, "v"], {"past": 4, "future": 2}),
+            (ln.prediction_report, [ln.predictions_of(model, data), data], {"calibration_bins": 5}),
+            (ln.Splits, [data, data], {"test": data}), *estimator_calls(x, y)]
+
+
+def estimator_calls(x, y):
+    """Fits of scikit-learn's estimators, where it is installed."""
+    try:
+        from linnet.sklearn import LinnetClassifier, LinnetRegressor
+    except ImportError:
+        return []
+    def fitted(made, **given):
+        return lambda x, y, sample_weight, **more: made(**({"epochs": 1, "hidden": (2,), "threads": 1} | given | more)).fit(
+            x, y, sample_weight).predict(x)
+    return [(fitted(made), [x, y, np.ones(8)], {"hidden": (2,), "activation": "relu", "optimizer": "adam", "learning_rate": 1e-3,
+                                                "validation_fraction": 0.25, "random_state": 1, "schedule": None, "batch": 4})
+            for made in (LinnetClassifier, LinnetRegressor)]
 
 
 def shown(value):

@@ -2,6 +2,7 @@
 """Arrays go in and out without a copy, and live as long as anything needs them."""
 import ctypes
 import gc
+import importlib
 import unittest
 import weakref
 
@@ -20,6 +21,36 @@ def owned(array):
 
 def small_network():
     return ln.sequential((3,), [ln.Dense(4), ln.ReLU(), ln.Dense(2)])
+
+
+class Managed(ctypes.Structure):
+    """DLManagedTensor of DLPack."""
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64), ("context", ctypes.c_void_p),
+                ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
+
+
+class OnGpu:
+    """Stands in for an array of CuPy or JAX in the memory of a GPU, f32 (2, 3), which nothing may read."""
+    ADDRESS = 0x7F0000001000
+    alive: list = []  # the memory of a tensor lives until its deleter is called
+
+    def __init__(self, device=(2, 0)):
+        self.device, self.released = device, []
+        self.alive.append(self)
+        self.shape = (ctypes.c_int64 * 2)(2, 3)
+        self.managed = Managed(self.ADDRESS, *device, 2, 2, 32, 1, self.shape, None, 0, None,
+                               Managed._fields_[-1][1](self.released.append))
+
+    def __dlpack__(self, **how):
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return make(ctypes.addressof(self.managed), b"dltensor", None)
+
+    def __dlpack_device__(self):
+        return self.device
 
 
 class Arrays(unittest.TestCase):
@@ -121,6 +152,44 @@ class Arrays(unittest.TestCase):
         model = ln.Model(small_network())
         weight = model.parameter_memory("dense_1.weight")
         self.assertTrue(np.shares_memory(np.from_dlpack(weight), weight.numpy()))
+
+    def test_arrays_of_a_gpu_stay_there(self):
+        array = OnGpu()
+        tensor = ln.Tensor(array)
+        self.assertEqual((tensor.device, tensor.dtype, tensor.shape), ("cuda:0", "f32", (2, 3)))
+        self.assertEqual(tensor.address, OnGpu.ADDRESS)
+        self.assertEqual(tensor.__dlpack_device__(), (2, 0))
+        del tensor
+        self.assertEqual(len(array.released), 1)
+        if ln.cuda_status().devices:
+            return  # this address is none of a real GPU
+        for use in (ln.Dataset, lambda a: ln.Tensor(a).numpy(), ln.Model(small_network()).predict):
+            with self.assertRaisesRegex(ln.Error, "in the memory of cuda:0 belongs to another library"):
+                use(OnGpu())
+        self.assertEqual(repr(ln.Tensor(OnGpu())), "<Tensor f32 (2, 3) on cuda:0>")
+        with self.assertRaises((TypeError, RuntimeError, BufferError)):
+            ln.Tensor(OnGpu((10, 0)))  # ROCm
+
+    def test_arrays_of_other_libraries(self):
+        for library, address in (("torch", lambda array: array.data_ptr()),
+                                 ("jax.numpy", lambda array: array.unsafe_buffer_pointer())):
+            with self.subTest(library=library):
+                try:
+                    module = importlib.import_module(library)
+                except ImportError:
+                    continue
+                array = module.ones((4, 3), dtype=module.float32)
+                self.assertEqual(ln.Tensor(array).address, address(array))
+                data = ln.Dataset(array)
+                self.assertEqual(data.column("input").ctypes.data, address(array))
+                halves = ln.Tensor(module.ones((4, 3), dtype=module.bfloat16))
+                self.assertEqual(halves.dtype, "bf16")
+                np.testing.assert_array_equal(halves.numpy(), np.ones((4, 3)))
+                if library == "torch":
+                    memory = module.from_dlpack(ln.Model(small_network()).parameter_memory("dense_1.weight"))
+                    self.assertEqual(tuple(memory.shape), (4, 3))
+                    with self.assertRaisesRegex(RuntimeError, "detach"):
+                        ln.Tensor(array.requires_grad_())
 
     def test_empty_and_scalar(self):
         self.assertEqual(ln.Tensor(np.zeros((0, 3), np.float32)).numpy().shape, (0, 3))

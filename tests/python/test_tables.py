@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of files, text and frames."""
+import importlib
 import importlib.util
 import tempfile
 import unittest
@@ -59,7 +60,32 @@ class Tables(unittest.TestCase):
             a, b = (ln.table_task(rows, "y", seed=1) for rows in (path, columns()))
         np.testing.assert_array_equal(a.data.train.column("numbers"), b.data.train.column("numbers"))
 
+    def test_fields_of_any_kind(self):
+        kinds = ["a,b", 'a "quoted" one', "two\nlines", None] * 10
+        table = ln.TableTransform.fit({"kind": kinds, "flag": np.array([True, False] * 20), "x": np.arange(40, dtype="f4") / 10,
+                                       "y": np.arange(40.0)}, "y")
+        names = " ".join(table.feature_names)
+        for kind in kinds[:3]:
+            self.assertIn(kind.split()[0], names)
+        again = table.inputs({"kind": ["a,b"], "flag": [np.bool_(True)], "x": [np.float32("nan")]})
+        self.assertEqual(len(again), 1)
+
+    def test_frames_of_other_libraries_are_one(self):
+        rows = columns()
+        expected = ln.table_task(rows, "y", seed=1).data.train
+        for library in ("pandas.DataFrame", "polars.DataFrame", "pyarrow.table"):
+            with self.subTest(library=library):
+                try:
+                    module = importlib.import_module(library.partition(".")[0])
+                except ImportError:
+                    continue
+                frame = getattr(module, library.partition(".")[2])(rows)
+                for name, values in expected.inputs.items():
+                    np.testing.assert_array_equal(ln.table_task(frame, "y", seed=1).data.train.column(name), values)
+
     def test_errors(self):
+        with self.assertRaisesRegex(ValueError, "'x' has 3 values, 'y' has 2"):
+            ln.table_task({"x": [1, 2, 3], "y": [1, 2]}, "y")
         with self.assertRaisesRegex(TypeError, "a frame of pandas"):
             ln.table_task(3, "y")
         with self.assertRaisesRegex(ln.DataError, "nothing|colour|no column"):

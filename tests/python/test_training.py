@@ -249,8 +249,13 @@ class Callbacks(unittest.TestCase):
                 raise KeyboardInterrupt
 
         model = ln.Model(ln.sequential(2, [ln.Dense(2)]))
-        with self.assertRaises(KeyboardInterrupt):
-            model.predict(ln.Dataset({"input": ln.RecordSource(Records(), record=2)}))
+        records = ln.Dataset({"input": ln.RecordSource(Records(), record=2)})
+        mapped = ln.Dataset(np.ones((8, 2), "f4")).map("input", lambda *record: Records()[0], record=2)
+        for data in (records, mapped):
+            with self.assertRaises(KeyboardInterrupt):
+                model.predict(data)
+            with self.assertRaises(KeyboardInterrupt):
+                data[0]
 
     def test_stop_and_use_within(self):
         data = digits(300, 100)
