@@ -155,7 +155,7 @@ nb::object records_of(const std::vector<Column>& columns, std::int64_t row) {
   return all;
 }
 
-/// Numbers of rows. A mask is no list of rows, and 0.5 is no row.
+/// Numbers of rows: integers, so neither a mask nor 0.5.
 Tensor rows_of(nb::handle rows) {
   const Tensor given = tensor_of(rows, "rows");
   const bool integers =
