@@ -18,6 +18,8 @@ import numpy as np
 
 import linnet as ln
 
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # else scikit-learn skips its check of array API inputs
+
 try:
     import joblib
     from sklearn.base import clone
@@ -110,6 +112,7 @@ class Quality(unittest.TestCase):
         self.assertEqual(classifier.decision_function(x).shape, (len(x),))
         np.testing.assert_allclose(classifier.predict_proba(x)[:, 1],
                                    1 / (1 + np.exp(-classifier.decision_function(x))), rtol=1e-10)
+        np.testing.assert_allclose(classifier.predict_log_proba(x), np.log(classifier.predict_proba(x)), atol=1e-12)
         self.assertEqual(list(classifier.classes_), ["no", "yes"])
 
     def test_several_targets_of_other_scales(self):
@@ -234,6 +237,7 @@ class Tools(unittest.TestCase):
     def test_clone_keeps_objects(self):
         made = quick(optimizer=ln.AdamW(3e-3), schedule=ln.CosineDecay(), activation=ln.GELU(),
                      network=ln.Network(4, [ln.Dense(3)]))
+        pickle.loads(pickle.dumps(quick(activation=ln.Layer("relu", {}))))
         copied = clone(made)
         self.assertEqual(repr(copied.optimizer), repr(made.optimizer))
         x, y = blobs()
@@ -294,6 +298,7 @@ class Parameters(unittest.TestCase):
         made = quick(validation_fraction=0.3, patience=3, epochs=500, hidden=(64,), learning_rate=1e-2).fit(x, y)
         losses = made.history_["validation_loss"]
         self.assertLess(len(losses), 500)
+        self.assertEqual(made.n_iter_, len(losses))
         self.assertEqual(np.argmin(losses), len(losses) - 1 - 3)
         seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
         held_out = ln.Dataset(x, y.astype(np.int32)).split(0.3, seed=seed, stratify=True)[1]
@@ -332,6 +337,9 @@ class Parameters(unittest.TestCase):
                                 ({"epochs": 0}, "at least 1 epoch")):
             with self.subTest(given=given), self.assertRaisesRegex(Exception, sentence):
                 quick(**given).fit(x, y)
+        for given, meant in (({"hiden": 3}, "hidden"), ({"hidden_layer_sizes": 3}, "hidden"), ({"max_iter": 3}, "epochs")):
+            with self.assertRaisesRegex(TypeError, f"did you mean '{meant}'"):
+                LinnetRegressor(**given)
         with self.assertRaisesRegex(ValueError, "at least 2 classes in y; got 1 class"):
             quick().fit(x, np.zeros(len(x)))
 
