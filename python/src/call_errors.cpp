@@ -4,6 +4,7 @@
 // (python/CMakeLists.txt).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>

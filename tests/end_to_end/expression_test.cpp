@@ -312,7 +312,8 @@ TEST(FunctionalNetwork, DataMustFit) {
   EXPECT_EQ(error([](TwoInputs& two) {
               two.inputs[1].data = records(std::vector<std::int32_t>{1, 2, 3, 4}, {1});
             }),
-            "the network takes numbers (f32 or u8) for 'b' but the data set 'two' holds i32; convert it to f32");
+            "the network takes numbers (f32 or u8) for 'b' but the data set 'two' holds i32; "
+            "convert it to f32");
   TrainingOptions options = short_training();
   options.output_losses = {{.output = "nothing"}};
   EXPECT_EQ(message_of([&] { trained(two_input_network(), TwoInputs(4).data(), options); }),

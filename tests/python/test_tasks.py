@@ -44,7 +44,7 @@ class Tasks(unittest.TestCase):
 
     def test_series(self):
         rows = 400
-        table = {"day": [str(np.datetime64("2024-01-01") + i) for i in range(rows)],
+        table = {"day": [str(np.datetime64("2024-01-01") + np.timedelta64(i, "D")) for i in range(rows)],
                  "value": [float(np.sin(i / 5)) for i in range(rows)]}
         task = ln.series_task(table, "value", past=12, future=3, network="mlp", seed=1)
         self.assertEqual((task.transform.past, task.transform.future, task.transform.targets), (12, 3, ["value"]))

@@ -281,6 +281,9 @@ class Callbacks(unittest.TestCase):
     def test_ctrl_c(self):
         data = digits()
         trainer = ln.Trainer(ln.Model(cnn()))
+        # A process that a shell started in the background ignores the signal.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         with self.assertRaises(KeyboardInterrupt):
