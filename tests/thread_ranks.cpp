@@ -57,6 +57,11 @@ class Board {
     std::copy(message.begin(), message.end(), receive.begin());
   }
 
+  void look_for_lost() {
+    const std::lock_guard lock(mutex_);
+    if (lost_ >= 0) throw RankError(lost_, fmt::format("rank {} {}", lost_, how_));
+  }
+
   void leave(int rank, const std::string& reason) {
     const std::lock_guard lock(mutex_);
     if (left_ < 0) {
@@ -128,6 +133,24 @@ class ThreadCommunicator : public Communicator {
     LINNET_ASSERT(partner != rank_ && partner >= 0 && partner < size());
     board_->exchange(rank_, partner, send, receive);
   }
+  /// In an order of its own: the last rank comes first.
+  void sum(std::span<float> values) override {
+    std::vector<float> mine(values.begin(), values.end());
+    std::vector<float> theirs(values.size());
+    std::ranges::fill(values, 0.0F);
+    const auto add = [&](const std::vector<float>& of) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += of[i];
+    };
+    for (int rank = size() - 1; rank >= 0; --rank) {
+      if (rank == rank_) {
+        add(mine);
+      } else {
+        exchange(rank, std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(theirs)));
+        add(theirs);
+      }
+    }
+  }
+  void look() override { board_->look_for_lost(); }
   void leave(const std::string& reason) override { board_->leave(rank_, reason); }
 
  private:
@@ -138,7 +161,7 @@ class ThreadCommunicator : public Communicator {
 }  // namespace
 
 std::vector<std::string> run_ranks(int size, const std::function<void(const Ranks&)>& body,
-                                   RankFault fault) {
+                                   RankFault fault, RankReduce reduce) {
   const auto board = std::make_shared<Board>(size, fault);
   std::vector<std::string> sentences(static_cast<std::size_t>(size));
   std::vector<std::thread> threads;
@@ -146,7 +169,7 @@ std::vector<std::string> run_ranks(int size, const std::function<void(const Rank
     threads.emplace_back([&, rank] {
       std::string& sentence = sentences[static_cast<std::size_t>(rank)];
       try {
-        body(RankAccess::make(std::make_unique<ThreadCommunicator>(board, rank), rank));
+        body(RankAccess::make(std::make_unique<ThreadCommunicator>(board, rank), rank, reduce));
       } catch (const RankEnds&) {
         sentence = "killed";
       } catch (const std::exception& error) {

@@ -21,6 +21,6 @@ struct RankFault {
 /// sentence of the exception that ended it, empty if none did. A rank that stops, or whose messages
 /// are cut off, is lost when no other can go on: no clock decides.
 std::vector<std::string> run_ranks(int size, const std::function<void(const Ranks&)>& body,
-                                   RankFault fault = {});
+                                   RankFault fault = {}, RankReduce reduce = RankReduce::tree);
 
 }  // namespace linnet::testing

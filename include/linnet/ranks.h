@@ -35,6 +35,15 @@ enum class RankEngine : std::uint8_t {
 /// Returns the engine's name: "automatic", "mpi" or "gloo".
 std::string_view to_string(RankEngine engine);
 
+/// Says in which order the gradients of the ranks are added.
+enum class RankReduce : std::uint8_t {
+  tree,  ///< a fixed binary tree: the result does not depend on the number of ranks
+  fast,  ///< the engine's own all-reduce, whose order is its own: a training repeats to the last
+         ///< bits at best on the same number of ranks
+};
+/// Returns the order's name: "tree" or "fast".
+std::string_view to_string(RankReduce reduce);
+
 /// Says which processes train together. The command reads these values from torchrun's environment
 /// variables; the library reads no environment.
 struct RanksOptions {
@@ -42,11 +51,12 @@ struct RanksOptions {
   int rank = 0;        ///< this process, from 0 (RANK); MPI knows it without this field
   int size = 1;        ///< number of processes, a power of two (WORLD_SIZE); MPI knows it
   int local_rank = 0;  ///< this process among those of its machine, from 0 (LOCAL_RANK)
-  std::string master_address = {};  ///< host name or address of rank 0 (MASTER_ADDR)
-  std::uint16_t master_port = 0;    ///< TCP port on which rank 0 listens (MASTER_PORT)
-  double deadline_seconds = 10;     ///< a rank that is silent for so long is lost; at least 1
-  double start_seconds = 120;       ///< how long the ranks wait for each other at the start
-  std::string library = {};         ///< path of the engine's plug-in; empty: beside liblinnet.so
+  std::string master_address = {};       ///< host name or address of rank 0 (MASTER_ADDR)
+  std::uint16_t master_port = 0;         ///< TCP port on which rank 0 listens (MASTER_PORT)
+  RankReduce reduce = RankReduce::tree;  ///< order in which gradients are added
+  double deadline_seconds = 10;          ///< a rank that is silent for so long is lost; at least 1
+  double start_seconds = 120;            ///< how long the ranks wait for each other at the start
+  std::string library = {};  ///< path of the engine's plug-in; empty: beside liblinnet.so
 };
 
 /// Holds the processes ("ranks") that train one model together: TrainerOptions::ranks. Copies are

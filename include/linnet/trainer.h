@@ -111,6 +111,12 @@ struct TrainerOptions {
   /// second time where the backward pass needs them, instead of keeping them: less memory, the same
   /// bits, more time.
   bool recompute = false;
+  /// Lets batch norms take the statistics of the whole batch where several ranks each compute one
+  /// part of it, as PyTorch's SyncBatchNorm does; without it they take those of each part. On the
+  /// CPU; without effect on one rank that computes the batch in one part. The first step throws
+  /// Error where a rank has several parts (FitOptions::shards), or a batch fewer samples than
+  /// ranks.
+  bool sync_batch_norm = false;
   /// Processes that train together: each computes its own shards of every batch, and all have the
   /// same weights after every step. They make the same calls with the same options and data, or
   /// fit() throws Error naming what differs. Only rank 0 writes checkpoints.
@@ -125,7 +131,8 @@ struct FitOptions {
   /// it needs the memory of the largest of them: a power of two; 0: one for each rank, or as many
   /// as `memory_limit` asks for. Their gradients are added in one fixed order, so the result
   /// depends on this number, but not on who computes a part. Batch norms use the statistics of each
-  /// part, and mix-up pairs the samples within it.
+  /// part (unless TrainerOptions::sync_batch_norm says otherwise), and mix-up pairs the samples
+  /// within it.
   std::int64_t shards = 0;
   /// Bytes that the fit may need as planned (History::planned_bytes), 0: any number. It recomputes
   /// (TrainerOptions::recompute) where that is enough, else with `shards` 0 it also takes the
@@ -329,7 +336,9 @@ struct TrainingOptions {
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
   bool recompute = false;  ///< less memory for more time: TrainerOptions::recompute
-  Ranks ranks = {};        ///< processes that train together: TrainerOptions::ranks
+  /// Statistics of the whole batch over ranks: TrainerOptions::sync_batch_norm.
+  bool sync_batch_norm = false;
+  Ranks ranks = {};  ///< processes that train together: TrainerOptions::ranks
 };
 
 /// Trains `model` on `data`, and returns the history. An epoch's last, smaller batch is trained

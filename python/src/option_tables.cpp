@@ -175,7 +175,9 @@ const Options<TrainerOptions>& options<TrainerOptions>() {
       "TrainerOptions",
       {option<&TrainerOptions::seed>("seed"), option<&TrainerOptions::metrics>("metrics"),
        option<&TrainerOptions::disabled_passes>("disabled_passes"),
-       option<&TrainerOptions::recompute>("recompute"), option<&TrainerOptions::ranks>("ranks")}};
+       option<&TrainerOptions::recompute>("recompute"),
+       option<&TrainerOptions::sync_batch_norm>("sync_batch_norm"),
+       option<&TrainerOptions::ranks>("ranks")}};
   return all;
 }
 template <>
@@ -236,6 +238,7 @@ const Options<TrainingOptions>& options<TrainingOptions>() {
                                option<&O::shards>("shards"),
                                option<&O::memory_limit>("memory_limit"),
                                option<&O::recompute>("recompute"),
+                               option<&O::sync_batch_norm>("sync_batch_norm"),
                                option<&O::ranks>("ranks"),
                                option<&O::streamed>("streamed"),
                                option<&O::prefetch>("prefetch"),

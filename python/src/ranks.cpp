@@ -15,14 +15,20 @@ std::vector<std::string> names_of<RankEngine>() {
   return {"automatic", "mpi", "gloo"};
 }
 template <>
+std::vector<std::string> names_of<RankReduce>() {
+  return {"tree", "fast"};
+}
+template <>
 const Options<RanksOptions>& options<RanksOptions>() {
   using O = RanksOptions;
-  static const Options<O> all{
-      "RanksOptions",
-      {option<&O::engine>("engine"), option<&O::rank>("rank"), option<&O::size>("size"),
-       option<&O::local_rank>("local_rank"), option<&O::master_address>("master_address"),
-       option<&O::master_port>("master_port"), option<&O::deadline_seconds>("deadline_seconds"),
-       option<&O::start_seconds>("start_seconds"), option<&O::library>("library")}};
+  static const Options<O> all{"RanksOptions",
+                              {option<&O::engine>("engine"), option<&O::rank>("rank"),
+                               option<&O::size>("size"), option<&O::local_rank>("local_rank"),
+                               option<&O::master_address>("master_address"),
+                               option<&O::master_port>("master_port"), option<&O::reduce>("reduce"),
+                               option<&O::deadline_seconds>("deadline_seconds"),
+                               option<&O::start_seconds>("start_seconds"),
+                               option<&O::library>("library")}};
   return all;
 }
 

@@ -23,6 +23,11 @@ class Communicator {
   /// collective can end then; the collective adds its name.
   virtual void exchange(int partner, std::span<const std::byte> send,
                         std::span<std::byte> receive) = 0;
+  /// Sums equally long arrays of all ranks into each of them, in the engine's own order. Throws
+  /// RankError likewise.
+  virtual void sum(std::span<float> values) = 0;
+  /// Throws RankError where a rank is lost.
+  virtual void look() = 0;
   /// Tells the others why this rank ends; they throw RankError with it.
   virtual void leave(const std::string& reason) = 0;
 };

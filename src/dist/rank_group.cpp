@@ -72,25 +72,25 @@ std::string broadcast_text(Communicator& ranks, std::string text) {
   return text;
 }
 
-RankGroup::RankGroup(std::unique_ptr<Communicator> communicator, int local_rank)
-    : communicator_(std::move(communicator)), tree_(*communicator_), local_rank_(local_rank) {
+RankGroup::RankGroup(std::unique_ptr<Communicator> communicator, int local_rank, RankReduce reduce)
+    : communicator_(std::move(communicator)),
+      tree_(*communicator_),
+      local_rank_(local_rank),
+      reduce_(reduce) {
   require(std::has_single_bit(static_cast<unsigned>(communicator_->size())),
           "expected a power of two as the number of ranks; got {}", communicator_->size());
 }
 
 RankGroup::~RankGroup() { communicator_.reset(); }  // before the memory that it may write to
 
-template <class F>
-auto RankGroup::named(const std::string& name, const F& collective) {
-  try {
-    return collective();
-  } catch (const RankError& error) {
-    throw RankError(error.rank, fmt::format("{} in {}", error.what(), name));
-  }
-}
-
 void RankGroup::sum(std::span<float> values, const std::string& name) {
-  named(name, [&] { tree_.sum(values); });
+  named(name, [&] {
+    if (reduce_ == RankReduce::fast) {
+      if (size() > 1) communicator_->sum(values);
+    } else {
+      tree_.sum(values);
+    }
+  });
 }
 
 void RankGroup::sum(std::span<double> values, const std::string& name) {
@@ -164,9 +164,10 @@ void RankGroup::check_equal(const std::map<std::string, std::string>& settings,
   }
 }
 
-Ranks RankAccess::make(std::unique_ptr<Communicator> communicator, int local_rank) {
+Ranks RankAccess::make(std::unique_ptr<Communicator> communicator, int local_rank,
+                       RankReduce reduce) {
   Ranks ranks;
-  ranks.group_ = std::make_shared<RankGroup>(std::move(communicator), local_rank);
+  ranks.group_ = std::make_shared<RankGroup>(std::move(communicator), local_rank, reduce);
   return ranks;
 }
 

@@ -19,17 +19,20 @@ namespace linnet {
 /// RankError says which rank is lost, how, and in what. A group of one rank does nothing.
 class RankGroup {
  public:
-  explicit RankGroup(std::unique_ptr<Communicator> communicator, int local_rank = 0);
+  explicit RankGroup(std::unique_ptr<Communicator> communicator, int local_rank = 0,
+                     RankReduce reduce = RankReduce::tree);
   ~RankGroup();
 
   int rank() const { return communicator_->rank(); }
   int size() const { return communicator_->size(); }
   int local_rank() const { return local_rank_; }
   std::string engine() const { return communicator_->engine(); }
+  RankReduce reduce() const { return reduce_; }
   void leave(const std::string& reason) { communicator_->leave(reason); }
 
-  /// Sums the arrays of all ranks into each of them: see TreeSum.
+  /// Sums the arrays of all ranks into each of them: by TreeSum, or as reduce() says.
   void sum(std::span<float> values, const std::string& name);
+  /// Likewise, always by TreeSum: what is f64 is small.
   void sum(std::span<double> values, const std::string& name);
   /// Gives all ranks rank 0's bytes, as many as each has room for.
   void broadcast(std::span<std::byte> bytes, const std::string& name);
@@ -45,13 +48,23 @@ class RankGroup {
   /// "batch differs between ranks: 128 on rank 0, 64 on rank 2".
   void check_equal(const std::map<std::string, std::string>& settings, const std::string& name);
 
- private:
+  /// Runs what ranks compute by other means, such as links between their devices, under a name.
   template <class F>
-  auto named(const std::string& name, const F& collective);
+  auto named(const std::string& name, const F& collective) {
+    try {
+      return collective();
+    } catch (const RankError& error) {
+      throw RankError(error.rank, std::string(error.what()) + " in " + name);
+    }
+  }
+  /// Throws RankError where a rank is lost: called while those other means wait.
+  void look() { communicator_->look(); }
 
+ private:
   std::unique_ptr<Communicator> communicator_;
   TreeSum tree_;
   int local_rank_;
+  RankReduce reduce_;
 };
 
 /// Returns rank 0's text, before there is a group.
@@ -62,7 +75,8 @@ struct RankAccess {
   /// Returns the group of a handle; null: this process alone.
   static RankGroup* group(const Ranks& ranks) { return ranks.group_.get(); }
   [[gnu::visibility("hidden")]] static Ranks make(std::unique_ptr<Communicator> communicator,
-                                                  int local_rank = 0);
+                                                  int local_rank = 0,
+                                                  RankReduce reduce = RankReduce::tree);
 };
 
 }  // namespace linnet

@@ -47,6 +47,23 @@ TEST(RankGroup, KnowsWhetherAnyRankStops) {
             }));
 }
 
+TEST(RankGroup, SumsInTheOrderThatIsAskedFor) {
+  // In the tree (1 + -1) + (2^-30 + 0); the engine of the tests begins with the last rank.
+  const std::vector<float> values{1, -1, 0x1p-30F, 0};
+  for (const RankReduce reduce : {RankReduce::tree, RankReduce::fast}) {
+    const auto body = [&](const Ranks& ranks) {
+      RankGroup& group = *RankAccess::group(ranks);
+      std::vector<float> sum(5000, values[static_cast<std::size_t>(ranks.rank())]);
+      group.sum(std::span(sum), "the sum");
+      EXPECT_EQ(sum, std::vector<float>(5000, reduce == RankReduce::tree ? 0x1p-30F : 0.0F));
+      std::vector<double> small(3, ranks.rank());
+      group.sum(std::span(small), "the counters");
+      EXPECT_EQ(small, std::vector<double>(3, 6));
+    };
+    EXPECT_EQ(kNone4, run_ranks(4, body, {}, reduce));
+  }
+}
+
 TEST(RankGroup, NamesTheSettingThatDiffersOnEveryRank) {
   const auto sentences = run_ranks(4, [](const Ranks& ranks) {
     std::map<std::string, std::string> settings{{"batch", "128"}, {"seed", "1"}};

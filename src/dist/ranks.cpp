@@ -23,6 +23,10 @@ std::string_view to_string(RankEngine engine) {
   return "";
 }
 
+std::string_view to_string(RankReduce reduce) {
+  return reduce == RankReduce::fast ? "fast" : "tree";
+}
+
 namespace {
 
 PluginFile plugin_of(RankEngine engine) {
@@ -112,7 +116,7 @@ Ranks Ranks::open(const RanksOptions& options) {
   const auto& plugin = plugin_table<RankPlugin>(plugin_of(engine), options.library);
   return RankAccess::make(engine == RankEngine::mpi ? open_mpi(options, plugin)
                                                     : open_gloo(options, plugin),
-                          options.local_rank);
+                          options.local_rank, options.reduce);
 }
 
 int Ranks::rank() const { return group_ == nullptr ? 0 : group_->rank(); }

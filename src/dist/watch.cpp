@@ -406,7 +406,8 @@ void Watch::explain(int partner, const std::string& broken) const {
     changed_.wait_for(lock, limit_, [&] { return lost_ != nullptr; });
     if (lost_ != nullptr) throw_lost();
   }
-  throw RankError(partner, fmt::format("rank {}: {}", partner, broken));
+  throw RankError(partner, partner < 0 ? fmt::format("another rank: {}", broken)
+                                       : fmt::format("rank {}: {}", partner, broken));
 }
 
 void Watch::leave(const std::string& reason) {

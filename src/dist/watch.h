@@ -48,8 +48,8 @@ class Watch {
 
   /// `changed` is called by the watch's thread when check() may throw now.
   void on_change(std::function<void()> changed);
-  /// Throws RankError where a rank is lost, or where `partner` is done, so that nothing comes from
-  /// it any more.
+  /// Throws RankError where a rank is lost, or where `partner` (-1: none in particular) is done, so
+  /// that nothing comes from it any more.
   void check(int partner) const;
   /// Waits for the watch's opinion, at most for the deadline, and throws RankError. Called where
   /// the connection to `partner` is broken, which may be the first sign of a lost rank.

@@ -25,10 +25,23 @@ WatchedCommunicator::~WatchedCommunicator() {
 void WatchedCommunicator::exchange(int partner, std::span<const std::byte> send,
                                    std::span<std::byte> receive) {
   LINNET_ASSERT(partner != rank() && partner >= 0 && partner < size());
+  until_done(partner, [&] { wire_->begin(partner, send, receive); });
+}
+
+void WatchedCommunicator::sum(std::span<float> values) {
+  until_done(-1, [&] { wire_->begin_sum(values); });
+}
+
+void WatchedCommunicator::look() {
+  if (watch_ != nullptr) watch_->check(-1);
+}
+
+template <class F>
+void WatchedCommunicator::until_done(int partner, const F& begin) {
   if (watch_ != nullptr) watch_->check(partner);
   require(!closed_, "the connection of rank {} to the others is closed", rank());
   try {
-    wire_->begin(partner, send, receive);
+    begin();
     while (!wire_->wait()) {
       if (watch_ != nullptr) watch_->check(partner);
     }

@@ -24,13 +24,19 @@ class WatchedCommunicator : public Communicator {
   std::string engine() const override { return engine_; }
   void exchange(int partner, std::span<const std::byte> send,
                 std::span<std::byte> receive) override;
+  void sum(std::span<float> values) override;
+  void look() override;
   void leave(const std::string& reason) override;
 
  private:
+  /// Begins something on the wire and waits for it. partner: -1 for all ranks.
+  template <class F>
+  void until_done(int partner, const F& begin);
+  void close();  // the memory of what is given up may be gone soon
+
   std::string engine_;
   std::unique_ptr<Wire> wire_;
   std::unique_ptr<Watch> watch_;
-  void close();  // the memory of an exchange that is given up may be gone soon
 
   bool left_ = false;
   bool closed_ = false;

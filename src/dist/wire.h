@@ -13,18 +13,21 @@
 namespace linnet {
 
 /// An engine's connections between ranks, without any knowledge of lost ranks: the watch has it.
-/// One exchange at a time.
+/// One exchange or sum at a time.
 class Wire {
  public:
   virtual ~Wire() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Begins to send to another rank and to receive from it. The memory must live until wait() says
-  /// that both are done, or close() gives them up.
+  /// that all is done, or close() gives them up.
   virtual void begin(int partner, std::span<const std::byte> send,
                      std::span<std::byte> receive) = 0;
-  /// Waits until both are done, and returns true; false for a moment in which to look whether a
-  /// rank is lost. Throws Error where the connection is broken.
+  /// Begins the engine's own all-reduce of equally long arrays of all ranks, which must live as
+  /// long.
+  virtual void begin_sum(std::span<float> values) = 0;
+  /// Waits until what was begun is done, and returns true; false for a moment in which to look
+  /// whether a rank is lost. Throws Error where the connection is broken.
   virtual bool wait() = 0;
   /// Lets wait() return false soon. Any thread may call it.
   virtual void interrupt() = 0;

@@ -10,6 +10,7 @@
 #include "core/align.h"
 #include "model/leaf.h"
 #include "ops/all_reduce/all_reduce.h"
+#include "ops/batch_norm/batch_norm.h"
 #include "ops/metrics/metrics.h"
 #include "ops/optimizer_update/optimizer_update.h"
 
@@ -48,6 +49,8 @@ struct TrainingStep {
   bool recompute = false;  ///< TrainerOptions::recompute
   /// Who sums gradients over the ranks while a leaf still finds others; null: nobody.
   std::shared_ptr<SumHandover> handover = nullptr;
+  /// Who sums the statistics of batch norms over the ranks; null: they are each leaf's own.
+  std::shared_ptr<NormSync> norms = nullptr;
 };
 
 /// Adds the end of a step over one leaf or several, by the leaf's results: checks that

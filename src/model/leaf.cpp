@@ -6,7 +6,6 @@
 #include <map>
 
 #include "core/align.h"
-#include "ops/batch_norm/batch_norm.h"
 #include "ops/metrics/metrics.h"
 #include "ops/share/share.h"
 #include "plan/passes/match.h"
@@ -78,6 +77,19 @@ std::vector<MeasuredStatistics> measure_statistics(Graph& graph, const NetworkDe
     graph.rewrite(n, std::make_shared<BatchNormOp>(attrs), std::move(inputs), node.outputs);
   }
   return measured;
+}
+
+bool has_batch_norms(const NetworkDefinition& network) { return most_applications(network) > 0; }
+
+void sync_norms(Graph& graph, const std::shared_ptr<const NormSync>& sync) {
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node node = graph.nodes()[n];
+    const auto* norm = op_as<BatchNormOp>(&node);
+    if (norm == nullptr) continue;
+    BatchNormAttrs attrs = norm->attrs();
+    attrs.sync = sync;
+    graph.rewrite(n, std::make_shared<BatchNormOp>(attrs), node.inputs, node.outputs);
+  }
 }
 
 void share_statistics(Graph& graph, const LeafLayout& layout) {

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "nn/definition.h"
+#include "ops/batch_norm/batch_norm.h"
 #include "plan/passes/overlap_sums.h"
 
 namespace linnet {
@@ -49,6 +51,13 @@ struct MeasuredStatistics {
 /// instead of changing the running ones. `network`: the whole one.
 std::vector<MeasuredStatistics> measure_statistics(Graph& graph, const NetworkDefinition& network,
                                                    std::size_t place);
+
+/// Returns whether the network has a batch norm.
+bool has_batch_norms(const NetworkDefinition& network);
+
+/// Lets the batch norms of a forward graph, and so their gradients, take the whole batch's
+/// statistics.
+void sync_norms(Graph& graph, const std::shared_ptr<const NormSync>& sync);
 
 /// Multiplies measured statistics with the leaf's share of the batch's rows, into their place.
 void share_statistics(Graph& graph, const LeafLayout& layout);

@@ -6,12 +6,15 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ops/all_reduce/all_reduce.h"
+#include "ops/batch_norm/batch_norm.h"
 #include "runtime/backend.h"
+#include "runtime/device_ranks.h"
 
 namespace linnet {
 
@@ -29,6 +32,10 @@ struct TrainingMemory {
   std::shared_ptr<OptimizerMemory> optimizer = std::make_shared<OptimizerMemory>();
   /// Of programs that hand gradients over (TrainingStep::handover).
   std::shared_ptr<SumHandover> handover = std::make_shared<SumHandover>();
+  /// Of programs whose batch norms are of the whole batch (TrainingStep::norms).
+  std::shared_ptr<NormSync> norms = std::make_shared<NormSync>();
+  /// Between the devices of ranks, once they were looked for; null: there are none.
+  std::optional<std::shared_ptr<DeviceLinks>> links = {};
 };
 
 /// Recipe of a program.

@@ -223,6 +223,7 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   if (gradients_pass_frozen_norms(graph, trainable)) disabled.emplace_back("fold_batch_norm");
   run_passes(graph, forward_passes(), supports, disabled);
 
+  if (step.norms != nullptr) sync_norms(graph, step.norms);
   const std::size_t backward = graph.nodes().size();
   const std::vector<Value> gradients = differentiate(graph, leaf.loss, trainable);
   for (std::size_t i = 0; i < gradients.size(); ++i) {

@@ -119,6 +119,7 @@ class Fit {
   void meet() {
     std::map<std::string, std::string> same(place_.settings.begin(), place_.settings.end());
     same["instructions"] = vector_instructions();
+    same["reduce"] = to_string(ranks_->reduce());
     same["step"] = std::to_string(trainer_.steps);
     same["weights"] = weights_text(trainer_.state());
     for (const auto& [node, engine] : trainer_.model.engine_choices())

@@ -46,7 +46,9 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                           .disabled_passes = program.trainer.disabled_passes,
                           .recompute = form.recompute,
                           .handover = handover_of(*objective.memory, program.model, form.shards,
-                                                  program.trainer)};
+                                                  program.trainer),
+                          .norms = norm_sync_of(*objective.memory, program.model, form.shards,
+                                                program.trainer, program.trained, options.batch)};
   const auto recipe = form.shards.count == 1 ? training_recipe : leaf_recipe;
   parts.train.pass = session.add_pass(program.trained, options.batch,
                                       recipe(objective.key, program.model, parts.train.data, step,
@@ -126,7 +128,9 @@ std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) 
   const bool recompute = program.trainer.recompute;
   const Ranks& ranks = program.trainer.ranks;
   const std::int64_t first = options.shards > 0 ? options.shards : ranks.size();
-  const std::int64_t last = options.shards > 0 ? options.shards : kMostShards;
+  // Norms of the whole batch take one part for each rank.
+  const bool fixed = options.shards > 0 || program.trainer.sync_batch_norm;
+  const std::int64_t last = fixed ? first : kMostShards;
   std::vector<FitForm> forms;
   for (std::int64_t shards = first; shards <= last; shards *= 2) {
     const bool useless = shards > first && shards / 2 >= options.batch;

@@ -70,6 +70,7 @@ FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
   add("epochs", options.epochs);
   add("batch", options.batch);
   add("shards", options.shards);
+  add("batch norms", trainer.options.sync_batch_norm ? "of the whole batch" : "none");
   add("shuffle", options.shuffle);
   add("drop_last", options.drop_last);
   add("patience", options.patience);

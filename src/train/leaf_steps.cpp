@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "dist/rank_group.h"
 #include "model/loss_shares.h"
+#include "train/device_links.h"
 #include "train/recipes.h"
 
 namespace linnet {
@@ -41,8 +42,30 @@ std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const Mod
   const bool overlaps = options.ranks.size() > 1 && shards.own() == 1 &&
                         model.backend->threads() > 0 &&
                         std::ranges::count(options.disabled_passes, kOverlapSums) == 0 &&
+                        !(options.sync_batch_norm && has_batch_norms(model.definition())) &&
                         gradient_buckets(model.definition()).size() > 1;
   return overlaps ? memory.handover : nullptr;
+}
+
+std::shared_ptr<NormSync> norm_sync_of(const TrainingMemory& memory, const ModelState& model,
+                                       const Shards& shards, const TrainerOptions& options,
+                                       std::int64_t samples, std::int64_t batch) {
+  if (!options.sync_batch_norm || !has_batch_norms(model.definition()) || shards.count == 1) {
+    return nullptr;
+  }
+  const std::int64_t ranks = options.ranks.size();
+  require(shards.own() == 1,
+          "sync_batch_norm needs all parts of a batch at the same time, one for each rank; got {} "
+          "shards on {} ranks",
+          shards.count, ranks);
+  require(model.backend->threads() > 0, "sync_batch_norm is for the CPU; got the device '{}'",
+          model.backend->name());
+  const std::int64_t least = samples % batch == 0 ? batch : std::min(samples, samples % batch);
+  require(least >= ranks,
+          "sync_batch_norm needs a sample of every batch on each of {} ranks; a batch has {}: "
+          "drop_last leaves out an epoch's last one",
+          ranks, least);
+  return memory.norms;
 }
 
 std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards) {
@@ -70,6 +93,10 @@ LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key
     keep_.push_back(session.add_program(keep_recipe(key, model, level, memory)));
     add_.push_back(session.add_program(add_recipe(key, model, level, memory)));
   }
+  if (ranks.size() > 1 && dynamic_cast<const LinkedDevice*>(model.backend.get()) != nullptr) {
+    add_linked_ = session.add_program(add_recipe(key, model, levels_of(own), memory));
+  }
+  norms_ = step.norms;
   finish_ = session.add_program(finish_recipe(key, model, data, step, memory));
   if (step.handover != nullptr) {
     handover_ = step.handover;
@@ -115,11 +142,29 @@ void LeafSteps::add_up(std::span<const LeafRows> leaves, const RunLeaf& run) {
     add_buckets(told, run, name);
     return;
   }
-  const std::size_t own = told.size() / ranks;
+  if (norms_ == nullptr) {
+    const bool empty = !sum_own(told, run);
+    if (!add_linked(told.front().step, name, empty)) add_ranks(0, name, empty);
+    return;
+  }
+  const std::string norms =
+      fmt::format("the statistics of batch norms at step {}", told.front().step.step);
+  norms_->sum = [&](std::span<double> sums) { RankAccess::group(ranks_)->sum(sums, norms); };
+  try {
+    sum_own(told, run);
+  } catch (...) {
+    norms_->sum = nullptr;
+    throw;
+  }
+  norms_->sum = nullptr;
+  add_ranks(0, name, false);
+}
+
+bool LeafSteps::sum_own(std::span<const LeafRows> told, const RunLeaf& run) {
+  const std::size_t own = told.size() / static_cast<std::size_t>(ranks_.size());
   const std::size_t first = own * static_cast<std::size_t>(ranks_.rank());
-  const bool any = sum(told, first, levels_of(own),
-                       [&](std::size_t leaf, const LeafRows& rows) { run(leaf - first, rows); });
-  add_ranks(0, name, !any);
+  return sum(told, first, levels_of(own),
+             [&](std::size_t leaf, const LeafRows& rows) { run(leaf - first, rows); });
 }
 
 void LeafSteps::add_buckets(std::span<const LeafRows> told, const RunLeaf& run,
@@ -188,6 +233,32 @@ void LeafSteps::add_ranks(std::size_t begin, const std::string& name, bool empty
   ranks.sum(std::span<double>(counters), name);
   if (!on_host) backend.upload(buffer, begin, std::as_bytes(sums));
   backend.upload(buffer, layout_.counters, counter_bytes);
+}
+
+bool LeafSteps::add_linked(const StepInfo& step, const std::string& name, bool empty) {
+  if (add_linked_ == nullptr) return false;
+  RankGroup& ranks = *RankAccess::group(ranks_);
+  if (!memory_->links) memory_->links = link_devices(*model_.backend, ranks);
+  DeviceLinks* links = memory_->links->get();
+  if (links == nullptr) return false;
+  Buffer& buffer = *memory_->gradients;
+  const BufferPart floats{0, layout_.bytes};
+  const BufferPart counters{layout_.counters, sizeof(double) * kCounters};
+  if (empty) {
+    std::ranges::fill(host_sums({floats.begin, floats.bytes}), kNeutral);
+    model_.backend->upload(buffer, floats.begin, std::as_bytes(std::span(sums_)));
+    const std::array<double, kCounters> none{};
+    model_.backend->upload(buffer, counters.begin, std::as_bytes(std::span(none)));
+  }
+  ranks.named(name, [&] {
+    if (ranks.reduce() == RankReduce::fast) return links->sum(buffer, floats, counters);
+    const std::size_t room = layout_.level(keep_.size());
+    for (int bit = 1; bit < ranks.size(); bit *= 2) {
+      links->exchange(ranks.rank() ^ bit, buffer, {0, layout_.measured}, room);
+      add_linked_->program->run(step, 1, 0);
+    }
+  });
+  return true;
 }
 
 bool LeafSteps::sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,

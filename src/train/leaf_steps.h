@@ -33,6 +33,13 @@ Shards own_shards(std::int64_t asked, const Ranks& ranks);
 std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const ModelState& model,
                                          const Shards& shards, const TrainerOptions& options);
 
+/// Returns who sums the statistics of batch norms (TrainingStep::norms); null unless
+/// TrainerOptions::sync_batch_norm asks for it, there are norms, and several ranks. Throws Error
+/// where a rank does not have exactly one leaf, with rows, of every batch of such a size.
+std::shared_ptr<NormSync> norm_sync_of(const TrainingMemory& memory, const ModelState& model,
+                                       const Shards& shards, const TrainerOptions& options,
+                                       std::int64_t samples, std::int64_t batch);
+
 /// Returns the leaves of a batch, which `batch` describes.
 std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards);
 
@@ -62,9 +69,14 @@ class LeafSteps {
   /// Sums the leaves [first, first + 2^level) where there are such; returns whether any has rows.
   bool sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,
            const RunLeaf& run);
+  /// Sums the leaves of this rank; returns whether any has rows.
+  bool sum_own(std::span<const LeafRows> told, const RunLeaf& run);
   /// Sums what the ranks' leaves left from byte `begin` on, and their counters; `empty`: this one
   /// left nothing.
   void add_ranks(std::size_t begin, const std::string& name, bool empty);
+  /// Does the same from byte 0 on over links between the devices, where there are such; returns
+  /// whether there are.
+  bool add_linked(const StepInfo& step, const std::string& name, bool empty);
   /// Returns a part of what a leaf leaves; of a device: room for it.
   std::span<float> host_sums(const Bucket& part);
   /// Sums the gradients of the ranks' only leaves while they are found.
@@ -78,10 +90,12 @@ class LeafSteps {
   LeafLayout layout_;
   std::vector<float> sums_;  ///< of a device, on their way to other ranks
   std::shared_ptr<SumHandover> handover_;
+  std::shared_ptr<NormSync> norms_;
   std::vector<Bucket> buckets_;
   std::unique_ptr<BackgroundSum> background_;  ///< null: sums begin after the leaves
   std::vector<CachedProgram*> keep_;           ///< by level of the tree
   std::vector<CachedProgram*> add_;
+  CachedProgram* add_linked_ = nullptr;  ///< adds what a device got from another; null: none does
   CachedProgram* finish_ = nullptr;
 };
 

@@ -34,10 +34,11 @@ StepData without_samples(StepData data) {
 }
 
 std::string describe(const TrainingStep& step) {
-  return fmt::format("shuffle {} optimizer {} average {} {} at {} without {}{}{}", step.shuffle,
+  return fmt::format("shuffle {} optimizer {} average {} {} at {} without {}{}{}{}", step.shuffle,
                      text_of(step.optimizer), step.average.decay, step.average.warmup, step.moments,
                      join(step.disabled_passes, " "), step.recompute ? " recomputed" : "",
-                     step.handover != nullptr ? " overlapped" : "");
+                     step.handover != nullptr ? " overlapped" : "",
+                     step.norms != nullptr ? " synchronised" : "");
 }
 
 template <class Build>

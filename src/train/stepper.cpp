@@ -61,7 +61,9 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
            .moments = objective.moments,
            .disabled_passes = trainer.options.disabled_passes,
            .recompute = trainer.options.recompute,
-           .handover = handover_of(*objective.memory, *objective.model, shards_, trainer.options)};
+           .handover = handover_of(*objective.memory, *objective.model, shards_, trainer.options),
+           .norms = norm_sync_of(*objective.memory, *objective.model, shards_, trainer.options,
+                                 samples, options_.size)};
   trains_ = trained_parameters(network, step_.optimizer);
   check_batch_norms(read_.run_of(network), samples, options_.size,
                     static_cast<std::int64_t>(shards_.count), trains_);

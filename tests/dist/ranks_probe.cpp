@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a job that adds arrays: what the tests of faults kill and stop.
-//   ranks_probe mpi|gloo STEPS FLOATS MILLISECONDS [DEADLINE [START]]
+//   ranks_probe mpi|mpi-fast|gloo|gloo-fast STEPS FLOATS MILLISECONDS [DEADLINE [START]]
 // RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT as torchrun sets them.
 #include <fmt/format.h>
 #include <linnet/ranks.h>
@@ -36,7 +36,9 @@ void print(const std::string& line) {
 
 int work(const std::vector<std::string>& arguments) {
   linnet::RanksOptions options;
-  options.engine = arguments.at(0) == "mpi" ? RankEngine::mpi : RankEngine::gloo;
+  const std::string& engine = arguments.at(0);
+  options.engine = engine.starts_with("mpi") ? RankEngine::mpi : RankEngine::gloo;
+  if (engine.ends_with("-fast")) options.reduce = linnet::RankReduce::fast;
   options.rank = std::stoi(variable("RANK", "0"));
   options.size = std::stoi(variable("WORLD_SIZE", "1"));
   options.local_rank = std::stoi(variable("LOCAL_RANK", "0"));

@@ -29,7 +29,7 @@ class Job:
         self.folder = tempfile.TemporaryDirectory()
         self.port = port or free_port()
         self.processes = {}
-        if engine == "mpi":
+        if engine.startswith("mpi"):
             command = [MPIEXEC, "--allow-run-as-root", "--oversubscribe", "-n", str(size)]
             self._start(0, command + [PROBE, engine, *arguments], {})
             return
@@ -102,6 +102,15 @@ class Ranks(unittest.TestCase):
             totals.update(found)
         self.assertEqual(len(totals), 1)
 
+    def test_the_engines_own_sums(self):
+        for engine in ("gloo-fast", "mpi-fast") if MPIEXEC else ("gloo-fast",):
+            job = self.job(engine, 4, "3", "100000", "0")
+            for rank in job.processes:
+                self.assertEqual(job.wait(rank), 0, job.output(rank))
+            found = re.findall(r"total (\S+)", job.all_output())
+            # Of 1 to 4 and 4 times i % 7: whole numbers, which every order adds alike.
+            self.assertEqual(found, [f"{3 * sum(10 + 4 * (i % 7) for i in range(100000))}"] * 4)
+
     def lose(self, engine, sent, lost, how):
         """A rank of four gets a signal; the others must name it, and none of them its partner."""
         job = self.job(engine, 4, "1000000", "10000", "1", "2")
@@ -110,7 +119,7 @@ class Ranks(unittest.TestCase):
         os.kill(process, sent)
         expected = rf"lost rank: rank {lost} {how} in the sum of gradients at step \d+\n"
         try:
-            if engine == "mpi":
+            if engine.startswith("mpi"):
                 self.assertNotEqual(job.wait(), 0)
                 self.assertRegex(job.output(), expected)
                 self.assertEqual(set(re.findall(r"lost rank: rank (\d)", job.output())), {str(lost)})
@@ -128,14 +137,17 @@ class Ranks(unittest.TestCase):
     def test_a_killed_rank_is_named(self):
         for lost in (0, 2):
             self.lose("gloo", signal.SIGKILL, lost, "ended")
+        self.lose("gloo-fast", signal.SIGKILL, 2, "ended")
 
     def test_a_stopped_rank_is_named(self):
         for lost in (0, 2):
             self.lose("gloo", signal.SIGSTOP, lost, r"did not answer for \d+ s")
+        self.lose("gloo-fast", signal.SIGSTOP, 2, r"did not answer for \d+ s")
 
     @unittest.skipUnless(MPIEXEC, "MPI is not installed")
     def test_a_stopped_rank_of_mpi_is_named(self):
-        self.lose("mpi", signal.SIGSTOP, 2, r"did not answer for \d+ s")
+        for engine in ("mpi", "mpi-fast"):
+            self.lose(engine, signal.SIGSTOP, 2, r"did not answer for \d+ s")
 
     def test_ranks_that_are_cut_off_are_named(self):
         """Two hosts, the second one a network namespace, and a cable between them."""

@@ -35,11 +35,14 @@ struct How {
   FitOptions options = {.epochs = 2, .batch = 16, .shards = 4};
   int threads = 1;
   Dataset data = pixels(54);  // 3 batches of 16 and one of 6
+  bool sync_batch_norm = false;
+  RankReduce reduce = RankReduce::tree;
 };
 
 Left trained(const How& how, const Ranks& ranks) {
   Model model(how.network, {.device = "cpu", .threads = how.threads, .seed = 3});
-  Trainer trainer(model, how.objective, {.seed = 9, .ranks = ranks});
+  Trainer trainer(model, how.objective,
+                  {.seed = 9, .sync_batch_norm = how.sync_batch_norm, .ranks = ranks});
   const History history = trainer.fit(how.data, how.options);
   Left left{.weights = all_weights(model), .losses = {}};
   for (const EpochReport& epoch : history.epochs) {
@@ -52,9 +55,10 @@ Left trained(const How& how, const Ranks& ranks) {
 /// Returns what each of so many ranks is left with.
 std::vector<Left> on_ranks(int size, const How& how) {
   std::vector<Left> all(static_cast<std::size_t>(size));
-  const std::vector<std::string> failures = run_ranks(size, [&](const Ranks& ranks) {
+  const auto body = [&](const Ranks& ranks) {
     all[static_cast<std::size_t>(ranks.rank())] = trained(how, ranks);
-  });
+  };
+  const std::vector<std::string> failures = run_ranks(size, body, {}, how.reduce);
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
   return all;
 }
@@ -128,6 +132,55 @@ TEST(Ranks, SumGradientsWhileTheyAreFound) {
   equals_one_rank(how, "several buckets");
   how.options.shards = 2;
   equals_one_rank(how, "two ranks");
+}
+
+/// Returns |a - b| / |b|.
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    norm += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference / norm);
+}
+
+TEST(Ranks, SumInTheEnginesOrderWhereThatIsAskedFor) {
+  How how;
+  const Left tree = trained(how, {});
+  how.reduce = RankReduce::fast;
+  const std::vector<Left> fast = on_ranks(4, how);
+  EXPECT_LT(distance(fast[0].weights, tree.weights), 1e-5);
+  EXPECT_NE(fast[0].weights, tree.weights);
+  for (const Left& left : fast) EXPECT_EQ(left.weights, fast[0].weights);
+}
+
+TEST(Ranks, NormalizeByTheWholeBatchWhereThatIsAskedFor) {
+  How how{.network = with_batch_norm(), .options = {.epochs = 1, .batch = 18, .shards = 1}};
+  how.objective.optimizer = SGD{.learning_rate = 0.1};
+  const Left whole = trained(how, {});
+  how.options.shards = 0;
+  EXPECT_GT(distance(on_ranks(2, how)[0].weights, whole.weights), 1e-3);  // of each part
+  how.sync_batch_norm = true;
+  for (const int size : {2, 4}) {
+    for (const Left& left : on_ranks(size, how)) {
+      EXPECT_LT(distance(left.weights, whole.weights), 1e-5) << size;
+      EXPECT_NEAR(left.losses[0], whole.losses[0], 1e-5);
+    }
+  }
+}
+
+TEST(Ranks, RefuseNormsOfAWholeBatchThatIsNotThere) {
+  How how{.network = with_batch_norm(), .options = {.epochs = 1, .batch = 16, .shards = 4}};
+  how.sync_batch_norm = true;
+  const auto refused = [&] {
+    return run_ranks(2, [&](const Ranks& ranks) { trained(how, ranks); })[0];
+  };
+  EXPECT_NE(refused().find("one for each rank; got 4 shards on 2 ranks"), std::string::npos);
+  how.options.shards = 0;
+  how.data = pixels(33);
+  EXPECT_NE(refused().find("a sample of every batch on each of 2 ranks; a batch has 1"),
+            std::string::npos);
 }
 
 TEST(Ranks, AreOneShardEachByDefault) {

@@ -278,7 +278,9 @@ int train_rank(const TrainOptions& options, const CLI::App& command, const Ranks
 }
 
 int train_job(const TrainOptions& options, const CLI::App& command) {
-  const Ranks ranks = ranks_of_environment(options.rank_deadline);
+  const Ranks ranks =
+      ranks_of_environment(options.rank_deadline,
+                           options.reduce == "fast" ? RankReduce::fast : RankReduce::tree);
   try {
     return train_rank(options, command, ranks);
   } catch (const RankError&) {

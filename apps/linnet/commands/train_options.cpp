@@ -155,6 +155,12 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_flag("--recompute", o.recompute,
                    "Compute concatenations and activations after batch norms again for the "
                    "gradients instead of keeping them: less memory, the same weights, more time");
+  command.add_flag("--sync-batch-norm", o.sync_batch_norm,
+                   "On several processes with one shard each: batch norms take the statistics of "
+                   "the whole batch");
+  command.add_option(
+      "--disable-pass", o.disabled_passes,
+      "For diagnosis: leave out this pass over the graph, of those that `linnet plan` names");
   command.add_flag("--drop-last", o.drop_last,
                    "Leave out the last, incomplete batch of each epoch");
   command.add_option("--epochs", o.epochs, "Passes over the training set")->check(at_least(1));
@@ -222,6 +228,11 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       .add_option("--rank-deadline", o.rank_deadline,
                   "Seconds of silence after which another process of the job is lost")
       ->check(CLI::Range(1.0, 1e6));
+  command
+      .add_option("--reduce", o.reduce,
+                  "How the gradients of processes are added: tree (the same bits on any number of\n"
+                  "them) or fast (in the order of MPI's or Gloo's own all-reduce)")
+      ->check(one_of({"tree", "fast"}));
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.footer(
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
@@ -299,6 +310,9 @@ Job job_of(const TrainOptions& options) {
   t.batch = options.batch.value_or(t.batch);
   t.shards = options.shards.value_or(t.shards);
   t.recompute = t.recompute || options.recompute;
+  t.sync_batch_norm = t.sync_batch_norm || options.sync_batch_norm;
+  t.disabled_passes.insert(t.disabled_passes.end(), options.disabled_passes.begin(),
+                           options.disabled_passes.end());
   t.memory_limit = options.memory_limit.value_or(t.memory_limit);
   t.streamed = t.streamed || options.streamed;
   t.prefetch = options.prefetch.value_or(t.prefetch);

@@ -36,6 +36,8 @@ struct TrainOptions {
   std::optional<std::int64_t> shards;
   std::optional<std::size_t> memory_limit;
   bool recompute = false;
+  bool sync_batch_norm = false;
+  std::vector<std::string> disabled_passes;
   std::optional<std::int64_t> prefetch;
   bool streamed = false;
   bool drop_last = false;
@@ -55,6 +57,7 @@ struct TrainOptions {
   std::string resume;
   std::string out;
   double rank_deadline = 10;
+  std::string reduce = "tree";
   bool json = false;
   bool quiet = false;  ///< no argument: nothing is shown of a training that goes well
   /// Text of the configuration with which a run was started, no argument; empty: read the file.

@@ -40,8 +40,9 @@ int started_by_mpi() {
 
 }  // namespace
 
-Ranks ranks_of_environment(double deadline) {
+Ranks ranks_of_environment(double deadline, RankReduce reduce) {
   RanksOptions options;
+  options.reduce = reduce;
   options.deadline_seconds = deadline;
   options.size = number_of("WORLD_SIZE", 1, 1 << 20, 1);
   const bool torchrun = !text_of("RANK").empty() && options.size > 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in liblinnet_gloo.so: messages between two processes by Gloo over TCP, by its buffers of
-// single sends and receives.
+// single sends and receives, and its all-reduce for RankReduce::fast.
+#include <gloo/allreduce.h>
+#include <gloo/math.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
@@ -11,8 +13,10 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <future>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "base/check.h"
 #include "base/version.h"
@@ -20,6 +24,8 @@
 
 namespace linnet {
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr std::uint64_t kSlot = 1;
 // Gloo closes every connection when one of its waits is too long: the watch decides instead.
@@ -130,8 +136,35 @@ class GlooWire : public Wire {
     });
   }
 
+  void begin_sum(std::span<float> values) override {
+    // It returns when it is done, so it has a thread; one that waits for a lost rank never ends.
+    std::promise<void> done;
+    sum_ = done.get_future();
+    std::thread([context = context_, values, done = std::move(done)]() mutable {
+      try {
+        with_gloo([&] {
+          gloo::AllreduceOptions options(context);
+          options.setOutput(values.data(), values.size());
+          options.setReduceFunction(
+              static_cast<void (*)(void*, const void*, const void*, std::size_t)>(
+                  &gloo::sum<float>));
+          options.setTimeout(kForever);
+          gloo::allreduce(options);
+        });
+        done.set_value();
+      } catch (...) {
+        done.set_exception(std::current_exception());
+      }
+    }).detach();
+  }
+
   bool wait() override {
     if (interrupted_.exchange(false)) return false;
+    if (sum_.valid()) {
+      if (sum_.wait_for(10ms) != std::future_status::ready) return false;
+      sum_.get();
+      return true;
+    }
     return with_gloo([&] {
       if (in_ != nullptr && !in_->waitRecv(kForever)) return false;
       {
@@ -160,13 +193,16 @@ class GlooWire : public Wire {
     } catch (const Error&) {
       // The connections are gone already.
     }
+    // Without connections nothing is written any more but what is being added now.
+    if (sum_.valid()) sum_.wait_for(1s);
   }
 
  private:
   int rank_;
   int size_;
   std::shared_ptr<gloo::rendezvous::Context> context_;
-  std::mutex mutex_;  // of the buffers themselves, which interrupt() may reach at any time
+  std::future<void> sum_;  ///< that was begun
+  std::mutex mutex_;       // of the buffers themselves, which interrupt() may reach at any time
   std::unique_ptr<gloo::transport::UnboundBuffer> in_;
   std::unique_ptr<gloo::transport::UnboundBuffer> out_;
   std::atomic<bool> interrupted_{false};

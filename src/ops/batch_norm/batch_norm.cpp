@@ -95,7 +95,9 @@ std::vector<Value> BatchNormOp::gradient(const GradientArgs& args) const {
   std::vector<Value> operands{dy, node.inputs[In::x], node.inputs[In::gamma],
                               node.outputs[Out::mean], node.outputs[Out::inv_std]};
   if (masked) operands.push_back(node.outputs[Out::y]);
-  const BatchNormGradAttrs grad{.residual = residual && masked, .activation = attrs().activation};
+  const BatchNormGradAttrs grad{.residual = residual && masked,
+                                .activation = attrs().activation,
+                                .sync = attrs().sync};
   const std::vector<Value> made =
       args.graph.add(std::make_shared<BatchNormGradOp>(grad), std::move(operands), node.name);
   std::vector<Value> gradients(node.inputs.size());
@@ -230,7 +232,9 @@ std::vector<int> BatchNormInferenceOp::in_place() const {
 }
 
 std::vector<ValueType> BatchNormGradOp::infer(std::span<const ValueType> inputs) const {
-  const auto& [residual, activation, from_input] = attrs();
+  const bool residual = attrs().residual;
+  const bool from_input = attrs().from_input;
+  const Activation activation = attrs().activation;
   const bool masked = activation == Activation::relu;
   require_fusable(activation);
   require(masked || !residual, "expected a residual's gradient after a relu alone");

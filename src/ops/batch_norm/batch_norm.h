@@ -2,16 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 
 #include "ops/activation/activation.h"
 
 namespace linnet {
+
+/// Sums an array over all ranks that compute parts of a batch, in the order of its norms. Empty:
+/// this one has all of it.
+struct NormSync {
+  std::function<void(std::span<double>)> sum = {};
+};
 
 struct BatchNormAttrs {
   double epsilon = 1e-5;
   double momentum = 0.1;  ///< weight of the batch in the running statistics, as in PyTorch
   bool residual = false;  ///< whether a last operand is added before the activation
   Activation activation = Activation::none;  ///< none or relu
+  /// Whose sums give the statistics of the whole batch; null: of these rows alone. In no file.
+  std::shared_ptr<const NormSync> sync = nullptr;
   template <class V>
   void fields(V&& visit) {
     visit("epsilon", epsilon);
@@ -91,6 +102,8 @@ struct BatchNormGradAttrs {
   bool residual = false;  ///< whether the residual's gradient is a last output (relu alone)
   Activation activation = Activation::none;  ///< none or relu
   bool from_input = false;  ///< whether the last operand is beta (C) instead of y (no residual)
+  /// As the norm's: dx is by the sums of the whole batch, dgamma and dbeta are of these rows.
+  std::shared_ptr<const NormSync> sync = nullptr;
   template <class V>
   void fields(V&& visit) {
     visit("residual", residual);

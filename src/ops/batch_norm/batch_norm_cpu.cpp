@@ -82,6 +82,39 @@ Stage normalize_stage(const Rows& s, const Attrs& attrs, std::size_t mean_input,
   });
 }
 
+/// Room for what is summed over ranks, in floats: two sums a channel and the rows, in f64.
+std::int64_t sync_floats(const std::shared_ptr<const NormSync>& sync, std::int64_t channels) {
+  return sync == nullptr ? 0 : 2 * (2 * channels + 1) + 1;
+}
+
+/// Returns that room in the workspace, after `used` floats.
+std::span<double> sync_sums(const Args& args, std::int64_t used, std::int64_t channels) {
+  auto* begin = reinterpret_cast<double*>(args.work() + (used + 1) / 2 * 2);
+  return {begin, static_cast<std::size_t>(2 * channels + 1)};
+}
+
+/// Turns the moments of some rows into those of the whole batch; returns the batch's rows. Sums in
+/// f64: what cancels is below f32's rounding of the means.
+float sync_moments(const NormSync& sync, std::int64_t rows, std::span<double> sums,
+                   const Moments& all) {
+  if (!sync.sum) return static_cast<float>(rows);
+  const std::size_t channels = sums.size() / 2;
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double mean = all.mean[c];
+    sums[c] = static_cast<double>(rows) * mean;
+    sums[channels + c] = all.squares[c] + static_cast<double>(rows) * mean * mean;
+  }
+  sums.back() = static_cast<double>(rows);
+  sync.sum(sums);
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double mean = sums[c] / sums.back();
+    all.mean[c] = static_cast<float>(mean);
+    all.squares[c] =
+        static_cast<float>(std::max(sums[channels + c] - sums.back() * mean * mean, 0.0));
+  }
+  return static_cast<float>(sums.back());
+}
+
 /// Mean and squared distances from it block by block: no cancellation however far the
 /// mean is from 0. The workspace has the moments of the tasks, then scales.
 std::optional<Kernel> prepare_forward(const NodeView& node) {
@@ -89,7 +122,6 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   using Out = BatchNormOp::Out;
   const Rows s = rows_of(node.out(kFirst), node.in(In::x));
   const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
-  const auto count = static_cast<float>(std::max<std::int64_t>(s.rows, 1));
   const auto momentum = static_cast<float>(attrs.momentum);
   const auto epsilon = static_cast<float>(attrs.epsilon);
   const int tasks = s.summing_tasks(0.4);
@@ -99,7 +131,9 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
     return Moments{mean, mean + s.channels};
   };
   Kernel kernel;
-  kernel.workspace_bytes = s.bytes_of_channels(2 * tasks + 1);
+  const std::int64_t used = scale_at + s.channels;
+  kernel.workspace_bytes =
+      sizeof(float) * static_cast<std::size_t>(used + sync_floats(attrs.sync, s.channels));
   kernel.scratch_bytes = s.bytes_of_channels(2);
   kernel.stages.push_back(
       parallel(tasks, s.rows, [=](const Args& args, const Task& task, Range range) {
@@ -113,6 +147,10 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
     for (int t = 1; t < tasks; ++t) {
       const Range range = split(s.rows, tasks, t);
       merge_moments(moments(args.work(), t), range.size(), s.channels, all, range.begin);
+    }
+    auto count = static_cast<float>(std::max<std::int64_t>(s.rows, 1));
+    if (attrs.sync != nullptr) {
+      count = sync_moments(*attrs.sync, s.rows, sync_sums(args, used, s.channels), all);
     }
     for (std::int64_t c = 0; c < s.channels; ++c) {
       const float sum = all.squares[c];
@@ -179,6 +217,28 @@ GradientRows gradient_rows(const Args& args, const Rows& s, const BatchNormGradA
           attrs.from_input ? &line : nullptr};
 }
 
+/// Lets dx follow from the sums of the whole batch.
+Stage sync_gradient_stage(const Rows& s, const std::shared_ptr<const NormSync>& sync,
+                          std::int64_t scale_at) {
+  using In = BatchNormGradOp::In;
+  using Out = BatchNormGradOp::Out;
+  return parallel(1, [=](const Args& args) {
+    if (!sync->sum) return;
+    const std::span<double> sums = sync_sums(args, scale_at + 3 * s.channels, s.channels);
+    const auto channels = static_cast<std::size_t>(s.channels);
+    std::copy_n(args.out(Out::dgamma), channels, sums.begin());
+    std::copy_n(args.out(Out::dbeta), channels, sums.begin() + s.channels);
+    sums.back() = static_cast<double>(s.rows);
+    sync->sum(sums);
+    float* scale = args.work() + scale_at;
+    for (std::size_t c = 0; c < channels; ++c) {
+      const double part = scale[c] / sums.back();
+      scale[channels + c] = static_cast<float>(part * args.in(In::inv_std)[c] * sums[c]);
+      scale[2 * channels + c] = static_cast<float>(part * sums[channels + c]);
+    }
+  });
+}
+
 /// Both sums by task, then all of them and what follows for a channel, then dx. The workspace has
 /// the products of the tasks, their sums, then the lines by which dx follows, scale first.
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
@@ -195,7 +255,9 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                          .shift = attrs.from_input ? args.in(In::beta) : nullptr};
   };
   Kernel kernel;
-  kernel.workspace_bytes = s.bytes_of_channels(2 * tasks + 3);
+  kernel.workspace_bytes =
+      s.bytes_of_channels(2 * tasks + 3) +
+      sizeof(float) * static_cast<std::size_t>(sync_floats(attrs.sync, s.channels));
   if (attrs.from_input) {
     kernel.stages.push_back(scale_stage(s, In::gamma, In::inv_std, 2 * of_tasks));
   }
@@ -227,6 +289,9 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
       shift[c] = scale[c] * part * dbeta[c];
     }
   }));
+  if (attrs.sync != nullptr) {
+    kernel.stages.push_back(sync_gradient_stage(s, attrs.sync, 2 * of_tasks));
+  }
   kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, Range range) {
     const Normalization line = forward(args);
     GradientRows of = gradient_rows(args, s, attrs, range, line);
