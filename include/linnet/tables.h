@@ -27,7 +27,8 @@ enum class ColumnType : std::uint8_t {
   integer,   ///< whole numbers
   category,  ///< texts, one of several
   boolean,   ///< two values: 0/1, true/false, yes/no, t/f or y/n, in any case
-  /// dates, perhaps with a time: 2024-03-31, 2024-03-31 14:05:00, 31/03/2024, 31.03.2024, 3/31/2024
+  /// dates, perhaps with a time: 2024-03-31, 2024-03-31 14:05:00, 31/03/2024, 31.03.2024,
+  /// 3/31/2024; times with an offset from UTC (+01:00) are read as UTC
   date_time,
   constant,    ///< the same value in all rows
   identifier,  ///< another value in each row: texts, or whole numbers that count up by 1
@@ -47,7 +48,8 @@ struct TableOptions {
   /// Decimal separator, '.' or ','. Unset: ',' where more fields look like 1,5 than like 1.5.
   std::optional<char> decimal = {};
   /// Texts that stand for a missing value, beside the empty field.
-  std::vector<std::string> missing = {"?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-"};
+  std::vector<std::string> missing = {"?",   "NA",  "N/A",  "n/a",  "#N/A", "<NA>",
+                                      "NaN", "nan", "null", "NULL", "None", "-"};
   /// Types of columns, by name or number from 1, instead of the inferred ones.
   std::map<std::string, ColumnType> types = {};
 };
@@ -114,7 +116,8 @@ class Table {
 /// fields are left out. Throws DataError naming the line for a record of another number of fields
 /// than the first, a quote without end and text after a closing quote; naming row and column for
 /// text that is not UTF-8 and for values that a given type does not allow; for two columns of one
-/// name; and for a file without rows. Throws Error for options out of range.
+/// name; for fields that blanks part, spreadsheets and Parquet files; and for a file without rows.
+/// Throws Error for options out of range.
 Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
 
 /// Returns the table of a text in memory, as read_table() reads files. `name` stands for the file

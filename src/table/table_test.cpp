@@ -147,7 +147,9 @@ TEST(Table, NotesTextsThatAreLikelyMeantAsNumbers) {
   EXPECT_EQ(notes("oops"),
             std::vector<std::string>{"the values of 'x' are read as texts, since line 4 holds "
                                      "'oops': 29 of its 30 different values are numbers"});
-  EXPECT_EQ(notes("NA"), std::vector<std::string>{});
+  for (const char* missing : {"NA", "n/a", "#N/A", "<NA>"}) {
+    EXPECT_EQ(notes(missing), std::vector<std::string>{}) << missing;
+  }
   for (const std::string_view end : {"%", " %", "€"}) {
     const std::vector<std::string> said = notes("1" + std::string(end), end);
     ASSERT_EQ(said.size(), 1U) << end;
