@@ -64,8 +64,8 @@ inline void expect_same_on_cuda(const OpPtr& op, const std::vector<ValueType>& t
   const auto* device_step =
       reinterpret_cast<const StepInfo*>(memory.place_copy(&step, sizeof(step)));
   const std::vector<unsigned> zeros(cuda::kTickets);
-  auto* tickets = reinterpret_cast<unsigned*>(
-      memory.place_copy(zeros.data(), zeros.size() * sizeof(unsigned)));
+  auto* tickets =
+      reinterpret_cast<unsigned*>(memory.place_copy(zeros.data(), zeros.size() * sizeof(unsigned)));
   kernel->enqueue({.inputs = device_in,
                    .outputs = device_out,
                    .workspace = memory.place(kernel->workspace_bytes),
