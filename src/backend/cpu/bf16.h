@@ -11,7 +11,7 @@ enum class Products : std::uint8_t {
   fp32,
   /// Operands rounded to bfloat16 and kept as f32, the kernels of fp32: on every processor.
   bf16_rounded,
-  /// Operands in bfloat16, oneDNN's kernels for it; where it has none, as bf16_rounded.
+  /// Operands in bfloat16, kernels for it, own or oneDNN's; where there are none, as bf16_rounded.
   bf16_native,
 };
 

@@ -231,19 +231,14 @@ class Registry {
   /// one: its kernel rounds the operands itself.
   void add_product(std::string_view op, Prepare prepare, Prepare native = nullptr);
   void add_product(std::string_view op, Candidates candidates, Prepare native = nullptr);
-  /// A fused operator that computes in fp32 alone: unsupported at bf16, so that passes leave its
-  /// parts as they are.
-  void add_fp32_only(std::string_view op, Prepare prepare);
-  void add_fp32_only(std::string_view op, Candidates candidates);
   std::optional<Kernel> prepare(const NodeView& node, Products products = Products::fp32,
                                 const Choose& choose = first_candidate<Kernel>) const;
 
  private:
-  enum class InBf16 : std::uint8_t { same, product, none };
   struct Entry {
     std::variant<Prepare, Candidates> kernels;
-    InBf16 in_bf16;
-    Prepare native;
+    bool product = false;
+    Prepare native = nullptr;
 
     std::optional<Kernel> prepare(const NodeView& node, const Choose& choose) const;
   };

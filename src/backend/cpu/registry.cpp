@@ -51,23 +51,15 @@ Kernel packed_in_each_run(Kernel kernel) {
 }
 
 void Registry::add(std::string_view op, Prepare prepare) {
-  kernels_[std::string(op)] = {prepare, InBf16::same, nullptr};
+  kernels_[std::string(op)] = {.kernels = prepare};
 }
 
 void Registry::add_product(std::string_view op, Prepare prepare, Prepare native) {
-  kernels_[std::string(op)] = {prepare, InBf16::product, native};
+  kernels_[std::string(op)] = {.kernels = prepare, .product = true, .native = native};
 }
 
 void Registry::add_product(std::string_view op, Candidates candidates, Prepare native) {
-  kernels_[std::string(op)] = {candidates, InBf16::product, native};
-}
-
-void Registry::add_fp32_only(std::string_view op, Prepare prepare) {
-  kernels_[std::string(op)] = {prepare, InBf16::none, nullptr};
-}
-
-void Registry::add_fp32_only(std::string_view op, Candidates candidates) {
-  kernels_[std::string(op)] = {candidates, InBf16::none, nullptr};
+  kernels_[std::string(op)] = {.kernels = candidates, .product = true, .native = native};
 }
 
 std::optional<Kernel> Registry::Entry::prepare(const NodeView& node, const Choose& choose) const {
@@ -86,10 +78,7 @@ std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
   const auto found = kernels_.find(std::string(node.op.kernels()));
   if (found == kernels_.end()) return std::nullopt;
   const Entry& entry = found->second;
-  if (products == Products::fp32 || entry.in_bf16 == InBf16::same) {
-    return entry.prepare(node, choose);
-  }
-  if (entry.in_bf16 == InBf16::none) return std::nullopt;
+  if (products == Products::fp32 || !entry.product) return entry.prepare(node, choose);
   const auto named = [](Kernel kernel, Bf16Unit unit) {
     const std::string chosen = kernel.engine.empty() ? "" : "; " + kernel.engine;
     kernel.engine = "bf16: " + std::string(to_string(unit)) + chosen;

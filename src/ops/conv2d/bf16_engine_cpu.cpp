@@ -32,6 +32,8 @@ constexpr std::int64_t kTailColumns = 256;
 
 /// Output channels that a gradient by the input sums.
 constexpr std::int64_t kFewTerms = 16;
+/// Input channels, half a vector of them.
+constexpr std::int64_t kFewColumns = 8;
 
 /// Patches whose parts, a line of the kernel's each, fill little of a vector: of one channel.
 bool short_segments(const ConvShape& s) {
@@ -162,7 +164,9 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   using In = Conv2dGradInputOp::In;
   using Out = Conv2dGradInputOp::Out;
   // A pair must not reach from one tap into the next.
-  if (!takes(s) || (s.co % 2 != 0 && s.kw > 1) || s.co < kFewTerms) return std::nullopt;
+  if (!takes(s) || (s.co % 2 != 0 && s.kw > 1) || s.co < kFewTerms || s.c < kFewColumns) {
+    return std::nullopt;
+  }
   Kernel kernel;
   kernel.engine = kEngine;
   const InputGradient gradient(s);

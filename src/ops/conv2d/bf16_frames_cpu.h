@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "backend/cpu/bf16_tiles.h"
 #include "ops/conv2d/correlation_cpu.h"
 

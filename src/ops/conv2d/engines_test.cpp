@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
 
-#include "ops/conv2d/engine_cpu.h"
+#include "backend/cpu/bf16_tiles.h"
+#include "ops/conv2d/bf16_engine_cpu.h"
 
 namespace linnet::cpu {
 namespace {
 
 using Data = std::vector<float>;
+
+constexpr std::int64_t kMostBiases = 64;
 
 Data random_data(std::int64_t count, std::uint32_t seed) {
   std::minstd_rand random(seed);
@@ -26,7 +30,7 @@ Data run(const Kernel& kernel, const Data& a, const Data& b, std::int64_t output
   std::vector<std::byte> workspace(kernel.workspace_bytes + 64, std::byte{0xFF});
   std::vector<std::byte> packed(kernel.packed_bytes + 64, std::byte{0xFF});
   std::vector<std::byte> scratch(kernel.scratch_bytes + 64, std::byte{0xFF});
-  const Data bias = random_data(64, 4);  // a convolution's third operand
+  const Data bias = random_data(kMostBiases, 4);  // a convolution's third operand
   std::vector<void*> inputs{const_cast<float*>(a.data()), const_cast<float*>(b.data()),
                             const_cast<float*>(bias.data())};
   std::vector<void*> results{out.data()};
@@ -52,14 +56,13 @@ void expect_close(const Data& actual, const Data& expected, const std::string& w
   }
 }
 
-/// Every engine that takes a shape computes what im2col does, which the operator's own test checks
-/// against the reference.
-TEST(ConvEngines, AgreeWithIm2col) {
-  struct Case {
-    Shape x, w;
-    Conv2dAttrs attrs;
-  };
-  const std::vector<Case> cases{
+struct Case {
+  Shape x, w;
+  Conv2dAttrs attrs;
+};
+
+std::vector<Case> cases() {
+  return {
       {{3, 8, 9, 16},
        {24, 3, 3, 16},
        {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
@@ -119,11 +122,16 @@ TEST(ConvEngines, AgreeWithIm2col) {
        {40, 5, 5, 8},
        {.stride_h = 2, .stride_w = 2, .pad_top = 1}},
   };
+}
+
+/// Every engine that takes a shape computes what im2col does, which the operator's own test checks
+/// against the reference.
+TEST(ConvEngines, AgreeWithIm2col) {
   const std::vector<const ConvEngine*> engines{&pointwise_engine(), &direct_engine(),
                                                &depthwise_engine(), &whole_image_engine(),
                                                &winograd_engine(),  &onednn_engine()};
   std::vector<int> taken(engines.size(), 0);
-  for (const auto& [x, w, attrs] : cases) {
+  for (const auto& [x, w, attrs] : cases()) {
     const ConvShape s = conv_shape(attrs, x, w, "");
     const Data image = random_data(x.elements(), 1);
     const Data weights = random_data(w.elements(), 2);
@@ -159,6 +167,50 @@ TEST(ConvEngines, AgreeWithIm2col) {
   EXPECT_EQ(taken[4], 3 * 2);  // of 30 images, and of two large ones
   // oneDNN's own engines depend on the processor: none is promised.
   RecordProperty("onednn", taken[5]);
+}
+
+/// On operands that bfloat16 holds own bf16 products sum what im2col sums.
+TEST(ConvEngines, Bf16TilesAgreeWithIm2colOnRoundedOperands) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+  std::vector<Case> all = cases();
+  all.push_back({{70, 8, 8, 16}, {48, 3, 3, 16}, {.pad_top = 1, .pad_left = 1}});  // parts of lines
+  all.push_back({{2, 3, 3, 40}, {1100, 3, 3, 40}, {.pad_top = 2}});  // of channels and columns
+  all.push_back({{1500, 1, 1, 71}, {39, 1, 1, 71}, {}});             // a dense layer
+  all.push_back({{4, 1, 1, 300}, {400, 1, 1, 300}, {}});
+  const auto rounded = [](Data data) {
+    round_to_bf16(data.data(), static_cast<std::int64_t>(data.size()), data.data());
+    return data;
+  };
+  const ConvEngine& base = im2col_engine();
+  const ConvEngine& own = bf16_tiles_engine();
+  std::array<int, 3> taken{};
+  for (const auto& [x, w, attrs] : all) {
+    const ConvShape s = conv_shape(attrs, x, w, "");
+    const Data image = rounded(random_data(x.elements(), 1));
+    const Data weights = rounded(random_data(w.elements(), 2));
+    const Data dz = rounded(random_data(s.n * s.out_pixels() * s.co, 3));
+    const auto outputs = static_cast<std::int64_t>(dz.size());
+    const std::string what = "x=" + to_string(x) + ", w=" + to_string(w);
+    const ConvTail tail{.bias = s.co <= kMostBiases, .activation = Activation::relu};
+    if (const auto kernel = own.forward(s, tail)) {
+      expect_close(run(*kernel, image, weights, outputs),
+                   run(*base.forward(s, tail), image, weights, outputs), what);
+      ++taken[0];
+    }
+    if (const auto kernel = own.grad_input(s)) {
+      expect_close(run(*kernel, dz, weights, x.elements()),
+                   run(*base.grad_input(s), dz, weights, x.elements()), what + " grad_input");
+      ++taken[1];
+    }
+    if (const auto kernel = own.grad_weight(s)) {
+      expect_close(run(*kernel, image, dz, w.elements()),
+                   run(*base.grad_weight(s), image, dz, w.elements()), what + " grad_weight");
+      ++taken[2];
+    }
+  }
+  EXPECT_GT(taken[0], 15);
+  EXPECT_GT(taken[1], 9);
+  EXPECT_GT(taken[2], 15);
 }
 
 /// Its transforms add and subtract before and after the products: a few roundings, no more.
