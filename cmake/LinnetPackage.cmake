@@ -29,6 +29,12 @@ set(linnet_library_package liblinnet${linnet_soversion})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${linnet_library_package})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "${PROJECT_DESCRIPTION}: shared library")
+# oneDNN is opened when a plan needs it: dpkg-shlibdeps does not see that.
+get_property(linnet_onednn_soname GLOBAL PROPERTY LINNET_ONEDNN_SONAME)
+if(linnet_onednn_soname MATCHES "\\.so\\.([0-9]+)$")
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS libdnnl${CMAKE_MATCH_1})
+  set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS libdnnl${CMAKE_MATCH_1})
+endif()
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME liblinnet-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

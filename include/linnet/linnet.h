@@ -36,6 +36,7 @@
 #include <linnet/run_log.h>
 #include <linnet/samples.h>
 #include <linnet/save_dataset.h>
+#include <linnet/scaling.h>
 #include <linnet/schedule.h>
 #include <linnet/series_task.h>
 #include <linnet/series_transform.h>

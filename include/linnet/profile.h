@@ -17,11 +17,13 @@ struct OperatorProfile {
   std::string name;    ///< kind of the operator, e.g. "conv2d"
   std::string layer;   ///< name of the layer that it comes from, e.g. "conv2d_1"
   std::string engine;  ///< engine that the device chose, e.g. "cudnn engine 12"; empty: only one
-  double start = 0;    ///< seconds since the step began; median over the steps
-  double seconds = 0;  ///< time of the operator; median over the steps
-  double share = 0;    ///< share of the seconds of all operators; the shares add up to 1
-  double flops = 0;    ///< floating-point operations of a step, counted from the shapes
-  double bytes = 0;    ///< bytes that a step reads and writes at least
+  std::string
+      shapes;        ///< of the first two operands and the first result, "(8, 4), (2, 4) -> (8, 2)"
+  double start = 0;  ///< seconds since the step began; median over the steps
+  double seconds = 0;           ///< time of the operator; median over the steps
+  double share = 0;             ///< share of the seconds of all operators; the shares add up to 1
+  double flops = 0;             ///< floating-point operations of a step, counted from the shapes
+  double bytes = 0;             ///< bytes that a step reads and writes at least
   double flops_per_second = 0;  ///< flops / seconds; 0 where the time is too short for the clock
   double bytes_per_second = 0;  ///< bytes / seconds; 0 where the time is too short for the clock
   /// Share of the device's ceiling: the larger of flops_per_second / Profile::flops_ceiling and

@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "model/predictor_state.h"
-#include "model/session.h"
+#include "model/model_state.h"
 #include "train/chunks.h"
-#include "train/recipes.h"
+#include "train/watched_program.h"
 
 namespace linnet {
 namespace {
@@ -22,6 +21,7 @@ OperatorProfile describe(const Plan& plan, const NodeTime& time) {
   return {.name = std::string(node.op->name()),
           .layer = node.name,
           .engine = plan.engines.empty() ? std::string() : plan.engines[time.node],
+          .shapes = shapes_of(plan.graph, node),
           .start = time.start,
           .seconds = time.seconds,
           .flops = cost.flops,
@@ -31,10 +31,8 @@ OperatorProfile describe(const Plan& plan, const NodeTime& time) {
 }
 
 /// Times every node of a program in `steps` steps from `next` on, between about as many unwatched.
-/// `run(count)` runs steps and waits for them.
-template <class Run>
 Profile watch(const ModelState& model, Program& program, StepInfo& next, std::int64_t batch,
-              std::int64_t steps, Run run) {
+              std::int64_t steps, const std::function<void(std::uint64_t)>& run) {
   const auto watched = static_cast<std::uint64_t>(steps);
   const auto seconds_of = [&](std::uint64_t count) {
     const Clock::time_point start = Clock::now();
@@ -72,58 +70,25 @@ Profile watch(const ModelState& model, Program& program, StepInfo& next, std::in
 
 Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, std::int64_t steps,
                          const TrainingOptions& options) {
-  require(batch >= 1, "expected a batch of at least 1; got {}", batch);
   require(steps >= 1, "expected at least 1 step; got {}", steps);
-  require(batch <= data.size(), "expected at least {} samples, one batch; the data set '{}' has {}",
-          batch, data.info().name, data.size());
-  ModelState& state = model.state();
-  const NetworkDefinition& network = state.definition();
-  const StepData read = step_data(network, data, options);
-  Session session(state, options.decoders);
-  // Of files one batch is read: what is timed is the device's work on it.
-  BatchStream* stream = read.has_source() ? session.stream(read, batch, 1) : nullptr;
-  const std::int64_t steps_per_epoch = (data.size() + batch - 1) / batch;
-  const TrainingStep step{.shuffle = options.shuffle && stream == nullptr,
-                          .optimizer = resolve(options, network, steps_per_epoch),
-                          .disabled_passes = options.disabled_passes,
-                          .recompute = options.recompute};
-  DataPass pass = session.add_pass(batch, batch,
-                                   training_recipe("profile ", state, read, step,
-                                                   std::make_shared<TrainingMemory>()));
-  session.attach();
-  StepInfo next{.seed = options.seed,
-                .epoch = 1,
-                .samples = static_cast<std::uint64_t>(data.size())};
-  if (stream == nullptr) {
-    session.bind_data(pass, read);
-  } else {
-    session.feed(pass, read, *stream, options.shuffle);
-    pass.hold_first(next);
-    next.samples = static_cast<std::uint64_t>(batch);
-  }
-  Program& program = pass.ready(pass.batch);
-  // Always the same batch: what it holds changes no operator's time.
-  Profile profile = watch(state, program, next, batch, steps, [&](std::uint64_t count) {
-    program.run(next, count, 0);
-    wait_for(state);
-  });
-  profile.notes = session.notes();
-  state.programs->forget("profile ");
+  Profile profile;
+  std::vector<std::string> notes =
+      watch_training(model, data, batch, options,
+                     [&](Program& program, StepInfo& next, const auto& run) {
+                       profile = watch(model.state(), program, next, batch, steps, run);
+                     });
+  profile.notes = std::move(notes);
   return profile;
 }
 
 Profile profile_prediction(Model& model, std::int64_t batch, std::int64_t steps) {
   require(steps >= 1, "expected at least 1 step; got {}", steps);
-  PredictorState predictor{.model = model.state()};
-  const DType type = model.state().definition().inputs[0].dtype;
-  PreparedBatch& prepared = predictor.at(batch, type);
-  StepInfo next = prepared.step();
-  Profile profile =
-      watch(model.state(), prepared.program(), next, batch, steps, [&](std::uint64_t count) {
-        for (; count > 0; --count) prepared.run();
-        wait_for(model.state());
+  Profile profile;
+  std::vector<std::string> notes =
+      watch_prediction(model, batch, [&](Program& program, StepInfo& next, const auto& run) {
+        profile = watch(model.state(), program, next, batch, steps, run);
       });
-  profile.notes = prepared.program().notes();
+  profile.notes = std::move(notes);
   return profile;
 }
 

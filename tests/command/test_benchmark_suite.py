@@ -40,7 +40,6 @@ class Suite(command.CommandTest):
         self.assertIn("busy", result["load"])
         self.assertIn(result["instruction_sets"]["used"], page.stem)
         self.assertRegex(result["versions"]["linnet"]["compiler"], r"^(GCC|Clang) \d")
-        self.assertRegex(result["versions"]["linnet"]["libraries"][0], r"^oneDNN \d")
         row, = result["workloads"]
         self.assertEqual((row["name"], row["batch"], row["samples"], row["data"], row["synthetic"],
                           row["failed"]), ("mnist-cnn", 128, 1280, "digits", False, None))

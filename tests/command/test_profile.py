@@ -70,6 +70,52 @@ class Profile(command.CommandTest):
         self.assert_error("--inference times zeros; leave out --data", "profile",
                           "mnist-cnn", "--inference", "--data", self.data)
 
+    def test_kernels_are_operators_of_the_same_shapes(self):
+        (self.folder / "twice.toml").write_text("""[network]
+input = [28, 28, 1]
+layers = [{type = "conv2d", filters = 4, padding = "same"}, {type = "tanh"},
+          {type = "conv2d", filters = 4, padding = "same"}, {type = "tanh"},
+          {type = "conv2d", filters = 4, padding = "same"}, {type = "tanh"}, {type = "flatten"},
+          {type = "dense", units = 10}]
+""")
+        profile = self.run_json("profile", "twice.toml", "--synthetic", "--batch", 8, "--steps", 2, "--threads", 1)
+        convolutions = {op["shapes"]: op for op in profile["kernels"] if op["operator"] == "conv2d"}
+        twice = convolutions["(8, 28, 28, 4), (4, 3, 3, 4) -> (8, 28, 28, 4)"]
+        self.assertEqual({shapes: op["count"] for shapes, op in convolutions.items()},
+                         {"(8, 28, 28, 1), (4, 3, 3, 1) -> (8, 28, 28, 4)": 1, twice["shapes"]: 2})
+        same = [op for op in profile["operators"] if op["shapes"] == twice["shapes"] and op["operator"] == "conv2d"]
+        self.assertAlmostEqual(sum(op["seconds"] for op in same) / 2, twice["seconds"])
+        self.assertAlmostEqual(sum(op["share"] for op in same), twice["share"])
+        self.assertAlmostEqual(twice["flops"] / twice["seconds"], twice["flops_per_second"])
+        self.assertEqual(sum(op["count"] for op in profile["kernels"]), len(profile["operators"]))
+        out, _ = self.run_linnet("profile", "twice.toml", "--synthetic", "--batch", 8, "--steps", 2, "--kernels")
+        header, *rows = out.split("\n\n")[0].splitlines()
+        self.assertEqual(header.split()[:4], ["operator", "engine", "shapes", "times"])
+        self.assertEqual(len(rows), len(profile["kernels"]))
+
+    def test_scaling(self):
+        scaling = self.run_json(*self.arguments, "--scaling", "--to-threads", "1,2,32")
+        self.assertEqual([point["threads"] for point in scaling["points"]], [1, 2, 32])
+        self.assertEqual((scaling["judged"], scaling["batch"], scaling["mode"]), (32, 16, "train"))
+        alone, two, many = scaling["points"]
+        self.assertEqual((alone["speedup"], alone["efficiency"]), (1, 1))
+        self.assertLessEqual(two["speedup"], 2)
+        self.assertAlmostEqual(many["efficiency"], many["speedup"] / 32)
+        self.assertAlmostEqual(sum(op["seconds"] for op in scaling["operators"]), alone["seconds"])
+        self.assertAlmostEqual(sum(op["lost"] for op in scaling["operators"]), 1 - many["efficiency"])
+        out, _ = self.run_linnet(*self.arguments, "--scaling")
+        points, operators, sentence = out.split("\n\n")
+        self.assertEqual([line.split()[0] for line in points.splitlines()[1:]], ["4", "8", "16", "32", "64", "128"])
+        self.assertTrue(operators.startswith("what stops 32 threads"), operators)
+        self.assertIn("an upper bound", sentence)
+
+    def test_options_that_do_not_go_together(self):
+        self.assert_error("--synthetic needs no data; leave out --data", *self.arguments, "--synthetic")
+        self.assert_error("--scaling has no timeline; leave out --trace", *self.arguments, "--scaling", "--trace", "x")
+        _, err = self.run_linnet("profile", "mnist-cnn", "--all-workloads", status=2)
+        self.assertIn("--all-workloads measures each workload at its own batch sizes", err)
+        self.run_linnet(*self.arguments, "--scaling", "--to-threads", "0", status=2)
+
     def test_a_folder_named_like_a_workload_does_not_hide_it(self):
         (self.folder / "mnist-cnn").mkdir()
         self.assertEqual(self.run_json("profile", "mnist-cnn", "--inference", "--batch", 1,

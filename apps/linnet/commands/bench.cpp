@@ -156,10 +156,12 @@ std::string bench_text(const Json& json, const BenchData& data) {
   if (!json["planned_bytes"].is_null()) {
     out += fmt::format(", {} planned", bytes_text(json["planned_bytes"].get<std::size_t>()));
   }
+  const auto libraries = json["libraries"].get<std::vector<std::string>>();
   return out +
          fmt::format("\nparameters  {}\ndevice      {}, {}, {} threads; {}\nversion     {} ({})\n",
                      text("parameters"), text("device"), text("device_name"), text("threads"),
-                     fmt::join(json["libraries"].get<std::vector<std::string>>(), ", "),
+                     libraries.empty() ? "own kernels alone"
+                                       : fmt::format("{}", fmt::join(libraries, ", ")),
                      text("version"), text("commit"));
 }
 
@@ -187,7 +189,12 @@ int bench(BenchOptions options) {
   options.wanted.seed = options.data_seed.value_or(options.seed);
   if (!options.export_folder.empty()) {
     options.wanted.test = true;
-    export_data(drawn_or_read(job, options.wanted).splits, options.export_folder);
+    const Splits splits = drawn_or_read(job, options.wanted).splits;
+    std::optional<Model> model;
+    if (options.infer()) {
+      model.emplace(network_for(job, splits.train.inputs().at(0).record()), job.model);
+    }
+    export_data(splits, options.export_folder, model ? &*model : nullptr);
     return kSuccess;
   }
   require(!options.infer() || !options.wanted.test,

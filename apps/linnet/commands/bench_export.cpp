@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/bench_export.h"
 
+#include <linnet/onnx.h>
+
 #include <bit>
 #include <span>
 #include <string>
@@ -35,20 +37,25 @@ void export_split(const Dataset& data, const fs::path& folder, const std::string
 
 }  // namespace
 
-void export_data(const Splits& splits, const fs::path& folder) {
+void export_data(const Splits& splits, const fs::path& folder, const Model* model) {
   std::error_code failure;
   fs::create_directories(folder, failure);
   require(!failure, "cannot make the folder '{}': {}", folder.string(), failure.message());
   const Dataset& train = splits.train;
   export_split(train, folder, "");
   if (splits.test.size() > 0) export_split(splits.test, folder, "test_");
-  const Json about{{"name", train.info().name},
-                   {"samples", train.size()},
-                   {"test_samples", splits.test.size()},
-                   {"sample_shape", to_json(train.inputs()[0].record())},
-                   {"sample_dtype", to_string(train.inputs()[0].dtype())},
-                   {"target_dtype", to_string(train.targets()[0].dtype())},
-                   {"classes", train.classes().size()}};
+  Json about{{"name", train.info().name},
+             {"samples", train.size()},
+             {"test_samples", splits.test.size()},
+             {"sample_shape", to_json(train.inputs()[0].record())},
+             {"sample_dtype", to_string(train.inputs()[0].dtype())},
+             {"target_dtype", to_string(train.targets()[0].dtype())},
+             {"classes", train.classes().size()}};
+  try {
+    if (model != nullptr) export_onnx(*model, folder / "model.onnx");
+  } catch (const Error& error) {
+    about["no_model"] = error.what();
+  }
   write_file_atomically(folder / "data.json", about.dump(1) + "\n");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <linnet/datasets.h>
 #include <linnet/profile.h>
+#include <linnet/scaling.h>
 #include <linnet/version.h>
 
 #include <algorithm>
@@ -13,6 +15,8 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "commands/commands.h"
+#include "commands/profile_kernels.h"
+#include "commands/profile_scaling.h"
 #include "commit.h"
 #include "config/device.h"
 #include "config/options.h"
@@ -32,11 +36,15 @@ struct ProfileOptions {
   std::int64_t steps = 20;
   std::string trace;
   bool inference = false;
+  bool synthetic = false;
+  bool kernels = false;
+  bool all_workloads = false;
+  bool scaling = false;
+  std::vector<int> to_threads = {4, 8, 16, 32, 64, 128};
   bool json = false;
 };
 
-Job job_of(const ProfileOptions& options) {
-  Job job = job_from(options.config, options.workload, "linnet profile");
+Job job_of(const ProfileOptions& options, Job job) {
   apply(options.on, job.model);
   job.data = options.data.value_or(job.data);
   job.model.threads = options.threads.value_or(job.model.threads);
@@ -63,18 +71,15 @@ Json profile_json(const Job& job, const Model& model, const Json& data, bool inf
   json["bytes_ceiling"] = profile.bytes_ceiling;
   json["operators"] = Json::array();
   for (const OperatorProfile& op : profile.operators) {
-    json["operators"].push_back({{"operator", op.name},
-                                 {"layer", op.layer},
-                                 {"engine", op.engine},
-                                 {"start", op.start},
-                                 {"seconds", op.seconds},
-                                 {"share", op.share},
-                                 {"flops", op.flops},
-                                 {"bytes", op.bytes},
-                                 {"flops_per_second", op.flops_per_second},
-                                 {"bytes_per_second", op.bytes_per_second},
-                                 {"of_ceiling", op.of_ceiling}});
+    Json row{{"operator", op.name},
+             {"layer", op.layer},
+             {"engine", op.engine},
+             {"shapes", op.shapes},
+             {"start", op.start}};
+    add_rates(row, op);
+    json["operators"].push_back(std::move(row));
   }
+  json["kernels"] = kernels_json(kernels_of(profile));
   json["notes"] = profile.notes;
   json["version"] = version();
   json["commit"] = kCommit;
@@ -139,6 +144,11 @@ std::string profile_text(const Profile& profile) {
                        1e-9 * op->bytes_per_second,
                        op->of_ceiling > 0 ? fmt::format("{:.0f}", 100 * op->of_ceiling) : "-");
   }
+  return out;
+}
+
+std::string totals_text(const Profile& profile) {
+  std::string out;
   if (profile.flops_ceiling > 0) {
     out += fmt::format(
         "\nroof: the lower of {:.0f} GFLOP/s in f32 and {:.1f} GB/s from memory, measured after "
@@ -153,33 +163,107 @@ std::string profile_text(const Profile& profile) {
                    1e6 * profile.operator_seconds, profile.steps);
 }
 
-int profile(const ProfileOptions& options) {
-  const Job job = job_of(options);
-  const bool inference = options.inference || job.forward_only;
-  Model model(job.network, job.model);  // before the data: a missing device costs no download
-  Json data;                            // none for predictions, which are timed on zeros
-  Profile measured;
-  if (inference) {
-    require(!options.data, "--inference times zeros; leave out --data");
-    measured = profile_prediction(model, job.training.batch, options.steps);
-  } else {
-    const LoadedData loaded = load_data(job.data, job.training.seed);
-    if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
-    const Dataset& samples = loaded.splits.train;
-    if (job.for_images) model = Model(network_for(job, samples.inputs()[0].record()), job.model);
+/// A job with its model, and the samples that a training step is measured on.
+struct Subject {
+  Job job;
+  bool inference;
+  Model model;
+  Dataset samples = {};
+  Json data = {};  ///< their name; null for predictions, which are timed on zeros
+
+  /// `synthetic`: one generated batch.
+  Subject(Job of, bool wants_inference, bool synthetic)
+      : job(std::move(of)),
+        inference(wants_inference || job.forward_only),
+        model(job.network, job.model) {  // before the data: a missing device costs no download
+    if (inference) return;
+    if (synthetic) {
+      samples = datasets::synthetic(job.network, job.training.loss, job.training.batch,
+                                    job.training.seed);
+    } else {
+      const LoadedData loaded = load_data(job.data, job.training.seed);
+      if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+      samples = loaded.splits.train;
+      if (job.for_images) {
+        model = Model(network_for(job, samples.inputs()[0].record()), job.model);
+      }
+    }
     data = samples.info().name;
-    measured = profile_training(model, samples, job.training.batch, options.steps, job.training);
   }
+
+  Profile profile(std::int64_t steps) {
+    const std::int64_t batch = job.training.batch;
+    Profile measured = inference ? profile_prediction(model, batch, steps)
+                                 : profile_training(model, samples, batch, steps, job.training);
+    for (const std::string& note : measured.notes) fmt::print(stderr, "linnet: {}\n", note);
+    return measured;
+  }
+  ThreadScaling scaling(std::int64_t steps, const std::vector<int>& threads) {
+    const std::int64_t batch = job.training.batch;
+    return inference ? scaling_of_prediction(model, batch, steps, threads)
+                     : scaling_of_training(model, samples, batch, steps, threads, job.training);
+  }
+};
+
+/// Profiles every workload as benchmarks run it: its training and its predictions, on one generated
+/// batch of their sizes.
+int profile_all(const ProfileOptions& options) {
+  require(options.config.empty() && options.workload.empty() && !options.data && !options.batch &&
+              options.trace.empty() && !options.scaling && !options.inference,
+          "--all-workloads measures each workload at its own batch sizes; of the other options it "
+          "takes --steps, --threads, --device, --precision and --json");
+  Json all = Json::array();
+  for (const std::string& name : workload_names()) {
+    for (const auto& [mode, size] : published_workload(name).published) {
+      fmt::print(stderr, "linnet: {}, {}, batch {}\n", name, mode, size.batch);
+      Job job = job_of(options, published_workload(name));
+      job.training.batch = size.batch;
+      Subject subject(std::move(job), mode == "infer", true);
+      const Profile measured = subject.profile(options.steps);
+      if (options.json) {
+        all.push_back(
+            profile_json(subject.job, subject.model, subject.data, subject.inference, measured));
+      } else {
+        print_out(fmt::format("{}, {}\n\n{}{}\n", name, mode, kernels_text(kernels_of(measured)),
+                              totals_text(measured)));
+      }
+    }
+  }
+  if (options.json) print_json(Json{{"profiles", std::move(all)}});
+  return kSuccess;
+}
+
+int profile_scaling(const ProfileOptions& options, Subject& subject) {
+  require(options.trace.empty(), "--scaling has no timeline; leave out --trace");
+  const ThreadScaling scaling = subject.scaling(options.steps, options.to_threads);
+  if (options.json) {
+    print_json(scaling_json(subject.job.name, subject.inference, scaling));
+  } else {
+    print_out(scaling_text(scaling));
+  }
+  return kSuccess;
+}
+
+int profile(const ProfileOptions& options) {
+  if (options.all_workloads) return profile_all(options);
+  require(!options.synthetic || !options.data, "--synthetic needs no data; leave out --data");
+  Job job = job_of(options, job_from(options.config, options.workload, "linnet profile"));
+  require(!(options.inference || job.forward_only) || !options.data,
+          "--inference times zeros; leave out --data");
+  Subject subject(std::move(job), options.inference, options.synthetic);
+  if (options.scaling) return profile_scaling(options, subject);
+  const Profile measured = subject.profile(options.steps);
   if (!options.trace.empty()) {
     write_file_atomically(
         options.trace,
-        trace_json(job, measured).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+        trace_json(subject.job, measured).dump(1, ' ', false, Json::error_handler_t::replace) +
+            "\n");
   }
-  for (const std::string& note : measured.notes) fmt::print(stderr, "linnet: {}\n", note);
   if (options.json) {
-    print_json(profile_json(job, model, data, inference, measured));
+    print_json(profile_json(subject.job, subject.model, subject.data, subject.inference, measured));
   } else {
-    print_out(profile_text(measured));
+    print_out((options.kernels ? kernels_text(kernels_of(measured)) : profile_text(measured)) +
+              totals_text(measured));
   }
   return kSuccess;
 }
@@ -202,6 +286,20 @@ void add_profile(CLI::App& app, Action& action) {
   add_device_options(*command, options->on);
   command->add_option("--threads", options->threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
+  command->add_flag("--synthetic", options->synthetic,
+                    "Train on generated samples in the shape of the data");
+  command->add_flag("--kernels", options->kernels,
+                    "Print a row for each kernel and shape instead of each operator");
+  command->add_flag("--all-workloads", options->all_workloads,
+                    "Measure the kernels of every workload at the sizes of the benchmarks, on "
+                    "generated samples");
+  command->add_flag("--scaling", options->scaling,
+                    "Compute from the times of single tasks what more threads can reach (CPU)");
+  command
+      ->add_option("--to-threads", options->to_threads,
+                   "Numbers of threads for --scaling; 4,8,16,32,64,128 if not given")
+      ->delimiter(',')
+      ->check(at_least(1, 4096));
   command->add_option("--trace", options->trace,
                       "File for a timeline, which chrome://tracing and ui.perfetto.dev show");
   command->add_flag("--json", options->json, "Print one JSON object instead of a table");

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <linnet/devices.h>
 #include <linnet/version.h>
-#include <oneapi/dnnl/dnnl.h>
 
 #include <utility>
 
+#include "backend/cpu/onednn_library.h"
 #include "commit.h"
 #include "config/device.h"
 #include "config/optimizer.h"
@@ -75,8 +75,9 @@ void add_origin(Json& json, const Model& model, const ModelOptions& options) {
 
 std::vector<std::string> libraries(const Model& model, const ModelOptions& options) {
   if (model.device() != "cpu") return cuda_status(options.cuda.library).libraries;
-  const dnnl_version_t& onednn = *dnnl_version();
-  return {fmt::format("oneDNN {}.{}.{}", onednn.major, onednn.minor, onednn.patch)};
+  const std::string onednn = cpu::onednn_version();
+  if (onednn.empty()) return {};  // the plan needs none of it
+  return {"oneDNN " + onednn};
 }
 
 }  // namespace linnet::command

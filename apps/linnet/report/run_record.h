@@ -27,7 +27,8 @@ void add_speed(Json& json, std::int64_t samples, const Spread& seconds);
 /// version, commit, compiler, the machine, and the libraries that compute.
 void add_origin(Json& json, const Model& model, const ModelOptions& options);
 
-/// Returns text such as "oneDNN 3.1.0", and for a GPU "driver 13.0", "cuDNN 9.19", ...
+/// Returns text such as "oneDNN 3.1.0" (where this process has opened it), and for a GPU
+/// "driver 13.0", "cuDNN 9.19", ...
 std::vector<std::string> libraries(const Model& model, const ModelOptions& options);
 
 }  // namespace linnet::command

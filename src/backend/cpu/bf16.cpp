@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/bf16.h"
 
-#include <dnnl.h>
 #include <linnet/devices.h>
+
+#include "backend/cpu/onednn.h"
 
 namespace linnet {
 
@@ -11,6 +12,7 @@ std::string cpu_bf16() { return std::string(cpu::to_string(cpu::bf16_unit())); }
 namespace cpu {
 
 Bf16Unit bf16_unit() {
+  if (!has_onednn()) return Bf16Unit::none;
   // oneDNN's own answer: it also asks whether the system lets programs use AMX.
   const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
   const auto has = [isa](dnnl_cpu_isa_t wanted) {

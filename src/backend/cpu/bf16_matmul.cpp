@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/bf16_matmul.h"
 
-#include <dnnl.hpp>
-
 #include <array>
 #include <string_view>
 
+#include "backend/cpu/onednn.h"
 #include "backend/cpu/sequential_openmp.h"
 #include "base/check.h"
 

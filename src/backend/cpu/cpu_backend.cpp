@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/cpu_backend.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "backend/cpu/batch_stream.h"
@@ -19,11 +21,29 @@ CpuBackend::CpuBackend(Registry registry, std::shared_ptr<ThreadTeam> team, Prod
       team_(std::move(team)),
       tuner_(options, products, team_) {}
 
+namespace {
+
+/// Takes any candidate, first those that never call oneDNN: a question must not open its library.
+std::optional<Kernel> any_candidate(const NodeView& /*node*/,
+                                    const std::vector<Candidate>& candidates) {
+  constexpr std::array<std::string_view, 4> kOwn{"direct", "winograd", "depthwise", "thin"};
+  for (const bool own : {true, false}) {
+    for (const Candidate& candidate : candidates) {
+      if ((std::ranges::find(kOwn, candidate.engine) != kOwn.end()) != own) continue;
+      if (std::optional<Kernel> kernel = candidate.prepare()) return kernel;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool CpuBackend::supports(const Op& op, std::span<const ValueType> inputs,
                           std::span<const ValueType> outputs) const {
   return op.is_view() ||
          registry_
-             .prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)}, products_)
+             .prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)}, products_,
+                      any_candidate)
              .has_value();
 }
 

@@ -22,17 +22,12 @@ class CpuProgram::Run final : public StagedWork {
 
   std::uint64_t stages() const override { return steps_ * turns_.size(); }
   std::uint32_t tasks(std::uint64_t stage) const override {
-    const Turn& turn = turn_of(stage);
-    return static_cast<std::uint32_t>(turn.chain != nullptr ? turn.chain->parts()
-                                                            : turn.alone.stage->tasks);
+    return static_cast<std::uint32_t>(turn_of(stage).tasks());
   }
   void run(std::uint64_t stage, std::uint32_t index, int thread) override {
     const std::uint64_t repetition = stage / turns_.size();
     const StepInfo step = first_.after(repetition, stride_);
-    const Turn& turn = turn_of(stage);
-    const Task task{static_cast<int>(index), program_.scratch(thread), &step};
-    if (turn.chain != nullptr) return program_.run_part(*turn.chain, task);
-    turn.alone.stage->run(program_.args_[turn.alone.node], task);
+    program_.run_turn(turn_of(stage), {static_cast<int>(index), program_.scratch(thread), &step});
   }
 
  private:
@@ -93,6 +88,11 @@ void CpuProgram::add_chain(const SampleChain& chain) {
   }
   turns_.push_back({{}, &chain});
   turns_.insert(turns_.end(), after.begin(), after.end());
+}
+
+void CpuProgram::run_turn(const Turn& turn, const Task& task) const {
+  if (turn.chain != nullptr) return run_part(*turn.chain, task);
+  turn.alone.stage->run(args_[turn.alone.node], task);
 }
 
 void CpuProgram::run_part(const SampleChain& chain, const Task& task) const {

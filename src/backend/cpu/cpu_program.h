@@ -10,11 +10,12 @@
 #include "backend/cpu/sample_chains.h"
 #include "base/thread_team.h"
 #include "runtime/operands.h"
+#include "runtime/task_times.h"
 
 namespace linnet::cpu {
 
 /// A plan with its kernels bound to addresses, run by a thread team in one parallel region.
-class CpuProgram final : public Program {
+class CpuProgram final : public Program, public TimesTasks {
  public:
   CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
              std::shared_ptr<ThreadTeam> team);
@@ -30,6 +31,8 @@ class CpuProgram final : public Program {
   void run_checked(const StepInfo& step) override;
   std::optional<std::size_t> first_not_finite(const StepInfo& step) override;
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
+  std::vector<StageTimes> stage_times(const StepInfo& first, std::uint64_t steps) override;
+  HandOut hand_out() override;
 
  private:
   struct BoundStage {
@@ -40,10 +43,15 @@ class CpuProgram final : public Program {
   struct Turn {
     BoundStage alone;
     const SampleChain* chain = nullptr;
+
+    int tasks() const { return chain != nullptr ? chain->parts() : alone.stage->tasks; }
+    std::size_t node() const { return chain != nullptr ? chain->nodes.front() : alone.node; }
   };
   class Run;
+  class Watched;
 
   void add_chain(const SampleChain& chain);
+  void run_turn(const Turn& turn, const Task& task) const;
   /// Runs a part of a chain's samples.
   void run_part(const SampleChain& chain, const Task& task) const;
   void pack(const StepInfo& step);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/gemm.h"
 
-#include <dnnl.h>
-
 #include <algorithm>
 
+#include "backend/cpu/onednn.h"
 #include "backend/cpu/panel_product.h"
 #include "backend/cpu/sequential_openmp.h"
 #include "base/check.h"
@@ -76,7 +75,10 @@ RowSums faster_sums(std::int64_t rows) {
   return rows < kFewRows ? RowSums::tiles : RowSums::onednn;
 }
 
-std::size_t gemm_scratch_bytes(const GemmShape& s) { return PackedPlaces(s).bytes; }
+std::size_t gemm_scratch_bytes(const GemmShape& s) {
+  require_onednn();
+  return PackedPlaces(s).bytes;
+}
 
 void gemm(const GemmShape& s, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
           std::byte* scratch, bool accumulate, RowSums sums) {
@@ -100,17 +102,22 @@ void gemm(const GemmShape& s, const Matrix& a, const Matrix& b, float* c, std::i
 }
 
 ProductTasks::ProductTasks(const GemmShape& shape, bool over_rows) : shape_(shape) {
-  constexpr int kEnough = 8;  // tasks, for which smaller blocks are worth their packing
+  // Tasks for which smaller blocks are worth their packing, and the blocks of 48 and of 96.
+  constexpr int kFew = 8;
+  constexpr int kEnough = 32;
+  constexpr int kMany = 64;  // tasks, beyond which blocks stay larger
   constexpr std::int64_t kLargeBlock = 192;
   constexpr std::int64_t kSmallBlock = 48;
   const double cost = 2.0 * static_cast<double>(shape.n) * static_cast<double>(shape.k) / 40;
   const int most = tasks_for(shape.m, cost);
   const std::int64_t reread = over_rows ? 1 : 8;  // packing costs so many times reading again
-  for (std::int64_t least = kLargeBlock; least >= kSmallBlock && count() < kEnough; least /= 2) {
+  for (std::int64_t least = kLargeBlock;
+       least >= kSmallBlock && count() < (2 * least >= kLargeBlock ? kEnough : kFew); least /= 2) {
     const std::int64_t least_columns = over_rows ? least : std::min<std::int64_t>(least, 64);
-    while (2 * count() <= most) {
-      const bool rows = shape.m >= 2 * least * row_parts_;
-      const bool columns = shape.n >= 2 * least_columns * column_parts_;
+    while (2 * count() <= most && (least == kLargeBlock || count() < kEnough)) {
+      const std::int64_t sides = count() < kMany ? 2 : 4;
+      const bool rows = shape.m >= sides * least * row_parts_;
+      const bool columns = shape.n >= sides * least_columns * column_parts_;
       if (!rows && !columns) break;
       // A further part of the rows packs b again, one of the columns reads or packs a.
       const bool cheaper = shape.n * row_parts_ * reread < shape.m * column_parts_;

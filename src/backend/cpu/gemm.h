@@ -28,7 +28,8 @@ enum class RowSums : std::uint8_t { faster, tiles, onednn };
 /// Returns which one is the faster.
 RowSums faster_sums(std::int64_t rows);
 
-/// Returns bytes of scratch that a gemm() of these or smaller dimensions takes.
+/// Returns bytes of scratch that a gemm() of these or smaller dimensions takes. Throws DeviceError
+/// where oneDNN is needed and cannot be opened.
 std::size_t gemm_scratch_bytes(const GemmShape& shape);
 
 /// Computes c = a b, or c += a b, on the calling thread alone, in f32, by oneDNN's sgemm; sums over

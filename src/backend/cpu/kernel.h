@@ -72,16 +72,37 @@ constexpr Range split(std::int64_t total, int tasks, int index) {
   return {total * index / tasks, total * (index + 1) / tasks};
 }
 
-inline constexpr int kMaxTasks = 64;
-
 /// Returns how many tasks `items` of `cost_each` (about one nanosecond of one core a unit) are
-/// worth: tasks shorter than some 20 microseconds cost more to hand out than they save.
+/// worth, at most one an item. Tasks shorter than some 20 microseconds cost more to hand out than
+/// they save. Beyond 64 the number grows with the root of the work, by powers of two, which every
+/// usual number of threads divides: 64 tasks for 1.3 ms, 128 for 5 ms, 512 for 80 ms.
 inline int tasks_for(std::int64_t items, double cost_each) {
-  const double tasks = static_cast<double>(items) * cost_each / 20000.0;
-  return static_cast<int>(
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(tasks), 1,
-                               std::min<std::int64_t>(kMaxTasks,
-                                                      std::max<std::int64_t>(items, 1))));
+  constexpr double kShortest = 20000;
+  constexpr double kEnough = 64;
+  const double worth = static_cast<double>(items) * cost_each / kShortest;
+  double tasks = std::min(worth, kEnough);
+  for (double more = worth; more >= 4 * kEnough; more /= 4) tasks *= 2;
+  return static_cast<int>(std::clamp<std::int64_t>(static_cast<std::int64_t>(tasks), 1,
+                                                   std::max<std::int64_t>(items, 1)));
+}
+
+/// What the partial sums of a node's tasks may take together, unless it says less: 64 MiB.
+inline constexpr std::int64_t kPartialFloats = std::int64_t{16} << 20;
+
+/// Returns how many tasks may have sums of their own, `floats` each, that are added up afterwards:
+/// as many as tasks_for() says and `most_floats` holds, but more than 16 only where adding costs
+/// less than a sixteenth of the work, by powers of two. At least 2, if there is work for them.
+inline int partial_tasks(std::int64_t items, double cost_each, std::int64_t floats,
+                         std::int64_t most_floats = kPartialFloats) {
+  constexpr double kCostOfFloat = 0.25;
+  const std::int64_t each = std::max<std::int64_t>(floats, 1);
+  const double cost = static_cast<double>(items) * cost_each;
+  const int worth = tasks_for(items, cost_each);
+  int most = 16;
+  while (2 * most <= worth && 2 * most * 16 * kCostOfFloat * static_cast<double>(each) <= cost) {
+    most *= 2;
+  }
+  return std::min(worth, static_cast<int>(std::clamp<std::int64_t>(most_floats / each, 2, most)));
 }
 
 /// Parts of a batch whose sums are kept apart: a function of the batch alone, so that sums are the

@@ -22,7 +22,7 @@ inline void add_rows(const float* x, std::int64_t rows, std::int64_t columns, fl
 template <class AddRows>
 Kernel row_sum(std::int64_t rows, std::int64_t columns, double cost_of_row, std::size_t output,
                AddRows add) {
-  const int tasks = std::min(tasks_for(rows, cost_of_row), 16);
+  const int tasks = partial_tasks(rows, cost_of_row, columns);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * columns);
   kernel.stages.push_back(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/tuner.h"
 
-#include <dnnl.h>
 #include <fmt/format.h>
 #include <hwy/targets.h>
 
@@ -10,6 +9,7 @@
 #include <filesystem>
 
 #include "backend/cpu/kernel_trial.h"
+#include "backend/cpu/onednn_library.h"
 #include "base/version.h"
 
 namespace linnet::cpu {
@@ -27,9 +27,8 @@ std::string describe(Products products) {
   // Lower bits are better targets.
   const std::int64_t best =
       std::int64_t{1} << std::countr_zero(static_cast<std::uint64_t>(hwy::SupportedTargets()));
-  const dnnl_version_t& onednn = *dnnl_version();
-  return fmt::format("{}, oneDNN {}.{}.{}, Linnet {}, {}", hwy::TargetName(best), onednn.major,
-                     onednn.minor, onednn.patch, kVersionText,
+  return fmt::format("{}, oneDNN {}, Linnet {}, {}", hwy::TargetName(best),
+                     has_onednn() ? onednn_version() : "missing", kVersionText,
                      products == Products::fp32 ? "fp32" : "bf16");
 }
 
@@ -63,7 +62,8 @@ std::optional<Kernel> kept_choice(const std::string& text,
 
 Tuner::Tuner(const CpuOptions& options, Products products, std::shared_ptr<ThreadTeam> team)
     : measure_(options.tune),
-      machine_(describe(products)),
+      // Describing it opens oneDNN.
+      machine_(options.tune || !options.choices.empty() ? describe(products) : ""),
       team_(std::move(team)),
       choices_(options.choices),
       kept_(options.tune ? machine_cache(options.cache_folder) : TuningCache()) {}

@@ -10,9 +10,6 @@
 namespace linnet::cpu {
 namespace {
 
-/// At so many tasks, at most, that sum rows each; their sums are merged in order.
-constexpr int kMaxSummingTasks = 16;
-
 struct Rows {
   std::int64_t rows = 0;
   std::int64_t channels = 0;
@@ -25,7 +22,10 @@ struct Rows {
   int tasks(double cost_each) const {
     return tasks_for(rows, cost_each * static_cast<double>(channels));
   }
-  int summing_tasks(double cost_each) const { return std::min(tasks(cost_each), kMaxSummingTasks); }
+  /// Tasks that sum rows, two sums a channel; these are merged in order.
+  int summing_tasks(double cost_each) const {
+    return partial_tasks(rows, cost_each * static_cast<double>(channels), 2 * channels);
+  }
   std::size_t bytes_of_channels(std::int64_t count) const {
     return sizeof(float) * static_cast<std::size_t>(count * channels);
   }
@@ -142,17 +142,23 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
         if (s.rows == 0) std::fill_n(to.mean, 2 * s.channels, 0.0F);
         moments_of_range(args, s, range, {block, block + s.channels}, to);
       }));
-  kernel.stages.push_back(parallel(1, [=](const Args& args) {
-    const Moments all = moments(args.work(), 0);
+  // Ranks exchange the moments of all channels at once.
+  const int mergers = attrs.sync != nullptr ? 1 : tasks_for(s.channels, 0.6 * tasks);
+  kernel.stages.push_back(parallel(mergers, s.channels, [=](const Args& args, Range channels) {
+    const auto part = [&](int task) {
+      const Moments of = moments(args.work(), task);
+      return Moments{of.mean + channels.begin, of.squares + channels.begin};
+    };
     for (int t = 1; t < tasks; ++t) {
       const Range range = split(s.rows, tasks, t);
-      merge_moments(moments(args.work(), t), range.size(), s.channels, all, range.begin);
+      merge_moments(part(t), range.size(), channels.size(), part(0), range.begin);
     }
+    const Moments all = moments(args.work(), 0);
     auto count = static_cast<float>(std::max<std::int64_t>(s.rows, 1));
     if (attrs.sync != nullptr) {
       count = sync_moments(*attrs.sync, s.rows, sync_sums(args, used, s.channels), all);
     }
-    for (std::int64_t c = 0; c < s.channels; ++c) {
+    for (std::int64_t c = channels.begin; c < channels.end; ++c) {
       const float sum = all.squares[c];
       const float inv_std = 1.0F / std::sqrt(sum / count + epsilon);
       args.out(Out::mean)[c] = all.mean[c];

@@ -47,15 +47,19 @@ struct InputPhase {
   std::size_t panels_at = 0;  ///< floats into the workspace
 };
 
-/// Taps [begin, end) of the panels of a phase, one by one, since they are reversed.
-void pack_phase(const ConvShape& s, const PatchProduct& product, Range taps, const float* w,
+/// Terms [begin, end) of the panels of a phase, which are C_out for each tap, tap by tap, since
+/// these are reversed.
+void pack_phase(const ConvShape& s, const PatchProduct& product, Range terms, const float* w,
                 float* panels) {
   const CorrelationAxis& rows = product.all.rows;
   const CorrelationAxis& columns = product.all.columns;
-  for (std::int64_t t = taps.begin; t < taps.end; ++t) {
-    const std::int64_t k = rows.tap(t / columns.kernel);
-    const std::int64_t l = columns.tap(t % columns.kernel);
-    product.pack({w + (k * s.kw + l) * s.c, s.taps(), 1}, t * s.co, (t + 1) * s.co, panels);
+  for (std::int64_t t = terms.begin; t < terms.end;) {
+    const std::int64_t tap = t / s.co;
+    const std::int64_t end = std::min((tap + 1) * s.co, terms.end);
+    const std::int64_t k = rows.tap(tap / columns.kernel);
+    const std::int64_t l = columns.tap(tap % columns.kernel);
+    product.pack({w + (t % s.co) * s.taps() + (k * s.kw + l) * s.c, s.taps(), 1}, t, end, panels);
+    t = end;
   }
 }
 
@@ -82,9 +86,9 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   }
   for (const InputPhase& phase : phases) {
     const Correlation& all = phase.product.all;
-    const std::int64_t taps = all.rows.kernel * all.columns.kernel;
-    const int packers = tasks_for(taps, 1.0 * static_cast<double>(s.co * s.c));
-    kernel.stages.push_back(parallel(packers, taps, [=](const Args& args, Range range) {
+    const std::int64_t terms = all.rows.kernel * all.columns.kernel * s.co;
+    const int packers = tasks_for(terms, 1.0 * static_cast<double>(s.c));
+    kernel.stages.push_back(parallel(packers, terms, [=](const Args& args, Range range) {
       pack_phase(s, phase.product, range, args.in(In::w), args.work() + phase.panels_at);
     }));
   }
@@ -135,16 +139,21 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   }
   const int tasks =
       partial_gradients(s, all.lines(), conv_cost(flops) / static_cast<double>(all.lines()));
+  constexpr std::int64_t kPartsAtLeast = 3;  // for which dz is worth packing again
+  const int shares =
+      share_tasks(tasks, all.lines(), conv_cost(flops) / static_cast<double>(all.lines()),
+                  cropped(s, all) ? 1 : gradient.part_count() / kPartsAtLeast);
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
-  kernel.stages.push_back(
-      parallel(tasks, all.lines(), [=](const Args& args, const Task& task, Range range) {
-        float* dw = args.work() + task.index * s.weights();
-        if (cropped(s, gradient.correlation())) {
-          std::fill_n(dw, s.weights(), 0.0F);
-        }
-        gradient.run(args.in(In::x), args.in(In::dz), range, {0, gradient.part_count()}, dw,
-                     task.scratch);
-      }));
+  kernel.stages.push_back(parallel(tasks * shares, [=](const Args& args, const Task& task) {
+    const int partial = task.index / shares;
+    float* dw = args.work() + partial * s.weights();
+    if (cropped(s, gradient.correlation())) {
+      std::fill_n(dw, s.weights(), 0.0F);
+    }
+    gradient.run(args.in(In::x), args.in(In::dz),
+                 split(gradient.correlation().lines(), tasks, partial),
+                 split(gradient.part_count(), shares, task.index % shares), dw, task.scratch);
+  }));
   kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;
 }

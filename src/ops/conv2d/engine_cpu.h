@@ -61,12 +61,24 @@ std::vector<Candidate> forward_candidates(const ConvShape& shape, bool fixed_wei
 /// Nanoseconds of one core for `flops` at a cautious 40 GFLOP/s.
 inline double conv_cost(double flops) { return flops / 40; }
 
-/// Returns how many partial weight gradients are worth it: bounded by the work and by 64 MiB of
-/// them.
+/// Returns how many partial weight gradients are worth it: more than 16 only where adding them
+/// costs less than a 64th of the work. Further tasks are better parts of the weights,
+/// share_tasks().
 inline int partial_gradients(const ConvShape& shape, std::int64_t items, double cost_each) {
-  const std::int64_t fit = (std::int64_t{16} << 20) / std::max<std::int64_t>(shape.weights(), 1);
-  return std::min(tasks_for(items, cost_each),
-                  static_cast<int>(std::clamp<std::int64_t>(fit, 2, 16)));
+  const std::int64_t weights = shape.weights();
+  const auto cheap = static_cast<std::int64_t>(static_cast<double>(items) * cost_each / 16);
+  return partial_tasks(items, cost_each, weights,
+                       std::clamp<std::int64_t>(cheap, 16 * weights, kPartialFloats));
+}
+
+/// Returns in how many parts of its result each of `partials` sums is computed, each a task, where
+/// there are at most `most` that are worth reading the operands again for.
+inline int share_tasks(int partials, std::int64_t items, double cost_each, std::int64_t most) {
+  constexpr std::int64_t kManyItems = 1 << 20;  // tasks_for() must not be bounded by the items
+  const double cost = static_cast<double>(items) * cost_each;
+  const int worth = tasks_for(kManyItems, cost / static_cast<double>(kManyItems));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(worth / partials, 1, std::max<std::int64_t>(most, 1)));
 }
 
 }  // namespace linnet::cpu

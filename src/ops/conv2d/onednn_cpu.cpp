@@ -143,7 +143,7 @@ template <class T>
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   using In = Conv2dOp::In;
   using Out = Conv2dOp::Out;
-  if (s.n == 0) return std::nullopt;
+  if (s.n == 0 || !has_onednn()) return std::nullopt;
   const Blocks blocks(s, tasks_for(s.n, conv_cost(s.flops_per_sample())));
   const auto state = make_state(s, ConvDirection::forward, blocks, tail.bias, kTypeOf<T>);
   if (!state) return std::nullopt;
@@ -176,7 +176,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
 
 template <class T>
 std::optional<Kernel> grad_input(const ConvShape& s) {
-  if (s.n == 0) return std::nullopt;
+  if (s.n == 0 || !has_onednn()) return std::nullopt;
   const Blocks blocks(s, tasks_for(s.n, conv_cost(s.flops_per_sample())));
   const auto state = make_state(s, ConvDirection::grad_input, blocks, false, kTypeOf<T>);
   if (!state) return std::nullopt;
@@ -206,7 +206,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
 template <class T>
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   using In = Conv2dGradWeightOp::In;
-  if (s.n == 0) return std::nullopt;
+  if (s.n == 0 || !has_onednn()) return std::nullopt;
   const Blocks blocks(s, partial_gradients(s, s.n, conv_cost(s.flops_per_sample())));
   const auto state = make_state(s, ConvDirection::grad_weight, blocks, false, kTypeOf<T>);
   if (!state) return std::nullopt;

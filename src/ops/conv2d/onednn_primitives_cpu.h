@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <dnnl.hpp>
-
 #include <cstdint>
 #include <optional>
 
+#include "backend/cpu/onednn.h"
 #include "ops/conv2d/conv2d.h"
 
 namespace linnet::cpu {

@@ -31,11 +31,12 @@ class PatchProduct {
       line_tasks_ = static_cast<int>(std::min<std::int64_t>(most_tasks, cropped_.blocks()));
       return;
     }
-    constexpr std::int64_t kEnough = 8;  // tasks
+    // Tasks: at 64 columns each, reading the images again costs little.
+    const std::int64_t enough = std::clamp(most_tasks, 8, 64);
     constexpr std::int64_t kGroup = 64;
     const std::int64_t blocks = (all.lines() + blocks_.block_lines() - 1) / blocks_.block_lines();
     line_tasks_ = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, most_tasks));
-    const std::int64_t wanted = (kEnough + line_tasks_ - 1) / line_tasks_;
+    const std::int64_t wanted = (enough + line_tasks_ - 1) / line_tasks_;
     const std::int64_t most = (columns + kGroup - 1) / kGroup;
     if (const std::int64_t groups = std::min(wanted, most); groups > 1) {
       width_ = (most + groups - 1) / groups * kGroup;

@@ -70,14 +70,19 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   Kernel kernel;
   if (pixels > 4 * std::max(c, co)) {
     const int tasks = partial_gradients(s, pixels, cost(c, co));
+    constexpr std::int64_t kChannelsAtLeast = 128;  // for which x is worth packing again
+    const int shares = share_tasks(tasks, pixels, cost(c, co), co / kChannelsAtLeast);
     kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * co * c);
     kernel.scratch_bytes = gemm_scratch_bytes({co, c, pixels});
-    kernel.stages.push_back(
-        parallel(tasks, pixels, [=](const Args& args, const Task& task, Range rows) {
-          gemm({co, c, rows.size()}, {args.in(In::dz) + rows.begin * co, co, true},
-               {args.in(In::x) + rows.begin * c, c}, args.work() + task.index * co * c, c,
-               task.scratch);
-        }));
+    kernel.stages.push_back(parallel(tasks * shares, [=](const Args& args, const Task& task) {
+      const int partial = task.index / shares;
+      const Range rows = split(pixels, tasks, partial);
+      const Range channels = split(co, shares, task.index % shares);
+      gemm({channels.size(), c, rows.size()},
+           {args.in(In::dz) + rows.begin * co + channels.begin, co, true},
+           {args.in(In::x) + rows.begin * c, c}, args.work() + (partial * co + channels.begin) * c,
+           c, task.scratch);
+    }));
     kernel.stages.push_back(add_partials_stage(tasks, co * c, Conv2dGradWeightOp::Out::dw));
     return kernel;
   }

@@ -120,8 +120,8 @@ class Products {
       offsets_.push_back(panel_floats_);
       panel_floats_ += kPoints * align_up(panel_floats(terms, group(g).size()));
     }
-    constexpr int kEnough = 8;  // tasks, for which tiles are worth transforming again
-    constexpr int kGroupsAtLeast = 4;
+    constexpr int kEnough = 32;  // tasks, for which tiles are worth transforming again
+    constexpr int kGroupsAtLeast = 2;
     const double tile = 2.0 * static_cast<double>(kPoints * terms * columns);
     tile_tasks_ =
         static_cast<int>(std::clamp<std::int64_t>(tiling.count() / kTaskTiles, 1,
@@ -272,12 +272,14 @@ class WeightPoints {
 
   std::int64_t tiles() const { return tiling_.count(); }
   std::int64_t floats() const { return kPoints * s_.co * s_.c; }
+  std::int64_t outputs() const { return s_.co; }
   std::size_t scratch_bytes() const {
     return lines_bytes() + sizeof(float) * (input_floats() + output_floats() + tile_part() +
                                             panel_part() + align_up(outside()));
   }
-  /// The part of `tiles`, at `to` (16, C_out, C).
-  void run(const float* x, const float* dz, Range tiles, float* to, std::byte* scratch) const {
+  /// The part of `tiles` and of the output channels `co`, at `to` (16, C_out, C).
+  void run(const float* x, const float* dz, Range tiles, Range co, float* to,
+           std::byte* scratch) const {
     auto** lines = reinterpret_cast<const float**>(scratch);
     float* inputs = reinterpret_cast<float*>(scratch + lines_bytes());
     float* outputs = inputs + input_floats();
@@ -290,17 +292,21 @@ class WeightPoints {
       for (std::int64_t t = 0; t < count; ++t) {
         const auto window = tiling_.inputs(x, s_.c, t0 + t, zeros);
         winograd_input(window.data(), s_.c, inputs + t * s_.c, input_stride());
-        const auto pixels = tiling_.outputs<const float>(dz, s_.co, t0 + t, zeros);
-        winograd_output_transposed(pixels.data(), s_.co, outputs + t * s_.co, output_stride());
+        auto pixels = tiling_.outputs<const float>(dz, s_.co, t0 + t, zeros);
+        for (const float*& pixel : pixels) {
+          if (pixel != zeros) pixel += co.begin;
+        }
+        winograd_output_transposed(pixels.data(), co.size(), outputs + t * co.size(),
+                                   output_stride());
       }
       for (std::int64_t p = 0; p < kPoints; ++p) {
         for (std::int64_t t = 0; t < count; ++t)
-          lines[t] = outputs + p * output_stride() + t * s_.co;
-        pack_tiles(lines, count, s_.co, packed_tiles);
+          lines[t] = outputs + p * output_stride() + t * co.size();
+        pack_tiles(lines, count, co.size(), packed_tiles);
         for (std::int64_t t = 0; t < count; ++t) lines[t] = inputs + p * input_stride() + t * s_.c;
         pack_row_panels(lines, 0, count, s_.c, packed_panels);
-        tile_product({count, s_.co, s_.c}, packed_tiles, packed_panels, t0 > tiles.begin,
-                     to + p * s_.co * s_.c, s_.c);
+        tile_product({count, co.size(), s_.c}, packed_tiles, packed_panels, t0 > tiles.begin,
+                     to + (p * s_.co + co.begin) * s_.c, s_.c);
       }
     }
   }
@@ -331,20 +337,22 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   using Out = Conv2dGradWeightOp::Out;
   if (!takes(s)) return std::nullopt;
   const WeightPoints points(s);
-  constexpr std::int64_t kMostFloats = std::int64_t{4} << 20;  // of all tasks' points
-  const int tasks =
-      std::min(tasks_for(points.tiles(), conv_cost(2.0 * static_cast<double>(points.floats()))),
-               static_cast<int>(std::clamp<std::int64_t>(kMostFloats / points.floats(), 2, 16)));
+  constexpr std::int64_t kMostFloats = std::int64_t{4} << 20;  // of all partial points
+  constexpr std::int64_t kChannelsAtLeast = 64;  // for which inputs are worth transforming again
+  const double cost = conv_cost(2.0 * static_cast<double>(points.floats()));
+  const int tasks = partial_tasks(points.tiles(), cost, points.floats(), kMostFloats);
+  const int channel_tasks = share_tasks(tasks, points.tiles(), cost, s.co / kChannelsAtLeast);
   const int adders = tasks_for(s.co, 2.0 * static_cast<double>(tasks * s.c));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * points.floats());
   kernel.scratch_bytes =
       std::max(points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(kPoints * s.c));
-  kernel.stages.push_back(
-      parallel(tasks, points.tiles(), [=](const Args& args, const Task& task, Range range) {
-        points.run(args.in(In::x), args.in(In::dz), range,
-                   args.work() + task.index * points.floats(), task.scratch);
-      }));
+  kernel.stages.push_back(parallel(tasks * channel_tasks, [=](const Args& args, const Task& task) {
+    const int part = task.index / channel_tasks;
+    points.run(args.in(In::x), args.in(In::dz), split(points.tiles(), tasks, part),
+               split(points.outputs(), channel_tasks, task.index % channel_tasks),
+               args.work() + part * points.floats(), task.scratch);
+  }));
   kernel.stages.push_back(
       parallel(adders, s.co, [=](const Args& args, const Task& task, Range channels) {
         auto* sums = reinterpret_cast<float*>(task.scratch);

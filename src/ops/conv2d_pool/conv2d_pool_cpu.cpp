@@ -117,15 +117,18 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                                            dw + taps * s.co);
                       }
                     }}));
-  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+  const int adders = tasks_for(taps + 1, 0.3 * static_cast<double>(parts * s.co));
+  kernel.stages.push_back(parallel(adders, taps + 1, [=](const Args& args, Range rows) {
     float* total = args.work();
     for (int t = 1; t < parts; ++t) {
-      for (std::int64_t i = 0; i < sums; ++i) total[i] += args.work()[t * sums + i];
+      const float* part = total + t * sums;
+      for (std::int64_t i = rows.begin * s.co; i < rows.end * s.co; ++i) total[i] += part[i];
     }
-    for (std::int64_t o = 0; o < s.co; ++o) {
-      for (std::int64_t t = 0; t < taps; ++t) args.out(Out::dw)[o * taps + t] = total[t * s.co + o];
+    for (std::int64_t t = rows.begin; t < rows.end; ++t) {
+      for (std::int64_t o = 0; o < s.co; ++o) {
+        (t < taps ? args.out(Out::dw)[o * taps + t] : args.out(Out::db)[o]) = total[t * s.co + o];
+      }
     }
-    std::copy_n(total + taps * s.co, s.co, args.out(Out::db));
   }));
   return kernel;
 }

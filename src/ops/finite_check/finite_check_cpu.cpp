@@ -18,7 +18,7 @@ constexpr std::uint32_t kExponent = 0x7F800000;
 std::optional<Kernel> prepare(const NodeView& node) {
   using In = FiniteCheckOp::In;
   const std::int64_t elements = node.in(In::x).elements();
-  const int tasks = tasks_for(elements, 0.15);
+  const int tasks = tasks_for(elements, 2.4);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(tasks);
   kernel.stages.push_back(

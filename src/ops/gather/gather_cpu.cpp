@@ -36,9 +36,11 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t rows = node.out(Out::dtable)[0];
   const std::int64_t size = node.out(Out::dtable).sample().elements();
   const std::int64_t count = node.in(In::indices).elements();
-  // Half as much for a row that is zeroed alone. More tasks would not pay: each reads every index.
-  const int wanted =
-      std::min(tasks_for(2 * count + rows, 0.5 * kMoveCost * static_cast<double>(size)), 16);
+  // Half as much for a row that is zeroed alone. Each task reads every index: more than 16 only
+  // where that is a quarter of its moves or less.
+  const double move = 0.5 * kMoveCost * static_cast<double>(size);
+  const int wanted = std::min(tasks_for(2 * count + rows, move),
+                              std::max(16, static_cast<int>(std::min(move / 2, 1024.0))));
   const int row_parts = static_cast<int>(std::clamp<std::int64_t>(rows, 1, wanted));
   const int column_parts =
       static_cast<int>(std::clamp<std::int64_t>(size / kLine, 1, std::max(1, wanted / row_parts)));

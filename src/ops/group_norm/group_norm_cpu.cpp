@@ -156,8 +156,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   using In = GroupNormGradOp::In;
   using Out = GroupNormGradOp::Out;
   const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(In::x));
-  const int tasks =
-      std::min(tasks_for(s.rows, row_cost(s, kGradientCost)), s.channels <= 4096 ? kMaxTasks : 16);
+  const int tasks = partial_tasks(s.rows, row_cost(s, kGradientCost), 2 * s.channels);
   const bool wants_dx = node.output_read[Out::dx];
   Kernel kernel;
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(6 * s.channels);

@@ -38,7 +38,7 @@ std::optional<Kernel> prepare_update(const NodeView& node) {
   const std::int64_t size = size_of(ranges);
   const auto count = static_cast<std::size_t>(moments(settings.rule));
   const bool guarded = attrs.guarded;
-  return one_stage(size, 0.7, [=](const Args& args, const Task& task, Range range) {
+  return one_stage(size, 2.8, [=](const Args& args, const Task& task, Range range) {
     if (guarded && args.in<double>(args.inputs.size() - 1)[0] != 0) return;
     const double norm =
         settings.clip_norm > 0 ? args.in(OptimizerUpdateOp::norm_input(settings.rule))[0] : 0;

@@ -12,17 +12,17 @@ namespace {
 
 /// Slopes of a block of samples that are kept until their products are computed.
 constexpr std::int64_t kSlopeFloats = 1 << 20;
-/// Each backward task has gradients of all weights of its own.
-constexpr int kBackwardTasks = 16;
 
 /// Samples that go through the steps side by side: the more, the less often w_hh is read.
 std::int64_t block_rows(const RecurrentShape& s) {
   return std::clamp<std::int64_t>(s.units / 16 / 4 * 4, 8, 32);
 }
 
-int block_tasks(const RecurrentShape& s, int most) {
+/// A task for each block, but not more than `most` nor than 1,024.
+int block_tasks(const RecurrentShape& s, std::int64_t most = 1024) {
   const std::int64_t rows = block_rows(s);
-  return static_cast<int>(std::clamp<std::int64_t>((s.n + rows - 1) / rows, 1, most));
+  return static_cast<int>(
+      std::clamp<std::int64_t>((s.n + rows - 1) / rows, 1, std::min<std::int64_t>(most, 1024)));
 }
 
 /// Calls f(block) for ranges of at most block_rows() samples.
@@ -132,7 +132,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   using Out = RecurrentOp::Out;
   const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
   const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
-  const int tasks = block_tasks(s, kMaxTasks);
+  const int tasks = block_tasks(s);
   const bool y_read = node.output_read.empty() || node.output_read[Out::y];
   Kernel kernel;
   Floats memory;
@@ -346,7 +346,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::size_t y_input = op.y_input();
   const std::size_t last_input = op.last_input();
   const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
-  const int tasks = block_tasks(s, kBackwardTasks);
+  // Each has gradients of all weights of its own.
+  const int tasks = block_tasks(s, std::max<std::int64_t>(kPartialFloats / gradient_floats(s), 2));
   const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
   Kernel kernel;
   Floats memory;

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# include/onednn_functions.h of the build folder, by which src/backend/cpu/onednn.h calls oneDNN: with
+# LINNET_LOAD_ONEDNN a table of all functions that its header declares, whatever its version, which are
+# looked up when the first is called; else nothing, and the library is linked. Included by src/backend.
+set(linnet_onednn_links DNNL::dnnl)
+set(text "// Written by cmake/LinnetOneDnn.cmake: oneDNN is linked.\n#pragma once\n")
+get_target_property(onednn_type DNNL::dnnl TYPE)
+if(LINNET_LOAD_ONEDNN AND NOT onednn_type STREQUAL "STATIC_LIBRARY")
+  get_target_property(folders DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)
+  find_file(LINNET_ONEDNN_HEADER oneapi/dnnl/dnnl.h PATHS ${folders} NO_CACHE REQUIRED)
+  foreach(config RELWITHDEBINFO RELEASE NONE DEBUG NOCONFIG)
+    get_target_property(soname DNNL::dnnl IMPORTED_SONAME_${config})
+    if(soname)
+      break()
+    endif()
+  endforeach()
+  if(NOT soname)
+    message(FATAL_ERROR "oneDNN's package does not name its library; -DLINNET_LOAD_ONEDNN=OFF links it")
+  endif()
+  set(names "")
+  file(STRINGS ${LINNET_ONEDNN_HEADER} lines REGEX "DNNL_API")
+  foreach(line ${lines})
+    if(line MATCHES "DNNL_API[ *]+(dnnl_[a-z0-9_]+)\\(")
+      list(APPEND names ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES names)
+  set(members "")
+  set(lookups "")
+  set(redirections "")
+  foreach(name ${names})
+    string(APPEND members "  decltype(&::${name}) ${name};\n")
+    string(APPEND lookups " \\\n  X(${name})")
+    string(APPEND redirections "#define ${name} (::linnet::cpu::onednn().${name})\n")
+  endforeach()
+  set(text "// Written by cmake/LinnetOneDnn.cmake: oneDNN is opened when its first function is called.
+#pragma once
+#include <dnnl.h>
+#define LINNET_ONEDNN_FILE \"${soname}\"
+namespace linnet::cpu {
+struct OneDnn {
+${members}};
+const OneDnn& onednn();
+}  // namespace linnet::cpu
+#ifdef LINNET_ONEDNN_NAMES
+#define LINNET_EACH_ONEDNN(X)${lookups}
+#else
+${redirections}#endif
+")
+  set(linnet_onednn_links ${CMAKE_DL_LIBS})
+  set_property(GLOBAL PROPERTY LINNET_ONEDNN_SONAME ${soname})
+endif()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/onednn_functions.h CONTENT "${text}" @ONLY)
