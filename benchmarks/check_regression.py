@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares two results of run.py and reports what changed by more than noise explains.
+"""Compares two results of run.py, or two of kernels.py, and reports what changed by more than noise
+explains.
 
   benchmarks/check_regression.py BEFORE.json AFTER.json
 
 A quantity changed if the bootstrap interval of after / before, of the medians of the repetitions,
 leaves 1 out, and it is further from 1 than its tolerance. Exits with 1 if an engine that is
-watched (--engine, Linnet unless told) got worse, fails or has gone, and with 2 if the files can't
-be compared.
+watched (--engine, Linnet unless told) got worse, fails or has gone, or a kernel of at least 1 % of
+its step got slower, and with 2 if the files can't be compared.
 """
 import argparse
 import json
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import figures
+import kernel_tables
 
 CONFIDENCE = 0.99  # many are compared at once
 SETTINGS = ("device", "precision", "protocol")
@@ -34,6 +36,7 @@ class Quantity:
 QUANTITIES = (Quantity("samples_per_second", "samples/s", 0.03, more_is_better=True),
               Quantity("startup_s", "start-up", 0.1), Quantity("peak_bytes", "memory", 0.03),
               Quantity("loss", "loss", 0.03))
+KERNEL = Quantity("seconds", "seconds", 0.05)
 
 
 @dataclass(frozen=True)
@@ -117,10 +120,44 @@ def compare(before, after):
                                    f"{figures.LEAST_RUNS})")
     remarks += [f"{title_of(key)}: only the second file has it" for key in new
                 if key not in rows_of(before)]
-    for which, result in (("first", before), ("second", after)):
-        if result["load"]["busy"]:
-            remarks.append(f"the machine was busy during the {which}")
-    return changes, remarks
+    return changes, remarks + busy_remarks(before, after)
+
+
+def kernels_by_shape(result):
+    """{what is computed: kernel}; its engine may be another one. The same shapes twice, as with
+    other strides, are told apart by their FLOPs and bytes."""
+    return {tuple(kernel[part] for part in ("workload", "mode", "batch", "operator", "shapes", "flops", "bytes")): kernel
+            for kernel in result["kernels"]}
+
+
+def compare_kernels(before, after):
+    """As compare(), of two results of kernels.py."""
+    changes, remarks = [], []
+    old, new = kernels_by_shape(before), kernels_by_shape(after)
+    for key, was in old.items():
+        row = f"{key[0]}, {key[1]}, batch {key[2]}: {key[3]} {key[4]}"
+        now = new.get(key)
+        if now is None or max(was["share"], now["share"]) < kernel_tables.LEAST_SHARE:
+            continue
+        engine = now["engine"] or "-"
+        if was["engine"] != now["engine"]:
+            engine = f"{was['engine'] or '-'} -> {engine}"
+        change = change_of(was["seconds"], now["seconds"], KERNEL)
+        if change:
+            words, worse = change
+            changes.append(Change(f"{row}, {engine}", "linnet", words, worse))
+    for which, some, others in (("first", old, new), ("second", new, old)):
+        gone = sum(key not in others and kernel["share"] >= kernel_tables.LEAST_SHARE for key, kernel in some.items())
+        remarks += [f"{gone} kernels of at least 1 % of a step are in the {which} file alone"] if gone else []
+    fewest = min((len(kernel["seconds"]) for kernel in [*old.values(), *new.values()]), default=0)
+    if fewest < figures.LEAST_RUNS:
+        remarks.append(f"too few repetitions to judge ({fewest}, wanted {figures.LEAST_RUNS})")
+    return changes, remarks + busy_remarks(before, after)
+
+
+def busy_remarks(before, after):
+    return [f"the machine was busy during the {which}"
+            for which, result in (("first", before), ("second", after)) if result["load"]["busy"]]
 
 
 def why_not(before, after, any_machine):
@@ -128,7 +165,11 @@ def why_not(before, after, any_machine):
     for result in (before, after):
         if result.get("format") != 1:
             return f"expected results of format 1; got {result.get('format')}"
-    for part in SETTINGS:
+        if result.get("kind", "kernels") != "kernels":
+            return f"expected results of run.py or of kernels.py; got {result['kind']}"
+    if before.get("kind") != after.get("kind"):
+        return "one is of run.py and one of kernels.py"
+    for part in (*SETTINGS, "threads") if before.get("kind") else SETTINGS:
         a, b = before["settings"][part], after["settings"][part]
         if a != b:
             return f"they differ in {part}: {a} and {b}"
@@ -158,7 +199,7 @@ def main(words=None):
     if reason:
         print(f"check_regression.py: {reason}", file=sys.stderr)
         return 2
-    changes, remarks = compare(*results)
+    changes, remarks = (compare_kernels if results[0].get("kind") else compare)(*results)
     watched = options.engine or ["linnet"]
     regressions = 0
     for change in changes:

@@ -66,6 +66,10 @@ PEERS = {
     "chainer-plain": Peer("chainer", tuned=False),
     "flux": Peer("flux", openmp=False, runs_in="julia"),
     "opennn": Peer("opennn", openmp=False, switches=OPENMP, runs_in="built"),
+    # Engines for predictions, by the ONNX file of the model that Linnet times.
+    "onnxruntime": Peer("onnx", ("--mode", "onnxruntime"), openmp=False),
+    "onnxruntime-int8": Peer("onnx", ("--mode", "onnxruntime-int8"), openmp=False),
+    "openvino": Peer("onnx", ("--mode", "openvino"), openmp=False),
     "linnet-python": Peer("linnet-python", tuned=False),
     # They compute nothing, and show that this works where no rival is installed.
     "fake": Peer("fake", runs_in="plain"),

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import c_file_tables
+import kernel_tables
 import machine
 import portable
 import rank_tables
@@ -15,7 +16,7 @@ import serve_load_tables
 import table_scores
 
 ROOT = Path(__file__).resolve().parents[1]
-KINDS = {"c-file": c_file_tables, "ranks": rank_tables, "serve-load": serve_load_tables,
+KINDS = {"c-file": c_file_tables, "kernels": kernel_tables, "ranks": rank_tables, "serve-load": serve_load_tables,
          "series": series_scores, "tables": table_scores}
 LINNET_HELP = "`cmake --build build/release --target linnet_command` builds it; --linnet names another"
 
@@ -27,7 +28,7 @@ def parsed(parser, kind):
     options = parser.parse_args()
     if not Path(options.linnet).exists():
         parser.error(f"there is no {options.linnet}; {LINNET_HELP}")
-    options.device, options.precision, options.what = "cpu", "fp32", kind
+    options.device, options.precision, options.kind, options.what = "cpu", "fp32", kind, kind
     options.data, options.flux, options.opennn = {}, None, None
     return options
 
@@ -65,7 +66,7 @@ def save(options, at_start, runs, versions, settings, commands, **found):
     """Writes <out>/<date>-cpu-<isa>-<kind>.json and .md. at_start: the load average before `runs`."""
     sets, about_machine = result_name.instruction_sets(options), machine.about()
     linnet = machine.linnet_version(options.linnet)
-    result = {"format": 1, "kind": options.what,
+    result = {"format": 1, "kind": options.kind,
               "date": datetime.datetime.now().isoformat(timespec="seconds"),
               "machine": about_machine, "instruction_sets": sets,
               "versions": {"linnet": {"linnet": linnet}, **versions}, "linnet": linnet,

@@ -62,13 +62,24 @@ def packages_bytes(python):
                if path.is_file() and path.relative_to(folder).parts[0] not in ("pip", "setuptools"))
 
 
+def opened_later(program):
+    """oneDNN's library, by the name in the program: Linnet opens it where a plan needs it, which ldd
+    does not know."""
+    try:
+        names = set(re.findall(rb"libdnnl\.so\.\d+", Path(program).read_bytes()))
+        listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout if names else ""
+    except OSError:
+        return set()
+    return {Path(path) for name in names for path in re.findall(rf"{name.decode()} .*=> (/\S+)", listed)[:1]}
+
+
 def loaded(program):
-    """The shared libraries that a program loads, the system's own too, as paths."""
+    """The shared libraries that a program loads, or may open later, the system's own too, as paths."""
     try:
         process = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return set()
-    return {Path(path) for path in re.findall(r"(/\S+) \(0x", process.stdout)}
+    return {Path(path) for path in re.findall(r"(/\S+) \(0x", process.stdout)} | opened_later(program)
 
 
 def program_bytes(program):

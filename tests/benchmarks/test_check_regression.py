@@ -30,6 +30,15 @@ def result(**engines):
 STEADY = [100, 101, 99, 100, 102]
 
 
+def kernels(seconds, engine="direct", share=0.5, **other):
+    kernel = {"workload": "mnist-cnn", "mode": "train", "batch": 128, "operator": "conv2d", "engine": engine,
+              "shapes": "(128, 28, 28, 1), (16, 3, 3, 1) -> (128, 28, 28, 16)", "count": 1, "flops": 1e6,
+              "bytes": 1e5, "seconds": seconds, "share": share, **other}
+    return {"format": 1, "kind": "kernels", "machine": {"processor": "P", "processors": 2}, "load": {"busy": False},
+            "settings": {"device": "cpu", "precision": "fp32", "protocol": "kernels", "threads": 2},
+            "kernels": [kernel]}
+
+
 class CheckRegression(unittest.TestCase):
     def check(self, before, after, *options):
         """(exit status, standard output, standard error) of the program."""
@@ -122,6 +131,37 @@ class CheckRegression(unittest.TestCase):
         with contextlib.redirect_stderr(io.StringIO()) as err:
             self.assertEqual(check_regression.main(["/nowhere.json", "/nowhere.json"]), 2)
         self.assertIn("cannot read /nowhere.json", err.getvalue())
+
+    def test_a_kernel_that_got_slower_is_named(self):
+        steady = [1e-3, 1.01e-3, 0.99e-3]
+        status, out, _ = self.check(kernels(steady), kernels([1.2e-3, 1.21e-3, 1.19e-3]))
+        self.assertEqual(status, 1)
+        self.assertIn("REGRESSION mnist-cnn, train, batch 128: conv2d (128, 28, 28, 1), (16, 3, 3, 1) -> "
+                      "(128, 28, 28, 16), direct, linnet: seconds 0.001 -> 0.0012, x 1.200", out)
+        status, out, _ = self.check(kernels([1.2e-3, 1.21e-3, 1.19e-3]), kernels(steady, engine="winograd"))
+        self.assertEqual(status, 0)
+        self.assertIn("direct -> winograd, linnet: seconds 0.0012 -> 0.001", out)
+        for after in (steady, [1.04e-3] * 3, [0.8e-3, 1.5e-3, 1.6e-3, 0.7e-3, 1.2e-3]):
+            self.assertEqual(self.check(kernels(steady), kernels(after))[0], 0)
+
+    def test_of_kernels_that_hardly_count_nothing_is_said(self):
+        status, out, _ = self.check(kernels([1e-6] * 3, share=0.001), kernels([3e-6] * 3, share=0.003))
+        self.assertEqual((status, out), (0, "0 changes, 0 of them regressions\n"))
+
+    def test_kernels_that_cannot_be_judged_are_said(self):
+        out = self.check(kernels([1e-3]), kernels([3e-3]))[1]
+        self.assertIn("note: too few repetitions to judge (1, wanted 3)", out)
+        out = self.check(kernels([1e-3] * 3), kernels([1e-3] * 3, shapes="(64, 28, 28, 1)"))[1]
+        self.assertIn("note: 1 kernels of at least 1 % of a step are in the first file alone", out)
+        for other, sentence in (({"kind": None}, "one is of run.py and one of kernels.py"),
+                                ({"kind": "ranks"}, "expected results of run.py or of kernels.py; got ranks")):
+            changed = {**kernels([1e-3] * 3), **other}
+            changed = {key: value for key, value in changed.items() if value is not None}
+            self.assertEqual(self.check(kernels([1e-3] * 3), changed)[0], 2)
+            self.assertIn(sentence, self.check(kernels([1e-3] * 3), changed)[2])
+        one_thread = kernels([1e-3] * 3)
+        one_thread["settings"]["threads"] = 1
+        self.assertIn("they differ in threads: 2 and 1", self.check(kernels([1e-3] * 3), one_thread)[2])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""benchmarks/c_file.py and serve_load.py, at sizes that measure nothing."""
+"""benchmarks/c_file.py, kernels.py, serve_load.py and others, at sizes that measure nothing."""
 import json
 import os
 import pathlib
@@ -56,6 +56,24 @@ class SideBenchmarks(command.CommandTest):
             self.assertGreater(sizes[0], 4 * network["parameters"])
             self.assertLess(sizes[1], sizes[0] / 2)
         self.assertIn("| C file, int8, `-O3 -march=native` |", text)
+
+    def test_kernels(self):
+        result, text = self.measure("kernels.py", "mnist-cnn", "rosenbrock-mlp:infer", "--batch", 16, "--repetitions",
+                                    2, "--steps", 1)
+        self.assertEqual([(step["workload"], step["mode"], step["batch"]) for step in result["steps"]],
+                         [("mnist-cnn", "train", 16), ("rosenbrock-mlp", "infer", 16)])
+        self.assertTrue(all(len(kernel["seconds"]) == 2 for kernel in result["kernels"]))
+        shares = [kernel["share"] for kernel in result["kernels"] if kernel["mode"] == "train"]
+        self.assertAlmostEqual(sum(shares), 1, delta=0.1)
+        self.assertGreater(result["roof"]["flops_ceiling"], 1e9)
+        self.assertIn("## mnist-cnn, train, batch 16", text)
+        self.assertIn("| conv2d_pool |", text)
+        self.assertIn("(16, 28, 28, 1), (16, 3, 3, 1) -> (16, 14, 14, 16)", text)
+        check = subprocess.run([sys.executable, "-B", BENCHMARKS / "check_regression.py",
+                                *2 * list(self.folder.glob("*kernels-2-workloads.json"))],
+                               capture_output=True, text=True, timeout=60)
+        self.assertEqual(check.returncode, 0, check.stderr)
+        self.assertIn("0 changes, 0 of them regressions", check.stdout)
 
     @unittest.skipUnless(shutil.which("wrk"), "there is no wrk")
     def test_serve_load(self):
