@@ -54,6 +54,19 @@ class Packages(unittest.TestCase):
         log.unlink(missing_ok=True)
         return process.returncode, out, ran
 
+    def test_install_takes_parts(self):
+        status, out, ran = self.dev("install", "prefix", "gpu")
+        self.assertEqual((status, ran), (2, ""))
+        self.assertIn("there is no part 'gpu'; expected library, development, command, cuda, mpi or gloo", out)
+        def installed(*parts):
+            _, out, ran = self.dev("install", "prefix", *parts, answer="y")
+            return [line.split()[-1] for line in ran.splitlines() if line.startswith("cmake --install")], out
+        self.assertEqual(installed()[0], ["library", "development", "command", "mpi", "gloo"])
+        self.assertEqual(installed("command")[0], ["command"])
+        parts, out = installed("cuda")
+        self.assertEqual(parts, [])
+        self.assertIn("the plug-in for GPUs was not built", out)
+
     def test_build_without_a_terminal_says_what_to_run(self):
         for command in (("build",), ("bench",), ("install", "prefix")):
             status, out, ran = self.dev(*command)
@@ -97,7 +110,7 @@ class Packages(unittest.TestCase):
         _, out, ran = self.dev("install", "prefix", LINNET_NO_SETUP="1")
         self.assertRegex(ran, r"(?m)^cmake --preset install ", out)
         self.assertRegex(ran, r"(?m)^cmake --build build/install$")
-        self.assertRegex(ran, r"(?m)^cmake --install build/install --prefix prefix$")
+        self.assertRegex(ran, r"(?m)^cmake --install build/install --prefix prefix --component library$")
         presets = {preset["name"]: preset for preset in
                    json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
         self.assertEqual(presets["install"]["cacheVariables"],
