@@ -39,7 +39,7 @@ def quantized(model, samples, folder):
     import onnx
     name = onnx.load(model).graph.input[0].name
     prepared, found = str(Path(folder, "prepared.onnx")), str(Path(folder, "int8.onnx"))
-    quantization.quant_pre_process(str(model), prepared)
+    quantization.quant_pre_process(str(model), prepared, skip_symbolic_shape=True)
     quantization.quantize_static(prepared, found, Reader(name), per_channel=True,
                                  activation_type=quantization.QuantType.QUInt8,
                                  weight_type=quantization.QuantType.QInt8)
