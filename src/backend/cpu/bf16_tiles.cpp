@@ -12,7 +12,9 @@
 
 #if HWY_ARCH_X86_64
 #include <immintrin.h>
+#if HWY_COMPILER_GCC_ACTUAL
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12's own intrinsics
+#endif
 #endif
 
 namespace linnet::cpu {
