@@ -154,6 +154,7 @@ void bind_profile(nb::module_& m) {
       .def_ro("name", &OperatorProfile::name, doc("OperatorProfile.name"))
       .def_ro("layer", &OperatorProfile::layer, doc("OperatorProfile.layer"))
       .def_ro("engine", &OperatorProfile::engine, doc("OperatorProfile.engine"))
+      .def_ro("shapes", &OperatorProfile::shapes, doc("OperatorProfile.shapes"))
       .def_ro("start", &OperatorProfile::start, doc("OperatorProfile.start"))
       .def_ro("seconds", &OperatorProfile::seconds, doc("OperatorProfile.seconds"))
       .def_ro("share", &OperatorProfile::share, doc("OperatorProfile.share"))
