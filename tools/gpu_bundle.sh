@@ -21,7 +21,7 @@ for tool in cmake ninja patchelf strip xz; do
 done
 
 tools/setup_cuda.sh
-cmake --preset release -B "$build" --log-level=WARNING -DLINNET_CUDA=ON \
+cmake --preset release -B "$build" --log-level=WARNING -DLINNET_CUDA=ON -DLINNET_LOAD_ONEDNN=OFF \
   "-DLINNET_CUDA_CODE=arch=compute_90,code=[sm_90,compute_90]" "$@" >/dev/null
 mapfile -t tests < <(ninja -C "$build" -t targets all |
                      sed -n 's|^bin/\([a-z0-9_]*_test_cuda\): .*|\1|p' | sort -u)
