@@ -8,6 +8,7 @@ from pathlib import Path
 import c_file_tables
 import kernel_tables
 import machine
+import memory_tables
 import portable
 import rank_tables
 import result_name
@@ -16,8 +17,8 @@ import serve_load_tables
 import table_scores
 
 ROOT = Path(__file__).resolve().parents[1]
-KINDS = {"c-file": c_file_tables, "kernels": kernel_tables, "ranks": rank_tables, "serve-load": serve_load_tables,
-         "series": series_scores, "tables": table_scores}
+KINDS = {"c-file": c_file_tables, "kernels": kernel_tables, "memory": memory_tables, "ranks": rank_tables,
+         "serve-load": serve_load_tables, "series": series_scores, "tables": table_scores}
 LINNET_HELP = "`cmake --build build/release --target linnet_command` builds it; --linnet names another"
 
 

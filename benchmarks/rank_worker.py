@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of ranks.py: trains a workload on drawn data with Linnet or with PyTorch's DDP, whose variables RANK,
-WORLD_SIZE, MASTER_ADDR and MASTER_PORT it reads; rank 0 prints the seconds of each epoch as JSON."""
+"""One rank of ranks.py in PyTorch: trains a workload on drawn data with DDP, whose variables RANK, WORLD_SIZE,
+MASTER_ADDR and MASTER_PORT it reads; rank 0 prints the seconds of each epoch as JSON."""
 import argparse
 import importlib
 import json
@@ -14,7 +14,7 @@ import numpy as np
 
 PEERS = Path(__file__).resolve().parent / "peers"
 # Shape of a sample, number of classes (of findings where labels are many), samples of an epoch.
-WORKLOADS = {"mnist-cnn": ((28, 28, 1), 10, 10240), "resnet50-cifar10": ((32, 32, 3), 10, 768),
+WORKLOADS = {"mnist-cnn": ((28, 28, 1), 10, 10240), "resnet50-cifar10": ((32, 32, 3), 10, 384),
              "densenet121-xray": ((224, 224, 3), 14, 32)}
 
 
@@ -25,30 +25,6 @@ def drawn(workload, samples):
     if workload == "densenet121-xray":
         return x, random.integers(0, 2, (samples, classes)).astype(np.float32)
     return x, random.integers(0, classes, samples).astype(np.int32)
-
-
-def with_linnet(options, x, y):
-    import linnet as ln
-    image, classes, _ = WORKLOADS[options.workload]
-    loss = "automatic"
-    if options.workload == "mnist-cnn":
-        network = ln.sequential(image, [ln.Rescale(1 / 255), ln.Conv2d(16, padding="same"), ln.ReLU(), ln.MaxPool2d(),
-                                        ln.Flatten(), ln.Dense(classes)])
-    elif options.workload == "resnet50-cifar10":
-        network = ln.zoo.resnet50(sample=image, classes=classes, pixels=ln.Rescale(1 / 255))
-    else:
-        network = ln.zoo.densenet121(sample=image, classes=classes)
-        loss = "binary_cross_entropy"
-    size = int(os.environ["WORLD_SIZE"])
-    ranks = ln.Ranks() if size == 1 else ln.Ranks.open(
-        engine=options.carrier, rank=int(os.environ.get("RANK", 0)), size=size, local_rank=0,
-        master_address=os.environ["MASTER_ADDR"], master_port=int(os.environ["MASTER_PORT"]),
-        library=options.library, deadline_seconds=60)
-    model = ln.Model(network, device="cpu", threads=options.threads)
-    trainer = ln.Trainer(model, optimizer=ln.Adam(1e-3), loss=loss, ranks=ranks,
-                         disabled_passes=["overlap_sums"] if options.afterwards else [])
-    history = trainer.fit((x, y), epochs=options.epochs, batch=options.batch)
-    return ranks.rank, [epoch.seconds for epoch in history.epochs]
 
 
 def with_torch(options, x, y):
@@ -88,17 +64,12 @@ def with_torch(options, x, y):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("engine", choices=("linnet", "torch"))
     parser.add_argument("workload", choices=WORKLOADS)
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--epochs", type=int, required=True)
-    parser.add_argument("--carrier", choices=("gloo", "mpi"), default="gloo", help="Linnet's")
-    parser.add_argument("--library", default="", help="Linnet's plug-in for the carrier")
-    parser.add_argument("--afterwards", action="store_true", help="Linnet's sum begins after the backward pass")
     options = parser.parse_args()
-    train = with_linnet if options.engine == "linnet" else with_torch
-    rank, seconds = train(options, *drawn(options.workload, WORKLOADS[options.workload][2]))
+    rank, seconds = with_torch(options, *drawn(options.workload, WORKLOADS[options.workload][2]))
     if rank == 0:
         print(json.dumps({"seconds": seconds}))
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trainings on several ranks beside PyTorch's DDP (Gloo), on the same processors and drawn data.
 
-  benchmarks/ranks.py --linnet-python PYTHON --torch-python PYTHON     wants build/release/bin/{linnet,ranks_probe}
+  benchmarks/ranks.py --torch-python PYTHON     wants build/release/bin/{linnet,ranks_probe}, and NumPy for itself
 
 On one machine: 1 rank of 2 threads, 2 ranks of 1 thread, 4 ranks of 1 thread on 2 processors. As root also
 on two "machines": network namespaces of this one, joined by a cable whose rate `tc` limits. There Linnet runs
@@ -19,22 +19,24 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import engines
 import other_results
-from rank_worker import WORKLOADS
+import numpy as np
+from rank_worker import WORKLOADS, drawn
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKER = Path(__file__).with_name("rank_worker.py")
 BATCHES = {"mnist-cnn": 128, "resnet50-cifar10": 128, "densenet121-xray": 16}
 FORMS = ((1, 2), (2, 1), (4, 1))  # ranks, threads of each
-ENGINES = {"linnet": ("linnet",), "linnet-mpi": ("linnet", "--carrier", "mpi"),
-           "linnet-afterwards": ("linnet", "--afterwards"), "torch-ddp": ("torch",)}
+ENGINES = {"linnet": (), "linnet-mpi": (), "linnet-fast": ("--reduce", "fast"),
+           "linnet-afterwards": ("--disable-pass", "overlap_sums")}  # and torch-ddp
 CABLE = ("resnet50-cifar10", "mnist-cnn")
-EPOCHS = 4  # the first is not counted
+EPOCHS = 3  # the first is not counted
 SUMS = (256, 1 << 24)  # floats
-ports = itertools.count(29700)
+ports = itertools.count(20000 + os.getpid() % 10000)
 
 
 def run(*command):
@@ -97,20 +99,43 @@ def printed(processes, command):
     return outputs[0][0]
 
 
+def data_of(workload, folder):
+    """The folder with the arrays that Linnet reads, the ones that the peer draws."""
+    where = Path(folder, workload)
+    if not where.exists():
+        where.mkdir()
+        for name, array in zip("xy", drawn(workload, WORKLOADS[workload][2])):
+            np.save(where / f"{name}_train.npy", array)
+    return where
+
+
 def one_run(engine, workload, ranks, threads, options, hosts=None, address="127.0.0.1"):
     """Seconds of each timed epoch."""
-    python = options.torch_python if engine == "torch-ddp" else options.linnet_python
-    words = ENGINES[engine]
-    command = [python, "-B", str(WORKER), words[0], workload, "--batch", str(BATCHES[workload]), "--threads",
-               str(threads), "--epochs", str(EPOCHS), *words[1:]]
-    if words[0] == "linnet":
-        carrier = "mpi" if "mpi" in words else "gloo"
-        command += ["--library", str(Path(options.linnet).resolve().parents[1] / f"lib/liblinnet_{carrier}.so")]
-    environment = {**engines.plain_environment(), "OMP_NUM_THREADS": str(threads),
-                   **(engines.tuned_environment(threads) if words[0] == "torch" else {})}
-    out = launch_mpi(command, ranks, environment) if engine == "linnet-mpi" else \
-        launch(command, ranks, threads, environment, hosts, address)
-    return json.loads(out)["seconds"][1:]
+    sizes = ["--batch", str(BATCHES[workload]), "--threads", str(threads), "--epochs", str(EPOCHS)]
+    environment = {**engines.plain_environment(), "OMP_NUM_THREADS": str(threads)}
+    if engine == "torch-ddp":
+        command = [options.torch_python, "-B", str(WORKER), workload, *sizes]
+        environment |= engines.tuned_environment(threads)
+        return json.loads(launch(command, ranks, threads, environment, hosts, address))["seconds"][1:]
+    with tempfile.TemporaryDirectory(prefix="linnet-bench-") as out:
+        command = [options.linnet, "train", "--workload", workload, "--data", str(data_of(workload, options.folder)),
+                   *sizes, "--optimizer", "adam", "--lr", "0.001", "--schedule", "constant",
+                   "--rank-deadline", "60", "--out", str(Path(out, "run")), *ENGINES[engine]]
+        if engine == "linnet-mpi":
+            launch_mpi(command, ranks, environment)
+        else:
+            launch(command, ranks, threads, environment, hosts, address)
+        lines = Path(out, "run/history.jsonl").read_text().splitlines()
+        return [json.loads(line)["seconds"] for line in lines][1:]
+
+
+def one_run_alone(*run, options):
+    """The same, in a process that --under starts."""
+    if not options.under:
+        return one_run(*run[:4], options, *run[4:])
+    command = [*options.under.split(), sys.executable, "-B", __file__, "--linnet", options.linnet, "--torch-python",
+               options.torch_python, "--folder", options.folder, "--one", json.dumps(run)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def sum_of_two(options, carrier, floats, hosts=None, address="127.0.0.1"):
@@ -143,7 +168,7 @@ def measure(options, names, workload, ranks, threads, rate=None):
     with cable(rate) as (hosts, address):
         for _ in range(options.repetitions):  # in turn
             for name in names:
-                seconds = one_run(name, workload, ranks, threads, options, hosts, address)
+                seconds = one_run_alone(name, workload, ranks, threads, hosts, address, options=options)
                 rates = [WORKLOADS[workload][2] / each for each in seconds]
                 found["engines"].setdefault(name, []).append(statistics.median(rates))
     print(workload, ranks, threads, rate or "", {name: f"{statistics.median(rates):.1f}"
@@ -153,24 +178,30 @@ def measure(options, names, workload, ranks, threads, rate=None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--linnet-python", default=sys.executable, help="has linnet (./dev wheel)")
     parser.add_argument("--torch-python", default=sys.executable, help="has torch")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--workloads", nargs="*", default=list(WORKLOADS), choices=list(WORKLOADS))
     parser.add_argument("--rates", nargs="*", default=["unlimited", "1gbit", "200mbit"],
                         help="of the cable, as tc takes them")
+    parser.add_argument("--under", default="", metavar="COMMAND", help="starts each run, e.g. on an idle machine")
+    parser.add_argument("--folder", help=argparse.SUPPRESS)
+    parser.add_argument("--one", type=json.loads, help=argparse.SUPPRESS)
     options = other_results.parsed(parser, "ranks")
+    if options.one:
+        print(json.dumps(one_run(*options.one[:4], options, *options.one[4:])))
+        return
     at_start = os.getloadavg()[0]
-    rows = [measure(options, ("linnet", "linnet-mpi", "torch-ddp") if ranks > 1 else ("linnet", "torch-ddp"), workload,
-                    ranks, threads)
-            for workload in options.workloads for ranks, threads in FORMS]
-    if os.geteuid() == 0:
-        rows += [measure(options, ("linnet", "linnet-afterwards", "torch-ddp"), workload, 2, 1, rate)
-                 for workload in CABLE if workload in options.workloads for rate in options.rates]
+    several = ("linnet", "linnet-mpi", "linnet-fast", "torch-ddp")
+    with tempfile.TemporaryDirectory(prefix="linnet-bench-") as options.folder:
+        rows = [measure(options, several if ranks > 1 else ("linnet", "torch-ddp"), workload, ranks, threads)
+                for workload in options.workloads for ranks, threads in FORMS]
+        if os.geteuid() == 0:
+            rows += [measure(options, ("linnet", "linnet-afterwards", "torch-ddp"), workload, 2, 1, rate)
+                     for workload in CABLE if workload in options.workloads for rate in options.rates]
     version = subprocess.run([options.torch_python, "-c", "import torch; print(torch.__version__)"], check=True,
                              capture_output=True, text=True).stdout.strip()
     other_results.save(options, at_start, [], {"torch": {"torch": version}}, {"repetitions": options.repetitions},
-                       ["benchmarks/ranks.py --linnet-python PYTHON --torch-python PYTHON"], rows=rows,
+                       ["benchmarks/ranks.py --torch-python PYTHON"], rows=rows,
                        sums=sums(options))
 
 

@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import sys
 import unittest
+import xml.etree.ElementTree
 
 import command
 
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
+import memory_tables  # noqa: E402
 import rank_tables  # noqa: E402
 import result_name  # noqa: E402
 import result_page  # noqa: E402
@@ -101,11 +103,35 @@ class SideBenchmarks(command.CommandTest):
         here, there, model = rank_tables.tables({
             "rows": [row(2, None, **both), row(2, "1gbit", **both, **{"linnet-afterwards": [50, 60, 70]})],
             "sums": [sums]})
-        self.assertEqual(here.rows, [("mnist-cnn", 128, "2 x 1", "100 (90 to 110)", "–", "25 (20 to 30)", "4.00")])
+        self.assertEqual(here.rows, [("mnist-cnn", 128, "2 x 1", "100 (90 to 110)", "–", "–", "25 (20 to 30)", "4.00")])
         self.assertEqual(there.rows[0][3:5], ("100 (90 to 110)", "60 (50 to 70)"))
         self.assertEqual(model.rows[0][:4], ("gloo", "this machine", "1000", "0.07"))
         size, byte = 4 * 23528522, 1 / (1 << 26)
         self.assertEqual(model.rows[0][4], f"{1e3 * (23 * 2 * 0.001 + size * byte):,.0f}")
+
+    def test_memory(self):
+        result, text = self.measure("memory.py", "--parts", "planned", "--workloads", "mnist-cnn", "--planned", "40M")
+        self.assertEqual([(each["workload"], each["mode"]) for each in result["planned"]],
+                         [("mnist-cnn", "train"), ("mnist-cnn", "infer")])
+        for each in result["planned"]:
+            self.assertLessEqual(each["planned_bytes"], 40 << 20)
+        self.assertIn("| mnist-cnn | train |", text)
+
+    def test_memory_tables(self):
+        def engine(batch, peak, *steps):
+            return {"batch": batch, "peak_bytes": peak, "all_data": False, "failed": None, "step_seconds": list(steps)}
+        both = {"linnet": engine(300, 1 << 20, 0.001, 0.002, 0.003), "torch": engine(100, 1 << 24, 0.004)}
+        largest, by_batch = memory_tables.tables({
+            "largest": {"loaded": {"linnet": 1 << 24, "torch": 1 << 28},
+                        "rows": [{"workload": "mnist-cnn", "mode": "train", "limit": 1 << 31, "engines": both}]},
+            "decades": {"workload": "mnist-cnn", "batches": [{"batch": 16, "engines": both},
+                                                            {"batch": 1600, "engines": both}]}})
+        self.assertEqual(largest.rows, [("mnist-cnn", "train", "2 GiB", "300", "100", "3.00")])
+        self.assertEqual(by_batch.rows[0], ("16", "1.0", "2", "16.0", "4"))
+        drawn = memory_tables.drawing({"workload": "mnist-cnn", "batches": [{"batch": 16, "engines": both},
+                                                                          {"batch": 1600, "engines": both}]})
+        self.assertEqual(xml.etree.ElementTree.fromstring(drawn).tag, "{http://www.w3.org/2000/svg}svg")
+        self.assertEqual(drawn.count("<polyline"), 4)
 
     def test_what_is_missing_is_said(self):
         linnet = self.folder / "linnet"
