@@ -54,8 +54,9 @@ class FrameProduct {
         bf16_cost(2.0 * static_cast<double>(all.lines() * all.columns.out * all.taps() * columns));
     constexpr std::int64_t kLeastPixels = 96;
     constexpr std::int64_t kGroup = 64;
-    const std::int64_t worth = tasks_for(kMaxTasks, work / kMaxTasks);
     const std::int64_t pixels = all.lines() * all.columns.out;
+    const std::int64_t worth =
+        tasks_for(pixels, work / static_cast<double>(std::max<std::int64_t>(pixels, 1)));
     line_tasks_ = std::clamp<std::int64_t>(pixels / kLeastPixels, 1, std::min(worth, all.lines()));
     const std::int64_t groups =
         std::clamp<std::int64_t>(worth / line_tasks_, 1, (columns + kGroup - 1) / kGroup);

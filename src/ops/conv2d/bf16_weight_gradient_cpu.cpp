@@ -40,7 +40,8 @@ void FrameWeightGradient::choose_tasks() {
   constexpr std::int64_t kMostPartial = std::int64_t{16} << 20;  // floats
   const std::int64_t pixels = all.lines() * all.columns.out;
   const auto flops = 2.0 * static_cast<double>(pixels * s_.weights());
-  const std::int64_t worth = tasks_for(kMaxTasks, flops / 200 / kMaxTasks);
+  const std::int64_t worth =
+      tasks_for(pixels, flops / 200 / static_cast<double>(std::max<std::int64_t>(pixels, 1)));
   const auto least_rows = static_cast<int>((s_.co + kMostRows - 1) / kMostRows);
   const auto tasks = std::max<std::int64_t>(std::min(worth, kEnough), least_rows);
   double fewest = 0;
