@@ -2,9 +2,9 @@
 // The simulated device, which has none of NVIDIA's libraries.
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/sim/sim.h"
-#include "cuda_model.h"
 #include "model/model_state.h"
 #include "ops/cuda_kernels.h"
+#include "simulated_model.h"
 
 namespace linnet::testing {
 
@@ -12,9 +12,14 @@ std::vector<Engines> tested_engines() { return {Engines::own}; }
 
 Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed,
                  Engines /*engines*/) {
+  return model_on("", std::move(network), options, seed);
+}
+
+Model model_on(const std::string& which, Network network, const CudaOptions& options,
+               std::uint64_t seed) {
   cuda::Registry registry;
   cuda::register_cuda_kernels(registry);
-  auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
+  auto device = std::make_shared<cuda::Device>(cuda::find_device(which));
   return Model(make_state(std::move(network),
                           std::make_unique<cuda::CudaBackend>(std::move(registry),
                                                               std::move(device), options),

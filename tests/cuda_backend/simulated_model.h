@@ -3,12 +3,18 @@
 
 // For *_simulated_test.cpp alone: what looks into the simulator.
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "backend/cuda/sim/sim.h"
 #include "cuda_model.h"
 #include "model/model_state.h"
 
 namespace linnet::testing {
+
+/// A model on one of several devices; which: its index.
+Model model_on(const std::string& which, Network network, const CudaOptions& options = {},
+               std::uint64_t seed = 0);
 
 /// Trains, and compares History::planned_bytes with what the device has allocated meanwhile.
 inline void expect_planned_is_allocated(Model& model, const Dataset& data,

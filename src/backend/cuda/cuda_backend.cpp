@@ -3,6 +3,7 @@
 
 #include "backend/cuda/batch_stream.h"
 #include "backend/cuda/cuda_program.h"
+#include "backend/cuda/nccl_links.h"
 #include "backend/cuda/planned_kernels.h"
 #include "base/check.h"
 #include "runtime/tuning_cache.h"
@@ -57,6 +58,14 @@ void CudaBackend::download(const Buffer& from, std::size_t offset, std::span<std
 
 std::unique_ptr<BatchStream> CudaBackend::stream_batches(const BatchLayout& layout) const {
   return std::make_unique<CudaBatchStream>(device_, layout);
+}
+
+std::string CudaBackend::link_name() const { return has_nccl() ? device_->info().uuid : ""; }
+
+std::string CudaBackend::new_id() const { return new_nccl_id(); }
+
+std::unique_ptr<DeviceLinks> CudaBackend::link(const DeviceLinkOptions& options) const {
+  return link_by_nccl(device_, options);
 }
 
 std::unique_ptr<Program> CudaBackend::prepare(Graph graph, const PlanOptions& options) {

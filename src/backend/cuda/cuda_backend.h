@@ -3,11 +3,12 @@
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernel.h"
+#include "runtime/device_ranks.h"
 
 namespace linnet::cuda {
 
 /// One NVIDIA GPU: kernels of a registry on one stream, captured in graphs.
-class CudaBackend final : public Backend {
+class CudaBackend final : public Backend, public LinkedDevice {
  public:
   CudaBackend(Registry registry, std::shared_ptr<const Device> device, const CudaOptions& options,
               Libraries libraries = {}, Precision precision = Precision::automatic);
@@ -24,6 +25,11 @@ class CudaBackend final : public Backend {
   std::unique_ptr<BatchStream> stream_batches(const BatchLayout& layout) const override;
   int index() const override { return device_->info().index; }
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
+
+  // By NCCL.
+  std::string link_name() const override;
+  std::string new_id() const override;
+  std::unique_ptr<DeviceLinks> link(const DeviceLinkOptions& options) const override;
 
  private:
   Registry registry_;
