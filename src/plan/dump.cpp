@@ -38,6 +38,9 @@ std::string dump(const Plan& plan) {
     if (n < plan.engines.size() && !plan.engines[n].empty()) {
       text += fmt::format("      engine {}\n", plan.engines[n]);
     }
+    if (n < plan.chains.size() && !plan.chains[n].empty()) {
+      text += fmt::format("      {}\n", plan.chains[n]);
+    }
     if (plan.workspaces[n].bytes > 0) {
       text += fmt::format("      workspace {} bytes at {}\n", plan.workspaces[n].bytes,
                           plan.workspaces[n].offset);

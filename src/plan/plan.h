@@ -56,6 +56,7 @@ struct Plan {
   std::vector<Workspace> workspaces;      ///< by node index
   std::vector<std::string> engines = {};  ///< by node index, as the backend says; for dumps
   std::vector<Together> together = {};    ///< PlanOptions::together
+  std::vector<std::string> chains = {};   ///< by node index: what it runs together with; for dumps
   /// By node index, in order, as a GPU's backend says; empty on other devices.
   std::vector<std::vector<PlannedLaunch>> launches = {};
   std::vector<PlannedLaunch> ending = {};      ///< what a GPU launches after a step's nodes

@@ -84,12 +84,12 @@ std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& opt
   for (const SampleChain& chain : chains) planned.together.push_back(chain.together());
   Plan plan = plan_for(std::move(graph), kernels, planned);
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
+  plan.chains.resize(kernels.size());
   for (const SampleChain& chain : chains) {
     for (const std::size_t n : chain.nodes) {
-      std::string& engine = plan.engines[n];
-      engine += fmt::format("{}chain of nodes {} to {}, {} samples at a time",
-                            engine.empty() ? "" : ", ", chain.nodes.front(), chain.nodes.back(),
-                            std::min(chain.block, chain.samples));
+      plan.chains[n] =
+          fmt::format("chain of nodes {} to {}, {} samples at a time", chain.nodes.front(),
+                      chain.nodes.back(), std::min(chain.block, chain.samples));
     }
   }
   auto program =
