@@ -127,7 +127,7 @@ TEST(Plan, KeepsWorkspaceFromOperands) {
   for (int i = 0; i < 5; ++i) {
     a = add_fake_one(graph, {.in_place = i % 2, .workspace = 10 + 100 * i}, {a}, "b");
   }
-  for (const PlanOptions options : {PlanOptions{}, PlanOptions{.reuse = false}}) {
+  for (const PlanOptions& options : {PlanOptions{}, PlanOptions{.reuse = false}}) {
     const Plan plan = make_plan(graph, fake_workspace, options);
     verify_plan(plan);
     for (std::size_t n = 0; n < graph.nodes().size(); ++n) {

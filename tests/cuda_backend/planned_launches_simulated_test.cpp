@@ -146,12 +146,16 @@ TEST(PlannedLaunches, BranchesOverlapInNoMemory) {
     for (std::size_t n = 0; n < plan.graph.nodes().size(); ++n) {
       const bool weight = plan.graph.nodes()[n].op->name().ends_with("_grad_weight");
       if (plan.branches.is_side(n)) ++aside;
-      if (weight) EXPECT_TRUE(plan.branches.is_side(n)) << of.name << ", node " << n;
+      if (weight) {
+        EXPECT_TRUE(plan.branches.is_side(n)) << of.name << ", node " << n;
+      }
     }
     EXPECT_EQ(aside > 0, std::string_view(of.name) != "mnist-cnn") << of.name;
     Plan wrong = plan;  // the finish does not wait
     for (std::size_t& awaited : wrong.branches.awaited) awaited = Branches::kNobody;
-    if (aside > 0) EXPECT_THROW(verify_plan(wrong), InternalError) << of.name;
+    if (aside > 0) {
+      EXPECT_THROW(verify_plan(wrong), InternalError) << of.name;
+    }
   }
 }
 

@@ -19,7 +19,7 @@ Dataset small_images(std::int64_t count) {
 TEST(Reproducible, SharingMemoryChangesNoBit) {
   const Dataset data = small_images(40);
   const std::vector<float> shared = weights_after(every_layer(), data, {});
-  for (const PlanOptions plan : {PlanOptions{.reuse = false, .in_place = false},
+  for (const PlanOptions& plan : {PlanOptions{.reuse = false, .in_place = false},
                                  PlanOptions{.reuse = true, .in_place = false},
                                  PlanOptions{.reuse = false, .in_place = true}}) {
     EXPECT_EQ(weights_after(every_layer(), data, {.plan = plan}), shared);
