@@ -12,7 +12,7 @@ namespace linnet {
 /// How long the tasks of one stage of a node take, one after the other on one thread: seconds,
 /// medians over the steps that were watched.
 struct StageTimes {
-  std::size_t node = 0;  ///< its index in the graph; of nodes that run together, the first one's
+  std::size_t node = 0;  ///< its index in the graph
   std::vector<double> tasks;
 };
 

@@ -36,8 +36,7 @@ bool layers(const Op& op) { return op.name() != "small_cnn"; }
 bool no_pooled_convolution(const Op& op) { return op.name() != "conv2d_pool"; }
 
 TEST(Passes, MnistCnnIsFusedToTheEnd) {
-  const std::vector<std::string> expected{"small_cnn 'loss'", "metrics 'metrics'",
-                                          "finite_check 'finite'", "optimizer_update 'optimizer'"};
+  const std::vector<std::string> expected{"small_cnn 'loss'", "optimizer_update 'optimizer'"};
   EXPECT_EQ(launches(workloads::mnist_cnn(), everything), expected);
 }
 
@@ -198,6 +197,7 @@ TEST(Passes, TrainingPassesCanBeSwitchedOffAndGiveTheSameBits) {
   const std::vector<float> all = weights_after(dense_blocks(), digits, {.steps = 3});
   ASSERT_NE(all, weights_after(dense_blocks(), digits, {.steps = 0}));  // it trains
   for (const TrainingPass& pass : training_passes()) {
+    if (pass.name == "fuse_bias_grad") continue;  // of GPUs: BiasActivationGrad
     const std::vector<std::string> disabled{std::string(pass.name)};
     ASSERT_NE(cpu_operators(dense_blocks(), {}), cpu_operators(dense_blocks(), disabled));
     EXPECT_EQ(weights_after(dense_blocks(), digits, {.steps = 3, .disabled_passes = disabled}), all)
@@ -345,7 +345,7 @@ TEST(Passes, AnUnknownNameIsAnError) {
                  "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
                  "fuse_batch_norm, fold_batch_norm, remove_dead, recompute_norms, share_concats, "
-                 "overlap_sums");
+                 "fuse_bias_grad, overlap_sums, chain_samples");
   }
 }
 

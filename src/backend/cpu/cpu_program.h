@@ -45,7 +45,6 @@ class CpuProgram final : public Program, public TimesTasks {
     const SampleChain* chain = nullptr;
 
     int tasks() const { return chain != nullptr ? chain->parts() : alone.stage->tasks; }
-    std::size_t node() const { return chain != nullptr ? chain->nodes.front() : alone.node; }
   };
   class Run;
   class Watched;

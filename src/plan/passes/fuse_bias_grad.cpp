@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "ops/bias_activation_grad/bias_activation_grad.h"
 #include "ops/bias_add/bias_add.h"
 #include "ops/dense/dense.h"
@@ -35,6 +37,7 @@ void fuse_bias_grad(TrainingGraph& training, const Supports& supports) {
     graph.rewrite(place, std::move(op), std::move(operands), {dz, sum});
     fused[n] = true;
   }
+  if (std::ranges::count(fused, true) == 0) return;
   graph.erase_nodes([&](std::size_t n) { return fused[n]; });
   remove_dead(graph, supports);
 }
