@@ -56,7 +56,7 @@ std::optional<Kernel> prepare_fused(const NodeView& node) {
   const std::int64_t n = node.in(In::logits)[0];
   const std::int64_t classes = node.in(In::logits)[1];
   const double cost = 4 * (2.0 * static_cast<double>(classes) + 10);  // tasks of 5 us
-  return sample_total({n, {In::logits, In::labels}, {Out::probabilities}}, cost, mean_factor(n),
+  return sample_total({n, {In::logits, In::labels}, {Out::probabilities}, {}}, cost, mean_factor(n),
                       [=](const Args& args, Range range) {
                         const auto* labels = args.in<std::int32_t>(In::labels);
                         double sum = 0;
