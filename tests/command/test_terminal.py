@@ -88,7 +88,7 @@ class Terminal(command.CommandTest):
         self.assertRegex(plain, "[━─]{8}")
 
     def test_a_benchmark_shows_its_epochs(self):
-        arguments = ("bench", "mnist-cnn", "--dataset", "patterns", "--epochs", "40", "--batch", "8",
+        arguments = ("bench", "mnist-cnn", "--dataset", "patterns", "--epochs", "1000", "--batch", "8",
                      "--threads", "1", "--device", "cpu")
         text = self.trained(100, *arguments)
         self.assertRegex(text, r"\rtiming \[=+ +\] \d+/\d+ epochs \(\d+ %\)")

@@ -39,7 +39,7 @@ class CpuProgram final : public Program, public TimesTasks {
     std::size_t node;
     const Stage* stage;
   };
-  /// A stage, or a chain in its place.
+  /// A stage alone, or a chain.
   struct Turn {
     BoundStage alone;
     const SampleChain* chain = nullptr;
