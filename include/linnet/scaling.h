@@ -14,7 +14,7 @@ namespace linnet {
 
 /// Describes a number of threads and the step that is computed for it.
 struct ScalingPoint {
-  int threads = 1;
+  int threads = 1;        ///< of the team, the caller among them
   double seconds = 0;     ///< a step
   double speedup = 1;     ///< seconds of one thread / seconds
   double efficiency = 1;  ///< speedup / threads
@@ -37,7 +37,7 @@ struct OperatorScaling {
 /// Holds the speed that more threads can reach: tasks are timed on one thread and scheduled on
 /// many.
 struct ThreadScaling {
-  std::vector<ScalingPoint> points;
+  std::vector<ScalingPoint> points;        ///< one for each number of threads, in the given order
   std::vector<OperatorScaling> operators;  ///< in the order in which they run
   std::int64_t batch = 0;                  ///< samples of a step
   std::int64_t steps = 0;                  ///< steps that were timed
