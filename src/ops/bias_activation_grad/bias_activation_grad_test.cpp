@@ -14,8 +14,7 @@ OpCase op_case(Activation kind, const Shape& saved, bool outer) {
   return {.name = "bias_activation_grad",
           .op = make_op(BiasActivationGradOp({kind, outer})),
           .inputs = std::move(inputs),
-          .gradient = false,
-          .devices = {"CUDA"}};
+          .gradient = false};
 }
 
 TEST(BiasActivationGrad, AgreesWithTheReference) {
