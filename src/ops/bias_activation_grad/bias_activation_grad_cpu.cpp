@@ -27,27 +27,25 @@ void write_row(const float* dy, const float* row, const float* saved, std::int64
 
 template <Activation kKind, bool kOuter>
 Kernel kernel_of(std::int64_t rows, std::int64_t channels) {
-  return row_sum(
-      rows, channels, cost_of(kKind) * static_cast<double>(channels), Out::db,
-      [=](const Args& args, Range range, float* sums) {
-        for (std::int64_t first = range.begin; first < range.end; first += kRows) {
-          const std::int64_t end = std::min(first + kRows, range.end);
-          for (std::int64_t r = first; r < end; ++r) {
-            write_row<kKind, kOuter>(args.in(In::dy) + (kOuter ? r : r * channels),
-                                     kOuter ? args.in(In::row) : nullptr,
-                                     args.in(In::saved) + r * channels, channels,
-                                     args.out(Out::dx) + r * channels);
-          }
-          add_rows(args.out(Out::dx) + first * channels, end - first, channels, sums);
-        }
-      });
+  return row_sum(rows, channels, cost_of(kKind) * static_cast<double>(channels), Out::db,
+                 [=](const Args& args, Range range, float* sums) {
+                   for (std::int64_t first = range.begin; first < range.end; first += kRows) {
+                     const std::int64_t end = std::min(first + kRows, range.end);
+                     for (std::int64_t r = first; r < end; ++r) {
+                       write_row<kKind, kOuter>(args.in(In::dy) + (kOuter ? r : r * channels),
+                                                kOuter ? args.in(In::row) : nullptr,
+                                                args.in(In::saved) + r * channels, channels,
+                                                args.out(Out::dx) + r * channels);
+                     }
+                     add_rows(args.out(Out::dx) + first * channels, end - first, channels, sums);
+                   }
+                 });
 }
 
 std::optional<Kernel> prepare(const NodeView& node) {
   const BiasActivationGradAttrs& attrs = node.attrs<BiasActivationGradOp>();
   const std::int64_t channels = node.out(Out::db)[0];
-  const std::int64_t rows =
-      node.in(In::saved).elements() / std::max<std::int64_t>(channels, 1);
+  const std::int64_t rows = node.in(In::saved).elements() / std::max<std::int64_t>(channels, 1);
   return with_activation(attrs.kind, [&]<Activation kKind>() {
     return attrs.outer ? kernel_of<kKind, true>(rows, channels)
                        : kernel_of<kKind, false>(rows, channels);
