@@ -7,7 +7,7 @@ import sys
 
 import peer_python
 
-HEADER = "opennn/training/training.h"  # of the interface that peers/opennn is written for
+HEADER = "opennn/training_strategy.h"  # of the interface that peers/opennn is written for
 LIBRARY = "opennn/libopennn.a"
 
 

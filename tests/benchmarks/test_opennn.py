@@ -83,8 +83,8 @@ class OpenNN(unittest.TestCase):
         self.assertEqual(opennn.build(parsed("--peers", "opennn").opennn),
                          "--opennn does not say where its source tree is")
         self.assertEqual(self.reason(), f"{self.tree} is not a source tree of the OpenNN that is "
-                         "wanted: it has no opennn/training/training.h")
-        (self.tree / "opennn/training").mkdir(parents=True)
+                         "wanted: it has no opennn/training_strategy.h")
+        (self.tree / "opennn").mkdir(parents=True)
         (self.tree / opennn.HEADER).touch()
         self.assertEqual(self.reason(), "there is no opennn/libopennn.a in a build folder of "
                          f"{self.tree}: build OpenNN first")
@@ -110,8 +110,8 @@ class OpenNN(unittest.TestCase):
                      f"-DOPENNN_DIR={self.tree}", f"-DOPENNN_BUILD={self.tree / 'build-cpu'}"]
         self.make_cmake(CMAKE.format(python=sys.executable, configure=configure,
                                      fake=BENCHMARKS / "peers/fake/mnist_cnn.py"))
-        (job, command, environment, reason), other = self.rows("rosenbrock-mlp", "mnist-cnn")
-        self.assertEqual(other[-1], "there is no benchmarks/peers/opennn/mnist_cnn.cpp")
+        (job, command, environment, reason), other = self.rows("rosenbrock-mlp", "vgg-cifar10")
+        self.assertEqual(other[-1], "there is no benchmarks/peers/opennn/vgg_cifar10.cpp")
         self.assertIsNone(reason)
         self.assertEqual(command[0], str(built / "rosenbrock_mlp"))
         self.assertEqual(environment["OMP_NUM_THREADS"], "1")

@@ -22,15 +22,15 @@
 #include <utility>
 #include <vector>
 
-#include "opennn/core/configuration.h"
-#include "opennn/core/random_utilities.h"
-#include "opennn/core/tensor_operations.h"
-#include "opennn/core/tensor_types.h"
-#include "opennn/dataset/tabular_dataset.h"
-#include "opennn/network/forward_propagation.h"
-#include "opennn/network/network.h"
-#include "opennn/training/adam.h"
-#include "opennn/training/training.h"
+#include "opennn/adaptive_moment_estimation.h"
+#include "opennn/configuration.h"
+#include "opennn/device_backend.h"
+#include "opennn/forward_propagation.h"
+#include "opennn/neural_network.h"
+#include "opennn/random_utilities.h"
+#include "opennn/tabular_dataset.h"
+#include "opennn/tensor_types.h"
+#include "opennn/training_strategy.h"
 
 namespace protocol {
 
@@ -83,39 +83,70 @@ inline Options options_of(int count, char** words) {
 // f32 samples each followed by its targets, (N, inputs + targets), as OpenNN's tables have them.
 struct Table {
   MatrixR rows;
-  Index inputs = 0;
+  Shape sample, targets;  // of one row
+  bool classes = false;
 };
 
 inline std::string field(const std::string& text, const std::string& name) {
-  const std::regex pattern("\"" + name + R"("\s*:\s*"?([^",}]*))");
+  const std::regex pattern("\"" + name + R"("\s*:\s*"?([^",}\n]*))");
   std::smatch found;
   if (!std::regex_search(text, found, pattern))
     throw std::runtime_error("data.json has no " + name);
   return found[1];
 }
 
+inline Shape shape_of(const std::string& text, const std::string& name) {
+  std::smatch found;
+  if (!std::regex_search(text, found, std::regex("\"" + name + R"("\s*:\s*\[([^\]]*))")))
+    throw std::runtime_error("data.json has no " + name);
+  std::string numbers = found[1];
+  std::replace(numbers.begin(), numbers.end(), ',', ' ');
+  std::istringstream from(numbers);
+  const std::vector<Index> sizes{std::istream_iterator<Index>(from), {}};
+  return {sizes.begin(), sizes.end()};
+}
+
+template <class T>
+std::vector<T> read_file(const std::filesystem::path& path) {
+  std::vector<T> found(std::filesystem::file_size(path) / sizeof(T));
+  std::ifstream from(path, std::ios::binary);
+  from.read(reinterpret_cast<char*>(found.data()), std::streamsize(found.size() * sizeof(T)));
+  if (!from) throw std::runtime_error("cannot read " + path.string());
+  return found;
+}
+
+// Pixels become 0 to 1 and classes one-hot rows here, outside the clock.
 inline Table table_of(const std::filesystem::path& folder) {
   std::ifstream about(folder / "data.json");
   const std::string text(std::istreambuf_iterator<char>(about), {});
-  if (field(text, "sample_dtype") != "f32" || field(text, "target_dtype") != "f32")
-    throw std::runtime_error("this peer takes samples and targets of f32");
   const Index count = std::stol(field(text, "samples"));
-  const auto width = [&](const char* file) {
-    return Index(std::filesystem::file_size(folder / file)) / Index(sizeof(float)) / count;
-  };
   Table found;
-  found.inputs = width("samples.bin");
-  const Index targets = width("targets.bin");
-  found.rows.resize(count, found.inputs + targets);
-  std::ifstream from(folder / "samples.bin", std::ios::binary);
-  std::ifstream targets_file(folder / "targets.bin", std::ios::binary);
-  for (Index i = 0; i < count; ++i) {  // rows lie one after the other
-    float* row = found.rows.data() + i * (found.inputs + targets);
-    from.read(reinterpret_cast<char*>(row), found.inputs * Index(sizeof(float)));
-    targets_file.read(reinterpret_cast<char*>(row + found.inputs), targets * Index(sizeof(float)));
+  found.sample = shape_of(text, "sample_shape");
+  found.classes = field(text, "target_dtype") == "i32";
+  std::vector<float> samples, targets;
+  if (field(text, "sample_dtype") == "u8") {
+    const auto pixels = read_file<unsigned char>(folder / "samples.bin");
+    samples.resize(pixels.size());
+    std::transform(pixels.begin(), pixels.end(), samples.begin(),
+                   [](unsigned char pixel) { return float(pixel) / 255.0F; });
+  } else {
+    samples = read_file<float>(folder / "samples.bin");
   }
-  if (!from || !targets_file) {
-    throw std::runtime_error("the data in " + folder.string() + " break off");
+  if (found.classes) {
+    const auto classes = read_file<int>(folder / "targets.bin");
+    const Index width = std::stol(field(text, "classes"));
+    targets.resize(std::size_t(count * width));
+    for (Index i = 0; i < count; ++i) targets[std::size_t(i * width + classes[std::size_t(i)])] = 1;
+  } else {
+    targets = read_file<float>(folder / "targets.bin");
+  }
+  const Index in = Index(samples.size()) / count, out = Index(targets.size()) / count;
+  found.targets = Shape{out};
+  found.rows.resize(count, in + out);
+  for (Index i = 0; i < count; ++i) {  // rows lie one after the other
+    float* row = found.rows.data() + i * (in + out);
+    std::copy_n(samples.data() + i * in, in, row);
+    std::copy_n(targets.data() + i * out, out, row + in);
   }
   return found;
 }
@@ -136,43 +167,67 @@ class Clock {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-// OpenNN's Training has the loop over the epochs, and tells when each is over.
-inline Result train(opennn::Network& network, Table table, const Options& asked) {
-  const Index targets = table.rows.cols() - table.inputs;
-  opennn::TabularDataset dataset(table.rows.rows(), opennn::Shape{table.inputs},
-                                 opennn::Shape{targets});
+// OpenNN has the loop over the epochs and no hook in it; it prints a line "Training error: ..." at
+// the end of each. This stands in the place of std::cout's buffer and takes the time of these.
+class EpochWatch : public std::streambuf {
+ public:
+  EpochWatch() : old_(std::cout.rdbuf(this)) {}
+  EpochWatch(const EpochWatch&) = delete;
+  EpochWatch& operator=(const EpochWatch&) = delete;
+  ~EpochWatch() override { std::cout.rdbuf(old_); }
+  std::vector<double> seconds;
+
+ protected:
+  int overflow(int character) override {
+    if (character != '\n') {
+      line_ += char(character);
+    } else if (const std::string line = std::exchange(line_, {}); line.starts_with("Training error")) {
+      seconds.push_back(clock_.lap());
+    } else if (line.starts_with("Training with")) {
+      clock_.lap();  // what came before belongs to no epoch
+    }
+    return character;
+  }
+
+ private:
+  std::streambuf* old_;
+  std::string line_;
+  Clock clock_;
+};
+
+inline Result train(NeuralNetwork& network, Table table, const Options& asked) {
+  TabularDataset dataset(table.rows.rows(), table.sample, table.targets);
   dataset.set_data(std::move(table.rows));
   dataset.set_sample_roles("Training");
   dataset.set_variable_scalers("None");
-  opennn::Training training(&network, &dataset);
-  training.set_loss("MeanSquaredError");
-  training.set_optimization_algorithm("Adam");
-  auto* adam = dynamic_cast<opennn::Adam*>(training.get_optimization_algorithm());
+  TrainingStrategy training(&network, &dataset);
+  training.set_loss(table.classes ? "CrossEntropy" : "MeanSquaredError");
+  training.get_loss()->set_regularization("NoRegularization");
+  training.set_optimization_algorithm("AdaptiveMomentEstimation");
+  auto* adam = dynamic_cast<AdaptiveMomentEstimation*>(training.get_optimization_algorithm());
   adam->set_learning_rate(1e-3f);
   adam->set_batch_size(asked.batch);
-  adam->set_maximum_epochs(asked.warmup + asked.epochs);
+  adam->set_maximum_epochs(asked.warmup + asked.epochs - 1);  // it runs one more
   adam->set_gradient_clip_norm(0.0f);
-  adam->set_display(false);
+  adam->set_display_period(1);
   Result found;
-  Clock clock;
-  adam->post_epoch_callback = [&](Index epoch, float error, float, opennn::Network*) {
-    const double took = clock.lap();
-    found.losses.push_back(2.0 * error / double(targets));  // its error is half the sum of squares
-    if (epoch >= asked.warmup) found.seconds.push_back(took);
-    std::cerr << "epoch " << epoch + 1 << ": " << took << " s, loss " << found.losses.back()
-              << "\n";
-  };
-  training.train();
+  EpochWatch watch;
+  const TrainingResult result = training.train();
+  for (Index epoch = 0; epoch < Index(watch.seconds.size()); ++epoch) {
+    const double error = result.training_error_history(epoch);
+    // Its squared error is half the sum over a sample's targets.
+    found.losses.push_back(table.classes ? error : 2.0 * error / double(table.targets.size()));
+    if (epoch >= asked.warmup) found.seconds.push_back(watch.seconds[std::size_t(epoch)]);
+  }
   return found;
 }
 
-inline Result predict(opennn::Network& network, const Table& table, const Options& asked) {
-  using opennn::ForwardPropagation;
-  constexpr auto kInference = opennn::ForwardPropagationMode::Inference;
+inline Result predict(NeuralNetwork& network, const Table& table, const Options& asked) {
+  constexpr auto kInference = ForwardPropagationMode::Inference;
   std::vector<MatrixR> batches;  // each aligned as OpenNN's kernels want it, outside the clock
   for (Index i = 0; i < table.rows.rows(); i += asked.batch)
     batches.emplace_back(table.rows.middleRows(i, std::min(asked.batch, table.rows.rows() - i))
-                             .leftCols(table.inputs));
+                             .leftCols(table.rows.cols() - table.targets.size()));
   ForwardPropagation whole(batches.front().rows(), &network, kInference);
   std::unique_ptr<ForwardPropagation> rest;
   if (batches.back().rows() != batches.front().rows())
@@ -182,9 +237,10 @@ inline Result predict(opennn::Network& network, const Table& table, const Option
     Clock clock;
     for (MatrixR& batch : batches) {
       ForwardPropagation& pass = batch.rows() == batches.front().rows() ? whole : *rest;
-      const opennn::TensorView view(batch.data(), opennn::Shape{batch.rows(), batch.cols()},
-                                    opennn::Type::FP32);
-      network.forward_propagate({view}, pass, kInference);
+      std::vector<Index> shape{batch.rows()};
+      shape.insert(shape.end(), table.sample.begin(), table.sample.end());
+      const TensorView view(batch.data(), Shape(shape.begin(), shape.end()), Type::FP32);
+      network.forward_propagate({view}, pass, false);
       found.finite = found.finite && std::isfinite(pass.get_outputs().as_matrix()(0, 0));
     }
     if (const double took = clock.lap(); epoch >= asked.warmup) found.seconds.push_back(took);
@@ -237,17 +293,17 @@ inline void report(const std::string& workload, const Options& asked, Index para
 
 // A peer's whole program; the network must have as many `parameters` as the workload says.
 inline int run(const std::string& workload, Index parameters,
-               const std::function<void(opennn::Network&)>& add_layers, int count, char** words) {
+               const std::function<void(NeuralNetwork&)>& add_layers, int count, char** words) {
   try {
     const Options asked = options_of(count, words);
-    if (asked.threads > 0) omp_set_num_threads(asked.threads);
-    opennn::Configuration::instance().set(opennn::Device::CPU, opennn::Type::FP32);
-    opennn::Configuration::instance().set_blas(opennn::Blas::Mkl);  // where it was built with it
+    // Eigen's pool of threads, and OpenMP's.
+    Backend::instance().set_threads_number(asked.threads > 0 ? asked.threads : omp_get_max_threads());
+    Configuration::instance().set(Device::CPU, Type::FP32);
     Clock clock;
     Table table = table_of(asked.data);
     const double data_seconds = clock.lap();
-    opennn::set_seed(asked.seed);
-    opennn::Network network;
+    set_seed(asked.seed);
+    NeuralNetwork network;
     add_layers(network);
     network.compile();
     network.set_parameters_glorot();
