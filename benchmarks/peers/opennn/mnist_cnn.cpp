@@ -10,8 +10,9 @@
 int main(int count, char** words) {
   const auto add_layers = [](opennn::NeuralNetwork& network) {
     using opennn::Shape;
-    network.add_layer(std::make_unique<opennn::Convolutional>(
-        Shape{28, 28, 1}, Shape{3, 3, 1, 16}, "ReLU", Shape{1, 1}, "Same", false, "convolution"));
+    network.add_layer(std::make_unique<opennn::Convolutional>(Shape{28, 28, 1}, Shape{3, 3, 1, 16},
+                                                              "ReLU", Shape{1, 1}, "Same", false,
+                                                              "convolution"));
     network.add_layer(std::make_unique<opennn::Pooling>(Shape{28, 28, 16}, Shape{2, 2}, Shape{2, 2},
                                                         Shape{0, 0}, "MaxPooling", "pooling"));
     network.add_layer(std::make_unique<opennn::Flatten>(Shape{14, 14, 16}));

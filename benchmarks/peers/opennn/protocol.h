@@ -181,7 +181,8 @@ class EpochWatch : public std::streambuf {
   int overflow(int character) override {
     if (character != '\n') {
       line_ += char(character);
-    } else if (const std::string line = std::exchange(line_, {}); line.starts_with("Training error")) {
+    } else if (const std::string line = std::exchange(line_, {});
+               line.starts_with("Training error")) {
       seconds.push_back(clock_.lap());
     } else if (line.starts_with("Training with")) {
       clock_.lap();  // what came before belongs to no epoch
@@ -207,17 +208,18 @@ inline Result train(NeuralNetwork& network, Table table, const Options& asked) {
   auto* adam = dynamic_cast<AdaptiveMomentEstimation*>(training.get_optimization_algorithm());
   adam->set_learning_rate(1e-3f);
   adam->set_batch_size(asked.batch);
-  adam->set_maximum_epochs(asked.warmup + asked.epochs - 1);  // it runs one more
+  adam->set_maximum_epochs(asked.warmup + asked.epochs);
   adam->set_gradient_clip_norm(0.0f);
   adam->set_display_period(1);
   Result found;
   EpochWatch watch;
   const TrainingResult result = training.train();
-  for (Index epoch = 0; epoch < Index(watch.seconds.size()); ++epoch) {
+  // After the last epoch it prints the error once more.
+  for (Index epoch = 0; epoch < result.get_epochs_number(); ++epoch) {
     const double error = result.training_error_history(epoch);
     // Its squared error is half the sum over a sample's targets.
     found.losses.push_back(table.classes ? error : 2.0 * error / double(table.targets.size()));
-    if (epoch >= asked.warmup) found.seconds.push_back(watch.seconds[std::size_t(epoch)]);
+    if (epoch >= asked.warmup) found.seconds.push_back(watch.seconds.at(std::size_t(epoch)));
   }
   return found;
 }
@@ -297,7 +299,8 @@ inline int run(const std::string& workload, Index parameters,
   try {
     const Options asked = options_of(count, words);
     // Eigen's pool of threads, and OpenMP's.
-    Backend::instance().set_threads_number(asked.threads > 0 ? asked.threads : omp_get_max_threads());
+    Backend::instance().set_threads_number(asked.threads > 0 ? asked.threads
+                                                             : omp_get_max_threads());
     Configuration::instance().set(Device::CPU, Type::FP32);
     Clock clock;
     Table table = table_of(asked.data);
