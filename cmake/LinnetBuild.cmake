@@ -66,13 +66,17 @@ if(LINNET_PRECOMPILE AND CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$")
                                       ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
-# linnet_layer(name [OWN_FLAGS] SOURCES ... [OWN_NAMES ...] DEPENDS layers... LINK libraries...)
+# What decides before a run, and is most of the code: its size counts, not its speed.
+set(LINNET_SMALL_CODE $<$<CONFIG:Release>:-Os>)
+
+# linnet_layer(name [OWN_FLAGS | SMALL] SOURCES ... [OWN_NAMES ...] DEPENDS layers... LINK libraries...)
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their
-# headers and no others' (tools/check_includes.py keeps it). OWN_FLAGS: it is compiled with other flags.
+# headers and no others' (tools/check_includes.py keeps it). OWN_FLAGS: it is compiled with other flags;
+# SMALL: with LINNET_SMALL_CODE.
 # OWN_NAMES: sources of it, or ALL, whose local names stand in others of it too: a build that compiles
 # several at a time (preset fuzz) leaves these by themselves.
 function(linnet_layer name)
-  cmake_parse_arguments(ARG "OWN_FLAGS" "" "SOURCES;OWN_NAMES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_FLAGS;SMALL" "" "SOURCES;OWN_NAMES;DEPENDS;LINK" ${ARGN})
   add_library(linnet_${name} STATIC ${ARG_SOURCES})
   if(ARG_OWN_NAMES STREQUAL "ALL")
     set_target_properties(linnet_${name} PROPERTIES UNITY_BUILD OFF)
@@ -88,7 +92,16 @@ function(linnet_layer name)
   list(TRANSFORM ARG_DEPENDS PREPEND linnet_)
   target_link_libraries(linnet_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK} linnet_options)
   set_property(GLOBAL APPEND PROPERTY LINNET_LAYERS linnet_${name})
-  if(name STREQUAL "base" OR ARG_OWN_FLAGS)
+  if(ARG_SMALL)
+    target_compile_options(linnet_${name} PRIVATE ${LINNET_SMALL_CODE})
+    get_property(first GLOBAL PROPERTY LINNET_FIRST_SMALL_LAYER)
+    if(first)
+      linnet_precompile(linnet_${name} REUSE ${first})
+    else()
+      linnet_precompile(linnet_${name})
+      set_property(GLOBAL PROPERTY LINNET_FIRST_SMALL_LAYER linnet_${name})
+    endif()
+  elseif(name STREQUAL "base" OR ARG_OWN_FLAGS)
     linnet_precompile(linnet_${name})
   else()
     linnet_precompile(linnet_${name} REUSE linnet_base)
