@@ -114,7 +114,7 @@ function(linnet_slow_tests)
 endfunction()
 
 # For sources that nobody waits for when they run, and everybody when they are compiled: the tests' own
-# (what they test is compiled as users get it) and the command's.
+# (what they test is compiled as users get it).
 set(LINNET_SMALL_EFFORT $<$<CONFIG:Release>:-O1>)
 function(linnet_compile_tests target)
   target_link_libraries(${target} PRIVATE linnet_options)

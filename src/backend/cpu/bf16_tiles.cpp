@@ -8,6 +8,9 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/cpu/amx_product.h"
+#include "backend/cpu/amx_tiles.h"
+#include "backend/cpu/bf16.h"
 #include "base/check.h"
 
 #if HWY_ARCH_X86_64
@@ -33,13 +36,17 @@ std::int64_t padded_columns(std::int64_t columns) {
 
 }  // namespace
 
+bool own_bf16_products() { return bf16_unit() != Bf16Unit::amx || has_amx_tiles(); }
+
 std::size_t bf16_panel_bytes(std::int64_t pairs, std::int64_t columns) {
   return sizeof(std::uint32_t) * static_cast<std::size_t>(pairs * padded_columns(columns));
 }
 
 std::size_t bf16_tile_bytes(std::int64_t pairs, std::int64_t rows) {
   const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
-  return sizeof(std::uint32_t) * static_cast<std::size_t>(pairs * tiles * kTileRows + kVector);
+  const std::int64_t amx = amx_tiles_of(pairs) * amx_tiles_of(rows) * kAmxWords;
+  return sizeof(std::uint32_t) *
+         static_cast<std::size_t>(std::max(pairs * tiles * kTileRows + kVector, amx));
 }
 
 #if HWY_ARCH_X86_64
@@ -316,6 +323,7 @@ void pack_bf16_panels(const StridedMatrix& b, std::int64_t terms, std::int64_t b
 
 void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels,
                         std::int64_t columns, float* c, std::int64_t c_stride) {
+  if (has_amx_tiles()) return amx_panel_product(a, rows, panels, columns, c, c_stride);
   const std::int64_t of_segment = pairs_of(a.length);
   const std::int64_t pairs = a.segments * of_segment;
   const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
@@ -342,8 +350,31 @@ void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_
   });
 }
 
+void pack_amx_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
+                    std::uint32_t* tiles) {
+  for (std::int64_t i = 0; i < rows; i += kVector) {
+    const __mmask16 used = mask_of(rows - i);
+    const auto row_of = [&](std::int64_t t) {
+      return t < terms ? _mm512_maskz_loadu_ps(used, a + t * a_stride + i) : _mm512_setzero_ps();
+    };
+    for (std::int64_t t = 0; t < terms; t += 2 * kVector) {
+      __m512i m[kVector];
+      for (int p = 0; p < kVector; ++p)
+        m[p] = interleaved(row_of(t + 2 * p), row_of(t + 2 * p + 1));
+      transpose(m);
+      for (const __m512i& row : m) {
+        _mm512_storeu_si512(tiles, row);
+        tiles += kVector;
+      }
+    }
+  }
+}
+
 void pack_bf16_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
                      std::uint16_t* tiles) {
+  if (has_amx_tiles()) {
+    return pack_amx_tiles(a, a_stride, terms, rows, reinterpret_cast<std::uint32_t*>(tiles));
+  }
   // Pair by pair of rows, which memory serves in order.
   const std::int64_t of_tile = 2 * kTileRows * pairs_of(terms);
   for (std::int64_t t = 0; t < terms; t += 2, tiles += 2 * kTileRows) {
@@ -379,6 +410,9 @@ void pack_bf16_row_panels(const std::uint16_t* const* b, std::int64_t offset, st
 void bf16_tile_product(std::int64_t pairs, std::int64_t rows, std::int64_t columns,
                        const std::uint16_t* tiles, const std::uint16_t* panels, bool accumulate,
                        float* c, std::int64_t c_stride) {
+  if (has_amx_tiles()) {
+    return amx_tile_product(pairs, rows, columns, tiles, panels, accumulate, c, c_stride);
+  }
   PanelPart part{.panel = nullptr,
                  .segments = 1,
                  .pairs = pairs,
@@ -435,6 +469,7 @@ void pack_bf16_panels(const StridedMatrix&, std::int64_t, std::int64_t, std::int
                       std::uint16_t*) {}
 void bf16_panel_product(const Bf16Rows&, std::int64_t, const std::uint16_t*, std::int64_t, float*,
                         std::int64_t) {}
+void pack_amx_tiles(const float*, std::int64_t, std::int64_t, std::int64_t, std::uint32_t*) {}
 void pack_bf16_tiles(const float*, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*) {}
 void pack_bf16_row_panels(const std::uint16_t* const*, std::int64_t, std::int64_t, std::int64_t,
                           std::uint16_t*) {}

@@ -9,14 +9,18 @@
 namespace linnet::cpu {
 
 // Own products of bfloat16s on the calling thread, by VDPBF16PS: c += a0 b0 + a1 b1 in f32 for
-// pairs of neighbouring terms. (It takes subnormal operands and results for zeros.) The right
+// pairs of neighbouring terms, or by AMX (amx_tiles.h), which adds 16 such pairs to each other
+// first. (Both take subnormal operands and results for zeros.) The right
 // operand is packed into panels of 32 columns, pair after pair; a last panel of at most 16 columns
 // has 16. Every element sums its pairs in their order, whatever the panels and blocks: equal bits
 // for equal operands.
 
-/// Returns whether this processor has the instruction. No other function here may be called
-/// without it.
+/// Returns whether this processor has VDPBF16PS. No other function here may be called without it.
 bool has_bf16_tiles();
+
+/// Returns whether own products are those to take where bf16 is native: always, but not where oneDNN
+/// has AMX and this library cannot use it (amx_tiles.h).
+bool own_bf16_products();
 
 constexpr std::int64_t pairs_of(std::int64_t terms) { return (terms + 1) / 2; }
 
@@ -47,6 +51,9 @@ std::size_t bf16_tile_bytes(std::int64_t pairs, std::int64_t rows);
 /// Rounds A^T: row t of it, of `rows` floats, lies at a + t a_stride.
 void pack_bf16_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
                      std::uint16_t* tiles);
+/// The same as AMX's tiles of 16 rows and 16 pairs (amx_product.h), whatever the processor has.
+void pack_amx_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
+                    std::uint32_t* tiles);
 /// Packs panels whose row t of bfloat16s lies at b[t] + offset.
 void pack_bf16_row_panels(const std::uint16_t* const* b, std::int64_t offset, std::int64_t terms,
                           std::int64_t columns, std::uint16_t* panels);

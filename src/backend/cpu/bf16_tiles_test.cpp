@@ -5,9 +5,13 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <vector>
 
+#include "backend/cpu/amx_emulated.h"
+#include "backend/cpu/amx_product.h"
+#include "backend/cpu/amx_tiles.h"
 #include "backend/cpu/bf16.h"
 
 namespace linnet::cpu {
@@ -61,16 +65,43 @@ void expect_sum(const Result& c, std::int64_t i, std::int64_t j, std::int64_t te
   ASSERT_NEAR(c.at(i, j), sum, kBound * magnitude) << i << ", " << j << " of " << terms;
 }
 
-constexpr std::int64_t kRowCounts[] = {1, 5, 12, 25};
-constexpr std::int64_t kColumnCounts[] = {1, 16, 17, 33, 50};
+constexpr std::int64_t kRowCounts[] = {1, 12, 25, 33};
+constexpr std::int64_t kColumnCounts[] = {1, 17, 50};
 constexpr std::int64_t kTermCounts[] = {1, 2, 33, 64, 385};
+constexpr std::int64_t kManyTerms = 1100;
 
 std::vector<std::uint16_t> halves(std::size_t bytes) {
   return std::vector<std::uint16_t>(bytes / sizeof(std::uint16_t) + 1, 0x7FC0);  // NaN
 }
 
+/// The products as kernels call them, or by AMX's definition.
+struct Unit {
+  std::function<decltype(bf16_panel_product)> panel_product;
+  std::function<decltype(pack_bf16_tiles)> pack_tiles;
+  std::function<decltype(bf16_tile_product)> tile_product;
+};
+
+const Unit kOwn{bf16_panel_product, pack_bf16_tiles, bf16_tile_product};
+
+const Unit kEmulatedAmx{[](auto... args) {
+                          EmulatedAmx unit;
+                          amx_panel_product(unit, args...);
+                        },
+                        [](const float* a, std::int64_t a_stride, std::int64_t terms,
+                           std::int64_t rows, std::uint16_t* tiles) {
+                          pack_amx_tiles(a, a_stride, terms, rows,
+                                         reinterpret_cast<std::uint32_t*>(tiles));
+                        },
+                        [](std::int64_t pairs, std::int64_t rows, std::int64_t columns,
+                           const std::uint16_t* tiles, auto... args) {
+                          EmulatedAmx unit;
+                          amx_tile_product(unit, pairs, rows, columns,
+                                           reinterpret_cast<const std::uint32_t*>(tiles), args...);
+                        }};
+
 /// Both ways to pack, and rows that are two segments with a gap.
-void check_panels(std::int64_t rows, std::int64_t columns, std::int64_t terms, bool transposed) {
+void check_panels(const Unit& unit, std::int64_t rows, std::int64_t columns, std::int64_t terms,
+                  bool transposed) {
   constexpr std::int64_t kSegments = 2;
   constexpr std::int64_t kGap = 3;
   const std::int64_t stride = terms + kGap;
@@ -90,7 +121,7 @@ void check_panels(std::int64_t rows, std::int64_t columns, std::int64_t terms, b
     pack_bf16_panels(part, terms, s * pairs_of(terms), pairs, columns, panels.data());
   }
   Result c(rows, columns);
-  bf16_panel_product({addresses.data(), kSegments, terms, stride}, rows, panels.data(), columns,
+  unit.panel_product({addresses.data(), kSegments, terms, stride}, rows, panels.data(), columns,
                      c.values.data(), c.stride);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < columns; ++j) {
@@ -103,32 +134,43 @@ void check_panels(std::int64_t rows, std::int64_t columns, std::int64_t terms, b
   }
 }
 
-TEST(Bf16Tiles, PanelsGiveSumsOfRoundedProducts) {
-  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+void check_panels(const Unit& unit) {
   for (const std::int64_t rows : kRowCounts) {
     for (const std::int64_t columns : kColumnCounts) {
       for (const std::int64_t terms : kTermCounts) {
-        check_panels(rows, columns, terms, true);
-        check_panels(rows, columns, terms, false);
+        check_panels(unit, rows, columns, terms, true);
+        check_panels(unit, rows, columns, terms, false);
       }
     }
   }
+  check_panels(unit, 3, 18, kManyTerms, true);
 }
 
-void check_tiles(std::int64_t rows, std::int64_t columns, std::int64_t terms, bool accumulate) {
+TEST(Bf16Tiles, PanelsGiveSumsOfRoundedProducts) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+  check_panels(kOwn);
+}
+
+TEST(AmxTiles, PanelsGiveSumsOfRoundedProducts) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here, which packs";
+  check_panels(kEmulatedAmx);
+}
+
+void check_tiles(const Unit& unit, std::int64_t rows, std::int64_t columns, std::int64_t terms,
+                 bool accumulate) {
   const Numbers a(terms, rows, 3);
   const Numbers b(terms, columns, 4);
   const std::int64_t pairs = pairs_of(terms);
   std::vector<std::uint16_t> tiles = halves(bf16_tile_bytes(pairs, rows));
   std::vector<std::uint16_t> panels = halves(bf16_panel_bytes(pairs, columns));
-  pack_bf16_tiles(a.values.data(), rows, terms, rows, tiles.data());
+  unit.pack_tiles(a.values.data(), rows, terms, rows, tiles.data());
   std::vector<std::uint16_t> right(b.values.size());
   round_rows_to_bf16(b.values.data(), columns, terms, columns, right.data(), columns);
   std::vector<const std::uint16_t*> addresses;
   for (std::int64_t t = 0; t < terms; ++t) addresses.push_back(right.data() + t * columns);
   pack_bf16_row_panels(addresses.data(), 0, terms, columns, panels.data());
   Result c(rows, columns);
-  bf16_tile_product(pairs, rows, columns, tiles.data(), panels.data(), accumulate, c.values.data(),
+  unit.tile_product(pairs, rows, columns, tiles.data(), panels.data(), accumulate, c.values.data(),
                     c.stride);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < columns; ++j) {
@@ -141,16 +183,82 @@ void check_tiles(std::int64_t rows, std::int64_t columns, std::int64_t terms, bo
   }
 }
 
-TEST(Bf16Tiles, TilesGiveSumsOverRows) {
-  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+void check_tiles(const Unit& unit) {
   for (const std::int64_t rows : kRowCounts) {
     for (const std::int64_t columns : kColumnCounts) {
       for (const std::int64_t terms : kTermCounts) {
-        check_tiles(rows, columns, terms, false);
-        check_tiles(rows, columns, terms, true);
+        check_tiles(unit, rows, columns, terms, false);
+        check_tiles(unit, rows, columns, terms, true);
       }
     }
   }
+  check_tiles(unit, 3, 18, kManyTerms, true);
+}
+
+TEST(Bf16Tiles, TilesGiveSumsOverRows) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+  check_tiles(kOwn);
+}
+
+TEST(AmxTiles, TilesGiveSumsOverRows) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here, which packs";
+  check_tiles(kEmulatedAmx);
+}
+
+/// Of rows of `pairs` pairs and one panel of 32 columns: what the processor's instruction, or its
+/// definition, makes of one tile after the other.
+struct AmxProblem {
+  explicit AmxProblem(std::int64_t pairs) : pairs(pairs), numbers(2, 32 * 2 * pairs, 7) {
+    halves.resize(numbers.values.size());
+    round_to_bf16(numbers.values.data(), std::ssize(numbers.values), halves.data());
+    for (std::int64_t i = 0; i < 32; ++i) rows.push_back(&halves[2 * pairs * i]);
+  }
+  Bf16Rows left() const { return {rows.data(), 1, 2 * pairs, 0}; }
+  const std::uint16_t* panel() const { return &halves[32 * 2 * pairs]; }
+  float a(std::int64_t i, std::int64_t term) const {
+    return std::bit_cast<float>(std::uint32_t{rows[i][term]} << 16U);
+  }
+  float b(std::int64_t term, std::int64_t j) const {
+    return std::bit_cast<float>(std::uint32_t{panel()[2 * (term / 2 * 32 + j) + term % 2]} << 16U);
+  }
+
+  std::int64_t pairs;
+  Numbers numbers;
+  std::vector<std::uint16_t> halves;
+  std::vector<const std::uint16_t*> rows;
+};
+
+/// Even and odd terms are summed apart over 16 pairs, then added to each other, then to c.
+TEST(AmxTiles, AnElementIsWhatTheDefinitionSaysToTheBit) {
+  const AmxProblem problem(40);
+  Result c(32, 32);
+  EmulatedAmx unit;
+  amx_panel_product(unit, problem.left(), 32, problem.panel(), 32, c.values.data(), c.stride);
+  for (std::int64_t i = 0; i < 32; ++i) {
+    for (std::int64_t j = 0; j < 32; ++j) {
+      float sum = 0;
+      for (std::int64_t begin = 0; begin < problem.pairs; begin += 16) {
+        float of[2] = {};
+        for (std::int64_t t = 2 * begin; t < 2 * std::min(begin + 16, problem.pairs); ++t) {
+          of[t % 2] = std::fma(problem.a(i, t), problem.b(t, j), of[t % 2]);
+        }
+        sum += of[0] + of[1];
+      }
+      ASSERT_EQ(c.at(i, j), sum) << i << ", " << j;
+    }
+  }
+}
+
+TEST(AmxTiles, TheProcessorComputesWhatItsDefinitionSays) {
+  if (!has_amx_tiles()) GTEST_SKIP() << "no AMX here: its instructions are not run";
+  const AmxProblem problem(kManyTerms);
+  Result defined(32, 32);
+  EmulatedAmx unit;
+  amx_panel_product(unit, problem.left(), 32, problem.panel(), 32, defined.values.data(),
+                    defined.stride);
+  Result own(32, 32);
+  amx_panel_product(problem.left(), 32, problem.panel(), 32, own.values.data(), own.stride);
+  EXPECT_EQ(own.values, defined.values);
 }
 
 /// An element's bits don't depend on how many rows and columns are computed with it.

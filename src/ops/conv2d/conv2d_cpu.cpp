@@ -25,9 +25,6 @@ bool packing_counts(const ConvShape& s) { return s.n * s.out_pixels() <= 2048; }
 /// oneDNN's weight gradient walks over pixels: it wants many of them.
 bool many_pixels(const ConvShape& s) { return s.out_pixels() >= 16; }
 
-/// AMX is faster than own products of VDPBF16PS.
-bool own_bf16() { return bf16_unit() != Bf16Unit::amx; }
-
 using Engines = std::vector<const ConvEngine*>;
 
 /// For few channels and for groups.
@@ -65,7 +62,7 @@ std::optional<Kernel> native_forward(const NodeView& node) {
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   const ConvTail tail{.bias = attrs.bias, .activation = attrs.activation};
-  if (own_bf16()) {
+  if (own_bf16_products()) {
     if (std::optional<Kernel> kernel = bf16_tiles_engine().forward(s, tail)) return kernel;
   }
   return on_halves(node, onednn_bf16_engine().forward(s, tail));
@@ -75,7 +72,7 @@ std::optional<Kernel> native_grad_input(const NodeView& node) {
   using In = Conv2dGradInputOp::In;
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
-  if (own_bf16()) {
+  if (own_bf16_products()) {
     if (std::optional<Kernel> kernel = bf16_tiles_engine().grad_input(s)) return kernel;
   }
   return on_halves(node, onednn_bf16_engine().grad_input(s));
@@ -85,7 +82,7 @@ std::optional<Kernel> native_grad_weight(const NodeView& node) {
   using In = Conv2dGradWeightOp::In;
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
-  if (own_bf16()) {
+  if (own_bf16_products()) {
     if (std::optional<Kernel> kernel = bf16_tiles_engine().grad_weight(s)) return kernel;
   }
   if (!many_pixels(s)) return std::nullopt;  // three to ten times the time of fp32's engines

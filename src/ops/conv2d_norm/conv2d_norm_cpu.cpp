@@ -192,7 +192,7 @@ std::optional<Kernel> on_onednn_bf16(const NodeView& node, const Conv2dNormAttrs
 std::optional<Kernel> in_bf16(const NodeView& node) {
   const Conv2dNormAttrs& attrs = node.attrs<Conv2dNormOp>();
   const ConvShape s = conv_shape(attrs.conv, node.in(In::x), node.in(In::w), "");
-  return bf16_unit() == Bf16Unit::amx ? on_onednn_bf16(node, attrs, s) : on_bf16_tiles(attrs, s);
+  return own_bf16_products() ? on_bf16_tiles(attrs, s) : on_onednn_bf16(node, attrs, s);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ std::optional<Kernel> prepare_dense_bf16(const NodeView& node) {
   const std::int64_t n = node.in(In::x)[0];
   const std::int64_t features = node.in(In::x)[1];
   const std::int64_t units = node.in(In::w)[0];
-  if (bf16_unit() != Bf16Unit::amx) {
+  if (own_bf16_products()) {
     return bf16_tiles_engine().forward(as_convolution(n, features, units),
                                        {.bias = attrs.bias, .activation = attrs.activation});
   }
@@ -96,7 +96,7 @@ std::optional<Kernel> prepare_dense_grad_input_bf16(const NodeView& node) {
   const std::int64_t n = node.in(In::dz)[0];
   const std::int64_t features = node.in(In::w)[1];
   const std::int64_t units = node.in(In::dz)[1];
-  if (bf16_unit() != Bf16Unit::amx) {
+  if (own_bf16_products()) {
     return bf16_tiles_engine().grad_input(as_convolution(n, features, units));
   }
   return on_halves(node, by_rows({.m = n, .n = features, .k = units}, nothing));
@@ -107,7 +107,7 @@ std::optional<Kernel> prepare_dense_grad_weight_bf16(const NodeView& node) {
   const std::int64_t n = node.in(In::dz)[0];
   const std::int64_t features = node.in(In::x)[1];
   const std::int64_t units = node.in(In::dz)[1];
-  if (bf16_unit() != Bf16Unit::amx) {
+  if (own_bf16_products()) {
     return bf16_weight_gradient(as_convolution(n, features, units), {.x = In::x, .dz = In::dz});
   }
   return on_halves(node,
