@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "dist/rank_group.h"
 #include "model/loss_shares.h"
+#include "plan/passes/passes.h"
 #include "train/device_links.h"
 #include "train/recipes.h"
 
@@ -41,7 +42,7 @@ std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const Mod
                                          const Shards& shards, const TrainerOptions& options) {
   const bool overlaps = options.ranks.size() > 1 && shards.own() == 1 &&
                         model.backend->threads() > 0 &&
-                        std::ranges::count(options.disabled_passes, kOverlapSums) == 0 &&
+                        !is_disabled(kOverlapSums, options.disabled_passes) &&
                         !(options.sync_batch_norm && has_batch_norms(model.definition())) &&
                         gradient_buckets(model.definition()).size() > 1;
   return overlaps ? memory.handover : nullptr;

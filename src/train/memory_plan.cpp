@@ -74,7 +74,7 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
   TrainingStep step = planned_step(network, batch, options);
   MemoryPlan memory{.shards = shards, .recompute = options.recompute};
   std::size_t own = 0;
-  const bool chains = std::ranges::count(step.disabled_passes, kChainSamples) == 0;
+  const bool chains = !is_disabled(kChainSamples, step.disabled_passes);
   const auto plan = [&](Graph graph, bool fixed_weights = false) {
     const auto program =
         backend.prepare(std::move(graph), {.fixed_weights = fixed_weights, .chains = chains});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/recipes.h"
 
-#include <algorithm>
 
 #include "base/join.h"
 #include "model/model_state.h"
@@ -75,7 +74,7 @@ ProgramRecipe step_recipe(const std::string& key, const ModelState& model, const
                                 sized.batch = batch;
                                 return build(network, read, sized, supports);
                               });
-  made.chains = std::ranges::count(step.disabled_passes, kChainSamples) == 0;
+  made.chains = !is_disabled(kChainSamples, step.disabled_passes);
   return made;
 }
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import struct
@@ -15,6 +16,8 @@ import unittest
 from command import LINNET, write_mnist
 
 PROBE = os.environ.get("RANKS_PROBE", "")
+# The sanitizers report what MPI itself does.
+MPIEXEC = "" if os.environ.get("LINNET_SANITIZED") else os.environ.get("RANKS_MPIEXEC", "")
 HANGS = 120  # seconds after which a test that hangs ends; no assertion is about time
 
 
@@ -23,6 +26,27 @@ def tensors(file):
     data = pathlib.Path(file).read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     return hashlib.sha256(data[8 + length:]).hexdigest()
+
+
+def write_cifar(folder):
+    """Two classes of noise as files of CIFAR-10: 16 images to train on, 8 to test."""
+    folder.mkdir()
+    for name, count in (("data_batch_1.bin", 16), ("test_batch.bin", 8)):
+        rng = random.Random(name)
+        (folder / name).write_bytes(b"".join(
+            bytes([i % 2, *(rng.randrange(100) + 100 * (i % 2) for _ in range(3072))])
+            for i in range(count)))
+
+
+def write_texts(folder):
+    """Reviews of several lengths, whose words tell the class: 43 to train on, 8 to test."""
+    folder.mkdir()
+    for name, count in (("train", 43), ("test", 8)):
+        rng = random.Random(name)
+        (folder / f"{name}.tsv").write_text("".join(
+            f"{i % 2}\t" + " ".join(f"word{i % 2 * rng.randrange(20)}"
+                                    for _ in range(rng.randrange(2, 30))) + "\n"
+            for i in range(count)))
 
 
 class Launched:
@@ -180,6 +204,27 @@ class LaunchedTrainings(Launch):
         self.assertEqual(code, 0, err)
         self.assertIn("rank 1 was ended by signal 9 (Killed); restart 1 of 3 from the last", err)
         self.assertEqual(tensors(self.folder / "killed" / "model.safetensors"), whole)
+
+    def test_the_weights_of_other_networks_do_not_depend_on_the_ranks(self):
+        write_cifar(self.folder / "cifar")
+        write_texts(self.folder / "texts")
+        for workload, data, batch in (("vgg-cifar10", "cifar", 8), ("gru-imdb", "texts", 18),
+                                      ("resnet50-cifar10", "cifar", 8)):
+            arguments = ["train", "--workload", workload, "--data", data, "--batch", str(batch),
+                         "--shards", "4", "--threads", "1", "--epochs", "1", "--device", "cpu"]
+            ways = {f"{ranks} by launch": [LINNET, "launch", "-n", str(ranks), "--"]
+                    for ranks in (1, 2, 4)}
+            if MPIEXEC:
+                ways["4 by MPI"] = [MPIEXEC, "--allow-run-as-root", "--oversubscribe", "-n", "4",
+                                    LINNET]
+            found = {}
+            for way, start in ways.items():
+                out = f"{workload} {way}"
+                process = subprocess.run([*start, *arguments, "--out", out], cwd=self.folder,
+                                         text=True, capture_output=True, timeout=HANGS)
+                self.assertEqual(process.returncode, 0, f"{out}: {process.stderr}")
+                found[way] = tensors(self.folder / out / "model.safetensors")
+            self.assertEqual(len(set(found.values())), 1, (workload, found))
 
     def test_an_error_of_one_rank_is_said_by_the_others(self):
         code, _, err = self.run_launch("-n", "2", "--", *self.arguments, "--out", "x", "--loss", "mse")

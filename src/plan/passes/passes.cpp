@@ -36,11 +36,15 @@ void run_enabled(const Passes& passes, std::span<const std::string> disabled, Ru
     require(is_pass(name), "unknown pass '{}'; expected one of {}", name, pass_names());
   }
   for (const auto& pass : passes) {
-    if (std::find(disabled.begin(), disabled.end(), pass.name) == disabled.end()) run(pass);
+    if (!is_disabled(pass.name, disabled)) run(pass);
   }
 }
 
 }  // namespace
+
+bool is_disabled(std::string_view pass, std::span<const std::string> disabled) {
+  return std::ranges::find(disabled, pass) != disabled.end();
+}
 
 std::span<const Pass> forward_passes() {
   static constexpr std::array kPasses{

@@ -71,6 +71,9 @@ void share_concats(TrainingGraph& training, const Supports& supports);
 /// product that a dense layer of one unit hands back, an outer product, becomes part of it.
 void fuse_bias_grad(TrainingGraph& training, const Supports& supports);
 
+/// Returns whether a pass is among those that were left out by name.
+bool is_disabled(std::string_view pass, std::span<const std::string> disabled);
+
 /// In this order, on the forward graph before it is differentiated.
 std::span<const Pass> forward_passes();
 /// In this order, on a training's graph once it is differentiated.
