@@ -115,8 +115,11 @@ def decades(options):
                                           options.limit, job)
                          for _ in range(options.repetitions)]
             speeds = [each["samples_per_second"] for each in timed if not each["failed"]]
+            failed = [each["failed"] for each in [run, *timed] if each["failed"]]
             row["engines"][name] = {"peak_bytes": run.get("peak_bytes"),
-                                    "step_seconds": [batch / speed for speed in speeds]}
+                                    "step_seconds": [batch / speed for speed in speeds], "failed": failed}
+            for reason in failed:
+                print(batch, name, reason, file=sys.stderr, flush=True)
         rows.append(row)
         print(batch, {name: (f"{(each['peak_bytes'] or 0) / 2**20:.0f} MiB",
                              f"{1e3 * min(each['step_seconds'], default=0):.2f} ms")

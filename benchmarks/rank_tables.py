@@ -40,7 +40,8 @@ def model_line(each):
 
 def tables(result):
     about = ("Samples a second of all ranks, median (least to most) of the repetitions, each the median of its timed "
-             "epochs; drawn data in memory. Linnet augments `densenet121-xray`, as its recipe says. ")
+             "epochs; drawn data in memory without augmentation, or files that each rank's loader decodes while it trains, "
+             "cropped and flipped. ")
     here = [line(row, HEADS, f"{row['ranks']} x {row['threads']}") for row in result["rows"] if not row["rate"]]
     there = [line(row, CABLE_HEADS, row["rate"]) for row in result["rows"] if row["rate"]]
     return [Table("On one machine", about + "Ranks x threads; four ranks share two processors.",

@@ -3,19 +3,23 @@
 """Trainings on several ranks beside PyTorch's DDP (Gloo), on the same processors and drawn data.
 
   benchmarks/ranks.py --torch-python PYTHON     wants build/release/bin/{linnet,ranks_probe}, and NumPy for itself
+  benchmarks/ranks.py --torch-python PYTHON --xray FOLDER      also on radiographs, which PyTorch reads by Pillow
 
 On one machine: 1 rank of 2 threads, 2 ranks of 1 thread, 4 ranks of 1 thread on 2 processors. As root also
 on two "machines": network namespaces of this one, joined by a cable whose rate `tc` limits. There Linnet runs
 twice, with gradients summed while they are found and after the backward pass. The seconds of sums of small
-and large arrays give the latency and the time of a byte in docs/scale.md's model. Writes
-benchmarks/results/<date>-cpu-<isa>-ranks.json and .md.
+and large arrays give the latency and the time of a byte in docs/scale.md's model. With --xray, a folder of images
+with labels.csv, densenet121-xray also trains on the first of these, decoded by a loader beside the training,
+cropped and flipped. Writes benchmarks/results/<date>-cpu-<isa>-ranks.json and .md.
 """
 import argparse
 import contextlib
+import csv
 import itertools
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -25,16 +29,15 @@ from pathlib import Path
 import engines
 import other_results
 import numpy as np
-from rank_worker import WORKLOADS, drawn
+from rank_worker import WORKLOADS, XRAY, drawn
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKER = Path(__file__).with_name("rank_worker.py")
-BATCHES = {"mnist-cnn": 128, "resnet50-cifar10": 128, "densenet121-xray": 16}
+FILES = "densenet121-xray, files"
 FORMS = ((1, 2), (2, 1), (4, 1))  # ranks, threads of each
 ENGINES = {"linnet": (), "linnet-mpi": (), "linnet-fast": ("--reduce", "fast"),
            "linnet-afterwards": ("--disable-pass", "overlap_sums")}  # and torch-ddp
 CABLE = ("resnet50-cifar10", "mnist-cnn")
-EPOCHS = 3  # the first is not counted
 SUMS = (256, 1 << 24)  # floats
 ports = itertools.count(20000 + os.getpid() % 10000)
 
@@ -99,28 +102,47 @@ def printed(processes, command):
     return outputs[0][0]
 
 
-def data_of(workload, folder):
-    """The folder with the arrays that Linnet reads, the ones that the peer draws."""
-    where = Path(folder, workload)
-    if not where.exists():
+def first_images(xray, folder):
+    """A folder with the first images of another and their lines of its labels.csv, all for training."""
+    folder.mkdir()
+    with open(Path(xray, "labels.csv"), newline="", encoding="utf-8") as file:
+        rows = [*itertools.islice((row for row in csv.DictReader(file) if row["split"] == "train"), XRAY.samples)]
+    with open(folder / "labels.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    for row in rows:
+        shutil.copy(Path(xray, row["file"]), folder)
+
+
+def data_of(name, options):
+    """The folder with what Linnet and the peer read: arrays that the peer draws too, or images."""
+    where = Path(options.folder, name)
+    if not where.exists() and name == FILES:
+        first_images(options.xray, where)
+    elif not where.exists():
         where.mkdir()
-        for name, array in zip("xy", drawn(workload, WORKLOADS[workload][2])):
-            np.save(where / f"{name}_train.npy", array)
+        for array_name, array in zip("xy", drawn(name)):
+            np.save(where / f"{array_name}_train.npy", array)
     return where
 
 
-def one_run(engine, workload, ranks, threads, options, hosts=None, address="127.0.0.1"):
+def one_run(engine, name, ranks, threads, options, hosts=None, address="127.0.0.1"):
     """Seconds of each timed epoch."""
-    sizes = ["--batch", str(BATCHES[workload]), "--threads", str(threads), "--epochs", str(EPOCHS)]
+    workload = name.removesuffix(", files")
+    sizes = ["--batch", str(WORKLOADS[workload].batch), "--threads", str(threads), "--epochs",
+             str(WORKLOADS[workload].epochs)]
+    data = data_of(name, options)
     environment = {**engines.plain_environment(), "OMP_NUM_THREADS": str(threads)}
     if engine == "torch-ddp":
-        command = [options.torch_python, "-B", str(WORKER), workload, *sizes]
+        command = [options.torch_python, "-B", str(WORKER), workload, *sizes,
+                   *(["--files", str(data)] if name == FILES else [])]
         environment |= engines.tuned_environment(threads)
         return json.loads(launch(command, ranks, threads, environment, hosts, address))["seconds"][1:]
     with tempfile.TemporaryDirectory(prefix="linnet-bench-") as out:
-        command = [options.linnet, "train", "--workload", workload, "--data", str(data_of(workload, options.folder)),
-                   *sizes, "--optimizer", "adam", "--lr", "0.001", "--schedule", "constant",
-                   "--rank-deadline", "60", "--out", str(Path(out, "run")), *ENGINES[engine]]
+        command = [options.linnet, "train", "--workload", workload, "--data", str(data), *sizes, "--optimizer", "adam",
+                   "--lr", "0.001", "--schedule", "constant", "--rank-deadline", "60", "--out", str(Path(out, "run")),
+                   *(["--streamed"] if name == FILES else ["--augment", "none"]), *ENGINES[engine]]
         if engine == "linnet-mpi":
             launch_mpi(command, ranks, environment)
         else:
@@ -134,7 +156,7 @@ def one_run_alone(*run, options):
     if not options.under:
         return one_run(*run[:4], options, *run[4:])
     command = [*options.under.split(), sys.executable, "-B", __file__, "--linnet", options.linnet, "--torch-python",
-               options.torch_python, "--folder", options.folder, "--one", json.dumps(run)]
+               options.torch_python, "--folder", options.folder, "--xray", options.xray, "--one", json.dumps(run)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -163,17 +185,23 @@ def sums(options):
 
 
 def measure(options, names, workload, ranks, threads, rate=None):
-    found = {"workload": workload, "batch": BATCHES[workload], "ranks": ranks, "threads": threads, "rate": rate,
-             "engines": {}}
+    of = WORKLOADS[workload.removesuffix(", files")]
+    found = {"workload": workload, "batch": of.batch, "ranks": ranks, "threads": threads, "rate": rate, "engines": {}}
     with cable(rate) as (hosts, address):
         for _ in range(options.repetitions):  # in turn
             for name in names:
                 seconds = one_run_alone(name, workload, ranks, threads, hosts, address, options=options)
-                rates = [WORKLOADS[workload][2] / each for each in seconds]
+                rates = [of.samples / each for each in seconds]
                 found["engines"].setdefault(name, []).append(statistics.median(rates))
     print(workload, ranks, threads, rate or "", {name: f"{statistics.median(rates):.1f}"
                                                  for name, rates in found["engines"].items()}, flush=True)
     return found
+
+
+def form(text):
+    """Ranks and threads of each, of RANKSxTHREADS."""
+    ranks, threads = text.split("x")
+    return int(ranks), int(threads)
 
 
 def main():
@@ -181,6 +209,8 @@ def main():
     parser.add_argument("--torch-python", default=sys.executable, help="has torch")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--workloads", nargs="*", default=list(WORKLOADS), choices=list(WORKLOADS))
+    parser.add_argument("--xray", default="", metavar="FOLDER", help="radiographs with labels.csv")
+    parser.add_argument("--forms", nargs="*", type=form, default=FORMS, metavar="RANKSxTHREADS")
     parser.add_argument("--rates", nargs="*", default=["unlimited", "1gbit", "200mbit"],
                         help="of the cable, as tc takes them")
     parser.add_argument("--under", default="", metavar="COMMAND", help="starts each run, e.g. on an idle machine")
@@ -194,7 +224,8 @@ def main():
     several = ("linnet", "linnet-mpi", "linnet-fast", "torch-ddp")
     with tempfile.TemporaryDirectory(prefix="linnet-bench-") as options.folder:
         rows = [measure(options, several if ranks > 1 else ("linnet", "torch-ddp"), workload, ranks, threads)
-                for workload in options.workloads for ranks, threads in FORMS]
+                for workload in [*options.workloads, *([FILES] if options.xray else [])]
+                for ranks, threads in options.forms]
         if os.geteuid() == 0:
             rows += [measure(options, ("linnet", "linnet-afterwards", "torch-ddp"), workload, 2, 1, rate)
                      for workload in CABLE if workload in options.workloads for rate in options.rates]

@@ -111,11 +111,15 @@ struct TrainerOptions {
   /// second time where the backward pass needs them, instead of keeping them: less memory, the same
   /// bits, more time.
   bool recompute = false;
-  /// Lets batch norms take the statistics of the whole batch where several ranks each compute one
-  /// part of it, as PyTorch's SyncBatchNorm does; without it they take those of each part. On the
-  /// CPU; without effect on one rank that computes the batch in one part. The first step throws
-  /// Error where a rank has several parts (FitOptions::shards), or a batch fewer samples than
-  /// ranks.
+  /// Computes the parts of a batch (FitOptions::shards) at the same time instead of one after the
+  /// other: the same bits, but the activations of all parts are in memory at once. On the CPU; the
+  /// first step throws Error elsewhere.
+  bool side_by_side = false;
+  /// Lets batch norms take the statistics of the whole batch where its parts are computed at the
+  /// same time, one by each rank or all `side_by_side`, as PyTorch's SyncBatchNorm does; without it
+  /// they take those of each part. On the CPU; without effect where the batch is one part. The
+  /// first step throws Error where a rank has several parts one after the other, or a batch fewer
+  /// samples than parts.
   bool sync_batch_norm = false;
   /// Processes that train together: each computes its own shards of every batch, and all have the
   /// same weights after every step. They make the same calls with the same options and data, or
@@ -336,7 +340,9 @@ struct TrainingOptions {
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
   bool recompute = false;  ///< less memory for more time: TrainerOptions::recompute
-  /// Statistics of the whole batch over ranks: TrainerOptions::sync_batch_norm.
+  /// Parts of a batch at the same time: TrainerOptions::side_by_side.
+  bool side_by_side = false;
+  /// Statistics of the whole batch: TrainerOptions::sync_batch_norm.
   bool sync_batch_norm = false;
   Ranks ranks = {};  ///< processes that train together: TrainerOptions::ranks
 };

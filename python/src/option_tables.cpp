@@ -176,6 +176,7 @@ const Options<TrainerOptions>& options<TrainerOptions>() {
       {option<&TrainerOptions::seed>("seed"), option<&TrainerOptions::metrics>("metrics"),
        option<&TrainerOptions::disabled_passes>("disabled_passes"),
        option<&TrainerOptions::recompute>("recompute"),
+       option<&TrainerOptions::side_by_side>("side_by_side"),
        option<&TrainerOptions::sync_batch_norm>("sync_batch_norm"),
        option<&TrainerOptions::ranks>("ranks")}};
   return all;
@@ -238,6 +239,7 @@ const Options<TrainingOptions>& options<TrainingOptions>() {
                                option<&O::shards>("shards"),
                                option<&O::memory_limit>("memory_limit"),
                                option<&O::recompute>("recompute"),
+                               option<&O::side_by_side>("side_by_side"),
                                option<&O::sync_batch_norm>("sync_batch_norm"),
                                option<&O::ranks>("ranks"),
                                option<&O::streamed>("streamed"),

@@ -2,6 +2,7 @@
 #include "model/finish.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ops/blend/blend.h"
 #include "ops/finite_check/finite_check.h"
@@ -149,6 +150,24 @@ Graph add_step(const NetworkDefinition& network, std::size_t level) {
   };
   add(add_leaf_array(graph, layout, 0), add_leaf_array(graph, layout, place));
   add(add_leaf_counters(graph, layout, 0), add_leaf_counters(graph, layout, place));
+  return graph;
+}
+
+Graph add_lanes_step(const NetworkDefinition& network, std::size_t lanes) {
+  const LeafLayout layout(network);
+  Graph graph;
+  std::vector<std::array<Value, 2>> left;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const std::size_t place = lane * layout.level(0);
+    left.push_back({add_leaf_array(graph, layout, place), add_leaf_counters(graph, layout, place)});
+  }
+  for (std::size_t width = 1; width < lanes; width *= 2) {
+    for (std::size_t lane = 0; lane + width < lanes; lane += 2 * width) {
+      for (std::size_t i = 0; i < left[lane].size(); ++i) {
+        graph.add(std::make_shared<BlendOp>(), {left[lane][i], left[lane + width][i]}, "add");
+      }
+    }
+  }
   return graph;
 }
 

@@ -96,7 +96,9 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
     Buffer* from = on_host ? nullptr : &on_device(slot, to.size());
     if (on_host) pass.bind(slot, to.data());
     const auto records = static_cast<std::uint64_t>(count);
-    pass.run_one({.first_row = static_cast<std::uint64_t>(first), .samples = records}, records);
+    const LeafRows rows{{.first_row = static_cast<std::uint64_t>(first), .samples = records},
+                        records};
+    pass.run_leaves(std::span(&rows, 1));
     if (from != nullptr) backend.download(*from, 0, to);
   }
   return result;

@@ -2,6 +2,7 @@
 #include "model/program_cache.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/memory.h"
 #include "model/memory_report.h"
@@ -15,13 +16,41 @@ std::size_t bytes_of(const CachedProgram& cached, Storage storage) {
   return cached.program->plan().bytes[static_cast<std::size_t>(storage)];
 }
 
-std::size_t most(const Programs& programs, Storage storage) {
-  std::size_t bytes = 0;
-  for (const auto& cached : programs) bytes = std::max(bytes, bytes_of(*cached, storage));
-  return bytes;
+std::size_t bytes_of(const std::shared_ptr<Buffer>& buffer) {
+  return buffer != nullptr ? buffer->bytes() : 0;
 }
 
+/// Memory from an offset on in a buffer.
+class RestOfBuffer final : public Buffer {
+ public:
+  RestOfBuffer(std::shared_ptr<Buffer> whole, std::size_t begin)
+      : whole_(std::move(whole)), begin_(begin) {}
+  std::byte* data() override { return whole_->data() + begin_; }
+  std::size_t bytes() const override { return whole_->bytes() - begin_; }
+  void read(std::size_t offset, std::span<std::byte> to) const override {
+    whole_->read(begin_ + offset, to);
+  }
+
+ private:
+  std::shared_ptr<Buffer> whole_;
+  std::size_t begin_;
+};
+
 }  // namespace
+
+std::vector<std::size_t> arenas_of(std::span<const std::shared_ptr<CachedProgram>> programs) {
+  std::vector<std::size_t> arenas(1);
+  for (const auto& cached : programs) {
+    const std::size_t lane = cached->recipe.lane;
+    arenas.resize(std::max(arenas.size(), lane + 1));
+    arenas[lane] = std::max(arenas[lane], bytes_of(*cached, Storage::arena));
+  }
+  return arenas;
+}
+
+std::size_t gradient_bytes(const CachedProgram& cached) {
+  return cached.recipe.lane * cached.recipe.lane_gradients + bytes_of(cached, Storage::gradient);
+}
 
 std::size_t held_bytes(const Program& program) {
   constexpr std::size_t kNodeBytes = 1024;  // of a plan and its kernels, measured
@@ -53,22 +82,33 @@ std::shared_ptr<CachedProgram> ProgramCache::get(const ProgramRecipe& recipe, st
 void ProgramCache::attach(const Programs& programs) {
   reserve(programs);
   for (const auto& cached : programs) {
-    if (cached->attached) continue;
-    Memory memory;
-    const auto set = [&](Storage storage, std::shared_ptr<Buffer> buffer) {
-      memory.buffers[static_cast<std::size_t>(storage)] = std::move(buffer);
-    };
-    const std::shared_ptr<Buffer>& own = cached->recipe.parameters;
-    set(Storage::parameter, own != nullptr ? own : parameters_);
-    set(Storage::state, statistics_);
-    set(Storage::arena, arena_);
-    if (const TrainingMemory* training = cached->recipe.training.get()) {
-      set(Storage::gradient, training->gradients);
-      set(Storage::optimizer, training->optimizer->buffer);
-    }
-    cached->program->attach(memory);
-    cached->attached = true;
+    if (!cached->attached) attach(*cached);
   }
+}
+
+void ProgramCache::attach(CachedProgram& cached) {
+  const ProgramRecipe& recipe = cached.recipe;
+  Memory memory;
+  const auto set = [&](Storage storage, std::shared_ptr<Buffer> buffer) {
+    memory.buffers[static_cast<std::size_t>(storage)] = std::move(buffer);
+  };
+  set(Storage::parameter, recipe.parameters != nullptr ? recipe.parameters : parameters_);
+  set(Storage::state, statistics_);
+  set(Storage::arena, arenas_[recipe.lane]);
+  if (recipe.training != nullptr) {
+    const std::shared_ptr<Buffer>& gradients = recipe.training->gradients;
+    const std::size_t begin = recipe.lane * recipe.lane_gradients;
+    set(Storage::gradient,
+        begin > 0 ? std::make_shared<RestOfBuffer>(gradients, begin) : gradients);
+    set(Storage::optimizer, recipe.training->optimizer->buffer);
+  }
+  cached.program->attach(memory);
+  cached.attached = true;
+}
+
+std::size_t ProgramCache::arena_bytes() const {
+  return std::transform_reduce(arenas_.begin(), arenas_.end(), std::size_t{0}, std::plus(),
+                               [](const auto& arena) { return bytes_of(arena); });
 }
 
 void ProgramCache::reserve(const Programs& programs) {
@@ -81,17 +121,20 @@ void ProgramCache::reserve(const Programs& programs) {
     return true;
   };
   try {
-    const std::size_t arena = most(programs, Storage::arena);
-    if (arena_ == nullptr || arena_->bytes() < arena) {
+    const std::vector<std::size_t> arenas = arenas_of(programs);
+    arenas_.resize(std::max(arenas_.size(), arenas.size()));
+    for (std::size_t lane = 0; lane < arenas.size(); ++lane) {
+      if (arenas_[lane] != nullptr && arenas_[lane]->bytes() >= arenas[lane]) continue;
       for (const auto& weak : living_) {
-        if (const auto cached = weak.lock()) cached->attached = false;
+        const auto cached = weak.lock();
+        if (cached != nullptr && cached->recipe.lane == lane) cached->attached = false;
       }
-      grow(arena_, arena);
+      grow(arenas_[lane], arenas[lane]);
     }
     for (const auto& cached : programs) {
       TrainingMemory* training = cached->recipe.training.get();
       if (training == nullptr) continue;
-      const bool gradients = grow(training->gradients, bytes_of(*cached, Storage::gradient));
+      const bool gradients = grow(training->gradients, gradient_bytes(*cached));
       OptimizerMemory& optimizer = *training->optimizer;
       const bool moments =
           grow(optimizer.buffer, std::max(optimizer.bytes, bytes_of(*cached, Storage::optimizer)));
@@ -110,16 +153,19 @@ void ProgramCache::reserve(const Programs& programs) {
 void ProgramCache::report(const Programs& programs, const OutOfMemory& error) const {
   std::size_t needed = 0;
   std::size_t free = error.free;
-  const auto count = [&](const std::shared_ptr<Buffer>& buffer, Storage storage) {
-    needed += most(programs, storage);
-    free += buffer != nullptr ? buffer->bytes() : 0;
-  };
-  count(arena_, Storage::arena);
+  for (const std::size_t arena : arenas_of(programs)) needed += arena;
+  free += arena_bytes();
+  std::size_t gradients = 0;
+  std::size_t optimizer = 0;
+  const TrainingMemory* training = nullptr;
   for (const auto& cached : programs) {
-    if (cached->recipe.training == nullptr) continue;
-    count(cached->recipe.training->gradients, Storage::gradient);
-    count(cached->recipe.training->optimizer->buffer, Storage::optimizer);
-    break;
+    gradients = std::max(gradients, gradient_bytes(*cached));
+    optimizer = std::max(optimizer, bytes_of(*cached, Storage::optimizer));
+    if (training == nullptr) training = cached->recipe.training.get();
+  }
+  needed += gradients + optimizer;
+  if (training != nullptr) {
+    free += bytes_of(training->gradients) + bytes_of(training->optimizer->buffer);
   }
   const CachedProgram& largest = **std::ranges::max_element(programs, {}, [](const auto& cached) {
     return cached->program->plan().total_bytes();

@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,10 +53,11 @@ struct ProgramRecipe {
   bool chains = true;
   /// Weights that it reads, in the layout of the model's; null: the model's.
   std::shared_ptr<Buffer> parameters = nullptr;
+  /// Programs of different lanes can run at the same time: each lane has an arena of its own, and
+  /// what it leaves in Storage::gradient begins at byte lane * lane_gradients.
+  std::size_t lane = 0;
+  std::size_t lane_gradients = 0;
 };
-
-/// About what a program holds itself: its memory, its plan and its kernels.
-std::size_t held_bytes(const Program& program);
 
 /// A program of a ProgramCache, which lives as long as somebody holds it.
 struct CachedProgram {
@@ -65,6 +67,14 @@ struct CachedProgram {
   bool attached = false;
   std::uint64_t weights_version = 0;  ///< the model's, at the last run
 };
+
+/// Returns the arenas that programs share, by lane.
+std::vector<std::size_t> arenas_of(std::span<const std::shared_ptr<CachedProgram>> programs);
+/// Returns the memory of gradients that a program needs, from lane 0's on.
+std::size_t gradient_bytes(const CachedProgram& cached);
+
+/// About what a program holds itself: its memory, its plan and its kernels.
+std::size_t held_bytes(const Program& program);
 
 /// The compiled programs of one model, by what they compute: nothing is compiled twice. All share
 /// the model's weights and one arena, so their runs take turns. The arena grows with what is asked
@@ -89,10 +99,11 @@ class ProgramCache {
 
   /// Programs prepared so far.
   std::uint64_t prepared() const { return prepared_; }
-  std::size_t arena_bytes() const { return arena_ != nullptr ? arena_->bytes() : 0; }
+  std::size_t arena_bytes() const;
 
  private:
   void reserve(const std::vector<std::shared_ptr<CachedProgram>>& programs);
+  void attach(CachedProgram& cached);
   [[noreturn]] void report(const std::vector<std::shared_ptr<CachedProgram>>& programs,
                            const OutOfMemory& error) const;
   void evict();
@@ -101,7 +112,7 @@ class ProgramCache {
   std::shared_ptr<Buffer> parameters_;
   std::shared_ptr<Buffer> statistics_;
   std::size_t limit_;
-  std::shared_ptr<Buffer> arena_;
+  std::vector<std::shared_ptr<Buffer>> arenas_;       ///< by lane
   std::list<std::shared_ptr<CachedProgram>> kept_;    ///< the most recently used first
   std::vector<std::weak_ptr<CachedProgram>> living_;  ///< kept or held by somebody
   std::uint64_t prepared_ = 0;

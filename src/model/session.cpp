@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "model/training_counters.h"
+#include "plan/passes/match.h"
+#include "runtime/side_by_side.h"
 
 namespace linnet {
 namespace {
@@ -18,6 +20,14 @@ BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
                                                                std::span<std::byte* const> to) {
     reader->read(first, shuffle, position, count, to);
   };
+}
+
+/// Returns whether a node needs the sums of all leaves.
+bool is_synchronised(const Node& node) {
+  const auto* norm = op_as<BatchNormOp>(&node);
+  const auto* gradient = op_as<BatchNormGradOp>(&node);
+  return (norm != nullptr && norm->attrs().sync != nullptr) ||
+         (gradient != nullptr && gradient->attrs().sync != nullptr);
 }
 
 }  // namespace
@@ -44,8 +54,8 @@ StepInfo DataPass::at(const StepInfo& first, std::uint64_t step) const {
   return info;
 }
 
-Program& DataPass::ready(std::uint64_t rows) const {
-  CachedProgram& cached = *programs.at(rows);
+Program& DataPass::ready(std::uint64_t rows, std::size_t lane) const {
+  CachedProgram& cached = lane > 0 ? *lanes.at({lane, rows}) : *programs.at(rows);
   if (!cached.recipe.fixed_weights) {
     ++model->weights_version;  // it trains
   } else if (model->weights_shared || cached.weights_version != model->weights_version) {
@@ -95,25 +105,49 @@ StepInfo DataPass::in_ring(StepInfo step) const {
   return step;
 }
 
-StepInfo DataPass::bring(const StepInfo& step, std::uint64_t count) const {
-  if (feed.stream == nullptr) return step;
-  feed.stream->start(count, gather(step, feed));  // which counts from the step's position on
-  return in_ring(step);
+std::vector<LeafRows> DataPass::bring(std::span<const LeafRows> leaves) const {
+  std::vector<LeafRows> brought(leaves.begin(), leaves.end());
+  if (feed.stream == nullptr) return brought;
+  const std::uint64_t slot = feed.stream->layout().batch;
+  const auto bring_leaf = [feed = feed, slot, wanted = brought](std::uint64_t place, std::uint64_t,
+                                                                std::span<std::byte* const> to) {
+    const LeafRows& leaf = wanted[place / slot];
+    if (leaf.rows > 0) gather(leaf.step, feed)(0, leaf.rows, to);  // from its position on
+  };
+  const std::uint64_t last = brought.back().rows;
+  feed.stream->start((brought.size() - 1) * slot + (last > 0 ? last : slot), bring_leaf);
+  for (LeafRows& leaf : brought) leaf.step = in_ring(leaf.step);
+  return brought;
 }
 
-void DataPass::run_one(const StepInfo& step, std::uint64_t count) const {
-  if (count == 0) return;
-  ready(count).run(bring(step, count), 1, 0);
-  if (feed.stream != nullptr) feed.stream->release();
+void DataPass::run_leaves(std::span<const LeafRows> leaves) const {
+  if (leaves.size() == 1 && leaves[0].rows == 0) return;
+  run_lanes(bring(leaves));
+  if (feed.stream == nullptr) return;
+  for (std::size_t slot = 0; slot < leaves.size(); ++slot) feed.stream->release();
 }
 
-void DataPass::run_leaf(const StepInfo& first, std::uint64_t step, std::uint64_t own,
-                        const StepInfo& leaf, std::uint64_t rows) const {
-  const bool fed = feed.stream != nullptr;
-  if (fed && step == 0 && own == 0) start_feed(first, 0);
-  const StepInfo info = fed ? in_ring(leaf) : leaf;
-  if (rows > 0) ready(rows).run(info, 1, 0);
-  if (fed) feed.stream->release();
+void DataPass::run_leaves(const StepInfo& first, std::uint64_t step, std::uint64_t own,
+                          std::span<const LeafRows> leaves) const {
+  if (feed.stream == nullptr) return run_lanes(leaves);
+  if (step == 0 && own == 0) start_feed(first, 0);
+  std::vector<LeafRows> in_slots(leaves.begin(), leaves.end());
+  for (LeafRows& leaf : in_slots) leaf.step = in_ring(leaf.step);
+  run_lanes(in_slots);
+  for (std::size_t slot = 0; slot < leaves.size(); ++slot) feed.stream->release();
+}
+
+void DataPass::run_lanes(std::span<const LeafRows> leaves) const {
+  std::vector<ProgramRun> runs;
+  for (std::size_t lane = 0; lane < leaves.size(); ++lane) {
+    const LeafRows& leaf = leaves[lane];
+    if (leaf.rows > 0) runs.push_back({&ready(leaf.rows, lane), leaf.step});
+  }
+  if (leaves.size() == 1) {
+    for (const ProgramRun& run : runs) run.program->run(run.step, 1, 0);
+  } else if (!runs.empty()) {
+    dynamic_cast<const RunsSideBySide&>(*runs[0].program).run_side_by_side(runs, is_synchronised);
+  }
 }
 
 std::string DataPass::first_not_finite(const StepInfo& step, std::uint64_t count) const {
@@ -121,7 +155,9 @@ std::string DataPass::first_not_finite(const StepInfo& step, std::uint64_t count
   const CachedProgram& cached = *programs.at(count);
   if (cached.recipe.training != nullptr) clear_leaves(*model, *cached.recipe.training);
   Program& program = ready(count);
-  const std::optional<std::size_t> found = program.first_not_finite(bring(step, count));
+  const LeafRows rows{step, count};
+  const std::optional<std::size_t> found =
+      program.first_not_finite(bring(std::span(&rows, 1))[0].step);
   if (feed.stream != nullptr) feed.stream->release();
   if (!found) return "";
   const Node& node = program.plan().graph.nodes()[*found];
@@ -155,21 +191,26 @@ Evaluation Counters::evaluation(bool classification) const {
 }
 
 DataPass Session::add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe,
-                           const Shards& shards) {
+                           const Shards& shards, bool side_by_side) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   DataPass pass{.batch = static_cast<std::uint64_t>(batch),
                 .samples = static_cast<std::uint64_t>(samples),
                 .shards = shards,
                 .model = &model_};
-  const auto add = [&](std::uint64_t rows) {
-    if (rows == 0 || pass.programs.contains(rows)) return;
-    programs_.push_back(model_.programs->get(recipe, static_cast<std::int64_t>(rows)));
-    pass.programs[rows] = programs_.back().get();
+  const auto add = [&](std::uint64_t rows, std::size_t lane) {
+    if (rows == 0) return;
+    CachedProgram*& place = lane > 0 ? pass.lanes[{lane, rows}] : pass.programs[rows];
+    if (place != nullptr) return;
+    ProgramRecipe of = recipe;
+    of.lane = lane;
+    if (lane > 0) of.key += fmt::format(" lane {}", lane);
+    programs_.push_back(model_.programs->get(of, static_cast<std::int64_t>(rows)));
+    place = programs_.back().get();
   };
   for (std::uint64_t step = pass.full_steps() > 0 ? pass.full_steps() - 1 : 0; step < pass.steps();
        ++step) {
     for (std::uint64_t shard = shards.first; shard < shards.last; ++shard) {
-      add(shards.size(shard, pass.rows_of(step)));
+      add(shards.size(shard, pass.rows_of(step)), side_by_side ? shard - shards.first : 0);
     }
   }
   return pass;
@@ -235,9 +276,9 @@ std::vector<std::string> Session::notes() const {
 
 std::size_t Session::needed_bytes() const {
   std::size_t total = model_.parameters->bytes() + model_.statistics->bytes();
+  std::size_t gradients = 0;
   std::size_t optimizer = 0;
   const Buffer* average = nullptr;
-  std::array<std::size_t, kStorages> most{};
   for (const auto& cached : programs_) {
     total += cached->program->private_bytes();
     if (const Buffer* own = cached->recipe.parameters.get(); own != nullptr && own != average) {
@@ -245,13 +286,13 @@ std::size_t Session::needed_bytes() const {
       average = own;
     }
     const auto& bytes = cached->program->plan().bytes;
-    for (std::size_t s = 0; s < kStorages; ++s) most[s] = std::max(most[s], bytes[s]);
+    gradients = std::max(gradients, gradient_bytes(*cached));
+    optimizer = std::max(optimizer, bytes[static_cast<std::size_t>(Storage::optimizer)]);
     const TrainingMemory* training = cached->recipe.training.get();
     if (training != nullptr) optimizer = std::max(optimizer, training->optimizer->bytes);
   }
-  const auto of = [&](Storage storage) { return most[static_cast<std::size_t>(storage)]; };
-  return total + of(Storage::arena) + of(Storage::gradient) +
-         std::max(optimizer, of(Storage::optimizer));
+  for (const std::size_t arena : arenas_of(programs_)) total += arena;
+  return total + gradients + optimizer;
 }
 
 std::size_t Session::planned_bytes() const {

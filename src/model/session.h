@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/model_state.h"
@@ -18,6 +19,12 @@
 #include "model/step_graph.h"
 
 namespace linnet {
+
+/// One leaf of a step: rows of the data, or none.
+struct LeafRows {
+  StepInfo step;  ///< its position and epoch; what the leaves share is set by LeafSteps
+  std::uint64_t rows = 0;
+};
 
 /// A data set that stays in host memory, or in files: a pass gets its batches through a stream, in
 /// the order in which gather_batch would read them.
@@ -31,6 +38,8 @@ struct Feed {
 /// everything but their shapes.
 struct DataPass {
   std::map<std::uint64_t, CachedProgram*> programs = {};  ///< by the samples of a run
+  /// Programs of leaves that run beside the first one, by lane and samples.
+  std::map<std::pair<std::size_t, std::uint64_t>, CachedProgram*> lanes = {};
   std::uint64_t batch = 0;
   std::uint64_t samples = 0;
   Shards shards = {};
@@ -51,31 +60,34 @@ struct DataPass {
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// Begins a pass with a feed at a step that is not its first.
   void start_at(const StepInfo& first, std::uint64_t step) const;
-  /// One step on `count` samples from step.position on: as many as a program's, or none.
-  void run_one(const StepInfo& step, std::uint64_t count) const;
   /// Brings the first batch of a pass with a feed into the ring, where it stays; for profiles.
   void hold_first(const StepInfo& first) const;
   /// Lets runs of this pass find a slot's memory there. Other passes may run the same programs.
   void bind(std::size_t slot, const void* address);
-  /// Runs the own shard `own` of a step's batch, counted from 0, on `rows` samples; of none nothing
-  /// runs. `first` describes step 0. With a feed a pass goes through all own shards in order.
-  void run_leaf(const StepInfo& first, std::uint64_t step, std::uint64_t own, const StepInfo& leaf,
-                std::uint64_t rows) const;
+  /// Runs own shards of a step's batch, from the one at `own` on, counted from 0; those without
+  /// rows do not run. Several run at the same time, each in the lane of its place. `first`
+  /// describes step 0. With a feed a pass goes through all own shards in order.
+  void run_leaves(const StepInfo& first, std::uint64_t step, std::uint64_t own,
+                  std::span<const LeafRows> leaves) const;
+  /// Runs leaves on samples from their positions on: as many as a program's, or none. Several run
+  /// at the same time, each in the lane of its place.
+  void run_leaves(std::span<const LeafRows> leaves) const;
   /// Returns the operator and layer that first gives something not finite in the program of a step
   /// on `count` samples, as "[conv2d 'stem']"; empty: none does. What changes a state must be
   /// stopped by then (FiniteCheckOp).
   std::string first_not_finite(const StepInfo& step, std::uint64_t count) const;
   /// Returns the program of a run over `rows` samples: bound, and told whether weights have
   /// changed.
-  Program& ready(std::uint64_t rows) const;
+  Program& ready(std::uint64_t rows, std::size_t lane = 0) const;
 
  private:
   StepInfo at(const StepInfo& first, std::uint64_t step) const;
   void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// Begins to bring the pass's own shards, from one of them on.
   void start_feed(const StepInfo& first, std::uint64_t leaf) const;
-  /// With a feed: brings a step's batch into the ring; returns the step that finds it.
-  StepInfo bring(const StepInfo& step, std::uint64_t count) const;
+  /// With a feed: brings these into the ring; returns the steps that find them.
+  std::vector<LeafRows> bring(std::span<const LeafRows> leaves) const;
+  void run_lanes(std::span<const LeafRows> leaves) const;
   /// Returns the step on the feed's next batch, for which it waits.
   StepInfo in_ring(StepInfo step) const;
 };
@@ -98,9 +110,10 @@ class Session {
   /// decoders: threads that read records of a source; 0: all processors.
   explicit Session(ModelState& model, int decoders = 0) : model_(model), decoders_(decoders) {}
 
-  /// Returns the programs of a pass, for the full and the last batch, or for their own shards.
+  /// Returns the programs of a pass, for the full and the last batch, or for their own shards;
+  /// side_by_side: shards can run at the same time, each in a lane.
   DataPass add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe,
-                    const Shards& shards = {});
+                    const Shards& shards = {}, bool side_by_side = false);
   /// Returns a program that needs no data.
   CachedProgram* add_program(const ProgramRecipe& recipe);
   /// Gives all programs their memory: after the last add_sweep, and before a run when another

@@ -34,6 +34,11 @@ bool is_fed(const FitProgram& program, const FitPart& part, const FitForm& form)
   return part.data.has_source() || (form.streamed && program.model.backend->threads() == 0);
 }
 
+/// Returns the leaves that a ring holds, which evaluations may share.
+std::int64_t ring_slots(const FitProgram& program, const FitForm& form) {
+  return slots_of(program.options.prefetch, lanes_of(program.model, form.shards, program.trainer));
+}
+
 /// Adds all programs, as if the parts marked so were fed.
 void add_passes(Session& session, FitParts& parts, const FitProgram& program, const FitForm& form,
                 bool train_fed) {
@@ -49,16 +54,17 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                                                   program.trainer),
                           .norms = norm_sync_of(*objective.memory, program.model, form.shards,
                                                 program.trainer, program.trained, options.batch)};
+  const std::size_t lanes = lanes_of(program.model, form.shards, program.trainer);
   const auto recipe = form.shards.count == 1 ? training_recipe : leaf_recipe;
   parts.train.pass = session.add_pass(program.trained, options.batch,
                                       recipe(objective.key, program.model, parts.train.data, step,
                                              objective.memory),
-                                      form.shards);
+                                      form.shards, lanes > 1);
   parts.updates.pass = &parts.train.pass;
   if (form.shards.count > 1) {
     parts.updates.tree =
         std::make_unique<LeafSteps>(session, program.model, objective.key, parts.train.data, step,
-                                    objective.memory, form.shards.count, options.shuffle,
+                                    objective.memory, form.shards.count, lanes, options.shuffle,
                                     program.trainer.ranks);
   }
   for (FitPart* part : {&parts.validation, &parts.test}) {
@@ -86,7 +92,7 @@ std::size_t data_bytes(FitParts& parts, const FitProgram& program, const FitForm
     }
     if (!is_fed(program, *part, form) || !rings.insert(record).second) continue;
     const std::int64_t slot = std::min(leaf_of(program, form), part->samples);
-    total += record * static_cast<std::size_t>(slot * program.options.prefetch);
+    total += record * static_cast<std::size_t>(slot * ring_slots(program, form));
   }
   return total;
 }
@@ -101,10 +107,13 @@ double step_seconds(const FitParts& parts, const FitProgram& program, const FitF
   const DeviceRates rates = processor_rates(std::max(program.model.backend->threads(), 1));
   double seconds = parts.updates.tree ? parts.updates.tree->predicted_seconds(rates) : 0;
   for (std::uint64_t s = form.shards.first; s < form.shards.last; ++s) {
-    const auto leaf = parts.train.pass.programs.find(
-        form.shards.size(s, static_cast<std::uint64_t>(program.options.batch)));
-    if (leaf == parts.train.pass.programs.end()) continue;  // an empty one
-    seconds += predicted_seconds(leaf->second->program->plan(), rates);
+    const std::uint64_t rows =
+        form.shards.size(s, static_cast<std::uint64_t>(program.options.batch));
+    if (rows == 0) continue;
+    const DataPass& pass = parts.train.pass;
+    const std::size_t lane = pass.lanes.empty() ? 0 : s - form.shards.first;
+    const CachedProgram* leaf = lane > 0 ? pass.lanes.at({lane, rows}) : pass.programs.at(rows);
+    seconds += predicted_seconds(leaf->program->plan(), rates);
   }
   return seconds;
 }
@@ -128,8 +137,9 @@ std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) 
   const bool recompute = program.trainer.recompute;
   const Ranks& ranks = program.trainer.ranks;
   const std::int64_t first = options.shards > 0 ? options.shards : ranks.size();
-  // Norms of the whole batch take one part for each rank.
-  const bool fixed = options.shards > 0 || program.trainer.sync_batch_norm;
+  // More parts at the same time need no less, and norms of the whole batch take one for each rank.
+  const bool fixed =
+      options.shards > 0 || program.trainer.sync_batch_norm || program.trainer.side_by_side;
   const std::int64_t last = fixed ? first : kMostShards;
   std::vector<FitForm> forms;
   for (std::int64_t shards = first; shards <= last; shards *= 2) {
@@ -217,7 +227,7 @@ void add_programs(Session& session, FitParts& parts, const FitProgram& program,
                   const FitForm& form) {
   for (FitPart* part : parts.all()) {
     if (part->samples == 0 || !(form.streamed || part->data.has_source())) continue;
-    part->stream = session.stream(part->data, leaf_of(program, form), program.options.prefetch);
+    part->stream = session.stream(part->data, leaf_of(program, form), ring_slots(program, form));
   }
   add_passes(session, parts, program, form, parts.train.stream != nullptr);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 
 #include "base/check.h"
 #include "dist/rank_group.h"
@@ -38,6 +39,13 @@ Shards own_shards(std::int64_t asked, const Ranks& ranks) {
   return shards_of_rank(asked > 0 ? asked : ranks.size(), ranks.rank(), ranks.size());
 }
 
+std::size_t lanes_of(const ModelState& model, const Shards& shards, const TrainerOptions& options) {
+  if (!options.side_by_side || shards.own() == 1) return 1;
+  require(model.backend->threads() > 0, "side_by_side is for the CPU; got the device '{}'",
+          model.backend->name());
+  return shards.own();
+}
+
 std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const ModelState& model,
                                          const Shards& shards, const TrainerOptions& options) {
   const bool overlaps = options.ranks.size() > 1 && shards.own() == 1 &&
@@ -55,17 +63,17 @@ std::shared_ptr<NormSync> norm_sync_of(const TrainingMemory& memory, const Model
     return nullptr;
   }
   const std::int64_t ranks = options.ranks.size();
-  require(shards.own() == 1,
-          "sync_batch_norm needs all parts of a batch at the same time, one for each rank; got {} "
-          "shards on {} ranks",
+  require(shards.own() == 1 || options.side_by_side,
+          "sync_batch_norm needs all parts of a batch at the same time: one for each rank, or "
+          "side_by_side; got {} shards on {} ranks, one after the other",
           shards.count, ranks);
   require(model.backend->threads() > 0, "sync_batch_norm is for the CPU; got the device '{}'",
           model.backend->name());
   const std::int64_t least = samples % batch == 0 ? batch : std::min(samples, samples % batch);
-  require(least >= ranks,
-          "sync_batch_norm needs a sample of every batch on each of {} ranks; a batch has {}: "
+  require(least >= static_cast<std::int64_t>(shards.count),
+          "sync_batch_norm needs a sample of every batch in each of {} parts; a batch has {}: "
           "drop_last leaves out an epoch's last one",
-          ranks, least);
+          shards.count, least);
   return memory.norms;
 }
 
@@ -80,17 +88,22 @@ std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards) {
 
 LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key,
                      const StepData& data, const TrainingStep& step,
-                     std::shared_ptr<TrainingMemory> memory, std::uint64_t most, bool shuffle,
-                     const Ranks& ranks)
+                     std::shared_ptr<TrainingMemory> memory, std::uint64_t most, std::size_t lanes,
+                     bool shuffle, const Ranks& ranks)
     : model_(model),
       data_(data),
       shuffle_(shuffle),
       memory_(memory),
       ranks_(ranks),
-      layout_(model.definition()) {
+      layout_(model.definition()),
+      lanes_(lanes) {
   LINNET_ASSERT(most > 0);
   const auto own = most / static_cast<std::uint64_t>(ranks.size());
-  for (std::size_t level = 0; level < levels_of(own); ++level) {
+  if (lanes > 1) {
+    LINNET_ASSERT(lanes == own);
+    add_lanes_ = session.add_program(add_lanes_recipe(key, model, lanes, memory));
+  }
+  for (std::size_t level = 0; lanes == 1 && level < levels_of(own); ++level) {
     keep_.push_back(session.add_program(keep_recipe(key, model, level, memory)));
     add_.push_back(session.add_program(add_recipe(key, model, level, memory)));
   }
@@ -125,50 +138,74 @@ std::vector<LeafRows> LeafSteps::told(std::span<const LeafRows> leaves) const {
   return told;
 }
 
-void LeafSteps::run(std::span<const LeafRows> leaves, const RunLeaf& run) {
+void LeafSteps::run(std::span<const LeafRows> leaves, const RunLeaves& run) {
   add_up(leaves, run);
   ++model_.weights_version;
   finish_->program->run(leaves.front().step, 1, 0);
 }
 
-void LeafSteps::add_up(std::span<const LeafRows> leaves, const RunLeaf& run) {
+void LeafSteps::add_up(std::span<const LeafRows> leaves, const RunLeaves& run) {
   const std::vector<LeafRows> told = this->told(leaves);
-  const auto ranks = static_cast<std::size_t>(ranks_.size());
-  if (ranks == 1) {
-    sum(told, 0, levels_of(leaves.size()), run);
-    return;
-  }
   const std::string name = fmt::format("the sum of gradients at step {}", told.front().step.step);
   if (background_ != nullptr) {
     add_buckets(told, run, name);
     return;
   }
-  if (norms_ == nullptr) {
-    const bool empty = !sum_own(told, run);
-    if (!add_linked(told.front().step, name, empty)) add_ranks(0, name, empty);
-    return;
-  }
-  const std::string norms =
-      fmt::format("the statistics of batch norms at step {}", told.front().step.step);
-  norms_->sum = [&](std::span<double> sums) { RankAccess::group(ranks_)->sum(sums, norms); };
+  if (norms_ != nullptr) norms_->sum = norm_sum(told.front().step);
+  bool empty = false;
   try {
-    sum_own(told, run);
+    empty = !sum_own(told, run);
   } catch (...) {
-    norms_->sum = nullptr;
+    if (norms_ != nullptr) norms_->sum = nullptr;
     throw;
   }
-  norms_->sum = nullptr;
-  add_ranks(0, name, false);
+  if (norms_ != nullptr) norms_->sum = nullptr;
+  if (ranks_.size() == 1 || add_linked(told.front().step, name, empty)) return;
+  add_ranks(0, name, empty);
 }
 
-bool LeafSteps::sum_own(std::span<const LeafRows> told, const RunLeaf& run) {
+std::function<void(std::span<double>, std::uint64_t)> LeafSteps::norm_sum(const StepInfo& step) {
+  const std::string name = fmt::format("the statistics of batch norms at step {}", step.step);
+  return [this, name](std::span<double> sums, std::uint64_t first_row) {
+    const std::lock_guard lock(given_mutex_);
+    given_[first_row] = sums;
+    if (given_.size() < lanes_) return;
+    std::vector<std::span<double>> parts;
+    for (const auto& [row, part] : given_) parts.push_back(part);
+    given_.clear();
+    for (std::size_t width = 1; width < parts.size(); width *= 2) {
+      for (std::size_t i = 0; i + width < parts.size(); i += 2 * width) {
+        std::ranges::transform(parts[i], parts[i + width], parts[i].begin(), std::plus());
+      }
+    }
+    if (ranks_.size() > 1) RankAccess::group(ranks_)->sum(parts[0], name);
+    for (const std::span<double> part : std::span(parts).subspan(1)) {
+      std::ranges::copy(parts[0], part.begin());
+    }
+  };
+}
+
+bool LeafSteps::sum_own(std::span<const LeafRows> told, const RunLeaves& run) {
   const std::size_t own = told.size() / static_cast<std::size_t>(ranks_.size());
   const std::size_t first = own * static_cast<std::size_t>(ranks_.rank());
+  if (add_lanes_ != nullptr) return sum_lanes(told.subspan(first, own), run);
   return sum(told, first, levels_of(own),
-             [&](std::size_t leaf, const LeafRows& rows) { run(leaf - first, rows); });
+             [&](std::size_t leaf, std::span<const LeafRows> rows) { run(leaf - first, rows); });
 }
 
-void LeafSteps::add_buckets(std::span<const LeafRows> told, const RunLeaf& run,
+bool LeafSteps::sum_lanes(std::span<const LeafRows> own, const RunLeaves& run) {
+  run(0, own);
+  for (std::size_t lane = 0; lane < own.size(); ++lane) {
+    if (own[lane].rows > 0) continue;
+    std::byte* const begin = memory_->gradients->data() + lane * layout_.level(0);
+    std::fill_n(reinterpret_cast<float*>(begin), layout_.bytes / sizeof(float), kNeutral);
+    std::fill_n(reinterpret_cast<double*>(begin + layout_.counters), kCounters, -0.0);
+  }
+  add_lanes_->program->run(own.front().step, 1, 0);
+  return has_rows(own, 0, own.size());
+}
+
+void LeafSteps::add_buckets(std::span<const LeafRows> told, const RunLeaves& run,
                             const std::string& name) {
   const LeafRows& own = told[static_cast<std::size_t>(ranks_.rank())];
   std::size_t taken = 0;
@@ -178,7 +215,7 @@ void LeafSteps::add_buckets(std::span<const LeafRows> told, const RunLeaf& run,
   };
   handover_->take = take;
   try {
-    run(0, own);
+    run(0, std::span(&own, 1));
   } catch (...) {
     handover_->take = nullptr;
     throw;
@@ -208,7 +245,7 @@ double LeafSteps::predicted_seconds(const DeviceRates& rates) const {
   const auto seconds = [&](const CachedProgram* program) {
     return linnet::predicted_seconds(program->program->plan(), rates);
   };
-  double total = seconds(finish_);
+  double total = seconds(finish_) + (add_lanes_ != nullptr ? seconds(add_lanes_) : 0);
   for (std::size_t level = 0; level < add_.size(); ++level) {
     const std::size_t pairs = std::size_t{1} << (add_.size() - 1 - level);
     total += static_cast<double>(pairs) * (seconds(keep_[level]) + seconds(add_[level]));
@@ -263,10 +300,10 @@ bool LeafSteps::add_linked(const StepInfo& step, const std::string& name, bool e
 }
 
 bool LeafSteps::sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,
-                    const RunLeaf& run) {
+                    const RunLeaves& run) {
   if (first >= leaves.size()) return false;
   if (level == 0) {
-    run(first, leaves[first]);
+    run(first, leaves.subspan(first, 1));
     return leaves[first].rows > 0;
   }
   const std::size_t half = std::size_t{1} << (level - 1);

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,15 +19,18 @@
 
 namespace linnet {
 
-/// One leaf of a step: rows of the data, or none.
-struct LeafRows {
-  StepInfo step;  ///< its position and epoch; what the leaves share is set by LeafSteps
-  std::uint64_t rows = 0;
-};
-
 /// Returns the shards of this rank where so many are asked for; 0: one for each rank. Throws Error
 /// where there are fewer than ranks.
 Shards own_shards(std::int64_t asked, const Ranks& ranks);
+
+/// Returns how many leaves of a rank run at the same time: all of its own, or one. Throws Error
+/// where TrainerOptions::side_by_side asks for what the device cannot do.
+std::size_t lanes_of(const ModelState& model, const Shards& shards, const TrainerOptions& options);
+
+/// Returns the slots of a ring that holds a leaf in each: so many are read ahead.
+constexpr std::int64_t slots_of(std::int64_t prefetch, std::size_t lanes) {
+  return prefetch + static_cast<std::int64_t>(lanes) - 1;
+}
 
 /// Returns where the leaf of a rank hands gradients over that are found (TrainingStep::handover);
 /// null where it computes several leaves, whose sum it has only at the end, where all gradients are
@@ -34,8 +39,8 @@ std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const Mod
                                          const Shards& shards, const TrainerOptions& options);
 
 /// Returns who sums the statistics of batch norms (TrainingStep::norms); null unless
-/// TrainerOptions::sync_batch_norm asks for it, there are norms, and several ranks. Throws Error
-/// where a rank does not have exactly one leaf, with rows, of every batch of such a size.
+/// TrainerOptions::sync_batch_norm asks for it, there are norms, and several leaves. Throws Error
+/// where these are not computed at the same time, or one has no rows of a batch of such a size.
 std::shared_ptr<NormSync> norm_sync_of(const TrainingMemory& memory, const ModelState& model,
                                        const Shards& shards, const TrainerOptions& options,
                                        std::int64_t samples, std::int64_t batch);
@@ -48,29 +53,34 @@ std::vector<LeafRows> shards_of(const LeafRows& batch, const Shards& shards);
 class LeafSteps {
  public:
   /// Adds its programs to the session; the leaves' pass is the caller's. Session::attach() comes
-  /// after this. most: leaves of a step. shuffle: whether rows are in the epoch's order.
-  /// ranks: those that compute the other leaves.
+  /// after this. most: leaves of a step. lanes: how many of these run at the same time (lanes_of).
+  /// shuffle: whether rows are in the epoch's order. ranks: those that compute the other leaves.
   LeafSteps(Session& session, ModelState& model, const std::string& key, const StepData& data,
             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory, std::uint64_t most,
-            bool shuffle, const Ranks& ranks = {});
+            std::size_t lanes, bool shuffle, const Ranks& ranks = {});
 
   /// Returns what each leaf's program is told.
   std::vector<LeafRows> told(std::span<const LeafRows> leaves) const;
-  /// Runs the program of a leaf of this process; called in their order, with its place among these.
-  using RunLeaf = std::function<void(std::size_t leaf, const LeafRows& rows)>;
+  /// Runs the programs of leaves of this process; called in their order, with the first one's place
+  /// among these. Several: at the same time, in lanes.
+  using RunLeaves = std::function<void(std::size_t leaf, std::span<const LeafRows> leaves)>;
   /// One step.
-  void run(std::span<const LeafRows> leaves, const RunLeaf& run);
+  void run(std::span<const LeafRows> leaves, const RunLeaves& run);
   /// One step without its finish: leaves the sum where a leaf leaves its results.
-  void add_up(std::span<const LeafRows> leaves, const RunLeaf& run);
+  void add_up(std::span<const LeafRows> leaves, const RunLeaves& run);
   /// Returns how long a step takes beside its leaves' programs and what ranks exchange.
   double predicted_seconds(const DeviceRates& rates) const;
 
  private:
   /// Sums the leaves [first, first + 2^level) where there are such; returns whether any has rows.
   bool sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,
-           const RunLeaf& run);
+           const RunLeaves& run);
   /// Sums the leaves of this rank; returns whether any has rows.
-  bool sum_own(std::span<const LeafRows> told, const RunLeaf& run);
+  bool sum_own(std::span<const LeafRows> told, const RunLeaves& run);
+  /// Does the same with leaves that run at the same time.
+  bool sum_lanes(std::span<const LeafRows> own, const RunLeaves& run);
+  /// Returns who sums the statistics of norms over all leaves, in their tree.
+  std::function<void(std::span<double>, std::uint64_t)> norm_sum(const StepInfo& step);
   /// Sums what the ranks' leaves left from byte `begin` on, and their counters; `empty`: this one
   /// left nothing.
   void add_ranks(std::size_t begin, const std::string& name, bool empty);
@@ -80,7 +90,7 @@ class LeafSteps {
   /// Returns a part of what a leaf leaves; of a device: room for it.
   std::span<float> host_sums(const Bucket& part);
   /// Sums the gradients of the ranks' only leaves while they are found.
-  void add_buckets(std::span<const LeafRows> told, const RunLeaf& run, const std::string& name);
+  void add_buckets(std::span<const LeafRows> told, const RunLeaves& run, const std::string& name);
 
   ModelState& model_;
   StepData data_;
@@ -91,11 +101,15 @@ class LeafSteps {
   std::vector<float> sums_;  ///< of a device, on their way to other ranks
   std::shared_ptr<SumHandover> handover_;
   std::shared_ptr<NormSync> norms_;
+  std::mutex given_mutex_;
+  std::map<std::uint64_t, std::span<double>> given_;  ///< of a norm's leaves, by their first rows
   std::vector<Bucket> buckets_;
   std::unique_ptr<BackgroundSum> background_;  ///< null: sums begin after the leaves
   std::vector<CachedProgram*> keep_;           ///< by level of the tree
   std::vector<CachedProgram*> add_;
   CachedProgram* add_linked_ = nullptr;  ///< adds what a device got from another; null: none does
+  std::size_t lanes_ = 1;
+  CachedProgram* add_lanes_ = nullptr;  ///< null: leaves run one after the other
   CachedProgram* finish_ = nullptr;
 };
 

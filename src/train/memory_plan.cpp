@@ -86,8 +86,13 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
   } else {
     step.batch = (batch - 1) / shards + 1;
     plan(leaf_step(network, data, step, supports), true);
+    if (options.side_by_side) {
+      memory.activations *= static_cast<std::size_t>(shards);
+      memory.workspace *= static_cast<std::size_t>(shards);
+      own *= static_cast<std::size_t>(shards);
+    }
     plan(finish_step(network, data, step, supports));
-    memory.gradients = sums_bytes(network, shards);
+    memory.gradients = sums_bytes(network, shards, options.side_by_side);
   }
   memory.workspace += own;
   if (options.average.decay > 0) memory.optimizer += network.bytes(true);  // which is evaluated
@@ -96,7 +101,8 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
   return memory;
 }
 
-std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards) {
+std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards, bool side_by_side) {
+  if (side_by_side) return static_cast<std::size_t>(shards) * LeafLayout(network).level(0);
   const auto levels = std::bit_width(static_cast<std::uint64_t>(shards) - 1);
   return LeafLayout(network).level(static_cast<std::size_t>(levels));
 }
@@ -106,7 +112,8 @@ MemoryPlan planned_training(const NetworkDefinition& network, std::int64_t batch
   if (options.shards != 0) check_shards(options.shards);
   const std::size_t limit = options.memory_limit;
   const std::int64_t first = std::max<std::int64_t>(options.shards, 1);
-  const std::int64_t last = options.shards > 0 || limit == 0 ? first : kMostShards;
+  const bool fixed = options.shards > 0 || limit == 0 || options.side_by_side;
+  const std::int64_t last = fixed ? first : kMostShards;
   std::size_t least = 0;
   for (std::int64_t shards = first; shards <= last && (shards == first || shards < 2 * batch);
        shards *= 2) {

@@ -27,7 +27,8 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
 
 /// Returns the memory of a leaf's results and of the sums that a step of so many shards, at least
 /// 2, keeps.
-std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards);
+std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards,
+                       bool side_by_side = false);
 
 /// Returns that of TrainingOptions::shards, or of the fewest that TrainingOptions::memory_limit
 /// asks for. Throws Error where nothing stays within the limit.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/recipes.h"
 
-
 #include "base/join.h"
 #include "model/model_state.h"
 #include "plan/passes/passes.h"
@@ -106,6 +105,7 @@ ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const
                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
   ProgramRecipe leaf = step_recipe(key + "leaf", model, data, step, std::move(memory), leaf_step);
   leaf.fixed_weights = true;  // through all leaves of a step
+  leaf.lane_gradients = LeafLayout(model.definition()).level(0);
   return leaf;
 }
 
@@ -125,6 +125,11 @@ ProgramRecipe keep_recipe(const std::string& key, const ModelState& model, std::
 ProgramRecipe add_recipe(const std::string& key, const ModelState& model, std::size_t level,
                          std::shared_ptr<TrainingMemory> memory) {
   return sum_recipe(key + "add", model, level, std::move(memory), add_step);
+}
+
+ProgramRecipe add_lanes_recipe(const std::string& key, const ModelState& model, std::size_t lanes,
+                               std::shared_ptr<TrainingMemory> memory) {
+  return sum_recipe(key + "add lanes", model, lanes, std::move(memory), add_lanes_step);
 }
 
 ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,

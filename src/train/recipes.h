@@ -19,13 +19,16 @@ ProgramRecipe training_recipe(const std::string& key, const ModelState& model, c
                               const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const StepData& data,
                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
-// Of what follows leaves; at any batch. The last two: sums of leaves, see keep_step().
+// Of what follows leaves; at any batch. The last three: sums of leaves, see keep_step() and
+// add_lanes_step().
 ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,
                             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe keep_recipe(const std::string& key, const ModelState& model, std::size_t level,
                           std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe add_recipe(const std::string& key, const ModelState& model, std::size_t level,
                          std::shared_ptr<TrainingMemory> memory);
+ProgramRecipe add_lanes_recipe(const std::string& key, const ModelState& model, std::size_t lanes,
+                               std::shared_ptr<TrainingMemory> memory);
 // weights: as ProgramRecipe::parameters; one memory for each key.
 ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,
                                 const StepData& data, std::shared_ptr<Buffer> weights = nullptr);

@@ -52,7 +52,8 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
   check_counted_labels(read_, data_, "training");
   if (read_.has_source()) {
     const std::uint64_t leaf = shards_.largest(static_cast<std::uint64_t>(options_.size));
-    stream_ = session_.stream(read_, static_cast<std::int64_t>(leaf), FitOptions{}.prefetch);
+    stream_ = session_.stream(read_, static_cast<std::int64_t>(leaf),
+                              slots_of(FitOptions{}.prefetch, lanes()));
   }
   steps_per_epoch_ = updates_of(updates_of(samples, options_.size), batches);
   step_ = {.shuffle = options_.shuffle && stream_ == nullptr,
@@ -82,7 +83,8 @@ std::int64_t Stepper::schedule_step(const Batch& batch) const {
 }
 
 DataPass Stepper::pass_of(const ProgramRecipe& recipe, const Shards& shards) {
-  DataPass pass = session_.add_pass(epoch_samples(data_, options_), options_.size, recipe, shards);
+  DataPass pass = session_.add_pass(epoch_samples(data_, options_), options_.size, recipe, shards,
+                                    shards.count > 1 && lanes() > 1);
   session_.attach();
   if (stream_ == nullptr) {
     session_.bind_data(pass, read_);
@@ -112,10 +114,14 @@ DataPass& Stepper::leaf() {
   return *leaf_;
 }
 
+std::size_t Stepper::lanes() const {
+  return lanes_of(*objective_.model, shards_, trainer_.options);
+}
+
 LeafSteps& Stepper::tree(std::uint64_t leaves) {
   if (leaves > most_leaves_) {
     tree_ = std::make_unique<LeafSteps>(session_, *objective_.model, objective_.key, read_, step_,
-                                        objective_.memory, leaves, options_.shuffle,
+                                        objective_.memory, leaves, lanes(), options_.shuffle,
                                         trainer_.options.ranks);
     most_leaves_ = leaves;
   }
@@ -149,7 +155,7 @@ void Stepper::step(std::span<const Batch> batches) {
   if (leaves.size() == 1) {
     const DataPass& pass = train();
     session_.attach();  // the arena may have grown since
-    pass.run_one(leaves[0].step, leaves[0].rows);
+    pass.run_leaves(leaves);
   } else {
     if (most_leaves_ == 0) {
       require_own_length(objective_.objective.schedule);
@@ -158,8 +164,7 @@ void Stepper::step(std::span<const Batch> batches) {
     const DataPass& pass = leaf();
     LeafSteps& tree = this->tree(leaves.size());
     session_.attach();
-    tree.run(leaves,
-             [&](std::size_t, const LeafRows& leaf) { pass.run_one(leaf.step, leaf.rows); });
+    tree.run(leaves, [&](std::size_t, std::span<const LeafRows> of) { pass.run_leaves(of); });
   }
   Done& done = done_[trainer_.steps % kRemembered];
   done.step = trainer_.steps;
@@ -170,13 +175,13 @@ State Stepper::gradients(const Batch& batch) {
   const DataPass& pass = leaf();
   const LeafRows rows = rows_of(trainer_, objective_, batch, schedule_step(batch));
   const std::vector<LeafRows> leaves = leaves_of(std::span(&rows, 1));
-  const auto run = [&](std::size_t, const LeafRows& leaf) { pass.run_one(leaf.step, leaf.rows); };
+  const auto run = [&](std::size_t, std::span<const LeafRows> of) { pass.run_leaves(of); };
   LeafSteps* const tree = leaves.size() > 1 ? &this->tree(leaves.size()) : nullptr;
   session_.attach();
   if (tree != nullptr) {
     tree->add_up(leaves, run);
   } else {
-    run(0, rows);
+    run(0, std::span(&rows, 1));
   }
   const ModelState& model = *objective_.model;
   State gradients;

@@ -54,6 +54,7 @@ class Stepper {
   DataPass& train();
   DataPass& leaf();
   LeafSteps& tree(std::uint64_t leaves);
+  std::size_t lanes() const;
   /// Returns the leaves of a step over these batches: its shards, or the batches themselves.
   std::vector<LeafRows> leaves_of(std::span<const LeafRows> batches) const;
 

@@ -36,6 +36,7 @@ History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, Fi
                    .metrics = o.metrics,
                    .disabled_passes = o.disabled_passes,
                    .recompute = o.recompute,
+                   .side_by_side = o.side_by_side,
                    .sync_batch_norm = o.sync_batch_norm,
                    .ranks = o.ranks});
   fit.epochs = o.epochs;

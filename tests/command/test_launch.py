@@ -217,11 +217,15 @@ class LaunchedTrainings(Launch):
             if MPIEXEC:
                 ways["4 by MPI"] = [MPIEXEC, "--allow-run-as-root", "--oversubscribe", "-n", "4",
                                     LINNET]
+            ways = {way: (start, []) for way, start in ways.items()}
+            for ranks in ("1", "2"):
+                ways[f"{ranks} side by side"] = [LINNET, "launch", "-n", ranks, "--"], ["--side-by-side"]
             found = {}
-            for way, start in ways.items():
+            for way, (start, more) in ways.items():
                 out = f"{workload} {way}"
-                process = subprocess.run([*start, *arguments, "--out", out], cwd=self.folder,
-                                         text=True, capture_output=True, timeout=HANGS)
+                process = subprocess.run([*start, *arguments, *more, "--out", out],
+                                         cwd=self.folder, text=True, capture_output=True,
+                                         timeout=HANGS)
                 self.assertEqual(process.returncode, 0, f"{out}: {process.stderr}")
                 found[way] = tensors(self.folder / out / "model.safetensors")
             self.assertEqual(len(set(found.values())), 1, (workload, found))

@@ -35,6 +35,7 @@ struct How {
   FitOptions options = {.epochs = 2, .batch = 16, .shards = 4};
   int threads = 1;
   Dataset data = pixels(54);  // 3 batches of 16 and one of 6
+  bool side_by_side = false;
   bool sync_batch_norm = false;
   RankReduce reduce = RankReduce::tree;
 };
@@ -42,7 +43,10 @@ struct How {
 Left trained(const How& how, const Ranks& ranks) {
   Model model(how.network, {.device = "cpu", .threads = how.threads, .seed = 3});
   Trainer trainer(model, how.objective,
-                  {.seed = 9, .sync_batch_norm = how.sync_batch_norm, .ranks = ranks});
+                  {.seed = 9,
+                   .side_by_side = how.side_by_side,
+                   .sync_batch_norm = how.sync_batch_norm,
+                   .ranks = ranks});
   const History history = trainer.fit(how.data, how.options);
   Left left{.weights = all_weights(model), .losses = {}};
   for (const EpochReport& epoch : history.epochs) {
@@ -170,16 +174,56 @@ TEST(Ranks, NormalizeByTheWholeBatchWhereThatIsAskedFor) {
   }
 }
 
+TEST(Ranks, ComputeLeavesSideBySide) {
+  const auto equals_sequence = [](How how, const std::string& name) {
+    how.side_by_side = false;
+    const Left sequence = trained(how, {});
+    how.side_by_side = true;
+    for (const int threads : {1, 3}) {
+      how.threads = threads;
+      EXPECT_EQ(trained(how, {}).weights, sequence.weights) << name << " on " << threads;
+    }
+    for (const Left& left : on_ranks(2, how)) {
+      EXPECT_EQ(left.weights, sequence.weights) << name << " on ranks";
+    }
+  };
+  equals_sequence({}, "dropout");
+  equals_sequence({.network = with_batch_norm()}, "batch norm");
+  // The last batch has 6 samples, in two of 8 leaves none.
+  equals_sequence({.options = {.epochs = 2, .batch = 16, .shards = 8}}, "empty");
+  // Leaves of 4 and 5 rows; the last batch has 3.
+  equals_sequence({.options = {.epochs = 2, .batch = 17, .shards = 4}}, "unequal");
+}
+
+TEST(Ranks, NormalizeByTheWholeBatchSideBySide) {
+  for (const std::int64_t batch : {18, 16}) {  // leaves of 4 and 5 rows; of 4, the last ones of 1
+    How how{.network = with_batch_norm(), .options = {.epochs = 1, .batch = batch, .shards = 1}};
+    how.objective.optimizer = SGD{.learning_rate = 0.1};
+    const Left whole = trained(how, {});
+    how.sync_batch_norm = true;
+    how.options.shards = 4;
+    const std::vector<Left> ranks = on_ranks(4, how);
+    how.side_by_side = true;
+    const Left lanes = trained(how, {});
+    EXPECT_LT(distance(lanes.weights, whole.weights), 1e-5) << batch;
+    EXPECT_EQ(lanes.weights, ranks[0].weights) << batch;
+    how.threads = 3;
+    EXPECT_EQ(trained(how, {}).weights, lanes.weights) << batch;
+    how.threads = 1;
+    EXPECT_EQ(on_ranks(2, how)[1].weights, lanes.weights) << batch;  // two leaves on each
+  }
+}
+
 TEST(Ranks, RefuseNormsOfAWholeBatchThatIsNotThere) {
   How how{.network = with_batch_norm(), .options = {.epochs = 1, .batch = 16, .shards = 4}};
   how.sync_batch_norm = true;
   const auto refused = [&] {
     return run_ranks(2, [&](const Ranks& ranks) { trained(how, ranks); })[0];
   };
-  EXPECT_NE(refused().find("one for each rank; got 4 shards on 2 ranks"), std::string::npos);
+  EXPECT_NE(refused().find("got 4 shards on 2 ranks, one after the other"), std::string::npos);
   how.options.shards = 0;
   how.data = pixels(33);
-  EXPECT_NE(refused().find("a sample of every batch on each of 2 ranks; a batch has 1"),
+  EXPECT_NE(refused().find("a sample of every batch in each of 2 parts; a batch has 1"),
             std::string::npos);
 }
 
@@ -199,7 +243,8 @@ TEST(Ranks, StepsOfALoopOfYourOwnAreTheBitsOfAFit) {
   std::vector<std::vector<float>> weights(2);
   const auto failures = run_ranks(2, [&](const Ranks& ranks) {
     Model model(how.network, {.device = "cpu", .threads = 1, .seed = 3});
-    Trainer trainer(model, {}, {.seed = 9, .ranks = ranks});
+    const bool side_by_side = ranks.rank() == 1;  // which changes no bit
+    Trainer trainer(model, {}, {.seed = 9, .side_by_side = side_by_side, .ranks = ranks});
     for (const Batch& batch : trainer.batches(pixels(54), {.size = 16, .shards = 4})) {
       trainer.step(batch);
     }

@@ -36,6 +36,7 @@ struct BenchOptions {
   DeviceOptions on;
   std::optional<std::int64_t> batch;
   std::int64_t shards = 0;
+  bool side_by_side = false;
   bool recompute = false;
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> warmup;
@@ -65,6 +66,7 @@ Job job_of(BenchOptions& options) {
   t.epochs = options.epochs.value_or(size.epochs);
   t.batch = options.batch.value_or(size.batch);
   t.shards = options.shards;
+  t.side_by_side = options.side_by_side;
   t.recompute = options.recompute;
   options.warmup = options.warmup.value_or(size.warmup);
   if (!options.wanted.samples && size.samples > 0) options.wanted.samples = size.samples;
@@ -258,6 +260,7 @@ void add_bench(CLI::App& app, Action& action) {
                     "Compute some values of training twice: less memory");
   command->add_option("--shards", o->shards, "Parts in which training computes a batch")
       ->check(at_least(1));
+  command->add_flag("--side-by-side", o->side_by_side, "Compute the shards at the same time");
   command->add_option("--epochs", o->epochs, "Timed passes over the data")->check(at_least(1));
   command->add_option("--warmup", o->warmup, "Passes before these, not timed")->check(at_least(0));
   command->add_option("--data", o->data, "Where the samples are before the clock starts")

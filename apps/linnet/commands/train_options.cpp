@@ -155,9 +155,12 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_flag("--recompute", o.recompute,
                    "Compute concatenations and activations after batch norms again for the "
                    "gradients instead of keeping them: less memory, the same weights, more time");
+  command.add_flag(
+      "--side-by-side", o.side_by_side,
+      "On the CPU: compute the shards at the same time; the same weights, more memory");
   command.add_flag("--sync-batch-norm", o.sync_batch_norm,
-                   "On several processes with one shard each: batch norms take the statistics of "
-                   "the whole batch");
+                   "With --side-by-side, or on several processes with one shard each: batch norms "
+                   "take the statistics of the whole batch");
   command.add_option(
       "--disable-pass", o.disabled_passes,
       "For diagnosis: leave out this pass over the graph, of those that `linnet plan` names");
@@ -310,6 +313,7 @@ Job job_of(const TrainOptions& options) {
   t.batch = options.batch.value_or(t.batch);
   t.shards = options.shards.value_or(t.shards);
   t.recompute = t.recompute || options.recompute;
+  t.side_by_side = t.side_by_side || options.side_by_side;
   t.sync_batch_norm = t.sync_batch_norm || options.sync_batch_norm;
   t.disabled_passes.insert(t.disabled_passes.end(), options.disabled_passes.begin(),
                            options.disabled_passes.end());

@@ -36,6 +36,7 @@ struct TrainOptions {
   std::optional<std::int64_t> shards;
   std::optional<std::size_t> memory_limit;
   bool recompute = false;
+  bool side_by_side = false;
   bool sync_batch_norm = false;
   std::vector<std::string> disabled_passes;
   std::optional<std::int64_t> prefetch;

@@ -165,6 +165,7 @@ class Config {
     t.batch = s.integer("batch", t.batch, 1);
     t.shards = s.integer("shards", t.shards, 0);
     t.recompute = s.flag("recompute", t.recompute);
+    t.side_by_side = s.flag("side_by_side", t.side_by_side);
     t.sync_batch_norm = s.flag("sync_batch_norm", t.sync_batch_norm);
     t.memory_limit = static_cast<std::size_t>(
         s.integer("memory_limit", static_cast<std::int64_t>(t.memory_limit), 0));

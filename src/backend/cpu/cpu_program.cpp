@@ -40,6 +40,60 @@ class CpuProgram::Run final : public StagedWork {
   std::uint64_t stride_;
 };
 
+/// Steps of several programs. Each stage has a turn of every program that has not ended.
+class CpuProgram::Together final : public StagedWork {
+ public:
+  Together(std::span<const ProgramRun> runs, bool (*meets)(const Node& node)) : runs_(runs) {
+    std::vector<std::vector<std::size_t>> cuts;
+    for (const ProgramRun& run : runs) cuts.push_back(program_of(run).cuts(meets));
+    for (std::size_t part = 0; part + 1 < cuts.front().size(); ++part) add(cuts, part);
+  }
+
+  std::uint64_t stages() const override { return stages_.size(); }
+  std::uint32_t tasks(std::uint64_t stage) const override { return stages_[stage].back().end; }
+  void run(std::uint64_t stage, std::uint32_t index, int thread) override {
+    const std::vector<Piece>& pieces = stages_[stage];
+    const auto piece = std::ranges::upper_bound(pieces, index, {}, &Piece::end);
+    const std::uint32_t begin = piece == pieces.begin() ? 0 : std::prev(piece)->end;
+    const CpuProgram& program = program_of(runs_[piece->run]);
+    program.run_turn(*piece->turn, {static_cast<int>(index - begin), program.scratch(thread),
+                                    &runs_[piece->run].step});
+  }
+
+  static CpuProgram& program_of(const ProgramRun& run) {
+    return dynamic_cast<CpuProgram&>(*run.program);
+  }
+
+ private:
+  /// The tasks of one program in a stage, which end before `end`.
+  struct Piece {
+    std::uint32_t end = 0;
+    std::size_t run = 0;
+    const Turn* turn = nullptr;
+  };
+
+  /// Adds the stages between two cuts.
+  void add(const std::vector<std::vector<std::size_t>>& cuts, std::size_t part) {
+    for (std::size_t turn = 0;; ++turn) {
+      std::vector<Piece> pieces;
+      std::uint32_t tasks = 0;
+      for (std::size_t r = 0; r < runs_.size(); ++r) {
+        LINNET_ASSERT(cuts[r].size() == cuts.front().size());
+        const std::size_t place = cuts[r][part] + turn;
+        if (place >= cuts[r][part + 1]) continue;
+        const Turn& of = program_of(runs_[r]).turns_[place];
+        tasks += static_cast<std::uint32_t>(of.tasks());
+        pieces.push_back({tasks, r, &of});
+      }
+      if (pieces.empty()) return;
+      stages_.push_back(std::move(pieces));
+    }
+  }
+
+  std::span<const ProgramRun> runs_;
+  std::vector<std::vector<Piece>> stages_;
+};
+
 CpuProgram::CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
                        std::shared_ptr<ThreadTeam> team)
     : plan_(std::move(plan)),
@@ -88,6 +142,18 @@ void CpuProgram::add_chain(const SampleChain& chain) {
   }
   turns_.push_back({{}, &chain});
   turns_.insert(turns_.end(), after.begin(), after.end());
+}
+
+std::vector<std::size_t> CpuProgram::cuts(bool (*meets)(const Node& node)) const {
+  std::vector<std::size_t> cuts{0};
+  for (std::size_t turn = 1; turn < turns_.size(); ++turn) {
+    if (turns_[turn].chain != nullptr) continue;
+    const std::size_t node = turns_[turn].alone.node;
+    const bool begins = turns_[turn - 1].chain != nullptr || turns_[turn - 1].alone.node != node;
+    if (begins && meets(plan_.graph.nodes()[node])) cuts.push_back(turn);
+  }
+  cuts.push_back(turns_.size());
+  return cuts;
 }
 
 void CpuProgram::run_turn(const Turn& turn, const Task& task) const {
@@ -141,6 +207,18 @@ void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t s
   if (turns_.empty()) return;
   pack(first);
   Run work(*this, turns_, first, steps, stride);
+  team_->run(work);
+}
+
+void CpuProgram::run_side_by_side(std::span<const ProgramRun> runs,
+                                  bool (*meets)(const Node& node)) const {
+  for (const ProgramRun& run : runs) {
+    CpuProgram& program = Together::program_of(run);
+    LINNET_ASSERT(program.operands_.attached() && program.team_ == team_);
+    program.operands_.require_bound(program.plan_);
+    program.pack(run.step);
+  }
+  Together work(runs, meets);
   team_->run(work);
 }
 

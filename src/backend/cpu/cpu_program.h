@@ -10,12 +10,13 @@
 #include "backend/cpu/sample_chains.h"
 #include "base/thread_team.h"
 #include "runtime/operands.h"
+#include "runtime/side_by_side.h"
 #include "runtime/task_times.h"
 
 namespace linnet::cpu {
 
 /// A plan with its kernels bound to addresses, run by a thread team in one parallel region.
-class CpuProgram final : public Program, public TimesTasks {
+class CpuProgram final : public Program, public TimesTasks, public RunsSideBySide {
  public:
   CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
              std::shared_ptr<ThreadTeam> team);
@@ -28,6 +29,8 @@ class CpuProgram final : public Program, public TimesTasks {
   void bind(std::size_t slot, const void* address) override;
   void weights_changed() override { is_packed_ = false; }
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
+  void run_side_by_side(std::span<const ProgramRun> runs,
+                        bool (*meets)(const Node& node)) const override;
   void run_checked(const StepInfo& step) override;
   std::optional<std::size_t> first_not_finite(const StepInfo& step) override;
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
@@ -47,9 +50,12 @@ class CpuProgram final : public Program, public TimesTasks {
     int tasks() const { return chain != nullptr ? chain->parts() : alone.stage->tasks; }
   };
   class Run;
+  class Together;
   class Watched;
 
   void add_chain(const SampleChain& chain);
+  /// Returns the turns that begin nodes for which `meets` holds, with the first and the end.
+  std::vector<std::size_t> cuts(bool (*meets)(const Node& node)) const;
   void run_turn(const Turn& turn, const Task& task) const;
   /// Runs a part of a chain's samples.
   void run_part(const SampleChain& chain, const Task& task) const;

@@ -10,10 +10,12 @@
 
 namespace linnet {
 
-/// Sums an array over all ranks that compute parts of a batch, in the order of its norms. Empty:
-/// this one has all of it.
+/// Sums arrays over all parts of a batch, which are computed at the same time.
 struct NormSync {
-  std::function<void(std::span<double>)> sum = {};
+  /// Takes the array of the part that begins with this row. It holds the sum once this was called
+  /// for all parts of this process, which go through the stages of a norm together; the array must
+  /// live until then. Empty: one part is the whole batch.
+  std::function<void(std::span<double> sums, std::uint64_t first_row)> sum = {};
 };
 
 struct BatchNormAttrs {

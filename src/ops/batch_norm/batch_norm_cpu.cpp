@@ -82,7 +82,8 @@ Stage normalize_stage(const Rows& s, const Attrs& attrs, std::size_t mean_input,
   });
 }
 
-/// Room for what is summed over ranks, in floats: two sums a channel and the rows, in f64.
+/// Room for what is summed over the parts of a batch, in floats: two sums a channel and the rows,
+/// in f64.
 std::int64_t sync_floats(const std::shared_ptr<const NormSync>& sync, std::int64_t channels) {
   return sync == nullptr ? 0 : 2 * (2 * channels + 1) + 1;
 }
@@ -93,11 +94,11 @@ std::span<double> sync_sums(const Args& args, std::int64_t used, std::int64_t ch
   return {begin, static_cast<std::size_t>(2 * channels + 1)};
 }
 
-/// Turns the moments of some rows into those of the whole batch; returns the batch's rows. Sums in
-/// f64: what cancels is below f32's rounding of the means.
-float sync_moments(const NormSync& sync, std::int64_t rows, std::span<double> sums,
-                   const Moments& all) {
-  if (!sync.sum) return static_cast<float>(rows);
+/// Hands over the moments of some rows, to be summed in f64: what cancels is below f32's rounding
+/// of the means.
+void give_moments(const NormSync& sync, const Task& task, std::int64_t rows, std::span<double> sums,
+                  const Moments& all) {
+  if (!sync.sum) return;
   const std::size_t channels = sums.size() / 2;
   for (std::size_t c = 0; c < channels; ++c) {
     const double mean = all.mean[c];
@@ -105,7 +106,14 @@ float sync_moments(const NormSync& sync, std::int64_t rows, std::span<double> su
     sums[channels + c] = all.squares[c] + static_cast<double>(rows) * mean * mean;
   }
   sums.back() = static_cast<double>(rows);
-  sync.sum(sums);
+  sync.sum(sums, task.step->first_row);
+}
+
+/// Turns these sums into the moments of the whole batch; returns its rows.
+float take_moments(const NormSync& sync, std::int64_t rows, std::span<const double> sums,
+                   const Moments& all) {
+  if (!sync.sum) return static_cast<float>(rows);
+  const std::size_t channels = sums.size() / 2;
   for (std::size_t c = 0; c < channels; ++c) {
     const double mean = sums[c] / sums.back();
     all.mean[c] = static_cast<float>(mean);
@@ -142,9 +150,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
         if (s.rows == 0) std::fill_n(to.mean, 2 * s.channels, 0.0F);
         moments_of_range(args, s, range, {block, block + s.channels}, to);
       }));
-  // Ranks exchange the moments of all channels at once.
-  const int mergers = attrs.sync != nullptr ? 1 : tasks_for(s.channels, 0.6 * tasks);
-  kernel.stages.push_back(parallel(mergers, s.channels, [=](const Args& args, Range channels) {
+  const auto merge = [=](const Args& args, Range channels) {
     const auto part = [&](int task) {
       const Moments of = moments(args.work(), task);
       return Moments{of.mean + channels.begin, of.squares + channels.begin};
@@ -153,11 +159,9 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       const Range range = split(s.rows, tasks, t);
       merge_moments(part(t), range.size(), channels.size(), part(0), range.begin);
     }
+  };
+  const auto use = [=](const Args& args, Range channels, float count) {
     const Moments all = moments(args.work(), 0);
-    auto count = static_cast<float>(std::max<std::int64_t>(s.rows, 1));
-    if (attrs.sync != nullptr) {
-      count = sync_moments(*attrs.sync, s.rows, sync_sums(args, used, s.channels), all);
-    }
     for (std::int64_t c = channels.begin; c < channels.end; ++c) {
       const float sum = all.squares[c];
       const float inv_std = 1.0F / std::sqrt(sum / count + epsilon);
@@ -170,7 +174,25 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       mean = (1 - momentum) * mean + momentum * all.mean[c];
       variance = (1 - momentum) * variance + momentum * (sum / std::max(count - 1.0F, 1.0F));
     }
-  }));
+  };
+  if (attrs.sync != nullptr) {  // the moments of all channels at once
+    kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
+      merge(args, {0, s.channels});
+      give_moments(*attrs.sync, task, s.rows, sync_sums(args, used, s.channels),
+                   moments(args.work(), 0));
+    }));
+    kernel.stages.push_back(parallel(1, [=](const Args& args) {
+      const float count = take_moments(*attrs.sync, s.rows, sync_sums(args, used, s.channels),
+                                       moments(args.work(), 0));
+      use(args, {0, s.channels}, count);
+    }));
+  } else {
+    const int mergers = tasks_for(s.channels, 0.6 * tasks);
+    kernel.stages.push_back(parallel(mergers, s.channels, [=](const Args& args, Range channels) {
+      merge(args, channels);
+      use(args, channels, static_cast<float>(std::max<std::int64_t>(s.rows, 1)));
+    }));
+  }
   kernel.stages.push_back(normalize_stage(s, attrs, 0, scale_at));
   return kernel;
 }
@@ -223,26 +245,33 @@ GradientRows gradient_rows(const Args& args, const Rows& s, const BatchNormGradA
           attrs.from_input ? &line : nullptr};
 }
 
-/// Lets dx follow from the sums of the whole batch.
-Stage sync_gradient_stage(const Rows& s, const std::shared_ptr<const NormSync>& sync,
-                          std::int64_t scale_at) {
+/// Adds stages that let dx follow from the sums of the whole batch.
+void add_sync_stages(Kernel& kernel, const Rows& s, const std::shared_ptr<const NormSync>& sync,
+                     std::int64_t scale_at) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
-  return parallel(1, [=](const Args& args) {
+  const auto channels = static_cast<std::size_t>(s.channels);
+  const auto sums_of = [=](const Args& args) {
+    return sync_sums(args, scale_at + 3 * s.channels, s.channels);
+  };
+  kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
     if (!sync->sum) return;
-    const std::span<double> sums = sync_sums(args, scale_at + 3 * s.channels, s.channels);
-    const auto channels = static_cast<std::size_t>(s.channels);
+    const std::span<double> sums = sums_of(args);
     std::copy_n(args.out(Out::dgamma), channels, sums.begin());
     std::copy_n(args.out(Out::dbeta), channels, sums.begin() + s.channels);
     sums.back() = static_cast<double>(s.rows);
-    sync->sum(sums);
+    sync->sum(sums, task.step->first_row);
+  }));
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    if (!sync->sum) return;
+    const std::span<const double> sums = sums_of(args);
     float* scale = args.work() + scale_at;
     for (std::size_t c = 0; c < channels; ++c) {
       const double part = scale[c] / sums.back();
       scale[channels + c] = static_cast<float>(part * args.in(In::inv_std)[c] * sums[c]);
       scale[2 * channels + c] = static_cast<float>(part * sums[channels + c]);
     }
-  });
+  }));
 }
 
 /// Both sums by task, then all of them and what follows for a channel, then dx. The workspace has
@@ -295,9 +324,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
       shift[c] = scale[c] * part * dbeta[c];
     }
   }));
-  if (attrs.sync != nullptr) {
-    kernel.stages.push_back(sync_gradient_stage(s, attrs.sync, 2 * of_tasks));
-  }
+  if (attrs.sync != nullptr) add_sync_stages(kernel, s, attrs.sync, 2 * of_tasks);
   kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, Range range) {
     const Normalization line = forward(args);
     GradientRows of = gradient_rows(args, s, attrs, range, line);
