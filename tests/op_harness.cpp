@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
+
+#include "core/half.h"
 
 #include "graph/differentiate.h"
 #include "graph/interpreter.h"
@@ -49,6 +52,7 @@ Bytes to_bytes(const ValueType& type, const std::vector<double>& data) {
       case DType::f64: put(data[i]); break;
       case DType::i32: put(static_cast<std::int32_t>(data[i])); break;
       case DType::u8: put(static_cast<std::uint8_t>(data[i])); break;
+      case DType::bf16: put(bf16_of(odd_float_of(data[i]))); break;
       default: throw InternalError("no operator computes in this type");
     }
   }
@@ -67,6 +71,12 @@ std::vector<double> to_doubles(const ValueType& type, const Bytes& bytes) {
       case DType::f64: data[i] = get(double{}); break;
       case DType::i32: data[i] = get(std::int32_t{}); break;
       case DType::u8: data[i] = get(std::uint8_t{}); break;
+      case DType::bf16: {
+        std::uint16_t half = 0;
+        std::memcpy(&half, bytes.data() + i * sizeof(half), sizeof(half));
+        data[i] = static_cast<double>(float_of_bf16(half));
+        break;
+      }
       default: throw InternalError("no operator computes in this type");
     }
   }
@@ -161,6 +171,88 @@ std::vector<Bytes> all_bytes(const Graph& graph, const std::vector<Value>& value
   return out;
 }
 
+/// Returns the sets of operands that are tried as bfloat16s: all sets of a few, else one operand at
+/// a time, all but one, and all of them.
+std::vector<std::vector<bool>> stored_sets(const std::vector<ValueType>& types) {
+  std::vector<std::size_t> floats;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i].dtype == DType::f32) floats.push_back(i);
+  }
+  std::vector<std::vector<bool>> sets;
+  const std::size_t count = std::size_t{1} << floats.size();
+  for (std::size_t set = 1; set < count; ++set) {
+    const auto members = static_cast<std::size_t>(std::popcount(set));
+    if (floats.size() > 3 && members > 1 && members + 1 < floats.size()) continue;
+    sets.emplace_back(types.size(), false);
+    for (std::size_t i = 0; i < floats.size(); ++i) sets.back()[floats[i]] = (set >> i & 1U) != 0;
+  }
+  return sets;
+}
+
+/// One node whose operands and results are stored in bfloat16, in all ways that a device takes at
+/// bf16: results are those of the reference on rounded operands, rounded where they are stored so,
+/// and the same bits at any number of threads.
+void check_stored(const Graph& graph, const Node& node,
+                  const std::vector<std::vector<double>>& data, const StepInfo& step,
+                  double tolerance) {
+  const std::vector<ValueType> inputs = graph.types(node.inputs);
+  std::vector<ValueType> all = inputs;
+  for (Value v : node.outputs) all.push_back(graph.type(v));
+  const bool rounds = rounds_in_bf16(*node.op) || node.op->name() == "conv2d_norm";
+  for (const std::vector<bool>& set : stored_sets(all)) {
+    std::vector<ValueType> types = all;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      if (set[i]) types[i].dtype = DType::bf16;
+    }
+    for (const TestedDevice& device : tested_in_bf16()) {
+      const std::span stored(types);
+      if (!device.backends[0]->supports(*node.op, stored.first(inputs.size()),
+                                        stored.subspan(inputs.size()))) {
+        continue;
+      }
+      SCOPED_TRACE(
+          fmt::format("{} stored as {} on {}", node.op->name(), to_string({}, types), device.name));
+      Graph own;
+      std::vector<Value> operands;
+      std::vector<std::vector<double>> rounded = data;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        operands.push_back(own.add_value("operand", inputs[i], Storage::external, i));
+        if (!set[i] && !(rounds && i < 2)) continue;
+        for (double& x : rounded[i]) x = nearest_bf16(x);
+      }
+      const std::vector<Value> results = own.add(node.op, operands, node.name);
+      Interpreter interpreter(own);
+      for (std::size_t i = 0; i < operands.size(); ++i) interpreter[operands[i]].data = rounded[i];
+      interpreter.run(step);
+      for (std::size_t i = 0; i < operands.size(); ++i) own.info(operands[i]).type = types[i];
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        own.info(results[i]).type = types[inputs.size() + i];
+      }
+      own.verify();
+      std::vector<Bytes> first;
+      for (Backend* backend : device.backends) {
+        const std::vector<Bytes> bytes =
+            run_on(*backend, own, operands, all_bytes(own, operands, rounded), results, step,
+                   first.empty(), true);
+        if (first.empty()) first = bytes;
+        EXPECT_EQ(bytes, first) << "other bits at " << backend->threads() << " threads";
+      }
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        const std::vector<double>& expected = interpreter[results[i]].data;
+        const std::vector<double> actual = to_doubles(own.type(results[i]), first[i]);
+        double largest = 1e-30;
+        for (const double e : expected) largest = std::max(largest, std::abs(e));
+        const double of_each = own.type(results[i]).dtype == DType::bf16 ? 0x1p-8 : 0;
+        for (std::size_t k = 0; k < expected.size(); ++k) {
+          ASSERT_NEAR(actual[k], expected[k],
+                      4 * tolerance * largest + of_each * std::abs(expected[k]))
+              << "element " << k << " of result " << i;
+        }
+      }
+    }
+  }
+}
+
 /// Sum over outputs of <output, cotangent>, by the reference.
 double project(const Graph& graph, const std::vector<Value>& inputs,
                const std::vector<std::vector<double>>& data, const std::vector<Value>& outputs,
@@ -214,6 +306,14 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
     interpreter[all_inputs[i]].data = all_data[i];
   }
   interpreter.run(c.step);
+
+  for (std::size_t n = forward.nodes().size(); n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    if (node.op->is_view()) continue;
+    std::vector<std::vector<double>> operands;
+    for (Value v : node.inputs) operands.push_back(interpreter[v].data);
+    check_stored(graph, node, operands, c.step, c.tolerance);
+  }
 
   // A gradient that is an operand itself (identity) needs no kernel and no comparison.
   std::vector<Value> computed;
@@ -316,6 +416,7 @@ void check(const OpCase& c) {
     compare_with_reference(graph, inputs, data, compared, c.tolerance, c.step, c.devices);
   }
   if (rounds_in_bf16(*c.op)) check_bf16(c);
+  if (!c.op->is_view()) check_stored(graph, graph.nodes()[0], data, c.step, c.tolerance);
   if (c.gradient) check_gradient(c, graph, inputs, data, outputs, random);
 }
 

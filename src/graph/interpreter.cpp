@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "core/half.h"
+
 namespace linnet {
 
 Interpreter::Interpreter(const Graph& graph) : graph_(graph), tensors_(graph.value_count()) {
@@ -30,6 +32,10 @@ void Interpreter::run(const StepInfo& step) {
                                   std::numeric_limits<double>::quiet_NaN());
     }
     node.op->reference({inputs, outputs, step});
+    for (Value v : node.outputs) {
+      if (graph_.type(v).dtype != DType::bf16) continue;
+      for (double& x : (*this)[v].data) x = float_of_bf16(bf16_of(odd_float_of(x)));
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <linnet/devices.h>
 #include <linnet/inspect.h>
 
 #include <algorithm>
@@ -78,6 +79,59 @@ TEST(Bf16, ThePlanNamesTheArithmetic) {
   EXPECT_EQ(engines, 3U) << text;  // the dense layer and its gradients
   EXPECT_NE(text.find("conv2d_pool"), std::string::npos) << text;
   EXPECT_EQ(plan(Precision::fp32).find("engine"), std::string::npos);
+}
+
+/// Blocks with all that is stored in bfloat16 where the processor has bfloat16 products.
+Network stored_blocks() {
+  return Network(
+      {28, 28, 1},
+      {Rescale{}, Conv2d{.filters = 16, .kernel = 4, .stride = 2}, BatchNorm{}, ReLU{}, MaxPool2d{},
+       Residual{.body = {Conv2d{.filters = 16, .padding = Padding2d::same()}, BatchNorm{}}}, ReLU{},
+       Dropout{.rate = 0.1}, GlobalAvgPool2d{}, Dense{.units = 32}, Tanh{}, Dense{.units = 10}});
+}
+
+std::vector<double> losses_of(Precision precision, int threads, std::vector<std::string> disabled) {
+  const Dataset digits = datasets::digits(400, 0, 3).train;
+  Model model(stored_blocks(),
+              {.device = "cpu", .threads = threads, .seed = 5, .precision = precision});
+  std::vector<double> losses;
+  for (const EpochReport& epoch : train(model, digits,
+                                        {.epochs = 4,
+                                        .batch = 50,
+                                        .optimizer = Adam{.learning_rate = 2e-3},
+                                        .seed = 5,
+                                        .disabled_passes = std::move(disabled)})
+                                      .epochs) {
+    losses.push_back(epoch.train.loss);
+  }
+  return losses;
+}
+
+/// Bound: 1.5 % at every epoch, of fp32.
+TEST(Bf16, StoredActivationsFollowFp32) {
+  if (cpu_bf16() != "AVX512_BF16") GTEST_SKIP() << "no own bfloat16 products here";
+  const std::vector<double> fp32 = losses_of(Precision::fp32, 1, {});
+  const std::vector<double> stored = losses_of(Precision::bf16, 1, {});
+  const std::vector<double> rounded = losses_of(Precision::bf16, 1, {"store_bf16"});
+  for (std::size_t e = 0; e < fp32.size(); ++e) {
+    EXPECT_NEAR(stored[e], fp32[e], 0.015 * fp32[e]) << "epoch " << e;
+    EXPECT_NE(stored[e], rounded[e]) << "epoch " << e;
+  }
+  EXPECT_EQ(losses_of(Precision::bf16, 3, {}), stored) << "other bits at 3 threads";
+}
+
+/// At bf16 nothing that has a row for each sample is stored as f32 but what a loss reads or gives.
+TEST(Bf16, ThePlanStoresActivations) {
+  if (cpu_bf16() != "AVX512_BF16") GTEST_SKIP() << "no own bfloat16 products here";
+  const auto plan = [](Precision precision) {
+    return dump_training_step(stored_blocks(), 8, Dump::plan, {},
+                              {.device = "cpu", .threads = 1, .precision = precision});
+  };
+  const std::string text = plan(Precision::bf16);
+  EXPECT_NE(text.find(" bf16 (8, 13, 13, 16)"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" f32 (8, 13, 13, 16)"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" f32 (8, 6, 6, 16)"), std::string::npos) << text;
+  EXPECT_EQ(plan(Precision::fp32).find(" bf16 "), std::string::npos);
 }
 
 }  // namespace

@@ -8,37 +8,24 @@
 #include <algorithm>
 
 #include "backend/cpu/bf16.h"
+#include "backend/cpu/stored.h"
+#include "backend/cpu/stored_hwy.h"
+#include "core/half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
 const hn::ScalableTag<float> kFloats;
-const hn::RebindToUnsigned<decltype(kFloats)> kBits;
-using Floats = hn::Vec<decltype(kFloats)>;
-using Bits = hn::Vec<decltype(kBits)>;
-
-/// Returns the bits of x, rounded in the upper halves; the lower halves are left as they come out.
-HWY_INLINE Bits rounded(Floats x) {
-  const Bits bits = hn::BitCast(kBits, x);
-  const Bits odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(kBits, 1));
-  const Bits nearest = hn::Add(hn::Add(bits, hn::Set(kBits, 0x7FFF)), odd);
-  // The sum would carry a NaN into infinity or zero: it is cut, and stays quiet.
-  const Bits quiet = hn::Or(bits, hn::Set(kBits, 0x400000));
-  return hn::IfThenElse(hn::RebindMask(kBits, hn::IsNaN(x)), quiet, nearest);
-}
 
 HWY_INLINE void round_vector(const float* from, float* to) {
-  const Bits upper = hn::And(rounded(hn::LoadU(kFloats, from)), hn::Set(kBits, 0xFFFF0000U));
+  const hn::RebindToUnsigned<decltype(kFloats)> bits;
+  const auto upper =
+      hn::And(rounded_bits(kFloats, hn::LoadU(kFloats, from)), hn::Set(bits, 0xFFFF0000U));
   hn::StoreU(hn::BitCast(kFloats, upper), kFloats, to);
 }
 
 HWY_INLINE void round_vector(const float* from, std::uint16_t* to) {
-  const hn::RebindToSigned<decltype(kFloats)> integers;
-  const hn::Rebind<std::uint16_t, decltype(kFloats)> halves;
-  const Bits low = hn::ShiftRight<16>(rounded(hn::LoadU(kFloats, from)));
-  hn::StoreU(hn::DemoteTo(halves, hn::BitCast(integers, low)), halves, to);
+  store_floats(hn::LoadU(kFloats, from), kFloats, to);
 }
 
 template <class T>
@@ -57,6 +44,15 @@ void pass(const float* from, std::int64_t count, T* to) {
 void ToFloats(const float* from, std::int64_t count, float* to) { pass(from, count, to); }
 void ToHalves(const float* from, std::int64_t count, std::uint16_t* to) { pass(from, count, to); }
 
+void Widen(const std::uint16_t* from, std::int64_t count, float* to) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(kFloats));
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(load_floats(kFloats, from + i), kFloats, to + i);
+  }
+  for (; i < count; ++i) to[i] = float_of_bf16(from[i]);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace linnet::cpu
 HWY_AFTER_NAMESPACE();
@@ -66,6 +62,7 @@ namespace linnet::cpu {
 
 HWY_EXPORT(ToFloats);
 HWY_EXPORT(ToHalves);
+HWY_EXPORT(Widen);
 
 void round_to_bf16(const float* from, std::int64_t count, float* to) {
   HWY_DYNAMIC_DISPATCH(ToFloats)(from, count, to);
@@ -73,6 +70,10 @@ void round_to_bf16(const float* from, std::int64_t count, float* to) {
 
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {
   HWY_DYNAMIC_DISPATCH(ToHalves)(from, count, to);
+}
+
+void widen_bf16(const std::uint16_t* from, std::int64_t count, float* to) {
+  HWY_DYNAMIC_DISPATCH(Widen)(from, count, to);
 }
 
 }  // namespace linnet::cpu

@@ -301,6 +301,50 @@ void pack_rows(const float* b, std::int64_t stride, std::int64_t terms, std::int
   }
 }
 
+HWY_INLINE __m512 row_of(__mmask16 mask, const float* from) {
+  return _mm512_maskz_loadu_ps(mask, from);
+}
+HWY_INLINE __m256i row_of(__mmask16 mask, const std::uint16_t* from) {
+  return _mm256_maskz_loadu_epi16(mask, from);
+}
+
+/// AMX's tiles of 16 rows and 16 pairs.
+template <class T>
+void pack_squares(const T* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
+                  std::uint32_t* tiles) {
+  for (std::int64_t i = 0; i < rows; i += kVector) {
+    const __mmask16 used = mask_of(rows - i);
+    const auto term = [&](std::int64_t t) {
+      return t < terms ? row_of(used, a + t * a_stride + i) : row_of(__mmask16{0}, a);
+    };
+    for (std::int64_t t = 0; t < terms; t += 2 * kVector) {
+      __m512i m[kVector];
+      for (int p = 0; p < kVector; ++p) m[p] = interleaved(term(t + 2 * p), term(t + 2 * p + 1));
+      transpose(m);
+      for (const __m512i& row : m) {
+        _mm512_storeu_si512(tiles, row);
+        tiles += kVector;
+      }
+    }
+  }
+}
+
+template <class T>
+void pack_tiles(const T* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
+                std::uint16_t* tiles) {
+  // Pair by pair of rows, which memory serves in order.
+  const std::int64_t of_tile = 2 * kTileRows * pairs_of(terms);
+  for (std::int64_t t = 0; t < terms; t += 2, tiles += 2 * kTileRows) {
+    std::uint16_t* to = tiles;
+    for (std::int64_t i = 0; i < rows; i += kTileRows, to += of_tile) {
+      const __mmask16 used = mask_of(std::min<std::int64_t>(rows - i, kTileRows));
+      const T* from = a + t * a_stride + i;
+      const auto odd = row_of(t + 1 < terms ? used : 0, from + a_stride);
+      _mm512_mask_storeu_epi32(to, mask_of(kTileRows), interleaved(row_of(used, from), odd));
+    }
+  }
+}
+
 }  // namespace
 
 void pack_bf16_panels(const StridedMatrix& b, std::int64_t terms, std::int64_t begin,
@@ -352,41 +396,23 @@ void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_
 
 void pack_amx_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
                     std::uint32_t* tiles) {
-  for (std::int64_t i = 0; i < rows; i += kVector) {
-    const __mmask16 used = mask_of(rows - i);
-    const auto row_of = [&](std::int64_t t) {
-      return t < terms ? _mm512_maskz_loadu_ps(used, a + t * a_stride + i) : _mm512_setzero_ps();
-    };
-    for (std::int64_t t = 0; t < terms; t += 2 * kVector) {
-      __m512i m[kVector];
-      for (int p = 0; p < kVector; ++p)
-        m[p] = interleaved(row_of(t + 2 * p), row_of(t + 2 * p + 1));
-      transpose(m);
-      for (const __m512i& row : m) {
-        _mm512_storeu_si512(tiles, row);
-        tiles += kVector;
-      }
-    }
-  }
+  pack_squares(a, a_stride, terms, rows, tiles);
 }
 
 void pack_bf16_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
                      std::uint16_t* tiles) {
   if (has_amx_tiles()) {
-    return pack_amx_tiles(a, a_stride, terms, rows, reinterpret_cast<std::uint32_t*>(tiles));
+    return pack_squares(a, a_stride, terms, rows, reinterpret_cast<std::uint32_t*>(tiles));
   }
-  // Pair by pair of rows, which memory serves in order.
-  const std::int64_t of_tile = 2 * kTileRows * pairs_of(terms);
-  for (std::int64_t t = 0; t < terms; t += 2, tiles += 2 * kTileRows) {
-    std::uint16_t* to = tiles;
-    for (std::int64_t i = 0; i < rows; i += kTileRows, to += of_tile) {
-      const __mmask16 used = mask_of(std::min<std::int64_t>(rows - i, kTileRows));
-      const float* from = a + t * a_stride + i;
-      const __m512 odd = _mm512_maskz_loadu_ps(t + 1 < terms ? used : 0, from + a_stride);
-      _mm512_mask_storeu_epi32(to, mask_of(kTileRows),
-                               interleaved(_mm512_maskz_loadu_ps(used, from), odd));
-    }
+  pack_tiles(a, a_stride, terms, rows, tiles);
+}
+
+void pack_bf16_tiles(const std::uint16_t* a, std::int64_t a_stride, std::int64_t terms,
+                     std::int64_t rows, std::uint16_t* tiles) {
+  if (has_amx_tiles()) {
+    return pack_squares(a, a_stride, terms, rows, reinterpret_cast<std::uint32_t*>(tiles));
   }
+  pack_tiles(a, a_stride, terms, rows, tiles);
 }
 
 void pack_bf16_row_panels(const std::uint16_t* const* b, std::int64_t offset, std::int64_t terms,
@@ -471,6 +497,8 @@ void bf16_panel_product(const Bf16Rows&, std::int64_t, const std::uint16_t*, std
                         std::int64_t) {}
 void pack_amx_tiles(const float*, std::int64_t, std::int64_t, std::int64_t, std::uint32_t*) {}
 void pack_bf16_tiles(const float*, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*) {}
+void pack_bf16_tiles(const std::uint16_t*, std::int64_t, std::int64_t, std::int64_t,
+                     std::uint16_t*) {}
 void pack_bf16_row_panels(const std::uint16_t* const*, std::int64_t, std::int64_t, std::int64_t,
                           std::uint16_t*) {}
 void bf16_tile_product(std::int64_t, std::int64_t, std::int64_t, const std::uint16_t*,

@@ -54,6 +54,9 @@ void pack_bf16_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, 
 /// The same as AMX's tiles of 16 rows and 16 pairs (amx_product.h), whatever the processor has.
 void pack_amx_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
                     std::uint32_t* tiles);
+/// The same of what is rounded already.
+void pack_bf16_tiles(const std::uint16_t* a, std::int64_t a_stride, std::int64_t terms,
+                     std::int64_t rows, std::uint16_t* tiles);
 /// Packs panels whose row t of bfloat16s lies at b[t] + offset.
 void pack_bf16_row_panels(const std::uint16_t* const* b, std::int64_t offset, std::int64_t terms,
                           std::int64_t columns, std::uint16_t* panels);

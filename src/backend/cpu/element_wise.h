@@ -4,27 +4,52 @@
 #include <cstdint>
 
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/stored.h"
 
 namespace linnet::cpu {
 
+/// Calls f(args, range, scratch) for blocks of the first result's elements, with room for two
+/// operands that have to be widened. (All of a task's at once where nothing has to be.)
+template <class F>
+Kernel in_blocks(const NodeView& node, double cost_each, F f) {
+  const bool stored = stores_bf16(node);
+  Kernel kernel = one_stage(
+      node.out(kFirst).elements(), cost_each, [=](const Args& args, const Task& task, Range range) {
+        const std::int64_t block = stored ? kStoredBlock : range.size();
+        for (std::int64_t i = range.begin; i < range.end; i += block) {
+          f(args, Range{i, std::min(i + block, range.end)}, reinterpret_cast<float*>(task.scratch));
+        }
+      });
+  if (stored) kernel.scratch_bytes = 2 * kStoredBlock * sizeof(float);
+  return kernel;
+}
+
 /// Computes out[i] = f(in[i])
 template <class F>
-Kernel map(std::int64_t elements, double cost_each, F f) {
-  return one_stage(elements, cost_each, [f](const Args& args, Range range) {
-    const float* x = args.in(kFirst);
-    float* y = args.out(kFirst);
-    for (std::int64_t i = range.begin; i < range.end; ++i) y[i] = f(x[i]);
+Kernel map(const NodeView& node, double cost_each, F f) {
+  const Stored in(node.inputs[kFirst]);
+  const Stored out(node.outputs[kFirst]);
+  return in_blocks(node, cost_each, [=](const Args& args, Range range, float* scratch) {
+    const float* x = in.read(args.inputs[kFirst], range.begin, range.size(), scratch);
+    float* y = out.target(args.outputs[kFirst], range.begin, scratch);
+    for (std::int64_t i = 0; i < range.size(); ++i) y[i] = f(x[i]);
+    out.write(y, range.size(), args.outputs[kFirst], range.begin);
   });
 }
 
 /// Computes out[i] = f(a[i], b[i])
 template <class F>
-Kernel zip(std::int64_t elements, double cost_each, F f) {
-  return one_stage(elements, cost_each, [f](const Args& args, Range range) {
-    const float* a = args.in(kFirst);
-    const float* b = args.in(kSecond);
-    float* y = args.out(kFirst);
-    for (std::int64_t i = range.begin; i < range.end; ++i) y[i] = f(a[i], b[i]);
+Kernel zip(const NodeView& node, double cost_each, F f) {
+  const Stored first(node.inputs[kFirst]);
+  const Stored second(node.inputs[kSecond]);
+  const Stored out(node.outputs[kFirst]);
+  return in_blocks(node, cost_each, [=](const Args& args, Range range, float* scratch) {
+    const float* a = first.read(args.inputs[kFirst], range.begin, range.size(), scratch);
+    const float* b =
+        second.read(args.inputs[kSecond], range.begin, range.size(), scratch + kStoredBlock);
+    float* y = out.target(args.outputs[kFirst], range.begin, scratch);
+    for (std::int64_t i = 0; i < range.size(); ++i) y[i] = f(a[i], b[i]);
+    out.write(y, range.size(), args.outputs[kFirst], range.begin);
   });
 }
 

@@ -242,16 +242,22 @@ using Candidates = std::vector<Candidate> (*)(const NodeView&);
 /// Takes one of them; null if none takes the node.
 using Choose = std::function<std::optional<Kernel>(const NodeView&, const std::vector<Candidate>&)>;
 
+/// What an operator's kernels may find activations stored as. `bf16`: where values were rounded as
+/// they were written, too; Prepare then looks at the types and refuses those that it does not take.
+enum class Stores : std::uint8_t { f32, bf16 };
+
 /// The CPU's kernels by operator name; filled by the generated register_cpu_kernels().
 class Registry {
  public:
   /// An operator that multiplies no matrices: it computes the same at every precision.
-  void add(std::string_view op, Prepare prepare);
+  void add(std::string_view op, Prepare prepare, Stores stores = Stores::f32);
   /// A product or convolution of operands 0 and 1. At bf16 they are rounded before the kernel that
   /// `prepare` gives. On a processor with bfloat16 arithmetic `native` is asked first, if there is
-  /// one: its kernel rounds the operands itself.
-  void add_product(std::string_view op, Prepare prepare, Prepare native = nullptr);
-  void add_product(std::string_view op, Candidates candidates, Prepare native = nullptr);
+  /// one: its kernel rounds the operands itself, and it alone is asked for stored bfloat16s.
+  void add_product(std::string_view op, Prepare prepare, Prepare native = nullptr,
+                   Stores stores = Stores::f32);
+  void add_product(std::string_view op, Candidates candidates, Prepare native = nullptr,
+                   Stores stores = Stores::f32);
   std::optional<Kernel> prepare(const NodeView& node, Products products = Products::fp32,
                                 const Choose& choose = first_candidate<Kernel>) const;
 
@@ -260,6 +266,7 @@ class Registry {
     std::variant<Prepare, Candidates> kernels;
     bool product = false;
     Prepare native = nullptr;
+    Stores stores = Stores::f32;
 
     std::optional<Kernel> prepare(const NodeView& node, const Choose& choose) const;
   };

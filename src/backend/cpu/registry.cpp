@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/cpu/rounded_operands.h"
+#include "backend/cpu/stored.h"
 #include "base/check.h"
 #include "core/align.h"
 
@@ -50,16 +51,23 @@ Kernel packed_in_each_run(Kernel kernel) {
   return kernel;
 }
 
-void Registry::add(std::string_view op, Prepare prepare) {
-  kernels_[std::string(op)] = {.kernels = prepare};
+void Registry::add(std::string_view op, Prepare prepare, Stores stores) {
+  kernels_[std::string(op)] = {.kernels = prepare, .stores = stores};
 }
 
-void Registry::add_product(std::string_view op, Prepare prepare, Prepare native) {
-  kernels_[std::string(op)] = {.kernels = prepare, .product = true, .native = native};
+void Registry::add_product(std::string_view op, Prepare prepare, Prepare native, Stores stores) {
+  kernels_[std::string(op)] = {.kernels = prepare,
+                               .product = true,
+                               .native = native,
+                               .stores = stores};
 }
 
-void Registry::add_product(std::string_view op, Candidates candidates, Prepare native) {
-  kernels_[std::string(op)] = {.kernels = candidates, .product = true, .native = native};
+void Registry::add_product(std::string_view op, Candidates candidates, Prepare native,
+                           Stores stores) {
+  kernels_[std::string(op)] = {.kernels = candidates,
+                               .product = true,
+                               .native = native,
+                               .stores = stores};
 }
 
 std::optional<Kernel> Registry::Entry::prepare(const NodeView& node, const Choose& choose) const {
@@ -78,6 +86,10 @@ std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
   const auto found = kernels_.find(std::string(node.op.kernels()));
   if (found == kernels_.end()) return std::nullopt;
   const Entry& entry = found->second;
+  const bool stored = stores_bf16(node);
+  if (stored && (products != Products::bf16_native || entry.stores == Stores::f32)) {
+    return std::nullopt;
+  }
   if (products == Products::fp32 || !entry.product) return entry.prepare(node, choose);
   const auto named = [](Kernel kernel, Bf16Unit unit) {
     const std::string chosen = kernel.engine.empty() ? "" : "; " + kernel.engine;
@@ -88,6 +100,7 @@ std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
     std::optional<Kernel> kernel = settled(node, entry.native(node));
     if (kernel) return named(std::move(*kernel), bf16_unit());
   }
+  if (stored) return std::nullopt;
   NodeView rounded = node;  // in each run: what is derived from the rounded weights can't be kept
   rounded.input_fixed.clear();
   std::optional<Kernel> kernel = entry.prepare(rounded, choose);

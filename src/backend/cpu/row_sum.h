@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "backend/cpu/partial_sums.h"
+#include "backend/cpu/stored.h"
 
 namespace linnet::cpu {
 
@@ -16,9 +17,9 @@ inline void add_rows(const float* x, std::int64_t rows, std::int64_t columns, fl
 }
 
 /// Returns two stages that sum the rows of a (rows, columns) matrix in a fixed order, whatever the
-/// threads: `add(args, range, sums)` adds the rows of one range into `sums` (zeroed before); then
-/// the partial sums are added in the order of their ranges into output `output`. Uses the node's
-/// workspace from byte 0 on.
+/// threads: `add(args, range, sums)`, or add(args, task, range, sums), adds the rows of one range
+/// into `sums` (zeroed before); then the partial sums are added in the order of their ranges into
+/// output `output`. Uses the node's workspace from byte 0 on.
 template <class AddRows>
 Kernel row_sum(std::int64_t rows, std::int64_t columns, double cost_of_row, std::size_t output,
                AddRows add) {
@@ -29,18 +30,34 @@ Kernel row_sum(std::int64_t rows, std::int64_t columns, double cost_of_row, std:
       parallel(tasks, rows, [=](const Args& args, const Task& task, Range range) {
         float* sums = args.work() + task.index * columns;
         std::fill_n(sums, columns, 0.0F);
-        add(args, range, sums);
+        if constexpr (std::is_invocable_v<AddRows, const Args&, Range, float*>) {
+          add(args, range, sums);
+        } else {
+          add(args, task, range, sums);
+        }
       }));
   kernel.stages.push_back(add_partials_stage(tasks, columns, output));
   return kernel;
 }
 
 /// row_sum() of the first input itself into the first output.
-inline Kernel plain_row_sum(std::int64_t rows, std::int64_t columns) {
-  return row_sum(rows, columns, 0.3 * static_cast<double>(columns), kFirst,
-                 [=](const Args& args, Range range, float* sums) {
-                   add_rows(args.in(kFirst) + range.begin * columns, range.size(), columns, sums);
-                 });
+inline Kernel plain_row_sum(const NodeView& node, std::int64_t rows, std::int64_t columns) {
+  const Stored stored(node.inputs[kFirst]);
+  Kernel kernel =
+      row_sum(rows, columns, 0.3 * static_cast<double>(columns), kFirst,
+              [=](const Args& args, const Task& task, Range range, float* sums) {
+                const std::int64_t at_once = stored.bf16() ? stored_rows(columns) : range.size();
+                for (std::int64_t r = range.begin; r < range.end; r += at_once) {
+                  const std::int64_t count = std::min(at_once, range.end - r);
+                  add_rows(stored.read(args.inputs[kFirst], r * columns, count * columns,
+                                       reinterpret_cast<float*>(task.scratch)),
+                           count, columns, sums);
+                }
+              });
+  if (stored.bf16()) {
+    kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(stored_rows(columns) * columns);
+  }
+  return kernel;
 }
 
 }  // namespace linnet::cpu

@@ -61,8 +61,11 @@ class NullProgram final : public Program {
 }  // namespace
 
 bool NullBackend::supports(const Op& op, std::span<const ValueType> /*inputs*/,
-                           std::span<const ValueType> /*outputs*/) const {
-  return supported_(op);
+                           std::span<const ValueType> outputs) const {
+  // Its precision is fp32.
+  return supported_(op) && std::ranges::none_of(outputs, [](const ValueType& type) {
+           return type.dtype == DType::bf16;
+         });
 }
 
 std::unique_ptr<Buffer> NullBackend::allocate(std::size_t bytes) const {

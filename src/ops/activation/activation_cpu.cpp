@@ -14,14 +14,13 @@ constexpr double gradient_cost(Activation kind) { return kind == Activation::gel
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
-    return map(node.out(ActivationOp::Out::y).elements(), forward_cost(kKind),
-               [](float x) { return activate<kKind>(x); });
+    return map(node, forward_cost(kKind), [](float x) { return activate<kKind>(x); });
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
-    return zip(node.out(ActivationGradOp::Out::dx).elements(), gradient_cost(kKind),
+    return zip(node, gradient_cost(kKind),
                [](float dy, float saved) { return activation_gradient<kKind>(dy, saved); });
   });
 }
@@ -29,8 +28,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
 }  // namespace
 
 void register_activation(Registry& registry) {
-  registry.add(ActivationOp::kName, prepare_forward);
-  registry.add(ActivationGradOp::kName, prepare_gradient);
+  registry.add(ActivationOp::kName, prepare_forward, Stores::bf16);
+  registry.add(ActivationGradOp::kName, prepare_gradient, Stores::bf16);
 }
 
 }  // namespace linnet::cpu

@@ -45,7 +45,7 @@ template <class F>
 Kernel combine(const NodeView& node, F f) {
   using In = ArithmeticOp::In;
   const std::int64_t elements = node.in(In::a).elements();
-  if (elements == 0 || node.in(In::b).elements() == elements) return zip(elements, 0.4, f);
+  if (elements == 0 || node.in(In::b).elements() == elements) return zip(node, 0.4, f);
   const Broadcast s = *broadcast(node.in(In::a), node.in(In::b));
   if (s.repeat == 1) return zip_rows(s.outer, s.own * s.inner, 0.4, f);
   if (s.inner == 1) return zip_runs(elements, s.own, s.repeat, f);
@@ -73,17 +73,18 @@ std::optional<Kernel> prepare_arithmetic(const NodeView& node) {
 std::optional<Kernel> prepare_sum_leading(const NodeView& node) {
   const std::int64_t columns = node.out(SumLeadingOp::Out::y).elements();
   const std::int64_t rows = columns == 0 ? 0 : node.in(SumLeadingOp::In::x).elements() / columns;
-  return plain_row_sum(rows, columns);
+  return plain_row_sum(node, rows, columns);
 }
 
 std::optional<Kernel> prepare_scale(const NodeView& node) {
   const auto alpha = static_cast<float>(node.attrs<ScaleOp>().alpha);
   const auto beta = static_cast<float>(node.attrs<ScaleOp>().beta);
-  return map(node.in(ScaleOp::In::x).elements(), 0.3, [=](float x) { return alpha * x + beta; });
+  return map(node, 0.3, [=](float x) { return alpha * x + beta; });
 }
 
 std::optional<Kernel> prepare_add(const NodeView& node) {
-  return zip(node.in(AddOp::In::a).elements(), 0.4, [](float a, float b) { return a + b; });
+  if (!is_of_one_type(node)) return std::nullopt;  // sums of weights' gradients are not rounded
+  return zip(node, 0.4, [](float a, float b) { return a + b; });
 }
 
 }  // namespace
@@ -91,8 +92,8 @@ std::optional<Kernel> prepare_add(const NodeView& node) {
 void register_arithmetic(Registry& registry) {
   registry.add(ArithmeticOp::kName, prepare_arithmetic);
   registry.add(SumLeadingOp::kName, prepare_sum_leading);
-  registry.add(ScaleOp::kName, prepare_scale);
-  registry.add(AddOp::kName, prepare_add);
+  registry.add(ScaleOp::kName, prepare_scale, Stores::bf16);
+  registry.add(AddOp::kName, prepare_add, Stores::bf16);
 }
 
 }  // namespace linnet::cpu

@@ -17,14 +17,15 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t channels = node.out(BiasGradOp::Out::db)[0];
-  return plain_row_sum(rows_of(node, channels), channels);
+  if (!stores_only(node, {kFirst}, {})) return std::nullopt;
+  return plain_row_sum(node, rows_of(node, channels), channels);
 }
 
 }  // namespace
 
 void register_bias_add(Registry& registry) {
   registry.add(BiasAddOp::kName, prepare_forward);
-  registry.add(BiasGradOp::kName, prepare_gradient);
+  registry.add(BiasGradOp::kName, prepare_gradient, Stores::bf16);
 }
 
 }  // namespace linnet::cpu

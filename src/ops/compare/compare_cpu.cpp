@@ -26,7 +26,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   return with_comparison(attrs.kind, [&]<Comparison kKind>() -> Kernel {
     if (node.inputs.size() == 1) {
       const auto value = static_cast<float>(attrs.value);
-      return map(elements, kCost, [=](float x) { return compare<kKind>(x, value) ? 1.0F : 0.0F; });
+      return map(node, kCost, [=](float x) { return compare<kKind>(x, value) ? 1.0F : 0.0F; });
     }
     return node.inputs[CompareOp::In::a].dtype == DType::i32
                ? two_operands<kKind, std::int32_t>(elements)

@@ -26,6 +26,8 @@ constexpr std::int64_t kBlockPixels = 144;
 constexpr std::int64_t kFrameBytes = 384 * 1024;
 /// Columns of a block that are finished while they are in the L2 cache.
 constexpr std::int64_t kTailColumns = 256;
+/// Of a block whose sums are in scratch memory, since they will be rounded.
+constexpr std::int64_t kStoredColumns = 128;
 
 // Where packing costs more than products by VDPBF16PS gain (measured on Zen 5): fp32's kernels take
 // these on rounded operands.
@@ -45,9 +47,10 @@ bool short_segments(const ConvShape& s) {
 /// columns as well, so that each reads a part of the weights of its own.
 class FrameProduct {
  public:
-  FrameProduct(const Correlation& correlation, std::int64_t columns)
+  FrameProduct(const Correlation& correlation, std::int64_t columns, const Bf16Storage& stored)
       : all(correlation),
-        frames_(correlation, kBlockPixels, kFrameBytes),
+        stored_(stored),
+        frames_(correlation, stored.x, kBlockPixels, kFrameBytes),
         columns_(columns),
         width_(columns) {
     const double work =
@@ -68,14 +71,15 @@ class FrameProduct {
 
   std::int64_t pairs() const { return frames_.pairs(); }
   std::size_t panel_bytes() const { return bf16_panel_bytes(pairs(), columns_); }
-  std::size_t scratch_bytes() const { return frames_.scratch_bytes(); }
+  std::size_t scratch_bytes() const { return frames_.scratch_bytes() + block_bytes(); }
   int tasks() const { return static_cast<int>(line_tasks_ * groups()); }
 
   /// Task `index` of tasks(): its lines and columns of the images at `to`. A tail and an
   /// activation are for correlations that fill images line by line.
-  void run(const float* images, const std::uint16_t* panels, float* to, int index,
-           std::byte* scratch, const Bf16Tail& tail = {},
-           Activation activation = Activation::none) const {
+  void run(const void* images, const std::uint16_t* panels, void* to, int index, std::byte* scratch,
+           const Bf16Tail& tail = {}, Activation activation = Activation::none) const {
+    // Or a row of a residual.
+    auto* sums = reinterpret_cast<float*>(scratch + frames_.scratch_bytes());
     const std::int64_t first = index % groups() * width_;
     const std::int64_t used = std::min(width_, columns_ - first);
     const Range lines =
@@ -84,16 +88,24 @@ class FrameProduct {
     for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += frames_.block_lines()) {
       const std::int64_t l1 = std::min(l0 + frames_.block_lines(), lines.end);
       const Bf16Rows a = frames_.patches(images, l0, l1, scratch);
-      if (!in_order()) {
-        place_lines(a, panels, to + first, l0, l1, used);
-        continue;
-      }
-      const std::int64_t pixels = (l1 - l0) * all.columns.out;
-      for (std::int64_t j = 0; j < used; j += kTailColumns) {
-        const std::int64_t wide = std::min(used - j, kTailColumns);
+      for (std::int64_t j = 0; j < used; j += tail_columns()) {
+        const std::int64_t wide = std::min(used - j, tail_columns());
+        const std::uint16_t* own = panels + 2 * j * pairs();
+        if (!in_order()) {
+          place_lines(a, own, to, sums, l0, l1, first + j, wide);
+          continue;
+        }
+        const std::int64_t pixels = (l1 - l0) * all.columns.out;
         const std::int64_t at = l0 * all.columns.out * columns_ + first + j;
-        bf16_panel_product(a, pixels, panels + 2 * j * pairs(), wide, to + at, columns_);
-        finish(tail, activation, pixels, first + j, wide, at, to);
+        if (stored_.y.bf16()) {
+          bf16_panel_product(a, pixels, own, wide, sums, wide);
+          finish_in_bf16(sums, pixels, wide, row_tail(tail, activation, first + j, at),
+                         static_cast<std::uint16_t*>(to) + at, columns_);
+        } else {
+          float* y = static_cast<float*>(to) + at;
+          bf16_panel_product(a, pixels, own, wide, y, columns_);
+          finish(tail, activation, pixels, first + j, wide, at, y, sums);
+        }
       }
     }
   }
@@ -105,28 +117,69 @@ class FrameProduct {
   bool in_order() const {
     return all.rows.place == all.rows.out && all.columns.place == all.columns.out;
   }
-  /// The tail of columns [first, first + wide) of the `pixels` from to + at on.
-  void finish(const Bf16Tail& tail, Activation activation, std::int64_t pixels, std::int64_t first,
-              std::int64_t wide, std::int64_t at, float* to) const {
-    if (tail.scale != nullptr) scale_columns(to + at, pixels, wide, columns_, tail.scale + first);
-    add_bias_and_activate(to + at, pixels, wide, tail.bias == nullptr ? nullptr : tail.bias + first,
-                          activation, columns_,
-                          tail.residual == nullptr ? nullptr : tail.residual + at);
+  std::int64_t tail_columns() const {
+    return stored_.y.bf16() || stored_.residual.bf16() ? kStoredColumns : kTailColumns;
   }
-  /// Lines one by one, to pixels that others lie between.
-  void place_lines(Bf16Rows a, const std::uint16_t* panels, float* to, std::int64_t begin,
-                   std::int64_t end, std::int64_t used) const {
+  /// Of a block of sums, or of a residual, that are not in memory as floats.
+  std::size_t block_bytes() const {
+    if (!stored_.y.bf16() && !stored_.residual.bf16()) return 0;
+    const std::int64_t pixels = frames_.block_lines() * all.columns.out;
+    return align_up(sizeof(float) * static_cast<std::size_t>(pixels * kStoredColumns));
+  }
+  /// The tail of columns from `first` on, where element `at` of the result is the first.
+  RowTail row_tail(const Bf16Tail& tail, Activation activation, std::int64_t first,
+                   std::int64_t at) const {
+    RowTail own{.scale = tail.scale == nullptr ? nullptr : tail.scale + first,
+                .bias = tail.bias == nullptr ? nullptr : tail.bias + first,
+                .residual = tail.residual,
+                .residual_is_bf16 = stored_.residual.bf16(),
+                .activation = activation};
+    if (own.residual == nullptr) return own;
+    own.residual =
+        own.residual_is_bf16
+            ? static_cast<const void*>(static_cast<const std::uint16_t*>(own.residual) + at)
+            : static_cast<const float*>(own.residual) + at;
+    return own;
+  }
+  /// The tail of columns [first, first + wide) of the `pixels` from y on, element `at` of it all.
+  void finish(const Bf16Tail& tail, Activation activation, std::int64_t pixels, std::int64_t first,
+              std::int64_t wide, std::int64_t at, float* y, float* widened) const {
+    if (tail.scale != nullptr) scale_columns(y, pixels, wide, columns_, tail.scale + first);
+    const float* bias = tail.bias == nullptr ? nullptr : tail.bias + first;
+    if (!stored_.residual.bf16()) {
+      add_bias_and_activate(y, pixels, wide, bias, activation, columns_,
+                            tail.residual == nullptr
+                                ? nullptr
+                                : static_cast<const float*>(tail.residual) + at);
+      return;
+    }
+    for (std::int64_t i = 0; i < pixels; ++i) {
+      const float* added = stored_.residual.read(tail.residual, at + i * columns_, wide, widened);
+      add_bias_and_activate(y + i * columns_, 1, wide, bias, activation, wide, added);
+    }
+  }
+  /// Lines one by one, to pixels that others lie between: `wide` columns from `first` on.
+  void place_lines(Bf16Rows a, const std::uint16_t* panels, void* to, float* sums,
+                   std::int64_t begin, std::int64_t end, std::int64_t first,
+                   std::int64_t wide) const {
     const CorrelationAxis& rows = all.rows;
     const CorrelationAxis& columns = all.columns;
+    const std::int64_t step = columns.place_step * columns_;
     for (std::int64_t line = begin; line < end; ++line, a.rows += columns.out) {
       const std::int64_t i = rows.place_first + line % rows.out * rows.place_step;
       const std::int64_t pixel =
           (line / rows.out * rows.place + i) * columns.place + columns.place_first;
-      bf16_panel_product(a, columns.out, panels, used, to + pixel * columns_,
-                         columns.place_step * columns_);
+      const std::int64_t at = pixel * columns_ + first;
+      if (stored_.y.bf16()) {
+        bf16_panel_product(a, columns.out, panels, wide, sums, wide);
+        finish_in_bf16(sums, columns.out, wide, {}, static_cast<std::uint16_t*>(to) + at, step);
+      } else {
+        bf16_panel_product(a, columns.out, panels, wide, static_cast<float*>(to) + at, step);
+      }
     }
   }
 
+  Bf16Storage stored_;
   Bf16Frames frames_;
   std::int64_t columns_ = 1;
   std::int64_t width_ = 1;  ///< of a group of columns
@@ -154,69 +207,15 @@ void pack_weights(const Correlation& all, std::int64_t pairs, bool runs, Strided
 }
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
-  return bf16_forward(s, tail.activation, [=](const Args& args, const std::byte* /*packed*/) {
-    return Bf16Tail{.scale = nullptr,
-                    .bias = tail.bias ? args.in(Conv2dOp::In::b) : nullptr,
-                    .residual = tail.residual ? args.in(kResidual) : nullptr};
-  });
+  if (tail.residual) return std::nullopt;
+  return bf16_forward(s, {}, tail.activation, bf16_bias(tail.bias));
 }
 
-std::optional<Kernel> grad_input(const ConvShape& s) {
-  using In = Conv2dGradInputOp::In;
-  using Out = Conv2dGradInputOp::Out;
-  // A pair must not reach from one tap into the next.
-  if (!takes(s) || (s.co % 2 != 0 && s.kw > 1) || s.co < kFewTerms || s.c < kFewColumns) {
-    return std::nullopt;
-  }
-  Kernel kernel;
-  kernel.engine = kEngine;
-  const InputGradient gradient(s);
-  struct Phase {
-    FrameProduct product;
-    std::size_t panels_at = 0;  ///< bytes into what is packed
-  };
-  std::vector<Phase> phases;
-  for (const Correlation& all : gradient.phases) {
-    phases.push_back({{all, s.c}, kernel.packed_bytes});
-    kernel.packed_bytes += align_up(phases.back().product.panel_bytes());
-    kernel.scratch_bytes = std::max(kernel.scratch_bytes, phases.back().product.scratch_bytes());
-  }
-  if (phases.empty()) return std::nullopt;
-  kernel.packed_operands = {In::w};
-  if (!gradient.whole) {
-    const std::int64_t image = s.in_pixels() * s.c;
-    const int tasks = tasks_for(s.n, 0.1 * static_cast<double>(image));
-    kernel.stages.push_back(parallel(tasks, s.n, [=](const Args& args, Range samples) {
-      std::fill_n(args.out(Out::dx) + samples.begin * image, samples.size() * image, 0.0F);
-    }));
-  }
-  const std::int64_t panels = (s.c + kPanelColumns - 1) / kPanelColumns;
-  for (const Phase& phase : phases) {
-    const FrameProduct& product = phase.product;
-    const int packers =
-        tasks_for(panels, 0.2 * static_cast<double>(product.all.taps() * kPanelColumns));
-    kernel.packing.push_back(parallel(packers, panels, [=](const Args& args, Range range) {
-      const Correlation& all = product.all;
-      const std::int64_t j = range.begin * kPanelColumns;
-      const std::int64_t end = std::min(range.end * kPanelColumns, s.c);
-      pack_weights(
-          all, product.pairs(), false, {args.in(In::w) + j, s.taps(), 1}, end - j,
-          [&](std::int64_t k, std::int64_t l) {
-            return (all.rows.tap(k) * s.kw + all.columns.tap(l)) * s.c;
-          },
-          args.pack<std::uint16_t>(phase.panels_at) + 2 * j * product.pairs());
-    }));
-    kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
-      product.run(args.in(In::dz), args.pack<std::uint16_t>(phase.panels_at), args.out(Out::dx),
-                  task.index, task.scratch);
-    }));
-  }
-  return kernel;
-}
+std::optional<Kernel> grad_input(const ConvShape& s) { return bf16_input_gradient(s, {}, {}); }
 
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   using In = Conv2dGradWeightOp::In;
-  return bf16_weight_gradient(s, {.x = In::x, .dz = In::dz});
+  return bf16_weight_gradient(s, {.x = In::x, .dz = In::dz, .stored_x = {}, .stored_dz = {}});
 }
 
 }  // namespace
@@ -226,13 +225,22 @@ const ConvEngine& bf16_tiles_engine() {
   return engine;
 }
 
-std::optional<Kernel> bf16_forward(const ConvShape& s, Activation activation, FindBf16Tail tail) {
+FindBf16Tail bf16_bias(bool bias) {
+  return [=](const Args& args, const std::byte* /*packed*/) {
+    return Bf16Tail{.scale = nullptr,
+                    .bias = bias ? args.in(Conv2dOp::In::b) : nullptr,
+                    .residual = nullptr};
+  };
+}
+
+std::optional<Kernel> bf16_forward(const ConvShape& s, const Bf16Storage& stored,
+                                   Activation activation, FindBf16Tail tail) {
   using In = Conv2dOp::In;
   using Out = Conv2dOp::Out;
   if (!takes(s) || short_segments(s)) return std::nullopt;
   const Correlation all = forward_correlation(s);
   if (all.taps() == 0) return std::nullopt;
-  const FrameProduct product(all, s.co);
+  const FrameProduct product(all, s.co, stored);
   const std::int64_t panels = (s.co + kPanelColumns - 1) / kPanelColumns;
   Kernel kernel;
   kernel.engine = kEngine;
@@ -253,16 +261,71 @@ std::optional<Kernel> bf16_forward(const ConvShape& s, Activation activation, Fi
   }));
   kernel.stages.push_back(
       parallel(product.tasks(), [=, tail = std::move(tail)](const Args& args, const Task& task) {
-        product.run(args.in(In::x), args.pack<std::uint16_t>(), args.out(Out::y), task.index,
-                    task.scratch, tail(args, args.packed + own_bytes), activation);
+        product.run(args.inputs[In::x], args.pack<std::uint16_t>(), args.outputs[Out::y],
+                    task.index, task.scratch, tail(args, args.packed + own_bytes), activation);
       }));
+  return kernel;
+}
+
+std::optional<Kernel> bf16_input_gradient(const ConvShape& s, Stored dz, Stored dx) {
+  using In = Conv2dGradInputOp::In;
+  using Out = Conv2dGradInputOp::Out;
+  // A pair must not reach from one tap into the next.
+  if (!takes(s) || (s.co % 2 != 0 && s.kw > 1) || s.co < kFewTerms || s.c < kFewColumns) {
+    return std::nullopt;
+  }
+  Kernel kernel;
+  kernel.engine = kEngine;
+  const InputGradient gradient(s);
+  struct Phase {
+    FrameProduct product;
+    std::size_t panels_at = 0;  ///< bytes into what is packed
+  };
+  std::vector<Phase> phases;
+  for (const Correlation& all : gradient.phases) {
+    phases.push_back({{all, s.c, {.x = dz, .y = dx, .residual = {}}}, kernel.packed_bytes});
+    kernel.packed_bytes += align_up(phases.back().product.panel_bytes());
+    kernel.scratch_bytes = std::max(kernel.scratch_bytes, phases.back().product.scratch_bytes());
+  }
+  if (phases.empty()) return std::nullopt;
+  kernel.packed_operands = {In::w};
+  if (!gradient.whole) {
+    const std::int64_t image = s.in_pixels() * s.c;
+    const int tasks = tasks_for(s.n, 0.1 * static_cast<double>(image));
+    kernel.stages.push_back(parallel(tasks, s.n, [=](const Args& args, Range samples) {
+      const std::int64_t size = dx.bf16() ? sizeof(std::uint16_t) : sizeof(float);
+      std::fill_n(args.out<std::byte>(Out::dx) + samples.begin * image * size,
+                  samples.size() * image * size, std::byte{0});
+    }));
+  }
+  const std::int64_t panels = (s.c + kPanelColumns - 1) / kPanelColumns;
+  for (const Phase& phase : phases) {
+    const FrameProduct& product = phase.product;
+    const int packers =
+        tasks_for(panels, 0.2 * static_cast<double>(product.all.taps() * kPanelColumns));
+    kernel.packing.push_back(parallel(packers, panels, [=](const Args& args, Range range) {
+      const Correlation& all = product.all;
+      const std::int64_t j = range.begin * kPanelColumns;
+      const std::int64_t end = std::min(range.end * kPanelColumns, s.c);
+      pack_weights(
+          all, product.pairs(), false, {args.in(In::w) + j, s.taps(), 1}, end - j,
+          [&](std::int64_t k, std::int64_t l) {
+            return (all.rows.tap(k) * s.kw + all.columns.tap(l)) * s.c;
+          },
+          args.pack<std::uint16_t>(phase.panels_at) + 2 * j * product.pairs());
+    }));
+    kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
+      product.run(args.inputs[In::dz], args.pack<std::uint16_t>(phase.panels_at),
+                  args.outputs[Out::dx], task.index, task.scratch);
+    }));
+  }
   return kernel;
 }
 
 std::optional<Kernel> bf16_weight_gradient(const ConvShape& s,
                                            const WeightGradientOperands& operands) {
   if (!takes(s) || short_segments(s)) return std::nullopt;
-  const FrameWeightGradient gradient(s);
+  const FrameWeightGradient gradient(s, operands.stored_x, operands.stored_dz);
   if (gradient.all.taps() == 0) return std::nullopt;
   const bool partial = gradient.line_parts() > 1;
   const bool cropped = gradient.all.taps() < s.taps();
@@ -281,7 +344,7 @@ std::optional<Kernel> bf16_weight_gradient(const ConvShape& s,
     }));
   }
   kernel.stages.push_back(parallel(gradient.tasks(), [=](const Args& args, const Task& task) {
-    gradient.run(args.in(operands.x), args.in(operands.dz),
+    gradient.run(args.inputs[operands.x], args.inputs[operands.dz],
                  partial ? args.work() : args.out(kFirst), task.index, task.scratch);
   }));
   if (partial) {

@@ -9,10 +9,19 @@ namespace {
 /// Lines of a block whose frame has lines of their neighbours too.
 constexpr std::int64_t kBlockLines = 4;
 
+/// Patches of one pixel, pair by pair.
+bool is_of_pixels(const Correlation& s) {
+  return s.rows.kernel == 1 && s.columns.kernel == 1 && s.c % 2 == 0 && !s.rows.leaves_input() &&
+         !s.columns.leaves_input() && s.rows.pad == 0 && s.columns.pad == 0;
+}
+
 }  // namespace
 
-Bf16Frames::Bf16Frames(const Correlation& correlation, std::int64_t pixels, std::int64_t bytes)
-    : correlation_(correlation) {
+Bf16Frames::Bf16Frames(const Correlation& correlation, Stored images, std::int64_t pixels,
+                       std::int64_t bytes)
+    : correlation_(correlation),
+      stored_(images),
+      in_place_(images.bf16() && is_of_pixels(correlation)) {
   const CorrelationAxis& a = correlation.rows;
   const std::int64_t wanted =
       std::max((pixels + correlation.columns.out - 1) / correlation.columns.out,
@@ -43,6 +52,7 @@ std::size_t Bf16Frames::addresses_bytes() const {
 }
 
 std::size_t Bf16Frames::scratch_bytes() const {
+  if (in_place_) return addresses_bytes();
   // Every image of a block begins a frame of its own.
   const std::int64_t images = (block_lines_ - 1) / correlation_.rows.out + 2;
   const std::int64_t of_frames = rows(block_lines_) + images * correlation_.rows.kernel;
@@ -50,7 +60,7 @@ std::size_t Bf16Frames::scratch_bytes() const {
          align_up(sizeof(std::uint16_t) * static_cast<std::size_t>(of_frames * pitch()));
 }
 
-void Bf16Frames::round_row(const float* images, std::int64_t image, std::int64_t row,
+void Bf16Frames::round_row(const void* images, std::int64_t image, std::int64_t row,
                            std::uint16_t* to) const {
   const Correlation& s = correlation_;
   const std::int64_t left = -s.columns.pad;
@@ -60,13 +70,18 @@ void Bf16Frames::round_row(const float* images, std::int64_t image, std::int64_t
     std::fill_n(to, pitch(), std::uint16_t{0});
     return;
   }
-  const float* from = images + ((image * s.rows.in + row) * s.columns.in + left + begin) * s.c;
+  const std::int64_t from = ((image * s.rows.in + row) * s.columns.in + left + begin) * s.c;
+  const std::int64_t count = (end - begin) * s.c;
   std::fill_n(to, begin * s.c, std::uint16_t{0});
-  round_rows_to_bf16(from, 0, 1, (end - begin) * s.c, to + begin * s.c, 0);
+  if (stored_.bf16()) {
+    std::copy_n(static_cast<const std::uint16_t*>(images) + from, count, to + begin * s.c);
+  } else {
+    round_rows_to_bf16(static_cast<const float*>(images) + from, 0, 1, count, to + begin * s.c, 0);
+  }
   std::fill(to + end * s.c, to + pitch(), std::uint16_t{0});
 }
 
-Bf16Rows Bf16Frames::patches(const float* images, std::int64_t begin, std::int64_t end,
+Bf16Rows Bf16Frames::patches(const void* images, std::int64_t begin, std::int64_t end,
                              std::byte* scratch) const {
   const Correlation& s = correlation_;
   auto** row = reinterpret_cast<const std::uint16_t**>(scratch);
@@ -75,6 +90,16 @@ Bf16Rows Bf16Frames::patches(const float* images, std::int64_t begin, std::int64
                         .segments = s.rows.kernel,
                         .length = s.segment(),
                         .stride = pitch()};
+  if (in_place_) {
+    for (std::int64_t line = begin; line < end; ++line) {
+      const std::int64_t at = line / s.rows.out * s.rows.in + line % s.rows.out * s.rows.stride;
+      const auto* pixel = static_cast<const std::uint16_t*>(images) + at * s.columns.in * s.c;
+      for (std::int64_t j = 0; j < s.columns.out; ++j, pixel += s.columns.stride * s.c) {
+        *row++ = pixel;
+      }
+    }
+    return result;
+  }
   for (std::int64_t line = begin; line < end;) {
     const std::int64_t image = line / s.rows.out;
     const std::int64_t i0 = line % s.rows.out;

@@ -19,8 +19,8 @@ constexpr std::int64_t kMostRows = 1008;
 
 }  // namespace
 
-FrameWeightGradient::FrameWeightGradient(const ConvShape& s)
-    : all(forward_correlation(s)), s_(s), frames_(all, kTerms, kFrameBytes) {
+FrameWeightGradient::FrameWeightGradient(const ConvShape& s, Stored x, Stored dz)
+    : all(forward_correlation(s)), s_(s), dz_(dz), frames_(all, x, kTerms, kFrameBytes) {
   constexpr std::int64_t kPanel = 32;
   const std::int64_t length = all.segment();
   const std::int64_t count = (length + kColumns - 1) / kColumns;
@@ -86,7 +86,7 @@ std::size_t FrameWeightGradient::scratch_bytes() const {
   return tile_bytes() + panel_bytes() + frames_.scratch_bytes();
 }
 
-void FrameWeightGradient::run(const float* x, const float* dz, float* dw, int index,
+void FrameWeightGradient::run(const void* x, const void* dz, float* dw, int index,
                               std::byte* scratch) const {
   auto* tiles = reinterpret_cast<std::uint16_t*>(scratch);
   auto* panels = reinterpret_cast<std::uint16_t*>(scratch + tile_bytes());
@@ -106,7 +106,13 @@ void FrameWeightGradient::run(const float* x, const float* dz, float* dw, int in
     const std::int64_t chunk = 2 * pairs_of((pixels + chunks - 1) / chunks);
     for (std::int64_t p = 0; p < pixels; p += chunk, first = false) {
       const std::int64_t terms = std::min(chunk, pixels - p);
-      pack_bf16_tiles(dz + (l0 * s_.ow + p) * s_.co + own.begin, s_.co, terms, own.size(), tiles);
+      const std::int64_t at = (l0 * s_.ow + p) * s_.co + own.begin;
+      if (dz_.bf16()) {
+        pack_bf16_tiles(static_cast<const std::uint16_t*>(dz) + at, s_.co, terms, own.size(),
+                        tiles);
+      } else {
+        pack_bf16_tiles(static_cast<const float*>(dz) + at, s_.co, terms, own.size(), tiles);
+      }
       for (std::int64_t i = parts.begin; i < parts.end; ++i) {
         const Part& part = parts_[static_cast<std::size_t>(i)];
         pack_bf16_row_panels(a.rows + p, part.segment * a.stride + part.columns.begin, terms,

@@ -13,14 +13,14 @@ namespace linnet::cpu {
 /// lines, output channels and columns of dw so that few bytes are read and written.
 class FrameWeightGradient {
  public:
-  explicit FrameWeightGradient(const ConvShape& shape);
+  FrameWeightGradient(const ConvShape& shape, Stored x, Stored dz);
 
   int tasks() const { return line_parts_ * row_parts_ * column_parts_; }
   /// Gradients, one after the other at run()'s `dw`, that have to be added.
   int line_parts() const { return line_parts_; }
   std::size_t scratch_bytes() const;
   /// Task `index` of tasks(). What cropped taps have is not written.
-  void run(const float* x, const float* dz, float* dw, int index, std::byte* scratch) const;
+  void run(const void* x, const void* dz, float* dw, int index, std::byte* scratch) const;
 
   Correlation all;
 
@@ -36,6 +36,7 @@ class FrameWeightGradient {
   std::size_t panel_bytes() const;
 
   ConvShape s_;
+  Stored dz_;
   Bf16Frames frames_;
   std::vector<Part> parts_;
   int line_parts_ = 1;

@@ -62,9 +62,14 @@ std::optional<Kernel> native_forward(const NodeView& node) {
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   const ConvTail tail{.bias = attrs.bias, .activation = attrs.activation};
-  if (own_bf16_products()) {
-    if (std::optional<Kernel> kernel = bf16_tiles_engine().forward(s, tail)) return kernel;
+  if (own_bf16_products() && stores_only(node, {In::x}, {kFirst})) {
+    const Bf16Storage stored{.x = Stored(node.inputs[In::x]),
+                             .y = Stored(node.outputs[kFirst]),
+                             .residual = {}};
+    std::optional<Kernel> kernel = bf16_forward(s, stored, attrs.activation, bf16_bias(attrs.bias));
+    if (kernel) return kernel;
   }
+  if (stores_bf16(node)) return std::nullopt;
   return on_halves(node, onednn_bf16_engine().forward(s, tail));
 }
 
@@ -72,9 +77,12 @@ std::optional<Kernel> native_grad_input(const NodeView& node) {
   using In = Conv2dGradInputOp::In;
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
-  if (own_bf16_products()) {
-    if (std::optional<Kernel> kernel = bf16_tiles_engine().grad_input(s)) return kernel;
+  if (own_bf16_products() && stores_only(node, {In::dz}, {kFirst})) {
+    std::optional<Kernel> kernel =
+        bf16_input_gradient(s, Stored(node.inputs[In::dz]), Stored(node.outputs[kFirst]));
+    if (kernel) return kernel;
   }
+  if (stores_bf16(node)) return std::nullopt;
   return on_halves(node, onednn_bf16_engine().grad_input(s));
 }
 
@@ -82,9 +90,15 @@ std::optional<Kernel> native_grad_weight(const NodeView& node) {
   using In = Conv2dGradWeightOp::In;
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
-  if (own_bf16_products()) {
-    if (std::optional<Kernel> kernel = bf16_tiles_engine().grad_weight(s)) return kernel;
+  if (own_bf16_products() && stores_only(node, {In::x, In::dz}, {})) {
+    std::optional<Kernel> kernel =
+        bf16_weight_gradient(s, {.x = In::x,
+                                 .dz = In::dz,
+                                 .stored_x = Stored(node.inputs[In::x]),
+                                 .stored_dz = Stored(node.inputs[In::dz])});
+    if (kernel) return kernel;
   }
+  if (stores_bf16(node)) return std::nullopt;
   if (!many_pixels(s)) return std::nullopt;  // three to ten times the time of fp32's engines
   return on_halves(node, onednn_bf16_engine().grad_weight(s));
 }
@@ -133,9 +147,9 @@ std::vector<Candidate> forward_candidates(const ConvShape& shape, bool fixed_wei
 }
 
 void register_conv2d(Registry& registry) {
-  registry.add_product(Conv2dOp::kName, forward, native_forward);
-  registry.add_product(Conv2dGradInputOp::kName, grad_input, native_grad_input);
-  registry.add_product(Conv2dGradWeightOp::kName, grad_weight, native_grad_weight);
+  registry.add_product(Conv2dOp::kName, forward, native_forward, Stores::bf16);
+  registry.add_product(Conv2dGradInputOp::kName, grad_input, native_grad_input, Stores::bf16);
+  registry.add_product(Conv2dGradWeightOp::kName, grad_weight, native_grad_weight, Stores::bf16);
 }
 
 }  // namespace linnet::cpu

@@ -144,13 +144,17 @@ void find_affine(const Conv2dNormAttrs& attrs, const Args& args, std::int64_t ch
   }
 }
 
-const float* residual_of(const Conv2dNormAttrs& attrs, const Args& args) {
-  return attrs.norm.residual ? static_cast<const float*>(args.inputs.back()) : nullptr;
+const void* residual_of(const Conv2dNormAttrs& attrs, const Args& args) {
+  return attrs.norm.residual ? args.inputs.back() : nullptr;
 }
 
-std::optional<Kernel> on_bf16_tiles(const Conv2dNormAttrs& attrs, const ConvShape& s) {
-  std::optional<Kernel> kernel =
-      bf16_forward(s, attrs.norm.activation, [=](const Args& args, const std::byte* packed) {
+std::optional<Kernel> on_bf16_tiles(const NodeView& node, const Conv2dNormAttrs& attrs,
+                                    const ConvShape& s) {
+  const Bf16Storage stored{.x = Stored(node.inputs[In::x]),
+                           .y = Stored(node.outputs[kFirst]),
+                           .residual = attrs.norm.residual ? Stored(node.inputs.back()) : Stored()};
+  std::optional<Kernel> kernel = bf16_forward(
+      s, stored, attrs.norm.activation, [=](const Args& args, const std::byte* packed) {
         const auto* scale = reinterpret_cast<const float*>(packed);
         return Bf16Tail{.scale = scale, .bias = scale + s.co, .residual = residual_of(attrs, args)};
       });
@@ -178,7 +182,7 @@ std::optional<Kernel> on_onednn_bf16(const NodeView& node, const Conv2dNormAttrs
       parallel(tasks, pixels, [=](const Args& args, const Task& task, Range rows) {
         auto* scale = reinterpret_cast<float*>(task.scratch);
         find_affine(attrs, args, s.co, scale);
-        const float* residual = residual_of(attrs, args);
+        const auto* residual = static_cast<const float*>(residual_of(attrs, args));
         const std::int64_t first = rows.begin * s.co;
         float* y = args.out(Conv2dNormOp::Out::y) + first;
         scale_columns(y, rows.size(), s.co, s.co, scale);
@@ -192,14 +196,18 @@ std::optional<Kernel> on_onednn_bf16(const NodeView& node, const Conv2dNormAttrs
 std::optional<Kernel> in_bf16(const NodeView& node) {
   const Conv2dNormAttrs& attrs = node.attrs<Conv2dNormOp>();
   const ConvShape s = conv_shape(attrs.conv, node.in(In::x), node.in(In::w), "");
-  return own_bf16_products() ? on_bf16_tiles(attrs, s) : on_onednn_bf16(node, attrs, s);
+  const std::size_t residual = attrs.norm.residual ? node.inputs.size() - 1 : std::size_t{In::x};
+  if (own_bf16_products() && stores_only(node, {In::x, residual}, {kFirst})) {
+    return on_bf16_tiles(node, attrs, s);
+  }
+  return stores_bf16(node) ? std::nullopt : on_onednn_bf16(node, attrs, s);
 }
 
 }  // namespace
 
 void register_conv2d_norm(Registry& registry) {
   // On rounded weights folding rounds no more than in fp32.
-  registry.add_product(Conv2dNormOp::kName, candidates, in_bf16);
+  registry.add_product(Conv2dNormOp::kName, candidates, in_bf16, Stores::bf16);
 }
 
 }  // namespace linnet::cpu

@@ -6,6 +6,7 @@
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/bf16_engine_cpu.h"
 #include "ops/dense/dense.h"
+#include "ops/dense/thin_products_cpu.h"
 
 namespace linnet::cpu {
 namespace {
@@ -69,6 +70,40 @@ ConvShape as_convolution(std::int64_t n, std::int64_t features, std::int64_t uni
           .attrs = {}};
 }
 
+/// dx of few units on rounded operands; weights are rounded first, dz block by block.
+Kernel thin_grad_input_kernel(const NodeView& node) {
+  using In = DenseGradInputOp::In;
+  using Out = DenseGradInputOp::Out;
+  const std::int64_t n = node.in(In::dz)[0];
+  const std::int64_t features = node.in(In::w)[1];
+  const std::int64_t units = node.in(In::dz)[1];
+  const Stored from(node.inputs[In::dz]);
+  const Stored to(node.outputs[Out::dx]);
+  const std::int64_t rows = stored_rows(features);
+  Kernel kernel;
+  kernel.engine = "thin";
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(units * features);
+  kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(rows * (units + features));
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    round_to_bf16(args.in(In::w), units * features, args.work());
+  }));
+  const double cost = 2.0 * static_cast<double>(units * features) / 40;
+  kernel.stages.push_back(
+      parallel(tasks_for(n, cost), n, [=](const Args& args, const Task& task, Range range) {
+        auto* dz = reinterpret_cast<float*>(task.scratch);
+        float* block = dz + rows * units;
+        for (std::int64_t r = range.begin; r < range.end; r += rows) {
+          const std::int64_t count = std::min(rows, range.end - r);
+          round_to_bf16(from.read(args.inputs[In::dz], r * units, count * units, dz), count * units,
+                        dz);
+          float* dx = to.target(args.outputs[Out::dx], r * features, block);
+          thin_grad_input({count, features, units}, dz, args.work(), dx);
+          to.write(dx, count * features, args.outputs[Out::dx], r * features);
+        }
+      }));
+  return kernel;
+}
+
 void nothing(const Args& /*args*/, float* /*c*/, std::int64_t /*rows*/) {}
 
 }  // namespace
@@ -79,10 +114,14 @@ std::optional<Kernel> prepare_dense_bf16(const NodeView& node) {
   const std::int64_t n = node.in(In::x)[0];
   const std::int64_t features = node.in(In::x)[1];
   const std::int64_t units = node.in(In::w)[0];
-  if (own_bf16_products()) {
-    return bf16_tiles_engine().forward(as_convolution(n, features, units),
-                                       {.bias = attrs.bias, .activation = attrs.activation});
+  if (own_bf16_products() && stores_only(node, {In::x}, {kFirst})) {
+    return bf16_forward(as_convolution(n, features, units),
+                        {.x = Stored(node.inputs[In::x]),
+                         .y = Stored(node.outputs[kFirst]),
+                         .residual = {}},
+                        attrs.activation, bf16_bias(attrs.bias));
   }
+  if (stores_bf16(node)) return std::nullopt;
   return on_halves(node, by_rows({.m = n, .n = units, .k = features, .transpose_b = true},
                                  [=](const Args& args, float* y, std::int64_t rows) {
                                    add_bias_and_activate(y, rows, units,
@@ -96,9 +135,14 @@ std::optional<Kernel> prepare_dense_grad_input_bf16(const NodeView& node) {
   const std::int64_t n = node.in(In::dz)[0];
   const std::int64_t features = node.in(In::w)[1];
   const std::int64_t units = node.in(In::dz)[1];
-  if (own_bf16_products()) {
-    return bf16_tiles_engine().grad_input(as_convolution(n, features, units));
+  if (own_bf16_products() && stores_only(node, {In::dz}, {kFirst})) {
+    std::optional<Kernel> kernel =
+        bf16_input_gradient(as_convolution(n, features, units), Stored(node.inputs[In::dz]),
+                            Stored(node.outputs[kFirst]));
+    if (kernel) return kernel;
+    if (stores_bf16(node) && units <= kThinUnits) return thin_grad_input_kernel(node);
   }
+  if (stores_bf16(node)) return std::nullopt;
   return on_halves(node, by_rows({.m = n, .n = features, .k = units}, nothing));
 }
 
@@ -107,9 +151,14 @@ std::optional<Kernel> prepare_dense_grad_weight_bf16(const NodeView& node) {
   const std::int64_t n = node.in(In::dz)[0];
   const std::int64_t features = node.in(In::x)[1];
   const std::int64_t units = node.in(In::dz)[1];
-  if (own_bf16_products()) {
-    return bf16_weight_gradient(as_convolution(n, features, units), {.x = In::x, .dz = In::dz});
+  if (own_bf16_products() && stores_only(node, {In::x, In::dz}, {})) {
+    return bf16_weight_gradient(as_convolution(n, features, units),
+                                {.x = In::x,
+                                 .dz = In::dz,
+                                 .stored_x = Stored(node.inputs[In::x]),
+                                 .stored_dz = Stored(node.inputs[In::dz])});
   }
+  if (stores_bf16(node)) return std::nullopt;
   return on_halves(node,
                    by_rows({.m = units, .n = features, .k = n, .transpose_a = true}, nothing));
 }

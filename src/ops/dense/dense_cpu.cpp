@@ -148,9 +148,11 @@ std::vector<Candidate> grad_weight(const NodeView& node) {
 }  // namespace
 
 void register_dense(Registry& registry) {
-  registry.add_product(DenseOp::kName, forward, prepare_dense_bf16);
-  registry.add_product(DenseGradInputOp::kName, grad_input, prepare_dense_grad_input_bf16);
-  registry.add_product(DenseGradWeightOp::kName, grad_weight, prepare_dense_grad_weight_bf16);
+  registry.add_product(DenseOp::kName, forward, prepare_dense_bf16, Stores::bf16);
+  registry.add_product(DenseGradInputOp::kName, grad_input, prepare_dense_grad_input_bf16,
+                       Stores::bf16);
+  registry.add_product(DenseGradWeightOp::kName, grad_weight, prepare_dense_grad_weight_bf16,
+                       Stores::bf16);
 }
 
 }  // namespace linnet::cpu

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/stored.h"
 #include "ops/gather_batch/gather_batch.h"
 #include "ops/gather_batch/record_index.h"
 
@@ -58,27 +59,35 @@ std::optional<Kernel> prepare(const NodeView& node) {
       size_of(node.outputs[Out::y].dtype) * static_cast<std::size_t>(size);
   const auto scale = static_cast<float>(attrs.scale);
   const auto shift = static_cast<float>(attrs.shift);
+  const Stored stored(node.outputs[Out::y]);
+  if (stored.bf16() && node.inputs[In::data].dtype == DType::i32) return std::nullopt;
   constexpr double kShortTasks = 4;  // of 5 us: each copies rows and shares nothing
-  return sample_stage(attrs.batch, kShortTasks * (0.4 * static_cast<double>(size) + 20), {},
-                      {Out::y}, [=](const Args& args, const Task& task, Range range) {
-                        const RecordIndex index(*task.step, attrs.shuffle);
-                        const auto record = [&](std::int64_t i) {
-                          return args.in<std::byte>(In::data) + index(i) * record_bytes;
-                        };
-                        for (std::int64_t i = range.begin; i < range.end; ++i) {
-                          if (i + kRecordsAhead < range.end) {
-                            prefetch_begin(record(i + kRecordsAhead), record_bytes);
-                          }
-                          convert(record(i),
-                                  args.out<std::byte>(Out::y) +
-                                      static_cast<std::size_t>(i) * out_bytes,
-                                  size, scale, shift);
-                        }
-                      });
+  Kernel kernel = sample_stage(attrs.batch, kShortTasks * (0.4 * static_cast<double>(size) + 20),
+                               {}, {Out::y}, [=](const Args& args, const Task& task, Range range) {
+                                 const RecordIndex index(*task.step, attrs.shuffle);
+                                 const auto record = [&](std::int64_t i) {
+                                   return args.in<std::byte>(In::data) + index(i) * record_bytes;
+                                 };
+                                 for (std::int64_t i = range.begin; i < range.end; ++i) {
+                                   if (i + kRecordsAhead < range.end) {
+                                     prefetch_begin(record(i + kRecordsAhead), record_bytes);
+                                   }
+                                   void* to = args.out<std::byte>(Out::y) +
+                                              static_cast<std::size_t>(i) * out_bytes;
+                                   if (stored.bf16()) to = task.scratch;
+                                   convert(record(i), to, size, scale, shift);
+                                   stored.write(static_cast<const float*>(to), size,
+                                                args.outputs[Out::y], i * size);
+                                 }
+                               });
+  if (stored.bf16()) kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(size);
+  return kernel;
 }
 
 }  // namespace
 
-void register_gather_batch(Registry& registry) { registry.add(GatherBatchOp::kName, prepare); }
+void register_gather_batch(Registry& registry) {
+  registry.add(GatherBatchOp::kName, prepare, Stores::bf16);
+}
 
 }  // namespace linnet::cpu

@@ -2,6 +2,7 @@
 #include "ops/global_pool/global_pool.h"
 
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/stored.h"
 #include "ops/pool2d/pool2d_cpu.h"
 
 namespace linnet::cpu {
@@ -27,17 +28,27 @@ std::optional<Kernel> prepare_average(const NodeView& node) {
   using Out = GlobalAvgPoolOp::Out;
   const PoolShape s = whole(node.in(In::x));
   const float factor = 1.0F / static_cast<float>(s.in_pixels());
-  return one_stage(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
-    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-      const float* x = args.in(In::x) + n * s.in_pixels() * s.c;
-      float* y = args.out(Out::y) + n * s.c;
-      std::copy_n(x, s.c, y);
-      for (std::int64_t p = 1; p < s.in_pixels(); ++p) {
-        for (std::int64_t c = 0; c < s.c; ++c) y[c] += x[p * s.c + c];
-      }
-      for (std::int64_t c = 0; c < s.c; ++c) y[c] *= factor;
-    }
-  });
+  const Stored from(node.inputs[In::x]);
+  const Stored to(node.outputs[Out::y]);
+  Kernel kernel =
+      one_stage(s.n, 0.2 * pixels_of(s), [=](const Args& args, const Task& task, Range samples) {
+        auto* block = reinterpret_cast<float*>(task.scratch);
+        for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+          const auto pixel = [&](std::int64_t p) {
+            return from.read(args.inputs[In::x], (n * s.in_pixels() + p) * s.c, s.c, block);
+          };
+          float* y = to.target(args.outputs[Out::y], n * s.c, block + s.c);
+          std::copy_n(pixel(0), s.c, y);
+          for (std::int64_t p = 1; p < s.in_pixels(); ++p) {
+            const float* x = pixel(p);
+            for (std::int64_t c = 0; c < s.c; ++c) y[c] += x[c];
+          }
+          for (std::int64_t c = 0; c < s.c; ++c) y[c] *= factor;
+          to.write(y, s.c, args.outputs[Out::y], n * s.c);
+        }
+      });
+  if (stores_bf16(node)) kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(2 * s.c);
+  return kernel;
 }
 
 std::optional<Kernel> prepare_max(const NodeView& node) {
@@ -54,10 +65,22 @@ std::optional<Kernel> prepare_average_grad(const NodeView& node) {
   using Out = GlobalAvgPoolGradOp::Out;
   const PoolShape s = whole(node.out(Out::dx));
   const float factor = 1.0F / static_cast<float>(s.in_pixels());
-  return one_stage(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
-    average_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, factor, args.in(In::dy),
-                      args.out(Out::dx));
-  });
+  const Stored from(node.inputs[In::dy]);
+  const Stored to(node.outputs[Out::dx]);
+  Kernel kernel =
+      one_stage(s.n, 0.2 * pixels_of(s), [=](const Args& args, const Task& task, Range samples) {
+        auto* block = reinterpret_cast<float*>(task.scratch);
+        for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+          const float* dy = from.read(args.inputs[In::dy], n * s.c, s.c, block);
+          for (std::int64_t p = n * s.in_pixels(); p < (n + 1) * s.in_pixels(); ++p) {
+            float* dx = to.target(args.outputs[Out::dx], p * s.c, block + s.c);
+            for (std::int64_t c = 0; c < s.c; ++c) dx[c] = dy[c] * factor;
+            to.write(dx, s.c, args.outputs[Out::dx], p * s.c);
+          }
+        }
+      });
+  if (stores_bf16(node)) kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(2 * s.c);
+  return kernel;
 }
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node) {
@@ -73,9 +96,9 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node) {
 }  // namespace
 
 void register_global_pool(Registry& registry) {
-  registry.add(GlobalAvgPoolOp::kName, prepare_average);
+  registry.add(GlobalAvgPoolOp::kName, prepare_average, Stores::bf16);
   registry.add(GlobalMaxPoolOp::kName, prepare_max);
-  registry.add(GlobalAvgPoolGradOp::kName, prepare_average_grad);
+  registry.add(GlobalAvgPoolGradOp::kName, prepare_average_grad, Stores::bf16);
   registry.add(GlobalMaxPoolGradOp::kName, prepare_max_grad);
 }
 

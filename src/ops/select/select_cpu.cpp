@@ -11,8 +11,8 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const std::int64_t elements = node.out(SelectOp::Out::y).elements();
   const auto value = static_cast<float>(attrs.value);
   if (node.inputs.size() == 2) {
-    if (attrs.when) return zip(elements, 0.4, [=](float c, float a) { return c != 0 ? a : value; });
-    return zip(elements, 0.4, [=](float c, float a) { return c != 0 ? value : a; });
+    if (attrs.when) return zip(node, 0.4, [=](float c, float a) { return c != 0 ? a : value; });
+    return zip(node, 0.4, [=](float c, float a) { return c != 0 ? value : a; });
   }
   return one_stage(elements, 0.5, [](const Args& args, Range range) {
     const float* condition = args.in(SelectOp::In::condition);

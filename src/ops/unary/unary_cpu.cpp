@@ -37,16 +37,14 @@ UnaryFormula<kKind, Math> formula(const UnaryAttrs& attrs) {
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const UnaryAttrs& attrs = node.attrs<UnaryOp>();
-  return with_unary(attrs.kind, [&]<Unary kKind>() {
-    return map(node.out(UnaryOp::Out::y).elements(), cost(kKind), formula<kKind>(attrs));
-  });
+  return with_unary(attrs.kind,
+                    [&]<Unary kKind>() { return map(node, cost(kKind), formula<kKind>(attrs)); });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const UnaryAttrs& attrs = node.attrs<UnaryGradOp>();
-  return with_unary(attrs.kind, [&]<Unary kKind>() {
-    return zip(node.out(UnaryGradOp::Out::dx).elements(), cost(kKind), formula<kKind>(attrs));
-  });
+  return with_unary(attrs.kind,
+                    [&]<Unary kKind>() { return zip(node, cost(kKind), formula<kKind>(attrs)); });
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ std::span<const TrainingPass> training_passes() {
 
 std::span<const Pass> final_passes() {
   static constexpr std::array kPasses{Pass{"remove_dead", remove_dead},
-                                      Pass{"fuse_small_cnn_finish", fuse_small_cnn_finish}};
+                                      Pass{"fuse_small_cnn_finish", fuse_small_cnn_finish},
+                                      Pass{"store_bf16", store_bf16}};
   return kPasses;
 }
 

@@ -57,6 +57,9 @@ void fuse_batch_norm(Graph& graph, const Supports& supports);
 void fold_batch_norm(Graph& graph, const Supports& supports);
 /// Drops nodes whose results nobody reads.
 void remove_dead(Graph& graph, const Supports& supports);
+/// Values between operators lie in memory as bf16 where the kernels of all that touch them, which
+/// the backend has at its precision, read and write them so. Operators still infer f32.
+void store_bf16(Graph& graph, const Supports& supports);
 
 /// The backward pass computes results of batch norms again, from the statistics that were found,
 /// and the sign of a ReLU after one from the norm's operand, so that these results live in the
