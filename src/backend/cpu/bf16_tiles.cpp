@@ -115,6 +115,30 @@ struct Sums {
                             mask_of(columns - v * kVector), sums[i]);
     }
   }
+  /// Rounds what follows from the sums to `to`, of whose columns the first is y's.
+  HWY_INLINE void finish(const Bf16Result& to, std::int64_t columns) const {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 mask = mask_of(columns - v * kVector);
+      const std::int64_t c = v * kVector;
+      const __m512 scale =
+          to.scale == nullptr ? _mm512_set1_ps(1) : _mm512_maskz_loadu_ps(mask, to.scale + c);
+      const __m512 bias =
+          to.bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, to.bias + c);
+#pragma GCC unroll 12
+      for (int r = 0; r < kRows; ++r) {
+        __m512 x = _mm512_add_ps(_mm512_mul_ps(sums[r * kVectors + v], scale), bias);
+        if (to.residual != nullptr) {
+          const __m256i half = _mm256_maskz_loadu_epi16(mask, to.residual + r * to.stride + c);
+          const __m512i wide = _mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16);
+          x = _mm512_add_ps(x, _mm512_castsi512_ps(wide));
+        }
+        if (to.relu) x = _mm512_max_ps(_mm512_setzero_ps(), x);
+        _mm256_mask_storeu_epi16(to.y + r * to.stride + c, mask,
+                                 reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+      }
+    }
+  }
   /// Adds `pairs` pairs of terms; returns the panel's place after them.
   template <class A>
   HWY_INLINE const std::uint16_t* add(const A& a, std::int64_t pairs, const std::uint16_t* b) {
@@ -148,9 +172,10 @@ struct PanelPart {
   bool first;
 };
 
+/// `to`: null where the sums are stored.
 template <int kRows, int kVectors>
 void row_tile(const PanelPart& part, const std::uint16_t* const* rows, std::int64_t offset,
-              float* c) {
+              float* c, const Bf16Result* to) {
   Sums<kRows, kVectors> sums;
   if (part.first) {
     sums.clear();
@@ -166,7 +191,11 @@ void row_tile(const PanelPart& part, const std::uint16_t* const* rows, std::int6
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) a.rows[r] += part.stride;
   }
-  sums.store(c, part.c_stride, part.columns);
+  if (to == nullptr) {
+    sums.store(c, part.c_stride, part.columns);
+  } else {
+    sums.finish(*to, part.columns);
+  }
 }
 
 template <int kRows, int kVectors>
@@ -345,6 +374,48 @@ void pack_tiles(const T* a, std::int64_t a_stride, std::int64_t terms, std::int6
   }
 }
 
+/// Returns the part of a result from row `first` and column `j` on.
+HWY_INLINE Bf16Result part_of(const Bf16Result& all, std::int64_t first, std::int64_t j) {
+  Bf16Result own = all;
+  own.y += first * all.stride + j;
+  if (all.scale != nullptr) own.scale += j;
+  if (all.bias != nullptr) own.bias += j;
+  if (all.residual != nullptr) own.residual += first * all.stride + j;
+  return own;
+}
+
+void panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels,
+                   std::int64_t columns, float* c, std::int64_t c_stride,
+                   const Bf16Result* result) {
+  const std::int64_t of_segment = pairs_of(a.length);
+  const std::int64_t pairs = a.segments * of_segment;
+  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  for_panels(columns, [&](std::int64_t j, std::int64_t used, std::int64_t vectors) {
+    PanelPart part{.panel = panels + 2 * j * pairs,
+                   .segments = 1,
+                   .pairs = 0,
+                   .stride = a.stride,
+                   .columns = used,
+                   .c_stride = c_stride,
+                   .first = true};
+    for (std::int64_t begin = 0; begin < pairs; part.first = false) {
+      const std::int64_t offset = next_block(a, of_segment, begin, part);
+      const std::int64_t block = part.segments * part.pairs;
+      const bool last = result != nullptr && begin + block == pairs;
+      for (std::int64_t i = 0; i < tiles; ++i) {
+        const std::int64_t first = rows * i / tiles;
+        const Bf16Result to = last ? part_of(*result, first, j) : Bf16Result{};
+        for_tile(rows * (i + 1) / tiles - first, vectors, [&]<int kRows, int kVectors>() {
+          row_tile<kRows, kVectors>(part, a.rows + first, offset, c + first * c_stride + j,
+                                    last ? &to : nullptr);
+        });
+      }
+      part.panel += 2 * block * vectors * kVector;
+      begin += block;
+    }
+  });
+}
+
 }  // namespace
 
 void pack_bf16_panels(const StridedMatrix& b, std::int64_t terms, std::int64_t begin,
@@ -368,28 +439,27 @@ void pack_bf16_panels(const StridedMatrix& b, std::int64_t terms, std::int64_t b
 void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels,
                         std::int64_t columns, float* c, std::int64_t c_stride) {
   if (has_amx_tiles()) return amx_panel_product(a, rows, panels, columns, c, c_stride);
-  const std::int64_t of_segment = pairs_of(a.length);
-  const std::int64_t pairs = a.segments * of_segment;
-  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  panel_product(a, rows, panels, columns, c, c_stride, nullptr);
+}
+
+void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels,
+                        std::int64_t columns, float* sums, const Bf16Result& result) {
+  if (has_amx_tiles()) {
+    amx_panel_product(a, rows, panels, columns, sums, columns);
+    return finish_sums(sums, rows, columns, result);
+  }
+  panel_product(a, rows, panels, columns, sums, columns, &result);
+}
+
+void finish_sums(const float* sums, std::int64_t rows, std::int64_t columns,
+                 const Bf16Result& result) {
   for_panels(columns, [&](std::int64_t j, std::int64_t used, std::int64_t vectors) {
-    PanelPart part{.panel = panels + 2 * j * pairs,
-                   .segments = 1,
-                   .pairs = 0,
-                   .stride = a.stride,
-                   .columns = used,
-                   .c_stride = c_stride,
-                   .first = true};
-    for (std::int64_t begin = 0; begin < pairs; part.first = false) {
-      const std::int64_t offset = next_block(a, of_segment, begin, part);
-      const std::int64_t block = part.segments * part.pairs;
-      for (std::int64_t i = 0; i < tiles; ++i) {
-        const std::int64_t first = rows * i / tiles;
-        for_tile(rows * (i + 1) / tiles - first, vectors, [&]<int kRows, int kVectors>() {
-          row_tile<kRows, kVectors>(part, a.rows + first, offset, c + first * c_stride + j);
-        });
-      }
-      part.panel += 2 * block * vectors * kVector;
-      begin += block;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for_tile(1, vectors, [&]<int kRows, int kVectors>() {
+        Sums<kRows, kVectors> of;
+        of.load(sums + i * columns + j, columns, used);
+        of.finish(part_of(result, i, j), used);
+      });
     }
   });
 }
@@ -496,6 +566,9 @@ void pack_bf16_panels(const StridedMatrix&, std::int64_t, std::int64_t, std::int
 void bf16_panel_product(const Bf16Rows&, std::int64_t, const std::uint16_t*, std::int64_t, float*,
                         std::int64_t) {}
 void pack_amx_tiles(const float*, std::int64_t, std::int64_t, std::int64_t, std::uint32_t*) {}
+void bf16_panel_product(const Bf16Rows&, std::int64_t, const std::uint16_t*, std::int64_t, float*,
+                        const Bf16Result&) {}
+void finish_sums(const float*, std::int64_t, std::int64_t, const Bf16Result&) {}
 void pack_bf16_tiles(const float*, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*) {}
 void pack_bf16_tiles(const std::uint16_t*, std::int64_t, std::int64_t, std::int64_t,
                      std::uint16_t*) {}

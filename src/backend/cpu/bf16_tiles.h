@@ -46,17 +46,35 @@ struct Bf16Rows {
 void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels,
                         std::int64_t columns, float* c, std::int64_t c_stride);
 
+/// What becomes of sums: y = f(scale sum + bias + residual), f the identity or relu, which keeps
+/// NaN; what is null is left out. A residual's rows lie as y's.
+struct Bf16Result {
+  std::uint16_t* y = nullptr;
+  std::int64_t stride = 0;
+  const float* scale = nullptr;
+  const float* bias = nullptr;
+  const std::uint16_t* residual = nullptr;
+  bool relu = false;
+};
+/// The same product, rounded to bfloat16 from the registers. `sums`: rows of `columns` floats,
+/// which are overwritten.
+void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels,
+                        std::int64_t columns, float* sums, const Bf16Result& result);
+/// What follows from sums that are there.
+void finish_sums(const float* sums, std::int64_t rows, std::int64_t columns,
+                 const Bf16Result& result);
+
 /// Bytes of the left operand's tiles, for sums over pixels or samples.
 std::size_t bf16_tile_bytes(std::int64_t pairs, std::int64_t rows);
 /// Rounds A^T: row t of it, of `rows` floats, lies at a + t a_stride.
 void pack_bf16_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
                      std::uint16_t* tiles);
-/// The same as AMX's tiles of 16 rows and 16 pairs (amx_product.h), whatever the processor has.
-void pack_amx_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
-                    std::uint32_t* tiles);
 /// The same of what is rounded already.
 void pack_bf16_tiles(const std::uint16_t* a, std::int64_t a_stride, std::int64_t terms,
                      std::int64_t rows, std::uint16_t* tiles);
+/// The same as AMX's tiles of 16 rows and 16 pairs (amx_product.h), whatever the processor has.
+void pack_amx_tiles(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
+                    std::uint32_t* tiles);
 /// Packs panels whose row t of bfloat16s lies at b[t] + offset.
 void pack_bf16_row_panels(const std::uint16_t* const* b, std::int64_t offset, std::int64_t terms,
                           std::int64_t columns, std::uint16_t* panels);

@@ -2,6 +2,7 @@
 #include "ops/conv2d/bf16_engine_cpu.h"
 
 #include "backend/cpu/partial_sums.h"
+#include "base/check.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/bf16_frames_cpu.h"
@@ -78,7 +79,6 @@ class FrameProduct {
   /// activation are for correlations that fill images line by line.
   void run(const void* images, const std::uint16_t* panels, void* to, int index, std::byte* scratch,
            const Bf16Tail& tail = {}, Activation activation = Activation::none) const {
-    // Or a row of a residual.
     auto* sums = reinterpret_cast<float*>(scratch + frames_.scratch_bytes());
     const std::int64_t first = index % groups() * width_;
     const std::int64_t used = std::min(width_, columns_ - first);
@@ -98,13 +98,11 @@ class FrameProduct {
         const std::int64_t pixels = (l1 - l0) * all.columns.out;
         const std::int64_t at = l0 * all.columns.out * columns_ + first + j;
         if (stored_.y.bf16()) {
-          bf16_panel_product(a, pixels, own, wide, sums, wide);
-          finish_in_bf16(sums, pixels, wide, row_tail(tail, activation, first + j, at),
-                         static_cast<std::uint16_t*>(to) + at, columns_);
+          finish_in_bf16(a, pixels, own, wide, sums, tail, activation, first + j, at, to);
         } else {
           float* y = static_cast<float*>(to) + at;
           bf16_panel_product(a, pixels, own, wide, y, columns_);
-          finish(tail, activation, pixels, first + j, wide, at, y, sums);
+          finish(tail, activation, pixels, first + j, wide, at, y);
         }
       }
     }
@@ -117,46 +115,41 @@ class FrameProduct {
   bool in_order() const {
     return all.rows.place == all.rows.out && all.columns.place == all.columns.out;
   }
-  std::int64_t tail_columns() const {
-    return stored_.y.bf16() || stored_.residual.bf16() ? kStoredColumns : kTailColumns;
-  }
-  /// Of a block of sums, or of a residual, that are not in memory as floats.
+  std::int64_t tail_columns() const { return stored_.y.bf16() ? kStoredColumns : kTailColumns; }
+  /// Of a block of sums that are not in memory as floats.
   std::size_t block_bytes() const {
-    if (!stored_.y.bf16() && !stored_.residual.bf16()) return 0;
+    if (!stored_.y.bf16()) return 0;
     const std::int64_t pixels = frames_.block_lines() * all.columns.out;
     return align_up(sizeof(float) * static_cast<std::size_t>(pixels * kStoredColumns));
   }
-  /// The tail of columns from `first` on, where element `at` of the result is the first.
-  RowTail row_tail(const Bf16Tail& tail, Activation activation, std::int64_t first,
-                   std::int64_t at) const {
-    RowTail own{.scale = tail.scale == nullptr ? nullptr : tail.scale + first,
-                .bias = tail.bias == nullptr ? nullptr : tail.bias + first,
-                .residual = tail.residual,
-                .residual_is_bf16 = stored_.residual.bf16(),
-                .activation = activation};
-    if (own.residual == nullptr) return own;
-    own.residual =
-        own.residual_is_bf16
-            ? static_cast<const void*>(static_cast<const std::uint16_t*>(own.residual) + at)
-            : static_cast<const float*>(own.residual) + at;
-    return own;
+  /// Columns [first, first + wide) of `pixels` from element `at` of the result on, with their tail.
+  void finish_in_bf16(const Bf16Rows& a, std::int64_t pixels, const std::uint16_t* panels,
+                      std::int64_t wide, float* sums, const Bf16Tail& tail, Activation activation,
+                      std::int64_t first, std::int64_t at, void* to) const {
+    Bf16Result result{.y = static_cast<std::uint16_t*>(to) + at, .stride = columns_};
+    if (activation == Activation::none || activation == Activation::relu) {
+      const auto* residual = static_cast<const std::uint16_t*>(tail.residual);
+      result.scale = tail.scale == nullptr ? nullptr : tail.scale + first;
+      result.bias = tail.bias == nullptr ? nullptr : tail.bias + first;
+      result.residual = residual == nullptr ? nullptr : residual + at;
+      result.relu = activation == Activation::relu;
+      bf16_panel_product(a, pixels, panels, wide, sums, result);
+      return;
+    }
+    LINNET_ASSERT(tail.scale == nullptr && tail.residual == nullptr);  // batch norms have no others
+    bf16_panel_product(a, pixels, panels, wide, sums, wide);
+    add_bias_and_activate(sums, pixels, wide, tail.bias == nullptr ? nullptr : tail.bias + first,
+                          activation);
+    round_rows_to_bf16(sums, wide, pixels, wide, result.y, columns_);
   }
   /// The tail of columns [first, first + wide) of the `pixels` from y on, element `at` of it all.
   void finish(const Bf16Tail& tail, Activation activation, std::int64_t pixels, std::int64_t first,
-              std::int64_t wide, std::int64_t at, float* y, float* widened) const {
+              std::int64_t wide, std::int64_t at, float* y) const {
     if (tail.scale != nullptr) scale_columns(y, pixels, wide, columns_, tail.scale + first);
-    const float* bias = tail.bias == nullptr ? nullptr : tail.bias + first;
-    if (!stored_.residual.bf16()) {
-      add_bias_and_activate(y, pixels, wide, bias, activation, columns_,
-                            tail.residual == nullptr
-                                ? nullptr
-                                : static_cast<const float*>(tail.residual) + at);
-      return;
-    }
-    for (std::int64_t i = 0; i < pixels; ++i) {
-      const float* added = stored_.residual.read(tail.residual, at + i * columns_, wide, widened);
-      add_bias_and_activate(y + i * columns_, 1, wide, bias, activation, wide, added);
-    }
+    add_bias_and_activate(y, pixels, wide, tail.bias == nullptr ? nullptr : tail.bias + first,
+                          activation, columns_,
+                          tail.residual == nullptr ? nullptr
+                                                   : static_cast<const float*>(tail.residual) + at);
   }
   /// Lines one by one, to pixels that others lie between: `wide` columns from `first` on.
   void place_lines(Bf16Rows a, const std::uint16_t* panels, void* to, float* sums,
@@ -171,8 +164,8 @@ class FrameProduct {
           (line / rows.out * rows.place + i) * columns.place + columns.place_first;
       const std::int64_t at = pixel * columns_ + first;
       if (stored_.y.bf16()) {
-        bf16_panel_product(a, columns.out, panels, wide, sums, wide);
-        finish_in_bf16(sums, columns.out, wide, {}, static_cast<std::uint16_t*>(to) + at, step);
+        bf16_panel_product(a, columns.out, panels, wide, sums,
+                           {.y = static_cast<std::uint16_t*>(to) + at, .stride = step});
       } else {
         bf16_panel_product(a, columns.out, panels, wide, static_cast<float*>(to) + at, step);
       }
@@ -283,7 +276,7 @@ std::optional<Kernel> bf16_input_gradient(const ConvShape& s, Stored dz, Stored 
   };
   std::vector<Phase> phases;
   for (const Correlation& all : gradient.phases) {
-    phases.push_back({{all, s.c, {.x = dz, .y = dx, .residual = {}}}, kernel.packed_bytes});
+    phases.push_back({{all, s.c, {.x = dz, .y = dx}}, kernel.packed_bytes});
     kernel.packed_bytes += align_up(phases.back().product.panel_bytes());
     kernel.scratch_bytes = std::max(kernel.scratch_bytes, phases.back().product.scratch_bytes());
   }

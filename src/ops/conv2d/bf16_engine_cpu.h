@@ -19,7 +19,7 @@ const ConvEngine& bf16_tiles_engine();
 struct Bf16Tail {
   const float* scale = nullptr;
   const float* bias = nullptr;
-  const void* residual = nullptr;
+  const void* residual = nullptr;  ///< of y's type; with relu or no activation
 };
 /// Finds it at run time; `packed` is what follows in Args::packed after the engine's own.
 using FindBf16Tail = std::function<Bf16Tail(const Args&, const std::byte* packed)>;
@@ -31,7 +31,6 @@ FindBf16Tail bf16_bias(bool bias);
 struct Bf16Storage {
   Stored x;
   Stored y;
-  Stored residual;
 };
 
 /// Returns the engine's forward kernel with such a tail.

@@ -63,9 +63,7 @@ std::optional<Kernel> native_forward(const NodeView& node) {
   const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   const ConvTail tail{.bias = attrs.bias, .activation = attrs.activation};
   if (own_bf16_products() && stores_only(node, {In::x}, {kFirst})) {
-    const Bf16Storage stored{.x = Stored(node.inputs[In::x]),
-                             .y = Stored(node.outputs[kFirst]),
-                             .residual = {}};
+    const Bf16Storage stored{.x = Stored(node.inputs[In::x]), .y = Stored(node.outputs[kFirst])};
     std::optional<Kernel> kernel = bf16_forward(s, stored, attrs.activation, bf16_bias(attrs.bias));
     if (kernel) return kernel;
   }

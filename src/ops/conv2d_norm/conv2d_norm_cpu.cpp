@@ -150,9 +150,10 @@ const void* residual_of(const Conv2dNormAttrs& attrs, const Args& args) {
 
 std::optional<Kernel> on_bf16_tiles(const NodeView& node, const Conv2dNormAttrs& attrs,
                                     const ConvShape& s) {
-  const Bf16Storage stored{.x = Stored(node.inputs[In::x]),
-                           .y = Stored(node.outputs[kFirst]),
-                           .residual = attrs.norm.residual ? Stored(node.inputs.back()) : Stored()};
+  const Bf16Storage stored{.x = Stored(node.inputs[In::x]), .y = Stored(node.outputs[kFirst])};
+  if (attrs.norm.residual && Stored(node.inputs.back()).bf16() != stored.y.bf16()) {
+    return std::nullopt;
+  }
   std::optional<Kernel> kernel = bf16_forward(
       s, stored, attrs.norm.activation, [=](const Args& args, const std::byte* packed) {
         const auto* scale = reinterpret_cast<const float*>(packed);

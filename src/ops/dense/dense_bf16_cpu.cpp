@@ -116,9 +116,7 @@ std::optional<Kernel> prepare_dense_bf16(const NodeView& node) {
   const std::int64_t units = node.in(In::w)[0];
   if (own_bf16_products() && stores_only(node, {In::x}, {kFirst})) {
     return bf16_forward(as_convolution(n, features, units),
-                        {.x = Stored(node.inputs[In::x]),
-                         .y = Stored(node.outputs[kFirst]),
-                         .residual = {}},
+                        {.x = Stored(node.inputs[In::x]), .y = Stored(node.outputs[kFirst])},
                         attrs.activation, bf16_bias(attrs.bias));
   }
   if (stores_bf16(node)) return std::nullopt;
