@@ -159,6 +159,22 @@ TEST(PlannedLaunches, BranchesOverlapInNoMemory) {
   }
 }
 
+/// What training_passes_test.cpp compares differs.
+TEST(PlannedLaunches, PassesOfGpusLeaveNodesOut) {
+  cuda::DescribedBackend described(registry(true), hopper(), {}, Precision::automatic);
+  const auto nodes = [&](const Network& network, std::vector<std::string> disabled) {
+    const TrainingOptions options{.disabled_passes = std::move(disabled)};
+    return planned(
+               described.prepare(training_graph(network.definition(), 8, options, described), {})
+                   ->plan())
+        .size();
+  };
+  // Additions of gradients, but that before the pooling.
+  EXPECT_EQ(nodes(zoo::resnet50(), {"join_norms"}), nodes(zoo::resnet50(), {}) + 15);
+  EXPECT_GT(nodes(workloads::rosenbrock_mlp(), {"fuse_bias_grad"}),
+            nodes(workloads::rosenbrock_mlp(), {}));
+}
+
 TEST(PlannedLaunches, ADescribedGpuHoldsNothing) {
   cuda::DescribedBackend described(registry(false), hopper(), {}, Precision::automatic);
   EXPECT_THROW(described.allocate(1), DeviceError);

@@ -7,6 +7,7 @@
 #include "core/dims.h"
 #include "graph/registry.h"
 #include "ops/arithmetic/arithmetic.h"
+#include "ops/batch_norm/joined.h"
 #include "ops/unary/unary.h"
 
 namespace linnet {
@@ -314,6 +315,8 @@ void register_batch_norm(OpRegistry& registry) {
   registry.add<BatchNormAgainOp>();
   registry.add<BatchNormInferenceOp>();
   registry.add<BatchNormGradOp>();
+  registry.add<BatchNormJoinedOp>();
+  registry.add<BatchNormGradJoinedOp>();
 }
 
 }  // namespace linnet

@@ -3,26 +3,34 @@
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/forward_cuda.cuh"
 #include "ops/batch_norm/gradient_cuda.cuh"
+#include "ops/batch_norm/joined.h"
 #include "ops/batch_norm/own_cuda.h"
 #include "ops/batch_norm/tiles_cuda.cuh"
+#include "ops/slice/rows_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {
 
-/// Up to here one launch does everything: its blocks find their rows in the
-/// cache again.
-constexpr std::int64_t kRowsOfOneLaunch = 1024;
 constexpr std::int64_t kBlocksOfSums = 1024;
 constexpr std::int64_t kBlocksOfMaps = 8192;
 static_assert(kBlocksOfSums <= kTickets, "a ticket for each tile of channels");
 
-NormTiles tiles_of_sums(const Shape& x, std::int64_t rows) {
-  return norm_tiles(rows, x[-1], 4, rows <= kRowsOfOneLaunch ? 1 : kBlocksOfSums);
-}
 NormTiles tiles_of_map(const Shape& x, std::int64_t rows) {
   return norm_tiles(rows, x[-1], 8, kBlocksOfMaps);
 }
 std::int64_t rows_of(const Shape& x) { return x[-1] > 0 ? x.elements() / x[-1] : 0; }
+
+/// How a training's norm of x is launched: as a whole, or its sums first.
+struct Launches {
+  NormTiles sums;
+  bool whole;
+
+  Launches(const Shape& x, const Context& context, int passes) {
+    const auto one = tiles_of_one_launch(rows_of(x), x[-1], context.compute_capability, passes);
+    whole = one.has_value();
+    sums = whole ? *one : norm_tiles(rows_of(x), x[-1], 4, kBlocksOfSums);
+  }
+};
 
 Partials partials(const Args& args, const NormTiles& t) {
   return {args.work(), args.work() + t.chunks * t.channels, args.tickets};
@@ -33,7 +41,6 @@ std::size_t partial_bytes(const NormTiles& t) {
 
 Norm norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_stride) {
   using In = BatchNormOp::In;
-  using Out = BatchNormOp::Out;
   Norm n{.x = args.in(In::x),
          .x_stride = x_stride,
          .gamma = args.in(In::gamma),
@@ -41,13 +48,131 @@ Norm norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_strid
          .residual = attrs.residual ? args.in(In::residual) : nullptr,
          .running_mean = args.in_out(In::running_mean),
          .running_var = args.in_out(In::running_var),
-         .y = args.out(Out::y),
          .epsilon = static_cast<float>(attrs.epsilon),
          .momentum = static_cast<float>(attrs.momentum),
          .relu = attrs.activation == Activation::relu};
-  n.aligned = x_stride % 4 == 0 &&
-              vector_aligned(n.x, n.gamma, n.beta, n.residual, n.running_mean, n.running_var, n.y);
   return n;
+}
+
+/// Returns a training's forward kernels of the norm of the first channels of x, of y's shape;
+/// `set_operands(args, n)` says where the results lie, and what precedes the norm.
+template <class SetOperands>
+Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const Shape& y,
+                    const Context& context, SetOperands set_operands) {
+  const auto [sums, whole] = Launches(y, context, attrs.residual ? 4 : 3);
+  const NormTiles map = tiles_of_map(y, sums.rows);
+  const std::int64_t x_stride = x[-1];
+  const auto enqueue = [=, sums = sums, whole = whole](const Args& args) {
+    if (sums.channels == 0) return;
+    const bool fours = sums.vector == 4;
+    Norm n = norm_of(args, attrs, x_stride);
+    set_operands(args, n);
+    n.find_aligned(args.workspace);
+    if (whole) {
+      launch(args.stream, "batch_norm", sums.shape(),
+             fours ? norm_kernel<4, true> : norm_kernel<1, true>, n, sums, partials(args, sums));
+      return;
+    }
+    launch(args.stream, "batch_norm moments", sums.shape(),
+           fours ? norm_kernel<4, false> : norm_kernel<1, false>, n, sums, partials(args, sums));
+    launch(args.stream, "batch_norm", map.shape(),
+           fours ? normalize_kernel<4> : normalize_kernel<1>, n, map, false);
+  };
+  return {.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
+}
+
+/// Copies all of a wide operand that the planner could not let an operator take over.
+void copy_whole(const Args& args, const float* from, float* to, std::int64_t elements) {
+  if (from != to) copy_rows(args.stream, "batch_norm copy", 1, {{from, to, 0, 0, elements}});
+}
+
+/// Returns whether parts of `piece` channels of a row of `channels` are read and written as the
+/// kernels do it, four at a time or one.
+bool fits(std::int64_t channels, std::int64_t piece) { return channels % 4 != 0 || piece % 4 == 0; }
+
+/// Returns whether a norm of this image is not joined, since cuDNN's may be faster.
+bool left_to_cudnn(const Shape& image, const Context& context) {
+  return context.options.cudnn && context.cudnn != nullptr && image.elements() >= kLeastForCudnn;
+}
+
+std::optional<Kernel> prepare_joined(const NodeView& node, const Context& context) {
+  using In = BatchNormJoinedOp::In;
+  using Out = BatchNormJoinedOp::Out;
+  const Shape& x = node.in(In::x);
+  const std::int64_t channels = node.out(Out::y)[-1];
+  const std::int64_t part = node.in(In::part)[-1];
+  const std::int64_t elements = x.elements();
+  const bool wide = x != node.out(Out::y);
+  if (!fits(channels, part) || (!wide && left_to_cudnn(x, context))) return std::nullopt;
+  return norm_kernels(node.attrs<BatchNormJoinedOp>(), x, node.out(Out::y), context,
+                      [=](const Args& args, Norm& n) {
+                        n.wide = args.out(Out::wide);
+                        copy_whole(args, n.x, n.wide, elements);
+                        n.x = n.wide;
+                        n.part = args.in(In::part);
+                        n.part_begin = channels - part;
+                        n.y = args.out(Out::y);
+                        n.mean = args.out(Out::mean);
+                        n.inv_std = args.out(Out::inv_std);
+                      });
+}
+
+/// Returns the kernels of a BatchNormGradOp or BatchNormGradJoinedOp.
+Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& attrs,
+                        const Context& context) {
+  using In = BatchNormGradOp::In;
+  using Out = BatchNormGradOp::Out;
+  const int passes = 7 + (attrs.residual ? 1 : 0) + (attrs.summand ? 2 : 0) + (attrs.into ? 1 : 0);
+  const auto [sums, whole] = Launches(node.in(In::dy), context, passes);
+  const NormTiles map = tiles_of_map(node.in(In::dy), sums.rows);
+  const std::int64_t x_stride = node.in(In::x)[-1];
+  const Shape& out = node.out(Out::dx);
+  const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
+  const auto enqueue = [=, sums = sums, whole = whole, dx_stride = out[-1],
+                        elements = out.elements()](const Args& args) {
+    if (sums.channels == 0) return;
+    const bool fours = sums.vector == 4;
+    NormGrad g{.dy = args.in(In::dy),
+               .summand = attrs.summand ? args.in(attrs.summand_at()) : nullptr,
+               .x = args.in(In::x),
+               .x_stride = x_stride,
+               .y = attrs.activation == Activation::relu ? args.in(In::y) : nullptr,
+               .gamma = args.in(In::gamma),
+               .mean = args.in(In::mean),
+               .inv_std = args.in(In::inv_std),
+               .dx = dx_read ? args.out(Out::dx) : nullptr,
+               .dgamma = args.out(Out::dgamma),
+               .dbeta = args.out(Out::dbeta),
+               .dresidual = attrs.residual ? args.out(Out::dresidual) : nullptr,
+               .dx_stride = dx_stride,
+               .into = attrs.into,
+               .piece = attrs.piece > 0 ? args.out(attrs.piece_at()) : nullptr,
+               .piece_channels = attrs.piece};
+    g.aligned = (x_stride | dx_stride) % 4 == 0 &&
+                vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx,
+                               g.dgamma, g.dbeta, g.dresidual, g.piece, args.workspace);
+    if (attrs.into) copy_whole(args, args.in(attrs.into_at()), g.dx, elements);
+    const Partials p = partials(args, sums);
+    if (whole) {
+      launch(args.stream, "batch_norm_grad", sums.shape(),
+             fours ? norm_gradient_kernel<4, true> : norm_gradient_kernel<1, true>, g, sums, p);
+      return;
+    }
+    launch(args.stream, "batch_norm_grad sums", sums.shape(),
+           fours ? norm_gradient_kernel<4, false> : norm_gradient_kernel<1, false>, g, sums, p);
+    if (!dx_read) return;
+    launch(args.stream, "batch_norm_grad", map.shape(),
+           fours ? norm_gradient_dx<4> : norm_gradient_dx<1>, g, map);
+  };
+  return {.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
+}
+
+std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Context& context) {
+  const auto attrs = node.attrs<BatchNormGradJoinedOp>();
+  const Shape& dy = node.in(BatchNormGradOp::In::dy);
+  const bool wide = node.in(BatchNormGradOp::In::x) != dy;
+  if (!fits(dy[-1], attrs.piece) || (!wide && left_to_cudnn(dy, context))) return std::nullopt;
+  return gradient_kernels(node, attrs, context);
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
@@ -57,8 +182,10 @@ std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*c
   return Kernel{.enqueue = [=](const Args& args) {
     if (map.rows * map.channels == 0) return;
     Norm n = norm_of(args, attrs, map.channels);
+    n.y = args.out(BatchNormInferenceOp::Out::y);
     n.mean = n.running_mean;
     n.inv_std = n.running_var;
+    n.find_aligned();
     launch(args.stream, "batch_norm_inference", map.shape(),
            map.vector == 4 ? normalize_kernel<4> : normalize_kernel<1>, n, map, true);
   }};
@@ -72,79 +199,31 @@ __global__ void copy_statistics(const float* mean, const float* var, float* runn
   }
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  return own_batch_norm(node);
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
+  return own_batch_norm(node, context);
 }
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
   if (node.attrs<BatchNormGradOp>().from_input) return std::nullopt;
-  return own_batch_norm_gradient(node);
+  return own_batch_norm_gradient(node, context);
 }
 
 }  // namespace
 
-Kernel own_batch_norm(const NodeView& node) {
+Kernel own_batch_norm(const NodeView& node, const Context& context) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
-  const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
-  const std::int64_t rows = rows_of(node.out(Out::y));
-  const NormTiles sums = tiles_of_sums(node.out(Out::y), rows);
-  const NormTiles map = tiles_of_map(node.out(Out::y), rows);
-  const std::int64_t x_stride = node.in(In::x)[-1];
-  const bool fours = sums.vector == 4;
-  const auto enqueue = [=](const Args& args) {
-    if (sums.channels == 0) return;
-    Norm n = norm_of(args, attrs, x_stride);
-    n.mean = args.out(Out::mean);
-    n.inv_std = args.out(Out::inv_std);
-    n.aligned = n.aligned && vector_aligned(n.mean, n.inv_std, args.workspace);
-    if (sums.chunks == 1) {
-      launch(args.stream, "batch_norm", sums.shape(),
-             fours ? norm_in_one_launch<4> : norm_in_one_launch<1>, n, sums);
-      return;
-    }
-    launch(args.stream, "batch_norm moments", sums.shape(),
-           fours ? norm_moments<4> : norm_moments<1>, n, sums, partials(args, sums));
-    launch(args.stream, "batch_norm", map.shape(),
-           fours ? normalize_kernel<4> : normalize_kernel<1>, n, map, false);
-  };
-  return {.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
+  return norm_kernels(node.attrs<BatchNormOp>(), node.in(In::x), node.out(Out::y), context,
+                      [](const Args& args, Norm& n) {
+                        n.y = args.out(Out::y);
+                        n.mean = args.out(Out::mean);
+                        n.inv_std = args.out(Out::inv_std);
+                      });
 }
 
-Kernel own_batch_norm_gradient(const NodeView& node) {
-  using In = BatchNormGradOp::In;
-  using Out = BatchNormGradOp::Out;
+Kernel own_batch_norm_gradient(const NodeView& node, const Context& context) {
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
-  const std::int64_t rows = rows_of(node.in(In::dy));
-  const NormTiles sums = tiles_of_sums(node.in(In::dy), rows);
-  const NormTiles map = tiles_of_map(node.in(In::dy), rows);
-  const bool fours = sums.vector == 4;
-  const std::int64_t x_stride = node.in(In::x)[-1];
-  const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
-  const auto enqueue = [=](const Args& args) {
-    if (sums.channels == 0) return;
-    NormGrad g{.dy = args.in(In::dy),
-               .x = args.in(In::x),
-               .x_stride = x_stride,
-               .y = attrs.activation == Activation::relu ? args.in(In::y) : nullptr,
-               .gamma = args.in(In::gamma),
-               .mean = args.in(In::mean),
-               .inv_std = args.in(In::inv_std),
-               .dx = dx_read ? args.out(Out::dx) : nullptr,
-               .dgamma = args.out(Out::dgamma),
-               .dbeta = args.out(Out::dbeta),
-               .dresidual = attrs.residual ? args.out(Out::dresidual) : nullptr};
-    g.aligned =
-        x_stride % 4 == 0 && vector_aligned(g.dy, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx,
-                                            g.dgamma, g.dbeta, g.dresidual, args.workspace);
-    const bool one = sums.chunks == 1;
-    const Partials p = one ? Partials{g.dgamma, g.dbeta} : partials(args, sums);
-    launch(args.stream, one ? "batch_norm_grad" : "batch_norm_grad sums", sums.shape(),
-           fours ? norm_gradient_sums<4> : norm_gradient_sums<1>, g, sums, p);
-    if (one || !dx_read) return;
-    launch(args.stream, "batch_norm_grad", map.shape(),
-           fours ? norm_gradient_dx<4> : norm_gradient_dx<1>, g, map);
-  };
-  return {.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
+  return gradient_kernels(node, {.residual = attrs.residual, .activation = attrs.activation},
+                          context);
 }
 
 void enqueue_running_statistics(const Args& args, const float* mean, const float* var,
@@ -158,6 +237,8 @@ void register_batch_norm(Registry& registry) {
   registry.add(BatchNormOp::kName, prepare_forward);
   registry.add(BatchNormInferenceOp::kName, prepare_inference);
   registry.add(BatchNormGradOp::kName, prepare_gradient);
+  registry.add(BatchNormJoinedOp::kName, prepare_joined);
+  registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient);
 }
 
 }  // namespace linnet::cuda

@@ -11,15 +11,11 @@ namespace {
 
 using PlanPtr = std::shared_ptr<const CudnnPlan>;
 
-/// Images of 32 MiB. A plan is compiled for up to a second at every start, which smaller ones, of a
-/// few microseconds a step, would hardly ever win back.
-constexpr std::int64_t kLeastElements = std::int64_t{1} << 23;
-
 /// Where cuDNN may have an engine, and it may be worth its time.
 bool asked(const Context& context, const CudnnBatchNorm& norm) {
   return context.options.cudnn && context.cudnn != nullptr && context.compute_capability >= 80 &&
          norm.c > 0 && norm.c % 4 == 0 && (!norm.residual || norm.relu) && norm.rows() > 1 &&
-         (norm.rows() * norm.c >= kLeastElements || context.cudnn->preferred());
+         (norm.rows() * norm.c >= kLeastForCudnn || context.cudnn->preferred());
 }
 
 /// Returns the image as it is, where x is one: cuDNN's heuristics go by its height and width.
@@ -68,7 +64,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& conte
   const bool wide = node.in(BatchNormOp::In::x) != node.out(BatchNormOp::Out::y);
   if (wide || !asked(context, norm)) return std::nullopt;
   const auto wrap = [&](const PlanPtr& plan) { return forward(plan, norm.c); };
-  return context.cudnn->kernel_if_faster(norm, node, own_batch_norm(node), wrap, context.tuning);
+  return context.cudnn->kernel_if_faster(norm, node, own_batch_norm(node, context), wrap,
+                                         context.tuning);
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
@@ -80,8 +77,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& cont
   const bool dx_read = node.output_read.empty() || node.output_read[BatchNormGradOp::Out::dx];
   const bool wide = node.in(BatchNormGradOp::In::x) != node.in(BatchNormGradOp::In::dy);
   if (!dx_read || wide || attrs.from_input || !asked(context, norm)) return std::nullopt;
-  return context.cudnn->kernel_if_faster(norm, node, own_batch_norm_gradient(node), gradient,
-                                         context.tuning);
+  return context.cudnn->kernel_if_faster(norm, node, own_batch_norm_gradient(node, context),
+                                         gradient, context.tuning);
 }
 
 }  // namespace

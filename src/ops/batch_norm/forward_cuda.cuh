@@ -4,7 +4,6 @@
 // A batch norm's statistics and result.
 #include <cstdint>
 
-#include "backend/cuda/last_block.cuh"
 #include "ops/batch_norm/tiles_cuda.cuh"
 
 namespace linnet::cuda {
@@ -12,6 +11,10 @@ namespace linnet::cuda {
 struct Norm {
   const float* x = nullptr;
   std::int64_t x_stride = 0;  ///< from row to row: x may have more channels than count
+  /// Null, or x's channels from part_begin on, which `wide` gets; x lies there.
+  const float* part = nullptr;
+  std::int64_t part_begin = 0;
+  float* wide = nullptr;
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* residual = nullptr;  ///< may be null; y may lie upon it
@@ -24,6 +27,12 @@ struct Norm {
   float momentum = 0;
   bool relu = false;
   bool aligned = false;
+
+  void find_aligned(const void* workspace = nullptr) {
+    aligned = x_stride % 4 == 0 &&
+              vector_aligned(x, part, wide, gamma, beta, residual, running_mean, running_var, y,
+                             mean, inv_std, static_cast<const std::byte*>(workspace));
+  }
 };
 
 __device__ inline float inverse_deviation(float variance, float epsilon) {
@@ -51,21 +60,27 @@ __device__ void normalize_cell(const Norm& n, const NormTiles& t, const NormCell
                                const FloatVector<kVector>& mean,
                                const FloatVector<kVector>& inv_std) {
   if (!cell.inside) return;
+  struct Row {
+    FloatVector<kVector> x, added;
+  };
   FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.channel, n.aligned);
   const auto beta = load_vector<kVector>(n.beta + cell.channel, n.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
-  for (std::int64_t r = cell.first; r < cell.end; r += cell.step) {
-    const std::int64_t at = r * t.channels + cell.channel;
-    const auto x = load_vector<kVector>(n.x + r * n.x_stride + cell.channel, n.aligned);
-    FloatVector<kVector> added{};
-    if (n.residual != nullptr) added = load_vector<kVector>(n.residual + at, n.aligned);
+  const auto load = [&](std::int64_t r) {
+    Row row{load_vector<kVector>(n.x + r * n.x_stride + cell.channel, n.aligned), {}};
+    if (n.residual != nullptr) {
+      row.added = load_vector<kVector>(n.residual + r * t.channels + cell.channel, n.aligned);
+    }
+    return row;
+  };
+  cell.template for_rows<4>(load, [&](std::int64_t r, const Row& row) {
     FloatVector<kVector> y;
     for (int v = 0; v < kVector; ++v) {
-      y[v] = (x[v] - mean[v]) * factor[v] + beta[v] + added[v];
+      y[v] = (row.x[v] - mean[v]) * factor[v] + beta[v] + row.added[v];
       if (n.relu && y[v] < 0) y[v] = 0;  // keeps NaN
     }
-    store_vector(n.y + at, y, n.aligned);
-  }
+    store_vector(n.y + r * t.channels + cell.channel, y, n.aligned);
+  });
 }
 
 /// Mean and squared distances from it of the block's rows. Sums are taken about
@@ -77,18 +92,22 @@ __device__ void moments_of_block(const Norm& n, const NormTiles& t, const NormCe
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
-  if (cell.inside && cell.begin < cell.end) {
-    about = load_vector<kVector>(n.x + cell.begin * n.x_stride + cell.channel, n.aligned);
-  }
-  for (std::int64_t r = cell.first; r < cell.end; r += cell.step) {
-    const auto x = load_vector<kVector>(n.x + r * n.x_stride + cell.channel, n.aligned);
+  const bool in_part = n.part != nullptr && cell.channel >= n.part_begin;
+  const std::int64_t stride = in_part ? t.channels - n.part_begin : n.x_stride;
+  const float* from = in_part ? n.part + cell.channel - n.part_begin : n.x + cell.channel;
+  const auto load = [&](std::int64_t r) {
+    return load_vector<kVector>(from + r * stride, n.aligned);
+  };
+  if (cell.inside && cell.begin < cell.end) about = load(cell.begin);
+  cell.template for_rows<4>(load, [&](std::int64_t r, const FloatVector<kVector>& x) {
+    if (in_part) store_vector(n.wide + r * n.x_stride + cell.channel, x, n.aligned);
     for (int v = 0; v < kVector; ++v) {
       const float d = x[v] - about[v];
       sum[v] += d;
       squares[v] += d * d;
     }
-  }
-  add_over_rows<kVector, kBlock / kWarp>(t.lanes, sum, squares);
+  });
+  add_over_rows<kVector>(t.lanes, sum, squares);
   const auto count = static_cast<float>(cell.end > cell.begin ? cell.end - cell.begin : 1);
   for (int v = 0; v < kVector; ++v) {
     mean[v] = about[v] + sum[v] / count;
@@ -96,32 +115,16 @@ __device__ void moments_of_block(const Norm& n, const NormTiles& t, const NormCe
   }
 }
 
-/// The whole training forward of few rows.
-template <int kVector>
-__global__ void norm_in_one_launch(Norm n, NormTiles t) {
-  const NormCell<kVector> cell(t);
-  FloatVector<kVector> mean;
-  FloatVector<kVector> inv_std;
-  moments_of_block<kVector>(n, t, cell, mean, inv_std);
-  const auto count = static_cast<float>(t.rows > 0 ? t.rows : 1);
-  for (int v = 0; v < kVector; ++v) {
-    if (cell.leads(t)) write_statistics(n, cell.channel + v, t.rows, mean[v], inv_std[v]);
-    if (inv_std[v] < 0) inv_std[v] = 0;
-    inv_std[v] = inverse_deviation(inv_std[v] / count, n.epsilon);
-  }
-  normalize_cell<kVector>(n, t, cell, mean, inv_std);
-}
-
-/// Joins the moments of the chunks (Chan et al., 1983) for the block's
-/// channels.
+/// Joins the moments of the chunks (Chan et al., 1983) for the block's channels, in every thread.
 template <int kVector>
 __device__ void merge_moments(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
-                              const Partials& p) {
+                              const Partials& p, FloatVector<kVector>& mean,
+                              FloatVector<kVector>& squares) {
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
-  FloatVector<kVector> squares{};
+  squares = {};
   if (cell.inside) about = load_vector<kVector>(p.first + cell.channel, n.aligned);
-  for (unsigned j = threadIdx.x / t.lanes; cell.inside && j < t.chunks; j += cell.step) {
+  for (std::int64_t j = threadIdx.x / t.lanes; cell.inside && j < t.chunks; j += cell.step) {
     const std::int64_t chunk_rows = t.rows * (j + 1) / t.chunks - t.rows * j / t.chunks;
     const auto count = static_cast<float>(chunk_rows);
     const std::int64_t at = j * t.channels + cell.channel;
@@ -133,26 +136,43 @@ __device__ void merge_moments(const Norm& n, const NormTiles& t, const NormCell<
       squares[v] += chunk_squares[v] + count * d * d;
     }
   }
-  add_over_rows<kVector, kBlock / kWarp>(t.lanes, sum, squares);
-  if (!cell.leads(t)) return;
+  add_over_rows<kVector>(t.lanes, sum, squares);
   for (int v = 0; v < kVector; ++v) {
     const float shift = sum[v] / static_cast<float>(t.rows);
-    write_statistics(n, cell.channel + v, t.rows, about[v] + shift, squares[v] - sum[v] * shift);
+    mean[v] = about[v] + shift;
+    squares[v] -= sum[v] * shift;
   }
 }
 
-template <int kVector>
-__global__ void norm_moments(Norm n, NormTiles t, Partials p) {
+/// The statistics, and, kWhole, the result too.
+template <int kVector, bool kWhole>
+__global__ void __launch_bounds__(kNormBlock, 1) norm_kernel(Norm n, NormTiles t, Partials p) {
   const NormCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;
   moments_of_block<kVector>(n, t, cell, mean, squares);
-  if (cell.leads(t)) {
-    const std::int64_t at = blockIdx.y * t.channels + cell.channel;
-    store_vector(p.first + at, mean, n.aligned);
-    store_vector(p.second + at, squares, n.aligned);
+  if (t.chunks > 1) {
+    if (cell.leads(t)) {
+      const std::int64_t at = blockIdx.y * t.channels + cell.channel;
+      store_vector(p.first + at, mean, n.aligned);
+      store_vector(p.second + at, squares, n.aligned);
+    }
+    if (!gather_chunks<kWhole>(t, p)) return;
+    merge_moments<kVector>(n, t, cell, p, mean, squares);
   }
-  if (is_last_block(p.tickets + blockIdx.x, gridDim.y)) merge_moments<kVector>(n, t, cell, p);
+  if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
+    for (int v = 0; v < kVector; ++v) {
+      write_statistics(n, cell.channel + v, t.rows, mean[v], squares[v]);
+    }
+  }
+  if constexpr (kWhole) {
+    const auto count = static_cast<float>(t.rows > 0 ? t.rows : 1);
+    for (int v = 0; v < kVector; ++v) {
+      if (squares[v] < 0) squares[v] = 0;
+      squares[v] = inverse_deviation(squares[v] / count, n.epsilon);
+    }
+    normalize_cell<kVector>(n, t, cell, mean, squares);
+  }
 }
 
 /// y from given statistics; `variances`: n.inv_std holds variances (inference).

@@ -4,13 +4,13 @@
 // A batch norm's gradients.
 #include <cstdint>
 
-#include "backend/cuda/last_block.cuh"
 #include "ops/batch_norm/tiles_cuda.cuh"
 
 namespace linnet::cuda {
 
 struct NormGrad {
   const float* dy = nullptr;
+  const float* summand = nullptr;  ///< of dy; may be null
   const float* x = nullptr;
   std::int64_t x_stride = 0;  ///< from row to row: x may have more channels than count
   const float* y = nullptr;   ///< null without a ReLU
@@ -21,20 +21,36 @@ struct NormGrad {
   float* dgamma = nullptr;
   float* dbeta = nullptr;
   float* dresidual = nullptr;  ///< may be null
+  std::int64_t dx_stride = 0;  ///< from row to row
+  bool into = false;           ///< whether dx is added to what is there
+  float* piece = nullptr;      ///< may be null: the last `piece_channels` of the sum's
+  std::int64_t piece_channels = 0;
   bool aligned = false;
 };
 
-/// dz, the gradient after the ReLU.
+/// x and dz, the gradient after the ReLU, of a row.
 template <int kVector>
-__device__ FloatVector<kVector> masked(const NormGrad& g, std::int64_t at) {
-  FloatVector<kVector> dz = load_vector<kVector>(g.dy + at, g.aligned);
-  if (g.y == nullptr) return dz;
-  const auto y = load_vector<kVector>(g.y + at, g.aligned);
-  for (int v = 0; v < kVector; ++v) {
-    if (!(y[v] > 0)) dz[v] = 0;
+struct NormGradRow {
+  FloatVector<kVector> x, dz;
+
+  NormGradRow() = default;
+  __device__ NormGradRow(const NormGrad& g, const NormTiles& t, const NormCell<kVector>& cell,
+                         std::int64_t r, bool kept)
+      : x(load_vector<kVector>(g.x + r * g.x_stride + cell.channel, g.aligned)) {
+    const std::int64_t at = r * t.channels + cell.channel;
+    dz = load_vector<kVector>((kept ? g.dresidual : g.dy) + at, g.aligned);
+    if (kept) return;
+    if (g.summand != nullptr) {
+      const auto more = load_vector<kVector>(g.summand + at, g.aligned);
+      for (int v = 0; v < kVector; ++v) dz[v] += more[v];
+    }
+    if (g.y == nullptr) return;
+    const auto sign = load_vector<kVector>(g.y + at, g.aligned);
+    for (int v = 0; v < kVector; ++v) {
+      if (!(sign[v] > 0)) dz[v] = 0;
+    }
   }
-  return dz;
-}
+};
 
 /// Sums of dz * x_hat and dz over the block's rows; writes the residual's
 /// gradient.
@@ -42,6 +58,7 @@ template <int kVector>
 __device__ void gradient_sums_of_block(const NormGrad& g, const NormTiles& t,
                                        const NormCell<kVector>& cell, FloatVector<kVector>& dgamma,
                                        FloatVector<kVector>& dbeta) {
+  using Row = NormGradRow<kVector>;
   FloatVector<kVector> mean{};
   FloatVector<kVector> inv_std{};
   if (cell.inside) {
@@ -50,49 +67,63 @@ __device__ void gradient_sums_of_block(const NormGrad& g, const NormTiles& t,
   }
   dgamma = {};
   dbeta = {};
-  for (std::int64_t r = cell.first; r < cell.end; r += cell.step) {
-    const std::int64_t at = r * t.channels + cell.channel;
-    const auto x = load_vector<kVector>(g.x + r * g.x_stride + cell.channel, g.aligned);
-    const auto dz = masked<kVector>(g, at);
-    if (g.dresidual != nullptr) store_vector(g.dresidual + at, dz, g.aligned);
-    for (int v = 0; v < kVector; ++v) {
-      dgamma[v] += dz[v] * ((x[v] - mean[v]) * inv_std[v]);
-      dbeta[v] += dz[v];
+  const auto load = [&](std::int64_t r) { return Row(g, t, cell, r, false); };
+  cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
+    if (g.dresidual != nullptr) {
+      store_vector(g.dresidual + r * t.channels + cell.channel, row.dz, g.aligned);
     }
-  }
-  add_over_rows<kVector, kBlock / kWarp>(t.lanes, dgamma, dbeta);
+    for (int v = 0; v < kVector; ++v) {
+      dgamma[v] += row.dz[v] * ((row.x[v] - mean[v]) * inv_std[v]);
+      dbeta[v] += row.dz[v];
+    }
+  });
+  add_over_rows<kVector>(t.lanes, dgamma, dbeta);
 }
 
 template <int kVector>
 __device__ void write_dx(const NormGrad& g, const NormTiles& t, const NormCell<kVector>& cell,
                          const FloatVector<kVector>& dgamma, const FloatVector<kVector>& dbeta) {
   if (!cell.inside) return;
+  struct Row {
+    NormGradRow<kVector> own;
+    FloatVector<kVector> sum;
+  };
   const float part = 1.0F / static_cast<float>(t.rows);
   const auto mean = load_vector<kVector>(g.mean + cell.channel, g.aligned);
   const auto inv_std = load_vector<kVector>(g.inv_std + cell.channel, g.aligned);
   auto factor = load_vector<kVector>(g.gamma + cell.channel, g.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
-  for (std::int64_t r = cell.first; r < cell.end; r += cell.step) {
-    const std::int64_t at = r * t.channels + cell.channel;
-    const auto x = load_vector<kVector>(g.x + r * g.x_stride + cell.channel, g.aligned);
-    const auto dz = g.dresidual != nullptr ? load_vector<kVector>(g.dresidual + at, g.aligned)
-                                           : masked<kVector>(g, at);
+  const bool kept = g.dresidual != nullptr;  // dz itself
+  const std::int64_t piece_begin = t.channels - g.piece_channels;
+  const bool in_piece = g.piece != nullptr && cell.channel >= piece_begin;
+  const auto load = [&](std::int64_t r) {
+    Row row{NormGradRow<kVector>(g, t, cell, r, kept), {}};
+    if (g.into) row.sum = load_vector<kVector>(g.dx + r * g.dx_stride + cell.channel, g.aligned);
+    return row;
+  };
+  cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
     FloatVector<kVector> dx;
     for (int v = 0; v < kVector; ++v) {
-      const float normal = (x[v] - mean[v]) * inv_std[v];
-      dx[v] = factor[v] * (dz[v] - part * (dbeta[v] + normal * dgamma[v]));
+      const float normal = (row.own.x[v] - mean[v]) * inv_std[v];
+      // Rounded before it is added, as where another kernel adds it.
+      dx[v] = __fmul_rn(factor[v], row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
+      if (g.into) dx[v] += row.sum[v];
     }
-    store_vector(g.dx + at, dx, g.aligned);
-  }
+    store_vector(g.dx + r * g.dx_stride + cell.channel, dx, g.aligned);
+    if (in_piece) {
+      store_vector(g.piece + r * g.piece_channels + cell.channel - piece_begin, dx, g.aligned);
+    }
+  });
 }
 
-/// Adds the sums of the chunks for the block's channels.
+/// Adds the sums of the chunks for the block's channels, in every thread.
 template <int kVector>
 __device__ void merge_gradient_sums(const NormGrad& g, const NormTiles& t,
-                                    const NormCell<kVector>& cell, const Partials& p) {
-  FloatVector<kVector> dgamma{};
-  FloatVector<kVector> dbeta{};
-  for (unsigned j = threadIdx.x / t.lanes; cell.inside && j < t.chunks; j += cell.step) {
+                                    const NormCell<kVector>& cell, const Partials& p,
+                                    FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta) {
+  dgamma = {};
+  dbeta = {};
+  for (std::int64_t j = threadIdx.x / t.lanes; cell.inside && j < t.chunks; j += cell.step) {
     const std::int64_t at = j * t.channels + cell.channel;
     const auto first = load_vector<kVector>(p.first + at, g.aligned);
     const auto second = load_vector<kVector>(p.second + at, g.aligned);
@@ -101,29 +132,32 @@ __device__ void merge_gradient_sums(const NormGrad& g, const NormTiles& t,
       dbeta[v] += second[v];
     }
   }
-  add_over_rows<kVector, kBlock / kWarp>(t.lanes, dgamma, dbeta);
-  if (!cell.leads(t)) return;
-  store_vector(g.dgamma + cell.channel, dgamma, g.aligned);
-  store_vector(g.dbeta + cell.channel, dbeta, g.aligned);
+  add_over_rows<kVector>(t.lanes, dgamma, dbeta);
 }
 
-/// Sums of each chunk of rows, which a tile's last block adds; where there is
-/// one chunk, dx follows.
-template <int kVector>
-__global__ void norm_gradient_sums(NormGrad g, NormTiles t, Partials p) {
+/// dgamma and dbeta, and, kWhole, dx too.
+template <int kVector, bool kWhole>
+__global__ void __launch_bounds__(kNormBlock, 1)
+    norm_gradient_kernel(NormGrad g, NormTiles t, Partials p) {
   const NormCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
   gradient_sums_of_block<kVector>(g, t, cell, dgamma, dbeta);
-  if (cell.leads(t)) {
-    const std::int64_t at = blockIdx.y * t.channels + cell.channel;
-    store_vector(p.first + at, dgamma, g.aligned);
-    store_vector(p.second + at, dbeta, g.aligned);
+  if (t.chunks > 1) {
+    if (cell.leads(t)) {
+      const std::int64_t at = blockIdx.y * t.channels + cell.channel;
+      store_vector(p.first + at, dgamma, g.aligned);
+      store_vector(p.second + at, dbeta, g.aligned);
+    }
+    if (!gather_chunks<kWhole>(t, p)) return;
+    merge_gradient_sums<kVector>(g, t, cell, p, dgamma, dbeta);
   }
-  if (gridDim.y == 1) {
+  if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
+    store_vector(g.dgamma + cell.channel, dgamma, g.aligned);
+    store_vector(g.dbeta + cell.channel, dbeta, g.aligned);
+  }
+  if constexpr (kWhole) {
     if (g.dx != nullptr) write_dx<kVector>(g, t, cell, dgamma, dbeta);
-  } else if (is_last_block(p.tickets + blockIdx.x, gridDim.y)) {
-    merge_gradient_sums<kVector>(g, t, cell, p);
   }
 }
 

@@ -70,6 +70,10 @@ void recompute_norms(TrainingGraph& training, const Supports& supports);
 /// update_channels and batch norms are the results' only readers.
 void share_concats(TrainingGraph& training, const Supports& supports);
 
+/// What stands before and after batch norms and their gradients becomes part of them, where the
+/// backend has that: update_channels -> batch_norm, add -> batch_norm_grad -> update_channels ->
+/// slice.
+void join_norms(TrainingGraph& training, const Supports& supports);
 /// activation_grad -> bias_grad becomes one operator where the backend has it; before it, the
 /// product that a dense layer of one unit hands back, an outer product, becomes part of it.
 void fuse_bias_grad(TrainingGraph& training, const Supports& supports);
