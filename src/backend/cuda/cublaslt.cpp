@@ -17,8 +17,8 @@
 namespace linnet::cuda {
 namespace {
 
-constexpr int kProposals = 8;
-constexpr std::uint32_t kAligned = 16;
+constexpr int kProposals = 8;           ///< that are timed: judged, no GPU has measured it
+constexpr std::uint32_t kAligned = 16;  ///< bytes, of operands: what 128-bit loads need
 
 void check_lt(cublasStatus_t status, std::string_view what) {
   require<DeviceError>(status == CUBLAS_STATUS_SUCCESS, "[cuBLASLt] {}: {}", what,

@@ -15,28 +15,25 @@ constexpr std::int64_t kBlocksOfSums = 1024;
 constexpr std::int64_t kBlocksOfMaps = 8192;
 static_assert(kBlocksOfSums <= kTickets, "a ticket for each tile of channels");
 
-NormTiles tiles_of_map(const Shape& x, std::int64_t rows) {
-  return norm_tiles(rows, x[-1], 8, kBlocksOfMaps);
+ColumnTiles tiles_of_map(const Shape& x, std::int64_t rows) {
+  return column_tiles(rows, x[-1], 8, kBlocksOfMaps);
 }
 std::int64_t rows_of(const Shape& x) { return x[-1] > 0 ? x.elements() / x[-1] : 0; }
 
 /// How a training's norm of x is launched: as a whole, or its sums first.
 struct Launches {
-  NormTiles sums;
+  ColumnTiles sums;
   bool whole;
 
   Launches(const Shape& x, const Context& context, int passes) {
     const auto one = tiles_of_one_launch(rows_of(x), x[-1], context.compute_capability, passes);
     whole = one.has_value();
-    sums = whole ? *one : norm_tiles(rows_of(x), x[-1], 4, kBlocksOfSums);
+    sums = whole ? *one : column_tiles(rows_of(x), x[-1], 4, kBlocksOfSums);
   }
 };
 
-Partials partials(const Args& args, const NormTiles& t) {
-  return {args.work(), args.work() + t.chunks * t.channels, args.tickets};
-}
-std::size_t partial_bytes(const NormTiles& t) {
-  return t.chunks == 1 ? 0 : 2 * sizeof(float) * t.chunks * static_cast<std::size_t>(t.channels);
+Partials partials(const Args& args, const ColumnTiles& t) {
+  return {args.work(), args.work() + t.chunks * t.columns, args.tickets};
 }
 
 Norm norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_stride) {
@@ -60,10 +57,10 @@ template <class SetOperands>
 Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const Shape& y,
                     const Context& context, SetOperands set_operands) {
   const auto [sums, whole] = Launches(y, context, attrs.residual ? 4 : 3);
-  const NormTiles map = tiles_of_map(y, sums.rows);
+  const ColumnTiles map = tiles_of_map(y, sums.rows);
   const std::int64_t x_stride = x[-1];
   const auto enqueue = [=, sums = sums, whole = whole](const Args& args) {
-    if (sums.channels == 0) return;
+    if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
     Norm n = norm_of(args, attrs, x_stride);
     set_operands(args, n);
@@ -78,7 +75,7 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const Shape& y,
     launch(args.stream, "batch_norm", map.shape(),
            fours ? normalize_kernel<4> : normalize_kernel<1>, n, map, false);
   };
-  return {.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
+  return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
 }
 
 /// Copies all of a wide operand that the planner could not let an operator take over.
@@ -124,13 +121,13 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
   using Out = BatchNormGradOp::Out;
   const int passes = 7 + (attrs.residual ? 1 : 0) + (attrs.summand ? 2 : 0) + (attrs.into ? 1 : 0);
   const auto [sums, whole] = Launches(node.in(In::dy), context, passes);
-  const NormTiles map = tiles_of_map(node.in(In::dy), sums.rows);
+  const ColumnTiles map = tiles_of_map(node.in(In::dy), sums.rows);
   const std::int64_t x_stride = node.in(In::x)[-1];
   const Shape& out = node.out(Out::dx);
   const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
   const auto enqueue = [=, sums = sums, whole = whole, dx_stride = out[-1],
                         elements = out.elements()](const Args& args) {
-    if (sums.channels == 0) return;
+    if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
     NormGrad g{.dy = args.in(In::dy),
                .summand = attrs.summand ? args.in(attrs.summand_at()) : nullptr,
@@ -164,7 +161,7 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
     launch(args.stream, "batch_norm_grad", map.shape(),
            fours ? norm_gradient_dx<4> : norm_gradient_dx<1>, g, map);
   };
-  return {.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
+  return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
 }
 
 std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Context& context) {
@@ -178,10 +175,10 @@ std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Contex
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
   using In = BatchNormInferenceOp::In;
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
-  const NormTiles map = tiles_of_map(node.in(In::x), rows_of(node.in(In::x)));
+  const ColumnTiles map = tiles_of_map(node.in(In::x), rows_of(node.in(In::x)));
   return Kernel{.enqueue = [=](const Args& args) {
-    if (map.rows * map.channels == 0) return;
-    Norm n = norm_of(args, attrs, map.channels);
+    if (map.rows * map.columns == 0) return;
+    Norm n = norm_of(args, attrs, map.columns);
     n.y = args.out(BatchNormInferenceOp::Out::y);
     n.mean = n.running_mean;
     n.inv_std = n.running_var;

@@ -56,20 +56,20 @@ __device__ inline void write_statistics(const Norm& n, std::int64_t channel, std
 }
 
 template <int kVector>
-__device__ void normalize_cell(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
+__device__ void normalize_cell(const Norm& n, const ColumnTiles& t, const ColumnCell<kVector>& cell,
                                const FloatVector<kVector>& mean,
                                const FloatVector<kVector>& inv_std) {
   if (!cell.inside) return;
   struct Row {
     FloatVector<kVector> x, added;
   };
-  FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.channel, n.aligned);
-  const auto beta = load_vector<kVector>(n.beta + cell.channel, n.aligned);
+  FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.column, n.aligned);
+  const auto beta = load_vector<kVector>(n.beta + cell.column, n.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
   const auto load = [&](std::int64_t r) {
-    Row row{load_vector<kVector>(n.x + r * n.x_stride + cell.channel, n.aligned), {}};
+    Row row{load_vector<kVector>(n.x + r * n.x_stride + cell.column, n.aligned), {}};
     if (n.residual != nullptr) {
-      row.added = load_vector<kVector>(n.residual + r * t.channels + cell.channel, n.aligned);
+      row.added = load_vector<kVector>(n.residual + r * t.columns + cell.column, n.aligned);
     }
     return row;
   };
@@ -79,7 +79,7 @@ __device__ void normalize_cell(const Norm& n, const NormTiles& t, const NormCell
       y[v] = (row.x[v] - mean[v]) * factor[v] + beta[v] + row.added[v];
       if (n.relu && y[v] < 0) y[v] = 0;  // keeps NaN
     }
-    store_vector(n.y + r * t.channels + cell.channel, y, n.aligned);
+    store_vector(n.y + r * t.columns + cell.column, y, n.aligned);
   });
 }
 
@@ -87,20 +87,21 @@ __device__ void normalize_cell(const Norm& n, const NormTiles& t, const NormCell
 /// the first of these rows, so they don't cancel however far the mean is from
 /// 0.
 template <int kVector>
-__device__ void moments_of_block(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
-                                 FloatVector<kVector>& mean, FloatVector<kVector>& squares) {
+__device__ void moments_of_block(const Norm& n, const ColumnTiles& t,
+                                 const ColumnCell<kVector>& cell, FloatVector<kVector>& mean,
+                                 FloatVector<kVector>& squares) {
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
-  const bool in_part = n.part != nullptr && cell.channel >= n.part_begin;
-  const std::int64_t stride = in_part ? t.channels - n.part_begin : n.x_stride;
-  const float* from = in_part ? n.part + cell.channel - n.part_begin : n.x + cell.channel;
+  const bool in_part = n.part != nullptr && cell.column >= n.part_begin;
+  const std::int64_t stride = in_part ? t.columns - n.part_begin : n.x_stride;
+  const float* from = in_part ? n.part + cell.column - n.part_begin : n.x + cell.column;
   const auto load = [&](std::int64_t r) {
     return load_vector<kVector>(from + r * stride, n.aligned);
   };
   if (cell.inside && cell.begin < cell.end) about = load(cell.begin);
   cell.template for_rows<4>(load, [&](std::int64_t r, const FloatVector<kVector>& x) {
-    if (in_part) store_vector(n.wide + r * n.x_stride + cell.channel, x, n.aligned);
+    if (in_part) store_vector(n.wide + r * n.x_stride + cell.column, x, n.aligned);
     for (int v = 0; v < kVector; ++v) {
       const float d = x[v] - about[v];
       sum[v] += d;
@@ -117,17 +118,16 @@ __device__ void moments_of_block(const Norm& n, const NormTiles& t, const NormCe
 
 /// Joins the moments of the chunks (Chan et al., 1983) for the block's channels, in every thread.
 template <int kVector>
-__device__ void merge_moments(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
+__device__ void merge_moments(const Norm& n, const ColumnTiles& t, const ColumnCell<kVector>& cell,
                               const Partials& p, FloatVector<kVector>& mean,
                               FloatVector<kVector>& squares) {
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
-  if (cell.inside) about = load_vector<kVector>(p.first + cell.channel, n.aligned);
-  for (std::int64_t j = threadIdx.x / t.lanes; cell.inside && j < t.chunks; j += cell.step) {
+  if (cell.inside) about = load_vector<kVector>(p.first + cell.column, n.aligned);
+  cell.for_chunks(t, [&](std::int64_t j, std::int64_t at) {
     const std::int64_t chunk_rows = t.rows * (j + 1) / t.chunks - t.rows * j / t.chunks;
     const auto count = static_cast<float>(chunk_rows);
-    const std::int64_t at = j * t.channels + cell.channel;
     const auto chunk_mean = load_vector<kVector>(p.first + at, n.aligned);
     const auto chunk_squares = load_vector<kVector>(p.second + at, n.aligned);
     for (int v = 0; v < kVector; ++v) {
@@ -135,7 +135,7 @@ __device__ void merge_moments(const Norm& n, const NormTiles& t, const NormCell<
       sum[v] += count * d;
       squares[v] += chunk_squares[v] + count * d * d;
     }
-  }
+  });
   add_over_rows<kVector>(t.lanes, sum, squares);
   for (int v = 0; v < kVector; ++v) {
     const float shift = sum[v] / static_cast<float>(t.rows);
@@ -146,23 +146,23 @@ __device__ void merge_moments(const Norm& n, const NormTiles& t, const NormCell<
 
 /// The statistics, and, kWhole, the result too.
 template <int kVector, bool kWhole>
-__global__ void __launch_bounds__(kNormBlock, 1) norm_kernel(Norm n, NormTiles t, Partials p) {
-  const NormCell<kVector> cell(t);
+__global__ void __launch_bounds__(kColumnBlock, 1) norm_kernel(Norm n, ColumnTiles t, Partials p) {
+  const ColumnCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;
   moments_of_block<kVector>(n, t, cell, mean, squares);
   if (t.chunks > 1) {
     if (cell.leads(t)) {
-      const std::int64_t at = blockIdx.y * t.channels + cell.channel;
+      const std::int64_t at = cell.place(t);
       store_vector(p.first + at, mean, n.aligned);
       store_vector(p.second + at, squares, n.aligned);
     }
-    if (!gather_chunks<kWhole>(t, p)) return;
+    if (!gather_chunks<kWhole>(t, p.tickets)) return;
     merge_moments<kVector>(n, t, cell, p, mean, squares);
   }
   if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
     for (int v = 0; v < kVector; ++v) {
-      write_statistics(n, cell.channel + v, t.rows, mean[v], squares[v]);
+      write_statistics(n, cell.column + v, t.rows, mean[v], squares[v]);
     }
   }
   if constexpr (kWhole) {
@@ -177,11 +177,11 @@ __global__ void __launch_bounds__(kNormBlock, 1) norm_kernel(Norm n, NormTiles t
 
 /// y from given statistics; `variances`: n.inv_std holds variances (inference).
 template <int kVector>
-__global__ void normalize_kernel(Norm n, NormTiles t, bool variances) {
-  const NormCell<kVector> cell(t);
+__global__ void normalize_kernel(Norm n, ColumnTiles t, bool variances) {
+  const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
-  const auto mean = load_vector<kVector>(n.mean + cell.channel, n.aligned);
-  auto inv_std = load_vector<kVector>(n.inv_std + cell.channel, n.aligned);
+  const auto mean = load_vector<kVector>(n.mean + cell.column, n.aligned);
+  auto inv_std = load_vector<kVector>(n.inv_std + cell.column, n.aligned);
   for (int v = 0; variances && v < kVector; ++v) {
     inv_std[v] = inverse_deviation(inv_std[v], n.epsilon);
   }

@@ -34,10 +34,10 @@ struct NormGradRow {
   FloatVector<kVector> x, dz;
 
   NormGradRow() = default;
-  __device__ NormGradRow(const NormGrad& g, const NormTiles& t, const NormCell<kVector>& cell,
+  __device__ NormGradRow(const NormGrad& g, const ColumnTiles& t, const ColumnCell<kVector>& cell,
                          std::int64_t r, bool kept)
-      : x(load_vector<kVector>(g.x + r * g.x_stride + cell.channel, g.aligned)) {
-    const std::int64_t at = r * t.channels + cell.channel;
+      : x(load_vector<kVector>(g.x + r * g.x_stride + cell.column, g.aligned)) {
+    const std::int64_t at = r * t.columns + cell.column;
     dz = load_vector<kVector>((kept ? g.dresidual : g.dy) + at, g.aligned);
     if (kept) return;
     if (g.summand != nullptr) {
@@ -55,22 +55,22 @@ struct NormGradRow {
 /// Sums of dz * x_hat and dz over the block's rows; writes the residual's
 /// gradient.
 template <int kVector>
-__device__ void gradient_sums_of_block(const NormGrad& g, const NormTiles& t,
-                                       const NormCell<kVector>& cell, FloatVector<kVector>& dgamma,
-                                       FloatVector<kVector>& dbeta) {
+__device__ void gradient_sums_of_block(const NormGrad& g, const ColumnTiles& t,
+                                       const ColumnCell<kVector>& cell,
+                                       FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta) {
   using Row = NormGradRow<kVector>;
   FloatVector<kVector> mean{};
   FloatVector<kVector> inv_std{};
   if (cell.inside) {
-    mean = load_vector<kVector>(g.mean + cell.channel, g.aligned);
-    inv_std = load_vector<kVector>(g.inv_std + cell.channel, g.aligned);
+    mean = load_vector<kVector>(g.mean + cell.column, g.aligned);
+    inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
   }
   dgamma = {};
   dbeta = {};
   const auto load = [&](std::int64_t r) { return Row(g, t, cell, r, false); };
   cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
     if (g.dresidual != nullptr) {
-      store_vector(g.dresidual + r * t.channels + cell.channel, row.dz, g.aligned);
+      store_vector(g.dresidual + r * t.columns + cell.column, row.dz, g.aligned);
     }
     for (int v = 0; v < kVector; ++v) {
       dgamma[v] += row.dz[v] * ((row.x[v] - mean[v]) * inv_std[v]);
@@ -81,7 +81,7 @@ __device__ void gradient_sums_of_block(const NormGrad& g, const NormTiles& t,
 }
 
 template <int kVector>
-__device__ void write_dx(const NormGrad& g, const NormTiles& t, const NormCell<kVector>& cell,
+__device__ void write_dx(const NormGrad& g, const ColumnTiles& t, const ColumnCell<kVector>& cell,
                          const FloatVector<kVector>& dgamma, const FloatVector<kVector>& dbeta) {
   if (!cell.inside) return;
   struct Row {
@@ -89,16 +89,16 @@ __device__ void write_dx(const NormGrad& g, const NormTiles& t, const NormCell<k
     FloatVector<kVector> sum;
   };
   const float part = 1.0F / static_cast<float>(t.rows);
-  const auto mean = load_vector<kVector>(g.mean + cell.channel, g.aligned);
-  const auto inv_std = load_vector<kVector>(g.inv_std + cell.channel, g.aligned);
-  auto factor = load_vector<kVector>(g.gamma + cell.channel, g.aligned);
+  const auto mean = load_vector<kVector>(g.mean + cell.column, g.aligned);
+  const auto inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
+  auto factor = load_vector<kVector>(g.gamma + cell.column, g.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
   const bool kept = g.dresidual != nullptr;  // dz itself
-  const std::int64_t piece_begin = t.channels - g.piece_channels;
-  const bool in_piece = g.piece != nullptr && cell.channel >= piece_begin;
+  const std::int64_t piece_begin = t.columns - g.piece_channels;
+  const bool in_piece = g.piece != nullptr && cell.column >= piece_begin;
   const auto load = [&](std::int64_t r) {
     Row row{NormGradRow<kVector>(g, t, cell, r, kept), {}};
-    if (g.into) row.sum = load_vector<kVector>(g.dx + r * g.dx_stride + cell.channel, g.aligned);
+    if (g.into) row.sum = load_vector<kVector>(g.dx + r * g.dx_stride + cell.column, g.aligned);
     return row;
   };
   cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
@@ -109,52 +109,51 @@ __device__ void write_dx(const NormGrad& g, const NormTiles& t, const NormCell<k
       dx[v] = __fmul_rn(factor[v], row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
       if (g.into) dx[v] += row.sum[v];
     }
-    store_vector(g.dx + r * g.dx_stride + cell.channel, dx, g.aligned);
+    store_vector(g.dx + r * g.dx_stride + cell.column, dx, g.aligned);
     if (in_piece) {
-      store_vector(g.piece + r * g.piece_channels + cell.channel - piece_begin, dx, g.aligned);
+      store_vector(g.piece + r * g.piece_channels + cell.column - piece_begin, dx, g.aligned);
     }
   });
 }
 
 /// Adds the sums of the chunks for the block's channels, in every thread.
 template <int kVector>
-__device__ void merge_gradient_sums(const NormGrad& g, const NormTiles& t,
-                                    const NormCell<kVector>& cell, const Partials& p,
+__device__ void merge_gradient_sums(const NormGrad& g, const ColumnTiles& t,
+                                    const ColumnCell<kVector>& cell, const Partials& p,
                                     FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta) {
   dgamma = {};
   dbeta = {};
-  for (std::int64_t j = threadIdx.x / t.lanes; cell.inside && j < t.chunks; j += cell.step) {
-    const std::int64_t at = j * t.channels + cell.channel;
+  cell.for_chunks(t, [&](std::int64_t /*chunk*/, std::int64_t at) {
     const auto first = load_vector<kVector>(p.first + at, g.aligned);
     const auto second = load_vector<kVector>(p.second + at, g.aligned);
     for (int v = 0; v < kVector; ++v) {
       dgamma[v] += first[v];
       dbeta[v] += second[v];
     }
-  }
+  });
   add_over_rows<kVector>(t.lanes, dgamma, dbeta);
 }
 
 /// dgamma and dbeta, and, kWhole, dx too.
 template <int kVector, bool kWhole>
-__global__ void __launch_bounds__(kNormBlock, 1)
-    norm_gradient_kernel(NormGrad g, NormTiles t, Partials p) {
-  const NormCell<kVector> cell(t);
+__global__ void __launch_bounds__(kColumnBlock, 1)
+    norm_gradient_kernel(NormGrad g, ColumnTiles t, Partials p) {
+  const ColumnCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
   gradient_sums_of_block<kVector>(g, t, cell, dgamma, dbeta);
   if (t.chunks > 1) {
     if (cell.leads(t)) {
-      const std::int64_t at = blockIdx.y * t.channels + cell.channel;
+      const std::int64_t at = cell.place(t);
       store_vector(p.first + at, dgamma, g.aligned);
       store_vector(p.second + at, dbeta, g.aligned);
     }
-    if (!gather_chunks<kWhole>(t, p)) return;
+    if (!gather_chunks<kWhole>(t, p.tickets)) return;
     merge_gradient_sums<kVector>(g, t, cell, p, dgamma, dbeta);
   }
   if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
-    store_vector(g.dgamma + cell.channel, dgamma, g.aligned);
-    store_vector(g.dbeta + cell.channel, dbeta, g.aligned);
+    store_vector(g.dgamma + cell.column, dgamma, g.aligned);
+    store_vector(g.dbeta + cell.column, dbeta, g.aligned);
   }
   if constexpr (kWhole) {
     if (g.dx != nullptr) write_dx<kVector>(g, t, cell, dgamma, dbeta);
@@ -162,11 +161,11 @@ __global__ void __launch_bounds__(kNormBlock, 1)
 }
 
 template <int kVector>
-__global__ void norm_gradient_dx(NormGrad g, NormTiles t) {
-  const NormCell<kVector> cell(t);
+__global__ void norm_gradient_dx(NormGrad g, ColumnTiles t) {
+  const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
-  const auto dgamma = load_vector<kVector>(g.dgamma + cell.channel, g.aligned);
-  const auto dbeta = load_vector<kVector>(g.dbeta + cell.channel, g.aligned);
+  const auto dgamma = load_vector<kVector>(g.dgamma + cell.column, g.aligned);
+  const auto dbeta = load_vector<kVector>(g.dbeta + cell.column, g.aligned);
   write_dx<kVector>(g, t, cell, dgamma, dbeta);
 }
 

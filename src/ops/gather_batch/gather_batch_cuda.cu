@@ -4,9 +4,9 @@
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
+#include "backend/cuda/vectors.cuh"
 #include "ops/gather_batch/gather_batch.h"
 #include "ops/gather_batch/record_index.h"
-#include "ops/slice/pack_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {
@@ -21,8 +21,8 @@ struct Scaling {
 template <class From, class To, int kWidth>
 __global__ void gather_records(const StepInfo* step, bool shuffle, Scaling scaling,
                                std::int64_t batch, std::int64_t packs,
-                               const Pack<From, kWidth>* __restrict__ data,
-                               Pack<To, kWidth>* __restrict__ out) {
+                               const Vector<From, kWidth>* __restrict__ data,
+                               Vector<To, kWidth>* __restrict__ out) {
   __shared__ std::uint64_t records[kBlock];
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.y;
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
@@ -32,18 +32,19 @@ __global__ void gather_records(const StepInfo* step, bool shuffle, Scaling scali
   __syncthreads();
   const std::int64_t sample = first + threadIdx.y;
   if (sample >= batch) return;
-  const Pack<From, kWidth>* from = data + records[threadIdx.y] * static_cast<std::uint64_t>(packs);
-  Pack<To, kWidth>* to = out + sample * packs;
+  const Vector<From, kWidth>* from =
+      data + records[threadIdx.y] * static_cast<std::uint64_t>(packs);
+  Vector<To, kWidth>* to = out + sample * packs;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.y) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x; i < packs;
        i += stride) {
-    const Pack<From, kWidth> x = from[i];
-    Pack<To, kWidth> y;
+    const Vector<From, kWidth> x = from[i];
+    Vector<To, kWidth> y;
     for (int k = 0; k < kWidth; ++k) {
       if constexpr (std::is_same_v<To, float>) {
-        y.at[k] = static_cast<float>(x.at[k]) * scaling.scale + scaling.shift;
+        y[k] = static_cast<float>(x[k]) * scaling.scale + scaling.shift;
       } else {
-        y.at[k] = x.at[k];
+        y[k] = x[k];
       }
     }
     to[i] = y;
@@ -65,8 +66,8 @@ void launch_gather(const Args& args, const GatherBatchAttrs& attrs, std::int64_t
                           .block = dim3(across, down)};
   const Scaling scaling{static_cast<float>(attrs.scale), static_cast<float>(attrs.shift)};
   launch(args.stream, "gather_batch", shape, gather_records<From, To, kWidth>, args.step,
-         attrs.shuffle, scaling, attrs.batch, packs, args.in<Pack<From, kWidth>>(0),
-         args.out<Pack<To, kWidth>>(0));
+         attrs.shuffle, scaling, attrs.batch, packs, args.in<Vector<From, kWidth>>(0),
+         args.out<Vector<To, kWidth>>(0));
 }
 
 /// Four elements at once where every record begins aligned: loads and stores are then as wide as
@@ -76,8 +77,8 @@ Kernel gather(const GatherBatchAttrs& attrs, std::int64_t record_size) {
   if (attrs.batch == 0 || record_size == 0) return {.enqueue = [](const Args&) {}};
   return {.enqueue = [=](const Args& args) {
     const bool packed =
-        record_size % 4 == 0 && aligned_for_packs(args.in<From>(GatherBatchOp::In::data),
-                                                  args.out<To>(GatherBatchOp::Out::y));
+        record_size % 4 == 0 &&
+        vector_aligned(args.in<From>(GatherBatchOp::In::data), args.out<To>(GatherBatchOp::Out::y));
     packed ? launch_gather<From, To, 4>(args, attrs, record_size)
            : launch_gather<From, To, 1>(args, attrs, record_size);
   }};

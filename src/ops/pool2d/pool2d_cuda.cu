@@ -4,10 +4,10 @@
 #include <type_traits>
 
 #include "backend/cuda/kernel.h"
+#include "backend/cuda/vectors.cuh"
 #include "ops/pool2d/pool2d.h"
 #include "ops/pool2d/window.h"
 #include "ops/pool2d/winner.h"
-#include "ops/slice/pack_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {
@@ -52,7 +52,7 @@ __device__ inline void for_window(const float* x, const Dims<Int>& s, const Plac
   const Int left = at.column * s.stride_w - s.pad_left;
   const auto pixel = [&](Int row, Int column) {
     const std::int64_t line = static_cast<std::int64_t>(at.n) * s.h + row;
-    return load_pack<kWidth>(x + ((line * s.w + column) * s.c + at.c) * kWidth);
+    return load_vector<kWidth>(x + ((line * s.w + column) * s.c + at.c) * kWidth);
   };
   if constexpr (kSize > 0) {
     for (int k = 0; k < kSize; ++k) {
@@ -80,24 +80,24 @@ __global__ void max_kernel(const float* x, float* y, Winner* winner, Dims<Int> s
     const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
     const auto first =
         static_cast<int>(s.rows_of(at.row).skip * s.size_w + s.columns_of(at.column).skip);
-    Pack<float, kWidth> best;
+    Vector<float, kWidth> best;
     int position[kWidth];
     for (int c = 0; c < kWidth; ++c) {
-      best.at[c] = -std::numeric_limits<float>::infinity();
+      best[c] = -std::numeric_limits<float>::infinity();
       position[c] = first;
     }
-    for_window<kSize, kWidth>(x, s, at, [&](const Pack<float, kWidth>& pixel, int here) {
+    for_window<kSize, kWidth>(x, s, at, [&](const Vector<float, kWidth>& pixel, int here) {
       for (int c = 0; c < kWidth; ++c) {
-        const bool better = wins(pixel.at[c], best.at[c]);
-        best.at[c] = better ? pixel.at[c] : best.at[c];
+        const bool better = wins(pixel[c], best[c]);
+        best[c] = better ? pixel[c] : best[c];
         position[c] = better ? here : position[c];
       }
     });
-    store_pack(y + i * kWidth, best);
+    store_vector(y + i * kWidth, best);
     if (winner == nullptr) continue;
-    Pack<Winner, kWidth> winners;
-    for (int c = 0; c < kWidth; ++c) winners.at[c] = static_cast<Winner>(position[c]);
-    store_pack(winner + i * kWidth, winners);
+    Vector<Winner, kWidth> winners;
+    for (int c = 0; c < kWidth; ++c) winners[c] = static_cast<Winner>(position[c]);
+    store_vector(winner + i * kWidth, winners);
   }
 }
 
@@ -105,12 +105,12 @@ template <int kSize, int kWidth, class Int>
 __global__ void average_kernel(const float* x, float* y, float factor, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
-    Pack<float, kWidth> sum{};
-    for_window<kSize, kWidth>(x, s, at, [&](const Pack<float, kWidth>& pixel, int) {
-      for (int c = 0; c < kWidth; ++c) sum.at[c] += pixel.at[c];
+    Vector<float, kWidth> sum{};
+    for_window<kSize, kWidth>(x, s, at, [&](const Vector<float, kWidth>& pixel, int) {
+      for (int c = 0; c < kWidth; ++c) sum[c] += pixel[c];
     });
-    for (int c = 0; c < kWidth; ++c) sum.at[c] *= factor;
-    store_pack(y + i * kWidth, sum);
+    for (int c = 0; c < kWidth; ++c) sum[c] *= factor;
+    store_vector(y + i * kWidth, sum);
   }
 }
 
@@ -135,15 +135,15 @@ template <class Winner, int kWidth, class Int>
 __global__ void max_grad_kernel(const float* dy, const Winner* winner, float* dx, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.h, s.w, s.c);
-    Pack<float, kWidth> sum{};
+    Vector<float, kWidth> sum{};
     for_windows_over<kWidth>(s, at, [&](std::int64_t window, int position) {
-      const Pack<Winner, kWidth> winners = load_pack<kWidth>(winner + window);
-      const Pack<float, kWidth> part = load_pack<kWidth>(dy + window);
+      const Vector<Winner, kWidth> winners = load_vector<kWidth>(winner + window);
+      const Vector<float, kWidth> part = load_vector<kWidth>(dy + window);
       for (int c = 0; c < kWidth; ++c) {
-        sum.at[c] += static_cast<int>(winners.at[c]) == position ? part.at[c] : 0.0F;
+        sum[c] += static_cast<int>(winners[c]) == position ? part[c] : 0.0F;
       }
     });
-    store_pack(dx + i * kWidth, sum);
+    store_vector(dx + i * kWidth, sum);
   }
 }
 
@@ -151,12 +151,12 @@ template <int kWidth, class Int>
 __global__ void average_grad_kernel(const float* dy, float* dx, float factor, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.h, s.w, s.c);
-    Pack<float, kWidth> sum{};
+    Vector<float, kWidth> sum{};
     for_windows_over<kWidth>(s, at, [&](std::int64_t window, int) {
-      const Pack<float, kWidth> part = load_pack<kWidth>(dy + window);
-      for (int c = 0; c < kWidth; ++c) sum.at[c] += factor * part.at[c];
+      const Vector<float, kWidth> part = load_vector<kWidth>(dy + window);
+      for (int c = 0; c < kWidth; ++c) sum[c] += factor * part[c];
     });
-    store_pack(dx + i * kWidth, sum);
+    store_vector(dx + i * kWidth, sum);
   }
 }
 
@@ -216,7 +216,7 @@ Kernel max_pool(const PoolShape& s, bool winner_read) {
     const float* x = args.in(In::x);
     float* y = args.out(Out::y);
     Winner* winner = winner_read ? args.out<Winner>(Out::winner) : nullptr;
-    with_index_type(s, s.out_pixels(), aligned_for_packs(x, y, winner), [&](auto width, auto e) {
+    with_index_type(s, s.out_pixels(), vector_aligned(x, y, winner), [&](auto width, auto e) {
       with_size<Winner>(s.attrs, [&](auto size) {
         launch(args.stream, "max_pool2d", for_items(e.items),
                max_kernel<Winner, size(), width(), decltype(e.items)>, x, y, winner, e);
@@ -242,7 +242,7 @@ std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*con
   return Kernel{.enqueue = [=](const Args& args) {
     const float* x = args.in(In::x);
     float* y = args.out(Out::y);
-    with_index_type(s, s.out_pixels(), aligned_for_packs(x, y), [&](auto width, auto e) {
+    with_index_type(s, s.out_pixels(), vector_aligned(x, y), [&](auto width, auto e) {
       with_size<std::uint8_t>(s.attrs, [&](auto size) {
         launch(args.stream, "avg_pool2d", for_items(e.items),
                average_kernel<size(), width(), decltype(e.items)>, x, y, factor, e);
@@ -259,7 +259,7 @@ Kernel max_grad(const PoolShape& s) {
     const float* dy = args.in(In::dy);
     const Winner* winner = args.in<Winner>(In::winner);
     float* dx = args.out(Out::dx);
-    with_index_type(s, s.in_pixels(), aligned_for_packs(dy, winner, dx), [&](auto width, auto e) {
+    with_index_type(s, s.in_pixels(), vector_aligned(dy, winner, dx), [&](auto width, auto e) {
       launch(args.stream, "max_pool2d_grad", for_items(e.items),
              max_grad_kernel<Winner, width(), decltype(e.items)>, dy, winner, dx, e);
     });
@@ -279,7 +279,7 @@ std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& 
   return Kernel{.enqueue = [=](const Args& args) {
     const float* dy = args.in(In::dy);
     float* dx = args.out(Out::dx);
-    with_index_type(s, s.in_pixels(), aligned_for_packs(dy, dx), [&](auto width, auto e) {
+    with_index_type(s, s.in_pixels(), vector_aligned(dy, dx), [&](auto width, auto e) {
       launch(args.stream, "avg_pool2d_grad", for_items(e.items),
              average_grad_kernel<width(), decltype(e.items)>, dy, dx, factor, e);
     });

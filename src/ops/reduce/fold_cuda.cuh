@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "backend/cuda/kernel.h"
+#include "backend/cuda/vectors.cuh"
 #include "ops/reduce/axes_cuda.cuh"
 #include "ops/reduce/fold.h"
 #include "ops/reduce/layout.h"
-#include "ops/slice/pack_cuda.cuh"
 
 namespace linnet::cuda {
 
@@ -109,18 +109,18 @@ __global__ void fold_kernel(F f, const float* x, bool aligned, FoldLayout s) {
       std::int64_t e = begin + member;
       for (; e + (kAhead - 1) * s.members < end; e += kAhead * s.members) {
         std::int64_t at[kAhead];
-        Pack<float, kWidth> some[kAhead];
+        Vector<float, kWidth> some[kAhead];
         for (int k = 0; k < kAhead; ++k) {
           at[k] = place(e + k * s.members);
-          some[k] = load_pack<kWidth>(x + at[k], aligned);
+          some[k] = load_vector<kWidth>(x + at[k], aligned);
         }
         for (int k = 0; k < kAhead; ++k) {
-          for (int w = 0; w < kWidth; ++w) f.take(state[w], some[k].at[w], at[k] + w);
+          for (int w = 0; w < kWidth; ++w) f.take(state[w], some[k][w], at[k] + w);
         }
       }
       for (; e < end; e += s.members) {
-        const Pack<float, kWidth> some = load_pack<kWidth>(x + place(e), aligned);
-        for (int w = 0; w < kWidth; ++w) f.take(state[w], some.at[w], place(e) + w);
+        const Vector<float, kWidth> some = load_vector<kWidth>(x + place(e), aligned);
+        for (int w = 0; w < kWidth; ++w) f.take(state[w], some[w], place(e) + w);
       }
       if (s.in_rows) {
         for (int w = 1; w < kWidth; ++w) f.merge(state[0], state[w]);
@@ -161,7 +161,7 @@ void launch_fold(const Queue& stream, const char* name, const F& f, const float*
   }();
   LaunchShape shape = for_items((layout.outputs + layout.slots() - 1) / layout.slots() * kBlock);
   shape.grid.y = layout.parts;
-  launch(stream, name, shape, kernel, f, x, aligned_for_packs(x), layout);
+  launch(stream, name, shape, kernel, f, x, vector_aligned(x), layout);
 }
 
 /// y[output] = scale * the fold by Op: fold::Sum, Max or Min.

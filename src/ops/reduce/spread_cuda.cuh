@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "backend/cuda/vectors.cuh"
 #include "ops/reduce/axes_cuda.cuh"
 #include "ops/reduce/layout.h"
-#include "ops/slice/pack_cuda.cuh"
 
 namespace linnet::cuda {
 
@@ -42,12 +42,12 @@ template <class F, int kWidth, class Index>
 __global__ void spread_kernel(F f, float* dx, SpreadLayout s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const auto output = static_cast<Index>(s.outputs.place(static_cast<Index>(i)));
-    Pack<float, kWidth> pack;
+    Vector<float, kWidth> pack;
     for (int w = 0; w < kWidth; ++w) {
-      pack.at[w] =
+      pack[w] =
           f(static_cast<Index>(i * kWidth + w), static_cast<Index>(output + w * s.output_of_next));
     }
-    store_pack(dx + i * kWidth, pack);
+    store_vector(dx + i * kWidth, pack);
   }
 }
 
@@ -65,7 +65,7 @@ class Spread {
   /// output) const` gives element i, which belongs to `output`.
   template <class F>
   void launch(const Queue& stream, const char* name, const F& f, float* dx) const {
-    const bool packs = packed_ && aligned_for_packs(dx);
+    const bool packs = packed_ && vector_aligned(dx);
     const SpreadLayout& layout = packs ? *packed_ : single_;
     if (layout.items == 0) return;
     with_index(single_.items, [&](auto index) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/slice/pack_cuda.cuh"
+#include "backend/cuda/vectors.cuh"
 
 namespace linnet::cuda {
 
@@ -18,7 +18,7 @@ struct RowsCopy {
   std::int64_t columns = 0;
 
   bool takes_packs() const {
-    return (from_stride | to_stride | columns) % 4 == 0 && aligned_for_packs(from, to);
+    return (from_stride | to_stride | columns) % 4 == 0 && vector_aligned(from, to);
   }
 };
 
@@ -36,8 +36,8 @@ __global__ void copy_rows_kernel(RowsCopies copies, std::int64_t rows) {
   for (std::int64_t i = first_item(); i < rows * columns; i += grid_stride()) {
     const Index row = static_cast<Index>(i) / columns;
     const std::int64_t column = (static_cast<Index>(i) - row * columns) * kWidth;
-    store_pack(copy.to + row * copy.to_stride + column,
-               load_pack<kWidth>(copy.from + row * copy.from_stride + column));
+    store_vector(copy.to + row * copy.to_stride + column,
+                 load_vector<kWidth>(copy.from + row * copy.from_stride + column));
   }
 }
 

@@ -22,11 +22,11 @@ __global__ void pad_rows_kernel(const float* dy, float* dx, Padding padding, std
   for (std::int64_t i = first_item(); i < items; i += grid_stride()) {
     const Index row = static_cast<Index>(i) / size;
     const std::int64_t column = (static_cast<Index>(i) - row * size) * kWidth;
-    Pack<float, kWidth> pack{};
+    Vector<float, kWidth> pack{};
     if (column >= padding.low && column < padding.high) {
-      pack = load_pack<kWidth>(dy + row * (padding.high - padding.low) + column - padding.low);
+      pack = load_vector<kWidth>(dy + row * (padding.high - padding.low) + column - padding.low);
     }
-    store_pack(dx + i * kWidth, pack);
+    store_vector(dx + i * kWidth, pack);
   }
 }
 
@@ -53,8 +53,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   const std::int64_t elements = dy.outer * padding.size;
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
-    const bool packs =
-        padding.takes_packs() && aligned_for_packs(args.in(In::dy), args.out(Out::dx));
+    const bool packs = padding.takes_packs() && vector_aligned(args.in(In::dy), args.out(Out::dx));
     const std::int64_t items = packs ? elements / 4 : elements;
     with_index(items, [&](auto index) {
       using Index = decltype(index);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "backend/cuda/kernel.h"
-#include "ops/slice/pack_cuda.cuh"
+#include "backend/cuda/vectors.cuh"
 #include "ops/transpose/axes.h"
 #include "ops/transpose/transpose.h"
 
@@ -35,7 +35,7 @@ template <int kWidth, class Index>
 __global__ void move_kernel(const float* from, float* to, Axes axes, std::int64_t items) {
   for (std::int64_t i = first_item(); i < items; i += grid_stride()) {
     const std::int64_t at = transpose_place(axes, static_cast<Index>(i)).from;
-    store_pack(to + i * kWidth, load_pack<kWidth>(from + at));
+    store_vector(to + i * kWidth, load_vector<kWidth>(from + at));
   }
 }
 
@@ -93,7 +93,7 @@ Kernel move_items(const std::vector<TransposeAxis>& axes) {
     float* to = args.out(TransposeOp::Out::y);
     with_index(elements, [&](auto index) {
       using Index = decltype(index);
-      if (packs && aligned_for_packs(from, to)) {
+      if (packs && vector_aligned(from, to)) {
         launch(args.stream, "transpose", for_items(elements / 4), move_kernel<4, Index>, from, to,
                packed, elements / 4);
       } else {

@@ -14,11 +14,11 @@ __global__ void add_rows_kernel(RowsCopy copy, std::int64_t items) {
   for (std::int64_t i = first_item(); i < items; i += grid_stride()) {
     const Index row = static_cast<Index>(i) / columns;
     const std::int64_t column = (static_cast<Index>(i) - row * columns) * kWidth;
-    const auto part = load_pack<kWidth>(copy.from + row * copy.from_stride + column);
+    const auto part = load_vector<kWidth>(copy.from + row * copy.from_stride + column);
     float* to = copy.to + row * copy.to_stride + column;
-    auto sum = load_pack<kWidth>(to);
-    for (int w = 0; w < kWidth; ++w) sum.at[w] += part.at[w];
-    store_pack(to, sum);
+    auto sum = load_vector<kWidth>(to);
+    for (int w = 0; w < kWidth; ++w) sum[w] += part[w];
+    store_vector(to, sum);
   }
 }
 
