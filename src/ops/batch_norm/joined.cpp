@@ -24,12 +24,13 @@ std::vector<ValueType> BatchNormJoinedOp::infer(std::span<const ValueType> input
   require(inputs.size() == 6, "expected x, four statistics and a part; got {} operands",
           inputs.size());
   std::vector<ValueType> outputs = BatchNormOp(attrs()).infer(inputs.first(5));
-  ValueType part = outputs[0];
+  const ValueType y = outputs[BatchNormOp::Out::y];
+  ValueType part = y;
   std::vector<std::int64_t> dims = dims_of(part.shape);
   dims.back() = inputs[In::part].shape.rank() > 0 ? inputs[In::part].shape[-1] : 0;
   part.shape = Shape(dims);
-  require(inputs[In::part] == part && part.shape[-1] <= outputs[0].shape[-1],
-          "expected a part of at most the channels of {}; got {}", to_string(outputs[0]),
+  require(inputs[In::part] == part && part.shape[-1] <= y.shape[-1],
+          "expected a part of at most the channels of {}; got {}", to_string(y),
           to_string(inputs[In::part]));
   outputs.insert(outputs.begin(), inputs[In::x]);
   return outputs;
@@ -61,7 +62,7 @@ std::vector<ValueType> BatchNormGradJoinedOp::infer(std::span<const ValueType> i
   std::vector<ValueType> outputs = BatchNormGradOp(attrs().norm()).infer(inputs.first(own));
   const ValueType dx = outputs[Out::dx];
   require(!attrs().summand || inputs[own] == dx, "expected a summand of dy's shape {}; got {}",
-          to_string(dx), to_string(inputs[attrs().summand ? own : In::dy]));
+          to_string(dx), to_string(inputs[attrs().summand ? own : std::size_t{In::dy}]));
   require(attrs().piece == 0 || (attrs().into && attrs().piece <= dx.shape[-1]),
           "expected a piece of a sum's channels; got {} of {}", attrs().piece, to_string(dx));
   if (!attrs().into) return outputs;

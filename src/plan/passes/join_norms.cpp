@@ -89,9 +89,10 @@ class JoinNorms {
     if (into) {
       attrs.into = true;
       operands.push_back(node(*into).inputs[UpdateChannelsOp::In::whole]);
-      piece = slice_of(node(*into).outputs[0], graph_.shape(node(n).outputs[Out::dx])[-1], *into);
+      piece = slice_of(node(*into).outputs[UpdateChannelsOp::Out::y],
+                       graph_.shape(node(n).outputs[Out::dx])[-1], *into);
       if (piece < taken_.size()) {
-        attrs.piece = graph_.shape(node(piece).outputs[0])[-1];
+        attrs.piece = graph_.shape(node(piece).outputs[SliceOp::Out::y])[-1];
         if (!supported(BatchNormGradJoinedOp(attrs), operands)) attrs.piece = 0;
       }
     }
@@ -102,11 +103,11 @@ class JoinNorms {
     }
     std::vector<Value> outputs = node(n).outputs;
     if (into) {
-      outputs[Out::dx] = node(*into).outputs[0];
+      outputs[Out::dx] = node(*into).outputs[UpdateChannelsOp::Out::y];
       for (std::size_t o = Out::dgamma; o < outputs.size(); ++o)
         outputs[o] = instead_of(outputs[o]);
       if (attrs.piece > 0) {
-        outputs.push_back(instead_of(node(piece).outputs[0]));
+        outputs.push_back(instead_of(node(piece).outputs[SliceOp::Out::y]));
         taken_[piece] = true;
       }
       taken_[n] = true;
