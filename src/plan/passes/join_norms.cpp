@@ -20,13 +20,15 @@ class JoinNorms {
   JoinNorms(Graph& graph, const Supports& supports)
       : graph_(graph), supports_(supports), taken_(graph.nodes().size()) {}
 
-  void run() {
+  /// Returns how many of the first `count` nodes are left.
+  std::size_t run(std::size_t count) {
     for (std::size_t n = 0; n < taken_.size(); ++n) {
       if (op_as<BatchNormOp>(&node(n)) != nullptr) join_norm(n);
       if (op_as<BatchNormGradOp>(&node(n)) != nullptr) join_gradient(n);
     }
-    if (std::ranges::count(taken_, true) == 0) return;
     graph_.erase_nodes([&](std::size_t n) { return taken_[n]; });
+    const auto end = taken_.begin() + static_cast<std::ptrdiff_t>(count);
+    return static_cast<std::size_t>(std::count(taken_.begin(), end, false));
   }
 
  private:
@@ -156,7 +158,7 @@ class JoinNorms {
 }  // namespace
 
 void join_norms(TrainingGraph& training, const Supports& supports) {
-  JoinNorms(training.graph, supports).run();
+  training.backward = JoinNorms(training.graph, supports).run(training.backward);
 }
 
 }  // namespace linnet
