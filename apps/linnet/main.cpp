@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
   add_optimize(app, action);
   add_search(app, action);
   add_export(app, action);
+  add_quantize(app, action);
   add_runs(app, action);
   add_serve(app, action);
   add_summary(app, action);

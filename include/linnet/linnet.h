@@ -31,6 +31,7 @@
 #include <linnet/prediction_report.h>
 #include <linnet/predictor.h>
 #include <linnet/profile.h>
+#include <linnet/quantize.h>
 #include <linnet/ranks.h>
 #include <linnet/record_source.h>
 #include <linnet/run_log.h>

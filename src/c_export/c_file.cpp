@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "c_export/c_functions.h"
+#include "ops/quantize/quantize.h"
 
 namespace linnet {
 namespace {
@@ -131,10 +132,10 @@ std::string CFile::matrix(const std::vector<float>& values, std::int64_t columns
   for (std::size_t i = 0; i < values.size(); ++i) {
     scales[place(i)] = std::max(scales[place(i)], std::abs(values[i]));
   }
-  for (float& scale : scales) scale = scale > 0 ? scale / 127 : 1;
+  for (float& scale : scales) scale = step_for(scale);
   std::vector<int> integers;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    integers.push_back(static_cast<int>(std::lround(values[i] / scales[place(i)])));
+    integers.push_back(steps_of(values[i], scales[place(i)]));
   }
   const std::string name =
       table("int8_t", listed(integers, [](int value) { return std::to_string(value); }),

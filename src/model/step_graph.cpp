@@ -276,6 +276,7 @@ Graph evaluation_step(const NetworkDefinition& network, const StepData& data, st
   add_metrics(graph, data, forward, counters, {.batch = batch}, forward.loss);
   add_metric_sums(graph, network, data, forward.outputs, forward.targets, forward.weights, batch);
   run_passes(graph, forward_passes(), supports);
+  run_passes(graph, inference_passes(), supports);
   run_passes(graph, final_passes(), supports);
   return graph;
 }
@@ -354,6 +355,7 @@ Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_
     graph.info(y).offset = inputs.size() + i;
   }
   run_passes(graph, forward_passes(), supports);
+  run_passes(graph, inference_passes(), supports);
   run_passes(graph, final_passes(), supports);
   return graph;
 }

@@ -362,8 +362,9 @@ TEST(Passes, AnUnknownNameIsAnError) {
     EXPECT_STREQ(error.what(),
                  "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
-                 "fuse_batch_norm, fold_batch_norm, remove_dead, recompute_norms, share_concats, "
-                 "join_norms, fuse_bias_grad, overlap_sums, chain_samples");
+                 "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, recompute_norms, "
+                 "share_concats, join_norms, fuse_bias_grad, fuse_small_cnn_finish, store_bf16, "
+                 "overlap_sums, chain_samples");
   }
 }
 

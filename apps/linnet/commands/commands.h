@@ -24,6 +24,7 @@ void add_importance(CLI::App& app, Action& action);
 void add_optimize(CLI::App& app, Action& action);
 void add_search(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
+void add_quantize(CLI::App& app, Action& action);
 void add_runs(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 void add_summary(CLI::App& app, Action& action);

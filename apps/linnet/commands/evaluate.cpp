@@ -3,28 +3,20 @@
 #include <linnet/metrics.h>
 #include <linnet/prediction_report.h>
 #include <linnet/table_transform.h>
-#include <linnet/text_task.h>
 #include <linnet/training_warnings.h>
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
-#include "base/join.h"
 #include "commands/commands.h"
 #include "commands/forecast.h"
+#include "commands/run_data.h"
 #include "config/device.h"
-#include "config/images.h"
-#include "config/model_rows.h"
-#include "config/named_data.h"
 #include "config/options.h"
-#include "data/folder.h"
-#include "data/load_dataset.h"
-#include "nn/definition.h"
 #include "report/json.h"
 #include "report/metrics.h"
 #include "report/prediction_report.h"
@@ -34,19 +26,11 @@
 namespace linnet::command {
 namespace {
 
-struct EvaluateOptions {
+struct EvaluateOptions : RunDataOptions {
   std::string run;
-  std::string data;
   std::string part;
-  std::string text;
-  std::string target;
-  bool force = false;
-  ImageSettings images;
   DeviceOptions on;
   std::int64_t batch = 256;
-  int threads = 0;
-  std::optional<std::uint64_t> seed;
-  std::optional<std::int32_t> ignore_index;
   std::string cost;
   std::string page;
   bool json = false;
@@ -72,57 +56,6 @@ Chosen choose(const Splits& splits, const EvaluateOptions& options) {
     return {name, all[i]};
   }
   fail("'{}' has no samples", options.data);
-}
-
-/// Loads the data as the training did: images of its size and channels, the same split, the same
-/// words.
-DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, const Model& model) {
-  DatasetOptions load{.threads = options.threads,
-                      .seed = options.seed.value_or(run.seed),
-                      .ignored_label = options.ignore_index};
-  apply(options.images, load);
-  return datasets::options_for(model, options.data, data_places(), std::move(load));
-}
-
-/// A model that learned from a table takes another one, all rows of which are its test set.
-LoadedData load_rows(const ModelRows& rows, const Model& model) {
-  LoadedData data;
-  data.splits.test = model.table().transform(rows.table);
-  std::vector<std::string> notes = rows.notes;
-  for (const std::string& note : data.splits.test.info().notes) notes.push_back(note);
-  data.note = join(notes, "; ");
-  return data;
-}
-
-/// Returns whether the model is one of texts, and the data are texts.
-bool are_texts(const EvaluateOptions& options, const Model& model) {
-  if (!model.table().empty() || model.network().definition().inputs[0].dtype != DType::i32) {
-    return false;
-  }
-  if (is_file(options.data)) return true;
-  const auto folder = datasets::find(options.data, data_places());
-  return folder && holds_texts(*folder);
-}
-
-LoadedData load_labelled_texts(const EvaluateOptions& options, const SavedRun& run,
-                               const Model& model) {
-  const std::string path =
-      is_file(options.data) ? options.data : datasets::find(options.data, data_places())->string();
-  TextColumns columns{.text = options.text, .target = options.target};
-  if (is_table_name(path) && columns.text.empty()) columns.text = run.argument("--text");
-  if (is_table_name(path) && columns.target.empty()) columns.target = run.argument("--target");
-  LoadedData data;
-  data.splits = labelled_texts(path, columns, run.words(), model.sample_shape()[0]);
-  return data;
-}
-
-/// An --image-size stands for that of the training's images.
-void override_size(const DatasetOptions& load, Model& model) {
-  const Shape sample = model.sample_shape();
-  if (load.size.rank() != 2 || sample.rank() != 3) return;
-  TrainingRecord record = model.training_record();
-  record.sample_shape = {load.size[0], load.size[1], sample[2]};
-  model.set_training_record(std::move(record));
 }
 
 /// row_numbers: of a table's rows in their file; empty: other data.
@@ -165,18 +98,10 @@ int evaluate_run(const EvaluateOptions& options) {
   const SavedRun run = find_run(options.run);
   Model model = load_model(run, on);
   if (!model.series().empty()) return print_series_scores(model, options.data, options.json);
-  const bool table = !model.table().empty();
-  const bool texts = are_texts(options, model);
-  const DatasetOptions load = table || texts ? DatasetOptions() : loading(options, run, model);
-  const ModelRows rows = table ? measurable_rows(options.data, model, options.force) : ModelRows();
-  const LoadedData loaded = table   ? load_rows(rows, model)
-                            : texts ? load_labelled_texts(options, run, model)
-                                    : load_data(options.data, load);
-  if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+  const RunData loaded = load_run_data(options, run, model);
   auto [part, data] = choose(loaded.splits, options);
   const double seen = seen_share(model, data);
-  if (options.force && !table) model.set_class_names({});
-  override_size(load, model);
+  if (options.force && model.table().empty()) model.set_class_names({});
   data = fit_samples(std::move(data), model);
   // The numbers of what follows are the model's, so its names are.
   const std::vector<std::string>& classes =
@@ -185,7 +110,7 @@ int evaluate_run(const EvaluateOptions& options) {
   const std::vector<float> predictions =
       predictions_of(model, named, options.batch, options.ignore_index);
   const Metrics metrics = measure_for(model, predictions, named, options.ignore_index);
-  const ShownReport shown = report_of(predictions, named, model, rows.numbers, options);
+  const ShownReport shown = report_of(predictions, named, model, loaded.row_numbers, options);
   if (!options.page.empty()) write_page(options, part, named, metrics, shown, classes);
   warn_of_seen(seen);
   if (options.json) {
@@ -211,27 +136,14 @@ void add_evaluate(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("evaluate", "Prints the metrics of a saved run on a data set");
   command->add_option("RUN", o->run, "A run folder, or a trained model (.safetensors)")->required();
-  command
-      ->add_option("--data", o->data,
-                   "A folder of data with targets, or a name;\n"
-                   "for models of a table: a table with the target")
-      ->required();
+  add_run_data_options(*command, *o);
   command
       ->add_option("--part", o->part,
                    "The split to evaluate; the first of these that has samples if not given")
       ->check(one_of(part_names()));
-  command->add_option(
-      "--text", o->text,
-      "Column of the texts in a table, for text models; that of the training if not\n"
-      "given");
-  command->add_option("--target", o->target, "Column of their labels");
   command->add_flag(
       "--force", o->force,
       "Take classes of other names than the model's by number; of a table, leave such rows out");
-  add_loading_options(*command, o->images);
-  command->add_option(
-      "--seed", o->seed,
-      "Random seed of generated data and of a split by patient; the training's if not given");
   command->add_option("--ignore-index", o->ignore_index,
                       "Label whose samples are left out, as in the loss");
   command->add_option("--cost", o->cost,

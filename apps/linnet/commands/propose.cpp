@@ -234,7 +234,7 @@ const std::vector<Group>& groups() {
         "optimize"}},
       {"Look at data and networks",
        {"data", "summary", "plan", "max-batch", "layers", "optimizers"}},
-      {"Bring models in and out", {"convert", "export", "features"}},
+      {"Bring models in and out", {"convert", "export", "quantize", "features"}},
       {"Speed and this machine", {"bench", "profile", "devices", "completion"}}};
   return all;
 }

@@ -13,20 +13,24 @@ bool is_pass(std::string_view name) {
   const auto named = [&](const auto& pass) { return pass.name == name; };
   return name == kOverlapSums || name == kChainSamples ||
          std::any_of(forward_passes().begin(), forward_passes().end(), named) ||
+         std::any_of(inference_passes().begin(), inference_passes().end(), named) ||
          std::any_of(training_passes().begin(), training_passes().end(), named) ||
          std::any_of(final_passes().begin(), final_passes().end(), named);
 }
 
 std::string pass_names() {
-  std::string names;
+  std::vector<std::string_view> names;
   const auto add = [&](const auto& passes) {
     for (const auto& pass : passes) {
-      names += (names.empty() ? "" : ", ") + std::string(pass.name);
+      if (std::ranges::find(names, pass.name) == names.end()) names.push_back(pass.name);
     }
   };
   add(forward_passes());
+  add(inference_passes());
   add(training_passes());
-  return fmt::format("{}, {}, {}", names, kOverlapSums, kChainSamples);
+  add(final_passes());
+  names.insert(names.end(), {kOverlapSums, kChainSamples});
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// Calls run(pass) for those that are not disabled.
@@ -57,6 +61,11 @@ std::span<const Pass> forward_passes() {
       Pass{"fold_batch_norm", fold_batch_norm},
       Pass{"remove_dead", remove_dead},
   };
+  return kPasses;
+}
+
+std::span<const Pass> inference_passes() {
+  static constexpr std::array kPasses{Pass{"use_int8", use_int8}};
   return kPasses;
 }
 

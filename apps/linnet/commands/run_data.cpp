@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/run_data.h"
+
+#include <fmt/format.h>
+#include <linnet/table_transform.h>
+#include <linnet/text_task.h>
+
+#include <utility>
+
+#include "base/files.h"
+#include "base/join.h"
+#include "config/model_rows.h"
+#include "config/named_data.h"
+#include "data/folder.h"
+#include "data/load_dataset.h"
+#include "nn/definition.h"
+
+namespace linnet::command {
+namespace {
+
+DatasetOptions loading(const RunDataOptions& options, const SavedRun& run, const Model& model) {
+  DatasetOptions load{.threads = options.threads,
+                      .seed = options.seed.value_or(run.seed),
+                      .ignored_label = options.ignore_index};
+  apply(options.images, load);
+  return datasets::options_for(model, options.data, data_places(), std::move(load));
+}
+
+/// A model that learned from a table takes another one, all rows of which are its test set.
+LoadedData load_rows(const ModelRows& rows, const Model& model) {
+  LoadedData data;
+  data.splits.test = model.table().transform(rows.table);
+  std::vector<std::string> notes = rows.notes;
+  for (const std::string& note : data.splits.test.info().notes) notes.push_back(note);
+  data.note = join(notes, "; ");
+  return data;
+}
+
+/// Returns whether the model is one of texts, and the data are texts.
+bool are_texts(const RunDataOptions& options, const Model& model) {
+  if (!model.table().empty() || model.network().definition().inputs[0].dtype != DType::i32) {
+    return false;
+  }
+  if (is_file(options.data)) return true;
+  const auto folder = datasets::find(options.data, data_places());
+  return folder && holds_texts(*folder);
+}
+
+LoadedData load_labelled_texts(const RunDataOptions& options, const SavedRun& run,
+                               const Model& model) {
+  const std::string path =
+      is_file(options.data) ? options.data : datasets::find(options.data, data_places())->string();
+  TextColumns columns{.text = options.text, .target = options.target};
+  if (is_table_name(path) && columns.text.empty()) columns.text = run.argument("--text");
+  if (is_table_name(path) && columns.target.empty()) columns.target = run.argument("--target");
+  LoadedData data;
+  data.splits = labelled_texts(path, columns, run.words(), model.sample_shape()[0]);
+  return data;
+}
+
+/// An --image-size stands for that of the training's images.
+void override_size(const DatasetOptions& load, Model& model) {
+  const Shape sample = model.sample_shape();
+  if (load.size.rank() != 2 || sample.rank() != 3) return;
+  TrainingRecord record = model.training_record();
+  record.sample_shape = {load.size[0], load.size[1], sample[2]};
+  model.set_training_record(std::move(record));
+}
+
+}  // namespace
+
+RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model& model) {
+  const bool table = !model.table().empty();
+  const bool texts = are_texts(options, model);
+  const DatasetOptions load = table || texts ? DatasetOptions() : loading(options, run, model);
+  const ModelRows rows = table ? measurable_rows(options.data, model, options.force) : ModelRows();
+  LoadedData loaded = table   ? load_rows(rows, model)
+                      : texts ? load_labelled_texts(options, run, model)
+                              : load_data(options.data, load);
+  if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+  override_size(load, model);
+  return {std::move(loaded.splits), rows.numbers};
+}
+
+void add_run_data_options(CLI::App& command, RunDataOptions& options) {
+  command
+      .add_option("--data", options.data,
+                  "A folder of data with targets, or a name;\n"
+                  "for models of a table: a table with the target")
+      ->required();
+  command.add_option(
+      "--text", options.text,
+      "Column of the texts in a table, for text models; that of the training if not\n"
+      "given");
+  command.add_option("--target", options.target, "Column of their labels");
+  add_loading_options(command, options.images);
+  command.add_option(
+      "--seed", options.seed,
+      "Random seed of generated data and of a split by patient; the training's if not given");
+}
+
+}  // namespace linnet::command

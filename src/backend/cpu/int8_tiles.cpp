@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/int8_tiles.h"
+
+#include <hwy/base.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#if HWY_ARCH_X86_64
+#include <immintrin.h>
+#if HWY_COMPILER_GCC_ACTUAL
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12's own intrinsics
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#endif
+
+// Of a lambda: after its parameters.
+#define LINNET_INLINED __attribute__((always_inline))
+
+namespace linnet::cpu {
+namespace {
+
+constexpr std::int64_t kLanes = 16;       // columns of a vector of 512 bits
+constexpr std::int64_t kVector = 4 * kLanes;  // its bytes
+
+/// Returns whether columns [column, column + kInt8Panel) fill one vector only.
+bool narrow(std::int64_t column, std::int64_t columns) {
+  return columns - column / kInt8Panel * kInt8Panel <= kLanes;
+}
+
+/// What is the same for all tiles of a product.
+struct Walk {
+  std::int64_t segments = 1;
+  std::int64_t groups = 0;  ///< of a segment
+  std::int64_t stride = 0;
+};
+
+float inverse_of(Int8Levels scale) { return 1 / scale.scale; }
+
+/// The level of x, as all units compute it.
+std::uint8_t level_of(float x, float inverse, float low, float high, std::int32_t zero) {
+  const float scaled = x * inverse;
+  const float above = scaled > low ? scaled : low;  // NaN becomes `low`
+  // To nearest, ties to even, since floats of this size are whole.
+  constexpr float kWhole = 12582912.0F;  // 1.5 * 2^23
+  const float whole = (above < high ? above : high) + kWhole - kWhole;
+  return static_cast<std::uint8_t>(static_cast<std::int32_t>(whole) + zero);
+}
+
+/// Finishes the sums of a tile in C++: rows of kInt8Panel sums.
+void finish(const std::int32_t* sums, std::int64_t rows, std::int64_t first, std::int64_t used,
+            std::int64_t row, const Int8Tail& tail) {
+  const auto low = static_cast<float>(-tail.scale.zero);
+  const auto high = static_cast<float>(255 - tail.scale.zero);
+  const float inverse = inverse_of(tail.scale);
+  for (std::int64_t r = 0; r < rows; ++r, sums += kInt8Panel) {
+    const std::int64_t at = (row + r) * tail.stride + first;
+    std::array<float, kInt8Panel> v{};
+    for (std::int64_t j = 0; j < used; ++j) {
+      v[static_cast<std::size_t>(j)] =
+          static_cast<float>(sums[j]) * tail.factor[first + j] + tail.bias[first + j];
+    }
+    for (std::int64_t j = 0; tail.residual != nullptr && j < used; ++j) {
+      v[static_cast<std::size_t>(j)] += tail.residual[at + j];
+    }
+    for (std::int64_t j = 0; tail.residual_levels != nullptr && j < used; ++j) {
+      v[static_cast<std::size_t>(j)] +=
+          static_cast<float>(tail.residual_levels[at + j] - tail.residual_scale.zero) *
+          tail.residual_scale.scale;
+    }
+    for (std::int64_t j = 0; tail.relu && j < used; ++j) {
+      float& x = v[static_cast<std::size_t>(j)];
+      x = x > 0 ? x : 0;
+    }
+    for (std::int64_t j = 0; tail.y != nullptr && j < used; ++j) {
+      tail.y[at + j] = v[static_cast<std::size_t>(j)];
+    }
+    for (std::int64_t j = 0; tail.levels != nullptr && j < used; ++j) {
+      tail.levels[at + j] =
+          level_of(v[static_cast<std::size_t>(j)], inverse, low, high, tail.scale.zero);
+    }
+  }
+}
+
+void start_with(const Int8Tail& tail, std::int64_t first, std::int64_t used, std::int64_t rows,
+                std::int32_t* sums) {
+  for (std::int64_t r = 0; r < rows; ++r, sums += kInt8Panel) {
+    for (std::int64_t j = 0; j < kInt8Panel; ++j) sums[j] = j < used ? tail.start[first + j] : 0;
+  }
+}
+
+/// Calls tile(panel, first, used, vectors, row, rows) for tiles of at most `most` rows.
+template <class F>
+void for_tiles(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+               std::int64_t columns, std::int64_t most, F&& tile) {
+  const std::int64_t tiles = (rows + most - 1) / most;
+  for (std::int64_t j = 0; j < columns; j += kInt8Panel) {
+    const std::int64_t used = std::min(columns - j, kInt8Panel);
+    const int vectors = used <= kLanes ? 1 : 2;
+    for (std::int64_t i = 0; i < tiles; ++i) {
+      const std::int64_t row = rows * i / tiles;
+      tile(panels, j, used, vectors, row, rows * (i + 1) / tiles - row);
+    }
+    panels += a.groups() * vectors * kVector;
+  }
+}
+
+/// Sums and finishes a product tile by tile, where add<kRows, kVectors>(walk, rows, panel, sums)
+/// adds to sums in memory.
+template <int kMost, class Add>
+void product_by(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                std::int64_t columns, const Int8Tail& tail, Add add) {
+  const Walk walk{a.segments, int8_groups(a.length), a.stride};
+  for_tiles(a, rows, panels, columns, kMost,
+            [&](const std::int8_t* panel, std::int64_t first, std::int64_t used, int vectors,
+                std::int64_t row, std::int64_t count) {
+              std::array<std::int32_t, kMost * kInt8Panel> sums;
+              start_with(tail, first, used, count, sums.data());
+              [&]<int... kLess>(std::integer_sequence<int, kLess...>) {
+                (void)((count == kLess + 1 &&
+                        (vectors == 1 ? add.template operator()<kLess + 1, 1>(walk, a.rows + row,
+                                                                              panel, sums.data())
+                                      : add.template operator()<kLess + 1, 2>(walk, a.rows + row,
+                                                                              panel, sums.data()),
+                         true)) ||
+                       ...);
+              }(std::make_integer_sequence<int, kMost>());
+              finish(sums.data(), count, first, used, row, tail);
+            });
+}
+
+struct PlainAdd {
+  template <int kRows, int kVectors>
+  void operator()(const Walk& walk, const std::uint8_t* const* rows, const std::int8_t* panel,
+                  std::int32_t* sums) const {
+    for (std::int64_t s = 0; s < walk.segments; ++s) {
+      for (std::int64_t g = 0; g < walk.groups; ++g, panel += kVectors * kVector) {
+        for (int r = 0; r < kRows; ++r) {
+          const std::uint8_t* x = rows[r] + s * walk.stride + 4 * g;
+          std::int32_t* sum = sums + r * kInt8Panel;
+          for (std::int64_t j = 0; j < kVectors * kLanes; ++j) {
+            const std::int8_t* w = panel + 4 * j;
+            sum[j] += x[0] * w[0] + x[1] * w[1] + x[2] * w[2] + x[3] * w[3];
+          }
+        }
+      }
+    }
+  }
+};
+
+void plain_product(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                   std::int64_t columns, const Int8Tail& tail) {
+  product_by<4>(a, rows, panels, columns, tail, PlainAdd());
+}
+
+}  // namespace
+
+std::string_view to_string(Int8Unit unit) {
+  switch (unit) {
+    case Int8Unit::avx512_vnni: return "avx512-vnni";
+    case Int8Unit::avx_vnni: return "avx-vnni";
+    case Int8Unit::avx2: return "avx2";
+    case Int8Unit::plain: break;
+  }
+  return "plain";
+}
+
+std::size_t int8_panel_bytes(std::int64_t groups, std::int64_t columns) {
+  const std::int64_t vectors = (columns + kLanes - 1) / kLanes;
+  return static_cast<std::size_t>(groups * vectors * kVector);
+}
+
+void pack_int8(const std::int8_t* weights, std::int64_t terms, std::int64_t group,
+               std::int64_t column, std::int64_t groups, std::int64_t columns,
+               std::int8_t* panels) {
+  const std::int64_t before = column / kInt8Panel * kInt8Panel;  // columns of whole panels
+  const std::int64_t width = narrow(column, columns) ? kVector : 2 * kVector;
+  std::int8_t* to = panels + before * 4 * groups + group * width + (column - before) * 4;
+  for (std::int64_t t = 0; t < 4; ++t) to[t] = t < terms ? weights[t] : std::int8_t{0};
+}
+
+void to_levels(const float* x, std::int64_t count, Int8Levels scale, std::uint8_t* levels) {
+  const auto low = static_cast<float>(-scale.zero);
+  const auto high = static_cast<float>(255 - scale.zero);
+  const float inverse = inverse_of(scale);
+  for (std::int64_t i = 0; i < count; ++i) {
+    levels[i] = level_of(x[i], inverse, low, high, scale.zero);
+  }
+}
+
+#if HWY_ARCH_X86_64
+
+// AVX2: bytes of a group as two pairs of 16 bits, the even and the odd ones.
+HWY_PUSH_ATTRIBUTES("avx2")
+namespace {
+
+struct Avx2Add {
+  template <int kRows, int kVectors>
+  void operator()(const Walk& walk, const std::uint8_t* const* rows, const std::int8_t* panel,
+                  std::int32_t* to) const {
+    constexpr int kHalves = 2 * kVectors;
+    for (int half = 0; half < kHalves; ++half) {
+      __m256i sums[kRows];
+#pragma GCC unroll 6
+      for (int r = 0; r < kRows; ++r) {
+        sums[r] = _mm256_loadu_si256(
+            reinterpret_cast<const __m256i*>(to + r * kInt8Panel + half * 8));
+      }
+      const std::int8_t* b = panel + half * 32;
+      for (std::int64_t s = 0; s < walk.segments; ++s) {
+        for (std::int64_t g = 0; g < walk.groups; ++g, b += kVectors * kVector) {
+          const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
+          const __m256i odd = _mm256_srai_epi16(w, 8);
+          const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8);
+#pragma GCC unroll 6
+          for (int r = 0; r < kRows; ++r) {
+            std::int32_t bytes = 0;
+            std::memcpy(&bytes, rows[r] + s * walk.stride + 4 * g, sizeof(bytes));
+            const __m256i x = _mm256_set1_epi32(bytes);
+            const __m256i low = _mm256_and_si256(x, _mm256_set1_epi16(0xFF));
+            sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(low, even));
+            sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(_mm256_srli_epi16(x, 8), odd));
+          }
+        }
+      }
+#pragma GCC unroll 6
+      for (int r = 0; r < kRows; ++r) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + r * kInt8Panel + half * 8), sums[r]);
+      }
+    }
+  }
+};
+
+void avx2_product(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                  std::int64_t columns, const Int8Tail& tail) {
+  product_by<6>(a, rows, panels, columns, tail, Avx2Add());
+}
+
+}  // namespace
+HWY_POP_ATTRIBUTES
+
+HWY_PUSH_ATTRIBUTES("avx2,avxvnni")
+namespace {
+
+struct AvxVnniAdd {
+  template <int kRows, int kVectors>
+  void operator()(const Walk& walk, const std::uint8_t* const* rows, const std::int8_t* panel,
+                  std::int32_t* to) const {
+    constexpr int kHalves = 2 * kVectors;
+    __m256i sums[kRows * kHalves];
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows * kHalves; ++i) {
+      sums[i] = _mm256_loadu_si256(
+          reinterpret_cast<const __m256i*>(to + i / kHalves * kInt8Panel + i % kHalves * 8));
+    }
+    for (std::int64_t s = 0; s < walk.segments; ++s) {
+      for (std::int64_t g = 0; g < walk.groups; ++g, panel += kVectors * kVector) {
+#pragma GCC unroll 3
+        for (int r = 0; r < kRows; ++r) {
+          std::int32_t bytes = 0;
+          std::memcpy(&bytes, rows[r] + s * walk.stride + 4 * g, sizeof(bytes));
+          const __m256i x = _mm256_set1_epi32(bytes);
+#pragma GCC unroll 4
+          for (int h = 0; h < kHalves; ++h) {
+            const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(panel + 32 * h));
+            sums[r * kHalves + h] = _mm256_dpbusd_avx_epi32(sums[r * kHalves + h], x, w);
+          }
+        }
+      }
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows * kHalves; ++i) {
+      _mm256_storeu_si256(
+          reinterpret_cast<__m256i*>(to + i / kHalves * kInt8Panel + i % kHalves * 8), sums[i]);
+    }
+  }
+};
+
+void avx_vnni_product(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                      std::int64_t columns, const Int8Tail& tail) {
+  product_by<3>(a, rows, panels, columns, tail, AvxVnniAdd());
+}
+
+}  // namespace
+HWY_POP_ATTRIBUTES
+
+HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")
+namespace {
+
+HWY_INLINE __mmask16 mask_of(std::int64_t columns) {
+  return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(columns, 0, kLanes)) - 1U);
+}
+
+/// What follows the sums of one vector of columns.
+struct VectorTail {
+  HWY_INLINE VectorTail(const Int8Tail& all, std::int64_t first, std::int64_t used)
+      : tail(all), column(first), mask(mask_of(used)) {
+    factor = _mm512_maskz_loadu_ps(mask, tail.factor + first);
+    bias = _mm512_maskz_loadu_ps(mask, tail.bias + first);
+  }
+  HWY_INLINE void store(__m512i sums, std::int64_t row) const {
+    const std::int64_t at = row * tail.stride + column;
+    __m512 v = _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums), factor), bias);
+    if (tail.residual != nullptr) {
+      v = _mm512_add_ps(v, _mm512_maskz_loadu_ps(mask, tail.residual + at));
+    }
+    if (tail.residual_levels != nullptr) {
+      const __m512i levels =
+          _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, tail.residual_levels + at));
+      const __m512i from_zero =
+          _mm512_sub_epi32(levels, _mm512_set1_epi32(tail.residual_scale.zero));
+      v = _mm512_add_ps(v, _mm512_mul_ps(_mm512_cvtepi32_ps(from_zero),
+                                         _mm512_set1_ps(tail.residual_scale.scale)));
+    }
+    if (tail.relu) v = _mm512_max_ps(v, _mm512_setzero_ps());
+    if (tail.y != nullptr) {
+      _mm512_mask_storeu_ps(tail.y + at, mask, v);
+      return;
+    }
+    v = _mm512_mul_ps(v, _mm512_set1_ps(inverse_of(tail.scale)));
+    v = _mm512_max_ps(v, _mm512_set1_ps(static_cast<float>(-tail.scale.zero)));
+    v = _mm512_min_ps(v, _mm512_set1_ps(static_cast<float>(255 - tail.scale.zero)));
+    const __m512i levels =
+        _mm512_add_epi32(_mm512_cvtps_epi32(v), _mm512_set1_epi32(tail.scale.zero));
+    _mm_mask_storeu_epi8(tail.levels + at, mask, _mm512_cvtepi32_epi8(levels));
+  }
+
+  const Int8Tail& tail;
+  std::int64_t column;
+  __mmask16 mask;
+  __m512 factor;
+  __m512 bias;
+};
+
+/// Calls f<i>() for i from 0 to kCount - 1: with constants, sums stay in registers.
+template <int kCount, class F>
+HWY_INLINE void for_each(F&& f) {
+  [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) LINNET_INLINED {
+    (f.template operator()<kIndex>(), ...);
+  }(std::make_integer_sequence<int, kCount>());
+}
+
+template <int kRows, int kVectors>
+void vnni_tile(const Walk& walk, const std::uint8_t* const* rows, const std::int8_t* panel,
+               std::int64_t first, std::int64_t used, std::int64_t row, const Int8Tail& tail) {
+  __m512i sums[kRows * kVectors];
+  for_each<kRows * kVectors>([&]<int i>() LINNET_INLINED {
+    constexpr int v = i % kVectors;
+    sums[i] = _mm512_maskz_loadu_epi32(mask_of(used - v * kLanes), tail.start + first + v * kLanes);
+  });
+  const std::uint8_t* a[kRows];
+  for_each<kRows>([&]<int r>() LINNET_INLINED { a[r] = rows[r]; });
+  for (std::int64_t s = 0; s < walk.segments; ++s) {
+    for (std::int64_t g = 0; g < walk.groups; ++g, panel += kVectors * kVector) {
+      __m512i w[kVectors];
+      for_each<kVectors>(
+          [&]<int v>() LINNET_INLINED { w[v] = _mm512_loadu_si512(panel + v * kVector); });
+      for_each<kRows>([&]<int r>() LINNET_INLINED {
+        std::int32_t bytes = 0;
+        std::memcpy(&bytes, a[r] + 4 * g, sizeof(bytes));
+        const __m512i x = _mm512_set1_epi32(bytes);
+        for_each<kVectors>([&]<int v>() LINNET_INLINED {
+          sums[r * kVectors + v] = _mm512_dpbusd_epi32(sums[r * kVectors + v], x, w[v]);
+        });
+      });
+    }
+    for_each<kRows>([&]<int r>() LINNET_INLINED { a[r] += walk.stride; });
+  }
+  for_each<kVectors>([&]<int v>() LINNET_INLINED {
+    const VectorTail of_vector(tail, first + v * kLanes, used - v * kLanes);
+    for_each<kRows>(
+        [&]<int r>() LINNET_INLINED { of_vector.store(sums[r * kVectors + v], row + r); });
+  });
+}
+
+void avx512_vnni_product(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                         std::int64_t columns, const Int8Tail& tail) {
+  constexpr int kMost = 12;  // x 2 sums, the panel's two vectors and a few broadcasts
+  const Walk walk{a.segments, int8_groups(a.length), a.stride};
+  for_tiles(a, rows, panels, columns, kMost,
+            [&](const std::int8_t* panel, std::int64_t first, std::int64_t used, int vectors,
+                std::int64_t row, std::int64_t count) {
+              [&]<int... kLess>(std::integer_sequence<int, kLess...>) {
+                (void)((count == kLess + 1 &&
+                        (vectors == 1
+                             ? vnni_tile<kLess + 1, 1>(walk, a.rows + row, panel, first, used, row,
+                                                       tail)
+                             : vnni_tile<kLess + 1, 2>(walk, a.rows + row, panel, first, used, row,
+                                                       tail),
+                         true)) ||
+                       ...);
+              }(std::make_integer_sequence<int, kMost>());
+            });
+}
+
+}  // namespace
+HWY_POP_ATTRIBUTES
+
+const std::vector<Int8Unit>& int8_units() {
+  static const std::vector<Int8Unit> units = [] {
+    std::vector<Int8Unit> found;
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    if (avx512 && __builtin_cpu_supports("avx512vnni")) found.push_back(Int8Unit::avx512_vnni);
+    if (__builtin_cpu_supports("avx2")) {
+      if (__builtin_cpu_supports("avxvnni")) found.push_back(Int8Unit::avx_vnni);
+      found.push_back(Int8Unit::avx2);
+    }
+    found.push_back(Int8Unit::plain);
+    return found;
+  }();
+  return units;
+}
+
+void int8_product(Int8Unit unit, const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                  std::int64_t columns, const Int8Tail& tail) {
+  switch (unit) {
+    case Int8Unit::avx512_vnni: return avx512_vnni_product(a, rows, panels, columns, tail);
+    case Int8Unit::avx_vnni: return avx_vnni_product(a, rows, panels, columns, tail);
+    case Int8Unit::avx2: return avx2_product(a, rows, panels, columns, tail);
+    case Int8Unit::plain: return plain_product(a, rows, panels, columns, tail);
+  }
+}
+
+#else
+
+const std::vector<Int8Unit>& int8_units() {
+  static const std::vector<Int8Unit> units{Int8Unit::plain};
+  return units;
+}
+
+void int8_product(Int8Unit /*unit*/, const Int8Rows& a, std::int64_t rows,
+                  const std::int8_t* panels, std::int64_t columns, const Int8Tail& tail) {
+  plain_product(a, rows, panels, columns, tail);
+}
+
+#endif
+
+}  // namespace linnet::cpu

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/quantize.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/check.h"
+#include "model/model_state.h"
+#include "nn/builder.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/batch_norm/batch_norm.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/dense/dense.h"
+#include "ops/global_pool/global_pool.h"
+#include "ops/pool2d/pool2d.h"
+#include "ops/quantize/quantize.h"
+#include "ops/reshape/reshape.h"
+#include "plan/passes/match.h"
+
+namespace linnet {
+namespace {
+
+/// Returns whether a node multiplies weights in 8 bits once its operands are rounded.
+bool is_product(const Node& node) {
+  if (const auto* conv = op_as<Conv2dOp>(&node)) {
+    const Conv2dAttrs& attrs = conv->attrs();
+    return attrs.groups == 1 && attrs.dilation_h == 1 && attrs.dilation_w == 1;
+  }
+  return op_as<DenseOp>(&node) != nullptr;
+}
+
+bool is_parameter(const NetworkDefinition& network, Value value) {
+  return std::ranges::find(network.parameters, value, &ParameterSpec::value) !=
+         network.parameters.end();
+}
+
+/// Returns the value that is rounded for one that is read: poolings and other shapes keep levels.
+Value rounded_for(const Graph& graph, Value value) {
+  const Node* node = graph.producer(value);
+  const bool kept = op_as<MaxPool2dOp>(node) != nullptr || op_as<ReshapeOp>(node) != nullptr;
+  return kept ? rounded_for(graph, node->inputs[0]) : value;
+}
+
+/// Returns the values that get levels, in order: what products read, the second operand of a sum of
+/// batch norms (the first is computed where the sum is), and what a mean over pixels reads.
+std::vector<Value> rounded_values(const NetworkDefinition& network) {
+  const Graph& graph = network.graph;
+  std::vector<Value> values;
+  const auto add = [&](Value value) {
+    value = rounded_for(graph, value);
+    const ValueType& type = graph.type(value);
+    const bool sample = type.dtype == DType::f32 && type.shape.rank() > 1 &&
+                        type.shape[0] == kTemplateBatch;
+    if (sample && std::ranges::find(values, value) == values.end()) values.push_back(value);
+  };
+  const auto is_norm = [&](Value v) { return op_as<BatchNormOp>(graph.producer(v)) != nullptr; };
+  for (const Node& node : graph.nodes()) {
+    const auto* sum = op_as<ArithmeticOp>(&node);
+    if (is_product(node) && is_parameter(network, node.inputs[Conv2dOp::In::w])) {
+      add(node.inputs[Conv2dOp::In::x]);
+    } else if (sum != nullptr && sum->attrs().kind == Arithmetic::add &&
+               std::ranges::all_of(node.inputs, is_norm)) {
+      add(node.inputs[kSecond]);
+    } else if (op_as<GlobalAvgPoolOp>(&node) != nullptr) {
+      add(node.inputs[kFirst]);
+    }
+  }
+  return values;
+}
+
+/// Returns the samples that are predicted.
+Dataset calibration_samples(const Dataset& data, std::int64_t samples) {
+  const std::int64_t count = std::min(samples, data.size());
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = static_cast<std::int64_t>(i) * data.size() / count;
+  }
+  return data.take(rows);
+}
+
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+/// Returns the smallest and largest of each value over all samples.
+std::vector<Range> ranges_of(const Model& model, const std::vector<Value>& values,
+                             const Dataset& data, const QuantizeOptions& options) {
+  NetworkDefinition watched = model.state().definition();
+  watched.outputs.clear();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    watched.outputs.push_back({fmt::format("value {}", i), values[i]});
+  }
+  const std::vector<bool> all(values.size(), true);
+  Model copy(Network(std::make_unique<NetworkDefinition>(pruned(watched, all))),
+             {.device = "cpu", .threads = model.threads()});
+  copy.set_weights(model.weights());
+  std::vector<Range> ranges(values.size());
+  const Dataset samples = calibration_samples(data, options.samples);
+  for (std::int64_t first = 0; first < samples.size(); first += options.batch) {
+    const std::int64_t end = std::min(first + options.batch, samples.size());
+    const std::vector<Column> columns =
+        copy.predict_all(samples.rows(first, end), options.batch);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      for (const float x : columns[i].data.as<float>()) {
+        require<DataError>(std::isfinite(x), "the samples {} to {} of '{}' give {} in '{}'", first,
+                           end - 1, data.info().name, x,
+                           watched.graph.info(values[i]).name);
+        ranges[i].low = std::min(ranges[i].low, static_cast<double>(x));
+        ranges[i].high = std::max(ranges[i].high, static_cast<double>(x));
+      }
+    }
+  }
+  return ranges;
+}
+
+/// Returns the network with `levels` after values, by id, and weights of products rounded.
+std::unique_ptr<NetworkDefinition> rounded(const NetworkDefinition& from,
+                                           const std::map<int, LevelsAttrs>& levels) {
+  auto made = std::make_unique<NetworkDefinition>();
+  made->kinds = from.kinds;
+  made->layers = from.layers;
+  made->outputs.emplace_back();  // where the builder keeps the current value
+  NetworkBuilder builder(*made);
+  std::vector<Value> map(from.graph.value_count());
+  const auto mapped = [&](Value v) -> Value& { return map[static_cast<std::size_t>(v.id)]; };
+  const auto round = [&](Value v, const std::string& layer) {
+    const auto found = levels.find(v.id);
+    if (found == levels.end()) return;
+    mapped(v) = builder.graph().add(std::make_shared<QuantizeOp>(found->second), {mapped(v)},
+                                    layer)[QuantizeOp::Out::y];
+  };
+  for (const NetworkInput& input : from.inputs) {
+    mapped(input.value) = builder.add_input(input.name, input.sample, input.dtype);
+    round(input.value, input.name);
+  }
+  for (const ParameterSpec& spec : from.parameters) {
+    const std::size_t dot = spec.name.rfind('.');
+    const std::string layer = spec.name.substr(0, dot);
+    const std::string role = spec.name.substr(dot + 1);
+    mapped(spec.value) =
+        spec.trainable
+            ? builder.weight(layer, role, spec.shape, spec.initializer, spec.fan_in, spec.fan_out)
+            : builder.statistic(layer, role, spec.shape, spec.initializer);
+  }
+  for (const Node& node : from.graph.nodes()) {
+    std::vector<Value> inputs;
+    for (const Value input : node.inputs) inputs.push_back(mapped(input));
+    if (is_product(node) && is_parameter(from, node.inputs[Conv2dOp::In::w]) &&
+        levels.contains(rounded_for(from.graph, node.inputs[Conv2dOp::In::x]).id)) {
+      Value& w = inputs[Conv2dOp::In::w];
+      w = builder.graph().emit(QuantizeWeightsOp(), {w}, node.name);
+    }
+    const std::vector<Value> outputs = builder.copy(node, std::move(inputs));
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      mapped(node.outputs[i]) = outputs[i];
+      round(node.outputs[i], node.name);
+    }
+  }
+  for (const auto& [sequences, lengths] : from.lengths) {
+    made->lengths.emplace(mapped(Value{sequences}).id, mapped(Value{lengths}).id);
+  }
+  made->outputs = from.outputs;
+  for (NetworkOutput& output : made->outputs) output.value = mapped(output.value);
+  return made;
+}
+
+}  // namespace
+
+Model quantize(const Model& model, const Dataset& data, const QuantizeOptions& options) {
+  require(options.samples > 0 && options.batch > 0,
+          "expected at least 1 sample and a batch of at least 1; got {} and {}", options.samples,
+          options.batch);
+  require<DataError>(data.size() > 0, "'{}' has no samples to quantize with", data.info().name);
+  require(quantized_layers(model) == 0, "the model is quantized already");
+  const NetworkDefinition& network = model.state().definition();
+  require(std::ranges::any_of(network.graph.nodes(), is_product),
+          "the network has neither convolutions nor dense layers to quantize");
+  const std::vector<Value> values = rounded_values(network);
+  const std::vector<Range> ranges = ranges_of(model, values, data, options);
+  std::map<int, LevelsAttrs> levels;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    levels.emplace(values[i].id, levels_between(ranges[i].low, ranges[i].high));
+  }
+  const ModelState& state = model.state();
+  Model made(Network(with_batch_named([&] { return rounded(network, levels); })),
+             {.device = "cpu", .threads = model.threads(), .precision = state.options.precision});
+  made.set_weights(model.weights());
+  made.state().class_names = state.class_names;
+  made.state().table = state.table;
+  made.state().series = state.series;
+  made.state().record = state.record;
+  return made;
+}
+
+std::int64_t quantized_layers(const Model& model) {
+  const Graph& graph = model.state().definition().graph;
+  return std::ranges::count_if(graph.nodes(), [&](const Node& node) {
+    return is_product(node) &&
+           op_as<QuantizeWeightsOp>(graph.producer(node.inputs[Conv2dOp::In::w])) != nullptr;
+  });
+}
+
+}  // namespace linnet
