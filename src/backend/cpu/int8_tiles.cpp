@@ -16,9 +16,6 @@
 #endif
 #endif
 
-// Of a lambda: after its parameters.
-#define LINNET_INLINED __attribute__((always_inline))
-
 namespace linnet::cpu {
 namespace {
 
@@ -334,45 +331,60 @@ struct VectorTail {
   __m512 bias;
 };
 
-/// Calls f<i>() for i from 0 to kCount - 1: with constants, sums stay in registers.
-template <int kCount, class F>
-HWY_INLINE void for_each(F&& f) {
-  [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) LINNET_INLINED {
-    (f.template operator()<kIndex>(), ...);
-  }(std::make_integer_sequence<int, kCount>());
-}
+/// The sums of a tile of kRows rows and kVectors vectors of columns.
+template <int kRows, int kVectors>
+struct Sums {
+  HWY_INLINE void load(const std::int32_t* start, std::int64_t columns) {
+#pragma GCC unroll 24
+    for (int i = 0; i < kRows * kVectors; ++i) {
+      const int v = i % kVectors;
+      sums[i] = _mm512_maskz_loadu_epi32(mask_of(columns - v * kLanes), start + v * kLanes);
+    }
+  }
+  HWY_INLINE void store(std::int32_t* to) const {
+#pragma GCC unroll 24
+    for (int i = 0; i < kRows * kVectors; ++i) {
+      _mm512_storeu_si512(to + i / kVectors * kInt8Panel + i % kVectors * kLanes, sums[i]);
+    }
+  }
+  /// Adds `groups` groups of terms; returns the panel's place after them.
+  HWY_INLINE const std::int8_t* add(const std::uint8_t* const (&rows)[kRows], std::int64_t groups,
+                                    const std::int8_t* panel) {
+    for (std::int64_t g = 0; g < groups; ++g, panel += kVectors * kVector) {
+      __m512i w[kVectors];
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) w[v] = _mm512_loadu_si512(panel + v * kVector);
+#pragma GCC unroll 12
+      for (int r = 0; r < kRows; ++r) {
+        std::int32_t bytes = 0;
+        std::memcpy(&bytes, rows[r] + 4 * g, sizeof(bytes));
+        const __m512i x = _mm512_set1_epi32(bytes);
+#pragma GCC unroll 2
+        for (int v = 0; v < kVectors; ++v) {
+          sums[r * kVectors + v] = _mm512_dpbusd_epi32(sums[r * kVectors + v], x, w[v]);
+        }
+      }
+    }
+    return panel;
+  }
+
+  __m512i sums[kRows * kVectors];
+};
 
 template <int kRows, int kVectors>
 void vnni_tile(const Walk& walk, const std::uint8_t* const* rows, const std::int8_t* panel,
-               std::int64_t first, std::int64_t used, std::int64_t row, const Int8Tail& tail) {
-  __m512i sums[kRows * kVectors];
-  for_each<kRows * kVectors>([&]<int i>() LINNET_INLINED {
-    constexpr int v = i % kVectors;
-    sums[i] = _mm512_maskz_loadu_epi32(mask_of(used - v * kLanes), tail.start + first + v * kLanes);
-  });
+               const std::int32_t* start, std::int64_t used, std::int32_t* to) {
+  Sums<kRows, kVectors> sums;
+  sums.load(start, used);
   const std::uint8_t* a[kRows];
-  for_each<kRows>([&]<int r>() LINNET_INLINED { a[r] = rows[r]; });
+#pragma GCC unroll 12
+  for (int r = 0; r < kRows; ++r) a[r] = rows[r];
   for (std::int64_t s = 0; s < walk.segments; ++s) {
-    for (std::int64_t g = 0; g < walk.groups; ++g, panel += kVectors * kVector) {
-      __m512i w[kVectors];
-      for_each<kVectors>(
-          [&]<int v>() LINNET_INLINED { w[v] = _mm512_loadu_si512(panel + v * kVector); });
-      for_each<kRows>([&]<int r>() LINNET_INLINED {
-        std::int32_t bytes = 0;
-        std::memcpy(&bytes, a[r] + 4 * g, sizeof(bytes));
-        const __m512i x = _mm512_set1_epi32(bytes);
-        for_each<kVectors>([&]<int v>() LINNET_INLINED {
-          sums[r * kVectors + v] = _mm512_dpbusd_epi32(sums[r * kVectors + v], x, w[v]);
-        });
-      });
-    }
-    for_each<kRows>([&]<int r>() LINNET_INLINED { a[r] += walk.stride; });
+    panel = sums.add(a, walk.groups, panel);
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r) a[r] += walk.stride;
   }
-  for_each<kVectors>([&]<int v>() LINNET_INLINED {
-    const VectorTail of_vector(tail, first + v * kLanes, used - v * kLanes);
-    for_each<kRows>(
-        [&]<int r>() LINNET_INLINED { of_vector.store(sums[r * kVectors + v], row + r); });
-  });
+  sums.store(to);
 }
 
 void avx512_vnni_product(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
@@ -382,16 +394,22 @@ void avx512_vnni_product(const Int8Rows& a, std::int64_t rows, const std::int8_t
   for_tiles(a, rows, panels, columns, kMost,
             [&](const std::int8_t* panel, std::int64_t first, std::int64_t used, int vectors,
                 std::int64_t row, std::int64_t count) {
+              alignas(64) std::int32_t sums[kMost * kInt8Panel];
               [&]<int... kLess>(std::integer_sequence<int, kLess...>) {
                 (void)((count == kLess + 1 &&
-                        (vectors == 1
-                             ? vnni_tile<kLess + 1, 1>(walk, a.rows + row, panel, first, used, row,
-                                                       tail)
-                             : vnni_tile<kLess + 1, 2>(walk, a.rows + row, panel, first, used, row,
-                                                       tail),
+                        (vectors == 1 ? vnni_tile<kLess + 1, 1>(walk, a.rows + row, panel,
+                                                                tail.start + first, used, sums)
+                                      : vnni_tile<kLess + 1, 2>(walk, a.rows + row, panel,
+                                                                tail.start + first, used, sums),
                          true)) ||
                        ...);
               }(std::make_integer_sequence<int, kMost>());
+              for (int v = 0; v < vectors; ++v) {
+                const VectorTail of_vector(tail, first + v * kLanes, used - v * kLanes);
+                for (std::int64_t r = 0; r < count; ++r) {
+                  of_vector.store(_mm512_load_si512(sums + r * kInt8Panel + v * kLanes), row + r);
+                }
+              }
             });
 }
 

@@ -2,25 +2,48 @@
 #include "ops/pool_int8/pool_int8.h"
 
 #include <algorithm>
+#include <array>
 
 #include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {
 namespace {
 
-void pool_line(const PoolShape& s, const std::uint8_t* image, std::int64_t i, std::uint8_t* y) {
-  const std::int64_t top = i * s.attrs.stride_h - s.attrs.pad_top;
-  for (std::int64_t j = 0; j < s.ow; ++j, y += s.c) {
-    const std::int64_t left = j * s.attrs.stride_w - s.attrs.pad_left;
-    std::fill_n(y, s.c, std::uint8_t{0});
-    for (std::int64_t k = std::max<std::int64_t>(top, 0); k < std::min(top + s.attrs.size_h, s.h);
-         ++k) {
-      for (std::int64_t l = std::max<std::int64_t>(left, 0);
-           l < std::min(left + s.attrs.size_w, s.w); ++l) {
-        const std::uint8_t* x = image + (k * s.w + l) * s.c;
-        for (std::int64_t c = 0; c < s.c; ++c) y[c] = std::max(y[c], x[c]);
+constexpr std::int64_t kChannels = 64;  // of a block, in registers
+
+/// The largest of `count` channels of the windows' pixels; kCount: the number, if it is known.
+template <std::int64_t kCount>
+void pool_pixel(const PoolShape& s, const std::uint8_t* image, Range rows, Range columns,
+                std::int64_t count, std::uint8_t* y) {
+  const std::int64_t channels = kCount > 0 ? kCount : count;
+  std::array<std::uint8_t, kChannels> best{};
+  for (std::int64_t k = rows.begin; k < rows.end; ++k) {
+    for (std::int64_t l = columns.begin; l < columns.end; ++l) {
+      const std::uint8_t* x = image + (k * s.w + l) * s.c;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        std::uint8_t& of = best[static_cast<std::size_t>(c)];
+        of = std::max(of, x[c]);
       }
     }
+  }
+  std::copy_n(best.data(), channels, y);
+}
+
+Range window(std::int64_t output, std::int64_t stride, std::int64_t pad, std::int64_t size,
+             std::int64_t in) {
+  const std::int64_t first = output * stride - pad;
+  return {std::max<std::int64_t>(first, 0), std::min(first + size, in)};
+}
+
+void pool_line(const PoolShape& s, const std::uint8_t* image, std::int64_t i, std::uint8_t* y) {
+  const Range rows = window(i, s.attrs.stride_h, s.attrs.pad_top, s.attrs.size_h, s.h);
+  for (std::int64_t j = 0; j < s.ow; ++j, y += s.c) {
+    const Range columns = window(j, s.attrs.stride_w, s.attrs.pad_left, s.attrs.size_w, s.w);
+    std::int64_t c = 0;
+    for (; c + kChannels <= s.c; c += kChannels) {
+      pool_pixel<kChannels>(s, image + c, rows, columns, kChannels, y + c);
+    }
+    if (c < s.c) pool_pixel<0>(s, image + c, rows, columns, s.c - c, y + c);
   }
 }
 

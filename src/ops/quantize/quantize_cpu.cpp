@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
 #include "backend/cpu/int8_tiles.h"
 #include "backend/cpu/kernel.h"
 #include "ops/quantize/quantize.h"
