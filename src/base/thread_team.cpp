@@ -106,7 +106,11 @@ void ThreadTeam::run(StagedWork& work, Signals signals) {
   }
   const std::lock_guard lock(turn_);
   work_ = &work;
-  const std::uint64_t first = open_stage(0);
+  // While stages have one task, nobody else is worth waking.
+  std::uint64_t first = open_stage(0);
+  for (; !closed(first) && work.tasks(first) == 1; first = open_stage(first + 1)) {
+    work.run(first, 0, 0);
+  }
   if (closed(first)) return;
   for (Part& part : parts_) part.taken.store(0);
   publish(first);

@@ -119,6 +119,29 @@ TEST(ThreadTeam, PassesOverStagesWithoutTasks) {
   }
 }
 
+TEST(ThreadTeam, FirstStagesOfOneTaskRunOnTheCaller) {
+  ThreadTeam team(4);
+  for (const std::vector<std::uint32_t>& tasks :
+       {std::vector<std::uint32_t>{1, 1, 0, 1}, {1, 0, 1, 5, 1}}) {
+    CountedWork work(tasks, 4);
+    const std::thread::id caller = std::this_thread::get_id();
+    int others = 0;
+    work.action = [&](std::uint64_t stage, std::uint32_t /*task*/) {
+      if (stage < 3 && std::this_thread::get_id() != caller) ++others;
+    };
+    team.run(work);
+    EXPECT_EQ(others, 0);
+    EXPECT_TRUE(work.all_ran_once());
+    EXPECT_EQ(work.breaches(), 0);
+  }
+  CountedWork failing({1, 1, 3}, 4);
+  failing.action = [](std::uint64_t stage, std::uint32_t /*task*/) {
+    if (stage == 1) throw std::runtime_error("second");
+  };
+  EXPECT_EQ(thrown_by(team, failing), "second");
+  EXPECT_EQ(failing.total(), 2);
+}
+
 // Plain memory: a stage must see all that the one before it wrote, whoever wrote it.
 TEST(ThreadTeam, HandsMemoryFromStageToStage) {
   constexpr std::uint32_t kTasks = 8;
@@ -257,7 +280,7 @@ TEST(ThreadTeam, EndsWithoutEverHavingRun) {
   }
 }
 
-/// One task, which the caller does while the team's other thread is held between having seen the
+/// Two tasks, which the caller does while the team's other thread is held between having seen the
 /// open stage and asking for a task of it; it is let go when that stage has been closed.
 class StragglerWork final : public StagedWork {
  public:
@@ -270,21 +293,22 @@ class StragglerWork final : public StagedWork {
       straggler_ = true;
       while (!closing_) std::this_thread::yield();
       std::this_thread::sleep_for(1ms);  // the ticket is stored meanwhile
-    } else if (asked_++ > 0) {
-      // The first question opens the stage; the second comes before the caller takes the task.
+    } else if (asked_++ > 1) {
+      // Two questions open the stage; the third comes before the caller takes a task.
       for (int i = 0; i < 100 && !straggler_; ++i) std::this_thread::sleep_for(1ms);
     }
-    return 1;
+    return 2;
   }
   void run(std::uint64_t /*stage*/, std::uint32_t /*task*/, int /*thread*/) override {
     while (!straggler_) std::this_thread::yield();
-    ran_ = true;
+    if (++runs_ == 2) ran_ = true;
   }
   bool ran() const { return ran_; }
 
  private:
   std::thread::id caller_ = std::this_thread::get_id();
   std::atomic<bool> ran_{false};
+  int runs_ = 0;  // by the caller, as what follows
   mutable int asked_ = 0;  // by the caller
   mutable std::atomic<bool> straggler_{false};
   mutable std::atomic<bool> closing_{false};
@@ -311,7 +335,7 @@ TEST(ThreadTeam, EndsWhileAThreadWakes) {
   for (int i = 0; i < 20; ++i) {
     ThreadTeam team(2);
     come_late(team);
-    CountedWork next({1});
+    CountedWork next({2});
     team.run(next);
     ASSERT_TRUE(next.all_ran_once());
   }

@@ -40,7 +40,7 @@ bool is_parameter(const NetworkDefinition& network, Value value) {
 Value rounded_for(const Graph& graph, Value value) {
   const Node* node = graph.producer(value);
   const bool kept = op_as<MaxPool2dOp>(node) != nullptr || op_as<ReshapeOp>(node) != nullptr;
-  return kept ? rounded_for(graph, node->inputs[0]) : value;
+  return kept ? rounded_for(graph, node->inputs[kFirst]) : value;
 }
 
 /// Returns the values that get levels, in order: what products read, the second operand of a sum of
@@ -51,8 +51,8 @@ std::vector<Value> rounded_values(const NetworkDefinition& network) {
   const auto add = [&](Value value) {
     value = rounded_for(graph, value);
     const ValueType& type = graph.type(value);
-    const bool sample = type.dtype == DType::f32 && type.shape.rank() > 1 &&
-                        type.shape[0] == kTemplateBatch;
+    const bool sample =
+        type.dtype == DType::f32 && type.shape.rank() > 1 && type.shape[0] == kTemplateBatch;
     if (sample && std::ranges::find(values, value) == values.end()) values.push_back(value);
   };
   const auto is_norm = [&](Value v) { return op_as<BatchNormOp>(graph.producer(v)) != nullptr; };
@@ -101,13 +101,11 @@ std::vector<Range> ranges_of(const Model& model, const std::vector<Value>& value
   const Dataset samples = calibration_samples(data, options.samples);
   for (std::int64_t first = 0; first < samples.size(); first += options.batch) {
     const std::int64_t end = std::min(first + options.batch, samples.size());
-    const std::vector<Column> columns =
-        copy.predict_all(samples.rows(first, end), options.batch);
+    const std::vector<Column> columns = copy.predict_all(samples.rows(first, end), options.batch);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       for (const float x : columns[i].data.as<float>()) {
         require<DataError>(std::isfinite(x), "the samples {} to {} of '{}' give {} in '{}'", first,
-                           end - 1, data.info().name, x,
-                           watched.graph.info(values[i]).name);
+                           end - 1, data.info().name, x, watched.graph.info(values[i]).name);
         ranges[i].low = std::min(ranges[i].low, static_cast<double>(x));
         ranges[i].high = std::max(ranges[i].high, static_cast<double>(x));
       }

@@ -9,7 +9,8 @@
 namespace linnet::testing {
 
 /// Outputs of 8 samples by a prediction's graph, with the weights of a model.
-inline std::vector<float> run_prediction(Model& model, Graph graph, const std::vector<float>& samples) {
+inline std::vector<float> run_prediction(Model& model, Graph graph,
+                                         const std::vector<float>& samples) {
   ModelState& state = model.state();
   const auto program = state.backend->prepare(std::move(graph), {});
   Memory memory;

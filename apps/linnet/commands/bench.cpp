@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <linnet/quantize.h>
 
 #include <chrono>
 #include <cmath>
@@ -38,6 +39,7 @@ struct BenchOptions {
   std::int64_t shards = 0;
   bool side_by_side = false;
   bool recompute = false;
+  bool int8 = false;
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> warmup;
   std::optional<int> threads;
@@ -94,6 +96,7 @@ Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
   json["mode"] = options.mode;
   json["warmup"] = warmup;
   json["streamed"] = options.streamed();
+  json["int8"] = options.int8;
   json["synthetic"] = data.synthetic.empty() ? Json(false) : Json(true);
   json["last_batch"] = run.samples % job.training.batch == 0 ? "full" : "incomplete, included";
   add_speed(json, run.samples, seconds);
@@ -199,6 +202,7 @@ int bench(BenchOptions options) {
     export_data(splits, options.export_folder, model ? &*model : nullptr);
     return kSuccess;
   }
+  require(options.infer() || !options.int8, "--int8 needs --mode infer");
   require(!options.infer() || !options.wanted.test,
           "--test needs --mode train: --mode infer has no epochs to evaluate");
   Model model(job.network, job.model);  // before the data: a missing device costs no download
@@ -210,6 +214,7 @@ int bench(BenchOptions options) {
   if (job.for_images && sample != job.network.input_shape()) {
     model = Model(network_for(job, sample), job.model);
   }
+  if (options.int8) model = quantize(model, train, {.samples = 64});
   const std::int64_t warmup = *options.warmup;
   CountProgress display("timing", "epochs");
   PassProgress progress;  // none where nobody looks: a callback costs time
@@ -256,6 +261,8 @@ void add_bench(CLI::App& app, Action& action) {
       ->add_option("--batch", o->batch,
                    "Samples in a batch; the workload's published batch size if not given")
       ->check(at_least(1));
+  command->add_flag("--int8", o->int8,
+                    "Quantize the model first, with the ranges of 64 samples; for --mode infer");
   command->add_flag("--recompute", o->recompute,
                     "Compute some values of training twice: less memory");
   command->add_option("--shards", o->shards, "Parts in which training computes a batch")

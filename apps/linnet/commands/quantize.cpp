@@ -39,8 +39,7 @@ int quantize_run(const QuantizeArguments& arguments) {
   require(!std::filesystem::equivalent(run.model, arguments.out, none),
           "-o '{}' would overwrite the model; name another file", arguments.out);
   const RunData loaded = load_run_data(arguments, run, model);
-  const Dataset data =
-      fit_samples(calibration_set(loaded.splits, arguments.data), model);
+  const Dataset data = fit_samples(calibration_set(loaded.splits, arguments.data), model);
   const Model made = quantize(model, data, arguments.quantize);
   made.save(arguments.out);
   const std::int64_t samples = std::min(arguments.quantize.samples, data.size());
@@ -51,11 +50,11 @@ int quantize_run(const QuantizeArguments& arguments) {
                 {"data", data.info().name}});
     return kSuccess;
   }
-  print_out(fmt::format(
-      "{}: {} layers in int8, ranges of {} samples of {}\n"
-      "compare: linnet evaluate {} --data {}\n",
-      arguments.out, quantized_layers(made), samples, data.info().name, arguments.out,
-      arguments.data));
+  print_out(
+      fmt::format("{}: {} layers in int8, ranges of {} samples of {}\n"
+                  "compare: linnet evaluate {} --data {}\n",
+                  arguments.out, quantized_layers(made), samples, data.info().name, arguments.out,
+                  arguments.data));
   return kSuccess;
 }
 
@@ -63,8 +62,8 @@ int quantize_run(const QuantizeArguments& arguments) {
 
 void add_quantize(CLI::App& app, Action& action) {
   auto o = std::make_shared<QuantizeArguments>();
-  CLI::App* command = app.add_subcommand(
-      "quantize", "Writes a model that predicts in 8-bit integers on the CPU");
+  CLI::App* command =
+      app.add_subcommand("quantize", "Writes a model that predicts in 8-bit integers on the CPU");
   command->add_option("RUN", o->run, "A run folder, or a trained model (.safetensors)")->required();
   command->add_option("-o,--output", o->out, "The model file to write")->required();
   add_run_data_options(*command, *o);

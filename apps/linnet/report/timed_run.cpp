@@ -57,25 +57,24 @@ class Pass {
 
   /// Compiles and allocates, and puts a batch of each size where a GPU's run() reads it.
   void prepare() {
-    if (size() >= batch_) copy_and_predict(0, batch_);
+    if (size() >= batch_) predict(0, batch_);
     const std::int64_t rest = size() % batch_;
-    if (rest > 0) copy_and_predict(size() - rest, rest);
+    if (rest > 0) predict(size() - rest, rest);
   }
 
   void run() {
     for (std::int64_t begin = 0; begin < size(); begin += batch_) {
       const std::int64_t count = std::min(batch_, size() - begin);
-      if (streamed_) {
-        copy_and_predict(begin, count);
-        continue;
+      if (streamed_ || on_host_) {
+        predict(begin, count);  // of host memory a CPU copies nothing
+      } else {
+        predictor_.run(count, samples_.dtype());
       }
-      if (on_host_) predictor_.set_input(samples_.rows(begin, begin + count));
-      predictor_.run(count, samples_.dtype());
     }
     predictor_.wait();
   }
 
-  /// Outputs of the last batch that prepare() or a streamed pass predicted.
+  /// Outputs of the last batch that predict() gave.
   bool finite() const {
     return std::ranges::all_of(outputs_.as<float>(), [](float y) { return std::isfinite(y); });
   }
@@ -83,7 +82,7 @@ class Pass {
  private:
   std::int64_t size() const { return samples_.shape()[0]; }
 
-  void copy_and_predict(std::int64_t begin, std::int64_t count) {
+  void predict(std::int64_t begin, std::int64_t count) {
     predictor_.predict(samples_.rows(begin, begin + count), outputs_.rows(0, count));
   }
 

@@ -19,7 +19,7 @@
 namespace linnet::cpu {
 namespace {
 
-constexpr std::int64_t kLanes = 16;       // columns of a vector of 512 bits
+constexpr std::int64_t kLanes = 16;           // columns of a vector of 512 bits
 constexpr std::int64_t kVector = 4 * kLanes;  // its bytes
 
 /// Returns whether columns [column, column + kInt8Panel) fill one vector only.
@@ -123,7 +123,8 @@ void product_by(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
                                                                               panel, sums.data()),
                          true)) ||
                        ...);
-              }(std::make_integer_sequence<int, kMost>());
+              }
+              (std::make_integer_sequence<int, kMost>());
               finish(sums.data(), count, first, used, row, tail);
             });
 }
@@ -202,8 +203,8 @@ struct Avx2Add {
       __m256i sums[kRows];
 #pragma GCC unroll 6
       for (int r = 0; r < kRows; ++r) {
-        sums[r] = _mm256_loadu_si256(
-            reinterpret_cast<const __m256i*>(to + r * kInt8Panel + half * 8));
+        sums[r] =
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(to + r * kInt8Panel + half * 8));
       }
       const std::int8_t* b = panel + half * 32;
       for (std::int64_t s = 0; s < walk.segments; ++s) {
@@ -269,8 +270,9 @@ struct AvxVnniAdd {
     }
 #pragma GCC unroll 12
     for (int i = 0; i < kRows * kHalves; ++i) {
-      _mm256_storeu_si256(
-          reinterpret_cast<__m256i*>(to + i / kHalves * kInt8Panel + i % kHalves * 8), sums[i]);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i / kHalves * kInt8Panel +
+                                                     i % kHalves * 8),
+                          sums[i]);
     }
   }
 };
@@ -403,7 +405,8 @@ void avx512_vnni_product(const Int8Rows& a, std::int64_t rows, const std::int8_t
                                                                 tail.start + first, used, sums),
                          true)) ||
                        ...);
-              }(std::make_integer_sequence<int, kMost>());
+              }
+              (std::make_integer_sequence<int, kMost>());
               for (int v = 0; v < vectors; ++v) {
                 const VectorTail of_vector(tail, first + v * kLanes, used - v * kLanes);
                 for (std::int64_t r = 0; r < count; ++r) {

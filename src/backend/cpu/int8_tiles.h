@@ -51,7 +51,7 @@ struct Int8Tail {
   const std::int32_t* start = nullptr;  ///< what each sum begins with
   const float* factor = nullptr;
   const float* bias = nullptr;
-  const float* residual = nullptr;              ///< null: none of f32
+  const float* residual = nullptr;                ///< null: none of f32
   const std::uint8_t* residual_levels = nullptr;  ///< null: none of levels
   Int8Levels residual_scale = {};
   bool relu = false;

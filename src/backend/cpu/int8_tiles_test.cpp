@@ -26,11 +26,13 @@ class Product {
     };
     const std::int64_t pitch = of.length + 5;
     image_.resize(static_cast<std::size_t>((of.rows + of.segments) * pitch));
-    for (std::uint8_t& x : image_) x = static_cast<std::uint8_t>(whole(0, 9) > 7 ? 255 : whole(0, 255));
+    for (std::uint8_t& x : image_)
+      x = static_cast<std::uint8_t>(whole(0, 9) > 7 ? 255 : whole(0, 255));
     for (std::int64_t r = 0; r < of.rows; ++r) addresses_.push_back(image_.data() + r * pitch);
     rows_ = {addresses_.data(), of.segments, of.length, pitch};
     weights_.resize(static_cast<std::size_t>(of.columns * of.segments * of.length));
-    for (std::int8_t& w : weights_) w = static_cast<std::int8_t>(whole(0, 9) > 6 ? 127 : whole(-127, 127));
+    for (std::int8_t& w : weights_)
+      w = static_cast<std::int8_t>(whole(0, 9) > 6 ? 127 : whole(-127, 127));
     panels_.resize(int8_panel_bytes(groups_, of.columns));
     for (std::int64_t o = 0; o < of.columns; ++o) {
       for (std::int64_t s = 0; s < of.segments; ++s) {
@@ -156,9 +158,10 @@ TEST(Int8Tiles, EveryUnitFinishesToTheSameBits) {
 
 TEST(Int8Tiles, LevelsAreTheNearest) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const std::vector<float> x{0,    0.25F, 0.75F, 1,     -0.5F,     -20,
-                             1000, 1e30F, -1e30F, kInfinity, -kInfinity,
-                             std::numeric_limits<float>::quiet_NaN()};
+  const std::vector<float> x{0,         0.25F,      0.75F,
+                             1,         -0.5F,      -20,
+                             1000,      1e30F,      -1e30F,
+                             kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
   std::vector<std::uint8_t> levels(x.size());
   to_levels(x.data(), static_cast<std::int64_t>(x.size()), {.scale = 0.5F, .zero = 10},
             levels.data());

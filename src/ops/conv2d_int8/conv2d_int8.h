@@ -9,20 +9,21 @@
 namespace linnet {
 
 struct Conv2dInt8Attrs {
-  Conv2dAttrs conv;      ///< without groups and dilation; none or relu, after the residual
-  LevelsAttrs x;         ///< of the images
-  bool norm = false;     ///< whether gamma, beta, running_mean and running_var follow (C_out)
-  double epsilon = 0;    ///< the norm's
-  bool residual = false;  ///< whether a last operand is added before the activation
-  bool residual_u8 = false;     ///< whether that is u8, of `residual_levels`
-  LevelsAttrs residual_levels;
-  bool to_levels = false;       ///< whether the result is rounded to `y`
-  LevelsAttrs y;
+  Conv2dAttrs conv;          ///< without groups and dilation; none or relu, after the residual
+  LevelsAttrs x = {};             ///< of the images
+  bool norm = false;         ///< whether gamma, beta, running_mean and running_var follow (C_out)
+  double epsilon = 0;        ///< the norm's
+  bool residual = false;     ///< whether a last operand is added before the activation
+  bool residual_u8 = false;  ///< whether that is u8, of `residual_levels`
+  LevelsAttrs residual_levels = {};
+  bool to_levels = false;  ///< whether the result is rounded to `y`
+  LevelsAttrs y = {};
   template <class V>
   void fields(V&& visit) {
     const auto levels = [&](std::string_view prefix, LevelsAttrs& of) {
-      of.fields(
-          [&](std::string_view name, auto& field) { visit(std::string(prefix) + std::string(name), field); });
+      of.fields([&](std::string_view name, auto& field) {
+        visit(std::string(prefix) + std::string(name), field);
+      });
     };
     conv.fields(visit);
     levels("x_", x);

@@ -16,8 +16,8 @@ namespace {
 using In = Conv2dInt8Op::In;
 using Out = Conv2dInt8Op::Out;
 
-/// Pixels of a block that are worth reading all weights, and the bytes of its frame at most: half of
-/// the L2 cache.
+/// Pixels of a block that are worth reading all weights, and the bytes of its frame at most: half
+/// of the L2 cache.
 constexpr std::int64_t kBlockPixels = 144;
 constexpr std::int64_t kFrameBytes = 384 * 1024;
 /// More terms than this might overflow a sum.
@@ -30,8 +30,9 @@ Int8Levels levels_of(const LevelsAttrs& attrs) {
   return {.scale = static_cast<float>(attrs.scale), .zero = static_cast<std::int32_t>(attrs.zero)};
 }
 
-/// Images as rows of patches: where they leave the images, or a segment is no multiple of 4 bytes,
-/// in copies of the lines that a block reads, with the level of 0 outside the images.
+/// Images as rows of patches: where they leave the images, or the bytes of a segment are not a
+/// multiple of 4, in copies of the lines that a block reads, with the level of 0 outside the
+/// images.
 class ByteFrames {
  public:
   ByteFrames(const Correlation& correlation, std::uint8_t zero)
@@ -45,7 +46,8 @@ class ByteFrames {
         std::max((kBlockPixels + correlation.columns.out - 1) / correlation.columns.out,
                  rows.kernel > rows.stride ? kBlockLines : 1);
     const std::int64_t line = std::min(rows.stride, rows.kernel) * width() * correlation.c;
-    const std::int64_t fit = std::max<std::int64_t>(kFrameBytes / std::max<std::int64_t>(line, 1), 1);
+    const std::int64_t fit =
+        std::max<std::int64_t>(kFrameBytes / std::max<std::int64_t>(line, 1), 1);
     block_lines_ = std::clamp<std::int64_t>(std::min(wanted, fit), 1,
                                             std::max<std::int64_t>(correlation.lines(), 1));
   }
@@ -210,9 +212,7 @@ class Int8Conv {
   }
 
  private:
-  std::int64_t groups_of_terms() const {
-    return all_.rows.kernel * int8_groups(all_.segment());
-  }
+  std::int64_t groups_of_terms() const { return all_.rows.kernel * int8_groups(all_.segment()); }
   std::int64_t column_groups() const { return (s_.co + width_ - 1) / width_; }
   /// Returns what a channel's sum is multiplied by, and what is added: the bias and the norm.
   std::pair<float, float> affine(const Args& args, std::int64_t o) const {
@@ -221,7 +221,7 @@ class Int8Conv {
     if (!attrs.norm) return {1.0F, before};
     const auto of = [&](Conv2dInt8Op::Norm operand) { return args.in(op_.norm_input(operand))[o]; };
     const float factor = of(Conv2dInt8Op::gamma) / std::sqrt(of(Conv2dInt8Op::running_var) +
-                                                            static_cast<float>(attrs.epsilon));
+                                                             static_cast<float>(attrs.epsilon));
     return {factor, of(Conv2dInt8Op::beta) + (before - of(Conv2dInt8Op::running_mean)) * factor};
   }
   /// The tail of columns from `column` on, of pixels that begin at element `at`.
@@ -267,11 +267,11 @@ std::optional<Kernel> prepare(const NodeView& node) {
   kernel.scratch_bytes = conv.scratch_bytes();
   kernel.packed_bytes = conv.packed_bytes();
   for (std::size_t i = In::w; i < op.residual_input(); ++i) kernel.packed_operands.push_back(i);
-  kernel.packing.push_back(parallel(
-      tasks_for(s.co, conv.pack_cost()), s.co,
-      [=](const Args& args, Range channels) { conv.pack(args, channels); }));
-  kernel.stages.push_back(parallel(
-      conv.tasks(), [=](const Args& args, const Task& task) { conv.run(args, task); }));
+  kernel.packing.push_back(
+      parallel(tasks_for(s.co, conv.pack_cost()), s.co,
+               [=](const Args& args, Range channels) { conv.pack(args, channels); }));
+  kernel.stages.push_back(
+      parallel(conv.tasks(), [=](const Args& args, const Task& task) { conv.run(args, task); }));
   return kernel;
 }
 

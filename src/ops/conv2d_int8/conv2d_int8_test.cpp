@@ -85,8 +85,9 @@ TEST(Conv2dInt8, DenseAgreesWithTheReference) {
 TEST(Conv2dInt8, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(Conv2dInt8Op()), {u8({1, 4, 4, 3}), f32({8, 3, 3, 5})}, "stem"),
             "[conv2d_int8 'stem'] expected 5 input channels; got x=(1, 4, 4, 3), w=(8, 3, 3, 5)");
-  EXPECT_EQ(inference_error(make_op(Conv2dInt8Op()), {f32({1, 4, 4, 3}), f32({8, 3, 3, 3})}, "stem"),
-            "[conv2d_int8 'stem'] expected x of u8 and w of f32; got x=(1, 4, 4, 3), w=(8, 3, 3, 3)");
+  EXPECT_EQ(
+      inference_error(make_op(Conv2dInt8Op()), {f32({1, 4, 4, 3}), f32({8, 3, 3, 3})}, "stem"),
+      "[conv2d_int8 'stem'] expected x of u8 and w of f32; got x=(1, 4, 4, 3), w=(8, 3, 3, 3)");
 }
 
 }  // namespace

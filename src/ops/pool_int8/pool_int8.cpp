@@ -7,7 +7,8 @@ namespace linnet {
 namespace {
 
 void require_levels(std::span<const ValueType> inputs) {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::u8 && inputs[0].shape.rank() == 4,
+  require(inputs.size() == 1 && inputs[kFirst].dtype == DType::u8 &&
+              inputs[kFirst].shape.rank() == 4,
           "expected levels (N, H, W, C) of u8; got {}",
           to_string({"x"}, {inputs.begin(), inputs.end()}));
 }
@@ -22,8 +23,7 @@ std::vector<ValueType> MaxPoolInt8Op::infer(std::span<const ValueType> inputs) c
 
 void MaxPoolInt8Op::reference(const ReferenceArgs& args) const {
   ReferenceTensor winner = args.out(Out::y);
-  MaxPool2dOp(attrs()).reference(
-      {args.inputs, std::array{&args.out(Out::y), &winner}, args.step});
+  MaxPool2dOp(attrs()).reference({args.inputs, std::array{&args.out(Out::y), &winner}, args.step});
 }
 
 std::vector<ValueType> GlobalAvgPoolInt8Op::infer(std::span<const ValueType> inputs) const {

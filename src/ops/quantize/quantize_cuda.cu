@@ -40,8 +40,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   const bool values = node.output_read[Out::y];
   const bool levels = node.output_read[Out::levels];
   return Kernel{.enqueue = [=](const Args& args) {
-    launch(args.stream, "quantize", for_items(elements), round_kernel, of, elements,
-           args.in(In::x), values ? args.out(Out::y) : nullptr,
+    launch(args.stream, "quantize", for_items(elements), round_kernel, of, elements, args.in(In::x),
+           values ? args.out(Out::y) : nullptr,
            levels ? args.out<std::uint8_t>(Out::levels) : nullptr);
   }};
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/passes/passes.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include "plan/passes/overlap_sums.h"
 

@@ -96,7 +96,7 @@ class Rewriting {
     std::vector<ValueType> types{{DType::u8, graph_.shape(product->x)}};
     for (const Value v : product->operands) types.push_back(graph_.type(v));
     if (product->residual) types.push_back(graph_.type(product->residual));
-    const std::vector<ValueType> outputs{graph_.type(node.outputs[0])};
+    const std::vector<ValueType> outputs{graph_.type(node.outputs[kFirst])};
     return supports_(Conv2dInt8Op(product->attrs), types, outputs);
   }
 
@@ -105,7 +105,7 @@ class Rewriting {
     if (graph_.info(value).storage != Storage::arena) return false;
     return std::ranges::all_of(graph_.nodes(), [&](const Node& node) {
       if (std::ranges::find(node.inputs, value) == node.inputs.end()) return true;
-      if (keeps_levels(graph_, node)) return all_take_levels(node.outputs[0], attrs);
+      if (keeps_levels(graph_, node)) return all_take_levels(node.outputs[kFirst], attrs);
       const std::optional<Product> product = product_of(graph_, node);
       if (!product) return op_as<GlobalAvgPoolOp>(&node) != nullptr;
       if (product->x == value) return product_takes(node, attrs);
@@ -116,7 +116,8 @@ class Rewriting {
 
   void rewrite(std::size_t n) {
     const Node node = graph_.nodes()[n];
-    const std::optional<Levels> x = node.inputs.empty() ? std::nullopt : levels_of(node.inputs[0]);
+    const std::optional<Levels> x =
+        node.inputs.empty() ? std::nullopt : levels_of(node.inputs[kFirst]);
     if (!x) return;
     if (keeps_levels(graph_, node)) {
       keep_levels(n, node, *x);
@@ -132,7 +133,7 @@ class Rewriting {
   }
 
   void keep_levels(std::size_t n, const Node& node, const Levels& x) {
-    const Value y = node.outputs[0];
+    const Value y = node.outputs[kFirst];
     if (!all_take_levels(y, x.attrs)) return;
     OpPtr op = node.op;
     if (const auto* pool = op_as<MaxPool2dOp>(&node)) {
@@ -158,7 +159,7 @@ class Rewriting {
       inputs.push_back(residual ? residual->value : product.residual);
     }
     graph_.rewrite(n, std::make_shared<Conv2dInt8Op>(product.attrs), std::move(inputs),
-                   {node.outputs[0]});
+                   {node.outputs[kFirst]});
   }
 
   /// A product whose result is only rounded to levels writes these itself.

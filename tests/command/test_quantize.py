@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+import unittest
+
+import command
+
+
+class Quantize(command.CommandTest):
+    def accuracy(self, model):
+        return self.run_json("evaluate", model, "--data", self.folder / "patterns")["metrics"]["accuracy"]
+
+    def test_the_copy_is_a_model_like_any_other(self):
+        _, folder = self.train()
+        data, out = self.folder / "patterns", self.folder / "int8.safetensors"
+        summary = self.run_json("quantize", folder, "--data", data, "--samples", 50, "-o", out)
+        self.assertEqual((summary["samples"], summary["layers"] > 0), (50, True))
+        self.assertAlmostEqual(self.accuracy(out), self.accuracy(folder), delta=0.02)
+        printed, _ = self.run_linnet("predict", out, data / "t10k-images-idx3-ubyte")
+        self.assertTrue(printed)
+        self.assert_error("the model is quantized already", "quantize", out, "--data", data, "-o",
+                          self.folder / "again.safetensors")
+
+    def test_what_is_wrong_is_said(self):
+        _, folder = self.train()
+        data, model = self.folder / "patterns", folder / "model.safetensors"
+        self.assert_error(f"-o '{model}' would overwrite the model; name another file", "quantize", folder, "--data",
+                          data, "-o", model)
+        self.assert_error("--int8 needs --mode infer", "bench", "mnist-cnn", "--int8", "--samples", 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
