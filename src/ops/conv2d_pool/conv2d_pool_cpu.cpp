@@ -99,7 +99,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const int parts = sample_parts(s.n);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(parts * sums);
-  kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats + kConvPoolSlack);
+  const std::int64_t image_floats = images.floats + kConvPoolSlack;
+  kernel.scratch_bytes = 2 * sizeof(float) * static_cast<std::size_t>(image_floats);
   kernel.stages.push_back(
       over_samples(sample_cost(s),
                    {s.n,
@@ -114,7 +115,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                         conv_pool_backward(images.sample, image, args.in(In::dy) + n * outputs,
                                            args.in(In::y) + n * outputs,
                                            args.in<std::uint8_t>(In::winner) + n * outputs, dw,
-                                           dw + taps * s.co);
+                                           dw + taps * s.co, image + image_floats);
                       }
                     }}));
   const int adders = tasks_for(taps + 1, 0.3 * static_cast<double>(parts * s.co));

@@ -30,8 +30,10 @@ void conv_pool_forward(const ConvPoolSample& sample, const float* image, const f
 /// Floats after the image that conv_pool_backward() may read, whatever they are.
 inline constexpr int kConvPoolSlack = 7;
 
-/// Adds one sample's part to dw (taps, C_out) and db (C_out).
+/// Adds one sample's part to dw (taps, C_out) and db (C_out). `scratch` takes another such image,
+/// with its slack.
 void conv_pool_backward(const ConvPoolSample& sample, const float* image, const float* dy,
-                        const float* y, const std::uint8_t* winner, float* dw, float* db);
+                        const float* y, const std::uint8_t* winner, float* dw, float* db,
+                        float* scratch);
 
 }  // namespace linnet::cpu

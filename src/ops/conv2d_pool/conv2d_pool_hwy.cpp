@@ -438,6 +438,98 @@ HWY_INLINE void backward_3x3(D d, const ConvPoolSample& s, std::int64_t c0, cons
   for (int t = 0; t < 9; ++t) hn::StoreU(sums[t], d, dw + t * s.out_channels + c0);
   hn::StoreU(bias, d, db + c0);
 }
+
+/// Puts the channels that lie side by side in `image` one after the other: (C, rows, columns).
+HWY_INLINE void to_planes(const float* image, std::int64_t pixels, std::int64_t channels,
+                          float* planes) {
+  const LongTag d;
+  std::int64_t i = 0;
+  if (channels == 3) {
+    for (; i + 16 <= pixels; i += 16) {
+      hn::Vec<LongTag> red;
+      hn::Vec<LongTag> green;
+      hn::Vec<LongTag> blue;
+      hn::LoadInterleaved3(d, image + 3 * i, red, green, blue);
+      hn::StoreU(red, d, planes + i);
+      hn::StoreU(green, d, planes + pixels + i);
+      hn::StoreU(blue, d, planes + 2 * pixels + i);
+    }
+  }
+  for (; i < pixels; ++i) {
+    for (std::int64_t c = 0; c < channels; ++c) planes[c * pixels + i] = image[i * channels + c];
+  }
+}
+
+/// backward_channels() of a square kernel, one input channel at a time, whose plane has rows of
+/// `row` floats: of two rows of a patch, 8 floats each are one vector, in which each output channel
+/// looks up its winner's.
+template <int kSize, class D>
+HWY_INLINE void backward_plane(D d, const ConvPoolSample& s, std::int64_t c0, std::int64_t channel,
+                               const float* plane, std::int64_t row, const float* dy,
+                               const float* y, const std::uint8_t* winner, float* dw, float* db) {
+  using V = hn::Vec<D>;
+  static_assert(kSize + 1 <= 8);
+  const hn::RebindToSigned<D> integers;
+  const hn::Half<D> half;
+  const auto tap = [&](int k, int t) {
+    return dw + (k * s.kernel_row + t * s.channels + channel) * s.out_channels + c0;
+  };
+  V sums[kSize][kSize];
+  for (int k = 0; k < kSize; ++k) {
+    for (int t = 0; t < kSize; ++t) sums[k][t] = hn::LoadU(d, tap(k, t));
+  }
+  V bias = hn::LoadU(d, db + c0);
+  for (std::int64_t i = 0; i < s.pooled_h; ++i) {
+    for (std::int64_t j = 0; j < s.pooled_w; ++j) {
+      const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c0;
+      const auto [dz, won] = load_won(d, dy + at, winner + at);
+      V g = dz;
+      if (s.relu) g = hn::IfThenElseZero(hn::Gt(hn::LoadU(d, y + at), hn::Zero(d)), g);
+      if (channel == 0) bias = hn::Add(bias, g);
+      // Winners 0 to 3 begin at floats 0, 1, 8 and 9 of the two rows.
+      const auto first =
+          hn::Add(hn::And(won, hn::Set(integers, 1)),
+                  hn::ShiftLeft<2>(hn::And(won, hn::Set(integers, 2))));
+      const float* x = plane + 2 * i * row + 2 * j;
+      HWY_UNROLL(8)
+      for (int k = 0; k < kSize; ++k) {
+        const V rows = hn::Combine(d, hn::LoadU(half, x + (k + 1) * row),
+                                   hn::LoadU(half, x + k * row));
+        HWY_UNROLL(8)
+        for (int t = 0; t < kSize; ++t) {
+          const auto pixel = hn::IndicesFromVec(d, hn::Add(first, hn::Set(integers, t)));
+          sums[k][t] = hn::MulAdd(g, hn::TableLookupLanes(rows, pixel), sums[k][t]);
+        }
+      }
+    }
+  }
+  for (int k = 0; k < kSize; ++k) {
+    for (int t = 0; t < kSize; ++t) hn::StoreU(sums[k][t], d, tap(k, t));
+  }
+  hn::StoreU(bias, d, db + c0);
+}
+
+/// Returns whether backward_planes() takes the kernel.
+HWY_INLINE bool takes_planes(const ConvPoolSample& s, std::int64_t size) {
+  return s.kernel_h == size && s.kernel_row == size * s.channels && s.out_channels % 16 == 0;
+}
+
+template <int kSize>
+void backward_planes(const ConvPoolSample& sample, const float* image, const float* dy,
+                     const float* y, const std::uint8_t* winner, float* dw, float* db,
+                     float* scratch) {
+  const ConvPoolSample s = sample;  // which stores cannot change
+  const std::int64_t row = s.row / s.channels;
+  const std::int64_t pixels = (2 * s.pooled_h + kSize - 1) * row;
+  if (s.channels > 1) to_planes(image, pixels, s.channels, scratch);
+  const float* planes = s.channels > 1 ? scratch : image;
+  for (std::int64_t c = 0; c < s.out_channels; c += 16) {
+    for (std::int64_t channel = 0; channel < s.channels; ++channel) {
+      backward_plane<kSize>(LongTag(), s, c, channel, planes + channel * pixels, row, dy, y, winner,
+                            dw, db);
+    }
+  }
+}
 #endif
 
 /// A 3x3 kernel, whose sums are in registers together.
@@ -468,10 +560,20 @@ void Forward(const ConvPoolSample& s, const float* image, const float* w, const 
 }
 
 void Backward(const ConvPoolSample& s, const float* image, const float* dy, const float* y,
-              const std::uint8_t* winner, float* dw, float* db) {
+              const std::uint8_t* winner, float* dw, float* db, float* scratch) {
   const auto is = [&](std::int64_t rows, std::int64_t row) {
     return s.kernel_h == rows && s.kernel_row == row;
   };
+#if LINNET_LONG_VECTORS
+  if (s.channels > 1 && takes_planes(s, 3)) {
+    return backward_planes<3>(s, image, dy, y, winner, dw, db, scratch);
+  }
+  if (takes_planes(s, 5)) {
+    return backward_planes<5>(s, image, dy, y, winner, dw, db, scratch);
+  }
+#else
+  (void)scratch;
+#endif
   if (is(3, 3)) return backward(s, image, dy, y, winner, dw, db);
   if (is(3, 9)) return backward_winners<3, 9>(s, image, dy, y, winner, dw, db);
   if (is(5, 5)) return backward_winners<5, 5>(s, image, dy, y, winner, dw, db);
@@ -501,8 +603,9 @@ void conv_pool_forward(const ConvPoolSample& sample, const float* image, const f
 }
 
 void conv_pool_backward(const ConvPoolSample& sample, const float* image, const float* dy,
-                        const float* y, const std::uint8_t* winner, float* dw, float* db) {
-  HWY_DYNAMIC_DISPATCH(Backward)(sample, image, dy, y, winner, dw, db);
+                        const float* y, const std::uint8_t* winner, float* dw, float* db,
+                        float* scratch) {
+  HWY_DYNAMIC_DISPATCH(Backward)(sample, image, dy, y, winner, dw, db, scratch);
 }
 
 }  // namespace linnet::cpu
