@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "backend/cpu/panel_product.h"
@@ -143,6 +144,17 @@ struct Sums {
   using Rest = Sums<kRows - 1, D, kVectors>;
 
   static HWY_INLINE Sums filled(const Row& row) { return {Rest::filled(row), row}; }
+  /// Row i is make(i).
+  template <class Make>
+  static HWY_INLINE Sums made(Make make) {
+    return {Rest::made(make), make(kRows - 1)};
+  }
+  /// Calls f(i, row).
+  template <class F>
+  HWY_INLINE void each(F f) const {
+    rest.each(f);
+    f(kRows - 1, last);
+  }
   template <class Places>
   static HWY_INLINE Sums load(const Places& places, std::int64_t columns) {
     return {Rest::load(places, columns), Row::load(places.at(kRows - 1), columns)};
@@ -156,7 +168,7 @@ struct Sums {
   template <class A>
   HWY_INLINE void add(const A& a, std::int64_t term, const Row& b) {
     rest.add(a, term, b);
-    last.add(hn::Set(D(), a(kRows - 1, term)), b);
+    last.add(a.template factor<D>(kRows - 1, term), b);
   }
 
   Rest rest;
@@ -168,6 +180,12 @@ struct Sums<0, D, kVectors> {
   using Row = Vectors<D, kVectors>;
 
   static HWY_INLINE Sums filled(const Row&) { return {}; }
+  template <class Make>
+  static HWY_INLINE Sums made(Make) {
+    return {};
+  }
+  template <class F>
+  HWY_INLINE void each(F) const {}
   template <class Places>
   static HWY_INLINE Sums load(const Places&, std::int64_t) {
     return {};
@@ -205,13 +223,42 @@ HWY_INLINE void prefetch(const StridedPlaces& next, std::int64_t columns) {
 
 template <int kRows>
 struct RowAddresses {
-  HWY_INLINE float operator()(int row, std::int64_t term) const { return rows[row][term]; }
+  template <class D>
+  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
+    return hn::Set(D(), rows[row][term]);
+  }
+  const float* rows[kRows];
+};
+
+/// Two neighbouring terms of a row, in turns.
+template <int kRows>
+struct PairAddresses {
+  template <class D>
+  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
+    using Pairs = hn::RepartitionToWide<D>;
+    double pair;  // of two floats
+    std::memcpy(&pair, rows[row] + term, sizeof pair);
+    return hn::BitCast(D(), hn::Set(Pairs(), pair));
+  }
+  const float* rows[kRows];
+};
+
+/// A term that has no neighbour, and zeros.
+template <int kRows>
+struct LastTerm {
+  template <class D>
+  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
+    return hn::OddEven(hn::Zero(D()), hn::Set(D(), rows[row][term]));
+  }
   const float* rows[kRows];
 };
 
 template <int kRows>
 struct TileAddress {
-  HWY_INLINE float operator()(int row, std::int64_t term) const { return tile[term * kRows + row]; }
+  template <class D>
+  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
+    return hn::Set(D(), tile[term * kRows + row]);
+  }
   const float* tile;
 };
 
@@ -290,6 +337,70 @@ struct PanelPass {
     }
   }
 };
+
+#if HWY_TARGET <= HWY_AVX3
+/// A panel of half a vector, whose rows are taken two by two: lane 2 j sums the first terms of each
+/// pair for column j, lane 2 j + 1 the second ones, and the two are added at the end.
+template <>
+struct PanelPass<Panel<Half, 1>> {
+  using Row = Vectors<Whole, 1>;
+  static constexpr int kRows = rows_of(1);
+
+  /// Lanes 0, 8, 1, 9, ...: the two rows of the panel in turns.
+  static HWY_INLINE Row in_turns(hn::Vec<Whole> rows) {
+    HWY_ALIGN static constexpr std::int32_t kOrder[16] = {0, 8,  1, 9,  2, 10, 3, 11,
+                                                          4, 12, 5, 13, 6, 14, 7, 15};
+    return {hn::TableLookupLanes(rows, hn::SetTableIndices(Whole(), kOrder)), {}};
+  }
+  static HWY_INLINE Row with_zeros(hn::Vec<Half> row) {
+    return in_turns(hn::ZeroExtendVector(Whole(), row));
+  }
+  static HWY_INLINE Row begun(const float* from, std::int64_t columns) {
+    return with_zeros(Vectors<Half, 1>::load(from, columns).first);
+  }
+
+  template <class Sums>
+  static HWY_INLINE void add_terms(Sums& sums, PairAddresses<kRows>& from, std::int64_t length,
+                                   const float* b) {
+    std::int64_t t = 0;
+    for (; t + 2 <= length; t += 2, b += 2 * lanes<Half>()) {
+      sums.add(from, t, in_turns(hn::LoadU(Whole(), b)));
+    }
+    if (t == length) return;
+    LastTerm<kRows> last;
+    std::copy_n(from.rows, kRows, last.rows);
+    sums.add(last, t, with_zeros(hn::LoadU(Half(), b)));
+  }
+
+  void operator()(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
+                  const float* panel, std::int64_t skipped, std::int64_t columns,
+                  const float* start, bool first, std::int64_t c_offset, float* const* c) const {
+    const Row filled = start == nullptr ? Row::zero() : begun(start + c_offset, columns);
+    for (std::int64_t i0 = 0; i0 < rows; i0 += kRows) {
+      const ListedPlaces places{c, i0, rows, c_offset};
+      auto sums = Sums<kRows, Whole, 1>::filled(filled);
+      if (!first) {
+        sums = Sums<kRows, Whole, 1>::made(
+            [&](int i) HWY_ATTR { return begun(places.at(i), columns); });
+      }
+      PairAddresses<kRows> from;
+      for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + block.offset;
+      const float* b = panel;
+      for (std::int64_t s = 0; s < block.segments; ++s) {
+        add_terms(sums, from, block.length, b);
+        for (auto& address : from.rows) address += a.stride;
+        b += (block.length + skipped) * lanes<Half>();
+      }
+      sums.each([&](int i, const Row& row) HWY_ATTR {
+        if (!places.has(i)) return;
+        const auto both = hn::Add(row.first, hn::Shuffle2301(row.first));
+        const auto ends = hn::LowerHalf(Half(), hn::ConcatEven(Whole(), both, both));
+        Vectors<Half, 1>{ends, {}}.store(places.at(i), columns);
+      });
+    }
+  }
+};
+#endif
 
 template <class Kind>
 struct TilePass {
