@@ -36,15 +36,12 @@ Images padded_images(const Conv2dPoolAttrs& attrs, const ConvShape& s) {
           (s.h + c.pad_top + c.pad_bottom) * row};
 }
 
-/// Puts image n, with zeros around it, into `to`.
-void pad(const Conv2dPoolAttrs& attrs, const ConvShape& s, const Images& images, const float* x,
-         float* to) {
+/// Puts an image into `to`, whose border is left as it is.
+void put_image(const Conv2dPoolAttrs& attrs, const ConvShape& s, const Images& images,
+               const float* x, float* to) {
   const Conv2dAttrs& c = attrs.conv;
-  std::fill_n(to, images.floats, 0.0F);
-  for (std::int64_t i = 0; i < s.h; ++i) {
-    std::copy_n(x + i * s.w * s.c, s.w * s.c,
-                to + (c.pad_top + i) * images.sample.row + c.pad_left * s.c);
-  }
+  put_inside(x, s.h, s.w * s.c, to + c.pad_top * images.sample.row + c.pad_left * s.c,
+             images.sample.row);
 }
 
 double sample_cost(const ConvShape& s) { return s.flops_per_sample() / 60.0; }
@@ -58,6 +55,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const Images images = padded_images(attrs, s);
   const std::int64_t taps = images.sample.taps();
   const std::int64_t outputs = images.sample.pooled_h * images.sample.pooled_w * s.co;
+  const bool padded = images.floats > s.in_pixels() * s.c;
   Kernel kernel;
   // Weights as (taps, C_out), then the bias.
   kernel.packed_bytes = sizeof(float) * static_cast<std::size_t>((taps + 1) * s.co);
@@ -75,9 +73,11 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       over_samples(s.n, sample_cost(s), {In::x}, {Out::y, Out::winner},
                    [=](const Args& args, const Task& task, Range samples) {
                      auto* image = reinterpret_cast<float*>(task.scratch);
+                     if (padded) std::fill_n(image, images.floats, 0.0F);
                      for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-                       pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
-                       conv_pool_forward(images.sample, image, args.pack(),
+                       const float* x = args.in(In::x) + n * s.in_pixels() * s.c;
+                       if (padded) put_image(attrs, s, images, x, image);
+                       conv_pool_forward(images.sample, padded ? image : x, args.pack(),
                                          args.pack() + taps * s.co, args.out(Out::y) + n * outputs,
                                          args.out<std::uint8_t>(Out::winner) + n * outputs);
                      }
@@ -110,8 +110,10 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                       auto* image = reinterpret_cast<float*>(task.scratch);
                       float* dw = args.work() + block.part * sums;
                       if (block.begins) std::fill_n(dw, sums, 0.0F);
+                      std::fill_n(image, images.floats, 0.0F);
                       for (std::int64_t n = block.samples.begin; n < block.samples.end; ++n) {
-                        pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
+                        put_image(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c,
+                                  image);
                         conv_pool_backward(images.sample, image, args.in(In::dy) + n * outputs,
                                            args.in(In::y) + n * outputs,
                                            args.in<std::uint8_t>(In::winner) + n * outputs, dw,

@@ -23,6 +23,10 @@ struct ConvPoolSample {
 /// Returns whether the loops exist for this kernel.
 bool conv_pool_has(std::int64_t kernel_h, std::int64_t kernel_row);
 
+/// Copies `rows` rows of `width` floats to rows that begin `to_row` floats apart.
+void put_inside(const float* x, std::int64_t rows, std::int64_t width, float* to,
+                std::int64_t to_row);
+
 /// w (taps, C_out), b (C_out): y and winner (PH, PW, C_out).
 void conv_pool_forward(const ConvPoolSample& sample, const float* image, const float* w,
                        const float* b, float* y, std::uint8_t* winner);

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "ops/conv2d_pool/conv2d_pool_cpu.h"
 #include "ops/pool2d/winner_hwy.h"
@@ -211,6 +212,15 @@ HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0,
 using Tag = hn::CappedTag<float, 8>;
 
 #if LINNET_LONG_VECTORS
+/// Calls f(how many, a constant) for windows side by side: three at once, whose 12 sums hide the
+/// latency of an addition, but two by two what would leave a single one.
+template <class F>
+HWY_INLINE void for_windows(std::int64_t windows, F f) {
+  for (; windows > 4 || windows == 3; windows -= 3) f(std::integral_constant<int, 3>());
+  for (; windows >= 2; windows -= 2) f(std::integral_constant<int, 2>());
+  if (windows == 1) f(std::integral_constant<int, 1>());
+}
+
 /// The weights of a 3x3 kernel over one channel, all in registers.
 template <class D>
 struct Weights3x3 {
@@ -251,6 +261,78 @@ HWY_INLINE void windows_3x3(D d, const ConvPoolSample& s, const float* x,
   }
 }
 
+/// Adds what one row of an image, from x on, gives to the upper or the lower results of windows of a
+/// square kernel, or to both: each value of it is read once for all taps.
+template <int kWindows, int kSize, int kChannels, bool kUpper, bool kLower, class D>
+HWY_INLINE void add_row(D d, const float* x, const float* w, std::int64_t out_channels,
+                        hn::Vec<D> (&sums)[kWindows][4]) {
+  using V = hn::Vec<D>;
+  constexpr int kPixels = 2 * kWindows + kSize - 1;
+  const float* above = w - kSize * kChannels * out_channels;  // the row of weights before
+  for (int c = 0; c < kChannels; ++c) {
+    V pixels[kPixels];
+    for (int p = 0; p < kPixels; ++p) pixels[p] = hn::Set(d, x[p * kChannels + c]);
+    for (int t = 0; t < kSize; ++t) {
+      const std::int64_t tap = (t * kChannels + c) * out_channels;
+      if constexpr (kUpper) {
+        const V weight = hn::LoadU(d, w + tap);
+        for (int n = 0; n < kWindows; ++n) {
+          sums[n][0] = hn::MulAdd(pixels[2 * n + t], weight, sums[n][0]);
+          sums[n][1] = hn::MulAdd(pixels[2 * n + t + 1], weight, sums[n][1]);
+        }
+      }
+      if constexpr (kLower) {
+        const V weight = hn::LoadU(d, above + tap);
+        for (int n = 0; n < kWindows; ++n) {
+          sums[n][2] = hn::MulAdd(pixels[2 * n + t], weight, sums[n][2]);
+          sums[n][3] = hn::MulAdd(pixels[2 * n + t + 1], weight, sums[n][3]);
+        }
+      }
+    }
+  }
+}
+
+/// kWindows pooled pixels side by side, from pixel `at` of y on, of a square kernel.
+template <int kWindows, int kSize, int kChannels, class D>
+HWY_INLINE void windows_square(D d, const ConvPoolSample& s, const float* x, const float* w,
+                               hn::Vec<D> bias, std::int64_t at, float* y, std::uint8_t* winner) {
+  hn::Vec<D> sums[kWindows][4];
+  for (auto& window : sums) {
+    for (auto& sum : window) sum = bias;
+  }
+  const std::int64_t row = kSize * kChannels * s.out_channels;
+  add_row<kWindows, kSize, kChannels, true, false>(d, x, w, s.out_channels, sums);
+  HWY_UNROLL(1)
+  for (int k = 1; k < kSize; ++k) {
+    add_row<kWindows, kSize, kChannels, true, true>(d, x + k * s.row, w + k * row, s.out_channels,
+                                                    sums);
+  }
+  add_row<kWindows, kSize, kChannels, false, true>(d, x + kSize * s.row, w + kSize * row,
+                                                   s.out_channels, sums);
+  for (int n = 0; n < kWindows; ++n) {
+    const std::int64_t to = (at + n) * s.out_channels;
+    store_window(d, s.relu, sums[n], y + to, winner + to);
+  }
+}
+
+/// forward_channels() of a square kernel.
+template <int kSize, int kChannels, class D>
+HWY_INLINE void forward_square(D d, const ConvPoolSample& sample, std::int64_t c0,
+                               const float* image, const float* w, const float* b, float* y,
+                               std::uint8_t* winner) {
+  const ConvPoolSample s = sample;  // which stores of winners cannot change
+  const hn::Vec<D> bias = hn::LoadU(d, b + c0);
+  for (std::int64_t i = 0; i < s.pooled_h; ++i) {
+    const float* x = image + 2 * i * s.row;
+    std::int64_t at = i * s.pooled_w;
+    for_windows(s.pooled_w, [&](auto count) HWY_ATTR {
+      windows_square<count(), kSize, kChannels>(d, s, x, w + c0, bias, at, y + c0, winner + c0);
+      at += count();
+      x += 2 * count() * kChannels;
+    });
+  }
+}
+
 /// forward_channels() of a 3x3 kernel over one channel.
 template <class D>
 HWY_INLINE void forward_3x3(D d, const ConvPoolSample& sample, std::int64_t c0, const float* image,
@@ -286,7 +368,12 @@ void forward(const ConvPoolSample& s, const float* image, const float* w, const 
         continue;
       }
     }
-    forward_channels<2, 1, kRows, kRow>(LongTag(), s, c, image, w, b, y, winner);
+    constexpr int kChannels = kRow / kRows;
+    if (s.channels == kChannels) {
+      forward_square<kRows, kChannels>(LongTag(), s, c, image, w, b, y, winner);
+    } else {
+      forward_channels<2, 1, kRows, kRow>(LongTag(), s, c, image, w, b, y, winner);
+    }
   }
 #else
   for (; c + 2 * lanes <= s.out_channels; c += 2 * lanes) {
@@ -548,6 +635,22 @@ void backward(const ConvPoolSample& s, const float* image, const float* dy, cons
   }
 }
 
+void PutInside(const float* x, std::int64_t rows, std::int64_t width, float* to,
+               std::int64_t to_row) {
+  const Tag d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  for (std::int64_t i = 0; i < rows; ++i, x += width, to += to_row) {
+    if (width < lanes) {
+      std::copy_n(x, width, to);
+      continue;
+    }
+    for (std::int64_t j = 0; j < width; j += lanes) {  // the last one may overlap the one before
+      const std::int64_t at = std::min(j, width - lanes);
+      hn::StoreU(hn::LoadU(d, x + at), d, to + at);
+    }
+  }
+}
+
 void Forward(const ConvPoolSample& s, const float* image, const float* w, const float* b, float* y,
              std::uint8_t* winner) {
   const auto is = [&](std::int64_t rows, std::int64_t row) {
@@ -589,12 +692,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace linnet::cpu {
 
+HWY_EXPORT(PutInside);
 HWY_EXPORT(Forward);
 HWY_EXPORT(Backward);
 
 bool conv_pool_has(std::int64_t kernel_h, std::int64_t kernel_row) {
   return (kernel_h == 3 && (kernel_row == 3 || kernel_row == 9)) ||
          (kernel_h == 5 && (kernel_row == 5 || kernel_row == 15));
+}
+
+void put_inside(const float* x, std::int64_t rows, std::int64_t width, float* to,
+                std::int64_t to_row) {
+  HWY_DYNAMIC_DISPATCH(PutInside)(x, rows, width, to, to_row);
 }
 
 void conv_pool_forward(const ConvPoolSample& sample, const float* image, const float* w,

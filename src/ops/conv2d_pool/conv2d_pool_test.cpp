@@ -29,6 +29,7 @@ const std::vector<Case> kCases{
     {"1 to 16 5x5 odd", {2, 9, 8, 1}, {16, 5, 5, 1}, 1},
     {"3 to 16 3x3", {2, 6, 8, 3}, {16, 3, 3, 3}, 1},
     {"3 to 32 5x5", {2, 8, 11, 3}, {32, 5, 5, 3}, 0},
+    {"3 to 16 5x5 one window", {2, 7, 6, 3}, {16, 5, 5, 3}, 0},
 };
 
 OpPtr conv_pool(std::int64_t pad, bool bias, Activation activation) {
