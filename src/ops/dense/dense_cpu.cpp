@@ -113,7 +113,7 @@ Kernel grad_weight_kernel(const Dims& e, RowSums sums) {
 /// units.
 std::vector<Candidate> thin_or(const Dims& e, const std::function<Kernel()>& thin,
                                std::vector<Candidate> others) {
-  if (e.units > 2 * kThinUnits) return others;
+  if (e.units > kMostThinUnits) return others;
   const auto place = e.units <= kThinUnits ? others.begin() : others.end();
   others.insert(place, {"thin", thin});
   return others;

@@ -15,6 +15,8 @@ struct ThinShape {
 
 /// Up to where these loops were measured to win over oneDNN's sgemm (docs/cpu.md).
 inline constexpr std::int64_t kThinUnits = 32;
+/// What they take at most.
+inline constexpr std::int64_t kMostThinUnits = 2 * kThinUnits;
 
 /// Computes y (N, units) = x wᵀ
 void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y);
