@@ -6,6 +6,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/dense/thin_products_hwy.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -115,18 +116,28 @@ struct Combination {
   std::int64_t along = 0;
 };
 
-/// kRows rows of out, kVectors vectors of features.
+/// Terms that are summed at once: their columns stay in the L1 cache for all rows of out.
+constexpr std::int64_t kTermsTogether = 128;
+
+/// kRows rows of out, kVectors vectors of features. With `fetch`, the features after these are
+/// fetched meanwhile.
 template <int kRows, int kVectors>
-HWY_INLINE void combine(const Combination& c, const float* coefficient, const float* m,
-                        float* out) {
+HWY_INLINE void combine(const Combination& c, const float* coefficient, const float* m, bool add,
+                        bool fetch, float* out) {
   const Tag d;
   V sums[kRows][kVectors];
-  for (auto& row : sums) {
-    for (V& sum : row) sum = hn::Zero(d);
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) {
+      sums[r][v] = add ? hn::LoadU(d, out + r * c.features + v * lanes()) : hn::Zero(d);
+    }
   }
   for (std::int64_t k = 0; k < c.terms; ++k) {
+    const float* row = m + k * c.features;
     V values[kVectors];
-    for (int v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, m + k * c.features + v * lanes());
+    for (int v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, row + v * lanes());
+    if (fetch) {
+      for (int v = kVectors; v < 2 * kVectors; ++v) hwy::Prefetch(row + v * lanes());
+    }
     for (int r = 0; r < kRows; ++r) {
       const V factor = hn::Set(d, coefficient[r * c.across + k * c.along]);
       for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, values[v], sums[r][v]);
@@ -139,38 +150,46 @@ HWY_INLINE void combine(const Combination& c, const float* coefficient, const fl
   }
 }
 
-/// All rows of kVectors vectors of features: these columns of m stay in the first cache
-/// meanwhile.
+/// All rows of kVectors vectors of features.
 template <int kRows, int kVectors>
 HWY_INLINE void combine_columns(const Combination& c, const float* coefficient, const float* m,
-                                float* out) {
+                                bool add, float* out) {
+  const bool fetch = c.terms == kTermsTogether;
   std::int64_t i = 0;
   for (; i + kRows <= c.count; i += kRows) {
-    combine<kRows, kVectors>(c, coefficient + i * c.across, m, out + i * c.features);
+    combine<kRows, kVectors>(c, coefficient + i * c.across, m, add, fetch && i == 0,
+                             out + i * c.features);
   }
   for (; i < c.count; ++i) {
-    combine<1, kVectors>(c, coefficient + i * c.across, m, out + i * c.features);
+    combine<1, kVectors>(c, coefficient + i * c.across, m, add, false, out + i * c.features);
   }
 }
 
 /// Features [begin, end), kRows rows at once.
 template <int kRows>
-HWY_INLINE void combine_all(const Combination& c, const float* coefficient, const float* m,
+HWY_INLINE void combine_all(const Combination& all, const float* coefficient, const float* m,
                             std::int64_t begin, std::int64_t end, float* out) {
-  std::int64_t f = begin;
-  for (; f + 2 * lanes() <= end; f += 2 * lanes()) {
-    combine_columns<kRows, 2>(c, coefficient, m + f, out + f);
-  }
-  for (; f + lanes() <= end; f += lanes()) {
-    combine_columns<kRows, 1>(c, coefficient, m + f, out + f);
-  }
-  for (; f < end; ++f) {
-    for (std::int64_t i = 0; i < c.count; ++i) {
-      float sum = 0;
-      for (std::int64_t k = 0; k < c.terms; ++k) {
-        sum += coefficient[i * c.across + k * c.along] * m[k * c.features + f];
+  constexpr int kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 4 : 2;
+  for (std::int64_t k0 = 0; k0 == 0 || k0 < all.terms; k0 += kTermsTogether) {
+    Combination c = all;
+    c.terms = std::min(kTermsTogether, all.terms - k0);
+    const float* factors = coefficient + k0 * c.along;
+    const float* from = m + k0 * c.features;
+    std::int64_t f = begin;
+    for (; f + kVectors * lanes() <= end; f += kVectors * lanes()) {
+      combine_columns<kRows, kVectors>(c, factors, from + f, k0 > 0, out + f);
+    }
+    for (; f + lanes() <= end; f += lanes()) {
+      combine_columns<kRows, 1>(c, factors, from + f, k0 > 0, out + f);
+    }
+    for (; f < end; ++f) {
+      for (std::int64_t i = 0; i < c.count; ++i) {
+        float sum = k0 > 0 ? out[i * c.features + f] : 0;
+        for (std::int64_t k = 0; k < c.terms; ++k) {
+          sum += factors[i * c.across + k * c.along] * from[k * c.features + f];
+        }
+        out[i * c.features + f] = sum;
       }
-      out[i * c.features + f] = sum;
     }
   }
 }
