@@ -100,6 +100,9 @@ std::vector<Case> cases() {
       {{30, 7, 6, 20},  // tiles of 2x2 outputs that the border cuts
        {21, 3, 3, 20},
        {.pad_top = 1, .pad_left = 2, .pad_right = 1}},
+      {{57, 10, 9, 20},  // tiles of 4x4 outputs that the border cuts
+       {37, 3, 3, 20},
+       {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
       {{2, 14, 13, 50},  // more terms than one block sums
        {26, 3, 3, 50},
        {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
@@ -161,10 +164,10 @@ TEST(ConvEngines, AgreeWithIm2col) {
     }
   }
   EXPECT_GT(taken[0], 0);
-  EXPECT_EQ(taken[1], 3 * 16);  // all without groups and dilation
+  EXPECT_EQ(taken[1], 3 * 17);  // all without groups and dilation
   EXPECT_GT(taken[2], 0);
   EXPECT_EQ(taken[3], 3 * 2);  // of 20 images and of 17
-  EXPECT_EQ(taken[4], 3 * 2);  // of 30 images, and of two large ones
+  EXPECT_EQ(taken[4], 3 * 3);  // of 57 and of 30 images, and of two large ones
   // oneDNN's own engines depend on the processor: none is promised.
   RecordProperty("onednn", taken[5]);
 }
@@ -216,30 +219,34 @@ TEST(ConvEngines, Bf16TilesAgreeWithIm2colOnRoundedOperands) {
 /// Its transforms add and subtract before and after the products: a few roundings, no more.
 TEST(ConvEngines, WinogradIsAFewRoundingsFromDirectSums) {
   constexpr double kOfLargest = 4e-6;
-  const ConvShape s = conv_shape({.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1},
-                                 {16, 12, 12, 64}, {64, 3, 3, 64}, "");
-  const Data x = random_data(s.n * s.in_pixels() * s.c, 1);
-  const Data w = random_data(s.weights(), 2);
-  const Data dz = random_data(s.n * s.out_pixels() * s.co, 3);
-  const auto expect_near = [&](const Data& actual, const Data& expected, const char* what) {
-    double largest = 0;
-    double off = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
-      off = std::max(off, std::abs(static_cast<double>(actual[i]) - expected[i]));
-    }
-    EXPECT_LE(off, kOfLargest * largest) << what;
+  const auto check = [](std::int64_t images) {
+    const ConvShape s = conv_shape({.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1},
+                                   {images, 12, 12, 64}, {64, 3, 3, 64}, "");
+    const Data x = random_data(s.n * s.in_pixels() * s.c, 1);
+    const Data w = random_data(s.weights(), 2);
+    const Data dz = random_data(s.n * s.out_pixels() * s.co, 3);
+    const auto expect_near = [&](const Data& actual, const Data& expected, const char* what) {
+      double largest = 0;
+      double off = 0;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
+        off = std::max(off, std::abs(static_cast<double>(actual[i]) - expected[i]));
+      }
+      EXPECT_LE(off, kOfLargest * largest) << what << " of " << images << " images";
+    };
+    const ConvEngine& fast = winograd_engine();
+    const ConvEngine& plain = direct_engine();
+    const auto outputs = static_cast<std::int64_t>(dz.size());
+    const auto inputs = static_cast<std::int64_t>(x.size());
+    expect_near(run(*fast.forward(s, {}), x, w, outputs), run(*plain.forward(s, {}), x, w, outputs),
+                "forward");
+    expect_near(run(*fast.grad_input(s), dz, w, inputs), run(*plain.grad_input(s), dz, w, inputs),
+                "grad_input");
+    expect_near(run(*fast.grad_weight(s), x, dz, s.weights()),
+                run(*plain.grad_weight(s), x, dz, s.weights()), "grad_weight");
   };
-  const ConvEngine& fast = winograd_engine();
-  const ConvEngine& plain = direct_engine();
-  const auto outputs = static_cast<std::int64_t>(dz.size());
-  const auto inputs = static_cast<std::int64_t>(x.size());
-  expect_near(run(*fast.forward(s, {}), x, w, outputs), run(*plain.forward(s, {}), x, w, outputs),
-              "forward");
-  expect_near(run(*fast.grad_input(s), dz, w, inputs), run(*plain.grad_input(s), dz, w, inputs),
-              "grad_input");
-  expect_near(run(*fast.grad_weight(s), x, dz, s.weights()),
-              run(*plain.grad_weight(s), x, dz, s.weights()), "grad_weight");
+  check(16);  // tiles of 2x2 outputs
+  check(64);  // of 4x4
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3x3 kernels at stride 1 by Winograd's F(2x2, 3x3): tiles of 4x4 pixels, transformed to 16 points,
-// whose channels are multiplied point by point; 2x2 outputs of a tile are their transform.
+// 3x3 kernels at stride 1 by Winograd's F(2x2, 3x3) and F(4x4, 3x3): tiles of 4x4 or 6x6 pixels,
+// transformed to as many points, whose channels are multiplied point by point; the outputs of a
+// tile are their transform.
 #include "ops/conv2d/winograd_cpu.h"
 
 #include <array>
@@ -15,7 +16,6 @@
 namespace linnet::cpu {
 namespace {
 
-constexpr std::int64_t kPoints = kWinogradPoints;
 constexpr std::int64_t kTaps = 9;
 
 /// A block's points of one operand: they should leave room in the L2 cache.
@@ -28,43 +28,47 @@ constexpr std::int64_t point_stride(std::int64_t floats) {
   return (floats / kLine + 2) * kLine;
 }
 
-/// Tiles of 2x2 outputs, and the 4x4 inputs that each reads.
+/// Tiles of side x side outputs, and the inputs that each reads.
 struct Tiling {
   std::int64_t n = 0, in_h = 0, in_w = 0, out_h = 0, out_w = 0;
   std::int64_t pad_top = 0, pad_left = 0;
+  std::int64_t side = 2;
 
-  std::int64_t rows() const { return (out_h + 1) / 2; }
-  std::int64_t columns() const { return (out_w + 1) / 2; }
-  std::int64_t count() const { return n * rows() * columns(); }
-
-  /// Addresses of the 4x4 inputs of a tile, `zeros` outside of the images (N, H, W, channels).
-  std::array<const float*, 16> inputs(const float* images, std::int64_t channels, std::int64_t tile,
-                                      const float* zeros) const {
-    return window<4>(images, channels, tile, in_h, in_w, pad_top, pad_left, zeros);
-  }
-  /// Addresses of the 2x2 outputs, null outside.
   template <class T>
-  std::array<T*, 4> outputs(T* images, std::int64_t channels, std::int64_t tile,
-                            T* outside = nullptr) const {
-    return window<2>(images, channels, tile, out_h, out_w, 0, 0, outside);
+  using Addresses = std::array<T*, kMostWinogradPoints>;
+
+  std::int64_t rows() const { return (out_h + side - 1) / side; }
+  std::int64_t columns() const { return (out_w + side - 1) / side; }
+  std::int64_t count() const { return n * rows() * columns(); }
+  std::int64_t points() const { return winograd_points(side); }
+
+  /// Addresses of the inputs of a tile, `zeros` outside of the images (N, H, W, channels).
+  Addresses<const float> inputs(const float* images, std::int64_t channels, std::int64_t tile,
+                                const float* zeros) const {
+    return window(side + 2, images, channels, tile, in_h, in_w, pad_top, pad_left, zeros);
+  }
+  /// Addresses of the outputs, null outside.
+  template <class T>
+  Addresses<T> outputs(T* images, std::int64_t channels, std::int64_t tile,
+                       T* outside = nullptr) const {
+    return window(side, images, channels, tile, out_h, out_w, 0, 0, outside);
   }
 
  private:
-  template <int kSize, class T>
-  std::array<T*, kSize * kSize> window(T* images, std::int64_t channels, std::int64_t tile,
-                                       std::int64_t h, std::int64_t w, std::int64_t top,
-                                       std::int64_t left, T* outside) const {
+  template <class T>
+  Addresses<T> window(std::int64_t size, T* images, std::int64_t channels, std::int64_t tile,
+                      std::int64_t h, std::int64_t w, std::int64_t top, std::int64_t left,
+                      T* outside) const {
     const std::int64_t image = tile / (rows() * columns());
-    const std::int64_t first_y = tile / columns() % rows() * 2 - top;
-    const std::int64_t first_x = tile % columns() * 2 - left;
-    std::array<T*, kSize * kSize> found;
-    for (std::int64_t i = 0; i < kSize; ++i) {
-      for (std::int64_t j = 0; j < kSize; ++j) {
-        const std::int64_t y = first_y + i;
-        const std::int64_t x = first_x + j;
+    const std::int64_t first_y = tile / columns() % rows() * side - top;
+    const std::int64_t first_x = tile % columns() * side - left;
+    Addresses<T> found;
+    auto to = found.begin();
+    for (std::int64_t y = first_y; y < first_y + size; ++y) {
+      T* row = images + (image * h + y) * w * channels;
+      for (std::int64_t x = first_x; x < first_x + size; ++x, ++to) {
         const bool inside = y >= 0 && y < h && x >= 0 && x < w;
-        found[static_cast<std::size_t>(i * kSize + j)] =
-            inside ? images + ((image * h + y) * w + x) * channels : outside;
+        *to = inside ? row + x * channels : outside;
       }
     }
     return found;
@@ -83,6 +87,15 @@ bool takes(const ConvShape& s, std::int64_t few_tiles = kFewTiles) {
          s.n * ((s.oh + 1) / 2) * ((s.ow + 1) / 2) >= few_tiles;
 }
 
+/// Returns the tiles of 4x4 outputs where there are fewer products, and twice as many tiles as the
+/// smaller ones want, since weights have twice as many points.
+Tiling large_tiles(Tiling small, std::int64_t few_tiles = kFewTiles) {
+  Tiling large = small;
+  large.side = 4;
+  const bool fewer = 8 * large.count() * large.points() < 7 * small.count() * small.points();
+  return fewer && large.count() >= 2 * few_tiles ? large : small;
+}
+
 Tiling forward_tiling(const ConvShape& s) {
   return {s.n, s.h, s.w, s.oh, s.ow, s.attrs.pad_top, s.attrs.pad_left};
 }
@@ -92,19 +105,23 @@ Tiling backward_tiling(const ConvShape& s) {
   return {s.n, s.oh, s.ow, s.h, s.w, 2 - s.attrs.pad_top, 2 - s.attrs.pad_left};
 }
 
-/// Returns the dims of transformed weights: (C_out, 16, point_stride(C)).
-std::int64_t channel_points(const ConvShape& s) { return kPoints * point_stride(s.c); }
+/// Transformed weights (C_out, points, point_stride(C)).
+struct WeightTransform {
+  const ConvShape& s;
+  std::int64_t side = 2;
 
-/// The weights' points at `to`, of output channels [begin, end).
-void transform_weights(const ConvShape& s, const float* w, bool turned, Range channels, float* to) {
-  for (std::int64_t o = channels.begin; o < channels.end; ++o) {
-    std::array<const float*, kTaps> taps;
-    for (std::int64_t k = 0; k < kTaps; ++k) {
-      taps[static_cast<std::size_t>(k)] = w + (o * kTaps + (turned ? kTaps - 1 - k : k)) * s.c;
+  std::int64_t channel() const { return winograd_points(side) * point_stride(s.c); }
+  /// The weights' points at `to`, of output channels [begin, end).
+  void run(const float* w, bool turned, Range channels, float* to) const {
+    for (std::int64_t o = channels.begin; o < channels.end; ++o) {
+      std::array<const float*, kTaps> taps;
+      for (std::int64_t k = 0; k < kTaps; ++k) {
+        taps[static_cast<std::size_t>(k)] = w + (o * kTaps + (turned ? kTaps - 1 - k : k)) * s.c;
+      }
+      winograd_weights(side, taps.data(), s.c, to + o * channel(), point_stride(s.c));
     }
-    winograd_weights(taps.data(), s.c, to + o * channel_points(s), point_stride(s.c));
   }
-}
+};
 
 /// Points of tiles times points of weights, `terms` channels to `columns` ones.
 class Products {
@@ -113,27 +130,29 @@ class Products {
       : tiling_(tiling),
         terms_(terms),
         columns_(columns),
-        block_(
-            std::clamp<std::int64_t>(kBlockFloats / (kPoints * terms) / 12 * 12, 48, kTaskTiles)),
+        task_tiles_(tiling.side == 2 ? 96 : 48),
+        block_(std::clamp<std::int64_t>(block_floats() / (points() * terms) / kUnit * kUnit,
+                                        tiling.side == 2 ? 48 : 24, task_tiles_)),
         groups_(static_cast<int>((columns + kGroup - 1) / kGroup)) {
     for (int g = 0; g < groups_; ++g) {
       offsets_.push_back(panel_floats_);
-      panel_floats_ += kPoints * align_up(panel_floats(terms, group(g).size()));
+      panel_floats_ += static_cast<std::size_t>(points()) * point_floats(g);
     }
     constexpr int kEnough = 32;  // tasks, for which tiles are worth transforming again
     constexpr int kGroupsAtLeast = 2;
-    const double tile = 2.0 * static_cast<double>(kPoints * terms * columns);
+    const double tile = 2.0 * static_cast<double>(points() * terms * columns);
     tile_tasks_ =
-        static_cast<int>(std::clamp<std::int64_t>(tiling.count() / kTaskTiles, 1,
+        static_cast<int>(std::clamp<std::int64_t>(tiling.count() / task_tiles_, 1,
                                                   tasks_for(tiling.count(), conv_cost(tile))));
     column_tasks_ = std::clamp((kEnough + tile_tasks_ - 1) / tile_tasks_, 1,
                                std::max(groups_ / kGroupsAtLeast, 1));
   }
 
+  const Tiling& tiling() const { return tiling_; }
+  std::int64_t points() const { return tiling_.points(); }
   std::size_t panels() const { return panel_floats_; }
   std::size_t scratch_bytes() const {
-    return 2 * align_up(sizeof(float*) * static_cast<std::size_t>(kPoints * block_)) +
-           sizeof(float) * (points_floats() + sums_floats() + align_up(zeros()));
+    return 2 * list_bytes() + sizeof(float) * (points_floats() + sums_floats() + align_up(zeros()));
   }
   int tasks() const { return tile_tasks_ * column_tasks_; }
 
@@ -143,77 +162,96 @@ class Products {
       const StridedMatrix part{b.data + group(g).begin * b.column_stride, b.term_stride,
                                b.column_stride};
       pack_panels(part, 0, terms_, terms_, group(g).size(),
-                  panels + offsets_[static_cast<std::size_t>(g)] + p * point_floats(g));
+                  panels + offsets_[static_cast<std::size_t>(g)] +
+                      static_cast<std::size_t>(p) * point_floats(g));
     }
   }
 
   /// Task `index` of tasks().
   void run(const float* images, const float* panels, const ConvTail& tail, const float* bias,
            float* to, int index, std::byte* scratch) const {
-    const std::size_t list = align_up(sizeof(float*) * static_cast<std::size_t>(kPoints * block_));
     auto** rows = reinterpret_cast<const float**>(scratch);
-    auto** places = reinterpret_cast<float**>(scratch + list);
-    float* points = reinterpret_cast<float*>(scratch + 2 * list);
-    float* sums = points + points_floats();
+    auto** places = reinterpret_cast<float**>(scratch + list_bytes());
+    float* points_at = reinterpret_cast<float*>(scratch + 2 * list_bytes());
+    float* sums = points_at + points_floats();
     float* outside = sums + sums_floats();
     std::fill_n(outside, terms_, 0.0F);
-    for (std::int64_t i = 0; i < kPoints * block_; ++i) {
-      rows[i] = points + i / block_ * input_stride() + i % block_ * terms_;
-      places[i] = sums + i * kSumColumns;
+    for (std::int64_t i = 0; i < points() * block_; ++i) {
+      rows[i] = points_at + i / block_ * input_stride() + i % block_ * terms_;
+      places[i] = sums + i / block_ * sum_stride() + i % block_ * kGroup;
     }
-    const Range tiles = split(tiling_.count(), tile_tasks_, index / column_tasks_);
+    // Whole rows of the products' tiles.
+    const Range units =
+        split((tiling_.count() + kUnit - 1) / kUnit, tile_tasks_, index / column_tasks_);
+    const Range tiles{units.begin * kUnit, std::min(units.end * kUnit, tiling_.count())};
     const Range groups = split(groups_, column_tasks_, index % column_tasks_);
     for (std::int64_t t0 = tiles.begin; t0 < tiles.end; t0 += block_) {
       const std::int64_t count = std::min(block_, tiles.end - t0);
       for (std::int64_t t = 0; t < count; ++t) {
         const auto window = tiling_.inputs(images, terms_, t0 + t, outside);
-        winograd_input(window.data(), terms_, points + t * terms_, input_stride());
+        winograd_input(tiling_.side, window.data(), terms_, points_at + t * terms_,
+                       input_stride());
       }
       for (int g = static_cast<int>(groups.begin); g < groups.end; ++g) {
         const Range part = group(g);
         const float* from = panels + offsets_[static_cast<std::size_t>(g)];
-        for (std::int64_t p = 0; p < kPoints; ++p) {
-          panel_product({rows + p * block_, 1, terms_, 0}, count, from + p * point_floats(g),
-                        part.size(), nullptr, places + p * block_);
+        for (std::int64_t p = 0; p < points(); ++p) {
+          panel_product({rows + p * block_, 1, terms_, 0}, count,
+                        from + static_cast<std::size_t>(p) * point_floats(g), part.size(), nullptr,
+                        places + p * block_);
         }
         for (std::int64_t t = 0; t < count; ++t) {
-          auto pixels = tiling_.outputs(to, columns_, t0 + t);
-          for (float*& pixel : pixels) {
-            if (pixel != nullptr) pixel += part.begin;
-          }
-          winograd_output(sums + t * kSumColumns, block_ * kSumColumns, part.size(), pixels.data());
-          for (float* pixel : pixels) {
-            if (pixel == nullptr) continue;
-            add_bias_and_activate(pixel, 1, part.size(), tail.bias ? bias + part.begin : nullptr,
-                                  tail.activation);
-          }
+          store_tile(sums + t * kGroup, t0 + t, part, tail,
+                     tail.bias ? bias + part.begin : nullptr, to);
         }
       }
     }
   }
 
  private:
-  /// Columns that are multiplied at once, about, and at most.
+  /// Columns that are multiplied at once, at most.
   static constexpr std::int64_t kGroup = 32;
-  static constexpr std::int64_t kSumColumns = 48;
-  /// Tiles of a task, at least, so that it reads the weights for many.
-  static constexpr std::int64_t kTaskTiles = 96;
+  /// Tiles that a product takes together.
+  static constexpr std::int64_t kUnit = 12;
 
+  std::int64_t block_floats() const { return tiling_.side == 2 ? kBlockFloats : 2 * kBlockFloats; }
   Range group(int g) const { return column_lines(columns_, groups_, g); }
   std::size_t point_floats(int g) const { return align_up(panel_floats(terms_, group(g).size())); }
   std::int64_t input_stride() const { return point_stride(block_ * terms_); }
+  std::int64_t sum_stride() const { return point_stride(block_ * kGroup); }
+  std::size_t list_bytes() const {
+    return align_up(sizeof(float*) * static_cast<std::size_t>(points() * block_));
+  }
   std::size_t points_floats() const {
-    return align_up(static_cast<std::size_t>(kPoints * input_stride()));
+    return align_up(static_cast<std::size_t>(points() * input_stride()));
   }
   std::size_t sums_floats() const {
-    return align_up(static_cast<std::size_t>(kPoints * block_ * kSumColumns));
+    return align_up(static_cast<std::size_t>(points() * sum_stride()));
   }
   std::size_t zeros() const { return static_cast<std::size_t>(terms_); }
+
+  /// The columns `part` of a tile's outputs, whose points lie at `sums`.
+  void store_tile(const float* sums, std::int64_t tile, Range part, const ConvTail& tail,
+                  const float* bias, float* to) const {
+    auto pixels = tiling_.outputs(to, columns_, tile);
+    for (float*& pixel : pixels) {
+      if (pixel != nullptr) pixel += part.begin;
+    }
+    winograd_output(tiling_.side, sums, sum_stride(), part.size(), pixels.data());
+    for (std::int64_t i = 0; i < tiling_.side; ++i) {
+      float** row = pixels.data() + i * tiling_.side;
+      const std::int64_t inside = std::count_if(row, row + tiling_.side,
+                                                [](const float* p) { return p != nullptr; });
+      if (inside == 0) continue;
+      add_bias_and_activate(row[0], inside, part.size(), bias, tail.activation, columns_);
+    }
+  }
 
   Tiling tiling_;
   std::int64_t terms_;
   std::int64_t columns_;
-  std::int64_t block_;  ///< tiles
+  std::int64_t task_tiles_;  ///< at least, so that a task reads the weights for many
+  std::int64_t block_;       ///< tiles
   int groups_;
   int tile_tasks_ = 1;
   int column_tasks_ = 1;  ///< for each of those, a part of the groups
@@ -226,7 +264,9 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
                        const ConvTail& tail) {
   using In = Conv2dOp::In;
   using Out = Conv2dOp::Out;
-  const auto points = align_up(static_cast<std::size_t>(s.co * channel_points(s)));
+  const std::int64_t side = products.tiling().side;
+  const std::int64_t channel = WeightTransform{s, side}.channel();
+  const auto points = align_up(static_cast<std::size_t>(s.co * channel));
   const int transformers = tasks_for(s.co, 6.0 * static_cast<double>(s.c));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * points;
@@ -234,12 +274,11 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
   kernel.packed_operands = {Conv2dOp::In::w};
   kernel.scratch_bytes = products.scratch_bytes();
   kernel.packing.push_back(parallel(transformers, s.co, [=](const Args& args, Range range) {
-    transform_weights(s, args.in(In::w), turned, range, args.work());
+    WeightTransform{s, side}.run(args.in(In::w), turned, range, args.work());
   }));
   kernel.packing.push_back(
-      parallel(static_cast<int>(kPoints), [=](const Args& args, const Task& task) {
+      parallel(static_cast<int>(products.points()), [=](const Args& args, const Task& task) {
         const float* point = args.work() + task.index * point_stride(s.c);
-        const std::int64_t channel = channel_points(s);
         const StridedMatrix b =
             turned ? StridedMatrix{point, channel, 1} : StridedMatrix{point, 1, channel};
         products.pack(task.index, b, args.pack());
@@ -252,13 +291,21 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
 }
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
-  if (!takes(s, tail.keeps_weights ? kFewTilesOfKept : kFewTiles)) return std::nullopt;
-  return products_kernel(s, {forward_tiling(s), s.c, s.co}, false, tail);
+  const std::int64_t few = tail.keeps_weights ? kFewTilesOfKept : kFewTiles;
+  if (!takes(s, few)) return std::nullopt;
+  return products_kernel(s, {large_tiles(forward_tiling(s), few), s.c, s.co}, false, tail);
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
-  return products_kernel(s, {backward_tiling(s), s.co, s.c}, true, {});
+  return products_kernel(s, {large_tiles(backward_tiling(s)), s.co, s.c}, true, {});
+}
+
+/// Larger tiles, where all points of dw stay in the L2 cache beside those of a block.
+Tiling gradient_tiling(const ConvShape& s) {
+  constexpr std::int64_t kMostSums = std::int64_t{160} << 10;
+  const Tiling small = forward_tiling(s);
+  return s.c * s.co * winograd_points(4) > kMostSums ? small : large_tiles(small);
 }
 
 /// Sums over tiles of their points' products: the points of dw.
@@ -266,12 +313,14 @@ class WeightPoints {
  public:
   explicit WeightPoints(const ConvShape& s)
       : s_(s),
-        tiling_(forward_tiling(s)),
-        block_(std::clamp<std::int64_t>(2 * kBlockFloats / (kPoints * (s.c + s.co)) / 8 * 8, 16,
-                                        128)) {}
+        tiling_(gradient_tiling(s)),
+        block_(std::clamp<std::int64_t>(2 * kBlockFloats / (points() * (s.c + s.co)) / 8 * 8,
+                                        tiling_.side == 2 ? 16 : 32, 128)) {}
 
+  std::int64_t side() const { return tiling_.side; }
+  std::int64_t points() const { return tiling_.points(); }
   std::int64_t tiles() const { return tiling_.count(); }
-  std::int64_t floats() const { return kPoints * s_.co * s_.c; }
+  std::int64_t floats() const { return points() * s_.co * s_.c; }
   std::int64_t outputs() const { return s_.co; }
   std::size_t scratch_bytes() const {
     return lines_bytes() + sizeof(float) * (input_floats() + output_floats() + tile_part() +
@@ -291,15 +340,15 @@ class WeightPoints {
       const std::int64_t count = std::min(block_, tiles.end - t0);
       for (std::int64_t t = 0; t < count; ++t) {
         const auto window = tiling_.inputs(x, s_.c, t0 + t, zeros);
-        winograd_input(window.data(), s_.c, inputs + t * s_.c, input_stride());
+        winograd_input(side(), window.data(), s_.c, inputs + t * s_.c, input_stride());
         auto pixels = tiling_.outputs<const float>(dz, s_.co, t0 + t, zeros);
         for (const float*& pixel : pixels) {
           if (pixel != zeros) pixel += co.begin;
         }
-        winograd_output_transposed(pixels.data(), co.size(), outputs + t * co.size(),
+        winograd_output_transposed(side(), pixels.data(), co.size(), outputs + t * co.size(),
                                    output_stride());
       }
-      for (std::int64_t p = 0; p < kPoints; ++p) {
+      for (std::int64_t p = 0; p < points(); ++p) {
         for (std::int64_t t = 0; t < count; ++t)
           lines[t] = outputs + p * output_stride() + t * co.size();
         pack_tiles(lines, count, co.size(), packed_tiles);
@@ -318,10 +367,10 @@ class WeightPoints {
   std::int64_t input_stride() const { return point_stride(block_ * s_.c); }
   std::int64_t output_stride() const { return point_stride(block_ * s_.co); }
   std::size_t input_floats() const {
-    return align_up(static_cast<std::size_t>(kPoints * input_stride()));
+    return align_up(static_cast<std::size_t>(points() * input_stride()));
   }
   std::size_t output_floats() const {
-    return align_up(static_cast<std::size_t>(kPoints * output_stride()));
+    return align_up(static_cast<std::size_t>(points() * output_stride()));
   }
   std::size_t tile_part() const { return align_up(tile_floats(block_, s_.co)); }
   std::size_t panel_part() const { return align_up(panel_floats(block_, s_.c)); }
@@ -346,7 +395,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * points.floats());
   kernel.scratch_bytes =
-      std::max(points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(kPoints * s.c));
+      std::max(points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(points.points() * s.c));
   kernel.stages.push_back(parallel(tasks * channel_tasks, [=](const Args& args, const Task& task) {
     const int part = task.index / channel_tasks;
     points.run(args.in(In::x), args.in(In::dz), split(points.tiles(), tasks, part),
@@ -357,7 +406,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
       parallel(adders, s.co, [=](const Args& args, const Task& task, Range channels) {
         auto* sums = reinterpret_cast<float*>(task.scratch);
         for (std::int64_t o = channels.begin; o < channels.end; ++o) {
-          for (std::int64_t p = 0; p < kPoints; ++p) {
+          for (std::int64_t p = 0; p < points.points(); ++p) {
             add_partials(args.work() + (p * s.co + o) * s.c, tasks, points.floats(), {0, s.c},
                          sums + p * s.c);
           }
@@ -365,7 +414,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
           for (std::int64_t k = 0; k < kTaps; ++k) {
             taps[static_cast<std::size_t>(k)] = args.out(Out::dw) + (o * kTaps + k) * s.c;
           }
-          winograd_weights_transposed(sums, s.c, s.c, taps.data());
+          winograd_weights_transposed(points.side(), sums, s.c, s.c, taps.data());
         }
       }));
   return kernel;

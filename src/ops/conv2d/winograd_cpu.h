@@ -5,33 +5,37 @@
 
 namespace linnet::cpu {
 
-// The transforms of Winograd's minimal filtering F(2x2, 3x3) (Lavin and Gray, 2016): 16 products a
-// channel give 2x2 outputs of a 3x3 kernel, instead of 36. Vectors run over channels, at least
-// kWinogradChannels of them.
+// The transforms of Winograd's minimal filtering F(m x m, 3x3) (Lavin and Gray, 2016) for a `side` m
+// of 2 or 4: 16 or 36 products a channel give 2x2 or 4x4 outputs of a 3x3 kernel, instead of 36 or
+// 144. A tile reads (m + 2) x (m + 2) pixels, and has as many points. Vectors run over channels, at
+// least kWinogradChannels of them.
 
 inline constexpr std::int64_t kWinogradChannels = 16;
-inline constexpr int kWinogradPoints = 16;
+constexpr std::int64_t winograd_points(std::int64_t side) { return (side + 2) * (side + 2); }
+inline constexpr std::int64_t kMostWinogradPoints = winograd_points(4);
 
-/// Computes out[p] = (Bᵀ d B)[p]: d are the addresses of 4x4 pixels of `channels`; point p of the
-/// transform goes to out + p * stride.
-void winograd_input(const float* const* d, std::int64_t channels, float* out, std::int64_t stride);
+/// Computes out[p] = (Bᵀ d B)[p]: d are the addresses of a tile's pixels of `channels`; point p of
+/// the transform goes to out + p * stride.
+void winograd_input(std::int64_t side, const float* const* d, std::int64_t channels, float* out,
+                    std::int64_t stride);
 
-/// Computes y = Aᵀ m A: point p of m lies at m + p * stride; y are the addresses of 2x2 pixels,
+/// Computes y = Aᵀ m A: point p of m lies at m + p * stride; y are the addresses of m x m pixels,
 /// null where there is none.
-void winograd_output(const float* m, std::int64_t stride, std::int64_t channels, float* const* y);
+void winograd_output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
+                     float* const* y);
 
-/// Computes out[p] = (A dy Aᵀ)[p], the transpose of winograd_output(): dy are the addresses of 2x2
+/// Computes out[p] = (A dy Aᵀ)[p], the transpose of winograd_output(): dy are the addresses of m x m
 /// pixels.
-void winograd_output_transposed(const float* const* dy, std::int64_t channels, float* out,
-                                std::int64_t stride);
+void winograd_output_transposed(std::int64_t side, const float* const* dy, std::int64_t channels,
+                                float* out, std::int64_t stride);
 
 /// Computes out[p] = (G g Gᵀ)[p]: g are the addresses of 3x3 taps.
-void winograd_weights(const float* const* g, std::int64_t channels, float* out,
+void winograd_weights(std::int64_t side, const float* const* g, std::int64_t channels, float* out,
                       std::int64_t stride);
 
 /// Computes dg = Gᵀ u G, the transpose of winograd_weights(): point p of u lies at u + p * stride;
 /// dg are the addresses of 3x3 taps.
-void winograd_weights_transposed(const float* u, std::int64_t stride, std::int64_t channels,
-                                 float* const* dg);
+void winograd_weights_transposed(std::int64_t side, const float* u, std::int64_t stride,
+                                 std::int64_t channels, float* const* dg);
 
 }  // namespace linnet::cpu

@@ -31,9 +31,36 @@ HWY_INLINE void for_channels(std::int64_t channels, F f) {
 HWY_INLINE V load(const float* from) { return hn::LoadU(kFloats, from); }
 HWY_INLINE void store(V v, float* to) { hn::StoreU(v, kFloats, to); }
 
+// The points of larger tiles are 0, the roots of 1/2 and of 2, their negatives, and infinity: with
+// 1 and 2 instead, errors are four times as large.
+constexpr float kNear = 0.707106781F;
+constexpr float kFar = 1.41421356F;
+
 // One side of each transform: from kIn values of x, `step` vectors apart, to kOut of y, `to` apart.
 
+HWY_INLINE V set(float x) { return hn::Set(kFloats, x); }
+
+template <int kSide>
 struct InputSide {
+  static constexpr int kIn = 6;
+  static constexpr int kOut = 6;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    const V whole = set(2.5F);
+    const V even = hn::NegMulAdd(set(2), x[2 * step], x[4 * step]);
+    const V odd = hn::NegMulAdd(set(2), x[step], x[3 * step]);
+    const V next_even = hn::NegMulAdd(set(0.5F), x[2 * step], x[4 * step]);
+    const V next_odd = hn::NegMulAdd(set(0.5F), x[step], x[3 * step]);
+    y[0] = hn::NegMulAdd(whole, x[2 * step], hn::Add(x[0], x[4 * step]));
+    y[to] = hn::MulAdd(set(kNear), odd, even);
+    y[2 * to] = hn::NegMulAdd(set(kNear), odd, even);
+    y[3 * to] = hn::MulAdd(set(kFar), next_odd, next_even);
+    y[4 * to] = hn::NegMulAdd(set(kFar), next_odd, next_even);
+    y[5 * to] = hn::NegMulAdd(whole, x[3 * step], hn::Add(x[step], x[5 * step]));
+  }
+};
+
+template <>
+struct InputSide<2> {
   static constexpr int kIn = 4;
   static constexpr int kOut = 4;
   HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
@@ -44,7 +71,25 @@ struct InputSide {
   }
 };
 
+template <int kSide>
 struct OutputSide {
+  static constexpr int kIn = 6;
+  static constexpr int kOut = 4;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    const V sum = hn::Add(x[step], x[2 * step]);
+    const V difference = hn::Sub(x[step], x[2 * step]);
+    const V next_sum = hn::Add(x[3 * step], x[4 * step]);
+    const V next_difference = hn::Sub(x[3 * step], x[4 * step]);
+    y[0] = hn::Add(hn::Add(x[0], sum), next_sum);
+    y[to] = hn::MulAdd(set(kFar), next_difference, hn::Mul(set(kNear), difference));
+    y[2 * to] = hn::MulAdd(set(2), next_sum, hn::Mul(set(0.5F), sum));
+    y[3 * to] = hn::MulAdd(set(2 * kFar), next_difference,
+                           hn::MulAdd(set(kNear / 2), difference, x[5 * step]));
+  }
+};
+
+template <>
+struct OutputSide<2> {
   static constexpr int kIn = 4;
   static constexpr int kOut = 2;
   HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
@@ -53,7 +98,26 @@ struct OutputSide {
   }
 };
 
+template <int kSide>
 struct OutputTransposedSide {
+  static constexpr int kIn = 4;
+  static constexpr int kOut = 6;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    const V even = hn::MulAdd(set(0.5F), x[2 * step], x[0]);
+    const V odd = hn::MulAdd(set(0.5F), x[3 * step], x[step]);
+    const V next_even = hn::MulAdd(set(2), x[2 * step], x[0]);
+    const V next_odd = hn::MulAdd(set(2), x[3 * step], x[step]);
+    y[0] = x[0];
+    y[to] = hn::MulAdd(set(kNear), odd, even);
+    y[2 * to] = hn::NegMulAdd(set(kNear), odd, even);
+    y[3 * to] = hn::MulAdd(set(kFar), next_odd, next_even);
+    y[4 * to] = hn::NegMulAdd(set(kFar), next_odd, next_even);
+    y[5 * to] = x[3 * step];
+  }
+};
+
+template <>
+struct OutputTransposedSide<2> {
   static constexpr int kIn = 2;
   static constexpr int kOut = 4;
   HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
@@ -64,7 +128,25 @@ struct OutputTransposedSide {
   }
 };
 
+template <int kSide>
 struct WeightsSide {
+  static constexpr int kIn = 3;
+  static constexpr int kOut = 6;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    const V third = hn::Mul(set(1.0F / 3), x[2 * step]);
+    const V outer = hn::MulAdd(set(2.0F / 3), x[0], third);
+    const V next_outer = hn::MulAdd(set(1.0F / 6), x[0], third);
+    y[0] = x[0];
+    y[to] = hn::NegMulSub(set(2 * kNear / 3), x[step], outer);
+    y[2 * to] = hn::MulSub(set(2 * kNear / 3), x[step], outer);
+    y[3 * to] = hn::MulAdd(set(kFar / 6), x[step], next_outer);
+    y[4 * to] = hn::NegMulAdd(set(kFar / 6), x[step], next_outer);
+    y[5 * to] = x[2 * step];
+  }
+};
+
+template <>
+struct WeightsSide<2> {
   static constexpr int kIn = 3;
   static constexpr int kOut = 4;
   HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
@@ -78,7 +160,23 @@ struct WeightsSide {
   }
 };
 
+template <int kSide>
 struct WeightsTransposedSide {
+  static constexpr int kIn = 6;
+  static constexpr int kOut = 3;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    const V sum = hn::Add(x[step], x[2 * step]);
+    const V difference = hn::Sub(x[2 * step], x[step]);
+    const V next_sum = hn::Add(x[3 * step], x[4 * step]);
+    const V next_difference = hn::Sub(x[3 * step], x[4 * step]);
+    y[0] = hn::MulAdd(set(1.0F / 6), next_sum, hn::NegMulAdd(set(2.0F / 3), sum, x[0]));
+    y[to] = hn::MulAdd(set(kFar / 6), next_difference, hn::Mul(set(2 * kNear / 3), difference));
+    y[2 * to] = hn::MulAdd(set(1.0F / 3), hn::Sub(next_sum, sum), x[5 * step]);
+  }
+};
+
+template <>
+struct WeightsTransposedSide<2> {
   static constexpr int kIn = 4;
   static constexpr int kOut = 3;
   HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
@@ -97,51 +195,89 @@ HWY_INLINE void transform(std::int64_t channels, Side side, Read read, Write wri
   constexpr int kIn = Side::kIn;
   constexpr int kOut = Side::kOut;
   for_channels(channels, [&](std::int64_t c) HWY_ATTR {
-    V x[kIn * kIn];
     V rows[kOut * kIn];
-    V y[kOut * kOut];
-    for (int i = 0; i < kIn * kIn; ++i) x[i] = read(i, c);
-    for (int i = 0; i < kIn; ++i) side(x + i, kIn, rows + i, kIn);
-    for (int i = 0; i < kOut; ++i) side(rows + kIn * i, 1, y + kOut * i, 1);
-    for (int i = 0; i < kOut * kOut; ++i) write(y[i], i, c);
+    HWY_UNROLL(8)
+    for (int i = 0; i < kIn; ++i) {
+      V column[kIn];
+      for (int j = 0; j < kIn; ++j) column[j] = read(j * kIn + i, c);
+      side(column, 1, rows + i, kIn);
+    }
+    HWY_UNROLL(8)
+    for (int i = 0; i < kOut; ++i) {
+      V y[kOut];
+      side(rows + kIn * i, 1, y, 1);
+      for (int j = 0; j < kOut; ++j) write(y[j], i * kOut + j, c);
+    }
   });
 }
 
-void Input(const float* const* d, std::int64_t channels, float* out, std::int64_t stride) {
+template <int kSide>
+void input(const float* const* d, std::int64_t channels, float* out, std::int64_t stride) {
   transform(
-      channels, InputSide(), [=](int i, std::int64_t c) HWY_ATTR { return load(d[i] + c); },
+      channels, InputSide<kSide>(),
+      [=](int i, std::int64_t c) HWY_ATTR { return load(d[i] + c); },
       [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, out + i * stride + c); });
 }
 
-void Output(const float* m, std::int64_t stride, std::int64_t channels, float* const* y) {
+template <int kSide>
+void output(const float* m, std::int64_t stride, std::int64_t channels, float* const* y) {
   transform(
-      channels, OutputSide(),
+      channels, OutputSide<kSide>(),
       [=](int i, std::int64_t c) HWY_ATTR { return load(m + i * stride + c); },
       [=](V v, int i, std::int64_t c) HWY_ATTR {
         if (y[i] != nullptr) store(v, y[i] + c);
       });
 }
 
-void OutputTransposed(const float* const* dy, std::int64_t channels, float* out,
-                      std::int64_t stride) {
+template <int kSide>
+void output_transposed(const float* const* dy, std::int64_t channels, float* out,
+                       std::int64_t stride) {
   transform(
-      channels, OutputTransposedSide(),
+      channels, OutputTransposedSide<kSide>(),
       [=](int i, std::int64_t c) HWY_ATTR { return load(dy[i] + c); },
       [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, out + i * stride + c); });
 }
 
-void Weights(const float* const* g, std::int64_t channels, float* out, std::int64_t stride) {
+template <int kSide>
+void weights(const float* const* g, std::int64_t channels, float* out, std::int64_t stride) {
   transform(
-      channels, WeightsSide(), [=](int i, std::int64_t c) HWY_ATTR { return load(g[i] + c); },
+      channels, WeightsSide<kSide>(),
+      [=](int i, std::int64_t c) HWY_ATTR { return load(g[i] + c); },
       [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, out + i * stride + c); });
 }
 
-void WeightsTransposed(const float* u, std::int64_t stride, std::int64_t channels,
-                       float* const* dg) {
+template <int kSide>
+void weights_transposed(const float* u, std::int64_t stride, std::int64_t channels,
+                        float* const* dg) {
   transform(
-      channels, WeightsTransposedSide(),
+      channels, WeightsTransposedSide<kSide>(),
       [=](int i, std::int64_t c) HWY_ATTR { return load(u + i * stride + c); },
       [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, dg[i] + c); });
+}
+
+void Input(std::int64_t side, const float* const* d, std::int64_t channels, float* out,
+           std::int64_t stride) {
+  (side == 4 ? input<4> : input<2>)(d, channels, out, stride);
+}
+
+void Output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
+            float* const* y) {
+  (side == 4 ? output<4> : output<2>)(m, stride, channels, y);
+}
+
+void OutputTransposed(std::int64_t side, const float* const* dy, std::int64_t channels, float* out,
+                      std::int64_t stride) {
+  (side == 4 ? output_transposed<4> : output_transposed<2>)(dy, channels, out, stride);
+}
+
+void Weights(std::int64_t side, const float* const* g, std::int64_t channels, float* out,
+             std::int64_t stride) {
+  (side == 4 ? weights<4> : weights<2>)(g, channels, out, stride);
+}
+
+void WeightsTransposed(std::int64_t side, const float* u, std::int64_t stride,
+                       std::int64_t channels, float* const* dg) {
+  (side == 4 ? weights_transposed<4> : weights_transposed<2>)(u, stride, channels, dg);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -157,27 +293,29 @@ HWY_EXPORT(OutputTransposed);
 HWY_EXPORT(Weights);
 HWY_EXPORT(WeightsTransposed);
 
-void winograd_input(const float* const* d, std::int64_t channels, float* out, std::int64_t stride) {
-  HWY_DYNAMIC_DISPATCH(Input)(d, channels, out, stride);
+void winograd_input(std::int64_t side, const float* const* d, std::int64_t channels, float* out,
+                    std::int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(Input)(side, d, channels, out, stride);
 }
 
-void winograd_output(const float* m, std::int64_t stride, std::int64_t channels, float* const* y) {
-  HWY_DYNAMIC_DISPATCH(Output)(m, stride, channels, y);
+void winograd_output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
+                     float* const* y) {
+  HWY_DYNAMIC_DISPATCH(Output)(side, m, stride, channels, y);
 }
 
-void winograd_output_transposed(const float* const* dy, std::int64_t channels, float* out,
-                                std::int64_t stride) {
-  HWY_DYNAMIC_DISPATCH(OutputTransposed)(dy, channels, out, stride);
+void winograd_output_transposed(std::int64_t side, const float* const* dy, std::int64_t channels,
+                                float* out, std::int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(OutputTransposed)(side, dy, channels, out, stride);
 }
 
-void winograd_weights(const float* const* g, std::int64_t channels, float* out,
+void winograd_weights(std::int64_t side, const float* const* g, std::int64_t channels, float* out,
                       std::int64_t stride) {
-  HWY_DYNAMIC_DISPATCH(Weights)(g, channels, out, stride);
+  HWY_DYNAMIC_DISPATCH(Weights)(side, g, channels, out, stride);
 }
 
-void winograd_weights_transposed(const float* u, std::int64_t stride, std::int64_t channels,
-                                 float* const* dg) {
-  HWY_DYNAMIC_DISPATCH(WeightsTransposed)(u, stride, channels, dg);
+void winograd_weights_transposed(std::int64_t side, const float* u, std::int64_t stride,
+                                 std::int64_t channels, float* const* dg) {
+  HWY_DYNAMIC_DISPATCH(WeightsTransposed)(side, u, stride, channels, dg);
 }
 
 }  // namespace linnet::cpu
