@@ -18,8 +18,8 @@ namespace linnet::cpu {
 /// Returns whether this processor has VDPBF16PS. No other function here may be called without it.
 bool has_bf16_tiles();
 
-/// Returns whether own products are those to take where bf16 is native: always, but not where oneDNN
-/// has AMX and this library cannot use it (amx_tiles.h).
+/// Returns whether own products are those to take where bf16 is native: always, but not where
+/// oneDNN has AMX and this library cannot use it (amx_tiles.h).
 bool own_bf16_products();
 
 constexpr std::int64_t pairs_of(std::int64_t terms) { return (terms + 1) / 2; }

@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <random>
 #include <vector>
 
@@ -76,28 +75,33 @@ std::vector<std::uint16_t> halves(std::size_t bytes) {
 
 /// The products as kernels call them, or by AMX's definition.
 struct Unit {
-  std::function<decltype(bf16_panel_product)> panel_product;
-  std::function<decltype(pack_bf16_tiles)> pack_tiles;
-  std::function<decltype(bf16_tile_product)> tile_product;
+  void (*panel_product)(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels,
+                        std::int64_t columns, float* c, std::int64_t c_stride);
+  void (*pack_tiles)(const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
+                     std::uint16_t* tiles);
+  void (*tile_product)(std::int64_t pairs, std::int64_t rows, std::int64_t columns,
+                       const std::uint16_t* tiles, const std::uint16_t* panels, bool accumulate,
+                       float* c, std::int64_t c_stride);
 };
 
 const Unit kOwn{bf16_panel_product, pack_bf16_tiles, bf16_tile_product};
 
-const Unit kEmulatedAmx{[](auto... args) {
-                          EmulatedAmx unit;
-                          amx_panel_product(unit, args...);
-                        },
-                        [](const float* a, std::int64_t a_stride, std::int64_t terms,
-                           std::int64_t rows, std::uint16_t* tiles) {
-                          pack_amx_tiles(a, a_stride, terms, rows,
-                                         reinterpret_cast<std::uint32_t*>(tiles));
-                        },
-                        [](std::int64_t pairs, std::int64_t rows, std::int64_t columns,
-                           const std::uint16_t* tiles, auto... args) {
-                          EmulatedAmx unit;
-                          amx_tile_product(unit, pairs, rows, columns,
-                                           reinterpret_cast<const std::uint32_t*>(tiles), args...);
-                        }};
+const Unit kEmulatedAmx{
+    [](const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels, std::int64_t columns,
+       float* c, std::int64_t c_stride) {
+      EmulatedAmx unit;
+      amx_panel_product(unit, a, rows, panels, columns, c, c_stride);
+    },
+    [](const float* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
+       std::uint16_t* tiles) {
+      pack_amx_tiles(a, a_stride, terms, rows, reinterpret_cast<std::uint32_t*>(tiles));
+    },
+    [](std::int64_t pairs, std::int64_t rows, std::int64_t columns, const std::uint16_t* tiles,
+       const std::uint16_t* panels, bool accumulate, float* c, std::int64_t c_stride) {
+      EmulatedAmx unit;
+      amx_tile_product(unit, pairs, rows, columns, reinterpret_cast<const std::uint32_t*>(tiles),
+                       panels, accumulate, c, c_stride);
+    }};
 
 /// Both ways to pack, and rows that are two segments with a gap.
 void check_panels(const Unit& unit, std::int64_t rows, std::int64_t columns, std::int64_t terms,
@@ -247,6 +251,25 @@ TEST(AmxTiles, AnElementIsWhatTheDefinitionSaysToTheBit) {
       ASSERT_EQ(c.at(i, j), sum) << i << ", " << j;
     }
   }
+}
+
+/// As AMX's products end, which leave their sums in memory.
+TEST(Bf16Tiles, SumsInMemoryAreFinishedAsThoseInRegisters) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+  const AmxProblem problem(40);
+  const std::vector<std::uint16_t>& residual = problem.halves;
+  std::vector<float> line(32, 0.5F);
+  std::vector<std::uint16_t> expected(32 * 32);
+  std::vector<std::uint16_t> found(32 * 32);
+  const auto result = [&](std::vector<std::uint16_t>& y) {
+    return Bf16Result{y.data(), 32, line.data(), line.data(), residual.data(), true};
+  };
+  std::vector<float> sums(32 * 32);
+  bf16_panel_product(problem.left(), 32, problem.panel(), 32, sums.data(), result(expected));
+  bf16_panel_product(problem.left(), 32, problem.panel(), 32, sums.data(), 32);
+  finish_sums(sums.data(), 32, 32, result(found));
+  EXPECT_EQ(found, expected);
+  EXPECT_NE(found, std::vector<std::uint16_t>(32 * 32));
 }
 
 TEST(AmxTiles, TheProcessorComputesWhatItsDefinitionSays) {

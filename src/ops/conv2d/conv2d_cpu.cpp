@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "backend/cpu/bf16_tiles.h"
 #include "backend/cpu/rounded_operands.h"
 #include "ops/conv2d/bf16_engine_cpu.h"
 

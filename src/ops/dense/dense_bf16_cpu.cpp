@@ -2,6 +2,7 @@
 #include "ops/dense/dense_bf16_cpu.h"
 
 #include "backend/cpu/bf16_matmul.h"
+#include "backend/cpu/bf16_tiles.h"
 #include "backend/cpu/rounded_operands.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/bf16_engine_cpu.h"
