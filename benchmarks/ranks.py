@@ -34,6 +34,7 @@ from rank_worker import WORKLOADS, XRAY, drawn
 ROOT = Path(__file__).resolve().parents[1]
 WORKER = Path(__file__).with_name("rank_worker.py")
 FILES = "densenet121-xray, files"
+IMAGES = ("--streamed", "--image-size", str(XRAY.shape[0]))  # these are smaller
 FORMS = ((1, 2), (2, 1), (4, 1))  # ranks, threads of each
 ENGINES = {"linnet": (), "linnet-mpi": (), "linnet-fast": ("--reduce", "fast"),
            "linnet-afterwards": ("--disable-pass", "overlap_sums")}  # and torch-ddp
@@ -142,7 +143,7 @@ def one_run(engine, name, ranks, threads, options, hosts=None, address="127.0.0.
     with tempfile.TemporaryDirectory(prefix="linnet-bench-") as out:
         command = [options.linnet, "train", "--workload", workload, "--data", str(data), *sizes, "--optimizer", "adam",
                    "--lr", "0.001", "--schedule", "constant", "--rank-deadline", "60", "--out", str(Path(out, "run")),
-                   *(["--streamed"] if name == FILES else ["--augment", "none"]), *ENGINES[engine]]
+                   *(IMAGES if name == FILES else ["--augment", "none"]), *ENGINES[engine]]
         if engine == "linnet-mpi":
             launch_mpi(command, ranks, environment)
         else:

@@ -98,7 +98,9 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
     const auto records = static_cast<std::uint64_t>(count);
     const LeafRows rows{{.first_row = static_cast<std::uint64_t>(first), .samples = records},
                         records};
-    pass.run_leaves(std::span(&rows, 1));
+    ProgramQueue queue;
+    pass.add_leaves(queue, std::span(&rows, 1));
+    queue.run();
     if (from != nullptr) backend.download(*from, 0, to);
   }
   return result;

@@ -7,8 +7,6 @@
 
 #include "base/check.h"
 #include "model/training_counters.h"
-#include "plan/passes/match.h"
-#include "runtime/side_by_side.h"
 
 namespace linnet {
 namespace {
@@ -20,14 +18,6 @@ BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
                                                                std::span<std::byte* const> to) {
     reader->read(first, shuffle, position, count, to);
   };
-}
-
-/// Returns whether a node needs the sums of all leaves.
-bool is_synchronised(const Node& node) {
-  const auto* norm = op_as<BatchNormOp>(&node);
-  const auto* gradient = op_as<BatchNormGradOp>(&node);
-  return (norm != nullptr && norm->attrs().sync != nullptr) ||
-         (gradient != nullptr && gradient->attrs().sync != nullptr);
 }
 
 }  // namespace
@@ -54,16 +44,23 @@ StepInfo DataPass::at(const StepInfo& first, std::uint64_t step) const {
   return info;
 }
 
-Program& DataPass::ready(std::uint64_t rows, std::size_t lane) const {
-  CachedProgram& cached = lane > 0 ? *lanes.at({lane, rows}) : *programs.at(rows);
+ProgramRun DataPass::run_of(const LeafRows& leaf, std::size_t lane) const {
+  CachedProgram& cached = lane > 0 ? *lanes.at({lane, leaf.rows}) : *programs.at(leaf.rows);
+  ProgramRun run{.program = cached.program.get(), .step = leaf.step};
   if (!cached.recipe.fixed_weights) {
     ++model->weights_version;  // it trains
-  } else if (model->weights_shared || cached.weights_version != model->weights_version) {
-    cached.program->weights_changed();
+  } else {
+    run.repack = model->weights_shared || cached.weights_version != model->weights_version;
   }
   cached.weights_version = model->weights_version;
   for (std::size_t slot = 0; slot < slots.size(); ++slot) cached.program->bind(slot, slots[slot]);
-  return *cached.program;
+  return run;
+}
+
+Program& DataPass::ready(std::uint64_t rows) const {
+  const ProgramRun run = run_of({.step = {}, .rows = rows}, 0);
+  if (run.repack) run.program->weights_changed();
+  return *run.program;
 }
 
 void DataPass::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
@@ -120,34 +117,31 @@ std::vector<LeafRows> DataPass::bring(std::span<const LeafRows> leaves) const {
   return brought;
 }
 
-void DataPass::run_leaves(std::span<const LeafRows> leaves) const {
+void DataPass::add_leaves(ProgramQueue& queue, std::span<const LeafRows> leaves) const {
+  if (feed.stream == nullptr) return add_lanes(queue, leaves);
   if (leaves.size() == 1 && leaves[0].rows == 0) return;
-  run_lanes(bring(leaves));
-  if (feed.stream == nullptr) return;
+  add_lanes(queue, bring(leaves));
+  queue.run();
   for (std::size_t slot = 0; slot < leaves.size(); ++slot) feed.stream->release();
 }
 
-void DataPass::run_leaves(const StepInfo& first, std::uint64_t step, std::uint64_t own,
-                          std::span<const LeafRows> leaves) const {
-  if (feed.stream == nullptr) return run_lanes(leaves);
+void DataPass::add_leaves(ProgramQueue& queue, const StepInfo& first, std::uint64_t step,
+                          std::uint64_t own, std::span<const LeafRows> leaves) const {
+  if (feed.stream == nullptr) return add_lanes(queue, leaves);
   if (step == 0 && own == 0) start_feed(first, 0);
   std::vector<LeafRows> in_slots(leaves.begin(), leaves.end());
   for (LeafRows& leaf : in_slots) leaf.step = in_ring(leaf.step);
-  run_lanes(in_slots);
+  add_lanes(queue, in_slots);
+  queue.run();
   for (std::size_t slot = 0; slot < leaves.size(); ++slot) feed.stream->release();
 }
 
-void DataPass::run_lanes(std::span<const LeafRows> leaves) const {
-  std::vector<ProgramRun> runs;
+void DataPass::add_lanes(ProgramQueue& queue, std::span<const LeafRows> leaves) const {
+  SideBySide group;
   for (std::size_t lane = 0; lane < leaves.size(); ++lane) {
-    const LeafRows& leaf = leaves[lane];
-    if (leaf.rows > 0) runs.push_back({&ready(leaf.rows, lane), leaf.step});
+    if (leaves[lane].rows > 0) group.push_back(run_of(leaves[lane], lane));
   }
-  if (leaves.size() == 1) {
-    for (const ProgramRun& run : runs) run.program->run(run.step, 1, 0);
-  } else if (!runs.empty()) {
-    dynamic_cast<const RunsSideBySide&>(*runs[0].program).run_side_by_side(runs, is_synchronised);
-  }
+  queue.add(std::move(group));
 }
 
 std::string DataPass::first_not_finite(const StepInfo& step, std::uint64_t count) const {

@@ -14,6 +14,7 @@
 
 #include "model/model_state.h"
 #include "model/program_cache.h"
+#include "model/program_queue.h"
 #include "model/record_reader.h"
 #include "model/shards.h"
 #include "model/step_graph.h"
@@ -64,21 +65,22 @@ struct DataPass {
   void hold_first(const StepInfo& first) const;
   /// Lets runs of this pass find a slot's memory there. Other passes may run the same programs.
   void bind(std::size_t slot, const void* address);
-  /// Runs own shards of a step's batch, from the one at `own` on, counted from 0; those without
-  /// rows do not run. Several run at the same time, each in the lane of its place. `first`
-  /// describes step 0. With a feed a pass goes through all own shards in order.
-  void run_leaves(const StepInfo& first, std::uint64_t step, std::uint64_t own,
+  /// Adds own shards of a step's batch, from the one at `own` on, counted from 0, to what will run;
+  /// those without rows do not. Several run at the same time, each in the lane of its place.
+  /// `first` describes step 0. With a feed a pass goes through all own shards in order, and they
+  /// have run.
+  void add_leaves(ProgramQueue& queue, const StepInfo& first, std::uint64_t step, std::uint64_t own,
                   std::span<const LeafRows> leaves) const;
-  /// Runs leaves on samples from their positions on: as many as a program's, or none. Several run
-  /// at the same time, each in the lane of its place.
-  void run_leaves(std::span<const LeafRows> leaves) const;
+  /// Adds leaves on samples from their positions on: as many as a program's, or none. Several run
+  /// at the same time, each in the lane of its place. With a feed they have run.
+  void add_leaves(ProgramQueue& queue, std::span<const LeafRows> leaves) const;
   /// Returns the operator and layer that first gives something not finite in the program of a step
   /// on `count` samples, as "[conv2d 'stem']"; empty: none does. What changes a state must be
   /// stopped by then (FiniteCheckOp).
   std::string first_not_finite(const StepInfo& step, std::uint64_t count) const;
   /// Returns the program of a run over `rows` samples: bound, and told whether weights have
   /// changed.
-  Program& ready(std::uint64_t rows, std::size_t lane = 0) const;
+  Program& ready(std::uint64_t rows) const;
 
  private:
   StepInfo at(const StepInfo& first, std::uint64_t step) const;
@@ -87,7 +89,9 @@ struct DataPass {
   void start_feed(const StepInfo& first, std::uint64_t leaf) const;
   /// With a feed: brings these into the ring; returns the steps that find them.
   std::vector<LeafRows> bring(std::span<const LeafRows> leaves) const;
-  void run_lanes(std::span<const LeafRows> leaves) const;
+  void add_lanes(ProgramQueue& queue, std::span<const LeafRows> leaves) const;
+  /// Returns a step of the program of so many samples, which is bound.
+  ProgramRun run_of(const LeafRows& leaf, std::size_t lane) const;
   /// Returns the step on the feed's next batch, for which it waits.
   StepInfo in_ring(StepInfo step) const;
 };

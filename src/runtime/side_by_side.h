@@ -2,26 +2,33 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "runtime/backend.h"
 
 namespace linnet {
 
-/// One step of a program.
+/// One step of a program; repack: the weights have changed since its last one
+/// (Program::weights_changed()).
 struct ProgramRun {
   Program* program = nullptr;
   StepInfo step = {};
+  bool repack = false;
 };
 
-/// A program that can run at the same time as others of its kind, each on memory of its own.
+/// Steps of programs that run at the same time, each on memory of its own.
+using SideBySide = std::vector<ProgramRun>;
+
+/// A program whose kind can run in one go with others: without an end of the run between them, and
+/// several at the same time.
 class RunsSideBySide {
  public:
   virtual ~RunsSideBySide() = default;
-  /// Runs a step of each program at the same time: the stages of all follow each other in lock
-  /// step. Where `meets` holds for a node, no program begins it before all have come to it; their
-  /// graphs then have equally many of these.
-  virtual void run_side_by_side(std::span<const ProgramRun> runs,
-                                bool (*meets)(const Node& node)) const = 0;
+  /// Runs groups of programs one after the other; the stages of a group's programs follow each
+  /// other in lock step. Where `meets` holds for a node, no program of a group begins it before all
+  /// have come to it; their graphs then have equally many of these.
+  virtual void run_in_turn(std::span<const SideBySide> groups,
+                           bool (*meets)(const Node& node)) const = 0;
 };
 
 }  // namespace linnet

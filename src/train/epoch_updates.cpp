@@ -11,10 +11,12 @@ std::vector<LeafRows> EpochUpdates::leaves_of(const StepInfo& first, std::uint64
 void EpochUpdates::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
   if (tree == nullptr) return pass->run(first, begin, end);
   for (std::uint64_t update = begin; update < end; ++update) {
-    tree->run(leaves_of(first, update), [&](std::size_t leaf, std::span<const LeafRows> leaves) {
-      pass->run_leaves(first, update, leaf, leaves);
-    });
+    tree->run(leaves_of(first, update),
+              [&](ProgramQueue& queue, std::size_t leaf, std::span<const LeafRows> leaves) {
+                pass->add_leaves(queue, first, update, leaf, leaves);
+              });
   }
+  tree->finish_queue();
 }
 
 void EpochUpdates::explain(const StepInfo& first, NotFinite& found) const {

@@ -138,25 +138,34 @@ std::vector<LeafRows> LeafSteps::told(std::span<const LeafRows> leaves) const {
   return told;
 }
 
-void LeafSteps::run(std::span<const LeafRows> leaves, const RunLeaves& run) {
-  add_up(leaves, run);
+void LeafSteps::run(std::span<const LeafRows> leaves, const AddLeaves& add) {
+  queue_sum(leaves, add);
   ++model_.weights_version;
-  finish_->program->run(leaves.front().step, 1, 0);
+  queue_.add(*finish_->program, leaves.front().step);
+  if (ranks_.size() > 1) return queue_.run();
+  queue_.run_some();
 }
 
-void LeafSteps::add_up(std::span<const LeafRows> leaves, const RunLeaves& run) {
+void LeafSteps::add_up(std::span<const LeafRows> leaves, const AddLeaves& add) {
+  queue_sum(leaves, add);
+  queue_.run();
+}
+
+void LeafSteps::queue_sum(std::span<const LeafRows> leaves, const AddLeaves& add) {
   const std::vector<LeafRows> told = this->told(leaves);
   const std::string name = fmt::format("the sum of gradients at step {}", told.front().step.step);
   if (background_ != nullptr) {
-    add_buckets(told, run, name);
+    add_buckets(told, add, name);
     return;
   }
   if (norms_ != nullptr) norms_->sum = norm_sum(told.front().step);
-  bool empty = false;
+  bool empty = true;
   try {
-    empty = !sum_own(told, run);
+    empty = !sum_own(told, add);
+    if (ranks_.size() > 1 || norms_ != nullptr) queue_.run();
   } catch (...) {
     if (norms_ != nullptr) norms_->sum = nullptr;
+    queue_ = {};
     throw;
   }
   if (norms_ != nullptr) norms_->sum = nullptr;
@@ -185,27 +194,30 @@ std::function<void(std::span<double>, std::uint64_t)> LeafSteps::norm_sum(const 
   };
 }
 
-bool LeafSteps::sum_own(std::span<const LeafRows> told, const RunLeaves& run) {
+bool LeafSteps::sum_own(std::span<const LeafRows> told, const AddLeaves& add) {
   const std::size_t own = told.size() / static_cast<std::size_t>(ranks_.size());
   const std::size_t first = own * static_cast<std::size_t>(ranks_.rank());
-  if (add_lanes_ != nullptr) return sum_lanes(told.subspan(first, own), run);
+  if (add_lanes_ != nullptr) return sum_lanes(told.subspan(first, own), add);
   return sum(told, first, levels_of(own),
-             [&](std::size_t leaf, std::span<const LeafRows> rows) { run(leaf - first, rows); });
+             [&](ProgramQueue& queue, std::size_t leaf, std::span<const LeafRows> rows) {
+               add(queue, leaf - first, rows);
+             });
 }
 
-bool LeafSteps::sum_lanes(std::span<const LeafRows> own, const RunLeaves& run) {
-  run(0, own);
+bool LeafSteps::sum_lanes(std::span<const LeafRows> own, const AddLeaves& add) {
+  add(queue_, 0, own);
   for (std::size_t lane = 0; lane < own.size(); ++lane) {
     if (own[lane].rows > 0) continue;
+    queue_.run();  // of which a step before has used the place
     std::byte* const begin = memory_->gradients->data() + lane * layout_.level(0);
     std::fill_n(reinterpret_cast<float*>(begin), layout_.bytes / sizeof(float), kNeutral);
     std::fill_n(reinterpret_cast<double*>(begin + layout_.counters), kCounters, -0.0);
   }
-  add_lanes_->program->run(own.front().step, 1, 0);
+  queue_.add(*add_lanes_->program, own.front().step);
   return has_rows(own, 0, own.size());
 }
 
-void LeafSteps::add_buckets(std::span<const LeafRows> told, const RunLeaves& run,
+void LeafSteps::add_buckets(std::span<const LeafRows> told, const AddLeaves& add,
                             const std::string& name) {
   const LeafRows& own = told[static_cast<std::size_t>(ranks_.rank())];
   std::size_t taken = 0;
@@ -215,7 +227,8 @@ void LeafSteps::add_buckets(std::span<const LeafRows> told, const RunLeaves& run
   };
   handover_->take = take;
   try {
-    run(0, std::span(&own, 1));
+    add(queue_, 0, std::span(&own, 1));
+    queue_.run();
   } catch (...) {
     handover_->take = nullptr;
     throw;
@@ -300,18 +313,18 @@ bool LeafSteps::add_linked(const StepInfo& step, const std::string& name, bool e
 }
 
 bool LeafSteps::sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,
-                    const RunLeaves& run) {
+                    const AddLeaves& add) {
   if (first >= leaves.size()) return false;
   if (level == 0) {
-    run(first, leaves.subspan(first, 1));
+    add(queue_, first, leaves.subspan(first, 1));
     return leaves[first].rows > 0;
   }
   const std::size_t half = std::size_t{1} << (level - 1);
   const StepInfo& step = leaves[first].step;
-  const bool both = sum(leaves, first, level - 1, run) && has_rows(leaves, first + half, half);
-  if (both) keep_[level - 1]->program->run(step, 1, 0);
-  const bool right = sum(leaves, first + half, level - 1, run);
-  if (both) add_[level - 1]->program->run(step, 1, 0);
+  const bool both = sum(leaves, first, level - 1, add) && has_rows(leaves, first + half, half);
+  if (both) queue_.add(*keep_[level - 1]->program, step);
+  const bool right = sum(leaves, first + half, level - 1, add);
+  if (both) queue_.add(*add_[level - 1]->program, step);
   return both || right || has_rows(leaves, first, half);
 }
 

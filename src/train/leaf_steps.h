@@ -61,24 +61,29 @@ class LeafSteps {
 
   /// Returns what each leaf's program is told.
   std::vector<LeafRows> told(std::span<const LeafRows> leaves) const;
-  /// Runs the programs of leaves of this process; called in their order, with the first one's place
-  /// among these. Several: at the same time, in lanes.
-  using RunLeaves = std::function<void(std::size_t leaf, std::span<const LeafRows> leaves)>;
-  /// One step.
-  void run(std::span<const LeafRows> leaves, const RunLeaves& run);
+  /// Adds the programs of leaves of this process to a queue; called in their order, with the first
+  /// one's place among these. Several: at the same time, in lanes.
+  using AddLeaves =
+      std::function<void(ProgramQueue& queue, std::size_t leaf, std::span<const LeafRows> leaves)>;
+  /// One step, which on one rank may wait for finish_queue().
+  void run(std::span<const LeafRows> leaves, const AddLeaves& add);
+  void finish_queue() { queue_.run(); }
   /// One step without its finish: leaves the sum where a leaf leaves its results.
-  void add_up(std::span<const LeafRows> leaves, const RunLeaves& run);
+  void add_up(std::span<const LeafRows> leaves, const AddLeaves& add);
   /// Returns how long a step takes beside its leaves' programs and what ranks exchange.
   double predicted_seconds(const DeviceRates& rates) const;
 
  private:
-  /// Sums the leaves [first, first + 2^level) where there are such; returns whether any has rows.
+  /// Adds a step without its finish to the queue; what ranks exchange has happened.
+  void queue_sum(std::span<const LeafRows> leaves, const AddLeaves& add);
+  /// Adds what sums the leaves [first, first + 2^level) where there are such to the queue; returns
+  /// whether any has rows.
   bool sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,
-           const RunLeaves& run);
-  /// Sums the leaves of this rank; returns whether any has rows.
-  bool sum_own(std::span<const LeafRows> told, const RunLeaves& run);
-  /// Does the same with leaves that run at the same time.
-  bool sum_lanes(std::span<const LeafRows> own, const RunLeaves& run);
+           const AddLeaves& add);
+  /// Does the same for the leaves of this rank.
+  bool sum_own(std::span<const LeafRows> told, const AddLeaves& add);
+  /// Does the same for leaves that run at the same time.
+  bool sum_lanes(std::span<const LeafRows> own, const AddLeaves& add);
   /// Returns who sums the statistics of norms over all leaves, in their tree.
   std::function<void(std::span<double>, std::uint64_t)> norm_sum(const StepInfo& step);
   /// Sums what the ranks' leaves left from byte `begin` on, and their counters; `empty`: this one
@@ -90,7 +95,7 @@ class LeafSteps {
   /// Returns a part of what a leaf leaves; of a device: room for it.
   std::span<float> host_sums(const Bucket& part);
   /// Sums the gradients of the ranks' only leaves while they are found.
-  void add_buckets(std::span<const LeafRows> told, const RunLeaves& run, const std::string& name);
+  void add_buckets(std::span<const LeafRows> told, const AddLeaves& add, const std::string& name);
 
   ModelState& model_;
   StepData data_;
@@ -111,6 +116,7 @@ class LeafSteps {
   std::size_t lanes_ = 1;
   CachedProgram* add_lanes_ = nullptr;  ///< null: leaves run one after the other
   CachedProgram* finish_ = nullptr;
+  ProgramQueue queue_;
 };
 
 }  // namespace linnet

@@ -155,7 +155,9 @@ void Stepper::step(std::span<const Batch> batches) {
   if (leaves.size() == 1) {
     const DataPass& pass = train();
     session_.attach();  // the arena may have grown since
-    pass.run_leaves(leaves);
+    ProgramQueue queue;
+    pass.add_leaves(queue, leaves);
+    queue.run();
   } else {
     if (most_leaves_ == 0) {
       require_own_length(objective_.objective.schedule);
@@ -164,7 +166,10 @@ void Stepper::step(std::span<const Batch> batches) {
     const DataPass& pass = leaf();
     LeafSteps& tree = this->tree(leaves.size());
     session_.attach();
-    tree.run(leaves, [&](std::size_t, std::span<const LeafRows> of) { pass.run_leaves(of); });
+    tree.run(leaves, [&](ProgramQueue& queue, std::size_t, std::span<const LeafRows> of) {
+      pass.add_leaves(queue, of);
+    });
+    tree.finish_queue();
   }
   Done& done = done_[trainer_.steps % kRemembered];
   done.step = trainer_.steps;
@@ -175,13 +180,17 @@ State Stepper::gradients(const Batch& batch) {
   const DataPass& pass = leaf();
   const LeafRows rows = rows_of(trainer_, objective_, batch, schedule_step(batch));
   const std::vector<LeafRows> leaves = leaves_of(std::span(&rows, 1));
-  const auto run = [&](std::size_t, std::span<const LeafRows> of) { pass.run_leaves(of); };
+  const auto add = [&](ProgramQueue& queue, std::size_t, std::span<const LeafRows> of) {
+    pass.add_leaves(queue, of);
+  };
   LeafSteps* const tree = leaves.size() > 1 ? &this->tree(leaves.size()) : nullptr;
   session_.attach();
   if (tree != nullptr) {
-    tree->add_up(leaves, run);
+    tree->add_up(leaves, add);
   } else {
-    run(0, std::span(&rows, 1));
+    ProgramQueue queue;
+    add(queue, 0, std::span(&rows, 1));
+    queue.run();
   }
   const ModelState& model = *objective_.model;
   State gradients;

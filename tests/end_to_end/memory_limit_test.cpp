@@ -40,6 +40,22 @@ TEST(MemoryLimit, AFitTakesTheFewestShardsThatStayWithinIt) {
   EXPECT_EQ(all_weights(sharded), all_weights(model));
 }
 
+TEST(MemoryLimit, PartsSideBySideAreAllPlanned) {
+  const Dataset data = datasets::digits(128, 0, 1).train;
+  const auto planned = [&](const TrainingOptions& options) {
+    Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1, .seed = 2});
+    return train(model, data, options).planned_bytes;
+  };
+  TrainingOptions options = options_of(128, 4);
+  const std::size_t sequence = planned(options);
+  options.side_by_side = true;
+  const std::size_t all = planned(options);
+  const MemoryPlan plan = summarize(workloads::mnist_cnn(), 128, options).training;
+  EXPECT_GT(all, sequence + 2 * plan.activations / 4);
+  const auto told = static_cast<double>(plan.total() - plan.data);
+  EXPECT_NEAR(static_cast<double>(all), told, 0.02 * told);
+}
+
 TEST(MemoryLimit, WhatCannotFitNamesTheSmallestLimit) {
   const Dataset data = datasets::digits(64, 0, 1).train;
   TrainingOptions options = options_of(64);

@@ -40,58 +40,77 @@ class CpuProgram::Run final : public StagedWork {
   std::uint64_t stride_;
 };
 
-/// Steps of several programs. Each stage has a turn of every program that has not ended.
+/// Groups of programs. Each stage has a turn of every program of its group that has not ended.
 class CpuProgram::Together final : public StagedWork {
  public:
-  Together(std::span<const ProgramRun> runs, bool (*meets)(const Node& node)) : runs_(runs) {
-    std::vector<std::vector<std::size_t>> cuts;
-    for (const ProgramRun& run : runs) cuts.push_back(program_of(run).cuts(meets));
-    for (std::size_t part = 0; part + 1 < cuts.front().size(); ++part) add(cuts, part);
-  }
-
-  std::uint64_t stages() const override { return stages_.size(); }
-  std::uint32_t tasks(std::uint64_t stage) const override { return stages_[stage].back().end; }
-  void run(std::uint64_t stage, std::uint32_t index, int thread) override {
-    const std::vector<Piece>& pieces = stages_[stage];
-    const auto piece = std::ranges::upper_bound(pieces, index, {}, &Piece::end);
-    const std::uint32_t begin = piece == pieces.begin() ? 0 : std::prev(piece)->end;
-    const CpuProgram& program = program_of(runs_[piece->run]);
-    program.run_turn(*piece->turn, {static_cast<int>(index - begin), program.scratch(thread),
-                                    &runs_[piece->run].step});
-  }
-
-  static CpuProgram& program_of(const ProgramRun& run) {
-    return dynamic_cast<CpuProgram&>(*run.program);
-  }
-
- private:
-  /// The tasks of one program in a stage, which end before `end`.
-  struct Piece {
-    std::uint32_t end = 0;
-    std::size_t run = 0;
-    const Turn* turn = nullptr;
-  };
-
-  /// Adds the stages between two cuts.
-  void add(const std::vector<std::vector<std::size_t>>& cuts, std::size_t part) {
-    for (std::size_t turn = 0;; ++turn) {
-      std::vector<Piece> pieces;
-      std::uint32_t tasks = 0;
-      for (std::size_t r = 0; r < runs_.size(); ++r) {
-        LINNET_ASSERT(cuts[r].size() == cuts.front().size());
-        const std::size_t place = cuts[r][part] + turn;
-        if (place >= cuts[r][part + 1]) continue;
-        const Turn& of = program_of(runs_[r]).turns_[place];
-        tasks += static_cast<std::uint32_t>(of.tasks());
-        pieces.push_back({tasks, r, &of});
+  Together(std::span<const SideBySide> groups, bool (*meets)(const Node& node)) {
+    for (const SideBySide& group : groups) {
+      std::vector<std::span<const Turn>> packing;
+      std::vector<Parts> parts;
+      for (const ProgramRun& run : group) {
+        CpuProgram& program = program_of(run);
+        packing.push_back(program.packs(run) ? program.packing_ : std::span<const Turn>());
+        parts.push_back({program.turns_, program.cuts(meets)});
+        program.is_packed_ = true;
       }
-      if (pieces.empty()) return;
-      stages_.push_back(std::move(pieces));
+      add(group, packing);
+      for (std::size_t part = 0; part + 1 < parts.front().cuts.size(); ++part) {
+        std::vector<std::span<const Turn>> turns;
+        for (const Parts& of : parts) {
+          LINNET_ASSERT(of.cuts.size() == parts.front().cuts.size());
+          turns.push_back(of.turns.subspan(of.cuts[part], of.cuts[part + 1] - of.cuts[part]));
+        }
+        add(group, turns);
+      }
     }
   }
 
-  std::span<const ProgramRun> runs_;
-  std::vector<std::vector<Piece>> stages_;
+  std::uint64_t stages() const override { return ends_.size(); }
+  std::uint32_t tasks(std::uint64_t stage) const override { return pieces_[ends_[stage] - 1].end; }
+  void run(std::uint64_t stage, std::uint32_t index, int thread) override {
+    const std::span pieces = std::span(pieces_).first(ends_[stage]);
+    const std::size_t first = stage > 0 ? ends_[stage - 1] : 0;
+    const auto piece = std::ranges::upper_bound(pieces.subspan(first), index, {}, &Piece::end);
+    const CpuProgram& program = program_of(*piece->run);
+    program.run_turn(*piece->turn, {static_cast<int>(index - piece->begin), program.scratch(thread),
+                                    &piece->run->step});
+  }
+
+  static CpuProgram& program_of(const ProgramRun& run) {
+    return static_cast<CpuProgram&>(*run.program);
+  }
+
+ private:
+  /// The tasks [begin, end) of a stage, which are those of a turn.
+  struct Piece {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    const ProgramRun* run = nullptr;
+    const Turn* turn = nullptr;
+  };
+  /// The turns of a program, cut where it meets others.
+  struct Parts {
+    std::span<const Turn> turns;
+    std::vector<std::size_t> cuts;
+  };
+
+  /// Adds turns of each program of a group in lock step.
+  void add(const SideBySide& group, std::span<const std::span<const Turn>> turns) {
+    for (std::size_t turn = 0;; ++turn) {
+      std::uint32_t tasks = 0;
+      for (std::size_t r = 0; r < group.size(); ++r) {
+        if (turn >= turns[r].size()) continue;
+        const std::uint32_t begin = tasks;
+        tasks += static_cast<std::uint32_t>(turns[r][turn].tasks());
+        pieces_.push_back({begin, tasks, &group[r], &turns[r][turn]});
+      }
+      if (pieces_.size() == (ends_.empty() ? 0 : ends_.back())) return;
+      ends_.push_back(pieces_.size());
+    }
+  }
+
+  std::vector<Piece> pieces_;
+  std::vector<std::size_t> ends_;  ///< of each stage in these
 };
 
 CpuProgram::CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
@@ -210,16 +229,26 @@ void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t s
   team_->run(work);
 }
 
-void CpuProgram::run_side_by_side(std::span<const ProgramRun> runs,
-                                  bool (*meets)(const Node& node)) const {
-  for (const ProgramRun& run : runs) {
-    CpuProgram& program = Together::program_of(run);
-    LINNET_ASSERT(program.operands_.attached() && program.team_ == team_);
-    program.operands_.require_bound(program.plan_);
-    program.pack(run.step);
+bool CpuProgram::packs(const ProgramRun& run) const { return run.repack || !is_packed_; }
+
+void CpuProgram::run_in_turn(std::span<const SideBySide> groups,
+                             bool (*meets)(const Node& node)) const {
+  for (const SideBySide& group : groups) {
+    for (const ProgramRun& run : group) {
+      const CpuProgram& program = Together::program_of(run);
+      LINNET_ASSERT(program.operands_.attached() && program.team_ == team_);
+      program.operands_.require_bound(program.plan_);
+    }
   }
-  Together work(runs, meets);
-  team_->run(work);
+  Together work(groups, meets);
+  try {
+    team_->run(work);
+  } catch (...) {
+    for (const SideBySide& group : groups) {
+      for (const ProgramRun& run : group) Together::program_of(run).is_packed_ = false;
+    }
+    throw;
+  }
 }
 
 std::vector<NodeTime> CpuProgram::profile(const StepInfo& first, std::uint64_t steps) {

@@ -29,8 +29,8 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   void bind(std::size_t slot, const void* address) override;
   void weights_changed() override { is_packed_ = false; }
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
-  void run_side_by_side(std::span<const ProgramRun> runs,
-                        bool (*meets)(const Node& node)) const override;
+  void run_in_turn(std::span<const SideBySide> groups,
+                   bool (*meets)(const Node& node)) const override;
   void run_checked(const StepInfo& step) override;
   std::optional<std::size_t> first_not_finite(const StepInfo& step) override;
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
@@ -56,6 +56,7 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   void add_chain(const SampleChain& chain);
   /// Returns the turns that begin nodes for which `meets` holds, with the first and the end.
   std::vector<std::size_t> cuts(bool (*meets)(const Node& node)) const;
+  bool packs(const ProgramRun& run) const;
   void run_turn(const Turn& turn, const Task& task) const;
   /// Runs a part of a chain's samples.
   void run_part(const SampleChain& chain, const Task& task) const;
