@@ -3,31 +3,19 @@
 
 #include <cstdint>
 
-#include "ops/conv2d/product_cuda.cuh"
+#include "backend/cuda/product.cuh"
+#include "ops/conv2d/geometry_cuda.cuh"
 
-// A convolution and its gradients as matrix products (product_cuda.cuh). kVector: channels of a
+// A convolution and its gradients as matrix products (product.cuh). kVector: channels of a
 // group come in fours that lie at multiples of 16 bytes, so they are read as float4.
 
 namespace linnet::cuda {
-
-template <bool kVector>
-struct Four {
-  /// from[0 .. 3] where `from` is aligned, else those with bit i of `valid`, at from[offsets[i]].
-  __device__ static float4 load(const float* from, int count) {
-    if constexpr (kVector) {
-      return count > 0 ? *reinterpret_cast<const float4*>(from) : make_float4(0, 0, 0, 0);
-    } else {
-      return make_float4(count > 0 ? from[0] : 0.0F, count > 1 ? from[1] : 0.0F,
-                         count > 2 ? from[2] : 0.0F, count > 3 ? from[3] : 0.0F);
-    }
-  }
-};
 
 /// The input under a window's taps: rows are output pixels, columns (k, l, c). kTapsAreColumns says
 /// which of the two the sum runs over.
 template <bool kVector, bool kTapsAreColumns>
 struct Patches {
-  static constexpr bool kAlongK = kTapsAreColumns;
+  __device__ static constexpr bool along_k() { return kTapsAreColumns; }
   static constexpr int kParts = kVector ? 1 : 4;
   struct Window {
     const float* image;  ///< the group's first channel of the sample; null: no such pixel
@@ -103,33 +91,11 @@ struct Patches {
   }
 };
 
-/// Rows of a matrix that lie in memory as they are, four neighbours of a row at once: its lines
-/// are the rows (kRowsAreLines, summed along them) or the columns.
-template <bool kVector, bool kRowsAreLines>
-struct Matrix {
-  static constexpr bool kAlongK = kRowsAreLines;
-  using Line = std::int64_t;
-
-  const float* data;
-  std::int64_t rows;
-  int columns;
-  std::int64_t stride;  ///< from row to row
-
-  __device__ std::int64_t line(std::int64_t i) const { return i; }
-  __device__ std::int64_t column(std::int64_t k) const { return k; }
-  __device__ float4 load(std::int64_t line, std::int64_t column) const {
-    const std::int64_t row = kRowsAreLines ? line : column;
-    const std::int64_t first = kRowsAreLines ? column : line;
-    const int count = row < rows && first < columns ? static_cast<int>(columns - first) : 0;
-    return Four<kVector>::load(data + row * stride + first, count);
-  }
-};
-
 /// y (pixels, C_out) = patches (pixels, taps) * w^T (taps, C_out); grid.z: groups.
 template <bool kVector>
 struct ForwardProblem {
   using A = Patches<kVector, true>;
-  using B = Matrix<kVector, true>;
+  using B = MatrixOperand;
   ConvGeometry s;
   const float* x;
   const float* w;
@@ -140,7 +106,8 @@ struct ForwardProblem {
   __device__ KRange range(int) const { return {0, s.taps}; }
   __device__ A a(int g) const { return {&s, x + g * s.cg}; }
   __device__ B b(int g) const {
-    return {w + static_cast<std::int64_t>(g) * s.cog * s.taps, s.cog, s.taps, s.taps};
+    return {
+        w + static_cast<std::int64_t>(g) * s.cog * s.taps, s.cog, s.taps, s.taps, true, kVector};
   }
   __device__ void store(int g, std::int64_t m, int n, float4 sum) const {
     if (m >= s.out_total || n >= s.cog) return;
@@ -157,7 +124,7 @@ struct ForwardProblem {
 /// dz under the taps that read an input pixel: rows are input pixels, columns (k, l, o).
 template <bool kVector>
 struct Readers {
-  static constexpr bool kAlongK = true;
+  __device__ static constexpr bool along_k() { return true; }
   static constexpr int kParts = kVector ? 1 : 4;
   struct Line {
     const float* image;  ///< null: no such pixel
@@ -224,7 +191,7 @@ struct Readers {
 /// w with rows (k, l, o) and columns c.
 template <bool kVector>
 struct TurnedFilters {
-  static constexpr bool kAlongK = false;
+  __device__ static constexpr bool along_k() { return false; }
   using Line = int;
 
   const ConvGeometry* s;
@@ -238,7 +205,7 @@ struct TurnedFilters {
     return w + static_cast<std::int64_t>(o) * s->taps + static_cast<std::int64_t>(tap) * s->cg;
   }
   __device__ float4 load(int c, const float* row) const {
-    return Four<kVector>::load(row + c, s->cg - c);
+    return load_four(row + c, s->cg - c, kVector);
   }
 };
 
@@ -265,7 +232,7 @@ struct GradInputProblem {
 /// of `part` each: split p's sums go to dw + p * C_out taps. grid.z: groups, then splits.
 template <bool kVector>
 struct GradWeightProblem {
-  using A = Matrix<kVector, false>;
+  using A = MatrixOperand;
   using B = Patches<kVector, false>;
   ConvGeometry s;
   const float* x;
@@ -279,7 +246,9 @@ struct GradWeightProblem {
     const std::int64_t begin = z / groups * part;
     return {begin, begin + part < s.out_total ? begin + part : s.out_total};
   }
-  __device__ A a(int z) const { return {dz + z % groups * s.cog, s.out_total, s.cog, s.co}; }
+  __device__ A a(int z) const {
+    return {dz + z % groups * s.cog, s.out_total, s.cog, s.co, false, kVector};
+  }
   __device__ B b(int z) const { return {&s, x + z % groups * s.cg}; }
   __device__ void store(int z, std::int64_t m, int n, float4 sum) const {
     if (m >= s.cog) return;
@@ -287,5 +256,23 @@ struct GradWeightProblem {
     store_four(dw + (filter + m) * s.taps + n, s.taps - n, vector_store, sum);
   }
 };
+
+/// grid.x: tiles of m; grid.y: tiles of n; grid.z: whatever the problem takes it for.
+template <class Problem, class T>
+__global__ void conv_product(Problem problem) {
+  const int z = static_cast<int>(blockIdx.z);
+  const std::int64_t m0 = static_cast<std::int64_t>(blockIdx.x) * T::kRows;
+  const int n0 = static_cast<int>(blockIdx.y) * T::kColumns;
+  float sums[T::kSide][T::kSide] = {};
+  sum_product<T>(problem.a(z), problem.b(z), m0, n0, problem.range(z), sums);
+#pragma unroll
+  for (int i = 0; i < T::kSide; ++i) {
+#pragma unroll
+    for (int j = 0; j < T::kSide; j += 4) {
+      problem.store(z, m0 + T::row(i), n0 + T::column(j),
+                    make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]));
+    }
+  }
+}
 
 }  // namespace linnet::cuda

@@ -7,8 +7,8 @@ namespace linnet::cuda {
 namespace {
 
 struct BatchArgs {
-  TileSource a;  ///< of the first product; the others follow without gaps
-  TileSource b;
+  MatrixOperand a;  ///< of the first product; the others follow without gaps
+  MatrixOperand b;
   float* y = nullptr;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -28,22 +28,12 @@ __global__ void __launch_bounds__(256) batch_tile_kernel(BatchArgs args) {
   args.a.data += product * args.rows * args.terms;
   args.b.data += product * args.columns * args.terms;
   float* y = args.y + product * args.rows * args.columns;
-  float sums[kTile / 16][kTile / 16] = {};
-  sum_tile<kTile>(args.a, args.b, row0, column0, 0, args.terms, sums);
-  for_share<kTile>(row0, column0, sums, [&](std::int64_t row, std::int64_t column, float sum) {
+  using T = SquareTile<kTile>;
+  float sums[T::kSide][T::kSide] = {};
+  sum_product<T>(args.a, args.b, row0, column0, {0, args.terms}, sums);
+  for_sums<T>(row0, column0, sums, [&](std::int64_t row, std::int64_t column, float sum) {
     if (row < args.rows && column < args.columns) y[row * args.columns + column] = sum;
   });
-}
-
-/// rows, or columns, by terms; `along_terms`: whether terms are neighbours in memory.
-TileSource source(const float* data, std::int64_t lines, std::int64_t terms, bool along_terms) {
-  const std::int64_t stride = along_terms ? terms : lines;
-  return {.data = data,
-          .stride = stride,
-          .outer = along_terms ? lines : terms,
-          .inner = stride,
-          .along_terms = along_terms,
-          .vectors = reads_by_four(data, stride)};
 }
 
 template <int kTile>
@@ -55,8 +45,12 @@ Kernel tiles(const MatmulAttrs& attrs, const MatmulDims& e) {
   return {.enqueue =
               [=](const Args& args) {
                 if (each * e.products == 0) return;
-                const BatchArgs batch{.a = source(args.in(In::a), e.m, e.k, !attrs.transpose_a),
-                                      .b = source(args.in(In::b), e.n, e.k, attrs.transpose_b),
+                const BatchArgs batch{.a = matrix_operand(args.in(In::a), e.m, e.k,
+                                                          !attrs.transpose_a,
+                                                          attrs.transpose_a ? e.m : e.k),
+                                      .b = matrix_operand(args.in(In::b), e.n, e.k,
+                                                          attrs.transpose_b,
+                                                          attrs.transpose_b ? e.k : e.n),
                                       .y = args.out(Out::y),
                                       .rows = e.m,
                                       .columns = e.n,
