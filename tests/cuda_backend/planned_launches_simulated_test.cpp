@@ -175,6 +175,29 @@ TEST(PlannedLaunches, PassesOfGpusLeaveNodesOut) {
             nodes(workloads::rosenbrock_mlp(), {}));
 }
 
+/// By cluster.cuh and tiles_of_one_launch() of batch norms.
+TEST(PlannedLaunches, BatchNormsTakeOneLaunchWhereAClusterOfBlocksSuffices) {
+  const auto in_two = [](int capability, std::int64_t side, std::int64_t filters) {
+    CudaDevice device = hopper();
+    device.compute_capability = capability;
+    cuda::DescribedBackend described(registry(false), device, {}, Precision::automatic);
+    const Network network({side, side, 3}, {Conv2d{.filters = filters, .kernel = 1}, BatchNorm{},
+                                            GlobalAvgPool2d{}, Dense{.units = 10}});
+    const std::vector<std::string> names = planned(prepared(described, {"norm", network})->plan());
+    const auto sums = std::ranges::count(names, "batch_norm moments");
+    EXPECT_EQ(std::ranges::count(names, "batch_norm_grad sums"), sums);
+    EXPECT_EQ(std::ranges::count(names, "batch_norm"), 1);
+    EXPECT_EQ(std::ranges::count(names, "batch_norm_grad"), 1);
+    return sums == 1;
+  };
+  EXPECT_FALSE(in_two(90, 32, 64)) << "2 MiB by 64 blocks";
+  EXPECT_TRUE(in_two(80, 32, 64)) << "no clusters";
+  EXPECT_FALSE(in_two(80, 8, 64)) << "512 rows";
+  EXPECT_TRUE(in_two(90, 160, 64)) << "50 MiB, of which a block would read parts of lines";
+  EXPECT_FALSE(in_two(90, 64, 512)) << "64 MiB by whole lines";
+  EXPECT_TRUE(in_two(90, 128, 8)) << "4 MiB by 8 blocks";
+}
+
 TEST(PlannedLaunches, ADescribedGpuHoldsNothing) {
   cuda::DescribedBackend described(registry(false), hopper(), {}, Precision::automatic);
   EXPECT_THROW(described.allocate(1), DeviceError);

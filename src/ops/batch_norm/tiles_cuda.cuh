@@ -24,7 +24,7 @@ inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::in
   constexpr double kSaved = 1.3e-6 - 0.5e-6;            // a node (gpu_kinds.cpp), a wait (a guess)
   ColumnTiles t = column_tiles(rows, channels, 1, 1);
   if (rows <= kRowsOfBlock) return t;
-  if (compute_capability < kClusterCapability) return std::nullopt;
+  if (!has_clusters(compute_capability)) return std::nullopt;
   t.cluster = true;
   t.chunks = kCluster;
   t.block = kColumnBlock;
