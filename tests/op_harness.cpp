@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -171,20 +170,28 @@ std::vector<Bytes> all_bytes(const Graph& graph, const std::vector<Value>& value
   return out;
 }
 
-/// Returns the sets of operands that are tried as bfloat16s: all sets of a few, else one operand at
-/// a time, all but one, and all of them.
+/// Returns the sets of operands that are tried as bfloat16s: all sets of up to three, else each
+/// alone, all but each, and all of them.
 std::vector<std::vector<bool>> stored_sets(const std::vector<ValueType>& types) {
   std::vector<std::size_t> floats;
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (types[i].dtype == DType::f32) floats.push_back(i);
   }
   std::vector<std::vector<bool>> sets;
-  const std::size_t count = std::size_t{1} << floats.size();
-  for (std::size_t set = 1; set < count; ++set) {
-    const auto members = static_cast<std::size_t>(std::popcount(set));
-    if (floats.size() > 3 && members > 1 && members + 1 < floats.size()) continue;
+  const auto add = [&](const auto& has) {
     sets.emplace_back(types.size(), false);
-    for (std::size_t i = 0; i < floats.size(); ++i) sets.back()[floats[i]] = (set >> i & 1U) != 0;
+    for (std::size_t i = 0; i < floats.size(); ++i) sets.back()[floats[i]] = has(i);
+  };
+  if (floats.size() <= 3) {
+    for (std::size_t set = 1; set < std::size_t{1} << floats.size(); ++set) {
+      add([&](std::size_t i) { return (set >> i & 1U) != 0; });
+    }
+    return sets;
+  }
+  add([](std::size_t) { return true; });
+  for (std::size_t one = 0; one < floats.size(); ++one) {
+    add([&](std::size_t i) { return i == one; });
+    add([&](std::size_t i) { return i != one; });
   }
   return sets;
 }

@@ -39,6 +39,20 @@ bool stores_only(const NodeView& node, std::initializer_list<std::size_t> inputs
   return fits(node.inputs, inputs) && fits(node.outputs, outputs);
 }
 
+std::optional<Stored> stored_alike(const NodeView& node, std::initializer_list<std::size_t> inputs,
+                                   std::initializer_list<std::size_t> outputs) {
+  const DType dtype = node.inputs[*inputs.begin()].dtype;
+  const auto alike = [&](std::span<const ValueType> types,
+                         std::initializer_list<std::size_t> stored) {
+    return std::ranges::all_of(stored, [&](std::size_t i) {
+      return i >= types.size() || types[i].dtype == dtype;
+    });
+  };
+  if (!alike(node.inputs, inputs) || !alike(node.outputs, outputs)) return std::nullopt;
+  if (!stores_only(node, inputs, outputs)) return std::nullopt;
+  return Stored(node.inputs[*inputs.begin()]);
+}
+
 bool is_of_one_type(const NodeView& node) {
   const DType dtype = node.outputs.front().dtype;
   const auto same = [&](const ValueType& type) { return type.dtype == dtype; };

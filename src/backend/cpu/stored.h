@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "runtime/node_view.h"
 
@@ -45,6 +46,10 @@ bool stores_bf16(const NodeView& node);
 /// Returns whether none but these are: weights, statistics and losses are f32.
 bool stores_only(const NodeView& node, std::initializer_list<std::size_t> inputs,
                  std::initializer_list<std::size_t> outputs);
+/// Returns how these, of which some may be missing, are stored, where they are all stored alike and
+/// the others are not bfloat16s.
+std::optional<Stored> stored_alike(const NodeView& node, std::initializer_list<std::size_t> inputs,
+                                   std::initializer_list<std::size_t> outputs);
 /// Returns whether all of them are of one type.
 bool is_of_one_type(const NodeView& node);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/batch_norm/batch_norm_cpu.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "backend/cpu/kernel.h"
@@ -18,19 +16,9 @@ struct Rows {
   std::int64_t channels = 0;
   std::int64_t pitch = 0;  ///< of x; everything else follows each other
 
-  Stored x = {};
-
-  /// Returns rows of x, perhaps in `block`, which then has its channels alone.
-  PitchedRows of(const void* from, std::int64_t begin, std::int64_t count, float* block) const {
-    if (!x.bf16()) return {static_cast<const float*>(from) + begin * pitch, pitch, count};
-    if (pitch == channels) {
-      x.read(from, begin * pitch, count * channels, block);
-    } else {
-      for (std::int64_t r = 0; r < count; ++r) {
-        x.read(from, (begin + r) * pitch, channels, block + r * channels);
-      }
-    }
-    return {block, channels, count};
+  template <class T>
+  PitchedRows<T> of(const T* x, std::int64_t begin, std::int64_t count) const {
+    return {x + begin * pitch, pitch, count};
   }
 
   int tasks(double cost_each) const {
@@ -46,46 +34,18 @@ struct Rows {
 };
 
 /// Rows of `like`, y or dy; x may be wider.
-Rows rows_of(const Shape& like, const ValueType& x) {
+Rows rows_of(const Shape& like, const Shape& x) {
   const std::int64_t channels = like[-1];
-  return {channels > 0 ? like.elements() / channels : 0, channels, x.shape[-1], Stored(x)};
+  return {channels > 0 ? like.elements() / channels : 0, channels, x[-1]};
 }
 
-/// Blocks of rows of operands, some of which are widened in scratch memory.
-class RowBlocks {
- public:
-  RowBlocks(const NodeView& node, const Rows& s)
-      : stored_(stores_bf16(node)), rows_(stored_rows(s.channels)), channels_(s.channels) {}
-
-  /// With room for so many operands and results of a block.
-  std::size_t scratch_bytes(int operands) const {
-    return stored_ ? sizeof(float) * static_cast<std::size_t>(operands * room()) : 0;
-  }
-  /// Calls f(rows, block), block(i) the room of an operand; all rows at once where all are f32.
-  template <class F>
-  void each(Range range, std::byte* scratch, F f) const {
-    const std::int64_t rows = stored_ ? rows_ : range.size();
-    for (std::int64_t r = range.begin; r < range.end; r += rows) {
-      f(Range{r, std::min(r + rows, range.end)},
-        [&](int i) { return reinterpret_cast<float*>(scratch) + i * room(); });
-    }
-  }
-
- private:
-  std::int64_t room() const { return rows_ * channels_; }
-
-  bool stored_ = false;
-  std::int64_t rows_ = 1;
-  std::int64_t channels_ = 1;
-};
-
-/// Returns a stage of f(args, task, rows), the last rows first: what was read or written last is
-/// still in a cache, and whoever reads the result begins with its first rows.
+/// Returns a stage of f(args, rows), the last rows first: what was read or written last is still in
+/// a cache, and whoever reads the result begins with its first rows.
 template <class F>
 Stage by_rows_reversed(const Rows& s, double cost_each, F f) {
   const int tasks = s.tasks(cost_each);
   return parallel(tasks, [=](const Args& args, const Task& task) {
-    f(args, task, split(s.rows, tasks, tasks - 1 - task.index));
+    f(args, split(s.rows, tasks, tasks - 1 - task.index));
   });
 }
 
@@ -95,47 +55,36 @@ std::int64_t moment_rows(std::int64_t channels) {
   return std::max<std::int64_t>(kFloats / std::max<std::int64_t>(channels, 1), 16);
 }
 
-/// The moments of a range of rows into `to`, of at least one; `block` and `widened` are
-/// overwritten.
+// T: how activations are stored, float or bfloat16.
+
+/// The moments of a range of rows into `to`, of at least one; `block` is overwritten.
+template <class T>
 void moments_of_range(const Args& args, const Rows& s, Range range, const Moments& block,
-                      float* widened, const Moments& to) {
+                      const Moments& to) {
   const std::int64_t at_once = moment_rows(s.channels);
   for (std::int64_t r = range.begin; r < range.end; r += at_once) {
     const std::int64_t rows = std::min(at_once, range.end - r);
     const bool first = r == range.begin;
-    moments_of(s.of(args.inputs[BatchNormOp::In::x], r, rows, widened), s.channels,
-               first ? to : block);
+    moments_of(s.of(args.in<T>(BatchNormOp::In::x), r, rows), s.channels, first ? to : block);
     if (!first) merge_moments(block, rows, s.channels, to, r - range.begin);
   }
 }
 
 /// `mean_input`: the operand that holds the mean; 0 where the node itself computes it.
-template <class Attrs>
-void add_normalize_stage(const NodeView& node, const Rows& s, const Attrs& attrs,
-                         std::size_t mean_input, std::int64_t scale_at, Kernel& kernel) {
+template <class T, class Attrs>
+Stage normalize_stage(const Rows& s, const Attrs& attrs, std::size_t mean_input,
+                      std::int64_t scale_at) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
-  const RowBlocks blocks(node, s);
-  const Stored added = attrs.residual ? Stored(node.inputs[In::residual]) : Stored();
-  const Stored result(node.outputs[Out::y]);
-  kernel.scratch_bytes = std::max(kernel.scratch_bytes, blocks.scratch_bytes(2));
-  kernel.stages.push_back(
-      by_rows_reversed(s, 0.5, [=](const Args& args, const Task& task, Range range) {
-        const float* mean = mean_input > 0 ? args.in(mean_input) : args.out(Out::mean);
-        const Normalization by{mean, args.work() + scale_at, args.in(In::beta),
-                               attrs.activation == Activation::relu};
-        blocks.each(range, task.scratch, [&](Range rows, auto block) {
-          const std::int64_t begin = rows.begin * s.channels;
-          const std::int64_t count = rows.size() * s.channels;
-          const PitchedRows x = s.of(args.inputs[In::x], rows.begin, rows.size(), block(0));
-          const float* residual =
-              attrs.residual ? added.read(args.inputs[In::residual], begin, count, block(1))
-                             : nullptr;
-          float* y = result.target(args.outputs[Out::y], begin, block(0));
-          normalize_rows(by, x, residual, s.channels, y);
-          result.write(y, count, args.outputs[Out::y], begin);
-        });
-      }));
+  return by_rows_reversed(s, 0.5, [=](const Args& args, Range range) {
+    const std::int64_t begin = range.begin * s.channels;
+    const float* mean = mean_input > 0 ? args.in(mean_input) : args.out(Out::mean);
+    normalize_rows({mean, args.work() + scale_at, args.in(In::beta),
+                    attrs.activation == Activation::relu},
+                   s.of(args.in<T>(In::x), range.begin, range.size()),
+                   attrs.residual ? args.in<T>(In::residual) + begin : nullptr, s.channels,
+                   args.out<T>(Out::y) + begin);
+  });
 }
 
 /// Room for what is summed over the parts of a batch, in floats: two sums a channel and the rows,
@@ -181,11 +130,11 @@ float take_moments(const NormSync& sync, std::int64_t rows, std::span<const doub
 
 /// Mean and squared distances from it block by block: no cancellation however far the
 /// mean is from 0. The workspace has the moments of the tasks, then scales.
+template <class T>
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
-  if (!stores_only(node, {In::x, In::residual}, {Out::y})) return std::nullopt;
-  const Rows s = rows_of(node.out(kFirst), node.inputs[In::x]);
+  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
   const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
   const auto momentum = static_cast<float>(attrs.momentum);
   const auto epsilon = static_cast<float>(attrs.epsilon);
@@ -199,13 +148,13 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const std::int64_t used = scale_at + s.channels;
   kernel.workspace_bytes =
       sizeof(float) * static_cast<std::size_t>(used + sync_floats(attrs.sync, s.channels));
-  kernel.scratch_bytes = s.bytes_of_channels(2 + (s.x.bf16() ? moment_rows(s.channels) : 0));
+  kernel.scratch_bytes = s.bytes_of_channels(2);
   kernel.stages.push_back(
       parallel(tasks, s.rows, [=](const Args& args, const Task& task, Range range) {
         auto* block = reinterpret_cast<float*>(task.scratch);
         const Moments to = moments(args.work(), task.index);
         if (s.rows == 0) std::fill_n(to.mean, 2 * s.channels, 0.0F);
-        moments_of_range(args, s, range, {block, block + s.channels}, block + 2 * s.channels, to);
+        moments_of_range<T>(args, s, range, {block, block + s.channels}, to);
       }));
   const auto merge = [=](const Args& args, Range channels) {
     const auto part = [&](int task) {
@@ -250,7 +199,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       use(args, channels, static_cast<float>(std::max<std::int64_t>(s.rows, 1)));
     }));
   }
-  add_normalize_stage(node, s, attrs, 0, scale_at, kernel);
+  kernel.stages.push_back(normalize_stage<T>(s, attrs, 0, scale_at));
   return kernel;
 }
 
@@ -263,10 +212,10 @@ Stage scale_stage(const Rows& s, std::size_t gamma, std::size_t inv_std, std::in
   });
 }
 
+template <class T>
 std::optional<Kernel> prepare_inference(const NodeView& node) {
   using In = BatchNormInferenceOp::In;
-  if (!stores_only(node, {In::x, In::residual}, {kFirst})) return std::nullopt;
-  const Rows s = rows_of(node.out(kFirst), node.inputs[In::x]);
+  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
   const auto epsilon = static_cast<float>(attrs.epsilon);
   Kernel kernel;
@@ -277,50 +226,31 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
       args.work()[c] = 1.0F / std::sqrt(variance[c] + epsilon) * args.in(In::gamma)[c];
     }
   }));
-  add_normalize_stage(node, s, attrs, 3, 0, kernel);
+  kernel.stages.push_back(normalize_stage<T>(s, attrs, 3, 0));
   return kernel;
 }
 
-/// The second run of the forward pass' last stage.
+/// The second run of normalize_stage().
+template <class T>
 std::optional<Kernel> prepare_again(const NodeView& node) {
   using In = BatchNormAgainOp::In;
-  if (!stores_only(node, {In::x, In::residual}, {kFirst})) return std::nullopt;
-  const BatchNormAgainAttrs attrs = node.attrs<BatchNormAgainOp>();
-  const Rows s = rows_of(node.out(kFirst), node.inputs[In::x]);
+  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
   Kernel kernel;
   kernel.workspace_bytes = s.bytes_of_channels(1);
   kernel.stages.push_back(scale_stage(s, In::gamma, In::inv_std, 0));
-  add_normalize_stage(node, s, attrs, In::mean, 0, kernel);
+  kernel.stages.push_back(normalize_stage<T>(s, node.attrs<BatchNormAgainOp>(), In::mean, 0));
   return kernel;
 }
 
-/// How a gradient's operands and results lie in memory.
-struct GradientStorage {
-  explicit GradientStorage(const NodeView& node)
-      : dy(node.inputs[BatchNormGradOp::In::dy]),
-        y(node.inputs.back()),
-        dx(node.outputs[BatchNormGradOp::Out::dx]),
-        dresidual(node.outputs.back()) {}
-
-  Stored dy;
-  Stored y;
-  Stored dx;
-  Stored dresidual;
-};
-
-/// Returns a block of rows of the gradient; `line` is read where the mask follows from x.
-template <class Block>
-GradientRows gradient_rows(const Args& args, const Rows& s, const BatchNormGradAttrs& attrs,
-                           const GradientStorage& stored, Range rows, Block block,
-                           const Normalization& line) {
+/// Returns a range of rows of the gradient; `line` is read where the mask follows from x.
+template <class T>
+GradientRows<T> gradient_rows(const Args& args, const Rows& s, const BatchNormGradAttrs& attrs,
+                              Range range, const Normalization& line) {
   using In = BatchNormGradOp::In;
-  const std::int64_t begin = rows.begin * s.channels;
-  const std::int64_t count = rows.size() * s.channels;
+  const std::int64_t begin = range.begin * s.channels;
   const bool masked = attrs.activation == Activation::relu;
-  return {stored.dy.read(args.inputs[In::dy], begin, count, block(0)),
-          s.of(args.inputs[In::x], rows.begin, rows.size(), block(1)),
-          masked && !attrs.from_input ? stored.y.read(args.inputs[In::y], begin, count, block(2))
-                                      : nullptr,
+  return {args.in<T>(In::dy) + begin, s.of(args.in<T>(In::x), range.begin, range.size()),
+          masked && !attrs.from_input ? args.in<T>(In::y) + begin : nullptr,
           attrs.from_input ? &line : nullptr};
 }
 
@@ -355,18 +285,12 @@ void add_sync_stages(Kernel& kernel, const Rows& s, const std::shared_ptr<const 
 
 /// Both sums by task, then all of them and what follows for a channel, then dx. The workspace has
 /// the products of the tasks, their sums, then the lines by which dx follows, scale first.
+template <class T>
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
+  const Rows s = rows_of(node.in(In::dy), node.in(In::x));
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
-  const std::size_t y = attrs.activation == Activation::relu && !attrs.from_input ? In::y : In::dy;
-  // The residual's gradient is read again for dx: it is dy or 0, of which none is rounded.
-  const bool rounds = node.inputs[In::dy].dtype == DType::f32;
-  const std::size_t dresidual = attrs.residual && !rounds ? Out::dresidual : Out::dx;
-  if (!stores_only(node, {In::dy, In::x, y}, {Out::dx, dresidual})) return std::nullopt;
-  const Rows s = rows_of(node.in(In::dy), node.inputs[In::x]);
-  const GradientStorage stored(node);
-  const RowBlocks blocks(node, s);
   const bool residual = attrs.residual;
   const float part = s.rows > 0 ? 1.0F / static_cast<float>(s.rows) : 0.0F;
   const int tasks = s.summing_tasks(0.6);
@@ -388,15 +312,10 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
         float* sums = products + of_tasks;
         std::fill_n(products, s.channels, 0.0F);
         std::fill_n(sums, s.channels, 0.0F);
+        T* dz = residual ? args.out<T>(Out::dresidual) + range.begin * s.channels : nullptr;
         const Normalization line = forward(args);
-        blocks.each(range, task.scratch, [&](Range rows, auto block) {
-          const std::int64_t begin = rows.begin * s.channels;
-          void* to = residual ? args.outputs[Out::dresidual] : nullptr;
-          float* dz = residual ? stored.dresidual.target(to, begin, block(3)) : nullptr;
-          add_gradient_sums(gradient_rows(args, s, attrs, stored, rows, block, line), s.channels,
-                            args.in(In::mean), products, sums, dz);
-          if (residual) stored.dresidual.write(dz, rows.size() * s.channels, to, begin);
-        });
+        add_gradient_sums(gradient_rows<T>(args, s, attrs, range, line), s.channels,
+                          args.in(In::mean), products, sums, dz);
       }));
   const int adders = tasks_for(s.channels, 0.4 * tasks);
   kernel.stages.push_back(parallel(adders, s.channels, [=](const Args& args, Range range) {
@@ -416,41 +335,55 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
     }
   }));
   if (attrs.sync != nullptr) add_sync_stages(kernel, s, attrs.sync, 2 * of_tasks);
-  // What the residual gets has been masked.
-  BatchNormGradAttrs last = attrs;
-  GradientStorage from = stored;
-  if (residual) {
-    last.activation = Activation::none;
-    from.dy = stored.dresidual;
-  }
-  kernel.stages.push_back(
-      by_rows_reversed(s, 0.8, [=](const Args& args, const Task& task, Range range) {
-        const Normalization line = forward(args);
-        const float* scale = args.work() + 2 * of_tasks;
-        const GradientLine by{args.in(In::mean), scale, scale + s.channels, scale + 2 * s.channels};
-        std::array<void*, 6> inputs{};
-        std::ranges::copy(args.inputs, inputs.begin());
-        if (residual) inputs[In::dy] = args.outputs[Out::dresidual];
-        const Args inner{inputs, args.outputs, args.workspace, args.packed};
-        blocks.each(range, task.scratch, [&](Range rows, auto block) {
-          const std::int64_t begin = rows.begin * s.channels;
-          float* dx = stored.dx.target(args.outputs[Out::dx], begin, block(3));
-          write_gradient(gradient_rows(inner, s, last, from, rows, block, line), s.channels, by,
-                         dx);
-          stored.dx.write(dx, rows.size() * s.channels, args.outputs[Out::dx], begin);
-        });
-      }));
-  kernel.scratch_bytes = blocks.scratch_bytes(4);
+  kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, Range range) {
+    const Normalization line = forward(args);
+    GradientRows<T> of = gradient_rows<T>(args, s, attrs, range, line);
+    if (residual) {  // which has been masked
+      of.dy = args.out<T>(Out::dresidual) + range.begin * s.channels;
+      of.y = nullptr;
+    }
+    const float* scale = args.work() + 2 * of_tasks;
+    write_gradient(of, s.channels,
+                   {args.in(In::mean), scale, scale + s.channels, scale + 2 * s.channels},
+                   args.out<T>(Out::dx) + range.begin * s.channels);
+  }));
   return kernel;
+}
+
+/// Returns the kernel for activations, x and y among them, that are all stored alike.
+template <Prepare f32, Prepare bf16, std::size_t residual>
+std::optional<Kernel> forward_as_stored(const NodeView& node) {
+  const std::optional<Stored> stored = stored_alike(node, {kFirst, residual}, {kFirst});
+  if (!stored) return std::nullopt;
+  return stored->bf16() ? bf16(node) : f32(node);
+}
+
+std::optional<Kernel> gradient_as_stored(const NodeView& node) {
+  using In = BatchNormGradOp::In;
+  using Out = BatchNormGradOp::Out;
+  const bool beta = node.attrs<BatchNormGradOp>().from_input;
+  const std::optional<Stored> stored =
+      stored_alike(node, {In::dy, In::x, beta ? In::x : In::y}, {Out::dx, Out::dresidual});
+  if (!stored) return std::nullopt;
+  return stored->bf16() ? prepare_gradient<std::uint16_t>(node) : prepare_gradient<float>(node);
 }
 
 }  // namespace
 
 void register_batch_norm(Registry& registry) {
-  registry.add(BatchNormOp::kName, prepare_forward, Stores::bf16);
-  registry.add(BatchNormAgainOp::kName, prepare_again, Stores::bf16);
-  registry.add(BatchNormInferenceOp::kName, prepare_inference, Stores::bf16);
-  registry.add(BatchNormGradOp::kName, prepare_gradient, Stores::bf16);
+  registry.add(BatchNormOp::kName,
+               forward_as_stored<prepare_forward<float>, prepare_forward<std::uint16_t>,
+                                 BatchNormOp::In::residual>,
+               Stores::bf16);
+  registry.add(BatchNormAgainOp::kName,
+               forward_as_stored<prepare_again<float>, prepare_again<std::uint16_t>,
+                                 BatchNormAgainOp::In::residual>,
+               Stores::bf16);
+  registry.add(BatchNormInferenceOp::kName,
+               forward_as_stored<prepare_inference<float>, prepare_inference<std::uint16_t>,
+                                 BatchNormOp::In::residual>,
+               Stores::bf16);
+  registry.add(BatchNormGradOp::kName, gradient_as_stored, Stores::bf16);
 }
 
 }  // namespace linnet::cpu

@@ -5,12 +5,14 @@
 
 namespace linnet::cpu {
 
-// Loops over rows of `channels` floats in the processor's widest vectors. Rows follow each other;
-// those of x lie `pitch` floats apart.
+// Loops over rows of `channels` floats, or bfloat16s as T = std::uint16_t, in the processor's
+// widest vectors; arithmetic and what belongs to a channel are f32. Rows follow each other; those
+// of x lie `pitch` elements apart.
 
 /// Rows of the operand that is normalised.
+template <class T>
 struct PitchedRows {
-  const float* x = nullptr;
+  const T* x = nullptr;
   std::int64_t pitch = 0;
   std::int64_t rows = 0;
 };
@@ -22,7 +24,8 @@ struct Moments {
 };
 
 /// The moments of rows, at least one, whose second reading should find them in a cache.
-void moments_of(const PitchedRows& of, std::int64_t channels, const Moments& to);
+void moments_of(const PitchedRows<float>& of, std::int64_t channels, const Moments& to);
+void moments_of(const PitchedRows<std::uint16_t>& of, std::int64_t channels, const Moments& to);
 /// `to`, of `rows` rows, becomes the moments of these and of the `added` rows of `from` (Chan,
 /// Golub, LeVeque, 1979). At least one row in all.
 void merge_moments(const Moments& from, std::int64_t added, std::int64_t channels,
@@ -36,18 +39,21 @@ struct Normalization {
   bool relu = false;  ///< keeps NaN
 };
 /// `residual` may be null.
-void normalize_rows(const Normalization& by, const PitchedRows& of, const float* residual,
+void normalize_rows(const Normalization& by, const PitchedRows<float>& of, const float* residual,
                     std::int64_t channels, float* y);
+void normalize_rows(const Normalization& by, const PitchedRows<std::uint16_t>& of,
+                    const std::uint16_t* residual, std::int64_t channels, std::uint16_t* y);
 
 /// Which elements of dy count.
 enum class GradientMask : std::uint8_t { all, output, input };
 
 /// Rows that the gradient's loops read. dz is dy where y > 0, y given or what x becomes by `line`;
 /// all of it where neither is given.
+template <class T>
 struct GradientRows {
-  const float* dy = nullptr;
-  PitchedRows x;
-  const float* y = nullptr;
+  const T* dy = nullptr;
+  PitchedRows<T> x;
+  const T* y = nullptr;
   const Normalization* line = nullptr;
 
   GradientMask mask() const {
@@ -57,8 +63,10 @@ struct GradientRows {
 };
 /// Adds dz * (x - mean) and dz to `products` and `sums`, and writes dz where it is not null (y must
 /// be given).
-void add_gradient_sums(const GradientRows& of, std::int64_t channels, const float* mean,
+void add_gradient_sums(const GradientRows<float>& of, std::int64_t channels, const float* mean,
                        float* products, float* sums, float* dz);
+void add_gradient_sums(const GradientRows<std::uint16_t>& of, std::int64_t channels,
+                       const float* mean, float* products, float* sums, std::uint16_t* dz);
 
 /// dx = scale * dz - slope * (x - mean) - shift
 struct GradientLine {
@@ -67,7 +75,9 @@ struct GradientLine {
   const float* slope = nullptr;
   const float* shift = nullptr;
 };
-void write_gradient(const GradientRows& of, std::int64_t channels, const GradientLine& by,
+void write_gradient(const GradientRows<float>& of, std::int64_t channels, const GradientLine& by,
                     float* dx);
+void write_gradient(const GradientRows<std::uint16_t>& of, std::int64_t channels,
+                    const GradientLine& by, std::uint16_t* dx);
 
 }  // namespace linnet::cpu

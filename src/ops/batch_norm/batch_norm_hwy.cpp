@@ -10,6 +10,7 @@
 
 #include "backend/cpu/row_sum.h"
 #include "backend/cpu/row_vectors_hwy.h"
+#include "backend/cpu/stored_hwy.h"
 #include "ops/batch_norm/batch_norm_cpu.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,27 +29,52 @@ HWY_INLINE void for_columns_of_groups(std::int64_t rows, std::int64_t channels, 
 }
 
 /// Adds squared distances from `mean` to `squares`.
-void AddSquares(const PitchedRows& of, std::int64_t channels, const float* mean, float* squares) {
+template <class T>
+void add_squares(const PitchedRows<T>& of, std::int64_t channels, const float* mean,
+                 float* squares) {
   for_columns_of_groups(of.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
                           const auto center = hn::LoadU(d, mean + c);
-                          const float* x = of.x + r * of.pitch + c;
+                          const T* x = of.x + r * of.pitch + c;
                           auto sum = hn::LoadU(d, squares + c);
                           for (int i = 0; i < count.value; ++i, x += of.pitch) {
-                            const auto std_dev = hn::Sub(hn::LoadU(d, x), center);
+                            const auto std_dev = hn::Sub(load_floats(d, x), center);
                             sum = hn::MulAdd(std_dev, std_dev, sum);
                           }
                           hn::StoreU(sum, d, squares + c);
                         });
 }
 
-void MomentsOf(const PitchedRows& of, std::int64_t channels, const Moments& to) {
+void add_up(const PitchedRows<float>& of, std::int64_t channels, float* sums) {
+  add_rows(of.x, of.pitch, of.rows, channels, sums);
+}
+void add_up(const PitchedRows<std::uint16_t>& of, std::int64_t channels, float* sums) {
+  for_columns_of_groups(of.rows, channels,
+                        [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
+                          const std::uint16_t* x = of.x + r * of.pitch + c;
+                          auto sum = hn::LoadU(d, sums + c);
+                          for (int i = 0; i < count.value; ++i, x += of.pitch) {
+                            sum = hn::Add(sum, load_floats(d, x));
+                          }
+                          hn::StoreU(sum, d, sums + c);
+                        });
+}
+
+template <class T>
+void moments(const PitchedRows<T>& of, std::int64_t channels, const Moments& to) {
   std::fill_n(to.mean, channels, 0.0F);
   std::fill_n(to.squares, channels, 0.0F);
-  add_rows(of.x, of.pitch, of.rows, channels, to.mean);
+  add_up(of, channels, to.mean);
   const float part = 1.0F / static_cast<float>(of.rows);
   for (std::int64_t c = 0; c < channels; ++c) to.mean[c] *= part;
-  AddSquares(of, channels, to.mean, to.squares);
+  add_squares(of, channels, to.mean, to.squares);
+}
+
+void MomentsOf32(const PitchedRows<float>& of, std::int64_t channels, const Moments& to) {
+  moments(of, channels, to);
+}
+void MomentsOf16(const PitchedRows<std::uint16_t>& of, std::int64_t channels, const Moments& to) {
+  moments(of, channels, to);
 }
 
 void MergeMoments(const Moments& from, std::int64_t added, std::int64_t channels, const Moments& to,
@@ -64,43 +90,53 @@ void MergeMoments(const Moments& from, std::int64_t added, std::int64_t channels
   });
 }
 
-template <bool residual, bool relu>
-void normalize(const Normalization& by, const PitchedRows& of, const float* added,
-               std::int64_t channels, float* y) {
+template <bool residual, bool relu, class T>
+void normalize(const Normalization& by, const PitchedRows<T>& of, const T* added,
+               std::int64_t channels, T* y) {
   for_columns_of_groups(of.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
                           const auto mean = hn::LoadU(d, by.mean + c);
                           const auto scale = hn::LoadU(d, by.scale + c);
                           const auto shift = hn::LoadU(d, by.shift + c);
-                          const float* x = of.x + r * of.pitch + c;
+                          const T* x = of.x + r * of.pitch + c;
                           std::int64_t at = r * channels + c;
                           for (int i = 0; i < count.value; ++i, at += channels, x += of.pitch) {
-                            auto value = hn::MulAdd(hn::Sub(hn::LoadU(d, x), mean), scale, shift);
+                            auto value = hn::MulAdd(hn::Sub(load_floats(d, x), mean), scale, shift);
                             if constexpr (residual)
-                              value = hn::Add(value, hn::LoadU(d, added + at));
+                              value = hn::Add(value, load_floats(d, added + at));
                             if constexpr (relu)
                               value = hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value);
-                            hn::StoreU(value, d, y + at);
+                            store_floats(value, d, y + at);
                           }
                         });
 }
 
-void NormalizeRows(const Normalization& by, const PitchedRows& of, const float* residual,
-                   std::int64_t channels, float* y) {
+template <class T>
+void normalize_any(const Normalization& by, const PitchedRows<T>& of, const T* residual,
+                   std::int64_t channels, T* y) {
   if (residual != nullptr) {
-    return (by.relu ? normalize<true, true> : normalize<true, false>)(by, of, residual, channels,
-                                                                      y);
+    return (by.relu ? normalize<true, true, T> : normalize<true, false, T>)(by, of, residual,
+                                                                            channels, y);
   }
-  (by.relu ? normalize<false, true> : normalize<false, false>)(by, of, nullptr, channels, y);
+  (by.relu ? normalize<false, true, T> : normalize<false, false, T>)(by, of, nullptr, channels, y);
+}
+
+void NormalizeRows32(const Normalization& by, const PitchedRows<float>& of, const float* residual,
+                     std::int64_t channels, float* y) {
+  normalize_any(by, of, residual, channels, y);
+}
+void NormalizeRows16(const Normalization& by, const PitchedRows<std::uint16_t>& of,
+                     const std::uint16_t* residual, std::int64_t channels, std::uint16_t* y) {
+  normalize_any(by, of, residual, channels, y);
 }
 
 /// Returns dz of column c at element `at`. `apart` is x - mean.
-template <GradientMask mask, class D>
-HWY_INLINE hn::Vec<D> gradient_at(D d, const GradientRows& of, std::int64_t c, std::int64_t at,
+template <GradientMask mask, class D, class T>
+HWY_INLINE hn::Vec<D> gradient_at(D d, const GradientRows<T>& of, std::int64_t c, std::int64_t at,
                                   hn::Vec<D> apart) {
-  const auto dy = hn::LoadU(d, of.dy + at);
+  const auto dy = load_floats(d, of.dy + at);
   if constexpr (mask == GradientMask::output) {
-    return hn::IfThenElseZero(hn::Gt(hn::LoadU(d, of.y + at), hn::Zero(d)), dy);
+    return hn::IfThenElseZero(hn::Gt(load_floats(d, of.y + at), hn::Zero(d)), dy);
   } else if constexpr (mask == GradientMask::input) {  // the very sum that gave y
     const auto y =
         hn::MulAdd(apart, hn::LoadU(d, of.line->scale + c), hn::LoadU(d, of.line->shift + c));
@@ -110,66 +146,85 @@ HWY_INLINE hn::Vec<D> gradient_at(D d, const GradientRows& of, std::int64_t c, s
   }
 }
 
-template <GradientMask mask, bool residual>
-void add_sums(const GradientRows& of, std::int64_t channels, const float* mean, float* products,
-              float* sums, float* dz) {
+template <GradientMask mask, bool residual, class T>
+void add_sums(const GradientRows<T>& of, std::int64_t channels, const float* mean, float* products,
+              float* sums, T* dz) {
   for_columns_of_groups(of.x.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
                           const auto center = hn::LoadU(d, mean + c);
                           auto product = hn::LoadU(d, products + c);
                           auto sum = hn::LoadU(d, sums + c);
-                          const float* x = of.x.x + r * of.x.pitch + c;
+                          const T* x = of.x.x + r * of.x.pitch + c;
                           std::int64_t at = r * channels + c;
                           for (int i = 0; i < count.value; ++i, at += channels, x += of.x.pitch) {
-                            const auto apart = hn::Sub(hn::LoadU(d, x), center);
+                            const auto apart = hn::Sub(load_floats(d, x), center);
                             const auto z = gradient_at<mask>(d, of, c, at, apart);
                             product = hn::MulAdd(z, apart, product);
                             sum = hn::Add(sum, z);
-                            if constexpr (residual) hn::StoreU(z, d, dz + at);
+                            if constexpr (residual) store_floats(z, d, dz + at);
                           }
                           hn::StoreU(product, d, products + c);
                           hn::StoreU(sum, d, sums + c);
                         });
 }
 
-void AddGradientSums(const GradientRows& of, std::int64_t channels, const float* mean,
-                     float* products, float* sums, float* dz) {
+template <class T>
+void add_any_sums(const GradientRows<T>& of, std::int64_t channels, const float* mean,
+                  float* products, float* sums, T* dz) {
   const auto add = [&](auto f) { f(of, channels, mean, products, sums, dz); };
   switch (of.mask()) {
-    case GradientMask::all: return add(add_sums<GradientMask::all, false>);
-    case GradientMask::input: return add(add_sums<GradientMask::input, false>);
+    case GradientMask::all: return add(add_sums<GradientMask::all, false, T>);
+    case GradientMask::input: return add(add_sums<GradientMask::input, false, T>);
     case GradientMask::output:
-      return add(dz == nullptr ? add_sums<GradientMask::output, false>
-                               : add_sums<GradientMask::output, true>);
+      return add(dz == nullptr ? add_sums<GradientMask::output, false, T>
+                               : add_sums<GradientMask::output, true, T>);
   }
 }
 
-template <GradientMask mask>
-void write(const GradientRows& of, std::int64_t channels, const GradientLine& by, float* dx) {
+void AddGradientSums32(const GradientRows<float>& of, std::int64_t channels, const float* mean,
+                       float* products, float* sums, float* dz) {
+  add_any_sums(of, channels, mean, products, sums, dz);
+}
+void AddGradientSums16(const GradientRows<std::uint16_t>& of, std::int64_t channels,
+                       const float* mean, float* products, float* sums, std::uint16_t* dz) {
+  add_any_sums(of, channels, mean, products, sums, dz);
+}
+
+template <GradientMask mask, class T>
+void write(const GradientRows<T>& of, std::int64_t channels, const GradientLine& by, T* dx) {
   for_columns_of_groups(of.x.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
                           const auto mean = hn::LoadU(d, by.mean + c);
                           const auto scale = hn::LoadU(d, by.scale + c);
                           const auto slope = hn::LoadU(d, by.slope + c);
                           const auto shift = hn::LoadU(d, by.shift + c);
-                          const float* x = of.x.x + r * of.x.pitch + c;
+                          const T* x = of.x.x + r * of.x.pitch + c;
                           std::int64_t at = r * channels + c;
                           for (int i = 0; i < count.value; ++i, at += channels, x += of.x.pitch) {
-                            const auto apart = hn::Sub(hn::LoadU(d, x), mean);
+                            const auto apart = hn::Sub(load_floats(d, x), mean);
                             const auto line =
                                 hn::MulSub(gradient_at<mask>(d, of, c, at, apart), scale, shift);
-                            hn::StoreU(hn::NegMulAdd(apart, slope, line), d, dx + at);
+                            store_floats(hn::NegMulAdd(apart, slope, line), d, dx + at);
                           }
                         });
 }
 
-void WriteGradient(const GradientRows& of, std::int64_t channels, const GradientLine& by,
-                   float* dx) {
+template <class T>
+void write_any(const GradientRows<T>& of, std::int64_t channels, const GradientLine& by, T* dx) {
   switch (of.mask()) {
     case GradientMask::all: return write<GradientMask::all>(of, channels, by, dx);
     case GradientMask::output: return write<GradientMask::output>(of, channels, by, dx);
     case GradientMask::input: return write<GradientMask::input>(of, channels, by, dx);
   }
+}
+
+void WriteGradient32(const GradientRows<float>& of, std::int64_t channels, const GradientLine& by,
+                     float* dx) {
+  write_any(of, channels, by, dx);
+}
+void WriteGradient16(const GradientRows<std::uint16_t>& of, std::int64_t channels,
+                     const GradientLine& by, std::uint16_t* dx) {
+  write_any(of, channels, by, dx);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -179,14 +234,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace linnet::cpu {
 
-HWY_EXPORT(MomentsOf);
+HWY_EXPORT(MomentsOf32);
+HWY_EXPORT(MomentsOf16);
 HWY_EXPORT(MergeMoments);
-HWY_EXPORT(NormalizeRows);
-HWY_EXPORT(AddGradientSums);
-HWY_EXPORT(WriteGradient);
+HWY_EXPORT(NormalizeRows32);
+HWY_EXPORT(NormalizeRows16);
+HWY_EXPORT(AddGradientSums32);
+HWY_EXPORT(AddGradientSums16);
+HWY_EXPORT(WriteGradient32);
+HWY_EXPORT(WriteGradient16);
 
-void moments_of(const PitchedRows& of, std::int64_t channels, const Moments& to) {
-  HWY_DYNAMIC_DISPATCH(MomentsOf)(of, channels, to);
+void moments_of(const PitchedRows<float>& of, std::int64_t channels, const Moments& to) {
+  HWY_DYNAMIC_DISPATCH(MomentsOf32)(of, channels, to);
+}
+void moments_of(const PitchedRows<std::uint16_t>& of, std::int64_t channels, const Moments& to) {
+  HWY_DYNAMIC_DISPATCH(MomentsOf16)(of, channels, to);
 }
 
 void merge_moments(const Moments& from, std::int64_t added, std::int64_t channels,
@@ -194,19 +256,31 @@ void merge_moments(const Moments& from, std::int64_t added, std::int64_t channel
   HWY_DYNAMIC_DISPATCH(MergeMoments)(from, added, channels, to, rows);
 }
 
-void normalize_rows(const Normalization& by, const PitchedRows& of, const float* residual,
+void normalize_rows(const Normalization& by, const PitchedRows<float>& of, const float* residual,
                     std::int64_t channels, float* y) {
-  HWY_DYNAMIC_DISPATCH(NormalizeRows)(by, of, residual, channels, y);
+  HWY_DYNAMIC_DISPATCH(NormalizeRows32)(by, of, residual, channels, y);
+}
+void normalize_rows(const Normalization& by, const PitchedRows<std::uint16_t>& of,
+                    const std::uint16_t* residual, std::int64_t channels, std::uint16_t* y) {
+  HWY_DYNAMIC_DISPATCH(NormalizeRows16)(by, of, residual, channels, y);
 }
 
-void add_gradient_sums(const GradientRows& of, std::int64_t channels, const float* mean,
+void add_gradient_sums(const GradientRows<float>& of, std::int64_t channels, const float* mean,
                        float* products, float* sums, float* dz) {
-  HWY_DYNAMIC_DISPATCH(AddGradientSums)(of, channels, mean, products, sums, dz);
+  HWY_DYNAMIC_DISPATCH(AddGradientSums32)(of, channels, mean, products, sums, dz);
+}
+void add_gradient_sums(const GradientRows<std::uint16_t>& of, std::int64_t channels,
+                       const float* mean, float* products, float* sums, std::uint16_t* dz) {
+  HWY_DYNAMIC_DISPATCH(AddGradientSums16)(of, channels, mean, products, sums, dz);
 }
 
-void write_gradient(const GradientRows& of, std::int64_t channels, const GradientLine& by,
+void write_gradient(const GradientRows<float>& of, std::int64_t channels, const GradientLine& by,
                     float* dx) {
-  HWY_DYNAMIC_DISPATCH(WriteGradient)(of, channels, by, dx);
+  HWY_DYNAMIC_DISPATCH(WriteGradient32)(of, channels, by, dx);
+}
+void write_gradient(const GradientRows<std::uint16_t>& of, std::int64_t channels,
+                    const GradientLine& by, std::uint16_t* dx) {
+  HWY_DYNAMIC_DISPATCH(WriteGradient16)(of, channels, by, dx);
 }
 
 }  // namespace linnet::cpu

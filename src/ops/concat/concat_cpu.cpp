@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/concat/concat.h"
+
+#include <algorithm>
+
+#include "backend/cpu/stored.h"
 #include "ops/slice/axis.h"
 #include "ops/slice/rows_cpu.h"
 
@@ -14,7 +18,9 @@ struct Part {
 };
 
 /// Rows are written once and in order, each from all operands: the result streams to memory.
-std::optional<Kernel> prepare(const NodeView& node) {
+/// T: float or bfloat16.
+template <class T>
+Kernel kernel_of(const NodeView& node) {
   using Out = ConcatOp::Out;
   const int axis = node.attrs<ConcatOp>().axis;
   const AxisView y = axis_view(node.out(Out::y), axis);
@@ -30,18 +36,23 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const double cost = kMoveCost + 3 * calls / static_cast<double>(std::max<std::int64_t>(size, 1));
   return for_rows(y.outer, size, cost,
                   [=](const Args& args, std::int64_t row, std::int64_t first, std::int64_t last) {
-                    float* to = args.out(Out::y) + row * size;
+                    T* to = args.out<T>(Out::y) + row * size;
                     for (const Part& part : parts) {
                       const std::int64_t low = std::max(part.begin, first);
                       const std::int64_t high = std::min(part.end, last);
-                      const float* from = args.in(part.input) + row * (part.end - part.begin);
-                      if (low < high) copy_floats(from + (low - part.begin), to + low, high - low);
+                      const T* from = args.in<T>(part.input) + row * (part.end - part.begin);
+                      if (low < high) std::copy_n(from + (low - part.begin), high - low, to + low);
                     }
                   });
 }
 
+std::optional<Kernel> prepare(const NodeView& node) {
+  if (!is_of_one_type(node)) return std::nullopt;
+  return stores_bf16(node) ? kernel_of<std::uint16_t>(node) : kernel_of<float>(node);
+}
+
 }  // namespace
 
-void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare); }
+void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare, Stores::bf16); }
 
 }  // namespace linnet::cpu

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "backend/cpu/stored.h"
+#include "core/half.h"
 #include "ops/slice/rows_cpu.h"
 #include "ops/update_channels/update_channels.h"
 
 namespace linnet::cpu {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node) {
+float sum(float a, float b) { return a + b; }
+std::uint16_t sum(std::uint16_t a, std::uint16_t b) {
+  return bf16_of(float_of_bf16(a) + float_of_bf16(b));
+}
+
+/// T: float or bfloat16.
+template <class T>
+Kernel kernel_of(const NodeView& node) {
   using In = UpdateChannelsOp::In;
   using Out = UpdateChannelsOp::Out;
   const auto [begin, add] = node.attrs<UpdateChannelsOp>();
@@ -18,29 +29,34 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const std::int64_t all = node.in(In::whole).elements();
   kernel.stages.push_back(
       parallel(tasks_for(all, kMoveCost), all, [](const Args& args, Range range) {
-        const float* from = args.in(In::whole);
-        float* to = args.out(Out::y);
-        if (from != to) copy_floats(from + range.begin, to + range.begin, range.size());
+        const T* from = args.in<T>(In::whole);
+        T* to = args.out<T>(Out::y);
+        if (from != to) std::copy_n(from + range.begin, range.size(), to + range.begin);
       }));
   const double cost = kMoveCost * static_cast<double>(channels) + 3;
   kernel.stages.push_back(parallel(tasks_for(rows, cost), rows, [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* part = args.in(In::part) + r * channels;
-      float* y = args.out(Out::y) + r * wide + first;
+      const T* part = args.in<T>(In::part) + r * channels;
+      T* y = args.out<T>(Out::y) + r * wide + first;
       if (!adds) {
-        copy_floats(part, y, channels);
+        std::copy_n(part, channels, y);
         continue;
       }
-      for (std::int64_t c = 0; c < channels; ++c) y[c] += part[c];
+      for (std::int64_t c = 0; c < channels; ++c) y[c] = sum(y[c], part[c]);
     }
   }));
   return kernel;
 }
 
+std::optional<Kernel> prepare(const NodeView& node) {
+  if (!is_of_one_type(node)) return std::nullopt;
+  return stores_bf16(node) ? kernel_of<std::uint16_t>(node) : kernel_of<float>(node);
+}
+
 }  // namespace
 
 void register_update_channels(Registry& registry) {
-  registry.add(UpdateChannelsOp::kName, prepare);
+  registry.add(UpdateChannelsOp::kName, prepare, Stores::bf16);
 }
 
 }  // namespace linnet::cpu
