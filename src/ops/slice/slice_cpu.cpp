@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "backend/cpu/stored.h"
 #include "ops/slice/axis.h"
 #include "ops/slice/rows_cpu.h"
 #include "ops/slice/slice.h"
@@ -6,19 +9,22 @@
 namespace linnet::cpu {
 namespace {
 
+// T: float or bfloat16.
+
 /// Rows of a size that the compiler knows: a few moves instead of a call each.
-template <std::int64_t kSize>
+template <class T, std::int64_t kSize>
 Kernel copy_short_rows(std::int64_t rows, std::int64_t from_stride, std::int64_t first) {
   return one_stage(rows, 1.0, [=](const Args& args, Range range) {
-    const float* from = args.in(SliceOp::In::x) + first;
-    float* to = args.out(SliceOp::Out::y);
+    const T* from = args.in<T>(SliceOp::In::x) + first;
+    T* to = args.out<T>(SliceOp::Out::y);
     for (std::int64_t r = range.begin; r < range.end; ++r) {
-      copy_floats(from + r * from_stride, to + r * kSize, kSize);
+      std::copy_n(from + r * from_stride, kSize, to + r * kSize);
     }
   });
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node) {
+template <class T>
+Kernel forward(const NodeView& node) {
   using In = SliceOp::In;
   using Out = SliceOp::Out;
   const SliceAttrs attrs = node.attrs<SliceOp>();
@@ -27,20 +33,21 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const std::int64_t first = attrs.begin * x.inner;
   const std::int64_t size = (attrs.end - attrs.begin) * x.inner;
   switch (size) {
-    case 1: return copy_short_rows<1>(x.outer, from_stride, first);
-    case 2: return copy_short_rows<2>(x.outer, from_stride, first);
-    case 3: return copy_short_rows<3>(x.outer, from_stride, first);
-    case 4: return copy_short_rows<4>(x.outer, from_stride, first);
+    case 1: return copy_short_rows<T, 1>(x.outer, from_stride, first);
+    case 2: return copy_short_rows<T, 2>(x.outer, from_stride, first);
+    case 3: return copy_short_rows<T, 3>(x.outer, from_stride, first);
+    case 4: return copy_short_rows<T, 4>(x.outer, from_stride, first);
     default: break;
   }
   return for_rows(x.outer, size, kMoveCost,
                   [=](const Args& args, std::int64_t row, std::int64_t begin, std::int64_t end) {
-                    copy_floats(args.in(In::x) + row * from_stride + first + begin,
-                                args.out(Out::y) + row * size + begin, end - begin);
+                    std::copy_n(args.in<T>(In::x) + row * from_stride + first + begin, end - begin,
+                                args.out<T>(Out::y) + row * size + begin);
                   });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node) {
+template <class T>
+Kernel gradient(const NodeView& node) {
   using In = SliceGradOp::In;
   using Out = SliceGradOp::Out;
   const SliceGradAttrs attrs = node.attrs<SliceGradOp>();
@@ -50,21 +57,28 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t high = low + dy.row();
   return for_rows(dy.outer, size, kMoveCost,
                   [=](const Args& args, std::int64_t row, std::int64_t begin, std::int64_t end) {
-                    const float* from = args.in(In::dy) + row * (high - low);
-                    float* to = args.out(Out::dx) + row * size;
+                    const T* from = args.in<T>(In::dy) + row * (high - low);
+                    T* to = args.out<T>(Out::dx) + row * size;
                     const std::int64_t copied = std::clamp(low, begin, end);
                     const std::int64_t rest = std::clamp(high, begin, end);
-                    std::fill(to + begin, to + copied, 0.0F);
-                    copy_floats(from + (copied - low), to + copied, rest - copied);
-                    std::fill(to + rest, to + end, 0.0F);
+                    std::fill(to + begin, to + copied, T{0});
+                    std::copy_n(from + (copied - low), rest - copied, to + copied);
+                    std::fill(to + rest, to + end, T{0});
                   });
+}
+
+template <Kernel (*f32)(const NodeView&), Kernel (*bf16)(const NodeView&)>
+std::optional<Kernel> as_stored(const NodeView& node) {
+  if (!is_of_one_type(node)) return std::nullopt;
+  return stores_bf16(node) ? bf16(node) : f32(node);
 }
 
 }  // namespace
 
 void register_slice(Registry& registry) {
-  registry.add(SliceOp::kName, prepare_forward);
-  registry.add(SliceGradOp::kName, prepare_gradient);
+  registry.add(SliceOp::kName, as_stored<forward<float>, forward<std::uint16_t>>, Stores::bf16);
+  registry.add(SliceGradOp::kName, as_stored<gradient<float>, gradient<std::uint16_t>>,
+               Stores::bf16);
 }
 
 }  // namespace linnet::cpu
