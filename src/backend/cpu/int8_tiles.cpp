@@ -292,45 +292,78 @@ HWY_INLINE __mmask16 mask_of(std::int64_t columns) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(columns, 0, kLanes)) - 1U);
 }
 
-/// What follows the sums of one vector of columns.
-struct VectorTail {
-  HWY_INLINE VectorTail(const Int8Tail& all, std::int64_t first, std::int64_t used)
-      : tail(all), column(first), mask(mask_of(used)) {
-    factor = _mm512_maskz_loadu_ps(mask, tail.factor + first);
-    bias = _mm512_maskz_loadu_ps(mask, tail.bias + first);
-  }
+/// What follows the sums of one vector of columns, all of which are there if kFull. It holds
+/// copies: stores of bytes might change what others hold.
+template <bool kFull>
+class VectorTail {
+ public:
+  HWY_INLINE VectorTail(const Int8Tail& tail, std::int64_t first, std::int64_t used)
+      : mask_(mask_of(used)),
+        stride_(tail.stride),
+        residual_(tail.residual == nullptr ? nullptr : tail.residual + first),
+        residual_levels_(tail.residual_levels == nullptr ? nullptr : tail.residual_levels + first),
+        y_(tail.y == nullptr ? nullptr : tail.y + first),
+        levels_(tail.levels == nullptr ? nullptr : tail.levels + first),
+        factor_(_mm512_maskz_loadu_ps(mask_, tail.factor + first)),
+        bias_(_mm512_maskz_loadu_ps(mask_, tail.bias + first)),
+        residual_scale_(_mm512_set1_ps(tail.residual_scale.scale)),
+        residual_zero_(_mm512_set1_epi32(tail.residual_scale.zero)),
+        inverse_(_mm512_set1_ps(inverse_of(tail.scale))),
+        low_(_mm512_set1_ps(static_cast<float>(-tail.scale.zero))),
+        high_(_mm512_set1_ps(static_cast<float>(255 - tail.scale.zero))),
+        zero_(_mm512_set1_epi32(tail.scale.zero)),
+        relu_(tail.relu) {}
+
   HWY_INLINE void store(__m512i sums, std::int64_t row) const {
-    const std::int64_t at = row * tail.stride + column;
-    __m512 v = _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums), factor), bias);
-    if (tail.residual != nullptr) {
-      v = _mm512_add_ps(v, _mm512_maskz_loadu_ps(mask, tail.residual + at));
+    const std::int64_t at = row * stride_;
+    __m512 v = _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums), factor_), bias_);
+    if (residual_ != nullptr) {
+      v = _mm512_add_ps(v, kFull ? _mm512_loadu_ps(residual_ + at)
+                                 : _mm512_maskz_loadu_ps(mask_, residual_ + at));
     }
-    if (tail.residual_levels != nullptr) {
-      const __m512i levels =
-          _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, tail.residual_levels + at));
-      const __m512i from_zero =
-          _mm512_sub_epi32(levels, _mm512_set1_epi32(tail.residual_scale.zero));
-      v = _mm512_add_ps(v, _mm512_mul_ps(_mm512_cvtepi32_ps(from_zero),
-                                         _mm512_set1_ps(tail.residual_scale.scale)));
+    if (residual_levels_ != nullptr) {
+      const auto* from = residual_levels_ + at;
+      const __m128i bytes = kFull ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(from))
+                                  : _mm_maskz_loadu_epi8(mask_, from);
+      const __m512i levels = _mm512_sub_epi32(_mm512_cvtepu8_epi32(bytes), residual_zero_);
+      v = _mm512_add_ps(v, _mm512_mul_ps(_mm512_cvtepi32_ps(levels), residual_scale_));
     }
-    if (tail.relu) v = _mm512_max_ps(v, _mm512_setzero_ps());
-    if (tail.y != nullptr) {
-      _mm512_mask_storeu_ps(tail.y + at, mask, v);
+    if (relu_) v = _mm512_max_ps(v, _mm512_setzero_ps());
+    if (y_ != nullptr) {
+      kFull ? _mm512_storeu_ps(y_ + at, v) : _mm512_mask_storeu_ps(y_ + at, mask_, v);
       return;
     }
-    v = _mm512_mul_ps(v, _mm512_set1_ps(inverse_of(tail.scale)));
-    v = _mm512_max_ps(v, _mm512_set1_ps(static_cast<float>(-tail.scale.zero)));
-    v = _mm512_min_ps(v, _mm512_set1_ps(static_cast<float>(255 - tail.scale.zero)));
-    const __m512i levels =
-        _mm512_add_epi32(_mm512_cvtps_epi32(v), _mm512_set1_epi32(tail.scale.zero));
-    _mm_mask_storeu_epi8(tail.levels + at, mask, _mm512_cvtepi32_epi8(levels));
+    v = _mm512_min_ps(_mm512_max_ps(_mm512_mul_ps(v, inverse_), low_), high_);
+    const __m128i bytes = _mm512_cvtepi32_epi8(_mm512_add_epi32(_mm512_cvtps_epi32(v), zero_));
+    if constexpr (kFull) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(levels_ + at), bytes);
+    } else {
+      _mm_mask_storeu_epi8(levels_ + at, mask_, bytes);
+    }
+  }
+  /// Finishes `count` rows of a tile's sums, from row `row` on.
+  HWY_INLINE void store_rows(const std::int32_t* sums, std::int64_t row, std::int64_t count) const {
+    for (std::int64_t r = 0; r < count; ++r) {
+      store(_mm512_load_si512(sums + r * kInt8Panel), row + r);
+    }
   }
 
-  const Int8Tail& tail;
-  std::int64_t column;
-  __mmask16 mask;
-  __m512 factor;
-  __m512 bias;
+ private:
+  __mmask16 mask_;
+  std::int64_t stride_;
+  const float* residual_;
+  const std::uint8_t* residual_levels_;
+  float* y_;
+  std::uint8_t* levels_;
+  __m512 factor_;
+  __m512 bias_;
+  __m512 residual_scale_;
+  __m512i residual_zero_;
+  __m512 inverse_;
+  __m512 low_;
+  __m512 high_;
+  __m512i zero_;
+  bool relu_;
 };
 
 /// The sums of a tile of kRows rows and kVectors vectors of columns.
@@ -408,9 +441,12 @@ void avx512_vnni_product(const Int8Rows& a, std::int64_t rows, const std::int8_t
               }
               (std::make_integer_sequence<int, kMost>());
               for (int v = 0; v < vectors; ++v) {
-                const VectorTail of_vector(tail, first + v * kLanes, used - v * kLanes);
-                for (std::int64_t r = 0; r < count; ++r) {
-                  of_vector.store(_mm512_load_si512(sums + r * kInt8Panel + v * kLanes), row + r);
+                const std::int64_t from = first + v * kLanes;
+                if (used - v * kLanes >= kLanes) {
+                  VectorTail<true>(tail, from, kLanes).store_rows(sums + v * kLanes, row, count);
+                } else {
+                  VectorTail<false>(tail, from, used - v * kLanes)
+                      .store_rows(sums + v * kLanes, row, count);
                 }
               }
             });

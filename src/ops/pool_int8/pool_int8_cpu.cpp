@@ -21,8 +21,8 @@ void pool_pixel(const PoolShape& s, const std::uint8_t* image, Range rows, Range
     for (std::int64_t l = columns.begin; l < columns.end; ++l) {
       const std::uint8_t* x = image + (k * s.w + l) * s.c;
       for (std::int64_t c = 0; c < channels; ++c) {
-        std::uint8_t& of = best[static_cast<std::size_t>(c)];
-        of = std::max(of, x[c]);
+        const std::uint8_t of = best[static_cast<std::size_t>(c)];
+        best[static_cast<std::size_t>(c)] = x[c] > of ? x[c] : of;
       }
     }
   }
