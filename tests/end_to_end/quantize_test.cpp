@@ -118,8 +118,10 @@ TEST(Quantize, TrainsThroughTheRounding) {
   Model model = trained(residual_network(), digits);
   Model int8 = quantize(model, digits);
   const double before = evaluate(int8, digits).loss;
+  const std::vector<float> stem = parameter(int8, "conv2d_1.weight");
   train(int8, digits, {.epochs = 2, .batch = 16, .optimizer = Adam{.learning_rate = 1e-3}});
   EXPECT_LT(evaluate(int8, digits).loss, before);
+  EXPECT_NE(parameter(int8, "conv2d_1.weight"), stem);
   EXPECT_EQ(quantized_layers(int8), 6);
 }
 

@@ -30,6 +30,7 @@ TEST(Quantize, LevelsReachFromTheSmallestToTheLargest) {
   EXPECT_NEAR(levels.value_of(0), -1, levels.scale);
   EXPECT_NEAR(levels.value_of(255), 3, levels.scale);
   EXPECT_EQ(levels_between(1, 2).zero, 0);
+  EXPECT_NEAR(levels_between(1, 2).value_of(255), 2, 1e-5);
   EXPECT_EQ(levels_between(-2, -1).zero, 255);
   EXPECT_GT(levels_between(0, 0).scale, 0);
 }
