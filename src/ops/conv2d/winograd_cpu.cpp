@@ -301,11 +301,18 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   return products_kernel(s, {large_tiles(backward_tiling(s)), s.co, s.c}, true, {});
 }
 
-/// Larger tiles, where all points of dw stay in the L2 cache beside those of a block.
+/// Points of dw that a task sums stay in the L2 cache, where its output channels are a part of all:
+/// into how many parts they are cut.
+std::int64_t gradient_shares(const ConvShape& s, std::int64_t side) {
+  constexpr std::int64_t kMostSums = std::int64_t{192} << 10;
+  return (s.c * s.co * winograd_points(side) + kMostSums - 1) / kMostSums;
+}
+
+/// Larger tiles, where inputs are transformed again a few times at most.
 Tiling gradient_tiling(const ConvShape& s) {
-  constexpr std::int64_t kMostSums = std::int64_t{160} << 10;
+  constexpr std::int64_t kMostShares = 3;
   const Tiling small = forward_tiling(s);
-  return s.c * s.co * winograd_points(4) > kMostSums ? small : large_tiles(small);
+  return gradient_shares(s, 4) > kMostShares ? small : large_tiles(small);
 }
 
 /// Sums over tiles of their points' products: the points of dw.
@@ -390,12 +397,14 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   constexpr std::int64_t kChannelsAtLeast = 64;  // for which inputs are worth transforming again
   const double cost = conv_cost(2.0 * static_cast<double>(points.floats()));
   const int tasks = partial_tasks(points.tiles(), cost, points.floats(), kMostFloats);
-  const int channel_tasks = share_tasks(tasks, points.tiles(), cost, s.co / kChannelsAtLeast);
+  const auto shares = static_cast<int>(points.side() == 2 ? 1 : gradient_shares(s, points.side()));
+  const int channel_tasks =
+      std::max(share_tasks(tasks, points.tiles(), cost, s.co / kChannelsAtLeast), shares);
   const int adders = tasks_for(s.co, 2.0 * static_cast<double>(tasks * s.c));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * points.floats());
-  kernel.scratch_bytes =
-      std::max(points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(points.points() * s.c));
+  kernel.scratch_bytes = std::max(
+      points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(points.points() * s.c));
   kernel.stages.push_back(parallel(tasks * channel_tasks, [=](const Args& args, const Task& task) {
     const int part = task.index / channel_tasks;
     points.run(args.in(In::x), args.in(In::dz), split(points.tiles(), tasks, part),
