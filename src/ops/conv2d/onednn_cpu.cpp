@@ -118,6 +118,7 @@ std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Bl
 /// Brings the weights into oneDNN's layout. One task, so the shared weights get their address
 /// before anyone reads them.
 Stage reorder_weights(const std::shared_ptr<State>& state) {
+  const SequentialOpenMp at_creation;  // which fixes the number of its threads
   state->reorder = dnnl::reorder(state->plain, state->own);
   return parallel(1, [state, stream = dnnl::stream(state->engine)](const Args& args) {
     const SequentialOpenMp sequential;
@@ -210,6 +211,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   const Blocks blocks(s, partial_gradients(s, s.n, conv_cost(s.flops_per_sample())));
   const auto state = make_state(s, ConvDirection::grad_weight, blocks, false, kTypeOf<T>);
   if (!state) return std::nullopt;
+  const SequentialOpenMp at_creation;  // which fixes the number of the reorder's threads
   state->reorder = dnnl::reorder(state->own, state->plain);
   std::vector<memory> plain;
   std::vector<dnnl::stream> streams;

@@ -23,6 +23,8 @@ using V = hn::Vec<Tag>;
 
 constexpr int kRows = 4;     // of a tile: with three vectors and one factor they fill 16 registers
 constexpr int kVectors = 3;  // of a panel
+/// Rows of a tile where there are 32 registers.
+constexpr int kMostRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : kRows;
 
 HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(Tag())); }
 HWY_INLINE V set(float x) { return hn::Set(Tag(), x); }
@@ -81,6 +83,10 @@ HWY_INLINE void panel_rows(std::int64_t rows, std::int64_t terms, const float* a
                            std::int64_t a_stride, const float* panel, float* out,
                            std::int64_t out_stride, bool add) {
   std::int64_t r = 0;
+  for (; r + kMostRows <= rows; r += kMostRows) {
+    tile<kMostRows, kTileVectors>(terms, a + r * a_stride, a_stride, panel, out + r * out_stride,
+                                  out_stride, add);
+  }
   for (; r + kRows <= rows; r += kRows) {
     tile<kRows, kTileVectors>(terms, a + r * a_stride, a_stride, panel, out + r * out_stride,
                               out_stride, add);
