@@ -219,9 +219,9 @@ TEST(ConvEngines, Bf16TilesAgreeWithIm2colOnRoundedOperands) {
 /// Its transforms add and subtract before and after the products: a few roundings, no more.
 TEST(ConvEngines, WinogradIsAFewRoundingsFromDirectSums) {
   constexpr double kOfLargest = 4e-6;
-  const auto check = [](std::int64_t images) {
+  const auto check = [](std::int64_t images, std::int64_t filters) {
     const ConvShape s = conv_shape({.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1},
-                                   {images, 12, 12, 64}, {64, 3, 3, 64}, "");
+                                   {images, 12, 12, 64}, {filters, 3, 3, 64}, "");
     const Data x = random_data(s.n * s.in_pixels() * s.c, 1);
     const Data w = random_data(s.weights(), 2);
     const Data dz = random_data(s.n * s.out_pixels() * s.co, 3);
@@ -245,8 +245,9 @@ TEST(ConvEngines, WinogradIsAFewRoundingsFromDirectSums) {
     expect_near(run(*fast.grad_weight(s), x, dz, s.weights()),
                 run(*plain.grad_weight(s), x, dz, s.weights()), "grad_weight");
   };
-  check(16);  // tiles of 2x2 outputs
-  check(64);  // of 4x4
+  check(16, 64);  // tiles of 2x2 outputs
+  check(64, 64);  // of 4x4
+  check(64, 96);  // and gradients of two parts of the filters
 }
 
 }  // namespace
