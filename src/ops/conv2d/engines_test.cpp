@@ -230,6 +230,7 @@ TEST(ConvEngines, WinogradIsAFewRoundingsFromDirectSums) {
       double off = 0;
       for (std::size_t i = 0; i < expected.size(); ++i) {
         largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
+        ASSERT_TRUE(std::isfinite(actual[i])) << what << " of " << images << " images at " << i;
         off = std::max(off, std::abs(static_cast<double>(actual[i]) - expected[i]));
       }
       EXPECT_LE(off, kOfLargest * largest) << what << " of " << images << " images";
