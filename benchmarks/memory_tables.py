@@ -62,7 +62,7 @@ def tables(result):
     if "decades" in result:
         of = result["decades"]
         found.append(Table(f"By batch: {of['workload']}", "Peak of a process of one training step, and the median "
-                           "time of a step in later processes of 3 epochs of 8 steps.",
+                           "time of a step in later processes of 3 epochs of up to 8 steps.",
                            ("batch", *(f"{name}, {what}" for name in HEADS.values() for what in ("MiB", "ms"))),
                            [decade_line(row) for row in of["batches"]]))
     return found
