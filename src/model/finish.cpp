@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/add.h"
 #include "ops/blend/blend.h"
 #include "ops/finite_check/finite_check.h"
 #include "ops/leaf_metrics/leaf_metrics.h"
@@ -150,6 +151,23 @@ Graph add_step(const NetworkDefinition& network, std::size_t level) {
   };
   add(add_leaf_array(graph, layout, 0), add_leaf_array(graph, layout, place));
   add(add_leaf_counters(graph, layout, 0), add_leaf_counters(graph, layout, place));
+  return graph;
+}
+
+Graph add_kept_step(const NetworkDefinition& network, std::size_t level) {
+  const LeafLayout layout(network);
+  Graph graph;
+  const std::size_t place = layout.level(level);
+  const std::size_t next = layout.level(level + 1);
+  const Value sum =
+      graph.emit(AddOp(), {add_leaf_array(graph, layout, 0), add_leaf_array(graph, layout, place)},
+                 "add");
+  graph.info(sum).storage = Storage::gradient;
+  graph.info(sum).offset = next;
+  const Value counters = add_leaf_counters(graph, layout, 0);
+  graph.add(std::make_shared<BlendOp>(), {counters, add_leaf_counters(graph, layout, place)},
+            "add");
+  keep(graph, counters, next + layout.counters);
   return graph;
 }
 

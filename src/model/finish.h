@@ -67,6 +67,8 @@ Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
 Graph keep_step(const NetworkDefinition& network, std::size_t level);
 /// Adds what is kept there to what the last leaf has left: the leaves before it come first.
 Graph add_step(const NetworkDefinition& network, std::size_t level);
+/// Does the same into the room of the next level, where it is kept.
+Graph add_kept_step(const NetworkDefinition& network, std::size_t level);
 /// Adds what so many leaves have left, each LeafLayout::level(0) bytes after the one before, in the
 /// tree of keep_step() and add_step().
 Graph add_lanes_step(const NetworkDefinition& network, std::size_t lanes);

@@ -106,6 +106,8 @@ LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key
   for (std::size_t level = 0; lanes == 1 && level < levels_of(own); ++level) {
     keep_.push_back(session.add_program(keep_recipe(key, model, level, memory)));
     add_.push_back(session.add_program(add_recipe(key, model, level, memory)));
+    if (level + 1 == levels_of(own)) break;
+    add_kept_.push_back(session.add_program(add_kept_recipe(key, model, level, memory)));
   }
   if (ranks.size() > 1 && dynamic_cast<const LinkedDevice*>(model.backend.get()) != nullptr) {
     add_linked_ = session.add_program(add_recipe(key, model, levels_of(own), memory));
@@ -261,7 +263,8 @@ double LeafSteps::predicted_seconds(const DeviceRates& rates) const {
   double total = seconds(finish_) + (add_lanes_ != nullptr ? seconds(add_lanes_) : 0);
   for (std::size_t level = 0; level < add_.size(); ++level) {
     const std::size_t pairs = std::size_t{1} << (add_.size() - 1 - level);
-    total += static_cast<double>(pairs) * (seconds(keep_[level]) + seconds(add_[level]));
+    const double kept = level == 0 ? seconds(keep_[level]) : 0;  // a sum is added into its room
+    total += static_cast<double>(pairs) * (kept + seconds(add_[level]));
   }
   return total;
 }
@@ -313,19 +316,24 @@ bool LeafSteps::add_linked(const StepInfo& step, const std::string& name, bool e
 }
 
 bool LeafSteps::sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,
-                    const AddLeaves& add) {
+                    const AddLeaves& add, bool keeps) {
   if (first >= leaves.size()) return false;
+  const StepInfo& step = leaves[first].step;
+  const std::size_t half = (std::size_t{1} << level) / 2;
+  const bool both = has_rows(leaves, first, half) && has_rows(leaves, first + half, half);
   if (level == 0) {
     add(queue_, first, leaves.subspan(first, 1));
-    return leaves[first].rows > 0;
+  } else {
+    sum(leaves, first, level - 1, add, both);
+    sum(leaves, first + half, level - 1, add);
   }
-  const std::size_t half = std::size_t{1} << (level - 1);
-  const StepInfo& step = leaves[first].step;
-  const bool both = sum(leaves, first, level - 1, add) && has_rows(leaves, first + half, half);
-  if (both) queue_.add(*keep_[level - 1]->program, step);
-  const bool right = sum(leaves, first + half, level - 1, add);
-  if (both) queue_.add(*add_[level - 1]->program, step);
-  return both || right || has_rows(leaves, first, half);
+  const bool any = has_rows(leaves, first, std::size_t{1} << level);
+  if (both) {
+    queue_.add(*(keeps ? add_kept_ : add_)[level - 1]->program, step);
+  } else if (keeps && any) {
+    queue_.add(*keep_[level]->program, step);
+  }
+  return any;
 }
 
 }  // namespace linnet

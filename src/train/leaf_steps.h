@@ -76,10 +76,10 @@ class LeafSteps {
  private:
   /// Adds a step without its finish to the queue; what ranks exchange has happened.
   void queue_sum(std::span<const LeafRows> leaves, const AddLeaves& add);
-  /// Adds what sums the leaves [first, first + 2^level) where there are such to the queue; returns
-  /// whether any has rows.
+  /// Adds what sums the leaves [first, first + 2^level) where there are such to the queue; keeps:
+  /// in the room of that level. Returns whether any has rows.
   bool sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,
-           const AddLeaves& add);
+           const AddLeaves& add, bool keeps = false);
   /// Does the same for the leaves of this rank.
   bool sum_own(std::span<const LeafRows> told, const AddLeaves& add);
   /// Does the same for leaves that run at the same time.
@@ -112,6 +112,7 @@ class LeafSteps {
   std::unique_ptr<BackgroundSum> background_;  ///< null: sums begin after the leaves
   std::vector<CachedProgram*> keep_;           ///< by level of the tree
   std::vector<CachedProgram*> add_;
+  std::vector<CachedProgram*> add_kept_;
   CachedProgram* add_linked_ = nullptr;  ///< adds what a device got from another; null: none does
   std::size_t lanes_ = 1;
   CachedProgram* add_lanes_ = nullptr;  ///< null: leaves run one after the other

@@ -127,6 +127,11 @@ ProgramRecipe add_recipe(const std::string& key, const ModelState& model, std::s
   return sum_recipe(key + "add", model, level, std::move(memory), add_step);
 }
 
+ProgramRecipe add_kept_recipe(const std::string& key, const ModelState& model, std::size_t level,
+                              std::shared_ptr<TrainingMemory> memory) {
+  return sum_recipe(key + "add kept", model, level, std::move(memory), add_kept_step);
+}
+
 ProgramRecipe add_lanes_recipe(const std::string& key, const ModelState& model, std::size_t lanes,
                                std::shared_ptr<TrainingMemory> memory) {
   return sum_recipe(key + "add lanes", model, lanes, std::move(memory), add_lanes_step);

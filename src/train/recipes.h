@@ -19,7 +19,7 @@ ProgramRecipe training_recipe(const std::string& key, const ModelState& model, c
                               const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const StepData& data,
                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
-// Of what follows leaves; at any batch. The last three: sums of leaves, see keep_step() and
+// Of what follows leaves; at any batch. The last four: sums of leaves, see keep_step() to
 // add_lanes_step().
 ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,
                             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
@@ -27,6 +27,8 @@ ProgramRecipe keep_recipe(const std::string& key, const ModelState& model, std::
                           std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe add_recipe(const std::string& key, const ModelState& model, std::size_t level,
                          std::shared_ptr<TrainingMemory> memory);
+ProgramRecipe add_kept_recipe(const std::string& key, const ModelState& model, std::size_t level,
+                              std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe add_lanes_recipe(const std::string& key, const ModelState& model, std::size_t lanes,
                                std::shared_ptr<TrainingMemory> memory);
 // weights: as ProgramRecipe::parameters; one memory for each key.
