@@ -129,10 +129,15 @@ void ClusterTurns::end(unsigned number, bool failed) {
 }
 
 void run_clusters(const Grid& grid, unsigned cluster) {
-  for (unsigned z = 0; z < grid.grid.z; ++z) {
-    for (unsigned y = 0; y < grid.grid.y; y += cluster) {
-      for (unsigned x = 0; x < grid.grid.x; ++x) run_cluster(grid, {x, y, z}, cluster);
-    }
+  const std::uint64_t rows = grid.grid.y / cluster;
+  const std::uint64_t clusters = rows * grid.grid.x * grid.grid.z;
+  for (std::uint64_t i = 0; i < clusters; ++i) {
+    const std::uint64_t index = (grid.shuffle_seed + i) % clusters;
+    run_cluster(grid,
+                {static_cast<unsigned>(index % grid.grid.x),
+                 static_cast<unsigned>(index / grid.grid.x % rows) * cluster,
+                 static_cast<unsigned>(index / grid.grid.x / rows)},
+                cluster);
   }
 }
 
