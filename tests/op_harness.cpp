@@ -170,19 +170,24 @@ std::vector<Bytes> all_bytes(const Graph& graph, const std::vector<Value>& value
   return out;
 }
 
-/// Returns the sets of operands that are tried as bfloat16s: all sets of up to three, else each
-/// alone, all but each, and all of them.
+/// Returns the sets of operands that are tried as bfloat16s, of those that may have a row for each
+/// sample (if there are any): all sets of up to four, else each alone, all but each, and all.
 std::vector<std::vector<bool>> stored_sets(const std::vector<ValueType>& types) {
-  std::vector<std::size_t> floats;
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    if (types[i].dtype == DType::f32) floats.push_back(i);
-  }
+  const auto floats_of_rank = [&](std::size_t rank) {
+    std::vector<std::size_t> floats;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      if (types[i].dtype == DType::f32 && types[i].shape.rank() >= rank) floats.push_back(i);
+    }
+    return floats;
+  };
+  std::vector<std::size_t> floats = floats_of_rank(2);
+  if (floats.empty()) floats = floats_of_rank(0);
   std::vector<std::vector<bool>> sets;
   const auto add = [&](const auto& has) {
     sets.emplace_back(types.size(), false);
     for (std::size_t i = 0; i < floats.size(); ++i) sets.back()[floats[i]] = has(i);
   };
-  if (floats.size() <= 3) {
+  if (floats.size() <= 4) {
     for (std::size_t set = 1; set < std::size_t{1} << floats.size(); ++set) {
       add([&](std::size_t i) { return (set >> i & 1U) != 0; });
     }
