@@ -9,6 +9,7 @@
 #include <utility>
 
 #if HWY_ARCH_X86_64
+#include <cpuid.h>
 #include <immintrin.h>
 #if HWY_COMPILER_GCC_ACTUAL
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12's own intrinsics
@@ -455,6 +456,20 @@ void avx512_vnni_product(const Int8Rows& a, std::int64_t rows, const std::int8_t
 }  // namespace
 HWY_POP_ATTRIBUTES
 
+namespace {
+
+/// Of a processor with AVX2. (Clang 14's __builtin_cpu_supports() does not know the name.)
+bool has_avx_vnni() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  constexpr unsigned kAvxVnni = 1U << 4U;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & kAvxVnni) != 0;
+}
+
+}  // namespace
+
 const std::vector<Int8Unit>& int8_units() {
   static const std::vector<Int8Unit> units = [] {
     std::vector<Int8Unit> found;
@@ -462,7 +477,7 @@ const std::vector<Int8Unit>& int8_units() {
                         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
     if (avx512 && __builtin_cpu_supports("avx512vnni")) found.push_back(Int8Unit::avx512_vnni);
     if (__builtin_cpu_supports("avx2")) {
-      if (__builtin_cpu_supports("avxvnni")) found.push_back(Int8Unit::avx_vnni);
+      if (has_avx_vnni()) found.push_back(Int8Unit::avx_vnni);
       found.push_back(Int8Unit::avx2);
     }
     found.push_back(Int8Unit::plain);
