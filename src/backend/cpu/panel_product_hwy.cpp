@@ -380,8 +380,8 @@ struct PanelPass<Panel<Half, 1>> {
       const ListedPlaces places{c, i0, rows, c_offset};
       auto sums = Sums<kRows, Whole, 1>::filled(filled);
       if (!first) {
-        sums = Sums<kRows, Whole, 1>::made(
-            [&](int i) HWY_ATTR { return begun(places.at(i), columns); });
+        sums = Sums<kRows, Whole, 1>::made([&](int i)
+                                               HWY_ATTR { return begun(places.at(i), columns); });
       }
       PairAddresses<kRows> from;
       for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + block.offset;

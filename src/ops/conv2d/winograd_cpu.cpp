@@ -189,8 +189,7 @@ class Products {
       const std::int64_t count = std::min(block_, tiles.end - t0);
       for (std::int64_t t = 0; t < count; ++t) {
         const auto window = tiling_.inputs(images, terms_, t0 + t, outside);
-        winograd_input(tiling_.side, window.data(), terms_, points_at + t * terms_,
-                       input_stride());
+        winograd_input(tiling_.side, window.data(), terms_, points_at + t * terms_, input_stride());
       }
       for (int g = static_cast<int>(groups.begin); g < groups.end; ++g) {
         const Range part = group(g);
@@ -201,8 +200,8 @@ class Products {
                         places + p * block_);
         }
         for (std::int64_t t = 0; t < count; ++t) {
-          store_tile(sums + t * kGroup, t0 + t, part, tail,
-                     tail.bias ? bias + part.begin : nullptr, to);
+          store_tile(sums + t * kGroup, t0 + t, part, tail, tail.bias ? bias + part.begin : nullptr,
+                     to);
         }
       }
     }
@@ -240,8 +239,8 @@ class Products {
     winograd_output(tiling_.side, sums, sum_stride(), part.size(), pixels.data());
     for (std::int64_t i = 0; i < tiling_.side; ++i) {
       float** row = pixels.data() + i * tiling_.side;
-      const std::int64_t inside = std::count_if(row, row + tiling_.side,
-                                                [](const float* p) { return p != nullptr; });
+      const std::int64_t inside =
+          std::count_if(row, row + tiling_.side, [](const float* p) { return p != nullptr; });
       if (inside == 0) continue;
       add_bias_and_activate(row[0], inside, part.size(), bias, tail.activation, columns_);
     }
@@ -403,8 +402,8 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   const int adders = tasks_for(s.co, 2.0 * static_cast<double>(tasks * s.c));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * points.floats());
-  kernel.scratch_bytes = std::max(
-      points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(points.points() * s.c));
+  kernel.scratch_bytes = std::max(points.scratch_bytes(),
+                                  sizeof(float) * static_cast<std::size_t>(points.points() * s.c));
   kernel.stages.push_back(parallel(tasks * channel_tasks, [=](const Args& args, const Task& task) {
     const int part = task.index / channel_tasks;
     points.run(args.in(In::x), args.in(In::dz), split(points.tiles(), tasks, part),

@@ -5,10 +5,10 @@
 
 namespace linnet::cpu {
 
-// The transforms of Winograd's minimal filtering F(m x m, 3x3) (Lavin and Gray, 2016) for a `side` m
-// of 2 or 4: 16 or 36 products a channel give 2x2 or 4x4 outputs of a 3x3 kernel, instead of 36 or
-// 144. A tile reads (m + 2) x (m + 2) pixels, and has as many points. Vectors run over channels, at
-// least kWinogradChannels of them.
+// The transforms of Winograd's minimal filtering F(m x m, 3x3) (Lavin and Gray, 2016) for a `side`
+// m of 2 or 4: 16 or 36 products a channel give 2x2 or 4x4 outputs of a 3x3 kernel, instead of 36
+// or 144. A tile reads (m + 2) x (m + 2) pixels, and has as many points. Vectors run over channels,
+// at least kWinogradChannels of them.
 
 inline constexpr std::int64_t kWinogradChannels = 16;
 constexpr std::int64_t winograd_points(std::int64_t side) { return (side + 2) * (side + 2); }
@@ -24,8 +24,8 @@ void winograd_input(std::int64_t side, const float* const* d, std::int64_t chann
 void winograd_output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
                      float* const* y);
 
-/// Computes out[p] = (A dy Aᵀ)[p], the transpose of winograd_output(): dy are the addresses of m x m
-/// pixels.
+/// Computes out[p] = (A dy Aᵀ)[p], the transpose of winograd_output(): dy are the addresses of m x
+/// m pixels.
 void winograd_output_transposed(std::int64_t side, const float* const* dy, std::int64_t channels,
                                 float* out, std::int64_t stride);
 

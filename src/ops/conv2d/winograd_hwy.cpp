@@ -214,8 +214,7 @@ HWY_INLINE void transform(std::int64_t channels, Side side, Read read, Write wri
 template <int kSide>
 void input(const float* const* d, std::int64_t channels, float* out, std::int64_t stride) {
   transform(
-      channels, InputSide<kSide>(),
-      [=](int i, std::int64_t c) HWY_ATTR { return load(d[i] + c); },
+      channels, InputSide<kSide>(), [=](int i, std::int64_t c) HWY_ATTR { return load(d[i] + c); },
       [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, out + i * stride + c); });
 }
 

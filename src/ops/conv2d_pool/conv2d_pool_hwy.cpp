@@ -261,8 +261,8 @@ HWY_INLINE void windows_3x3(D d, const ConvPoolSample& s, const float* x,
   }
 }
 
-/// Adds what one row of an image, from x on, gives to the upper or the lower results of windows of a
-/// square kernel, or to both: each value of it is read once for all taps.
+/// Adds what one row of an image, from x on, gives to the upper or the lower results of windows of
+/// a square kernel, or to both: each value of it is read once for all taps.
 template <int kWindows, int kSize, int kChannels, bool kUpper, bool kLower, class D>
 HWY_INLINE void add_row(D d, const float* x, const float* w, std::int64_t out_channels,
                         hn::Vec<D> (&sums)[kWindows][4]) {
@@ -574,14 +574,13 @@ HWY_INLINE void backward_plane(D d, const ConvPoolSample& s, std::int64_t c0, st
       if (s.relu) g = hn::IfThenElseZero(hn::Gt(hn::LoadU(d, y + at), hn::Zero(d)), g);
       if (channel == 0) bias = hn::Add(bias, g);
       // Winners 0 to 3 begin at floats 0, 1, 8 and 9 of the two rows.
-      const auto first =
-          hn::Add(hn::And(won, hn::Set(integers, 1)),
-                  hn::ShiftLeft<2>(hn::And(won, hn::Set(integers, 2))));
+      const auto first = hn::Add(hn::And(won, hn::Set(integers, 1)),
+                                 hn::ShiftLeft<2>(hn::And(won, hn::Set(integers, 2))));
       const float* x = plane + 2 * i * row + 2 * j;
       HWY_UNROLL(8)
       for (int k = 0; k < kSize; ++k) {
-        const V rows = hn::Combine(d, hn::LoadU(half, x + (k + 1) * row),
-                                   hn::LoadU(half, x + k * row));
+        const V rows =
+            hn::Combine(d, hn::LoadU(half, x + (k + 1) * row), hn::LoadU(half, x + k * row));
         HWY_UNROLL(8)
         for (int t = 0; t < kSize; ++t) {
           const auto pixel = hn::IndicesFromVec(d, hn::Add(first, hn::Set(integers, t)));
