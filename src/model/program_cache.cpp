@@ -38,14 +38,24 @@ class RestOfBuffer final : public Buffer {
 
 }  // namespace
 
-std::vector<std::size_t> arenas_of(std::span<const std::shared_ptr<CachedProgram>> programs) {
-  std::vector<std::size_t> arenas(1);
+std::size_t lanes_of(std::span<const std::shared_ptr<CachedProgram>> programs) {
+  std::size_t lanes = 1;
+  for (const auto& cached : programs) lanes = std::max(lanes, cached->recipe.lane + 1);
+  return lanes;
+}
+
+std::size_t arena_of(std::span<const std::shared_ptr<CachedProgram>> programs, std::size_t lane) {
+  std::size_t bytes = 0;
   for (const auto& cached : programs) {
-    const std::size_t lane = cached->recipe.lane;
-    arenas.resize(std::max(arenas.size(), lane + 1));
-    arenas[lane] = std::max(arenas[lane], bytes_of(*cached, Storage::arena));
+    if (cached->recipe.lane == lane) bytes = std::max(bytes, bytes_of(*cached, Storage::arena));
   }
-  return arenas;
+  return bytes;
+}
+
+std::size_t arenas_of(std::span<const std::shared_ptr<CachedProgram>> programs) {
+  std::size_t bytes = 0;
+  for (std::size_t lane = 0; lane < lanes_of(programs); ++lane) bytes += arena_of(programs, lane);
+  return bytes;
 }
 
 std::size_t gradient_bytes(const CachedProgram& cached) {
@@ -121,15 +131,15 @@ void ProgramCache::reserve(const Programs& programs) {
     return true;
   };
   try {
-    const std::vector<std::size_t> arenas = arenas_of(programs);
-    arenas_.resize(std::max(arenas_.size(), arenas.size()));
-    for (std::size_t lane = 0; lane < arenas.size(); ++lane) {
-      if (arenas_[lane] != nullptr && arenas_[lane]->bytes() >= arenas[lane]) continue;
+    arenas_.resize(std::max(arenas_.size(), lanes_of(programs)));
+    for (std::size_t lane = 0; lane < lanes_of(programs); ++lane) {
+      const std::size_t wanted = arena_of(programs, lane);
+      if (arenas_[lane] != nullptr && arenas_[lane]->bytes() >= wanted) continue;
       for (const auto& weak : living_) {
         const auto cached = weak.lock();
         if (cached != nullptr && cached->recipe.lane == lane) cached->attached = false;
       }
-      grow(arenas_[lane], arenas[lane]);
+      grow(arenas_[lane], wanted);
     }
     for (const auto& cached : programs) {
       TrainingMemory* training = cached->recipe.training.get();
@@ -153,7 +163,7 @@ void ProgramCache::reserve(const Programs& programs) {
 void ProgramCache::report(const Programs& programs, const OutOfMemory& error) const {
   std::size_t needed = 0;
   std::size_t free = error.free;
-  for (const std::size_t arena : arenas_of(programs)) needed += arena;
+  needed += arenas_of(programs);
   free += arena_bytes();
   std::size_t gradients = 0;
   std::size_t optimizer = 0;

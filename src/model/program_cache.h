@@ -68,8 +68,10 @@ struct CachedProgram {
   std::uint64_t weights_version = 0;  ///< the model's, at the last run
 };
 
-/// Returns the arenas that programs share, by lane.
-std::vector<std::size_t> arenas_of(std::span<const std::shared_ptr<CachedProgram>> programs);
+/// Returns how many lanes programs have, the arena that those of a lane share, and all arenas.
+std::size_t lanes_of(std::span<const std::shared_ptr<CachedProgram>> programs);
+std::size_t arena_of(std::span<const std::shared_ptr<CachedProgram>> programs, std::size_t lane);
+std::size_t arenas_of(std::span<const std::shared_ptr<CachedProgram>> programs);
 /// Returns the memory of gradients that a program needs, from lane 0's on.
 std::size_t gradient_bytes(const CachedProgram& cached);
 

@@ -285,7 +285,7 @@ std::size_t Session::needed_bytes() const {
     const TrainingMemory* training = cached->recipe.training.get();
     if (training != nullptr) optimizer = std::max(optimizer, training->optimizer->bytes);
   }
-  for (const std::size_t arena : arenas_of(programs_)) total += arena;
+  total += arenas_of(programs_);
   return total + gradients + optimizer;
 }
 

@@ -323,6 +323,7 @@ bool LeafSteps::sum(std::span<const LeafRows> leaves, std::size_t first, std::si
   const bool both = has_rows(leaves, first, half) && has_rows(leaves, first + half, half);
   if (level == 0) {
     add(queue_, first, leaves.subspan(first, 1));
+    queue_.run_some();
   } else {
     sum(leaves, first, level - 1, add, both);
     sum(leaves, first + half, level - 1, add);

@@ -7,6 +7,7 @@
 
 #include "fixtures.h"
 #include "graph/registry.h"
+#include "networks/networks.h"
 #include "nn/definition.h"
 #include "ops/ops.h"
 
@@ -71,16 +72,24 @@ std::set<std::string> reached_by_functions() {
   return names;
 }
 
+std::set<std::string> reached_by_quantize() {
+  std::set<std::string> names;
+  const Model model(workloads::mnist_cnn(), {.device = "cpu"});
+  collect(names, quantize(model, datasets::digits(20, 0, 4).train).network());
+  return names;
+}
+
 TEST(Operators, OfNetworksAreReachedByAFunctionOrALayer) {
   OpRegistry registry;
   register_ops(registry);
   const std::set<std::string> layers = reached_by_layers();
   const std::set<std::string> functions = reached_by_functions();
+  const std::set<std::string> quantized = reached_by_quantize();
   EXPECT_GT(registry.names_of_networks().size(), 30U);
   for (const std::string& name : registry.names_of_networks()) {
-    EXPECT_TRUE(layers.contains(name) || functions.contains(name))
+    EXPECT_TRUE(layers.contains(name) || functions.contains(name) || quantized.contains(name))
         << "networks may hold the operator '" << name
-        << "', which no function on expressions and no layer of this test makes";
+        << "', which no function on expressions, no layer of this test and no quantize() makes";
   }
 }
 

@@ -6,6 +6,7 @@
 #include <linnet/zoo.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/files.h"
@@ -58,13 +59,17 @@ TEST(ImageTask, LearnsAFolderAndPredictsAFile) {
   const Tensor image = load_image(folder / "photos/right/1.png", model);
   const Tensor by_file = model.predict_probabilities(image);
   EXPECT_GT(by_file.as<float>()[1], 0.8F);
-  // The same bits as in a data set of the same files.
+  // The same as in a data set of the same files.
   const Dataset all = load_dataset(folder / "photos").train;
   const Tensor in_data = model.predict_probabilities(all);
   const auto row = in_data.rows(30, 31);  // the first of the second class
-  EXPECT_TRUE(std::ranges::equal(by_file.as<float>(), row.as<float>()));
-  EXPECT_TRUE(std::ranges::equal(model.predict(image).as<float>(),
-                                 model.predict(all).rows(30, 31).as<float>()));
+  EXPECT_NEAR(by_file.as<float>()[1], row.as<float>()[1], 1e-5F);
+  // Logits of one image and of many may differ in their last bits: another engine convolves.
+  const Tensor alone = model.predict(image);
+  const Tensor among = model.predict(all).rows(30, 31);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(alone.as<float>()[i], among.as<float>()[i], 1e-4F * std::abs(among.as<float>()[i]));
+  }
 }
 
 TEST(ImageTask, ASplitIsStratifiedAndFollowsTheSeed) {

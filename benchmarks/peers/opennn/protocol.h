@@ -168,7 +168,7 @@ class Clock {
 };
 
 // OpenNN has the loop over the epochs and no hook in it; it prints a line "Training error: ..." at
-// the end of each. This stands in the place of std::cout's buffer and takes the time of these.
+// the end of each. This buffer, to which std::cout writes meanwhile, takes the time of these.
 class EpochWatch : public std::streambuf {
  public:
   EpochWatch() : old_(std::cout.rdbuf(this)) {}
