@@ -39,6 +39,29 @@ class Training(unittest.TestCase):
         self.assertIn("validation_loss", history.table())
         self.assertIn("<table>", history._repr_html_())
 
+    def test_quantized_models_predict_nearly_the_same(self):
+        data = digits()
+        model = ln.Model(cnn(), device="cpu")
+        ln.Trainer(model, optimizer=ln.Adam(4e-3)).fit(data.train, epochs=1, batch=64)
+        self.assertEqual(ln.quantized_layers(model), 0)
+        small = ln.quantize(model, data.train, samples=100)
+        self.assertEqual(ln.quantized_layers(small), 2)
+        wide, narrow = model.predict(data.test), small.predict(data.test)
+        self.assertGreater((wide.argmax(axis=1) == narrow.argmax(axis=1)).mean(), 0.98)
+        self.assertFalse(np.array_equal(wide, narrow))
+        with self.assertRaisesRegex(ln.Error, "at least 1 sample"):
+            ln.quantize(model, data.train, samples=0)
+
+    def test_shards_side_by_side_give_the_same_weights(self):
+        data = digits(300, 10)
+        weights = []
+        for side_by_side in (False, True):
+            trainer = ln.Trainer(ln.Model(cnn(), device="cpu", threads=2), side_by_side=side_by_side)
+            trainer.fit(data.train, epochs=1, batch=50, shards=2)
+            weights.append(trainer.state())
+        for name in weights[0]:
+            np.testing.assert_array_equal(weights[0][name], weights[1][name])
+
     def test_steps_equal_a_fit(self):
         data = digits(500, 10)
         one, two = (ln.Trainer(ln.Model(cnn()), seed=3) for _ in range(2))
