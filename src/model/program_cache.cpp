@@ -54,7 +54,8 @@ std::size_t arena_of(std::span<const std::shared_ptr<CachedProgram>> programs, s
 
 std::size_t arenas_of(std::span<const std::shared_ptr<CachedProgram>> programs) {
   std::size_t bytes = 0;
-  for (std::size_t lane = 0; lane < lanes_of(programs); ++lane) bytes += arena_of(programs, lane);
+  const std::size_t lanes = lanes_of(programs);
+  for (std::size_t lane = 0; lane < lanes; ++lane) bytes += arena_of(programs, lane);
   return bytes;
 }
 
@@ -131,8 +132,9 @@ void ProgramCache::reserve(const Programs& programs) {
     return true;
   };
   try {
-    arenas_.resize(std::max(arenas_.size(), lanes_of(programs)));
-    for (std::size_t lane = 0; lane < lanes_of(programs); ++lane) {
+    const std::size_t lanes = lanes_of(programs);
+    arenas_.resize(std::max(arenas_.size(), lanes));
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::size_t wanted = arena_of(programs, lane);
       if (arenas_[lane] != nullptr && arenas_[lane]->bytes() >= wanted) continue;
       for (const auto& weak : living_) {

@@ -87,7 +87,7 @@ struct DataPass {
   void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// Begins to bring the pass's own shards, from one of them on.
   void start_feed(const StepInfo& first, std::uint64_t leaf) const;
-  /// With a feed: brings these into the ring; returns the steps that find them.
+  /// Brings these into the ring, if there is a feed; returns the steps that find them.
   std::vector<LeafRows> bring(std::span<const LeafRows> leaves) const;
   void add_lanes(ProgramQueue& queue, std::span<const LeafRows> leaves) const;
   /// Returns a step of the program of so many samples, which is bound.

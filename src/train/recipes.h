@@ -19,7 +19,7 @@ ProgramRecipe training_recipe(const std::string& key, const ModelState& model, c
                               const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const StepData& data,
                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
-// Of what follows leaves; at any batch. The last four: sums of leaves, see keep_step() to
+// The programs that follow leaves, at any batch. The last four: sums of leaves, see keep_step() to
 // add_lanes_step().
 ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,
                             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);

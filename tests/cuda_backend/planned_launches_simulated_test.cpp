@@ -175,7 +175,7 @@ TEST(PlannedLaunches, PassesOfGpusLeaveNodesOut) {
             nodes(workloads::rosenbrock_mlp(), {}));
 }
 
-/// By cluster.cuh and tiles_of_one_launch() of batch norms.
+/// cluster.cuh and tiles_of_one_launch() of batch norms decide this.
 TEST(PlannedLaunches, BatchNormsTakeOneLaunchWhereAClusterOfBlocksSuffices) {
   const auto in_two = [](int capability, std::int64_t side, std::int64_t filters) {
     CudaDevice device = hopper();

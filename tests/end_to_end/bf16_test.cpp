@@ -120,7 +120,7 @@ TEST(Bf16, StoredActivationsFollowFp32) {
   EXPECT_EQ(losses_of(Precision::bf16, 3, {}), stored) << "other bits at 3 threads";
 }
 
-/// At bf16 nothing that has a row for each sample is stored as f32 but what a loss reads or gives.
+/// What has a row for each sample is stored as f32 only where a loss reads or gives it.
 TEST(Bf16, ThePlanStoresActivations) {
   if (cpu_bf16() != "AVX512_BF16") GTEST_SKIP() << "no own bfloat16 products here";
   const auto plan = [](Precision precision) {

@@ -55,7 +55,7 @@ TEST(Quantize, EveryLayerComputesOnLevels) {
   EXPECT_EQ(count(graph, "conv2d_int8"), 6);
   EXPECT_EQ(count(graph, "max_pool_int8"), 1);
   EXPECT_EQ(count(graph, "global_avg_pool_int8"), 1);
-  // Of the image, of the mean; all others are written by what computes them.
+  // The image's and the mean's; all others are written by what computes them.
   EXPECT_EQ(count(graph, "quantize"), 2);
   EXPECT_EQ(count(graph, "quantize_weights"), 0);
   const auto to_levels = std::ranges::count_if(graph.nodes(), [](const Node& node) {

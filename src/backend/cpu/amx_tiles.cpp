@@ -7,9 +7,10 @@
 #include "backend/cpu/amx_product.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
-#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "backend/cpu/cpuid.h"
 #endif
 
 namespace linnet::cpu {
@@ -56,13 +57,8 @@ class Amx {
 };
 
 bool in_processor() {
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  constexpr unsigned kBf16 = 1U << 22U;
-  constexpr unsigned kTiles = 1U << 24U;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kBf16) != 0 && (d & kTiles) != 0;
+  constexpr unsigned kWanted = 1U << 22U | 1U << 24U;  // bfloat16, and tiles
+  return (ExtendedFeatures(0).d & kWanted) == kWanted;
 }
 
 /// Asks the system, which makes room for tiles in a process that wants them (Linux 5.16 on).

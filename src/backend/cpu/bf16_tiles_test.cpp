@@ -209,8 +209,8 @@ TEST(AmxTiles, TilesGiveSumsOverRows) {
   check_tiles(kEmulatedAmx);
 }
 
-/// Of rows of `pairs` pairs and one panel of 32 columns: what the processor's instruction, or its
-/// definition, makes of one tile after the other.
+/// 32 rows of `pairs` pairs and one panel of 32 columns, of which the processor's instruction, or
+/// its definition, makes one tile after the other.
 struct AmxProblem {
   explicit AmxProblem(std::int64_t pairs) : pairs(pairs), numbers(2, 32 * 2 * pairs, 7) {
     halves.resize(numbers.values.size());

@@ -9,8 +9,9 @@
 #include <utility>
 
 #if HWY_ARCH_X86_64
-#include <cpuid.h>
 #include <immintrin.h>
+
+#include "backend/cpu/cpuid.h"
 #if HWY_COMPILER_GCC_ACTUAL
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12's own intrinsics
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -105,6 +106,18 @@ void for_tiles(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
   }
 }
 
+/// Calls f<kRows, kVectors>() of a tile's rows, 1 to kMost, and its panel's vectors, 1 or 2.
+template <int kMost, class F>
+void with_shape(std::int64_t rows, int vectors, F&& f) {
+  [&]<int... kLess>(std::integer_sequence<int, kLess...>) {
+    (void)((rows == kLess + 1 && (vectors == 1 ? f.template operator()<kLess + 1, 1>()
+                                               : f.template operator()<kLess + 1, 2>(),
+                                  true)) ||
+           ...);
+  }
+  (std::make_integer_sequence<int, kMost>());
+}
+
 /// Sums and finishes a product tile by tile, where add<kRows, kVectors>(walk, rows, panel, sums)
 /// adds to sums in memory.
 template <int kMost, class Add>
@@ -116,16 +129,9 @@ void product_by(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
                 std::int64_t row, std::int64_t count) {
               std::array<std::int32_t, kMost * kInt8Panel> sums;
               start_with(tail, first, used, count, sums.data());
-              [&]<int... kLess>(std::integer_sequence<int, kLess...>) {
-                (void)((count == kLess + 1 &&
-                        (vectors == 1 ? add.template operator()<kLess + 1, 1>(walk, a.rows + row,
-                                                                              panel, sums.data())
-                                      : add.template operator()<kLess + 1, 2>(walk, a.rows + row,
-                                                                              panel, sums.data()),
-                         true)) ||
-                       ...);
-              }
-              (std::make_integer_sequence<int, kMost>());
+              with_shape<kMost>(count, vectors, [&]<int kRows, int kVectors>() {
+                add.template operator()<kRows, kVectors>(walk, a.rows + row, panel, sums.data());
+              });
               finish(sums.data(), count, first, used, row, tail);
             });
 }
@@ -431,16 +437,10 @@ void avx512_vnni_product(const Int8Rows& a, std::int64_t rows, const std::int8_t
             [&](const std::int8_t* panel, std::int64_t first, std::int64_t used, int vectors,
                 std::int64_t row, std::int64_t count) {
               alignas(64) std::int32_t sums[kMost * kInt8Panel];
-              [&]<int... kLess>(std::integer_sequence<int, kLess...>) {
-                (void)((count == kLess + 1 &&
-                        (vectors == 1 ? vnni_tile<kLess + 1, 1>(walk, a.rows + row, panel,
-                                                                tail.start + first, used, sums)
-                                      : vnni_tile<kLess + 1, 2>(walk, a.rows + row, panel,
-                                                                tail.start + first, used, sums),
-                         true)) ||
-                       ...);
-              }
-              (std::make_integer_sequence<int, kMost>());
+              with_shape<kMost>(count, vectors, [&]<int kRows, int kVectors>() {
+                vnni_tile<kRows, kVectors>(walk, a.rows + row, panel, tail.start + first, used,
+                                           sums);
+              });
               for (int v = 0; v < vectors; ++v) {
                 const std::int64_t from = first + v * kLanes;
                 if (used - v * kLanes >= kLanes) {
@@ -458,14 +458,10 @@ HWY_POP_ATTRIBUTES
 
 namespace {
 
-/// Of a processor with AVX2. (Clang 14's __builtin_cpu_supports() does not know the name.)
+/// Asks a processor with AVX2.
 bool has_avx_vnni() {
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
   constexpr unsigned kAvxVnni = 1U << 4U;
-  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & kAvxVnni) != 0;
+  return (ExtendedFeatures(1).a & kAvxVnni) != 0;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr std::int64_t kBlockPixels = 144;
 constexpr std::int64_t kFrameBytes = 384 * 1024;
 /// Columns of a block that are finished while they are in the L2 cache.
 constexpr std::int64_t kTailColumns = 256;
-/// Of a block whose sums are in scratch memory, since they will be rounded.
+/// Columns of a block whose sums are in scratch memory, since they will be rounded.
 constexpr std::int64_t kStoredColumns = 128;
 
 // Where packing costs more than products by VDPBF16PS gain (measured on Zen 5): fp32's kernels take
@@ -116,7 +116,7 @@ class FrameProduct {
     return all.rows.place == all.rows.out && all.columns.place == all.columns.out;
   }
   std::int64_t tail_columns() const { return stored_.y.bf16() ? kStoredColumns : kTailColumns; }
-  /// Of a block of sums that are not in memory as floats.
+  /// Returns the bytes of a block of sums, which are not in memory as floats.
   std::size_t block_bytes() const {
     if (!stored_.y.bf16()) return 0;
     const std::int64_t pixels = frames_.block_lines() * all.columns.out;

@@ -55,8 +55,8 @@ void fuse_small_cnn_finish(Graph& graph, const Supports& supports);
 void fuse_batch_norm(Graph& graph, const Supports& supports);
 /// At inference, conv2d -> batch norm becomes conv2d_norm where the backend has it.
 void fold_batch_norm(Graph& graph, const Supports& supports);
-/// At inference, convolutions, dense layers and poolings of what quantize has rounded compute on
-/// its levels, and write levels where only these are read, where the backend has that.
+/// Lets convolutions, dense layers and poolings of what quantize has rounded compute on its levels
+/// at inference, and write levels where only these are read, where the backend has that.
 void use_int8(Graph& graph, const Supports& supports);
 /// Drops nodes whose results nobody reads.
 void remove_dead(Graph& graph, const Supports& supports);
@@ -86,7 +86,7 @@ bool is_disabled(std::string_view pass, std::span<const std::string> disabled);
 
 /// In this order, on the forward graph before it is differentiated.
 std::span<const Pass> forward_passes();
-/// In this order, after these, on a graph that predicts or evaluates.
+/// Returns those that follow, in this order, on a graph that predicts or evaluates.
 std::span<const Pass> inference_passes();
 /// In this order, on a training's graph once it is differentiated.
 std::span<const TrainingPass> training_passes();
