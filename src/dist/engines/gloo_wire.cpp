@@ -84,6 +84,26 @@ class PipeSignalHeld {
   bool had_ = false;
 };
 
+/// A thread that is started here does not interrupt others when it wakes. Gloo's polls without a
+/// pause while the thread that it has interrupted holds its lock: for milliseconds, where both
+/// share a processor.
+class Yielding {
+ public:
+  Yielding() {
+    if (pthread_getschedparam(pthread_self(), &policy_, &before_) != 0) policy_ = -1;
+    if (policy_ == SCHED_OTHER) pthread_setschedparam(pthread_self(), SCHED_BATCH, &before_);
+  }
+  ~Yielding() {
+    if (policy_ == SCHED_OTHER) pthread_setschedparam(pthread_self(), policy_, &before_);
+  }
+  Yielding(const Yielding&) = delete;
+  Yielding& operator=(const Yielding&) = delete;
+
+ private:
+  int policy_ = -1;
+  sched_param before_{};
+};
+
 /// Passes on the exceptions of Gloo as our own.
 template <class F>
 auto with_gloo(const F& call) {
@@ -107,8 +127,10 @@ class GlooWire : public Wire {
     with_gloo([&] {
       gloo::transport::tcp::attr attributes;
       attributes.hostname = options.own_address;
-      std::shared_ptr<gloo::transport::Device> device =
-          gloo::transport::tcp::CreateDevice(attributes);
+      std::shared_ptr<gloo::transport::Device> device = [&] {
+        const Yielding yielding;
+        return gloo::transport::tcp::CreateDevice(attributes);
+      }();
       GatheredStore store(options.gather);
       context_ = std::make_shared<gloo::rendezvous::Context>(rank_, size_);
       context_->setTimeout(
@@ -122,17 +144,12 @@ class GlooWire : public Wire {
   void begin(int partner, std::span<const std::byte> send, std::span<std::byte> receive) override {
     with_gloo([&] {
       const std::lock_guard lock(mutex_);
-      out_ = nullptr;
-      in_ = nullptr;
-      if (!receive.empty()) {
-        in_ = context_->createUnboundBuffer(receive.data(), receive.size());
-        in_->recv(partner, kSlot);
-      }
-      if (!send.empty()) {
-        // Gloo only reads from it.
-        out_ = context_->createUnboundBuffer(const_cast<std::byte*>(send.data()), send.size());
-        out_->send(partner, kSlot);
-      }
+      in_ = receive.empty() ? nullptr : buffer_of(receive);
+      // Gloo only reads from it.
+      out_ = send.empty() ? nullptr
+                          : buffer_of({const_cast<std::byte*>(send.data()), send.size()});
+      if (in_ != nullptr) in_->recv(partner, kSlot);
+      if (out_ != nullptr) out_->send(partner, kSlot);
     });
   }
 
@@ -198,13 +215,25 @@ class GlooWire : public Wire {
   }
 
  private:
+  /// Returns Gloo's handle of some memory. Arrays of a training come again, and the end of a handle
+  /// polls without a pause for Gloo's thread.
+  std::shared_ptr<gloo::transport::UnboundBuffer> buffer_of(std::span<std::byte> memory) {
+    if (buffers_.size() >= kBuffers) buffers_.clear();
+    auto& buffer = buffers_[{memory.data(), memory.size()}];
+    if (buffer == nullptr) buffer = context_->createUnboundBuffer(memory.data(), memory.size());
+    return buffer;
+  }
+
   int rank_;
   int size_;
   std::shared_ptr<gloo::rendezvous::Context> context_;
   std::future<void> sum_;  ///< that was begun
   std::mutex mutex_;       // of the buffers themselves, which interrupt() may reach at any time
-  std::unique_ptr<gloo::transport::UnboundBuffer> in_;
-  std::unique_ptr<gloo::transport::UnboundBuffer> out_;
+  static constexpr std::size_t kBuffers = 256;
+  std::map<std::pair<std::byte*, std::size_t>, std::shared_ptr<gloo::transport::UnboundBuffer>>
+      buffers_;
+  std::shared_ptr<gloo::transport::UnboundBuffer> in_;
+  std::shared_ptr<gloo::transport::UnboundBuffer> out_;
   std::atomic<bool> interrupted_{false};
 };
 
