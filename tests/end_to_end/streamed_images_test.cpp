@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <utility>
 
 #include "backend/cpu/batch_stream.h"
 #include "data/image.h"
@@ -14,13 +16,13 @@
 namespace linnet::testing {
 namespace {
 
-/// A tree of two classes of RGB images, 10 x 12, all different.
+/// A tree of two classes of RGB images, all different.
 class ImageSource {
  public:
-  explicit ImageSource(int count) {
+  explicit ImageSource(int count, int height = 10, int width = 12) {
     for (int i = 0; i < count; ++i) {
-      Image image{.height = 10, .width = 12, .channels = 3, .pixels = {}};
-      for (int k = 0; k < 10 * 12 * 3; ++k) {
+      Image image{.height = height, .width = width, .channels = 3, .pixels = {}};
+      for (int k = 0; k < height * width * 3; ++k) {
         image.pixels.push_back(static_cast<std::uint8_t>(i * 11 + k * (1 + i % 2)));
       }
       write(name(i), encode_png(image));
@@ -85,6 +87,68 @@ TEST(StreamedImages, GiveTheSameBits) {
       options.decoders = decoders;
       EXPECT_EQ(trained(streamed, options, 1 + decoders % 2), wanted)
           << prefetch << " batches ahead, decoders: " << decoders;
+    }
+  }
+}
+
+/// Draws images when they are asked for.
+class DrawnImages final : public RecordSource {
+ public:
+  std::int64_t size() const override { return 303; }
+  DType dtype() const override { return DType::u8; }
+  Shape record() const override { return {40, 48, 3}; }
+  void read(std::int64_t index, std::span<std::byte> to) const override {
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      to[k] = static_cast<std::byte>(static_cast<std::size_t>(index) * 11 + k % 5 * k);
+    }
+  }
+};
+
+/// The same in memory, or streamed.
+Dataset drawn_images(bool streamed) {
+  const auto source = std::make_shared<DrawnImages>();
+  std::vector<std::int32_t> labels;
+  Tensor all(DType::u8, source->record().batched(source->size()));
+  const std::span<std::byte> bytes = all.writable_bytes();
+  const std::size_t record = bytes.size() / static_cast<std::size_t>(source->size());
+  for (std::int64_t i = 0; i < source->size(); ++i) {
+    labels.push_back(static_cast<std::int32_t>(i % 3 % 2));
+    source->read(i, bytes.subspan(static_cast<std::size_t>(i) * record, record));
+  }
+  Column x{.name = "x"};
+  if (streamed) {
+    x.source = source;
+  } else {
+    x.data = std::move(all);
+  }
+  return Dataset({std::move(x)}, {{"y", Tensor(std::move(labels))}});
+}
+
+TEST(StreamedImages, AreComputedSideBySideInLessMemoryThanTheirData) {
+  const ImageSource files(303, 40, 48);
+  // Of 303 images 242 train: the last of 31 batches has two rows, in four shards.
+  TrainingOptions options{.epochs = 2, .batch = 8, .shards = 4, .memory_limit = 1 << 20};
+  options.optimizer = Adam{.learning_rate = 1e-2};
+  const Network strided({40, 48, 3}, {Rescale{}, Conv2d{.filters = 3, .stride = 4}, ReLU{},
+                                      Dropout{.rate = 0.2}, Flatten{}, Dense{.units = 2}});
+  const auto left = [&](const Dataset& data, bool side_by_side, int threads) {
+    Model model(strided, {.device = "cpu", .threads = threads, .seed = 3});
+    options.side_by_side = side_by_side;
+    const auto [training, validation] = data.split(0.2, {.seed = 7});
+    const History history = train(model, {.train = training, .validation = validation}, options);
+    EXPECT_LT(history.planned_bytes, std::size_t{1} << 20);
+    return std::pair(all_weights(model), history.epochs.back().validation.loss);
+  };
+  constexpr std::size_t kData = std::size_t{303} * 40 * 48 * 3;
+  static_assert(kData > std::size_t{1} << 20);
+  for (const auto& open :
+       std::vector<std::function<Dataset(bool)>>{drawn_images, [&](bool streamed) {
+                                                   return files.open({.streamed = streamed});
+                                                 }}) {
+    const auto wanted = left(open(false), false, 1);
+    for (const int threads : {1, 3}) {
+      EXPECT_EQ(left(open(true), true, threads), wanted) << threads;
+      EXPECT_EQ(left(open(true), false, threads), wanted) << threads;
     }
   }
 }
