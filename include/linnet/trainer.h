@@ -121,6 +121,11 @@ struct TrainerOptions {
   /// first step throws Error where a rank has several parts one after the other, or a batch fewer
   /// samples than parts.
   bool sync_batch_norm = false;
+  /// On several ranks of one part each, on the CPU: bytes of gradients that are summed together
+  /// while the backward pass still finds others, at least 1; those of one parameter stay together.
+  /// Smaller ones begin earlier, larger ones wait for fewer messages; the result does not depend on
+  /// it, but for RankReduce::fast. PyTorch's bucket_cap_mb.
+  std::size_t bucket_bytes = std::size_t{4} << 20;
   /// Processes that train together: each computes its own shards of every batch, and all have the
   /// same weights after every step. They make the same calls with the same options and data, or
   /// fit() throws Error naming what differs. Only rank 0 writes checkpoints.
@@ -344,6 +349,8 @@ struct TrainingOptions {
   bool side_by_side = false;
   /// Statistics of the whole batch: TrainerOptions::sync_batch_norm.
   bool sync_batch_norm = false;
+  /// Bytes of gradients that ranks sum together: TrainerOptions::bucket_bytes.
+  std::size_t bucket_bytes = std::size_t{4} << 20;
   Ranks ranks = {};  ///< processes that train together: TrainerOptions::ranks
 };
 

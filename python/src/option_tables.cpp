@@ -178,6 +178,7 @@ const Options<TrainerOptions>& options<TrainerOptions>() {
        option<&TrainerOptions::recompute>("recompute"),
        option<&TrainerOptions::side_by_side>("side_by_side"),
        option<&TrainerOptions::sync_batch_norm>("sync_batch_norm"),
+       option<&TrainerOptions::bucket_bytes>("bucket_bytes"),
        option<&TrainerOptions::ranks>("ranks")}};
   return all;
 }
@@ -241,6 +242,7 @@ const Options<TrainingOptions>& options<TrainingOptions>() {
                                option<&O::recompute>("recompute"),
                                option<&O::side_by_side>("side_by_side"),
                                option<&O::sync_batch_norm>("sync_batch_norm"),
+                               option<&O::bucket_bytes>("bucket_bytes"),
                                option<&O::ranks>("ranks"),
                                option<&O::streamed>("streamed"),
                                option<&O::prefetch>("prefetch"),

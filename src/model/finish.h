@@ -49,6 +49,7 @@ struct TrainingStep {
   bool recompute = false;  ///< TrainerOptions::recompute
   /// Who sums gradients over the ranks while a leaf still finds others; null: nobody.
   std::shared_ptr<SumHandover> handover = nullptr;
+  std::size_t bucket_bytes = 0;  ///< that go there at a time: gradient_buckets()
   /// Who sums the statistics of batch norms over the ranks; null: they are each leaf's own.
   std::shared_ptr<NormSync> norms = nullptr;
 };

@@ -37,7 +37,7 @@ LeafLayout::LeafLayout(const NetworkDefinition& network)
       counters(bytes),
       measured(counters + align_up(sizeof(double) * kCounters)) {}
 
-std::vector<Bucket> gradient_buckets(const NetworkDefinition& network) {
+std::vector<Bucket> gradient_buckets(const NetworkDefinition& network, std::size_t bytes) {
   std::vector<std::size_t> places;
   for (const ParameterSpec& parameter : network.parameters) {
     if (parameter.trainable) places.push_back(parameter.offset);
@@ -46,7 +46,7 @@ std::vector<Bucket> gradient_buckets(const NetworkDefinition& network) {
   std::vector<Bucket> buckets;
   std::size_t end = LeafLayout(network).statistics;
   for (const std::size_t begin : places) {
-    if (begin > 0 && end - begin < kBucketBytes) continue;
+    if (begin > 0 && end - begin < bytes) continue;
     buckets.push_back({begin, end});
     end = begin;
   }

@@ -35,9 +35,9 @@ struct LeafLayout {
 };
 
 /// Cuts the gradients of a leaf into buckets of neighbouring parameters, the last parameters first,
-/// since a backward pass ends with the first ones. Each has about kBucketBytes or is one parameter.
-std::vector<Bucket> gradient_buckets(const NetworkDefinition& network);
-inline constexpr std::size_t kBucketBytes = std::size_t{1} << 22;
+/// since a backward pass ends with the first ones. Each has at least so many bytes, but for the
+/// first parameters', and ends where a parameter does.
+std::vector<Bucket> gradient_buckets(const NetworkDefinition& network, std::size_t bytes);
 
 /// Statistics of a batch that a step found, and what their running ones take of it.
 struct MeasuredStatistics {

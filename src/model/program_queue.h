@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "runtime/side_by_side.h"
@@ -18,6 +19,8 @@ class ProgramQueue {
   void run();
   /// Runs them where there are many.
   void run_some();
+  /// Returns what waits, which is then no longer here.
+  std::vector<SideBySide> take() { return std::exchange(groups_, {}); }
 
  private:
   std::vector<SideBySide> groups_;

@@ -255,7 +255,7 @@ Graph leaf_step(const NetworkDefinition& network, const StepData& data, const Tr
   leaf.graph.add_value("gradients", flat_type(network), Storage::gradient);  // unread ones, too
   run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
   if (step.handover != nullptr) {
-    overlap_sums(leaf.graph, gradient_buckets(network), step.handover);
+    overlap_sums(leaf.graph, gradient_buckets(network, step.bucket_bytes), step.handover);
     leaf.graph.verify();
   }
   return std::move(leaf.graph);

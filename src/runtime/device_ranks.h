@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/backend.h"
 
@@ -14,18 +17,37 @@ namespace linnet {
 struct BufferPart {
   std::size_t begin = 0;
   std::size_t bytes = 0;
+
+  bool operator==(const BufferPart&) const = default;
+};
+
+/// A part of a step that the devices of ranks compute together.
+struct LinkedPart {
+  Program* program = nullptr;  ///< runs; null: the links carry something
+  bool repack = false;         ///< ProgramRun::repack
+  int partner = -1;            ///< gets `own`, and its bytes come to `other`; -1: all, for a sum
+  BufferPart own = {};         ///< f32 of a sum
+  BufferPart other = {};       ///< f64 of a sum
+
+  bool operator==(const LinkedPart&) const = default;
+};
+
+/// Steps of equal parts.
+struct LinkedSteps {
+  std::vector<LinkedPart> parts = {};
+  std::vector<StepInfo> infos = {};  ///< of the programs among the parts, step after step
+  std::uint64_t count = 0;
 };
 
 /// Links between the devices of a job's ranks, which carry bytes without the hosts. All ranks make
-/// the same calls in the same order. Calls return when the device is done, and throw Error where a
-/// link is broken, or what DeviceLinkOptions::look throws; no call is allowed after that.
+/// the same calls in the same order.
 class DeviceLinks {
  public:
   virtual ~DeviceLinks() = default;
-  /// Sends a part of a buffer to a partner and receives as many bytes from `receive` on.
-  virtual void exchange(int partner, Buffer& buffer, BufferPart send, std::size_t receive) = 0;
-  /// Sums an f32 part and an f64 part over all ranks, in the links' own order.
-  virtual void sum(Buffer& buffer, BufferPart floats, BufferPart doubles) = 0;
+  /// Runs steps, one part after the other. What the links carry lies in `buffer`; a sum is over all
+  /// ranks, in the links' own order. Returns when the device is done, and throws Error where a link
+  /// is broken, or what DeviceLinkOptions::look throws; no call is allowed after that.
+  virtual void run(Buffer& buffer, const LinkedSteps& steps) = 0;
 };
 
 struct DeviceLinkOptions {

@@ -120,6 +120,7 @@ class Fit {
     std::map<std::string, std::string> same(place_.settings.begin(), place_.settings.end());
     same["instructions"] = vector_instructions();
     same["reduce"] = to_string(ranks_->reduce());
+    same["bucket_bytes"] = std::to_string(trainer_.options.bucket_bytes);
     same["step"] = std::to_string(trainer_.steps);
     same["weights"] = weights_text(trainer_.state());
     for (const auto& [node, engine] : trainer_.model.engine_choices())

@@ -52,6 +52,7 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                           .recompute = form.recompute,
                           .handover = handover_of(*objective.memory, program.model, form.shards,
                                                   program.trainer),
+                          .bucket_bytes = program.trainer.bucket_bytes,
                           .norms = norm_sync_of(*objective.memory, program.model, form.shards,
                                                 program.trainer, program.trained, options.batch)};
   const std::size_t lanes = lanes_of(program.model, form.shards, program.trainer);

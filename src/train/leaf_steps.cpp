@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <utility>
 
 #include "base/check.h"
 #include "dist/rank_group.h"
@@ -20,6 +21,8 @@ namespace {
 
 // Added to a number, it changes no bit of it.
 constexpr float kNeutral = -0.0F;
+// Steps of devices in one go; leaves of such a step.
+constexpr std::size_t kMostJoined = 128;
 
 std::size_t levels_of(std::size_t leaves) {
   return static_cast<std::size_t>(std::bit_width(leaves - 1));
@@ -52,7 +55,7 @@ std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const Mod
                         model.backend->threads() > 0 &&
                         !is_disabled(kOverlapSums, options.disabled_passes) &&
                         !(options.sync_batch_norm && has_batch_norms(model.definition())) &&
-                        gradient_buckets(model.definition()).size() > 1;
+                        gradient_buckets(model.definition(), options.bucket_bytes).size() > 1;
   return overlaps ? memory.handover : nullptr;
 }
 
@@ -116,7 +119,7 @@ LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key
   finish_ = session.add_program(finish_recipe(key, model, data, step, memory));
   if (step.handover != nullptr) {
     handover_ = step.handover;
-    buckets_ = gradient_buckets(model.definition());
+    buckets_ = gradient_buckets(model.definition(), step.bucket_bytes);
     background_ = std::make_unique<BackgroundSum>(*RankAccess::group(ranks));
   }
 }
@@ -141,11 +144,71 @@ std::vector<LeafRows> LeafSteps::told(std::span<const LeafRows> leaves) const {
 }
 
 void LeafSteps::run(std::span<const LeafRows> leaves, const AddLeaves& add) {
+  if (join(leaves, add)) return;
   queue_sum(leaves, add);
   ++model_.weights_version;
   queue_.add(*finish_->program, leaves.front().step);
   if (ranks_.size() > 1) return queue_.run();
   queue_.run_some();
+}
+
+void LeafSteps::finish_queue() {
+  run_joined();
+  queue_.run();
+}
+
+bool LeafSteps::join(std::span<const LeafRows> leaves, const AddLeaves& add) {
+  const std::size_t own = leaves.size() / static_cast<std::size_t>(ranks_.size());
+  const std::size_t first = own * static_cast<std::size_t>(ranks_.rank());
+  // The first step looks for links.
+  if (add_linked_ == nullptr || !memory_->links || links() == nullptr || own > kMostJoined ||
+      !has_rows(leaves, first, own)) {
+    run_joined();
+    return false;
+  }
+  LinkedSteps step{.count = 1};
+  const auto take = [&] {
+    for (const SideBySide& group : queue_.take()) {
+      step.parts.push_back({.program = group[0].program, .repack = group[0].repack});
+      step.infos.push_back(group[0].step);
+    }
+  };
+  const std::vector<LeafRows> told = this->told(leaves);
+  try {
+    sum_own(told, add);
+  } catch (...) {
+    queue_ = {};
+    throw;
+  }
+  take();
+  const bool fed = step.parts.empty();  // what is fed has run
+  for (const LinkedPart& part : linked_sum()) {
+    step.parts.push_back(part);
+    if (part.program != nullptr) step.infos.push_back(told.front().step);
+  }
+  ++model_.weights_version;
+  queue_.add(*finish_->program, leaves.front().step);
+  take();
+  if (joined_.parts != step.parts || joined_.count >= kMostJoined) run_joined();
+  if (joined_.count == 0) {
+    first_joined_ = told.front().step.step;
+    joined_ = std::move(step);
+  } else {
+    joined_.infos.insert(joined_.infos.end(), step.infos.begin(), step.infos.end());
+    ++joined_.count;
+  }
+  if (fed) run_joined();
+  return true;
+}
+
+void LeafSteps::run_joined() {
+  if (joined_.count == 0) return;
+  const LinkedSteps steps = std::exchange(joined_, {});
+  const std::uint64_t last = first_joined_ + steps.count - 1;
+  const std::string name = steps.count == 1 ? fmt::format("the sum of gradients at step {}", last)
+                                            : fmt::format("the sums of gradients at steps {} to {}",
+                                                          first_joined_, last);
+  RankAccess::group(ranks_)->named(name, [&] { links()->run(*memory_->gradients, steps); });
 }
 
 void LeafSteps::add_up(std::span<const LeafRows> leaves, const AddLeaves& add) {
@@ -171,7 +234,11 @@ void LeafSteps::queue_sum(std::span<const LeafRows> leaves, const AddLeaves& add
     throw;
   }
   if (norms_ != nullptr) norms_->sum = nullptr;
-  if (ranks_.size() == 1 || add_linked(told.front().step, name, empty)) return;
+  if (ranks_.size() == 1) return;
+  if (DeviceLinks* const links = this->links()) {
+    RankAccess::group(ranks_)->named(name, [&] { add_linked(*links, told.front().step, empty); });
+    return;
+  }
   add_ranks(0, name, empty);
 }
 
@@ -289,30 +356,42 @@ void LeafSteps::add_ranks(std::size_t begin, const std::string& name, bool empty
   backend.upload(buffer, layout_.counters, counter_bytes);
 }
 
-bool LeafSteps::add_linked(const StepInfo& step, const std::string& name, bool empty) {
-  if (add_linked_ == nullptr) return false;
-  RankGroup& ranks = *RankAccess::group(ranks_);
-  if (!memory_->links) memory_->links = link_devices(*model_.backend, ranks);
-  DeviceLinks* links = memory_->links->get();
-  if (links == nullptr) return false;
-  Buffer& buffer = *memory_->gradients;
-  const BufferPart floats{0, layout_.bytes};
-  const BufferPart counters{layout_.counters, sizeof(double) * kCounters};
-  if (empty) {
-    std::ranges::fill(host_sums({floats.begin, floats.bytes}), kNeutral);
-    model_.backend->upload(buffer, floats.begin, std::as_bytes(std::span(sums_)));
-    const std::array<double, kCounters> none{};
-    model_.backend->upload(buffer, counters.begin, std::as_bytes(std::span(none)));
+DeviceLinks* LeafSteps::links() {
+  if (add_linked_ == nullptr) return nullptr;
+  if (!memory_->links) {
+    memory_->links = link_devices(*model_.backend, *RankAccess::group(ranks_));
   }
-  ranks.named(name, [&] {
-    if (ranks.reduce() == RankReduce::fast) return links->sum(buffer, floats, counters);
-    const std::size_t room = layout_.level(keep_.size());
-    for (int bit = 1; bit < ranks.size(); bit *= 2) {
-      links->exchange(ranks.rank() ^ bit, buffer, {0, layout_.measured}, room);
-      add_linked_->program->run(step, 1, 0);
-    }
-  });
-  return true;
+  return memory_->links->get();
+}
+
+std::vector<LinkedPart> LeafSteps::linked_sum() const {
+  const RankGroup& ranks = *RankAccess::group(ranks_);
+  if (ranks.reduce() == RankReduce::fast) {
+    return {{.own = {0, layout_.bytes}, .other = {layout_.counters, sizeof(double) * kCounters}}};
+  }
+  std::vector<LinkedPart> parts;
+  for (int bit = 1; bit < ranks.size(); bit *= 2) {
+    parts.push_back({.partner = ranks.rank() ^ bit,
+                     .own = {0, layout_.measured},
+                     .other = {layout_.level(keep_.size()), layout_.measured}});
+    parts.push_back({.program = add_linked_->program.get()});
+  }
+  return parts;
+}
+
+void LeafSteps::add_linked(DeviceLinks& links, const StepInfo& step, bool empty) {
+  Buffer& buffer = *memory_->gradients;
+  if (empty) {
+    std::ranges::fill(host_sums({0, layout_.bytes}), kNeutral);
+    model_.backend->upload(buffer, 0, std::as_bytes(std::span(sums_)));
+    const std::array<double, kCounters> none{};
+    model_.backend->upload(buffer, layout_.counters, std::as_bytes(std::span(none)));
+  }
+  LinkedSteps sum{.parts = linked_sum(), .count = 1};
+  for (const LinkedPart& part : sum.parts) {
+    if (part.program != nullptr) sum.infos.push_back(step);
+  }
+  links.run(buffer, sum);
 }
 
 bool LeafSteps::sum(std::span<const LeafRows> leaves, std::size_t first, std::size_t level,

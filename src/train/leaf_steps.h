@@ -65,9 +65,9 @@ class LeafSteps {
   /// one's place among these. Several: at the same time, in lanes.
   using AddLeaves =
       std::function<void(ProgramQueue& queue, std::size_t leaf, std::span<const LeafRows> leaves)>;
-  /// One step, which on one rank may wait for finish_queue().
+  /// One step, which may wait for finish_queue() where no host has to do with it.
   void run(std::span<const LeafRows> leaves, const AddLeaves& add);
-  void finish_queue() { queue_.run(); }
+  void finish_queue();
   /// One step without its finish: leaves the sum where a leaf leaves its results.
   void add_up(std::span<const LeafRows> leaves, const AddLeaves& add);
   /// Returns how long a step takes beside its leaves' programs and what ranks exchange.
@@ -89,9 +89,16 @@ class LeafSteps {
   /// Sums what the ranks' leaves left from byte `begin` on, and their counters; `empty`: this one
   /// left nothing.
   void add_ranks(std::size_t begin, const std::string& name, bool empty);
-  /// Does the same from byte 0 on over links between the devices, where there are such; returns
-  /// whether there are.
-  bool add_linked(const StepInfo& step, const std::string& name, bool empty);
+  /// Returns the links between the ranks' devices, looked for once; null: there are none.
+  DeviceLinks* links();
+  /// Returns how these sum what the ranks' leaves left.
+  std::vector<LinkedPart> linked_sum() const;
+  /// Sums it so; `empty`: this one left nothing.
+  void add_linked(DeviceLinks& links, const StepInfo& step, bool empty);
+  /// Adds a step to those that wait for run_joined(), leaves, sum and finish; returns false where
+  /// the host has to do with it.
+  bool join(std::span<const LeafRows> leaves, const AddLeaves& add);
+  void run_joined();
   /// Returns a part of what a leaf leaves; of a device: room for it.
   std::span<float> host_sums(const Bucket& part);
   /// Sums the gradients of the ranks' only leaves while they are found.
@@ -114,6 +121,8 @@ class LeafSteps {
   std::vector<CachedProgram*> add_;
   std::vector<CachedProgram*> add_kept_;
   CachedProgram* add_linked_ = nullptr;  ///< adds what a device got from another; null: none does
+  LinkedSteps joined_;                   ///< that wait
+  std::uint64_t first_joined_ = 0;       ///< the number of their first one
   std::size_t lanes_ = 1;
   CachedProgram* add_lanes_ = nullptr;  ///< null: leaves run one after the other
   CachedProgram* finish_ = nullptr;

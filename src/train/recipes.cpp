@@ -35,7 +35,8 @@ std::string describe(const TrainingStep& step) {
   return fmt::format("shuffle {} optimizer {} average {} {} at {} without {}{}{}{}", step.shuffle,
                      text_of(step.optimizer), step.average.decay, step.average.warmup, step.moments,
                      join(step.disabled_passes, " "), step.recompute ? " recomputed" : "",
-                     step.handover != nullptr ? " overlapped" : "",
+                     step.handover != nullptr ? fmt::format(" overlapped by {}", step.bucket_bytes)
+                                              : "",
                      step.norms != nullptr ? " synchronised" : "");
 }
 

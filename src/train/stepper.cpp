@@ -63,6 +63,7 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
            .disabled_passes = trainer.options.disabled_passes,
            .recompute = trainer.options.recompute,
            .handover = handover_of(*objective.memory, *objective.model, shards_, trainer.options),
+           .bucket_bytes = trainer.options.bucket_bytes,
            .norms = norm_sync_of(*objective.memory, *objective.model, shards_, trainer.options,
                                  samples, options_.size)};
   trains_ = trained_parameters(network, step_.optimizer);

@@ -38,6 +38,7 @@ History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, Fi
                    .recompute = o.recompute,
                    .side_by_side = o.side_by_side,
                    .sync_batch_norm = o.sync_batch_norm,
+                   .bucket_bytes = o.bucket_bytes,
                    .ranks = o.ranks});
   fit.epochs = o.epochs;
   fit.batch = o.batch;

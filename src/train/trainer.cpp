@@ -212,6 +212,7 @@ void ObjectiveState::load(const State& state) {
 TrainerState::TrainerState(Model trained, Objectives aims, TrainerOptions how)
     : model(std::move(trained)), options(std::move(how)) {
   check_metrics(options.metrics, network());
+  require(options.bucket_bytes > 0, "expected a bucket of at least 1 byte; got 0");
   for (NamedObjective& aim : aims) {
     objectives.push_back(std::make_unique<ObjectiveState>(std::move(aim.name), model.shared_state(),
                                                           std::move(aim.objective), memory));

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks whose devices exchange gradients by NCCL: a fake one, between simulated devices.
+#include <barrier>
 #include <cmath>
+#include <span>
+#include <thread>
 #include <utility>
 
 #include "../end_to_end/fixtures.h"
+#include "model/finish.h"
+#include "model/leaf.h"
+#include "runtime/device_ranks.h"
 #include "simulated_model.h"
 #include "small_trainings.h"
 #include "thread_ranks.h"
@@ -25,12 +31,12 @@ Left trained_on(const std::string& which, const Ranks& ranks, std::int64_t shard
   return {.weights = all_weights(model), .loss = history.epochs.back().train.loss};
 }
 
-/// Each rank has a device of its own, or all have the first one.
-std::vector<Left> on_ranks(int size, bool own_devices, RankReduce reduce = RankReduce::tree) {
+/// Each rank has a device of its own.
+std::vector<Left> on_ranks(int size, RankReduce reduce = RankReduce::tree) {
   std::vector<Left> all(static_cast<std::size_t>(size));
   const auto body = [&](const Ranks& ranks) {
-    const std::string which = own_devices ? std::to_string(ranks.rank()) : "0";
-    all[static_cast<std::size_t>(ranks.rank())] = trained_on(which, ranks, 4);
+    all[static_cast<std::size_t>(ranks.rank())] =
+        trained_on(std::to_string(ranks.rank()), ranks, 4);
   };
   EXPECT_EQ(run_ranks(size, body, {}, reduce),
             std::vector<std::string>(static_cast<std::size_t>(size)));
@@ -56,26 +62,128 @@ class SimulatedRanks : public ::testing::Test {
 TEST_F(SimulatedRanks, GiveTheBitsOfOneDevice) {
   const Left one = trained_on("", {}, 4);
   for (const int size : {2, 4}) {
-    for (const Left& left : on_ranks(size, true)) {
+    for (const Left& left : on_ranks(size)) {
       EXPECT_EQ(left.weights, one.weights) << size;
       EXPECT_EQ(left.loss, one.loss);
     }
   }
 }
 
+TEST_F(SimulatedRanks, GiveTheBitsOfStepsOneByOne) {
+  // 12 full batches and one of 3, of which two ranks' leaves have rows; two leaves on each rank.
+  const auto train_on = [](const Ranks& ranks, std::int64_t graph_steps) {
+    const std::string which = std::to_string(ranks.rank());
+    Model model = model_on(which, with_dropout(), {.graph_steps = graph_steps}, 3);
+    Trainer trainer(model, {.clip = {.norm = 0.5}}, {.seed = 9, .ranks = ranks});
+    trainer.fit(datasets::digits(12 * 8 + 3, 0, 3).train, {.epochs = 2, .batch = 8, .shards = 4});
+    return all_weights(model);
+  };
+  const std::vector<float> one = train_on({}, CudaOptions::kWholeEpoch);
+  for (const std::int64_t graph_steps : {CudaOptions::kWholeEpoch, std::int64_t{3}}) {
+    for (const RankReduce reduce : {RankReduce::tree, RankReduce::fast}) {
+      std::vector<std::vector<float>> weights(2);
+      const auto ended = run_ranks(
+          2,
+          [&](const Ranks& ranks) {
+            weights[static_cast<std::size_t>(ranks.rank())] = train_on(ranks, graph_steps);
+          },
+          {}, reduce);
+      EXPECT_EQ(ended, std::vector<std::string>(2));
+      EXPECT_EQ(weights[0], weights[1]);
+      if (reduce == RankReduce::tree) EXPECT_EQ(weights[0], one) << graph_steps;
+    }
+  }
+}
+
+struct Summed {
+  std::vector<float> sums;  ///< by rank
+  std::size_t graph_launches = 0;
+};
+
+/// Two devices that have 1 and 2 add what the other one has, in one step and then in `count` more.
+Summed summed(std::uint64_t count, const CudaOptions& options) {
+  std::vector<float> left(2);
+  std::string id;
+  std::barrier meet(2, [] { cuda::sim::clear(); });
+  const auto body = [&](int rank) {
+    Model model = model_on(std::to_string(rank), two_numbers(), options);
+    Backend& backend = *model.state().backend;
+    const NetworkDefinition& network = model.network().definition();
+    const auto add = backend.prepare(add_step(network, 0), {});
+    Memory memory;
+    for (std::size_t s = 0; s < kStorages; ++s) {
+      memory.buffers[s] = backend.allocate(add->plan().bytes[s]);
+    }
+    add->attach(memory);
+    Buffer& buffer = *memory[Storage::gradient];
+    const float begin = rank == 0 ? 1 : 2;
+    backend.upload(buffer, 0, std::as_bytes(std::span(&begin, 1)));
+    const auto& device = dynamic_cast<const LinkedDevice&>(backend);
+    if (rank == 0) id = device.new_id();
+    meet.arrive_and_wait();
+    const auto links = device.link({.rank = rank, .size = 2, .id = id});
+    const LeafLayout layout(network);
+    LinkedSteps steps{.parts = {{.partner = 1 - rank,
+                                 .own = {0, layout.measured},
+                                 .other = {layout.level(0), layout.measured}},
+                                {.program = add.get()}},
+                      .infos = {{}},
+                      .count = 1};
+    links->run(buffer, steps);
+    steps.count = count;
+    steps.infos.resize(count);
+    meet.arrive_and_wait();
+    links->run(buffer, steps);
+    float& sum = left[static_cast<std::size_t>(rank)];
+    backend.download(buffer, 0, std::as_writable_bytes(std::span(&sum, 1)));
+  };
+  std::thread other(body, 1);
+  body(0);
+  other.join();
+  return {.sums = left, .graph_launches = cuda::sim::counters().graph_launches};
+}
+
+TEST_F(SimulatedRanks, LaunchManyStepsAtOnce) {
+  const std::vector<float> sums(2, 3 * std::exp2(10.0F));
+  const Summed fours = summed(10, {.graph_steps = 4});
+  EXPECT_EQ(fours.sums, sums);
+  EXPECT_EQ(fours.graph_launches, 2U * (2 + 2));  // of four steps, and of one, on each device
+  const Summed plain = summed(10, {.graph_steps = 0});
+  EXPECT_EQ(plain.sums, sums);
+  EXPECT_EQ(plain.graph_launches, 0U);
+  EXPECT_EQ(summed(10, {.graph_steps = 1}).graph_launches, 2U * 10);
+  EXPECT_EQ(summed(33, {}).graph_launches, 2U * (2 + 1));  // 16 steps each
+}
+
 TEST_F(SimulatedRanks, SumWithoutTheHostsWhereEachHasADevice) {
-  std::vector<Left> linked;
-  std::vector<Left> carried;
-  const std::size_t by_links = downloaded([&] { linked = on_ranks(2, true); });
-  const std::size_t by_hosts = downloaded([&] { carried = on_ranks(2, false); });
-  EXPECT_EQ(linked[0].weights, carried[0].weights);
-  // Six steps of two ranks, each with its gradients.
-  EXPECT_GT(by_hosts, by_links + 6 * 2 * sizeof(float) * linked[0].weights.size());
+  // A fit looks at its counters from time to time, single steps do not.
+  const auto step_on = [](bool own_devices) {
+    std::vector<std::vector<float>> weights(2);
+    const auto body = [&](const Ranks& ranks) {
+      Model model = model_on(own_devices ? std::to_string(ranks.rank()) : "0", small_cnn(), {}, 3);
+      Trainer trainer(model, {}, {.ranks = ranks});
+      const Dataset data = datasets::digits(35, 0, 3).train;
+      for (const Batch& batch : trainer.batches(data, {.size = 16, .shards = 4})) {
+        trainer.step(batch);
+      }
+      weights[static_cast<std::size_t>(ranks.rank())] = all_weights(model);
+    };
+    EXPECT_EQ(run_ranks(2, body), std::vector<std::string>(2));
+    EXPECT_EQ(weights[0], weights[1]);
+    return weights[0];
+  };
+  std::vector<float> linked;
+  std::vector<float> carried;
+  const std::size_t by_links = downloaded([&] { linked = step_on(true); });
+  const std::size_t by_hosts = downloaded([&] { carried = step_on(false); });
+  EXPECT_EQ(linked, carried);
+  // Three steps of two ranks, each with its gradients.
+  EXPECT_GE(by_hosts, by_links + std::size_t{3} * 2 * sizeof(float) * linked.size());
 }
 
 TEST_F(SimulatedRanks, SumInNcclsOrderWhereThatIsAskedFor) {
   const Left one = trained_on("", {}, 4);
-  const std::vector<Left> fast = on_ranks(4, true, RankReduce::fast);
+  const std::vector<Left> fast = on_ranks(4, RankReduce::fast);
   double difference = 0;
   for (std::size_t i = 0; i < one.weights.size(); ++i) {
     difference = std::max(difference, std::abs(static_cast<double>(fast[0].weights[i]) -

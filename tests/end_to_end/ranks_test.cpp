@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "fixtures.h"
+#include "message_of.h"
+#include "model/leaf.h"
 #include "networks/networks.h"
 #include "pixels.h"
 #include "thread_ranks.h"
@@ -37,6 +39,7 @@ struct How {
   Dataset data = pixels(54);  // 3 batches of 16 and one of 6
   bool side_by_side = false;
   bool sync_batch_norm = false;
+  std::size_t bucket_bytes = TrainerOptions{}.bucket_bytes;
   RankReduce reduce = RankReduce::tree;
 };
 
@@ -46,6 +49,7 @@ Left trained(const How& how, const Ranks& ranks) {
                   {.seed = 9,
                    .side_by_side = how.side_by_side,
                    .sync_batch_norm = how.sync_batch_norm,
+                   .bucket_bytes = how.bucket_bytes,
                    .ranks = ranks});
   const History history = trainer.fit(how.data, how.options);
   Left left{.weights = all_weights(model), .losses = {}};
@@ -136,6 +140,27 @@ TEST(Ranks, SumGradientsWhileTheyAreFound) {
   equals_one_rank(how, "several buckets");
   how.options.shards = 2;
   equals_one_rank(how, "two ranks");
+}
+
+TEST(Ranks, SumInBucketsOfAnySize) {
+  How how;
+  how.network = Network({8, 8, 1}, {Rescale{}, Flatten{}, Dense{.units = 400}, ReLU{},
+                                    Dense{.units = 300}, ReLU{}, Dense{.units = 5}});
+  how.options.shards = 2;
+  // 600 KB: the last layers first, each bucket ends where a parameter does.
+  const auto buckets = [&](std::size_t bytes) {
+    return gradient_buckets(how.network.definition(), bytes).size();
+  };
+  EXPECT_EQ(buckets(1), 6U);
+  EXPECT_EQ(buckets(std::size_t{400} << 10), 2U);
+  EXPECT_EQ(buckets(std::size_t{4} << 20), 1U);
+  const Left one = trained(how, {});
+  for (const std::size_t bytes : {1U, 400U << 10, 4U << 20}) {
+    how.bucket_bytes = bytes;
+    for (const Left& left : on_ranks(2, how)) EXPECT_EQ(left.weights, one.weights) << bytes;
+  }
+  how.bucket_bytes = 0;
+  EXPECT_EQ(message_of([&] { trained(how, {}); }), "expected a bucket of at least 1 byte; got 0");
 }
 
 /// Returns |a - b| / |b|.
@@ -273,6 +298,12 @@ TEST(Ranks, RefuseToTrainDifferentThings) {
   });
   for (const std::string& message : networks) {
     EXPECT_NE(message.find("network"), std::string::npos) << message;
+  }
+  const auto buckets = messages([](How& how, int rank) { how.bucket_bytes = 1024U << rank; });
+  for (const std::string& message : buckets) {
+    EXPECT_NE(message.find("bucket_bytes differs between ranks: 1024 on rank 0, 2048 on rank 1"),
+              std::string::npos)
+        << message;
   }
 }
 

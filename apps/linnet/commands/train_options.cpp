@@ -236,6 +236,12 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "How the gradients of processes are added: tree (the same bits on any number of\n"
                   "them) or fast (in the order of MPI's or Gloo's own all-reduce)")
       ->check(one_of({"tree", "fast"}));
+  command
+      .add_option("--bucket", o.bucket_bytes,
+                  "Bytes of gradients that processes add together while the backward pass still\n"
+                  "finds others, e.g. 16MiB (default: 4MiB); the same weights with --reduce tree")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber);
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.footer(
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
@@ -318,6 +324,7 @@ Job job_of(const TrainOptions& options) {
   t.disabled_passes.insert(t.disabled_passes.end(), options.disabled_passes.begin(),
                            options.disabled_passes.end());
   t.memory_limit = options.memory_limit.value_or(t.memory_limit);
+  t.bucket_bytes = options.bucket_bytes.value_or(t.bucket_bytes);
   t.streamed = t.streamed || options.streamed;
   t.prefetch = options.prefetch.value_or(t.prefetch);
   t.epochs = options.epochs.value_or(t.epochs);

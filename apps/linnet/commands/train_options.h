@@ -35,6 +35,7 @@ struct TrainOptions {
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> shards;
   std::optional<std::size_t> memory_limit;
+  std::optional<std::size_t> bucket_bytes;
   bool recompute = false;
   bool side_by_side = false;
   bool sync_batch_norm = false;

@@ -167,6 +167,8 @@ class Config {
     t.recompute = s.flag("recompute", t.recompute);
     t.side_by_side = s.flag("side_by_side", t.side_by_side);
     t.sync_batch_norm = s.flag("sync_batch_norm", t.sync_batch_norm);
+    t.bucket_bytes = static_cast<std::size_t>(
+        s.integer("bucket_bytes", static_cast<std::int64_t>(t.bucket_bytes), 1));
     t.memory_limit = static_cast<std::size_t>(
         s.integer("memory_limit", static_cast<std::int64_t>(t.memory_limit), 0));
     t.seed = static_cast<std::uint64_t>(

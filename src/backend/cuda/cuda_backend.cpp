@@ -65,7 +65,7 @@ std::string CudaBackend::link_name() const { return has_nccl() ? device_->info()
 std::string CudaBackend::new_id() const { return new_nccl_id(); }
 
 std::unique_ptr<DeviceLinks> CudaBackend::link(const DeviceLinkOptions& options) const {
-  return link_by_nccl(device_, options);
+  return link_by_nccl(device_, context_.options.graph_steps, options);
 }
 
 std::unique_ptr<Program> CudaBackend::prepare(Graph graph, const PlanOptions& options) {

@@ -14,8 +14,6 @@
 namespace linnet::cuda {
 namespace {
 
-/// Steps a graph where the device can't loop.
-constexpr std::int64_t kStepsWithoutLoop = 16;
 /// Steps of a round of the loop: so many that a round has kNodesOfRound nodes, beside which the
 /// decision whether it goes on is little, but no more than kStepsOfRound.
 constexpr std::size_t kStepsOfRound = 8;
@@ -77,6 +75,7 @@ void CudaProgram::forget_graphs() {
   loop_graph_ = {};
   steps_graph_ = {};
   single_graph_ = {};
+  setting_ = std::make_shared<int>();
 }
 
 void CudaProgram::attach(const Memory& memory) {
@@ -149,11 +148,22 @@ void CudaProgram::enqueue_step(const StepEnd& end) const {
     unjoined = n;
   }
   if (unjoined != Branches::kNobody) follow(main, ended_[unjoined]);
-  if (!ends_itself_) advance_loop(main, end);
+  if (!ends_itself_ && end.loop != nullptr) advance_loop(main, end);
 }
 
-void CudaProgram::pack() {
-  if (std::exchange(is_packed_, true)) return;
+void CudaProgram::make_ready() {
+  LINNET_ASSERT(operands_.attached());
+  operands_.require_bound(plan_);
+  pack_changed();
+}
+
+void CudaProgram::enqueue_step(const StepList& steps, bool repack) const {
+  if (repack) pack();
+  take_step(device_->stream(), state(), steps);
+  enqueue_step(StepEnd{});
+}
+
+void CudaProgram::pack() const {
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     if (kernels_[n].pack) kernels_[n].pack(args_[n]);
   }
@@ -223,7 +233,7 @@ void CudaProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t 
   device_->activate();
   cudaStream_t stream = device_->stream();
   capture(steps);
-  pack();
+  pack_changed();
   start_loop(stream, state(), {first, stride, steps});
   if (steps > 1 && loop_graph_) return loop_graph_.launch(stream);
   if (steps_graph_) {
@@ -257,7 +267,7 @@ void CudaProgram::run_checked(const StepInfo& step) {
   operands_.require_bound(plan_);
   verify_plan(plan_);
   device_->activate();
-  pack();
+  pack_changed();
   start_loop(device_->stream(), state(), {step, 0, 1});
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     if (!plan_.runs(n)) continue;
@@ -276,7 +286,7 @@ std::optional<std::size_t> CudaProgram::first_not_finite(const StepInfo& step) {
   LINNET_ASSERT(operands_.attached());
   operands_.require_bound(plan_);
   device_->activate();
-  pack();
+  pack_changed();
   start_loop(device_->stream(), state(), {step, 0, 1});
   std::vector<std::byte> data;
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
@@ -330,7 +340,7 @@ std::vector<NodeTime> CudaProgram::profile(const StepInfo& first, std::uint64_t 
                 "kernels are timed one by one");
     }
   }
-  pack();
+  pack_changed();
   start_loop(stream, state(), {first, 0, steps});
   NodeTimes times;
   for (; steps > 0; --steps) {

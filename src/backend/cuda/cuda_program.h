@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "backend/cuda/captured_graph.h"
 #include "backend/cuda/device.h"
@@ -10,6 +13,9 @@
 #include "runtime/operands.h"
 
 namespace linnet::cuda {
+
+/// Steps a graph where the device can't loop over them.
+inline constexpr std::int64_t kStepsWithoutLoop = 16;
 
 /// A plan with its kernels on one device. Its steps are captured at the first run after attach() or
 /// bind(); then a run is as many graph launches as graph_steps says, and waits for nothing.
@@ -37,6 +43,16 @@ class CudaProgram final : public Program {
   /// 0. Small nodes take the microsecond or two that their event takes.
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
 
+  /// Enqueues what has to be done once before steps: call it where nobody captures.
+  void make_ready();
+  /// Enqueues one step, which a list describes; also while somebody captures. repack: after what is
+  /// kept of weights.
+  void enqueue_step(const StepList& steps, bool repack) const;
+  /// Returns what is another object after attach() and bind(): what was captured is stale then.
+  const std::shared_ptr<const int>& setting() const { return setting_; }
+  /// Says that a graph cannot be had. Throws Error where graph_required.
+  void fall_back(const std::string& problem, const std::string& instead);
+
  private:
   ProgramState* program_state() const { return reinterpret_cast<ProgramState*>(state_->data()); }
   LoopState* state() const { return &program_state()->loop; }
@@ -47,10 +63,12 @@ class CudaProgram final : public Program {
   void enqueue_step(const StepEnd& end) const;
   void enqueue_timed_step(std::span<const std::size_t> nodes, std::span<const Event> events,
                           unsigned flags) const;
-  void pack();
+  void pack() const;
+  void pack_changed() {
+    if (!std::exchange(is_packed_, true)) pack();
+  }
   CapturedGraph capture_loops() const;
   void capture(std::uint64_t steps);
-  void fall_back(const std::string& problem, const std::string& instead);
   void poison(std::size_t node) const;
 
   Plan plan_;
@@ -71,6 +89,7 @@ class CudaProgram final : public Program {
   CapturedGraph loop_graph_;    ///< any number of steps
   CapturedGraph steps_graph_;   ///< graph_steps_ of them
   CapturedGraph single_graph_;  ///< one
+  std::shared_ptr<const int> setting_ = std::make_shared<int>();
 };
 
 }  // namespace linnet::cuda

@@ -9,6 +9,11 @@ namespace {
 
 __global__ void start(LoopState* state, LoopState value) { *state = value; }
 
+__global__ void take(LoopState* state, StepList steps) {
+  state->step = steps.infos[*steps.next];
+  *steps.next += 1;
+}
+
 __global__ void advance(StepEnd end) { go_on(end); }
 
 __global__ void decide(const LoopState* state, LoopRounds rounds) {
@@ -26,6 +31,10 @@ void start_loop(const Queue& stream, LoopState* state, const LoopState& value) {
 
 void advance_loop(const Queue& stream, const StepEnd& end) {
   launch(stream, "advance_loop", {}, advance, end);
+}
+
+void take_step(const Queue& stream, LoopState* state, const StepList& steps) {
+  launch(stream, "take_step", {}, take, state, steps);
 }
 
 void decide_rounds(const Queue& stream, const LoopState* state, const LoopRounds& rounds) {

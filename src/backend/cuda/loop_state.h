@@ -30,10 +30,18 @@ struct LoopRounds {
   std::uint64_t steps = 0;                 ///< 0: all steps are single
 };
 
+/// What programs that take turns are told, one after the other; in device memory.
+struct StepList {
+  std::uint64_t* next = nullptr;  ///< place of the next one that is taken
+  const StepInfo* infos = nullptr;
+};
+
 /// Enqueues: *state = value.
 void start_loop(const Queue& stream, LoopState* state, const LoopState& value);
 /// Enqueues, after a step's kernels: the end of the step.
 void advance_loop(const Queue& stream, const StepEnd& end);
+/// Enqueues: state->step = the next one of `steps`.
+void take_step(const Queue& stream, LoopState* state, const StepList& steps);
 /// Enqueues, before the WHILE nodes: the values that their conditions have at first.
 void decide_rounds(const Queue& stream, const LoopState* state, const LoopRounds& rounds);
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/nccl_links.h"
 
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "backend/cuda/joined_steps.h"
 #include "backend/cuda/nccl_library.h"
 #include "base/check.h"
 
@@ -28,7 +31,8 @@ void check_nccl(ncclResult_t status, const char* what) {
 /// A communicator that never blocks: a rank may be lost, which NCCL would wait for.
 class NcclLinks final : public DeviceLinks {
  public:
-  NcclLinks(std::shared_ptr<const Device> device, const DeviceLinkOptions& options)
+  NcclLinks(std::shared_ptr<const Device> device, std::int64_t graph_steps,
+            const DeviceLinkOptions& options)
       : device_(std::move(device)), look_(options.look) {
     ncclUniqueId id{};
     require(options.id.size() == sizeof id, "a message between ranks is damaged");
@@ -39,51 +43,50 @@ class NcclLinks final : public DeviceLinks {
     check_nccl(nccl().init_rank(&ranks_, options.size, id, options.rank, &config),
                "meeting the other ranks");
     settle("meeting the other ranks");
+    steps_.emplace(device_, graph_steps,
+                   [this](std::byte* memory, const LinkedPart& part) { carry(memory, part); });
   }
   ~NcclLinks() override {
+    steps_.reset();  // NCCL waits for the graphs that hold its calls
     if (ranks_ != nullptr) static_cast<void>(nccl().abort(ranks_));
   }
   NcclLinks(const NcclLinks&) = delete;
   NcclLinks& operator=(const NcclLinks&) = delete;
 
-  void exchange(int partner, Buffer& buffer, BufferPart send, std::size_t receive) override {
-    run("exchanging", [&] {
-      check_nccl(nccl().send(buffer.data() + send.begin, send.bytes, ncclUint8, partner, ranks_,
-                             device_->stream()),
-                 "sending");
-      check_nccl(nccl().receive(buffer.data() + receive, send.bytes, ncclUint8, partner, ranks_,
-                                device_->stream()),
-                 "receiving");
-    });
-  }
-
-  void sum(Buffer& buffer, BufferPart floats, BufferPart doubles) override {
-    run("summing", [&] {
-      const auto add = [&](BufferPart part, ncclDataType_t type, std::size_t element) {
-        std::byte* values = buffer.data() + part.begin;
-        check_nccl(nccl().all_reduce(values, values, part.bytes / element, type, ncclSum, ranks_,
-                                     device_->stream()),
-                   "summing");
-      };
-      add(floats, ncclFloat32, sizeof(float));
-      add(doubles, ncclFloat64, sizeof(double));
+  void run(Buffer& buffer, const LinkedSteps& steps) override {
+    device_->activate();
+    steps_->enqueue(buffer.data(), steps);
+    check(cudaEventRecord(done_.get(), device_->stream()), "summing");
+    wait("summing", [&] {
+      const cudaError_t status = cudaEventQuery(done_.get());
+      if (status != cudaErrorNotReady) check(status, "summing");
+      return status == cudaSuccess && state("summing") != ncclInProgress;
     });
   }
 
  private:
-  template <class F>
-  void run(const char* what, const F& enqueue) {
-    device_->activate();
+  void carry(std::byte* memory, const LinkedPart& part) {
+    const char* const what = part.partner < 0 ? "summing" : "exchanging";
     check_nccl(nccl().group_start(), what);
-    enqueue();
+    if (part.partner < 0) {
+      const auto add = [&](BufferPart of, ncclDataType_t type, std::size_t element) {
+        std::byte* values = memory + of.begin;
+        check_nccl(nccl().all_reduce(values, values, of.bytes / element, type, ncclSum, ranks_,
+                                     device_->stream()),
+                   what);
+      };
+      add(part.own, ncclFloat32, sizeof(float));
+      add(part.other, ncclFloat64, sizeof(double));
+    } else {
+      check_nccl(nccl().send(memory + part.own.begin, part.own.bytes, ncclUint8, part.partner,
+                             ranks_, device_->stream()),
+                 what);
+      check_nccl(nccl().receive(memory + part.other.begin, part.other.bytes, ncclUint8,
+                                part.partner, ranks_, device_->stream()),
+                 what);
+    }
     check_nccl(nccl().group_end(), what);
     settle(what);
-    check(cudaEventRecord(done_.get(), device_->stream()), what);
-    wait(what, [&] {
-      const cudaError_t status = cudaEventQuery(done_.get());
-      if (status != cudaErrorNotReady) check(status, what);
-      return status == cudaSuccess;
-    });
   }
 
   /// Waits until what was called has been enqueued.
@@ -94,8 +97,17 @@ class NcclLinks final : public DeviceLinks {
   ncclResult_t state(const char* what) {
     ncclResult_t state = ncclSuccess;
     check_nccl(nccl().async_error(ranks_, &state), what);
+    if (state != ncclSuccess && state != ncclInProgress) hear_of_loss();
     check_nccl(state, what);
     return state;
+  }
+
+  /// A broken connection may be the first sign of a lost rank: lets the others say so.
+  void hear_of_loss() {
+    for (int i = 0; i < 200 && look_; ++i) {
+      look_();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
 
   template <class F>
@@ -111,6 +123,7 @@ class NcclLinks final : public DeviceLinks {
   std::function<void()> look_;
   ncclComm_t ranks_ = nullptr;
   Event done_ = make_event(cudaEventDisableTiming);
+  std::optional<JoinedSteps> steps_;
 };
 
 }  // namespace
@@ -124,8 +137,9 @@ std::string new_nccl_id() {
 }
 
 std::unique_ptr<DeviceLinks> link_by_nccl(std::shared_ptr<const Device> device,
+                                          std::int64_t graph_steps,
                                           const DeviceLinkOptions& options) {
-  return std::make_unique<NcclLinks>(std::move(device), options);
+  return std::make_unique<NcclLinks>(std::move(device), graph_steps, options);
 }
 
 #else
@@ -133,6 +147,7 @@ std::unique_ptr<DeviceLinks> link_by_nccl(std::shared_ptr<const Device> device,
 bool has_nccl() { return false; }
 std::string new_nccl_id() { fail("this build has no NCCL"); }
 std::unique_ptr<DeviceLinks> link_by_nccl(std::shared_ptr<const Device> /*device*/,
+                                          std::int64_t /*graph_steps*/,
                                           const DeviceLinkOptions& /*options*/) {
   fail("this build has no NCCL");
 }

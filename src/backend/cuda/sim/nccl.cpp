@@ -8,11 +8,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "backend/cuda/nccl_library.h"
+#include "backend/cuda/sim/machine.h"
 
 namespace {
 
@@ -29,6 +32,7 @@ struct World {
   std::map<std::pair<int, int>, std::deque<Bytes>> messages;  ///< by sender and receiver
   std::map<std::uint64_t, std::map<int, Bytes>> sums;         ///< by their number, then rank
   std::map<std::uint64_t, int> taken;                         ///< of a sum: by how many ranks
+  std::set<int> gone;                                         ///< ranks
 };
 
 std::mutex worlds_mutex;
@@ -37,8 +41,9 @@ std::map<std::string, std::weak_ptr<World>>& worlds() {
   return all;
 }
 
-/// A call, which returns true once it is done.
+/// A call, which returns true once it is done; a captured one is made again for each launch.
 using Call = std::function<bool()>;
+using MakeCall = std::function<Call()>;
 thread_local int depth = 0;
 thread_local ncclComm* of_group = nullptr;
 
@@ -65,20 +70,42 @@ struct ncclComm {
   std::shared_ptr<World> world;
   int rank = 0;
   std::uint64_t sums = 0;
-  std::vector<Call> waiting;  ///< of the group, then of the device
+  std::vector<MakeCall> group;
+  std::vector<Call> waiting;  ///< of the device
   cudaStream_t stream = nullptr;
+  bool connected = false;  ///< by a first group that was not captured
+  bool stuck = false;      ///< waits for a rank that is gone
 };
 
 namespace {
 
 /// Adds a call to the thread's group, in which all calls are on one stream.
-ncclResult_t add_call(ncclComm_t comm, cudaStream_t stream, Call call) {
+ncclResult_t add_call(ncclComm_t comm, cudaStream_t stream, MakeCall call) {
   if (depth == 0 || comm == nullptr) return ncclInvalidUsage;
   if (of_group != nullptr && (of_group != comm || comm->stream != stream)) return ncclInvalidUsage;
   of_group = comm;
   comm->stream = stream;
-  comm->waiting.push_back(std::move(call));
+  comm->group.push_back(std::move(call));
   return ncclSuccess;
+}
+
+/// Goes on with the calls of the device; returns whether all are done.
+bool progress(ncclComm& comm) {
+  std::erase_if(comm.waiting, [](Call& call) { return call(); });  // none waits for another
+  return comm.waiting.empty();
+}
+
+/// A group in a graph that was launched, which waits for its partners. Where one is gone the group,
+/// and those after it, are never done, as far as the host can see.
+void replay(ncclComm& comm, const std::vector<MakeCall>& group) {
+  if (comm.stuck) return;
+  for (const MakeCall& make : group) comm.waiting.push_back(make());
+  while (!progress(comm) && !comm.stuck) std::this_thread::yield();
+}
+
+/// Returns what makes calls that all do the same.
+MakeCall in_turn(Call call) {
+  return [call = std::move(call)] { return call; };
 }
 
 bool is_partner(const ncclComm_t comm, int partner) {
@@ -109,8 +136,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
-  std::erase_if(comm->waiting, [](Call& call) { return call(); });  // none waits for another
-  *state = comm->waiting.empty() ? ncclSuccess : ncclInProgress;
+  *state = progress(*comm) ? ncclSuccess : ncclInProgress;
   return ncclSuccess;
 }
 
@@ -124,64 +150,84 @@ ncclResult_t ncclGroupEnd() {
   if (depth == 0 || of_group == nullptr) return ncclInvalidUsage;
   --depth;
   ncclComm* comm = std::exchange(of_group, nullptr);
+  const std::vector<MakeCall> group = std::exchange(comm->group, {});
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(comm->stream, &capture) != cudaSuccess) return ncclSystemError;
+  if (capture != cudaStreamCaptureStatusNone) {
+    if (!comm->connected) return ncclSystemError;  // which allocates
+    const cudaError_t added =
+        linnet::cuda::sim::enqueue(comm->stream, "NCCL", cudaGraphNodeTypeKernel,
+                                   [comm, group] { replay(*comm, group); });
+    return added == cudaSuccess ? ncclSuccess : ncclSystemError;
+  }
+  comm->connected = true;
   // The work before it, which a real device would do first.
   if (cudaStreamSynchronize(comm->stream) != cudaSuccess) return ncclSystemError;
-  ncclResult_t state = ncclSuccess;
-  ncclCommGetAsyncError(comm, &state);
-  return state;
+  for (const MakeCall& make : group) comm->waiting.push_back(make());
+  return progress(*comm) ? ncclSuccess : ncclInProgress;
 }
 
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int partner,
                       ncclComm_t comm, cudaStream_t stream) {
   if (!is_partner(comm, partner)) return ncclInvalidArgument;
   const std::size_t bytes = count * element_bytes(type);
-  return add_call(comm, stream, [=] {
-    const std::lock_guard lock(comm->world->mutex);
-    comm->world->messages[{comm->rank, partner}].push_back(copied(from, bytes));
-    return true;
-  });
+  return add_call(comm, stream, in_turn([=] {
+                    const std::lock_guard lock(comm->world->mutex);
+                    comm->world->messages[{comm->rank, partner}].push_back(copied(from, bytes));
+                    return true;
+                  }));
 }
 
 ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int partner,
                       ncclComm_t comm, cudaStream_t stream) {
   if (!is_partner(comm, partner)) return ncclInvalidArgument;
   const std::size_t bytes = count * element_bytes(type);
-  return add_call(comm, stream, [=] {
-    const std::lock_guard lock(comm->world->mutex);
-    std::deque<Bytes>& queue = comm->world->messages[{partner, comm->rank}];
-    if (queue.empty() || queue.front().size() != bytes) return false;
-    std::memcpy(to, queue.front().data(), bytes);
-    queue.pop_front();
-    return true;
-  });
+  return add_call(comm, stream, in_turn([=] {
+                    const std::lock_guard lock(comm->world->mutex);
+                    std::deque<Bytes>& queue = comm->world->messages[{partner, comm->rank}];
+                    if (queue.empty() && comm->world->gone.contains(partner)) comm->stuck = true;
+                    if (queue.empty() || queue.front().size() != bytes) return false;
+                    std::memcpy(to, queue.front().data(), bytes);
+                    queue.pop_front();
+                    return true;
+                  }));
 }
 
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t /*op*/, ncclComm_t comm, cudaStream_t stream) {
   if (comm == nullptr || type == ncclUint8) return ncclInvalidArgument;
   const std::size_t bytes = count * element_bytes(type);
-  const std::uint64_t number = comm->sums++;
-  return add_call(comm, stream, [=, sent = false]() mutable {
+  const auto sum = [=](std::uint64_t number, bool& sent) {
     World& world = *comm->world;
     const std::lock_guard lock(world.mutex);
     std::map<int, Bytes>& parts = world.sums[number];
     if (!sent) parts[comm->rank] = copied(from, bytes);
     sent = true;
-    if (parts.size() < static_cast<std::size_t>(world.size)) return false;
-    Bytes sum = parts.rbegin()->second;  // in an order of its own: the last rank comes first
-    for (auto part = std::next(parts.rbegin()); part != parts.rend(); ++part) {
-      type == ncclFloat32 ? add<float>(part->second, sum) : add<double>(part->second, sum);
+    if (parts.size() < static_cast<std::size_t>(world.size)) {
+      for (const int rank : world.gone) comm->stuck |= !parts.contains(rank);
+      return false;
     }
-    std::memcpy(to, sum.data(), bytes);
+    Bytes total = parts.rbegin()->second;  // in an order of its own: the last rank comes first
+    for (auto part = std::next(parts.rbegin()); part != parts.rend(); ++part) {
+      type == ncclFloat32 ? add<float>(part->second, total) : add<double>(part->second, total);
+    }
+    std::memcpy(to, total.data(), bytes);
     if (++world.taken[number] == world.size) {
       world.sums.erase(number);
       world.taken.erase(number);
     }
     return true;
+  };
+  return add_call(comm, stream, [=] {
+    return [sum, number = comm->sums++, sent = false]() mutable { return sum(number, sent); };
   });
 }
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  {
+    const std::lock_guard lock(comm->world->mutex);
+    comm->world->gone.insert(comm->rank);
+  }
   delete comm;
   return ncclSuccess;
 }

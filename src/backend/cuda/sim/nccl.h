@@ -5,7 +5,8 @@
 // names and signatures. Ranks are threads of one process. A group waits for the work that its
 // stream was given before, and is done once ncclCommGetAsyncError finds what the partners have
 // sent: so a partner that never comes leaves ncclInProgress, as with a communicator that does not
-// block.
+// block. A captured group waits in the launch of its graph; the first group of a communicator
+// cannot be captured.
 #include <cstddef>
 
 #include "cuda_runtime.h"
