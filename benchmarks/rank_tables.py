@@ -11,7 +11,8 @@ RESNET50 = 4 * 23_528_522  # bytes of its gradients
 RANKS = (2, 8, 64, 1024)
 TITLE = "Trainings on several ranks beside PyTorch's DDP"
 HEADS = {"linnet": "Linnet, Gloo", "linnet-mpi": "Linnet, MPI", "linnet-fast": "Linnet, Gloo, fast", "torch-ddp": "DDP, Gloo"}
-CABLE_HEADS = {"linnet": "Linnet", "linnet-afterwards": "Linnet, summed afterwards", "torch-ddp": "DDP"}
+CABLE_HEADS = {"linnet-1MiB": "Linnet, buckets of 1 MiB", "linnet": "of 4 MiB", "linnet-16MiB": "of 16 MiB",
+               "linnet-afterwards": "Linnet, summed afterwards", "torch-ddp": "DDP"}
 
 
 def line(row, heads, *first):
@@ -47,8 +48,8 @@ def tables(result):
     return [Table("On one machine", about + "Ranks x threads; four ranks share two processors.",
                   ("workload", "batch", "ranks", *HEADS.values(), "Linnet / DDP"), here),
             Table("Over a cable", about + "Two ranks of one thread in network namespaces, whose cable `tc` (tbf) "
-                  "limits to a rate in each direction. Linnet sums gradients while they are found, or after the "
-                  "backward pass.",
+                  "limits to a rate in each direction. Linnet sums gradients while they are found, in buckets "
+                  "of a size, or after the backward pass.",
                   ("workload", "batch", "rate", *CABLE_HEADS.values(), "Linnet / DDP"), there),
             Table("Sums of two ranks", "The latency is the median time of a sum of 1 KiB, the speed that of a byte "
                   "in a sum of 64 MiB beyond its latencies, both of two ranks. Then milliseconds of a sum of "

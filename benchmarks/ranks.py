@@ -7,10 +7,11 @@
 
 On one machine: 1 rank of 2 threads, 2 ranks of 1 thread, 4 ranks of 1 thread on 2 processors. As root also
 on two "machines": network namespaces of this one, joined by a cable whose rate `tc` limits. There Linnet runs
-twice, with gradients summed while they are found and after the backward pass. The seconds of sums of small
-and large arrays give the latency and the time of a byte in docs/scale.md's model. With --xray, a folder of images
-with labels.csv, densenet121-xray also trains on the first of these, decoded by a loader beside the training,
-cropped and flipped. Writes benchmarks/results/<date>-cpu-<isa>-ranks.json and .md.
+with gradients summed while they are found, in buckets of 1, 4 and 16 MiB, and after the backward pass. The
+seconds of sums of small and large arrays give the latency and the time of a byte in docs/scale.md's model. With
+--xray, a folder of images with labels.csv, densenet121-xray also trains on the first of these, decoded by a loader
+beside the training, cropped and flipped.
+Writes benchmarks/results/<date>-cpu-<isa>-ranks.json and .md.
 """
 import argparse
 import contextlib
@@ -37,8 +38,10 @@ FILES = "densenet121-xray, files"
 IMAGES = ("--streamed", "--image-size", str(XRAY.shape[0]))  # these are smaller
 FORMS = ((1, 2), (2, 1), (4, 1))  # ranks, threads of each
 ENGINES = {"linnet": (), "linnet-mpi": (), "linnet-fast": ("--reduce", "fast"),
+           "linnet-1MiB": ("--bucket", "1MiB"), "linnet-16MiB": ("--bucket", "16MiB"),  # linnet: 4 MiB
            "linnet-afterwards": ("--disable-pass", "overlap_sums")}  # and torch-ddp
-CABLE = ("resnet50-cifar10", "mnist-cnn")
+CABLE = {"resnet50-cifar10": ("linnet", "linnet-1MiB", "linnet-16MiB", "linnet-afterwards", "torch-ddp"),
+         "mnist-cnn": ("linnet", "torch-ddp")}  # whose gradients are one bucket
 SUMS = (256, 1 << 24)  # floats
 ports = itertools.count(20000 + os.getpid() % 10000)
 
@@ -228,8 +231,8 @@ def main():
                 for workload in [*options.workloads, *([FILES] if options.xray else [])]
                 for ranks, threads in options.forms]
         if os.geteuid() == 0:
-            rows += [measure(options, ("linnet", "linnet-afterwards", "torch-ddp"), workload, 2, 1, rate)
-                     for workload in CABLE if workload in options.workloads for rate in options.rates]
+            rows += [measure(options, names, workload, 2, 1, rate)
+                     for workload, names in CABLE.items() if workload in options.workloads for rate in options.rates]
     version = subprocess.run([options.torch_python, "-c", "import torch; print(torch.__version__)"], check=True,
                              capture_output=True, text=True).stdout.strip()
     other_results.save(options, at_start, [], {"torch": {"torch": version}}, {"repetitions": options.repetitions},

@@ -16,7 +16,7 @@ namespace linnet {
 class TreeSum {
  public:
   /// The communicator must outlive it; its size is a power of two.
-  explicit TreeSum(Communicator& communicator) : communicator_(communicator) {}
+  explicit TreeSum(Communicator& communicator);
   // Throw RankError.
   void sum(std::span<float> values);
   void sum(std::span<double> values);
@@ -31,6 +31,7 @@ class TreeSum {
   void combine(int partner, std::span<const T> send, std::span<T> into);
 
   Communicator& communicator_;
+  std::size_t whole_bytes_;  ///< of the largest array that is exchanged whole
   std::vector<std::byte> received_;
 };
 

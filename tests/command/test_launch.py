@@ -192,6 +192,32 @@ class LaunchedTrainings(Launch):
         summary = json.loads((self.folder / "four" / "summary.json").read_text())
         self.assertEqual(summary["interrupted"], False)
 
+    def test_the_weights_do_not_depend_on_the_buckets(self):
+        configuration = self.folder / "buckets.toml"
+        configuration.write_text("""
+            [data]
+            path = "data"
+            [network]
+            input = [28, 28, 1]
+            layers = [{ type = "rescale" }, { type = "flatten" }, { type = "dense", units = 100 },
+                      { type = "relu" }, { type = "dense", units = 100 }, { type = "dense", units = 10 }]
+            [training]
+            batch = 50
+            epochs = 1
+            bucket_bytes = 40_000
+            """)
+        found = []
+        for more in (["--bucket", "1KiB"], ["--bucket", "1MiB"], []):
+            code, _, err = self.run_launch("-n", "2", "--", "train", str(configuration), "--threads", "1",
+                                           "--out", f"buckets {len(found)}", *more)
+            self.assertEqual(code, 0, err)
+            found.append(tensors(self.folder / f"buckets {len(found)}" / "model.safetensors"))
+        self.assertEqual(found, [found[0]] * 3)
+        for wrong in ("0", "-1", "MiB"):
+            code, _, err = self.run_launch("-n", "1", "--", *self.arguments, "--bucket", wrong)
+            self.assertEqual(code, 2, err)
+            self.assertIn("--bucket", err)
+
     def test_a_run_whose_rank_is_killed_ends_with_the_same_bits(self):
         whole = self.train(2, "whole")
         launched = self.launch("-n", "2", "--max-restarts", "3", "--logs", str(self.logs), "--",

@@ -104,7 +104,7 @@ class SideBenchmarks(command.CommandTest):
             "rows": [row(2, None, **both), row(2, "1gbit", **both, **{"linnet-afterwards": [50, 60, 70]})],
             "sums": [sums]})
         self.assertEqual(here.rows, [("mnist-cnn", 128, "2 x 1", "100 (90 to 110)", "–", "–", "25 (20 to 30)", "4.00")])
-        self.assertEqual(there.rows[0][3:5], ("100 (90 to 110)", "60 (50 to 70)"))
+        self.assertEqual(there.rows[0][3:7], ("–", "100 (90 to 110)", "–", "60 (50 to 70)"))
         self.assertEqual(model.rows[0][:4], ("gloo", "this machine", "1000", "0.07"))
         size, byte = 4 * 23528522, 1 / (1 << 26)
         self.assertEqual(model.rows[0][4], f"{1e3 * (23 * 2 * 0.001 + size * byte):,.0f}")

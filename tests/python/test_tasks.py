@@ -155,7 +155,7 @@ class Plans(unittest.TestCase):
         self.assertEqual((alone.rank, alone.size, alone.engine), (0, 1, "none"))
         x = np.random.default_rng(1).random((32, 3), np.float32)
         one, two = (ln.Trainer(ln.Model(ln.sequential(3, [ln.Dense(2)])), **given)
-                    for given in ({}, {"ranks": alone}))
+                    for given in ({}, {"ranks": alone, "bucket_bytes": 1 << 10}))
         for trainer in (one, two):
             trainer.fit((x, np.zeros(32, np.int32)), batch=8, shards=2)
         np.testing.assert_array_equal(one.predict(x), two.predict(x))
