@@ -9,6 +9,7 @@
 #include "ops/finite_check/finite_check.h"
 #include "ops/leaf_metrics/leaf_metrics.h"
 #include "ops/reshape/reshape.h"
+#include "plan/passes/collect_gradients.h"
 
 namespace linnet {
 namespace {
@@ -85,14 +86,15 @@ Value add_stopped(Graph& graph) {
 
 void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
                 const std::vector<MeasuredStatistics>& measured, Value loss) {
-  const LeafLayout layout(network);
+  const Value collected = take_collected_gradients(graph);
+  const LeafLayout layout(network, static_cast<bool>(collected));
   const OptimizerAttrs& optimizer = step.optimizer;
   const Value stopped = add_stopped(graph);
   const auto flat = [&](const char* name, Storage storage, std::size_t offset = 0) {
     return graph.add_value(name, flat_type(network), storage, offset);
   };
   const Value parameters = flat("parameters", Storage::parameter);
-  const Value gradients = flat("gradients", Storage::gradient);
+  const Value gradients = collected ? collected : flat("gradients", Storage::gradient);
   std::vector<Value> operands{parameters, gradients};
   const auto moments = static_cast<std::size_t>(linnet::moments(optimizer.settings.rule));
   const auto moment_offset = [&](std::size_t m) {
@@ -102,10 +104,13 @@ void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingSt
     operands.push_back(
         flat(fmt::format("moment{}", m + 1).c_str(), Storage::optimizer, moment_offset(m)));
   }
-  const Value leaf = add_leaf_array(graph, layout, 0);
-  std::vector<Value> checked{stopped, leaf};
+  const auto check = [&](std::vector<Value> checked) {
+    graph.add(std::make_shared<FiniteCheckOp>(), std::move(checked), "finite");
+  };
+  std::vector<Value> checked{stopped, collected ? collected : add_leaf_array(graph, layout, 0)};
   if (loss) checked.push_back(loss);
-  graph.add(std::make_shared<FiniteCheckOp>(), std::move(checked), "finite");
+  check(std::move(checked));
+  if (collected && layout.bytes > 0) check({stopped, add_leaf_array(graph, layout, 0)});
   add_running_statistics(graph, network, layout, measured, stopped);
   if (optimizer.settings.clip_norm > 0) {
     operands.push_back(graph.emit(GlobalNormOp({optimizer.bounds}), {gradients}, "optimizer"));

@@ -30,9 +30,9 @@ std::size_t most_applications(const NetworkDefinition& network) {
 
 }  // namespace
 
-LeafLayout::LeafLayout(const NetworkDefinition& network)
+LeafLayout::LeafLayout(const NetworkDefinition& network, bool collected)
     : statistics_bytes(most_applications(network) * align_up(network.bytes(false))),
-      statistics(align_up(network.bytes(true))),
+      statistics(collected ? 0 : align_up(network.bytes(true))),
       bytes(statistics + statistics_bytes),
       counters(bytes),
       measured(counters + align_up(sizeof(double) * kCounters)) {}

@@ -21,7 +21,8 @@ namespace linnet {
 /// that a norm is applied, then its counters (f64). All of that is summed over the leaves: what
 /// `bytes` counts as one f32 array, and the counters.
 struct LeafLayout {
-  explicit LeafLayout(const NetworkDefinition& network);
+  /// collected: the gradients lie in the arena instead (collect_gradients).
+  explicit LeafLayout(const NetworkDefinition& network, bool collected = false);
   /// Room for a sum of leaves that waits for its sibling in the tree, after the leaf's own.
   std::size_t level(std::size_t level) const {
     return measured + statistics_bytes + level * measured;

@@ -24,6 +24,7 @@
 #include "ops/sequence_mask/sequence_mask.h"
 #include "ops/share/share.h"
 #include "ops/softmax/softmax.h"
+#include "plan/passes/collect_gradients.h"
 #include "plan/passes/match.h"
 #include "plan/passes/recompute.h"
 
@@ -138,12 +139,13 @@ void add_metrics(Graph& graph, const StepData& data, const Forward& forward, Val
 }
 
 /// Puts a gradient into its place of the flat gradient arena.
-void store_gradient(Graph& graph, Value gradient, const ParameterSpec& spec) {
+void store_gradient(Graph& graph, const PlacedGradient& placed) {
+  Value gradient = placed.gradient;
   if (graph.producer(gradient) == nullptr || graph.info(gradient).storage != Storage::arena) {
-    gradient = graph.emit(CopyOp(), {gradient}, spec.name);  // shared with another parameter
+    gradient = graph.emit(CopyOp(), {gradient}, placed.name);  // shared with another parameter
   }
   graph.info(gradient).storage = Storage::gradient;
-  graph.info(gradient).offset = spec.offset;
+  graph.info(gradient).offset = placed.offset;
 }
 
 /// Returns whether gradients pass through a frozen batch norm, which must then stay apart: folded
@@ -226,10 +228,20 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   if (step.norms != nullptr) sync_norms(graph, step.norms);
   const std::size_t backward = graph.nodes().size();
   const std::vector<Value> gradients = differentiate(graph, leaf.loss, trainable);
+  std::vector<PlacedGradient> placed;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
-    if (gradients[i]) store_gradient(graph, gradients[i], *specs[i]);
+    if (gradients[i]) placed.push_back({gradients[i], specs[i]->offset, specs[i]->name});
   }
-  leaf.measured = measure_statistics(graph, network, whole ? layout.statistics : layout.measured);
+  std::ranges::sort(placed, {}, &PlacedGradient::offset);
+  const bool collects = whole && !is_disabled(kCollectGradients, step.disabled_passes) &&
+                        can_collect_gradients(graph, placed, network.bytes(true), supports);
+  if (collects) {
+    collect_gradients(graph, placed, network.bytes(true));
+  } else {
+    for (const PlacedGradient& gradient : placed) store_gradient(graph, gradient);
+  }
+  leaf.measured = measure_statistics(
+      graph, network, whole ? LeafLayout(network, collects).statistics : layout.measured);
   TrainingGraph training{std::move(graph), backward, leaf.loss};
   if (step.recompute) recompute(training, supports);
   run_passes(training, training_passes(), supports, step.disabled_passes);
@@ -245,6 +257,8 @@ Graph training_step(const NetworkDefinition& network, const StepData& data,
   Leaf leaf = add_leaf(network, data, step, Rows::whole, supports);
   add_finish(leaf.graph, network, step, leaf.measured, leaf.loss);
   run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
+  if (!is_disabled(kDeferGradients, step.disabled_passes)) defer_gradients(leaf.graph);
+  leaf.graph.verify();
   return std::move(leaf.graph);
 }
 

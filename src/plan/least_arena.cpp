@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/align.h"
+#include "plan/collected.h"
 
 namespace linnet {
 
@@ -17,10 +18,11 @@ std::size_t least_arena_bytes(const Plan& plan) {
   };
   std::vector<Life> lives(plan.values.size());  // by the first value of those that share memory
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    for (const auto& operands : {nodes[n].inputs, nodes[n].outputs}) {
-      for (Value v : operands) {
+    for (const auto* operands : {&nodes[n].inputs, &nodes[n].outputs}) {
+      for (Value v : *operands) {
         const Placement& place = plan.values[static_cast<std::size_t>(v.id)];
         if (place.storage != Storage::arena) continue;
+        if (operands == &nodes[n].inputs && lies_in_result(plan, nodes[n], v)) continue;
         Life& life = lives[static_cast<std::size_t>(place.root)];
         life = {std::min(life.first, n), n, align_up(place.bytes)};
       }

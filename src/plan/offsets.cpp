@@ -22,8 +22,20 @@ namespace {
 std::size_t place(std::vector<Interval>& intervals, const std::vector<std::size_t>& order) {
   std::vector<const Interval*> placed;  // sorted by offset
   std::size_t peak = 0;
+  const auto insert = [&](const Interval& interval) {
+    peak = std::max(peak, interval.offset + align_up(interval.bytes));
+    if (peak > kMostBytes) fail_too_large();
+    const auto position =
+        std::upper_bound(placed.begin(), placed.end(), interval.offset,
+                         [](std::size_t offset, const Interval* i) { return offset < i->offset; });
+    placed.insert(position, &interval);
+  };
+  for (const Interval& interval : intervals) {
+    if (interval.fixed) insert(interval);
+  }
   for (std::size_t index : order) {
     Interval& wanted = intervals[index];
+    if (wanted.fixed) continue;
     const std::size_t size = align_up(wanted.bytes);
     std::size_t best = std::numeric_limits<std::size_t>::max();
     std::size_t best_gap = best;
@@ -40,12 +52,7 @@ std::size_t place(std::vector<Interval>& intervals, const std::vector<std::size_
       end = std::max(end, other->offset + align_up(other->bytes));
     }
     wanted.offset = best_gap != std::numeric_limits<std::size_t>::max() ? best : end;
-    peak = std::max(peak, wanted.offset + size);
-    if (peak > kMostBytes) fail_too_large();
-    const auto position =
-        std::upper_bound(placed.begin(), placed.end(), wanted.offset,
-                         [](std::size_t offset, const Interval* i) { return offset < i->offset; });
-    placed.insert(position, &wanted);
+    insert(wanted);
   }
   return peak;
 }

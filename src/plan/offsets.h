@@ -14,6 +14,7 @@ struct Interval {
   std::size_t first = 0;
   std::size_t last = 0;
   std::size_t offset = 0;  ///< the answer
+  bool fixed = false;      ///< the offset is given; those that are may overlap each other
 };
 
 /// Gives every interval an offset such that two that are alive together don't overlap; returns the

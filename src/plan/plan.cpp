@@ -2,9 +2,11 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "base/check.h"
+#include "ops/collect/collect.h"
 #include "plan/offsets.h"
 
 namespace linnet {
@@ -128,6 +130,37 @@ void join_aliases(const Graph& graph, const PlanOptions& options, AliasGroups& g
   }
 }
 
+/// Where operands of a collect lie in its result, which begins the arena: the bytes at which they
+/// begin, by the first value of those that share memory. Only those that nobody needs elsewhere.
+struct Collected {
+  std::size_t node = 0;
+  std::map<std::size_t, std::size_t> begins;
+};
+
+Collected find_collected(const Graph& graph, const PlanOptions& options,
+                         const AliasGroups& groups) {
+  Collected found{.node = graph.nodes().size()};
+  if (!options.reuse || options.branches) return found;
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    const auto* op = dynamic_cast<const CollectOp*>(node.op.get());
+    if (op == nullptr || !in_arena(graph, node.outputs.front())) continue;
+    found.node = n;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::size_t root = groups.root(node.inputs[i]);
+      const Value first{static_cast<int>(root)};
+      const std::size_t begin = static_cast<std::size_t>(op->attrs().begins[i]) * sizeof(float);
+      if (in_arena(graph, first) && graph.producer(first) != nullptr &&
+          groups.last_use(first) == n && begin % kAlignment == 0 &&
+          graph.type(first).bytes() == graph.type(node.inputs[i]).bytes()) {
+        found.begins.try_emplace(root, begin);
+      }
+    }
+    break;
+  }
+  return found;
+}
+
 }  // namespace
 
 bool Plan::runs(std::size_t node) const {
@@ -148,6 +181,7 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
   if (options.branches) plan.branches = find_branches(g);
   AliasGroups groups(g, plan.branches);
   join_aliases(g, options, groups);
+  const Collected collected = find_collected(g, options, groups);
 
   plan.values.resize(g.value_count());
   plan.workspaces.resize(g.nodes().size());
@@ -173,6 +207,14 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
     interval_of[id] = intervals.size();
     intervals.push_back(interval(options, place.bytes, options.reuse ? groups.first_use(value) : 0,
                                  options.reuse ? groups.last_use(value) : end));
+    const auto begin = collected.begins.find(id);
+    if (begin != collected.begins.end()) {
+      intervals.back().offset = begin->second;
+      intervals.back().fixed = true;
+      intervals.back().last = std::min(intervals.back().last, collected.node - 1);
+    } else if (info.producer == static_cast<int>(collected.node)) {
+      intervals.back().fixed = true;
+    }
     plan.unshared_bytes += align_up(place.bytes);
   }
   std::vector<std::pair<std::size_t, std::size_t>> workspace_intervals;

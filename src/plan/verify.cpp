@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "plan/access.h"
+#include "plan/collected.h"
 #include "plan/plan.h"
 
 namespace linnet {
@@ -35,6 +36,19 @@ class Ownership {
   }
   std::map<std::size_t, Range> ranges_;
 };
+
+/// Proves that what lies in a collect's result lies in its place.
+void require_in_place(const Plan& plan, const Node& node) {
+  const CollectAttrs& attrs = op_as<CollectOp>(&node)->attrs();
+  const auto offset = [&](Value v) { return plan.values[static_cast<std::size_t>(v.id)].offset; };
+  std::map<int, std::size_t> seen;  // an operand that comes twice is copied
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Value v = node.inputs[i];
+    if (!lies_in_result(plan, node, v) || !seen.try_emplace(v.id, i).second) continue;
+    LINNET_ASSERT(offset(v) == offset(node.outputs[CollectOp::Out::y]) +
+                                   static_cast<std::size_t>(attrs.begins[i]) * sizeof(float));
+  }
+}
 
 std::vector<Access> accesses(const Plan& plan, std::size_t n) {
   std::vector<Access> all;
@@ -137,11 +151,13 @@ void verify_plan(const Plan& plan) {
       if (p.storage == Storage::arena) owners.write(p.offset, p.bytes, p.root);
     }
     LINNET_ASSERT(owners.owns(workspace.offset, workspace.bytes, -2));
+    if (op_as<CollectOp>(&node) != nullptr) require_in_place(plan, node);
     // Neither an output nor the workspace may have overwritten another operand; an operand that an
     // output has taken over has the same root.
     for (const auto& operands : {node.inputs, node.outputs}) {
       for (Value v : operands) {
         const Placement& p = place(v);
+        if (lies_in_result(plan, node, v)) continue;
         LINNET_ASSERT(p.storage != Storage::arena || owners.owns(p.offset, p.bytes, p.root));
       }
     }

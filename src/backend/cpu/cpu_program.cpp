@@ -8,6 +8,7 @@
 #include "backend/cpu/memory.h"
 #include "base/check.h"
 #include "core/align.h"
+#include "plan/collected.h"
 #include "runtime/constants.h"
 #include "runtime/node_times.h"
 
@@ -294,11 +295,20 @@ std::optional<std::size_t> CpuProgram::first_not_finite(const StepInfo& step) {
   return std::nullopt;
 }
 
+namespace {
+
+/// Returns whether operands of the node lie inside its result.
+bool holds_operands(const Plan& plan, const Node& node) {
+  return std::ranges::any_of(node.inputs, [&](Value v) { return lies_in_result(plan, node, v); });
+}
+
+}  // namespace
+
 void CpuProgram::poison_outputs(std::size_t n) const {
   const Node& node = plan_.graph.nodes()[n];
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const Placement& place = plan_.values[static_cast<std::size_t>(node.outputs[i].id)];
-    if (place.root == node.outputs[i].id && place.bytes > 0) {
+    if (place.root == node.outputs[i].id && place.bytes > 0 && !holds_operands(plan_, node)) {
       std::memset(operands_[n].outputs[i], 0xFF, place.bytes);
     }
   }

@@ -8,14 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "plan/passes/collect_gradients.h"
 #include "plan/passes/overlap_sums.h"
 
 namespace linnet {
 namespace {
 
+/// Those that run outside of the lists below.
+constexpr std::array kNamed{kOverlapSums, kChainSamples, kCollectGradients, kDeferGradients};
+
 bool is_pass(std::string_view name) {
   const auto named = [&](const auto& pass) { return pass.name == name; };
-  return name == kOverlapSums || name == kChainSamples ||
+  return std::ranges::find(kNamed, name) != kNamed.end() ||
          std::any_of(forward_passes().begin(), forward_passes().end(), named) ||
          std::any_of(inference_passes().begin(), inference_passes().end(), named) ||
          std::any_of(training_passes().begin(), training_passes().end(), named) ||
@@ -33,7 +37,7 @@ std::string pass_names() {
   add(inference_passes());
   add(training_passes());
   add(final_passes());
-  names.insert(names.end(), {kOverlapSums, kChainSamples});
+  names.insert(names.end(), kNamed.begin(), kNamed.end());
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
