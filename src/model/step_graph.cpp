@@ -24,9 +24,11 @@
 #include "ops/sequence_mask/sequence_mask.h"
 #include "ops/share/share.h"
 #include "ops/softmax/softmax.h"
+#include "plan/least_arena.h"
 #include "plan/passes/collect_gradients.h"
 #include "plan/passes/match.h"
 #include "plan/passes/recompute.h"
+#include "plan/plan.h"
 
 namespace linnet {
 namespace {
@@ -240,8 +242,9 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   } else {
     for (const PlacedGradient& gradient : placed) store_gradient(graph, gradient);
   }
-  leaf.measured = measure_statistics(
-      graph, network, whole ? LeafLayout(network, collects).statistics : layout.measured);
+  leaf.measured =
+      measure_statistics(graph, network,
+                         whole ? LeafLayout(network, collects).statistics : layout.measured);
   TrainingGraph training{std::move(graph), backward, leaf.loss};
   if (step.recompute) recompute(training, supports);
   run_passes(training, training_passes(), supports, step.disabled_passes);
@@ -252,14 +255,46 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
 
 }  // namespace
 
-Graph training_step(const NetworkDefinition& network, const StepData& data,
-                    const TrainingStep& step, const Supports& supports) {
+namespace {
+
+Graph whole_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
+                 const Supports& supports) {
   Leaf leaf = add_leaf(network, data, step, Rows::whole, supports);
   add_finish(leaf.graph, network, step, leaf.measured, leaf.loss);
   run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
-  if (!is_disabled(kDeferGradients, step.disabled_passes)) defer_gradients(leaf.graph);
-  leaf.graph.verify();
   return std::move(leaf.graph);
+}
+
+/// Plans a step without workspaces.
+Plan planned(const Graph& graph) {
+  return make_plan(graph, [](const Node&) { return std::size_t{0}; });
+}
+
+/// Returns whether collected gradients leave no gaps in the arena, and save something.
+bool is_worth_it(const Plan& collected, const Plan& apart) {
+  const std::size_t arena = collected.bytes[static_cast<std::size_t>(Storage::arena)];
+  const std::size_t least = least_arena_bytes(collected);
+  const std::size_t bytes = collected.total_bytes();
+  return arena <= least + least / 20 && bytes + bytes / 32 < apart.total_bytes();
+}
+
+}  // namespace
+
+Graph training_step(const NetworkDefinition& network, const StepData& data,
+                    const TrainingStep& step, const Supports& supports) {
+  Graph graph = whole_step(network, data, step, supports);
+  if (!collects_gradients(graph)) return graph;
+  Plan collected = planned(graph);
+  if (!is_disabled(kDeferGradients, step.disabled_passes)) {
+    defer_gradients(graph);
+    graph.verify();
+    Plan deferred = planned(graph);
+    if (deferred.total_bytes() < collected.total_bytes()) collected = std::move(deferred);
+  }
+  TrainingStep without = step;
+  without.disabled_passes.emplace_back(kCollectGradients);
+  Plan apart = planned(whole_step(network, data, without, supports));
+  return std::move(is_worth_it(collected, apart) ? collected.graph : apart.graph);
 }
 
 Graph leaf_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,

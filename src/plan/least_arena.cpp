@@ -22,9 +22,10 @@ std::size_t least_arena_bytes(const Plan& plan) {
       for (Value v : *operands) {
         const Placement& place = plan.values[static_cast<std::size_t>(v.id)];
         if (place.storage != Storage::arena) continue;
-        if (operands == &nodes[n].inputs && lies_in_result(plan, nodes[n], v)) continue;
+        // What lies in a result is counted there from here on.
+        const bool inside = operands == &nodes[n].inputs && lies_in_result(plan, nodes[n], v);
         Life& life = lives[static_cast<std::size_t>(place.root)];
-        life = {std::min(life.first, n), n, align_up(place.bytes)};
+        life = {std::min(life.first, n), inside ? n - 1 : n, align_up(place.bytes)};
       }
     }
   }

@@ -98,8 +98,10 @@ std::size_t assign_offsets(std::vector<Interval>& intervals) {
   const auto area = [](const Interval& i) {
     return static_cast<double>(i.bytes) * static_cast<double>(i.last - i.first + 1);
   };
+  const auto last = [](const Interval& i) { return std::pair(i.last, i.bytes); };
   std::vector<Interval> other = intervals;
-  for (const auto& order : {ordered(intervals, area), ordered(intervals, span)}) {
+  for (const auto& order :
+       {ordered(intervals, area), ordered(intervals, span), ordered(intervals, last)}) {
     const std::size_t needed = place(other, order);
     if (needed >= peak) continue;
     peak = needed;

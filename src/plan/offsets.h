@@ -20,8 +20,8 @@ struct Interval {
 /// Gives every interval an offset such that two that are alive together don't overlap; returns the
 /// bytes needed. Largest first, each into the smallest gap that holds it (greedy by size; Pisarchyk
 /// and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Where that needs 2
-/// % more than what is alive at the same time, the largest products of size and life, and the
-/// longest lives, are tried first as well, and the least is taken.
+/// % more than what is alive at the same time, the largest products of size and life, the longest
+/// lives, and what is alive last, are tried first as well, and the least is taken.
 std::size_t assign_offsets(std::vector<Interval>& intervals);
 
 }  // namespace linnet

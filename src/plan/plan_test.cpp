@@ -8,6 +8,7 @@
 
 #include "fake_op.h"
 #include "ops/activation/activation.h"
+#include "ops/collect/collect.h"
 #include "ops/dense/dense.h"
 #include "plan/step_time.h"
 
@@ -97,6 +98,45 @@ TEST(Plan, CopiesAViewThatHasMemoryOfItsOwn) {
   verify_plan(plan);
   EXPECT_TRUE(plan.runs(1));
   EXPECT_EQ(place(plan, v).storage, Storage::gradient);
+}
+
+std::size_t no_workspace(const Node& /*node*/) { return 0; }
+
+/// x -> big -> a, b, which are collected with a gap between; big dies before b.
+struct Collecting {
+  Graph graph;
+  Value big, a, b, all;
+  Collecting() {
+    const Value x = graph.add_value("x", floats(16), Storage::external);
+    big = add_fake_one(graph, {.elements = 64}, {x}, "big");
+    a = add_fake_one(graph, {.elements = 16}, {big}, "a");
+    b = add_fake_one(graph, {.elements = 32}, {x}, "b");
+    all = graph.emit(CollectOp({.length = 80, .begins = {0, 32}}), {a, b}, "all");
+    add_fake(graph, {.elements = 16}, {all}, "end");
+  }
+};
+
+TEST(Plan, CollectsWhereOperandsLie) {
+  const Collecting c;
+  const Plan plan = make_plan(c.graph, no_workspace);
+  verify_plan(plan);
+  EXPECT_EQ(place(plan, c.a).offset, place(plan, c.all).offset);
+  EXPECT_EQ(place(plan, c.b).offset, place(plan, c.all).offset + 32 * sizeof(float));
+  EXPECT_EQ(plan.bytes[kArena], (80 + 16) * sizeof(float))
+      << "big fits beside a, in what is b's later";
+
+  const Plan apart = make_plan(c.graph, no_workspace, {.reuse = false});
+  verify_plan(apart);
+  EXPECT_FALSE(overlap(place(apart, c.a), place(apart, c.all)));
+}
+
+TEST(Plan, CollectsACopyOfWhatOthersNeed) {
+  Collecting c;
+  add_fake(c.graph, {}, {c.a, c.all}, "reader of both");
+  const Plan plan = make_plan(c.graph, no_workspace);
+  verify_plan(plan);
+  EXPECT_FALSE(overlap(place(plan, c.a), place(plan, c.all)));
+  EXPECT_TRUE(overlap(place(plan, c.b), place(plan, c.all)));
 }
 
 TEST(Plan, TakesOverADyingOperandOnly) {

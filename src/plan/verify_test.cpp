@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_op.h"
+#include "ops/collect/collect.h"
 #include "plan/plan.h"
 
 namespace linnet {
@@ -105,6 +106,18 @@ TEST_F(VerifyPlan, CatchesWhatLiesBeyondTheEnd) {
   EXPECT_THROW(verify_plan(beyond), InternalError);
   plan_.workspaces[1].offset = 1 << 20;
   EXPECT_THROW(verify_plan(plan_), InternalError);
+}
+
+TEST(VerifyCollected, CatchesAnOperandThatLiesElsewhereInTheResult) {
+  Graph graph;
+  const Value x = graph.add_value("x", floats(16), Storage::external);
+  const Value a = add_fake_one(graph, {}, {x}, "a");
+  const Value all = graph.emit(CollectOp({.length = 64, .begins = {16}}), {a}, "all");
+  add_fake_one(graph, {}, {all}, "end");
+  Plan plan = make_plan(graph, [](const Node&) { return std::size_t{0}; });
+  EXPECT_NO_THROW(verify_plan(plan));
+  plan.values[static_cast<std::size_t>(a.id)].offset += 64;
+  EXPECT_THROW(verify_plan(plan), InternalError);
 }
 
 }  // namespace

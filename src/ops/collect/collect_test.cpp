@@ -12,6 +12,8 @@ OpCase collect(std::int64_t length, const std::vector<std::int64_t>& begins,
                const std::vector<Shape>& shapes) {
   OpCase op_case{"collect", make_op(CollectOp({.length = length, .begins = begins})), {}};
   for (const Shape& shape : shapes) op_case.inputs.push_back(f32(shape));
+  op_case.devices = {"CPU"};
+  op_case.gradient = false;
   return op_case;
 }
 

@@ -137,12 +137,15 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
         }));
     return kernel;
   }
-  const int tasks =
-      partial_gradients(s, all.lines(), conv_cost(flops) / static_cast<double>(all.lines()));
-  constexpr std::int64_t kPartsAtLeast = 3;  // for which dz is worth packing again
-  const int shares =
-      share_tasks(tasks, all.lines(), conv_cost(flops) / static_cast<double>(all.lines()),
-                  cropped(s, all) ? 1 : gradient.part_count() / kPartsAtLeast);
+  constexpr std::int64_t kPixelsAtLeast = 128;  // for which a sum is worth writing and adding
+  const double cost_of_line = conv_cost(flops) / static_cast<double>(all.lines());
+  const int partials = partial_gradients(s, all.lines(), cost_of_line);
+  const int tasks = static_cast<int>(
+      std::min<std::int64_t>(partials, std::max<std::int64_t>(pixels / kPixelsAtLeast, 2)));
+  // For so many parts dz is worth packing again.
+  const std::int64_t parts_at_least = tasks < partials ? 1 : 3;
+  const int shares = share_tasks(tasks, all.lines(), cost_of_line,
+                                 cropped(s, all) ? 1 : gradient.part_count() / parts_at_least);
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
   kernel.stages.push_back(parallel(tasks * shares, [=](const Args& args, const Task& task) {
     const int partial = task.index / shares;

@@ -40,21 +40,19 @@ class Schedule {
     measure();
   }
 
-  /// Defers nodes as long as the largest sum of bytes alive falls; returns whether it did.
-  bool improve() {
-    bool any = false;
+  /// Defers nodes as long as the largest sum of bytes alive falls.
+  void improve() {
     for (;;) {
       const std::size_t before = peak();
       const std::size_t node = best();
-      if (node == end_) return any;
+      if (node == end_) return;
       deferred_[node] = true;
       measure();
       if (peak() >= before) {
         deferred_[node] = false;
         measure();
-        return any;
+        return;
       }
-      any = true;
     }
   }
 
@@ -140,8 +138,9 @@ class Schedule {
 };
 
 std::size_t collection(const Graph& graph) {
-  const auto found = std::ranges::find_if(
-      graph.nodes(), [](const Node& node) { return op_as<CollectOp>(&node) != nullptr; });
+  const auto found = std::ranges::find_if(graph.nodes(), [](const Node& node) {
+    return op_as<CollectOp>(&node) != nullptr;
+  });
   return static_cast<std::size_t>(found - graph.nodes().begin());
 }
 
@@ -158,8 +157,7 @@ bool can_collect_gradients(const Graph& graph, std::span<const PlacedGradient> g
   return supports(op, types, op.infer(types));
 }
 
-void collect_gradients(Graph& graph, std::span<const PlacedGradient> gradients,
-                       std::size_t bytes) {
+void collect_gradients(Graph& graph, std::span<const PlacedGradient> gradients, std::size_t bytes) {
   const Value all = graph.emit(collect_of(gradients, bytes), values_of(gradients), "gradients");
   graph.info(all).storage = Storage::gradient;
 }
@@ -172,11 +170,11 @@ Value take_collected_gradients(Graph& graph) {
   return all;
 }
 
+bool collects_gradients(const Graph& graph) { return collection(graph) < graph.nodes().size(); }
+
 void defer_gradients(Graph& graph) {
-  const std::size_t end = collection(graph);
-  if (end == graph.nodes().size()) return;
-  Schedule schedule(graph, end);
-  if (!schedule.improve()) return;
+  Schedule schedule(graph, collection(graph));
+  schedule.improve();
   GraphCopy copy(graph);
   for (const std::size_t n : schedule.order()) {
     const Node& node = graph.nodes()[n];

@@ -37,8 +37,12 @@ void collect_gradients(Graph& graph, std::span<const PlacedGradient> gradients, 
 /// collects none.
 Value take_collected_gradients(Graph& graph);
 
+/// Returns whether it does.
+bool collects_gradients(const Graph& graph);
+
 /// Moves products that give gradients of weights from where most memory is in use to the end of the
-/// backward pass, as long as their operands are smaller than they.
+/// backward pass, as long as their operands are smaller than they. The graph must collect its
+/// gradients.
 void defer_gradients(Graph& graph);
 
 }  // namespace linnet

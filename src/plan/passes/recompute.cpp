@@ -45,6 +45,9 @@ class Recompute {
     for (const ConcatChain& chain : concat_chains(old_, backward_, supports)) {
       for (std::size_t n : chain.nodes) shared_.insert(&old_.nodes()[n]);
     }
+    for (std::size_t n = backward_; n < old_.nodes().size(); ++n) {
+      for (Value v : old_.nodes()[n].inputs) read_.insert(v.id);
+    }
   }
 
   TrainingGraph run(Value loss) {
@@ -124,12 +127,14 @@ class Recompute {
     return true;
   }
 
-  /// Returns what nodes of the backward pass read instead of `v`.
-  Value again(Value v) {
+  /// Returns what nodes of the backward pass read instead of `v`. Norms with residuals lead from
+  /// block to block: of those on the way, `distance` blocks before the one that is needed, every
+  /// second one is kept, and the others are computed once more.
+  Value again(Value v, int distance = 0) {
     const Node* node = source(v);
     if (node == nullptr) return new_.of(v);
-    const auto [found, is_new] = again_.try_emplace(v.id);
-    if (!is_new) return found->second;
+    const auto found = again_.find(v.id);
+    if (found != again_.end()) return found->second;
     changed_ = true;
     std::vector<Value> inputs;
     OpPtr op = node->op;
@@ -137,13 +142,17 @@ class Recompute {
       pieces(node, concat->attrs().axis, inputs);
     } else if (op_as<BatchNormOp>(node) != nullptr && runs_again(*node)) {
       op = std::make_shared<BatchNormAgainOp>(again_of(op_as<BatchNormOp>(node)->attrs()));
-      for (Value input : operands_again(*node)) inputs.push_back(again(input));
+      const std::vector<Value> operands = operands_again(*node);
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        const bool residual = i == BatchNormAgainOp::In::residual;
+        inputs.push_back(again(operands[i], residual ? distance + 1 : 0));
+      }
     } else {
       for (Value input : node->inputs) inputs.push_back(again(input));
     }
     const Value made = new_.made().add(op, std::move(inputs), node->name).front();
     new_.made().info(made).name = old_.info(v).name;
-    again_[v.id] = made;  // the entry may have moved
+    if (distance == 0 || (distance % 2 == 0 && read_.count(v.id) > 0)) again_[v.id] = made;
     return made;
   }
 
@@ -167,6 +176,7 @@ class Recompute {
   std::set<const Node*> shared_;  ///< concatenations of a chain
   GraphCopy new_;
   bool changed_ = false;
+  std::set<int> read_;          ///< by the backward pass
   std::map<int, Value> again_;  ///< by the old value's id
 };
 
