@@ -34,6 +34,4 @@ std::vector<TestedDevice> tested_cpus_in_bf16() {
           cpu_that_multiplies(cpu::Products::bf16_native, "the CPU, native bf16 if it has some")};
 }
 
-std::vector<TestedDevice> tested_in_bf16() { return {tested_cpus_in_bf16().back()}; }
-
 }  // namespace linnet::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_test_cuda: a GPU, by Linnet's own kernels alone and with NVIDIA's libraries before them, in
-// strict fp32: TF32 and bf16 would need other tolerances than the cases have. cuDNN takes every
+// strict fp32: TF32 would need other tolerances than the cases have. cuDNN takes every
 // batch norm that it can, however fast it is. LINNET_TESTED_DEVICES=own leaves the libraries out.
 #include <cstdlib>
 #include <string_view>
@@ -14,20 +14,20 @@
 namespace linnet::testing {
 namespace {
 
-std::unique_ptr<cuda::CudaBackend> open(bool libraries) {
+std::unique_ptr<cuda::CudaBackend> open(bool libraries, Precision precision = Precision::fp32) {
   const CudaOptions options{.cudnn = libraries};
   auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
   cuda::Registry registry;
   cuda::register_cuda_kernels(registry);
   if (!libraries) {
     return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options,
-                                               cuda::Libraries{}, Precision::fp32);
+                                               cuda::Libraries{}, precision);
   }
   cuda::register_cuda_libraries(registry);
   cuda::Libraries opened = cuda::open_libraries(*device, options);
   opened.cudnn = std::make_shared<cuda::CudnnLibrary>(device->info().name, true);
   return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options,
-                                             std::move(opened), Precision::fp32);
+                                             std::move(opened), precision);
 }
 
 }  // namespace
@@ -43,6 +43,11 @@ const std::vector<TestedDevice>& tested_devices() {
     return found;
   }();
   return devices;
+}
+
+std::vector<TestedDevice> tested_in_bf16() {
+  static const std::unique_ptr<cuda::CudaBackend> own = open(false, Precision::bf16);
+  return {tested_cpus_in_bf16().back(), {"CUDA in bf16, own kernels", {own.get()}}};
 }
 
 }  // namespace linnet::testing

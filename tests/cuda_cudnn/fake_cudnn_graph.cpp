@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "backend/cuda/bf16.cuh"
 #include "backend/cuda/cudnn_graph.h"
+#include "backend/cuda/vectors.cuh"
 #include "base/check.h"
 
 namespace linnet::cuda {
@@ -33,12 +33,12 @@ struct Call {
   std::byte* workspace = nullptr;
 
   float read(const void* from, std::int64_t i) const {
-    return conv.math == CudnnMath::bf16 ? from_bf16(static_cast<const std::uint16_t*>(from)[i])
+    return conv.math == CudnnMath::bf16 ? to_float(static_cast<const Bf16*>(from)[i])
                                         : static_cast<const float*>(from)[i];
   }
   void write(std::int64_t i, float value) const {
-    if (conv.math == CudnnMath::bf16) {
-      static_cast<std::uint16_t*>(result)[i] = to_bf16(value);
+    if (conv.math == CudnnMath::bf16 && !conv.f32_result) {
+      static_cast<Bf16*>(result)[i] = to_bf16(value);
     } else {
       static_cast<float*>(result)[i] = value;
     }
@@ -89,7 +89,7 @@ __global__ void fake_convolution(Call call) {
   });
   for (std::int64_t i = 0; i < results; ++i) {
     float value = sums[static_cast<std::size_t>(i)];
-    if (call.bias != nullptr) value += call.read(call.bias, i % s.co);
+    if (call.bias != nullptr) value += static_cast<const float*>(call.bias)[i % s.co];
     if (call.residual != nullptr) value += call.read(call.residual, i);
     if (s.tail == CudnnConvolution::Tail::relu) value = std::max(value, 0.0F);
     call.write(i, value);

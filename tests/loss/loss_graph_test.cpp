@@ -19,6 +19,7 @@ const std::vector<TestedDevice>& tested_devices() {
   static const std::vector<TestedDevice> devices{tested_cpu()};
   return devices;
 }
+std::vector<TestedDevice> tested_in_bf16() { return {tested_cpus_in_bf16().back()}; }
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <optional>
 
-#include "runtime/node_view.h"
+#include "runtime/stored_types.h"
 
 namespace linnet::cpu {
 
@@ -41,16 +41,13 @@ constexpr std::int64_t stored_rows(std::int64_t columns) {
   return std::max<std::int64_t>(kStoredBlock / std::max<std::int64_t>(columns, 1), 1);
 }
 
-/// Returns whether any of a node's operands and results is stored in bfloat16.
-bool stores_bf16(const NodeView& node);
-/// Returns whether none but these are: weights, statistics and losses are f32.
-bool stores_only(const NodeView& node, std::initializer_list<std::size_t> inputs,
-                 std::initializer_list<std::size_t> outputs);
 /// Returns how these, of which some may be missing, are stored, where they are all stored alike and
 /// the others are not bfloat16s.
-std::optional<Stored> stored_alike(const NodeView& node, std::initializer_list<std::size_t> inputs,
-                                   std::initializer_list<std::size_t> outputs);
-/// Returns whether all of them are of one type.
-bool is_of_one_type(const NodeView& node);
+inline std::optional<Stored> stored_alike(const NodeView& node,
+                                          std::initializer_list<std::size_t> inputs,
+                                          std::initializer_list<std::size_t> outputs) {
+  if (!stored_type(node, inputs, outputs)) return std::nullopt;
+  return Stored(node.inputs[*inputs.begin()]);
+}
 
 }  // namespace linnet::cpu

@@ -9,14 +9,15 @@ namespace linnet::cuda {
 
 /// Rows of a matrix in memory, as column_sum() reads them: load() begins to read columns from `c`
 /// on of row r, finish() returns what is added.
+template <class T>
 struct MatrixRows {
-  const float* x;
+  const T* x;
   std::int64_t columns;
   bool aligned;
 
   template <int kVector>
   __device__ FloatVector<kVector> load(std::int64_t r, std::int64_t c) const {
-    return load_vector<kVector>(x + r * columns + c, aligned);
+    return load_floats<kVector>(x + r * columns + c, aligned);
   }
   template <int kVector>
   __device__ const FloatVector<kVector>& finish(const FloatVector<kVector>& loaded,
@@ -79,16 +80,18 @@ void column_sum_of(const Args& args, const char* name, const Rows& source, std::
 }
 
 /// The same of a matrix in memory without gaps.
-inline void column_sum(const Args& args, const char* name, const float* x, std::int64_t rows,
-                       std::int64_t columns, float* out, void* workspace) {
-  column_sum_of(args, name, MatrixRows{x, columns, vector_aligned(x)}, rows, columns, out,
+template <class T>
+void column_sum(const Args& args, const char* name, const T* x, std::int64_t rows,
+                std::int64_t columns, float* out, void* workspace) {
+  column_sum_of(args, name, MatrixRows<T>{x, columns, vector_aligned(x)}, rows, columns, out,
                 workspace);
 }
 
 /// Returns a node's kernel: y[c] = the sum over r of x[r, c].
-inline Kernel column_sum_of_input(const char* name, std::int64_t rows, std::int64_t columns) {
+template <class T = float>
+Kernel column_sum_of_input(const char* name, std::int64_t rows, std::int64_t columns) {
   const auto enqueue = [=](const Args& args) {
-    column_sum(args, name, args.in(kFirst), rows, columns, args.out(kFirst), args.workspace);
+    column_sum(args, name, args.in<T>(kFirst), rows, columns, args.out(kFirst), args.workspace);
   };
   return {.enqueue = enqueue, .workspace_bytes = column_sum_workspace(rows, columns)};
 }

@@ -53,7 +53,8 @@ std::string_view epilogue_name(const LtProduct& p) {
 }
 
 std::string_view type_name(const LtProduct& p) {
-  return p.bf16 ? "bf16" : (p.tf32 ? "tf32" : "fp32");
+  if (p.bf16) return p.bf16_c ? "bf16 to bf16" : "bf16";
+  return p.tf32 ? "tf32" : "fp32";
 }
 
 bool at_multiples_of_16(const void* pointer) {
@@ -92,7 +93,7 @@ LtMatmul::LtMatmul(const CublasLt& library, const LtProduct& product) : LtMatmul
   const cudaDataType_t type = product.bf16 ? CUDA_R_16BF : CUDA_R_32F;
   set_layout(a_, type, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.stride_a());
   set_layout(b_, type, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.stride_b());
-  set_layout(c_, CUDA_R_32F, p.m, p.n, p.stride_c());
+  set_layout(c_, product.bf16_c ? CUDA_R_16BF : CUDA_R_32F, p.m, p.n, p.stride_c());
 }
 
 std::optional<LtMatmul> LtMatmul::prepare(const CublasLt& library, const LtProduct& product,
@@ -259,7 +260,7 @@ class LtMatmul::Trial {
     return {.a = start(a_),
             .b = start(b_),
             .bias = reinterpret_cast<const float*>(start(bias_)),
-            .c = reinterpret_cast<float*>(start(c_)),
+            .c = start(c_),
             .workspace = static_cast<std::byte*>(work_.get()),
             .stream = stream()};
   }

@@ -52,11 +52,11 @@ class CublasLt {
   mutable std::map<std::string, bool> answers_;
 };
 
-/// A problem for cuBLASLt: a product, the types of its operands, and its epilogue. C is
-/// f32, and so are sums.
+/// A problem for cuBLASLt: a product, the types of its operands, and its epilogue. Sums are f32.
 struct LtProduct {
   MatrixProduct product;
-  bool bf16 = false;  ///< whether A and B are bf16
+  bool bf16 = false;    ///< whether A and B are bf16
+  bool bf16_c = false;  ///< whether C is: without a bias
   bool tf32 = false;  ///< whether f32 operands may be rounded to TF32
   bool bias = false;  ///< n values are added to every row of C
   bool relu = false;  ///< last; whether a NaN survives is the library's choice
@@ -68,7 +68,7 @@ struct LtOperands {
   const void* a = nullptr;
   const void* b = nullptr;
   const float* bias = nullptr;
-  float* c = nullptr;
+  void* c = nullptr;
   std::byte* workspace = nullptr;
   Queue stream = {};
 };

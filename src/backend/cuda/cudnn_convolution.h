@@ -16,7 +16,7 @@ namespace linnet::cuda {
 enum class CudnnMath : std::uint8_t {
   fp32,  ///< f32 operands, no tensor cores, no Winograd or Fourier transforms
   tf32,  ///< f32 operands, tensor cores with 10-bit mantissas, sums in fp32
-  bf16,  ///< every operand is bfloat16 in memory, sums in fp32
+  bf16,  ///< images and weights are bfloat16 in memory, sums and the bias fp32
 };
 constexpr std::array<std::string_view, 3> enum_names(CudnnMath) { return {"fp32", "tf32", "bf16"}; }
 
@@ -46,6 +46,7 @@ struct CudnnConvolution {
   bool bias = false;
   bool residual = false;
   Tail tail = Tail::none;
+  bool f32_result = false;  ///< bf16 alone: the result is f32 in memory
 
   bool operator==(const CudnnConvolution&) const = default;
 

@@ -110,9 +110,9 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   // cuDNN 9.19 has engines for a residual before the bias, none for one after it.
   std::int64_t uid = 2;
   const Tensor bias =
-      s.bias ? graph.tensor(image(++uid, 1, s.co, 1, 1, data_type(s.math))) : nullptr;
+      s.bias ? graph.tensor(image(++uid, 1, s.co, 1, 1, fe::DataType_t::FLOAT)) : nullptr;
   if (s.residual) {
-    const Tensor residual = graph.tensor(Attributes(out).set_uid(++uid));
+    const Tensor residual = graph.tensor(Attributes(out).set_uid(++uid).set_data_type(data_type(s.math)));
     y = pointwise(graph, fe::PointwiseMode_t::ADD, y, residual);
   }
   if (s.bias) y = pointwise(graph, fe::PointwiseMode_t::ADD, y, bias);
@@ -122,21 +122,24 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {
   const fe::DataType_t type = data_type(s.math);
+  const fe::DataType_t result = s.f32_result ? fe::DataType_t::FLOAT : type;
   const Attributes in = image(1, s.n, s.c, s.h, s.w, type);
   const Attributes out = image(1, s.n, s.co, s.oh, s.ow, type);
   const Attributes kernel = image(2, s.co, s.c / s.groups, s.kh, s.kw, type);
   switch (s.direction) {
-    case Direction::forward: add_forward(graph, s, in, kernel, out); break;
+    case Direction::forward:
+      add_forward(graph, s, in, kernel, Attributes(out).set_data_type(result));
+      break;
     case Direction::grad_input: {
       const Tensor dx = graph.conv_dgrad(graph.tensor(out), graph.tensor(kernel),
                                          windows<fe::graph::Conv_dgrad_attributes>(s));
-      make_output(dx, Attributes(in).set_uid(3));
+      make_output(dx, Attributes(in).set_uid(3).set_data_type(result));
       break;
     }
     case Direction::grad_weight: {
       const Tensor dw = graph.conv_wgrad(graph.tensor(Attributes(out).set_uid(2)), graph.tensor(in),
                                          windows<fe::graph::Conv_wgrad_attributes>(s));
-      make_output(dw, Attributes(kernel).set_uid(3));
+      make_output(dw, Attributes(kernel).set_uid(3).set_data_type(result));
       break;
     }
   }

@@ -17,7 +17,7 @@
 #include "backend/cuda/launch.h"
 #include "graph/step.h"
 #include "runtime/candidates.h"
-#include "runtime/node_view.h"
+#include "runtime/stored_types.h"
 
 namespace linnet {
 class TuningCache;
@@ -107,6 +107,9 @@ struct Context {
   const CublasLt* cublaslt = nullptr;
   const Cudnn* cudnn = nullptr;
   TuningCache* tuning = nullptr;
+
+  /// Returns whether products are of bfloat16s: the precision, on a device that has it.
+  bool in_bf16() const { return precision == Precision::bf16 && compute_capability >= 80; }
 };
 
 /// Null where this engine does not take the operator with these operands.
@@ -114,28 +117,38 @@ using Prepare = std::optional<Kernel> (*)(const NodeView& node, const Context& c
 
 using Candidate = linnet::Candidate<Kernel>;
 
+/// Whether an engine of an operator may be asked with operands that are stored in 16 bits.
+enum class Stores : std::uint8_t { f32, bf16 };
+
 /// CUDA's kernels by operator name. An operator's candidates are the libraries that were added for
 /// it and then Linnet's own kernels, which take whatever is left: first_candidate() asks them in
 /// this order, whatever the order in which they were added.
 class Registry {
  public:
   /// Linnet's own kernels for the operator.
-  void add(std::string_view op, Prepare prepare) { entries_[std::string(op)].own = prepare; }
+  void add(std::string_view op, Prepare prepare, Stores stores = Stores::f32) {
+    entries_[std::string(op)].own = {"own", prepare, stores};
+  }
   /// A library's engine for it; one word, as "cudnn". It takes a node where it is no worse than the
   /// own kernels, by its own rules or by a trial (kernel_trial.h).
-  void add_library(std::string_view op, std::string_view library, Prepare prepare) {
-    entries_[std::string(op)].libraries.push_back({library, prepare});
+  void add_library(std::string_view op, std::string_view library, Prepare prepare,
+                   Stores stores = Stores::f32) {
+    entries_[std::string(op)].libraries.push_back({library, prepare, stores});
   }
   /// They refer to `node` and `context`.
   std::vector<Candidate> candidates(const NodeView& node, const Context& context) const {
     std::vector<Candidate> all;
     const auto found = entries_.find(std::string(node.op.kernels()));
     if (found == entries_.end()) return all;
-    const auto add = [&](std::string_view engine, Prepare prepare) {
-      all.push_back({engine, [&node, &context, prepare] { return prepare(node, context); }});
+    const bool stored = stores_bf16(node);
+    const auto add = [&](const Engine& engine) {
+      if (engine.prepare == nullptr || (stored && engine.stores == Stores::f32)) return;
+      all.push_back({engine.name, [&node, &context, prepare = engine.prepare] {
+                       return prepare(node, context);
+                     }});
     };
-    for (const Library& library : found->second.libraries) add(library.name, library.prepare);
-    if (found->second.own != nullptr) add("own", found->second.own);
+    for (const Engine& library : found->second.libraries) add(library);
+    add(found->second.own);
     return all;
   }
   std::optional<Kernel> prepare(const NodeView& node, const Context& context) const {
@@ -143,13 +156,14 @@ class Registry {
   }
 
  private:
-  struct Library {
+  struct Engine {
     std::string_view name;
-    Prepare prepare;
+    Prepare prepare = nullptr;
+    Stores stores = Stores::f32;
   };
   struct Entry {
-    std::vector<Library> libraries = {};
-    Prepare own = nullptr;
+    std::vector<Engine> libraries = {};
+    Engine own = {};
   };
   std::map<std::string, Entry> entries_;
 };

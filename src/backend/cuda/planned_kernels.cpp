@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/planned_kernels.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "backend/cuda/loop_state.h"
@@ -91,11 +90,9 @@ PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context
 
 bool has_kernel(const Registry& registry, const Context& context, const Op& op,
                 std::span<const ValueType> inputs, std::span<const ValueType> outputs) {
-  const auto is_bf16 = [](const ValueType& type) { return type.dtype == DType::bf16; };
-  if (std::ranges::any_of(inputs, is_bf16) || std::ranges::any_of(outputs, is_bf16)) return false;
-  return op.is_view() ||
-         registry.prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)}, context)
-             .has_value();
+  const NodeView node{op, inputs, outputs, std::vector<bool>(outputs.size(), true)};
+  if (stores_bf16(node) && !context.in_bf16()) return false;
+  return op.is_view() || registry.prepare(node, context).has_value();
 }
 
 }  // namespace linnet::cuda

@@ -2,9 +2,13 @@
 #pragma once
 
 // Neighbouring elements that a thread loads, computes and stores at once.
+#include <bit>
 #include <cstdint>
+#include <initializer_list>
+#include <type_traits>
 
 #include "backend/cuda/device.cuh"
+#include "backend/cuda/kernel.h"
 
 namespace linnet::cuda {
 
@@ -19,10 +23,46 @@ struct alignas(sizeof(T) * kWidth) Vector {
 template <int kWidth>
 using FloatVector = Vector<float, kWidth>;
 
-/// Returns whether four floats may be loaded and stored at once at these addresses; null is one.
-template <class... T>
+/// An activation in memory that is stored as a bfloat16, the upper half of a float.
+struct Bf16 {
+  std::uint16_t bits;
+};
+
+/// To the nearest, ties to even; infinities stay, NaN stays NaN.
+__device__ inline Bf16 to_bf16(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  Bf16 rounded;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded.bits) : "f"(value));
+  return rounded;
+#else
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (value != value) return {static_cast<std::uint16_t>((bits >> 16) | 0x40U)};
+  return {static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16)};
+#endif
+}
+
+__device__ inline float to_float(float value) { return value; }
+__device__ inline float to_float(Bf16 value) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
+
+/// Returns a float as type T stores it.
+template <class T>
+__device__ inline T stored_as(float value) {
+  if constexpr (std::is_same_v<T, Bf16>) {
+    return to_bf16(value);
+  } else {
+    return value;
+  }
+}
+
+/// Returns whether four floats may be loaded and stored at once at these addresses, or kWidth
+/// bfloat16s; null is one.
+template <int kWidth = 4, class... T>
 bool vector_aligned(const T*... pointers) {
-  return ((reinterpret_cast<std::uintptr_t>(pointers) % 16 == 0) && ...);
+  constexpr auto alignment = [](bool bf16) { return bf16 ? kWidth * sizeof(Bf16) : 16; };
+  return ((reinterpret_cast<std::uintptr_t>(pointers) % alignment(std::is_same_v<T, Bf16>) == 0) &&
+          ...);
 }
 
 /// Loads kWidth elements; where `aligned` is false, one by one.
@@ -41,6 +81,47 @@ __device__ inline void store_vector(T* to, const Vector<T, kWidth>& vector, bool
     return;
   }
   for (int v = 0; v < kWidth; ++v) to[v] = vector[v];
+}
+
+/// Loads kWidth activations as floats, or stores them.
+template <int kWidth, class T>
+__device__ inline FloatVector<kWidth> load_floats(const T* from, bool aligned = true) {
+  const Vector<T, kWidth> stored = load_vector<kWidth>(from, aligned);
+  if constexpr (std::is_same_v<T, float>) {
+    return stored;
+  } else {
+    FloatVector<kWidth> vector;
+    for (int v = 0; v < kWidth; ++v) vector[v] = to_float(stored[v]);
+    return vector;
+  }
+}
+template <int kWidth, class T>
+__device__ inline void store_floats(T* to, const FloatVector<kWidth>& vector, bool aligned = true) {
+  Vector<T, kWidth> stored;
+  for (int v = 0; v < kWidth; ++v) stored[v] = stored_as<T>(vector[v]);
+  store_vector(to, stored, aligned);
+}
+
+/// Returns f.template operator()<T>() for the T that activations of this type are stored as.
+template <class F>
+std::optional<Kernel> with_element(DType type, F f) {
+  if (type == DType::bf16) return f.template operator()<Bf16>();
+  return f.template operator()<float>();
+}
+
+/// The same for operands of which these are all stored alike; null where they are not, or others
+/// are stored in 16 bits.
+template <class F>
+std::optional<Kernel> with_stored(const NodeView& node, std::initializer_list<std::size_t> inputs,
+                                  std::initializer_list<std::size_t> outputs, F f) {
+  const std::optional<DType> type = stored_type(node, inputs, outputs);
+  return type ? with_element(*type, f) : std::nullopt;
+}
+
+/// The same where all operands are stored alike.
+template <class F>
+std::optional<Kernel> with_one_type(const NodeView& node, F f) {
+  return is_of_one_type(node) ? with_element(node.outputs.front().dtype, f) : std::nullopt;
 }
 
 /// Calls f with a zero of the integer type to divide `largest` and smaller indices in: 32 bits

@@ -19,22 +19,26 @@ struct Gradient {
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
-    return map("activation", node.out(ActivationOp::Out::y).elements(), Forward<kKind>{});
+    return with_one_type(node, [&]<class T>() {
+      return map<T>("activation", node.out(ActivationOp::Out::y).elements(), Forward<kKind>{});
+    });
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
-    return zip("activation_grad", node.out(ActivationGradOp::Out::dx).elements(),
-               Gradient<kKind>{});
+    return with_one_type(node, [&]<class T>() {
+      return zip<T>("activation_grad", node.out(ActivationGradOp::Out::dx).elements(),
+                    Gradient<kKind>{});
+    });
   });
 }
 
 }  // namespace
 
 void register_activation(Registry& registry) {
-  registry.add(ActivationOp::kName, prepare_forward);
-  registry.add(ActivationGradOp::kName, prepare_gradient);
+  registry.add(ActivationOp::kName, prepare_forward, Stores::bf16);
+  registry.add(ActivationGradOp::kName, prepare_gradient, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

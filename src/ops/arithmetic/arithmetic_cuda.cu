@@ -108,11 +108,15 @@ std::optional<Kernel> prepare_sum_leading(const NodeView& node, const Context& /
 std::optional<Kernel> prepare_scale(const NodeView& node, const Context& /*context*/) {
   const auto alpha = static_cast<float>(node.attrs<ScaleOp>().alpha);
   const auto beta = static_cast<float>(node.attrs<ScaleOp>().beta);
-  return map("scale", node.in(ScaleOp::In::x).elements(), Scale{alpha, beta});
+  return with_one_type(node, [&]<class T>() {
+    return map<T>("scale", node.in(ScaleOp::In::x).elements(), Scale{alpha, beta});
+  });
 }
 
 std::optional<Kernel> prepare_add(const NodeView& node, const Context& /*context*/) {
-  return zip("add", node.in(AddOp::In::a).elements(), Add{});
+  return with_one_type(node, [&]<class T>() {
+    return zip<T>("add", node.in(AddOp::In::a).elements(), Add{});
+  });
 }
 
 }  // namespace
@@ -120,8 +124,8 @@ std::optional<Kernel> prepare_add(const NodeView& node, const Context& /*context
 void register_arithmetic(Registry& registry) {
   registry.add(ArithmeticOp::kName, prepare_arithmetic);
   registry.add(SumLeadingOp::kName, prepare_sum_leading);
-  registry.add(ScaleOp::kName, prepare_scale);
-  registry.add(AddOp::kName, prepare_add);
+  registry.add(ScaleOp::kName, prepare_scale, Stores::bf16);
+  registry.add(AddOp::kName, prepare_add, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

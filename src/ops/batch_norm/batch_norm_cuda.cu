@@ -25,8 +25,10 @@ struct Launches {
   ColumnTiles sums;
   bool whole;
 
-  Launches(const Shape& x, const Context& context, int passes) {
-    const auto one = tiles_of_one_launch(rows_of(x), x[-1], context.compute_capability, passes);
+  Launches(const ValueType& type, const Context& context, int passes) {
+    const Shape& x = type.shape;
+    const auto one = tiles_of_one_launch(rows_of(x), x[-1], context.compute_capability, passes,
+                                         size_of(type.dtype));
     whole = one.has_value();
     sums = whole ? *one : column_tiles(rows_of(x), x[-1], 4, kBlocksOfSums);
   }
@@ -36,60 +38,61 @@ Partials partials(const Args& args, const ColumnTiles& t) {
   return {args.work(), args.work() + t.chunks * t.columns, args.tickets};
 }
 
-Norm norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_stride) {
+template <class T>
+Norm<T> norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_stride) {
   using In = BatchNormOp::In;
-  Norm n{.x = args.in(In::x),
-         .x_stride = x_stride,
-         .gamma = args.in(In::gamma),
-         .beta = args.in(In::beta),
-         .residual = attrs.residual ? args.in(In::residual) : nullptr,
-         .running_mean = args.in_out(In::running_mean),
-         .running_var = args.in_out(In::running_var),
-         .epsilon = static_cast<float>(attrs.epsilon),
-         .momentum = static_cast<float>(attrs.momentum),
-         .relu = attrs.activation == Activation::relu};
-  return n;
+  return {.x = args.in<T>(In::x),
+          .x_stride = x_stride,
+          .gamma = args.in(In::gamma),
+          .beta = args.in(In::beta),
+          .residual = attrs.residual ? args.in<T>(In::residual) : nullptr,
+          .running_mean = args.in_out(In::running_mean),
+          .running_var = args.in_out(In::running_var),
+          .epsilon = static_cast<float>(attrs.epsilon),
+          .momentum = static_cast<float>(attrs.momentum),
+          .relu = attrs.activation == Activation::relu};
 }
 
 /// Returns a training's forward kernels of the norm of the first channels of x, of y's shape;
 /// `set_operands(args, n)` says where the results lie, and what precedes the norm.
-template <class SetOperands>
-Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const Shape& y,
+template <class T, class SetOperands>
+Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType& y,
                     const Context& context, SetOperands set_operands) {
   const auto [sums, whole] = Launches(y, context, attrs.residual ? 4 : 3);
-  const ColumnTiles map = tiles_of_map(y, sums.rows);
+  const ColumnTiles map = tiles_of_map(y.shape, sums.rows);
   const std::int64_t x_stride = x[-1];
   const auto enqueue = [=, sums = sums, whole = whole](const Args& args) {
     if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
-    Norm n = norm_of(args, attrs, x_stride);
+    Norm n = norm_of<T>(args, attrs, x_stride);
     set_operands(args, n);
     n.find_aligned(args.workspace);
     if (whole) {
       launch(args.stream, "batch_norm", sums.shape(),
-             fours ? norm_kernel<4, true> : norm_kernel<1, true>, n, sums, partials(args, sums));
+             fours ? norm_kernel<4, true, T> : norm_kernel<1, true, T>, n, sums, partials(args, sums));
       return;
     }
     launch(args.stream, "batch_norm moments", sums.shape(),
-           fours ? norm_kernel<4, false> : norm_kernel<1, false>, n, sums, partials(args, sums));
+           fours ? norm_kernel<4, false, T> : norm_kernel<1, false, T>, n, sums, partials(args, sums));
     launch(args.stream, "batch_norm", map.shape(),
-           fours ? normalize_kernel<4> : normalize_kernel<1>, n, map, false);
+           fours ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, false);
   };
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
 }
 
 /// Copies all of a wide operand that the planner could not let an operator take over.
-void copy_whole(const Args& args, const float* from, float* to, std::int64_t elements) {
-  if (from != to) copy_rows(args.stream, "batch_norm copy", 1, {{from, to, 0, 0, elements}});
+template <class T>
+void copy_whole(const Args& args, const T* from, T* to, std::int64_t elements) {
+  if (from != to) copy_rows<T>(args.stream, "batch_norm copy", 1, {{from, to, 0, 0, elements}});
 }
 
 /// Returns whether parts of `piece` channels of a row of `channels` are read and written as the
 /// kernels do it, four at a time or one.
 bool fits(std::int64_t channels, std::int64_t piece) { return channels % 4 != 0 || piece % 4 == 0; }
 
-/// Returns whether a norm of this image is not joined, since cuDNN's may be faster.
+/// Returns whether a norm of this image is not joined, since cuDNN's may be faster (for f32).
 bool left_to_cudnn(const Shape& image, const Context& context) {
-  return context.options.cudnn && context.cudnn != nullptr && image.elements() >= kLeastForCudnn;
+  return context.options.cudnn && !context.in_bf16() && context.cudnn != nullptr && image.elements() >= kLeastForCudnn;
 }
 
 std::optional<Kernel> prepare_joined(const NodeView& node, const Context& context) {
@@ -101,26 +104,29 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   const std::int64_t elements = x.elements();
   const bool wide = x != node.out(Out::y);
   if (!fits(channels, part) || (!wide && left_to_cudnn(x, context))) return std::nullopt;
-  return norm_kernels(node.attrs<BatchNormJoinedOp>(), x, node.out(Out::y), context,
-                      [=](const Args& args, Norm& n) {
-                        n.wide = args.out(Out::wide);
-                        copy_whole(args, n.x, n.wide, elements);
-                        n.x = n.wide;
-                        n.part = args.in(In::part);
-                        n.part_begin = channels - part;
-                        n.y = args.out(Out::y);
-                        n.mean = args.out(Out::mean);
-                        n.inv_std = args.out(Out::inv_std);
-                      });
+  return with_stored(node, {In::x, In::part}, {Out::wide, Out::y}, [&]<class T>() {
+    return norm_kernels<T>(node.attrs<BatchNormJoinedOp>(), x, node.outputs[Out::y], context,
+                           [=](const Args& args, Norm<T>& n) {
+                             n.wide = args.out<T>(Out::wide);
+                             copy_whole(args, n.x, n.wide, elements);
+                             n.x = n.wide;
+                             n.part = args.in<T>(In::part);
+                             n.part_begin = channels - part;
+                             n.y = args.out<T>(Out::y);
+                             n.mean = args.out(Out::mean);
+                             n.inv_std = args.out(Out::inv_std);
+                           });
+  });
 }
 
 /// Returns the kernels of a BatchNormGradOp or BatchNormGradJoinedOp.
+template <class T>
 Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& attrs,
                         const Context& context) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
   const int passes = 7 + (attrs.residual ? 1 : 0) + (attrs.summand ? 2 : 0) + (attrs.into ? 1 : 0);
-  const auto [sums, whole] = Launches(node.in(In::dy), context, passes);
+  const auto [sums, whole] = Launches(node.inputs[In::dy], context, passes);
   const ColumnTiles map = tiles_of_map(node.in(In::dy), sums.rows);
   const std::int64_t x_stride = node.in(In::x)[-1];
   const Shape& out = node.out(Out::dx);
@@ -129,39 +135,58 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
                         elements = out.elements()](const Args& args) {
     if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
-    NormGrad g{.dy = args.in(In::dy),
-               .summand = attrs.summand ? args.in(attrs.summand_at()) : nullptr,
-               .x = args.in(In::x),
-               .x_stride = x_stride,
-               .y = attrs.activation == Activation::relu ? args.in(In::y) : nullptr,
-               .gamma = args.in(In::gamma),
-               .mean = args.in(In::mean),
-               .inv_std = args.in(In::inv_std),
-               .dx = dx_read ? args.out(Out::dx) : nullptr,
-               .dgamma = args.out(Out::dgamma),
-               .dbeta = args.out(Out::dbeta),
-               .dresidual = attrs.residual ? args.out(Out::dresidual) : nullptr,
-               .dx_stride = dx_stride,
-               .into = attrs.into,
-               .piece = attrs.piece > 0 ? args.out(attrs.piece_at()) : nullptr,
-               .piece_channels = attrs.piece};
+    const bool relu = attrs.activation == Activation::relu;
+    NormGrad<T> g{.dy = args.in<T>(In::dy),
+                  .summand = attrs.summand ? args.in<T>(attrs.summand_at()) : nullptr,
+                  .x = args.in<T>(In::x),
+                  .x_stride = x_stride,
+                  .y = relu ? args.in<T>(In::y) : nullptr,
+                  .gamma = args.in(In::gamma),
+                  .mean = args.in(In::mean),
+                  .inv_std = args.in(In::inv_std),
+                  .dx = dx_read ? args.out<T>(Out::dx) : nullptr,
+                  .dgamma = args.out(Out::dgamma),
+                  .dbeta = args.out(Out::dbeta),
+                  .dresidual = attrs.residual ? args.out<T>(Out::dresidual) : nullptr,
+                  .dx_stride = dx_stride,
+                  .into = attrs.into,
+                  .piece = attrs.piece > 0 ? args.out<T>(attrs.piece_at()) : nullptr,
+                  .piece_channels = attrs.piece};
     g.aligned = (x_stride | dx_stride) % 4 == 0 &&
                 vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx,
                                g.dgamma, g.dbeta, g.dresidual, g.piece, args.workspace);
-    if (attrs.into) copy_whole(args, args.in(attrs.into_at()), g.dx, elements);
+    if (attrs.into) copy_whole(args, args.in<T>(attrs.into_at()), g.dx, elements);
     const Partials p = partials(args, sums);
     if (whole) {
       launch(args.stream, "batch_norm_grad", sums.shape(),
-             fours ? norm_gradient_kernel<4, true> : norm_gradient_kernel<1, true>, g, sums, p);
+             fours ? norm_gradient_kernel<4, true, T> : norm_gradient_kernel<1, true, T>, g, sums,
+             p);
       return;
     }
     launch(args.stream, "batch_norm_grad sums", sums.shape(),
-           fours ? norm_gradient_kernel<4, false> : norm_gradient_kernel<1, false>, g, sums, p);
+           fours ? norm_gradient_kernel<4, false, T> : norm_gradient_kernel<1, false, T>, g, sums,
+           p);
     if (!dx_read) return;
     launch(args.stream, "batch_norm_grad", map.shape(),
-           fours ? norm_gradient_dx<4> : norm_gradient_dx<1>, g, map);
+           fours ? norm_gradient_dx<4, T> : norm_gradient_dx<1, T>, g, map);
   };
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
+}
+
+/// The same where its activations are stored alike.
+std::optional<Kernel> gradient_as_stored(const NodeView& node,
+                                         const BatchNormGradJoinedAttrs& attrs,
+                                         const Context& context) {
+  using In = BatchNormGradOp::In;
+  using Out = BatchNormGradOp::Out;
+  const std::size_t dy = In::dy;  // what is missing is dy once more
+  const std::size_t y = attrs.activation == Activation::relu ? std::size_t{In::y} : dy;
+  const std::size_t summand = attrs.summand ? attrs.summand_at() : dy;
+  const std::size_t into = attrs.into ? attrs.into_at() : dy;
+  const std::size_t dresidual = attrs.residual ? std::size_t{Out::dresidual} : Out::dx;
+  const std::size_t piece = attrs.piece > 0 ? attrs.piece_at() : Out::dx;
+  return with_stored(node, {dy, In::x, y, summand, into}, {Out::dx, dresidual, piece},
+                     [&]<class T>() { return gradient_kernels<T>(node, attrs, context); });
 }
 
 std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Context& context) {
@@ -169,23 +194,25 @@ std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Contex
   const Shape& dy = node.in(BatchNormGradOp::In::dy);
   const bool wide = node.in(BatchNormGradOp::In::x) != dy;
   if (!fits(dy[-1], attrs.piece) || (!wide && left_to_cudnn(dy, context))) return std::nullopt;
-  return gradient_kernels(node, attrs, context);
+  return gradient_as_stored(node, attrs, context);
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
   using In = BatchNormInferenceOp::In;
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
   const ColumnTiles map = tiles_of_map(node.in(In::x), rows_of(node.in(In::x)));
-  return Kernel{.enqueue = [=](const Args& args) {
-    if (map.rows * map.columns == 0) return;
-    Norm n = norm_of(args, attrs, map.columns);
-    n.y = args.out(BatchNormInferenceOp::Out::y);
-    n.mean = n.running_mean;
-    n.inv_std = n.running_var;
-    n.find_aligned();
-    launch(args.stream, "batch_norm_inference", map.shape(),
-           map.vector == 4 ? normalize_kernel<4> : normalize_kernel<1>, n, map, true);
-  }};
+  return with_stored(node, {In::x, In::residual}, {kFirst}, [&]<class T>() {
+    return Kernel{.enqueue = [=](const Args& args) {
+      if (map.rows * map.columns == 0) return;
+      Norm n = norm_of<T>(args, attrs, map.columns);
+      n.y = args.out<T>(BatchNormInferenceOp::Out::y);
+      n.mean = n.running_mean;
+      n.inv_std = n.running_var;
+      n.find_aligned();
+      launch(args.stream, "batch_norm_inference", map.shape(),
+             map.vector == 4 ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, true);
+    }};
+  });
 }
 
 __global__ void copy_statistics(const float* mean, const float* var, float* running_mean,
@@ -196,9 +223,6 @@ __global__ void copy_statistics(const float* mean, const float* var, float* runn
   }
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
-  return own_batch_norm(node, context);
-}
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
   if (node.attrs<BatchNormGradOp>().from_input) return std::nullopt;
   return own_batch_norm_gradient(node, context);
@@ -206,21 +230,23 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& cont
 
 }  // namespace
 
-Kernel own_batch_norm(const NodeView& node, const Context& context) {
+std::optional<Kernel> own_batch_norm(const NodeView& node, const Context& context) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
-  return norm_kernels(node.attrs<BatchNormOp>(), node.in(In::x), node.out(Out::y), context,
-                      [](const Args& args, Norm& n) {
-                        n.y = args.out(Out::y);
-                        n.mean = args.out(Out::mean);
-                        n.inv_std = args.out(Out::inv_std);
-                      });
+  return with_stored(node, {In::x, In::residual}, {Out::y}, [&]<class T>() {
+    return norm_kernels<T>(node.attrs<BatchNormOp>(), node.in(In::x), node.outputs[Out::y], context,
+                           [](const Args& args, Norm<T>& n) {
+                             n.y = args.out<T>(Out::y);
+                             n.mean = args.out(Out::mean);
+                             n.inv_std = args.out(Out::inv_std);
+                           });
+  });
 }
 
-Kernel own_batch_norm_gradient(const NodeView& node, const Context& context) {
+std::optional<Kernel> own_batch_norm_gradient(const NodeView& node, const Context& context) {
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
-  return gradient_kernels(node, {.residual = attrs.residual, .activation = attrs.activation},
-                          context);
+  return gradient_as_stored(node, {.residual = attrs.residual, .activation = attrs.activation},
+                            context);
 }
 
 void enqueue_running_statistics(const Args& args, const float* mean, const float* var,
@@ -231,11 +257,11 @@ void enqueue_running_statistics(const Args& args, const float* mean, const float
 }
 
 void register_batch_norm(Registry& registry) {
-  registry.add(BatchNormOp::kName, prepare_forward);
-  registry.add(BatchNormInferenceOp::kName, prepare_inference);
-  registry.add(BatchNormGradOp::kName, prepare_gradient);
-  registry.add(BatchNormJoinedOp::kName, prepare_joined);
-  registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient);
+  registry.add(BatchNormOp::kName, own_batch_norm, Stores::bf16);
+  registry.add(BatchNormInferenceOp::kName, prepare_inference, Stores::bf16);
+  registry.add(BatchNormGradOp::kName, prepare_gradient, Stores::bf16);
+  registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::bf16);
+  registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

@@ -64,7 +64,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& conte
   const bool wide = node.in(BatchNormOp::In::x) != node.out(BatchNormOp::Out::y);
   if (wide || !asked(context, norm)) return std::nullopt;
   const auto wrap = [&](const PlanPtr& plan) { return forward(plan, norm.c); };
-  return context.cudnn->kernel_if_faster(norm, node, own_batch_norm(node, context), wrap,
+  return context.cudnn->kernel_if_faster(norm, node, *own_batch_norm(node, context), wrap,
                                          context.tuning);
 }
 
@@ -77,7 +77,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& cont
   const bool dx_read = node.output_read.empty() || node.output_read[BatchNormGradOp::Out::dx];
   const bool wide = node.in(BatchNormGradOp::In::x) != node.in(BatchNormGradOp::In::dy);
   if (!dx_read || wide || attrs.from_input || !asked(context, norm)) return std::nullopt;
-  return context.cudnn->kernel_if_faster(norm, node, own_batch_norm_gradient(node, context),
+  return context.cudnn->kernel_if_faster(norm, node, *own_batch_norm_gradient(node, context),
                                          gradient, context.tuning);
 }
 

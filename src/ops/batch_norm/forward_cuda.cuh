@@ -8,19 +8,21 @@
 
 namespace linnet::cuda {
 
+/// T: how activations are stored.
+template <class T>
 struct Norm {
-  const float* x = nullptr;
+  const T* x = nullptr;
   std::int64_t x_stride = 0;  ///< from row to row: x may have more channels than count
   /// Null, or x's channels from part_begin on, which `wide` gets; x lies there.
-  const float* part = nullptr;
+  const T* part = nullptr;
   std::int64_t part_begin = 0;
-  float* wide = nullptr;
+  T* wide = nullptr;
   const float* gamma = nullptr;
   const float* beta = nullptr;
-  const float* residual = nullptr;  ///< may be null; y may lie upon it
+  const T* residual = nullptr;  ///< may be null; y may lie upon it
   float* running_mean = nullptr;
   float* running_var = nullptr;
-  float* y = nullptr;
+  T* y = nullptr;
   float* mean = nullptr;
   float* inv_std = nullptr;
   float epsilon = 0;
@@ -41,7 +43,8 @@ __device__ inline float inverse_deviation(float variance, float epsilon) {
 
 /// Writes what becomes of a channel's mean and sum of squared distances from it
 /// over `rows`.
-__device__ inline void write_statistics(const Norm& n, std::int64_t channel, std::int64_t rows,
+template <class T>
+__device__ void write_statistics(const Norm<T>& n, std::int64_t channel, std::int64_t rows,
                                         float mean, float squares) {
   const auto count = static_cast<float>(rows > 0 ? rows : 1);
   if (squares < 0) squares = 0;
@@ -55,8 +58,8 @@ __device__ inline void write_statistics(const Norm& n, std::int64_t channel, std
   running_var = (1 - n.momentum) * running_var + n.momentum * unbiased;
 }
 
-template <int kVector>
-__device__ void normalize_cell(const Norm& n, const ColumnTiles& t, const ColumnCell<kVector>& cell,
+template <int kVector, class T>
+__device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t, const ColumnCell<kVector>& cell,
                                const FloatVector<kVector>& mean,
                                const FloatVector<kVector>& inv_std) {
   if (!cell.inside) return;
@@ -67,9 +70,9 @@ __device__ void normalize_cell(const Norm& n, const ColumnTiles& t, const Column
   const auto beta = load_vector<kVector>(n.beta + cell.column, n.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
   const auto load = [&](std::int64_t r) {
-    Row row{load_vector<kVector>(n.x + r * n.x_stride + cell.column, n.aligned), {}};
+    Row row{load_floats<kVector>(n.x + r * n.x_stride + cell.column, n.aligned), {}};
     if (n.residual != nullptr) {
-      row.added = load_vector<kVector>(n.residual + r * t.columns + cell.column, n.aligned);
+      row.added = load_floats<kVector>(n.residual + r * t.columns + cell.column, n.aligned);
     }
     return row;
   };
@@ -79,15 +82,15 @@ __device__ void normalize_cell(const Norm& n, const ColumnTiles& t, const Column
       y[v] = (row.x[v] - mean[v]) * factor[v] + beta[v] + row.added[v];
       if (n.relu && y[v] < 0) y[v] = 0;  // keeps NaN
     }
-    store_vector(n.y + r * t.columns + cell.column, y, n.aligned);
+    store_floats(n.y + r * t.columns + cell.column, y, n.aligned);
   });
 }
 
 /// Mean and squared distances from it of the block's rows. Sums are taken about
 /// the first of these rows, so they don't cancel however far the mean is from
 /// 0.
-template <int kVector>
-__device__ void moments_of_block(const Norm& n, const ColumnTiles& t,
+template <int kVector, class T>
+__device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
                                  const ColumnCell<kVector>& cell, FloatVector<kVector>& mean,
                                  FloatVector<kVector>& squares) {
   FloatVector<kVector> about{};
@@ -95,13 +98,13 @@ __device__ void moments_of_block(const Norm& n, const ColumnTiles& t,
   squares = {};
   const bool in_part = n.part != nullptr && cell.column >= n.part_begin;
   const std::int64_t stride = in_part ? t.columns - n.part_begin : n.x_stride;
-  const float* from = in_part ? n.part + cell.column - n.part_begin : n.x + cell.column;
+  const T* from = in_part ? n.part + cell.column - n.part_begin : n.x + cell.column;
   const auto load = [&](std::int64_t r) {
-    return load_vector<kVector>(from + r * stride, n.aligned);
+    return load_floats<kVector>(from + r * stride, n.aligned);
   };
   if (cell.inside && cell.begin < cell.end) about = load(cell.begin);
   cell.template for_rows<4>(load, [&](std::int64_t r, const FloatVector<kVector>& x) {
-    if (in_part) store_vector(n.wide + r * n.x_stride + cell.column, x, n.aligned);
+    if (in_part) store_floats(n.wide + r * n.x_stride + cell.column, x, n.aligned);
     for (int v = 0; v < kVector; ++v) {
       const float d = x[v] - about[v];
       sum[v] += d;
@@ -117,8 +120,8 @@ __device__ void moments_of_block(const Norm& n, const ColumnTiles& t,
 }
 
 /// Joins the moments of the chunks (Chan et al., 1983) for the block's channels, in every thread.
-template <int kVector>
-__device__ void merge_moments(const Norm& n, const ColumnTiles& t, const ColumnCell<kVector>& cell,
+template <int kVector, class T>
+__device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t, const ColumnCell<kVector>& cell,
                               const Partials& p, FloatVector<kVector>& mean,
                               FloatVector<kVector>& squares) {
   FloatVector<kVector> about{};
@@ -145,8 +148,8 @@ __device__ void merge_moments(const Norm& n, const ColumnTiles& t, const ColumnC
 }
 
 /// The statistics, and, kWhole, the result too.
-template <int kVector, bool kWhole>
-__global__ void __launch_bounds__(kColumnBlock, 1) norm_kernel(Norm n, ColumnTiles t, Partials p) {
+template <int kVector, bool kWhole, class T>
+__global__ void __launch_bounds__(kColumnBlock, 1) norm_kernel(Norm<T> n, ColumnTiles t, Partials p) {
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;
@@ -176,8 +179,8 @@ __global__ void __launch_bounds__(kColumnBlock, 1) norm_kernel(Norm n, ColumnTil
 }
 
 /// y from given statistics; `variances`: n.inv_std holds variances (inference).
-template <int kVector>
-__global__ void normalize_kernel(Norm n, ColumnTiles t, bool variances) {
+template <int kVector, class T>
+__global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
   const auto mean = load_vector<kVector>(n.mean + cell.column, n.aligned);

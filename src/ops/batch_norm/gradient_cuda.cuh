@@ -3,27 +3,30 @@
 
 // A batch norm's gradients.
 #include <cstdint>
+#include <type_traits>
 
 #include "ops/batch_norm/tiles_cuda.cuh"
 
 namespace linnet::cuda {
 
+/// T: how activations are stored.
+template <class T>
 struct NormGrad {
-  const float* dy = nullptr;
-  const float* summand = nullptr;  ///< of dy; may be null
-  const float* x = nullptr;
+  const T* dy = nullptr;
+  const T* summand = nullptr;  ///< of dy; may be null
+  const T* x = nullptr;
   std::int64_t x_stride = 0;  ///< from row to row: x may have more channels than count
-  const float* y = nullptr;   ///< null without a ReLU
+  const T* y = nullptr;       ///< null without a ReLU
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* inv_std = nullptr;
-  float* dx = nullptr;  ///< may lie upon dy, x or y; null where nobody reads it
+  T* dx = nullptr;  ///< may lie upon dy, x or y; null where nobody reads it
   float* dgamma = nullptr;
   float* dbeta = nullptr;
-  float* dresidual = nullptr;  ///< may be null
+  T* dresidual = nullptr;  ///< may be null
   std::int64_t dx_stride = 0;  ///< from row to row
   bool into = false;           ///< whether dx is added to what is there
-  float* piece = nullptr;      ///< may be null: the last `piece_channels` of the sum's
+  T* piece = nullptr;          ///< may be null: the last `piece_channels` of the sum's
   std::int64_t piece_channels = 0;
   bool aligned = false;
 };
@@ -34,18 +37,19 @@ struct NormGradRow {
   FloatVector<kVector> x, dz;
 
   NormGradRow() = default;
-  __device__ NormGradRow(const NormGrad& g, const ColumnTiles& t, const ColumnCell<kVector>& cell,
+  template <class T>
+  __device__ NormGradRow(const NormGrad<T>& g, const ColumnTiles& t, const ColumnCell<kVector>& cell,
                          std::int64_t r, bool kept)
-      : x(load_vector<kVector>(g.x + r * g.x_stride + cell.column, g.aligned)) {
+      : x(load_floats<kVector>(g.x + r * g.x_stride + cell.column, g.aligned)) {
     const std::int64_t at = r * t.columns + cell.column;
-    dz = load_vector<kVector>((kept ? g.dresidual : g.dy) + at, g.aligned);
+    dz = load_floats<kVector>((kept ? g.dresidual : g.dy) + at, g.aligned);
     if (kept) return;
     if (g.summand != nullptr) {
-      const auto more = load_vector<kVector>(g.summand + at, g.aligned);
+      const auto more = load_floats<kVector>(g.summand + at, g.aligned);
       for (int v = 0; v < kVector; ++v) dz[v] += more[v];
     }
     if (g.y == nullptr) return;
-    const auto sign = load_vector<kVector>(g.y + at, g.aligned);
+    const auto sign = load_floats<kVector>(g.y + at, g.aligned);
     for (int v = 0; v < kVector; ++v) {
       if (!(sign[v] > 0)) dz[v] = 0;
     }
@@ -54,8 +58,8 @@ struct NormGradRow {
 
 /// Sums of dz * x_hat and dz over the block's rows; writes the residual's
 /// gradient.
-template <int kVector>
-__device__ void gradient_sums_of_block(const NormGrad& g, const ColumnTiles& t,
+template <int kVector, class T>
+__device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& t,
                                        const ColumnCell<kVector>& cell,
                                        FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta) {
   using Row = NormGradRow<kVector>;
@@ -70,7 +74,7 @@ __device__ void gradient_sums_of_block(const NormGrad& g, const ColumnTiles& t,
   const auto load = [&](std::int64_t r) { return Row(g, t, cell, r, false); };
   cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
     if (g.dresidual != nullptr) {
-      store_vector(g.dresidual + r * t.columns + cell.column, row.dz, g.aligned);
+      store_floats(g.dresidual + r * t.columns + cell.column, row.dz, g.aligned);
     }
     for (int v = 0; v < kVector; ++v) {
       dgamma[v] += row.dz[v] * ((row.x[v] - mean[v]) * inv_std[v]);
@@ -80,8 +84,8 @@ __device__ void gradient_sums_of_block(const NormGrad& g, const ColumnTiles& t,
   add_over_rows<kVector>(t.lanes, dgamma, dbeta);
 }
 
-template <int kVector>
-__device__ void write_dx(const NormGrad& g, const ColumnTiles& t, const ColumnCell<kVector>& cell,
+template <int kVector, class T>
+__device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t, const ColumnCell<kVector>& cell,
                          const FloatVector<kVector>& dgamma, const FloatVector<kVector>& dbeta) {
   if (!cell.inside) return;
   struct Row {
@@ -93,12 +97,13 @@ __device__ void write_dx(const NormGrad& g, const ColumnTiles& t, const ColumnCe
   const auto inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
   auto factor = load_vector<kVector>(g.gamma + cell.column, g.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
-  const bool kept = g.dresidual != nullptr;  // dz itself
+  // dz itself, unless it was rounded.
+  const bool kept = std::is_same_v<T, float> && g.dresidual != nullptr;
   const std::int64_t piece_begin = t.columns - g.piece_channels;
   const bool in_piece = g.piece != nullptr && cell.column >= piece_begin;
   const auto load = [&](std::int64_t r) {
     Row row{NormGradRow<kVector>(g, t, cell, r, kept), {}};
-    if (g.into) row.sum = load_vector<kVector>(g.dx + r * g.dx_stride + cell.column, g.aligned);
+    if (g.into) row.sum = load_floats<kVector>(g.dx + r * g.dx_stride + cell.column, g.aligned);
     return row;
   };
   cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
@@ -109,16 +114,16 @@ __device__ void write_dx(const NormGrad& g, const ColumnTiles& t, const ColumnCe
       dx[v] = __fmul_rn(factor[v], row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
       if (g.into) dx[v] += row.sum[v];
     }
-    store_vector(g.dx + r * g.dx_stride + cell.column, dx, g.aligned);
+    store_floats(g.dx + r * g.dx_stride + cell.column, dx, g.aligned);
     if (in_piece) {
-      store_vector(g.piece + r * g.piece_channels + cell.column - piece_begin, dx, g.aligned);
+      store_floats(g.piece + r * g.piece_channels + cell.column - piece_begin, dx, g.aligned);
     }
   });
 }
 
 /// Adds the sums of the chunks for the block's channels, in every thread.
-template <int kVector>
-__device__ void merge_gradient_sums(const NormGrad& g, const ColumnTiles& t,
+template <int kVector, class T>
+__device__ void merge_gradient_sums(const NormGrad<T>& g, const ColumnTiles& t,
                                     const ColumnCell<kVector>& cell, const Partials& p,
                                     FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta) {
   dgamma = {};
@@ -135,9 +140,9 @@ __device__ void merge_gradient_sums(const NormGrad& g, const ColumnTiles& t,
 }
 
 /// dgamma and dbeta, and, kWhole, dx too.
-template <int kVector, bool kWhole>
+template <int kVector, bool kWhole, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
-    norm_gradient_kernel(NormGrad g, ColumnTiles t, Partials p) {
+    norm_gradient_kernel(NormGrad<T> g, ColumnTiles t, Partials p) {
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
@@ -160,8 +165,8 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   }
 }
 
-template <int kVector>
-__global__ void norm_gradient_dx(NormGrad g, ColumnTiles t) {
+template <int kVector, class T>
+__global__ void norm_gradient_dx(NormGrad<T> g, ColumnTiles t) {
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
   const auto dgamma = load_vector<kVector>(g.dgamma + cell.column, g.aligned);

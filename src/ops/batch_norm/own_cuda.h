@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "backend/cuda/kernel.h"
 
 namespace linnet::cuda {
 
-/// Returns Linnet's own kernels of a batch_norm and a batch_norm_grad, which take every operand:
-/// what cuDNN's are measured against.
-Kernel own_batch_norm(const NodeView& node, const Context& context);
-Kernel own_batch_norm_gradient(const NodeView& node, const Context& context);
+/// Returns Linnet's own kernels of a batch_norm and a batch_norm_grad, which cuDNN's are measured
+/// against. Null where activations are not stored alike.
+std::optional<Kernel> own_batch_norm(const NodeView& node, const Context& context);
+std::optional<Kernel> own_batch_norm_gradient(const NodeView& node, const Context& context);
 
 /// Images of 32 MiB: from here on cuDNN's batch norms are asked for. A plan is compiled for up to a
 /// second at every start, which smaller ones, of a few microseconds a step, would hardly win back.

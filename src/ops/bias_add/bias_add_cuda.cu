@@ -16,19 +16,23 @@ std::int64_t rows_of(const NodeView& node, std::int64_t channels) {
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   const std::int64_t channels = node.in(BiasAddOp::In::b)[0];
-  return zip_rows("bias_add", rows_of(node, channels), channels, AddBias{});
+  return with_stored(node, {kFirst}, {kFirst}, [&]<class T>() {
+    return zip_rows<T>("bias_add", rows_of(node, channels), channels, AddBias{});
+  });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   const std::int64_t channels = node.out(BiasGradOp::Out::db)[0];
-  return column_sum_of_input("bias_grad", rows_of(node, channels), channels);
+  return with_stored(node, {kFirst}, {}, [&]<class T>() {
+    return column_sum_of_input<T>("bias_grad", rows_of(node, channels), channels);
+  });
 }
 
 }  // namespace
 
 void register_bias_add(Registry& registry) {
-  registry.add(BiasAddOp::kName, prepare_forward);
-  registry.add(BiasGradOp::kName, prepare_gradient);
+  registry.add(BiasAddOp::kName, prepare_forward, Stores::bf16);
+  registry.add(BiasGradOp::kName, prepare_gradient, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

@@ -15,18 +15,20 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     sizes.push_back(axis_view(node.in(i), axis).row());
   }
-  return Kernel{.enqueue = [=](const Args& args) {
-    std::vector<RowsCopy> copies;
-    float* to = args.out(Out::y);
-    for (std::size_t i = 0; i < sizes.size(); to += sizes[i++]) {
-      if (sizes[i] > 0) copies.push_back({args.in(i), to, sizes[i], y.row(), sizes[i]});
-    }
-    copy_rows(args.stream, "concat", y.outer, copies);
-  }};
+  return with_one_type(node, [&]<class T>() {
+    return Kernel{.enqueue = [=](const Args& args) {
+      std::vector<RowsCopy<T>> copies;
+      T* to = args.out<T>(Out::y);
+      for (std::size_t i = 0; i < sizes.size(); to += sizes[i++]) {
+        if (sizes[i] > 0) copies.push_back({args.in<T>(i), to, sizes[i], y.row(), sizes[i]});
+      }
+      copy_rows(args.stream, "concat", y.outer, copies);
+    }};
+  });
 }
 
 }  // namespace
 
-void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare); }
+void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare, Stores::bf16); }
 
 }  // namespace linnet::cuda

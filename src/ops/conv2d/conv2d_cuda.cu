@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linnet's own convolutions: strict fp32, every shape. cuDNN's engine is asked before them.
+#include "backend/cuda/bf16_operands.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul.cuh"
 #include "ops/conv2d/direct_cuda.cuh"
@@ -309,7 +310,7 @@ ConvTail no_tail(const Args&) { return {}; }
 
 // ---- which
 
-std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context&) {
+std::optional<Kernel> grad_input(const NodeView& node, const Context&) {
   using In = Conv2dGradInputOp::In;
   const ConvShape s =
       static_cast<const Conv2dGradInputOp&>(node.op).shape(node.in(In::dz), node.in(In::w));
@@ -321,7 +322,7 @@ std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context&) {
   return depthwise(s) && direct_forward(s) ? grad_input_depthwise(s) : grad_input_product(s);
 }
 
-std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context&) {
+std::optional<Kernel> grad_weight(const NodeView& node, const Context&) {
   using In = Conv2dGradWeightOp::In;
   const ConvShape s =
       static_cast<const Conv2dGradWeightOp&>(node.op).shape(node.in(In::x), node.in(In::dz));
@@ -332,6 +333,11 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context&) 
   }
   if (!direct_grad_weight(s)) return grad_weight_product(s);
   return depthwise(s) ? grad_weight_direct<true>(s) : grad_weight_direct<false>(s);
+}
+
+template <Prepare own>
+std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
+  return through_f32(node, context, own);
 }
 
 }  // namespace
@@ -353,9 +359,9 @@ std::optional<Kernel> own_conv2d(const NodeView& node, const Context& /*context*
 }
 
 void register_conv2d(Registry& registry) {
-  registry.add(Conv2dOp::kName, own_conv2d);
-  registry.add(Conv2dGradInputOp::kName, prepare_grad_input);
-  registry.add(Conv2dGradWeightOp::kName, prepare_grad_weight);
+  registry.add(Conv2dOp::kName, prepare<own_conv2d>, Stores::bf16);
+  registry.add(Conv2dGradInputOp::kName, prepare<grad_input>, Stores::bf16);
+  registry.add(Conv2dGradWeightOp::kName, prepare<grad_weight>, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

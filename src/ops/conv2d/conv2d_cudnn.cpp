@@ -3,9 +3,10 @@
 // the plain one and a kernel after it.
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "backend/cuda/bf16_operands.h"
 #include "backend/cuda/cudnn.h"
-#include "backend/cuda/cudnn_widen.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/workspace.h"
 #include "base/check.h"
@@ -80,12 +81,6 @@ bool asked(const ConvShape& s, const Context& context) {
   return context.options.cudnn && context.cudnn != nullptr && s.n > 0 && !for_own_kernels(s);
 }
 
-void enqueue_tail(const Args& args, const ConvShape& s, const Conv2dAttrs& attrs) {
-  if (!attrs.bias && attrs.activation == Activation::none) return;
-  enqueue_bias_activation(args.stream, args.out(Conv2dOp::Out::y), s.n * s.out_pixels(), s.co,
-                          attrs.bias ? args.in(Conv2dOp::In::b) : nullptr, attrs.activation);
-}
-
 /// Returns a plan on the first `inputs` operands as they are; `tail` is what the plan leaves out.
 template <class F>
 Kernel direct(const PlanPtr& plan, std::size_t inputs, F tail) {
@@ -101,63 +96,129 @@ Kernel direct(const PlanPtr& plan, std::size_t inputs, F tail) {
           .engine = plan->engine()};
 }
 
-/// Holds what the bfloat16 copies of two operands and the result take in the workspace, the plan's
-/// own workspace after them.
-struct Bf16Layout {
-  explicit Bf16Layout(const CudnnConvolution& conv) {
-    const std::vector<std::size_t> bytes = conv.operand_bytes();
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      elements[i] = static_cast<std::int64_t>(bytes.at(i) / 2);
-      starts[i] = end;
-      end += library_padded(bytes[i]);
-    }
-  }
-  std::array<std::int64_t, 3> elements{};
-  std::array<std::size_t, 3> starts{};
-  std::size_t end = 0;
+/// The tail of a forward convolution that the plan leaves out; nothing for gradients.
+struct ConvTail {
+  bool bias = false;
+  Activation activation = Activation::none;
+
+  bool is_empty() const { return !bias && activation == Activation::none; }
+  const float* b(const Args& args) const { return bias ? args.in(Conv2dOp::In::b) : nullptr; }
 };
 
-/// Both inputs rounded to bfloat16, the plan, and its result widened; then `tail`.
-template <class F>
-Kernel through_bf16(const PlanPtr& plan, const CudnnConvolution& conv, F tail) {
-  const Bf16Layout layout(conv);
-  return {.enqueue =
-              [plan, layout, tail](const Args& args) {
-                const auto copy = [&](std::size_t i) {
-                  const std::int64_t n = layout.elements[i];
-                  return Bf16Copy{.from = args.in(i),
-                                  .to = args.workspace + layout.starts[i],
-                                  .rows = 1,
-                                  .columns = n,
-                                  .stride = (n + 3) / 4 * 4};
-                };
-                enqueue_bf16_copies(args.stream, copy(0), copy(1));
-                std::array<void*, 3> operands{};
-                for (std::size_t i = 0; i < operands.size(); ++i) {
-                  operands[i] = args.workspace + layout.starts[i];
-                }
-                plan->execute(args.stream, operands, args.workspace + layout.end);
-                enqueue_widening(args.stream, operands[2], args.out(kFirst), layout.elements[2]);
-                tail(args);
-              },
-          .workspace_bytes = layout.end + plan->workspace_bytes(),
-          .engine = plan->engine() + ", bf16"};
+void enqueue_tail(const Args& args, const ConvShape& s, const ConvTail& tail) {
+  if (tail.is_empty()) return;
+  float* y = args.out(Conv2dOp::Out::y);
+  enqueue_result(args.stream, {.x = y,
+                               .x_stride = s.co,
+                               .y = y,
+                               .rows = s.n * s.out_pixels(),
+                               .columns = s.co,
+                               .b = tail.b(args),
+                               .activation = tail.activation});
 }
 
-void no_tail(const Args& /*args*/) {}
+// ---- in bfloat16
+
+/// Images and weights as matrices, with their padding to multiples of 8 channels.
+Bf16Operand matrix(std::int64_t lines, std::int64_t channels, std::int64_t padded) {
+  return {DType::f32, lines, channels, lines, padded};
+}
+Bf16Operand weights(const CudnnConvolution& conv, const CudnnConvolution& padded) {
+  const std::int64_t taps = conv.kh * conv.kw;
+  return {DType::f32, conv.co * taps, conv.c / conv.groups, padded.co * taps,
+          padded.c / padded.groups};
+}
+
+/// Both operands and the result of a convolution.
+std::array<Bf16Operand, 3> operands_of(const CudnnConvolution& conv,
+                                       const CudnnConvolution& padded) {
+  const Bf16Operand in = matrix(conv.n * conv.h * conv.w, conv.c, padded.c);
+  const Bf16Operand out = matrix(conv.n * conv.oh * conv.ow, conv.co, padded.co);
+  const Bf16Operand w = weights(conv, padded);
+  switch (conv.direction) {
+    case Direction::forward: break;
+    case Direction::grad_input: return {out, w, in};
+    case Direction::grad_weight: return {in, out, w};
+  }
+  return {in, w, out};
+}
+
+/// Returns a plan with the bias and the activation in it, where cuDNN has a good one.
+PlanPtr fused_plan(const Context& context, CudnnConvolution conv, const ConvTail& tail) {
+  conv.bias = tail.bias;
+  conv.tail = tail_of(tail.activation);
+  PlanPtr plan = context.cudnn->plan(conv, context.tuning);
+  // For other activations there may be no more than cuDNN's generic, slow engine.
+  const bool usual = conv.tail == Tail::none || conv.tail == Tail::relu;
+  return plan && (usual || plan->tensor_cores()) ? plan : nullptr;
+}
+
+/// Operands in bfloat16, in the workspace where they are not stored so or have to be padded; then
+/// `tail`. The plan's result goes there too unless it is the node's. Null where cuDNN has no engine.
+std::optional<Kernel> in_bf16(const NodeView& node, const Context& context, CudnnConvolution conv,
+                              const ConvTail& tail) {
+  if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;
+  CudnnConvolution padded = conv;
+  if (conv.groups == 1) {
+    padded.c = padded_to_eight(conv.c);
+    padded.co = padded_to_eight(conv.co);
+  }
+  auto [first, second, result] = operands_of(conv, padded);
+  first.type = node.inputs[kFirst].dtype;
+  second.type = node.inputs[kSecond].dtype;
+  const DType y_type = node.outputs[kFirst].dtype;
+  PlanPtr plan;
+  padded.f32_result = y_type == DType::f32;
+  if (!tail.is_empty() && !result.is_padded()) plan = fused_plan(context, padded, tail);
+  const bool fused = plan != nullptr;
+  if (!fused) {
+    padded.f32_result = padded.f32_result || !tail.is_empty();
+    plan = context.cudnn->plan(padded, context.tuning);
+    if (!plan && std::exchange(padded.f32_result, false)) {
+      plan = context.cudnn->plan(padded, context.tuning);
+    }
+  }
+  if (!plan) return std::nullopt;
+  const bool as_it_is = !result.is_padded() && (fused || tail.is_empty());
+  result.type = padded.f32_result ? DType::f32 : DType::bf16;
+  const bool there = as_it_is && result.type == y_type;
+  const Bf16Operands operands(first, second);
+  const std::size_t plan_at =
+      operands.bytes() + (there ? 0 : library_padded(padded.operand_bytes().back()));
+  const auto enqueue = [=](const Args& args) {
+    const auto [a, b] = operands.enqueue(args, args.workspace);
+    void* const y = there ? args.outputs[kFirst] : args.workspace + operands.bytes();
+    std::array<void*, 4> all{a, b, y};
+    if (fused && tail.bias) all = {a, b, args.inputs[Conv2dOp::In::b], y};
+    plan->execute(args.stream, std::span(all).first(fused && tail.bias ? 4 : 3),
+                  args.workspace + plan_at);
+    if (there) return;
+    enqueue_result(args.stream, {.x = y,
+                                 .x_type = result.type,
+                                 .x_stride = result.padded_columns,
+                                 .y = args.outputs[kFirst],
+                                 .y_type = y_type,
+                                 .rows = result.rows,
+                                 .columns = result.columns,
+                                 .b = fused ? nullptr : tail.b(args),
+                                 .activation = fused ? Activation::none : tail.activation});
+  };
+  return Kernel{.enqueue = enqueue,
+                .workspace_bytes = plan_at + plan->workspace_bytes(),
+                .engine = plan->engine() + ", bf16"};
+}
 
 /// Null where cuDNN has no engine. A device without bfloat16 computes in f32.
-template <class F>
-std::optional<Kernel> plain(CudnnConvolution conv, const Context& context, F tail) {
+std::optional<Kernel> plain(const NodeView& node, const Context& context, CudnnConvolution conv,
+                            const ConvShape& s, const ConvTail& tail = {}) {
   if (conv.math == CudnnMath::bf16) {
-    if (const PlanPtr plan = context.cudnn->plan(conv, context.tuning)) {
-      return through_bf16(plan, conv, tail);
-    }
+    if (std::optional<Kernel> kernel = in_bf16(node, context, conv, tail)) return kernel;
+    if (stores_bf16(node)) return std::nullopt;
     conv.math = CudnnMath::tf32;
   }
   const PlanPtr plan = context.cudnn->plan(conv, context.tuning);
   if (!plan) return std::nullopt;
-  return direct(plan, 2, tail);
+  return direct(plan, 2, [=](const Args& args) { enqueue_tail(args, s, tail); });
 }
 
 std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& context) {
@@ -165,7 +226,7 @@ std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& co
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
   if (!asked(s, context)) return std::nullopt;
-  return plain(convolution(Direction::grad_input, s, math_of(context)), context, no_tail);
+  return plain(node, context, convolution(Direction::grad_input, s, math_of(context)), s);
 }
 
 std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& context) {
@@ -173,7 +234,7 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
   if (!asked(s, context)) return std::nullopt;
-  return plain(convolution(Direction::grad_weight, s, math_of(context)), context, no_tail);
+  return plain(node, context, convolution(Direction::grad_weight, s, math_of(context)), s);
 }
 
 }  // namespace
@@ -184,18 +245,14 @@ std::optional<Kernel> cudnn_conv2d(const NodeView& node, const Context& context)
   const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   if (!asked(s, context)) return std::nullopt;
   CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
-  const bool tail = attrs.bias || attrs.activation != Activation::none;
-  if (!tail) return plain(conv, context, no_tail);
+  const ConvTail tail{.bias = attrs.bias, .activation = attrs.activation};
+  if (tail.is_empty()) return plain(node, context, conv, s);
   if (conv.math != CudnnMath::bf16) {
-    CudnnConvolution fused = conv;
-    fused.bias = attrs.bias;
-    fused.tail = tail_of(attrs.activation);
-    const PlanPtr plan = context.cudnn->plan(fused, context.tuning);
-    // For other activations there may be no more than cuDNN's generic, slow engine.
-    const bool usual = fused.tail == Tail::none || fused.tail == Tail::relu;
-    if (plan && (usual || plan->tensor_cores())) return direct(plan, attrs.bias ? 3 : 2, no_tail);
+    if (const PlanPtr plan = fused_plan(context, conv, tail)) {
+      return direct(plan, attrs.bias ? 3 : 2, [](const Args& /*args*/) {});
+    }
   }
-  return plain(conv, context, [s, attrs](const Args& args) { enqueue_tail(args, s, attrs); });
+  return plain(node, context, conv, s, tail);
 }
 
 std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context& context,
@@ -211,13 +268,13 @@ std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context&
   conv.tail = tail_of(activation);
   const PlanPtr plan = context.cudnn->plan(conv, context.tuning);
   if (!plan) return std::nullopt;
-  return direct(plan, attrs.bias ? 4 : 3, no_tail);
+  return direct(plan, attrs.bias ? 4 : 3, [](const Args& /*args*/) {});
 }
 
 void register_conv2d_cudnn(Registry& registry) {
-  registry.add_library(Conv2dOp::kName, "cudnn", cudnn_conv2d);
-  registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input);
-  registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight);
+  registry.add_library(Conv2dOp::kName, "cudnn", cudnn_conv2d, Stores::bf16);
+  registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input, Stores::bf16);
+  registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

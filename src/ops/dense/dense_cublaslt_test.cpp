@@ -2,10 +2,10 @@
 // Dense layers by cuBLASLt, on the simulated library; what it leaves goes to Linnet's own kernels.
 #include <gtest/gtest.h>
 
-#include "backend/cuda/bf16.cuh"
 #include "backend/cuda/cublaslt.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul_testing.h"
+#include "backend/cuda/vectors.cuh"
 #include "runtime/tuning_cache.h"
 #include "ops/dense/dense.h"
 
@@ -111,7 +111,7 @@ TEST_F(DenseCublasLt, BothGradients) {
 TEST_F(DenseCublasLt, Bf16RoundsTheOperandsAlone) {
   context_.precision = Precision::bf16;
   const auto rounded = [](std::vector<float> values) {
-    for (float& value : values) value = from_bf16(to_bf16(value));
+    for (float& value : values) value = to_float(to_bf16(value));
     return values;
   };
   // From rounded operands the product is as exact as in fp32.
@@ -185,16 +185,16 @@ TEST_F(DenseCublasLt, MeasuredChoicesAreKept) {
 }
 
 TEST(Bf16, RoundsToNearestEven) {
-  EXPECT_EQ(to_bf16(1.0F), 0x3F80);
-  EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3F808000U)), 0x3F80);  // a tie goes to the even one
-  EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3F818000U)), 0x3F82);
-  EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3F808001U)), 0x3F81);
-  EXPECT_EQ(to_bf16(-0.0F), 0x8000);
-  EXPECT_EQ(to_bf16(std::numeric_limits<float>::max()), 0x7F80);  // infinity
-  EXPECT_EQ(to_bf16(-std::numeric_limits<float>::infinity()), 0xFF80);
+  EXPECT_EQ(to_bf16(1.0F).bits, 0x3F80);
+  EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3F808000U)).bits, 0x3F80);  // a tie goes to the even one
+  EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3F818000U)).bits, 0x3F82);
+  EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3F808001U)).bits, 0x3F81);
+  EXPECT_EQ(to_bf16(-0.0F).bits, 0x8000);
+  EXPECT_EQ(to_bf16(std::numeric_limits<float>::max()).bits, 0x7F80);  // infinity
+  EXPECT_EQ(to_bf16(-std::numeric_limits<float>::infinity()).bits, 0xFF80);
   // All of this NaN's mantissa is in the half that is dropped.
-  EXPECT_TRUE(std::isnan(from_bf16(to_bf16(std::bit_cast<float>(0x7F800001U)))));
-  EXPECT_TRUE(std::isnan(from_bf16(to_bf16(std::bit_cast<float>(0xFFFFFFFFU)))));
+  EXPECT_TRUE(std::isnan(to_float(to_bf16(std::bit_cast<float>(0x7F800001U)))));
+  EXPECT_TRUE(std::isnan(to_float(to_bf16(std::bit_cast<float>(0xFFFFFFFFU)))));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/bf16.cuh"
+#include "backend/cuda/bf16_operands.h"
 #include "backend/cuda/kernel.h"
 #include "ops/dense/bias_activation_cuda.cuh"
 #include "ops/dense/passes_cuda.h"
@@ -25,7 +25,7 @@ Kernel plain_product(const MatrixProduct& product) {
           .engine = plan.engine};
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> forward(const NodeView& node, const Context& /*context*/) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;
   const DenseAttrs attrs = node.attrs<DenseOp>();
@@ -47,62 +47,58 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
                 .engine = plan.engine};
 }
 
-std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> grad_input(const NodeView& node, const Context& /*context*/) {
   return plain_product(dense_grad_input_product(node));
 }
 
-std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> grad_weight(const NodeView& node, const Context& /*context*/) {
   return plain_product(dense_grad_weight_product(node));
 }
 
-__global__ void bias_activation_kernel(float* y, std::int64_t count, std::int64_t columns,
-                                       BiasAndActivation epilogue) {
-  for (std::int64_t i = first_item(); i < count; i += grid_stride()) {
-    y[i] = epilogue(y[i], 0, i % columns);
+template <Prepare own>
+std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
+  return through_f32(node, context, own);
+}
+
+template <int kVector, class X, class Y>
+__global__ void result_kernel(ProductResult r, bool aligned, BiasAndActivation epilogue) {
+  const auto* x = static_cast<const X*>(r.x);
+  auto* y = static_cast<Y*>(r.y);
+  const std::int64_t across = r.columns / kVector;
+  for (std::int64_t i = first_item(); i < r.rows * across; i += grid_stride()) {
+    const std::int64_t row = i / across;
+    const std::int64_t column = (i - row * across) * kVector;
+    auto some = load_floats<kVector>(x + row * r.x_stride + column, aligned);
+    for (int v = 0; v < kVector; ++v) some[v] = epilogue(some[v], row, column + v);
+    store_floats(y + row * r.columns + column, some, aligned);
   }
 }
 
-/// Both operands of a product.
-__global__ void round_to_bf16_kernel(Bf16Rounding first, Bf16Rounding second) {
-  const std::int64_t first_items = first.rows * (first.stride / 4);
-  const std::int64_t items = first_items + second.rows * (second.stride / 4);
-  for (std::int64_t i = first_item(); i < items; i += grid_stride()) {
-    if (i < first_items) {
-      round_four(first, i);
-    } else {
-      round_four(second, i - first_items);
-    }
-  }
-}
-
-Bf16Rounding rounding(const Bf16Copy& copy) {
-  return {.from = copy.from,
-          .to = static_cast<std::uint16_t*>(copy.to),
-          .rows = copy.rows,
-          .columns = copy.columns,
-          .stride = copy.stride};
+template <class X, class Y>
+void launch_result(const Queue& stream, const ProductResult& r) {
+  const int vector = (r.columns | r.x_stride) % 4 == 0 ? 4 : 1;
+  launch(stream, "product_result", for_items(r.rows * r.columns / vector),
+         vector == 4 ? result_kernel<4, X, Y> : result_kernel<1, X, Y>, r,
+         vector_aligned(static_cast<const X*>(r.x), static_cast<const Y*>(r.y)),
+         BiasAndActivation{.bias = r.b, .activation = r.activation});
 }
 
 }  // namespace
 
-void enqueue_bias_activation(const Queue& stream, float* y, std::int64_t rows, std::int64_t columns,
-                             const float* b, Activation activation) {
-  if (rows * columns == 0) return;
-  launch(stream, "bias_activation", for_items(rows * columns), bias_activation_kernel, y,
-         rows * columns, columns, BiasAndActivation{.bias = b, .activation = activation});
-}
-
-void enqueue_bf16_copies(const Queue& stream, const Bf16Copy& first, const Bf16Copy& second) {
-  const std::int64_t fours = (first.rows * first.stride + second.rows * second.stride) / 4;
-  if (fours == 0) return;
-  launch(stream, "round_to_bf16", for_items(fours), round_to_bf16_kernel, rounding(first),
-         rounding(second));
+void enqueue_result(const Queue& stream, const ProductResult& r) {
+  if (r.rows * r.columns == 0) return;
+  const bool stored = r.y_type == DType::bf16;
+  if (r.x_type == DType::bf16) {
+    stored ? launch_result<Bf16, Bf16>(stream, r) : launch_result<Bf16, float>(stream, r);
+  } else {
+    stored ? launch_result<float, Bf16>(stream, r) : launch_result<float, float>(stream, r);
+  }
 }
 
 void register_dense(Registry& registry) {
-  registry.add(DenseOp::kName, prepare_forward);
-  registry.add(DenseGradInputOp::kName, prepare_grad_input);
-  registry.add(DenseGradWeightOp::kName, prepare_grad_weight);
+  registry.add(DenseOp::kName, prepare<forward>, Stores::bf16);
+  registry.add(DenseGradInputOp::kName, prepare<grad_input>, Stores::bf16);
+  registry.add(DenseGradWeightOp::kName, prepare<grad_weight>, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

@@ -4,27 +4,26 @@
 #include <cstdint>
 
 #include "backend/cuda/queue.h"
+#include "graph/value.h"
 #include "ops/activation/activation.h"
 
 namespace linnet::cuda {
 
-// Kernels before and after a library's product, for host code that no nvcc compiles.
+// The kernel after a library's product, for host code that no nvcc compiles.
 
-/// Computes y = f(y + b) in place: y (rows, columns) without gaps, b (columns) or null.
-void enqueue_bias_activation(const Queue& stream, float* y, std::int64_t rows, std::int64_t columns,
-                             const float* b, Activation activation);
-
-/// An f32 matrix without gaps, and where it goes as bf16, with rows of `stride` elements (a
-/// multiple of 4), the gaps filled with zeros. `to` is 8-byte aligned.
-struct Bf16Copy {
-  const float* from = nullptr;
-  void* to = nullptr;
+/// What becomes of a product x: y = f(x + b). Both are (rows, columns), f32 or bf16; y has no gaps
+/// and may be x.
+struct ProductResult {
+  const void* x = nullptr;
+  DType x_type = DType::f32;
+  std::int64_t x_stride = 0;  ///< from row to row
+  void* y = nullptr;
+  DType y_type = DType::f32;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t stride = 0;
+  const float* b = nullptr;  ///< (columns), or none
+  Activation activation = Activation::none;
 };
-
-/// Rounds both to the nearest, ties to even, in one launch.
-void enqueue_bf16_copies(const Queue& stream, const Bf16Copy& first, const Bf16Copy& second);
+void enqueue_result(const Queue& stream, const ProductResult& result);
 
 }  // namespace linnet::cuda

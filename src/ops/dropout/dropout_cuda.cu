@@ -9,8 +9,9 @@ namespace {
 
 /// A thread takes the four elements of one call of the generator, or those of them that lie
 /// in x: x may begin within a block of the mask. `row`: elements of a sample.
+template <class T>
 __global__ void dropout_kernel(DropoutAttrs attrs, const StepInfo* step, std::int64_t elements,
-                               std::int64_t row, bool aligned, const float* x, float* y) {
+                               std::int64_t row, bool aligned, const T* x, T* y) {
   __shared__ DropoutMask mask;
   if (threadIdx.x == 0) mask = dropout_mask(attrs, *step);
   __syncthreads();
@@ -21,12 +22,13 @@ __global__ void dropout_kernel(DropoutAttrs attrs, const StepInfo* step, std::in
     const auto factors = mask(first / 4 + static_cast<std::uint64_t>(block));
     const std::int64_t begin = 4 * block - before;
     if (begin >= 0 && begin + 4 <= elements) {
-      FloatVector<4> four = load_vector<4>(x + begin, aligned);
+      FloatVector<4> four = load_floats<4>(x + begin, aligned);
       for (int v = 0; v < 4; ++v) four[v] = drop(four[v], factors[static_cast<std::size_t>(v)]);
-      store_vector(y + begin, four, aligned);
+      store_floats(y + begin, four, aligned);
     } else {
       for (std::int64_t v = begin < 0 ? -begin : 0; v < 4 && begin + v < elements; ++v) {
-        y[begin + v] = drop(x[begin + v], factors[static_cast<std::size_t>(v)]);
+        const float value = to_float(x[begin + v]);
+        y[begin + v] = stored_as<T>(drop(value, factors[static_cast<std::size_t>(v)]));
       }
     }
   }
@@ -38,16 +40,19 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   const DropoutAttrs attrs = node.attrs<DropoutOp>();
   const std::int64_t elements = node.in(In::x).elements();
   const std::int64_t row = node.in(In::x).rank() > 0 ? node.in(In::x).sample().elements() : 0;
-  return Kernel{.enqueue = [=](const Args& args) {
-    if (elements == 0) return;
-    launch(args.stream, "dropout", for_items((elements + 3) / 4), dropout_kernel, attrs, args.step,
-           elements, row, vector_aligned(args.in(In::x), args.out(Out::y)), args.in(In::x),
-           args.out(Out::y));
-  }};
+  return with_one_type(node, [&]<class T>() {
+    return Kernel{.enqueue = [=](const Args& args) {
+      if (elements == 0) return;
+      const T* x = args.in<T>(In::x);
+      T* y = args.out<T>(Out::y);
+      launch(args.stream, "dropout", for_items((elements + 3) / 4), dropout_kernel<T>, attrs,
+             args.step, elements, row, vector_aligned(x, y), x, y);
+    }};
+  });
 }
 
 }  // namespace
 
-void register_dropout(Registry& registry) { registry.add(DropoutOp::kName, prepare); }
+void register_dropout(Registry& registry) { registry.add(DropoutOp::kName, prepare, Stores::bf16); }
 
 }  // namespace linnet::cuda

@@ -41,8 +41,8 @@ __global__ void gather_records(const StepInfo* step, bool shuffle, Scaling scali
     const Vector<From, kWidth> x = from[i];
     Vector<To, kWidth> y;
     for (int k = 0; k < kWidth; ++k) {
-      if constexpr (std::is_same_v<To, float>) {
-        y[k] = static_cast<float>(x[k]) * scaling.scale + scaling.shift;
+      if constexpr (!std::is_same_v<To, std::int32_t>) {
+        y[k] = stored_as<To>(static_cast<float>(x[k]) * scaling.scale + scaling.shift);
       } else {
         y[k] = x[k];
       }
@@ -84,13 +84,20 @@ Kernel gather(const GatherBatchAttrs& attrs, std::int64_t record_size) {
   }};
 }
 
+template <class From>
+std::optional<Kernel> gather_as_stored(const NodeView& node, std::int64_t record_size) {
+  return with_element(node.outputs[kFirst].dtype, [&]<class To>() {
+    return gather<From, To>(node.attrs<GatherBatchOp>(), record_size);
+  });
+}
+
 std::optional<Kernel> prepare(const NodeView& node, const Context&) {
   using In = GatherBatchOp::In;
   const GatherBatchAttrs& attrs = node.attrs<GatherBatchOp>();
   const std::int64_t size = node.in(In::data).elements();
   switch (node.inputs[In::data].dtype) {
-    case DType::u8: return gather<std::uint8_t, float>(attrs, size);
-    case DType::f32: return gather<float, float>(attrs, size);
+    case DType::u8: return gather_as_stored<std::uint8_t>(node, size);
+    case DType::f32: return gather_as_stored<float>(node, size);
     case DType::i32: return gather<std::int32_t, std::int32_t>(attrs, size);
     default: return std::nullopt;
   }
@@ -98,6 +105,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context&) {
 
 }  // namespace
 
-void register_gather_batch(Registry& registry) { registry.add(GatherBatchOp::kName, prepare); }
+void register_gather_batch(Registry& registry) {
+  registry.add(GatherBatchOp::kName, prepare, Stores::bf16);
+}
 
 }  // namespace linnet::cuda

@@ -17,8 +17,10 @@ float factor_of(const Shape& images) { return 1.0F / static_cast<float>(images[1
 
 std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
   using In = GlobalAvgPoolOp::In;
-  return fold_of_input<fold::Sum>("global_avg_pool", groups_of(node.in(In::x)),
-                                  factor_of(node.in(In::x)));
+  return with_one_type(node, [&]<class T>() {
+    return fold_of_input<fold::Sum, T>("global_avg_pool", groups_of(node.in(In::x)),
+                                       factor_of(node.in(In::x)));
+  });
 }
 
 /// The largest pixel, the first of equal ones, whatever the order in which threads meet them.
@@ -65,12 +67,13 @@ std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context
   }};
 }
 
+template <class T>
 struct Share {
-  const float* dy;
+  const T* dy;
   float factor;
   template <class Index>
   __device__ float operator()(Index, Index output) const {
-    return factor * dy[output];
+    return factor * to_float(dy[output]);
   }
 };
 
@@ -80,10 +83,12 @@ std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& 
   const float factor = factor_of(node.out(Out::dx));
   const std::optional<Spread> spread = Spread::of(groups_of(node.out(Out::dx)));
   if (!spread) return std::nullopt;
-  return Kernel{.enqueue = [=](const Args& args) {
-    spread->launch(args.stream, "global_avg_pool_grad", Share{args.in(In::dy), factor},
-                   args.out(Out::dx));
-  }};
+  return with_one_type(node, [&]<class T>() {
+    return Kernel{.enqueue = [=](const Args& args) {
+      spread->launch(args.stream, "global_avg_pool_grad", Share<T>{args.in<T>(In::dy), factor},
+                     args.out<T>(Out::dx));
+    }};
+  });
 }
 
 struct ToWinner {
@@ -116,9 +121,9 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_global_pool(Registry& registry) {
-  registry.add(GlobalAvgPoolOp::kName, prepare_average);
+  registry.add(GlobalAvgPoolOp::kName, prepare_average, Stores::bf16);
   registry.add(GlobalMaxPoolOp::kName, prepare_max);
-  registry.add(GlobalAvgPoolGradOp::kName, prepare_average_grad);
+  registry.add(GlobalAvgPoolGradOp::kName, prepare_average_grad, Stores::bf16);
   registry.add(GlobalMaxPoolGradOp::kName, prepare_max_grad);
 }
 

@@ -45,14 +45,14 @@ constexpr Place<Int> place(Int item, Int height, Int width, Int channels) {
 
 /// Calls visit(pack of x, position) for the pixels of output `at`'s window inside the image, in
 /// order. kSize is the window's dimension where the compiler knows it: all loads go out at once.
-template <int kSize, int kWidth, class Int, class Visit>
-__device__ inline void for_window(const float* x, const Dims<Int>& s, const Place<Int>& at,
+template <int kSize, int kWidth, class Int, class T, class Visit>
+__device__ inline void for_window(const T* x, const Dims<Int>& s, const Place<Int>& at,
                                   Visit visit) {
   const Int top = at.row * s.stride_h - s.pad_top;
   const Int left = at.column * s.stride_w - s.pad_left;
   const auto pixel = [&](Int row, Int column) {
     const std::int64_t line = static_cast<std::int64_t>(at.n) * s.h + row;
-    return load_vector<kWidth>(x + ((line * s.w + column) * s.c + at.c) * kWidth);
+    return load_floats<kWidth>(x + ((line * s.w + column) * s.c + at.c) * kWidth);
   };
   if constexpr (kSize > 0) {
     for (int k = 0; k < kSize; ++k) {
@@ -74,26 +74,26 @@ __device__ inline void for_window(const float* x, const Dims<Int>& s, const Plac
 }
 
 /// `winner` is null where nothing reads it.
-template <class Winner, int kSize, int kWidth, class Int>
-__global__ void max_kernel(const float* x, float* y, Winner* winner, Dims<Int> s) {
+template <class T, class Winner, int kSize, int kWidth, class Int>
+__global__ void max_kernel(const T* x, T* y, Winner* winner, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
     const auto first =
         static_cast<int>(s.rows_of(at.row).skip * s.size_w + s.columns_of(at.column).skip);
-    Vector<float, kWidth> best;
+    FloatVector<kWidth> best;
     int position[kWidth];
     for (int c = 0; c < kWidth; ++c) {
       best[c] = -std::numeric_limits<float>::infinity();
       position[c] = first;
     }
-    for_window<kSize, kWidth>(x, s, at, [&](const Vector<float, kWidth>& pixel, int here) {
+    for_window<kSize, kWidth>(x, s, at, [&](const FloatVector<kWidth>& pixel, int here) {
       for (int c = 0; c < kWidth; ++c) {
         const bool better = wins(pixel[c], best[c]);
         best[c] = better ? pixel[c] : best[c];
         position[c] = better ? here : position[c];
       }
     });
-    store_vector(y + i * kWidth, best);
+    store_floats(y + i * kWidth, best);
     if (winner == nullptr) continue;
     Vector<Winner, kWidth> winners;
     for (int c = 0; c < kWidth; ++c) winners[c] = static_cast<Winner>(position[c]);
@@ -101,16 +101,16 @@ __global__ void max_kernel(const float* x, float* y, Winner* winner, Dims<Int> s
   }
 }
 
-template <int kSize, int kWidth, class Int>
-__global__ void average_kernel(const float* x, float* y, float factor, Dims<Int> s) {
+template <class T, int kSize, int kWidth, class Int>
+__global__ void average_kernel(const T* x, T* y, float factor, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
-    Vector<float, kWidth> sum{};
-    for_window<kSize, kWidth>(x, s, at, [&](const Vector<float, kWidth>& pixel, int) {
+    FloatVector<kWidth> sum{};
+    for_window<kSize, kWidth>(x, s, at, [&](const FloatVector<kWidth>& pixel, int) {
       for (int c = 0; c < kWidth; ++c) sum[c] += pixel[c];
     });
     for (int c = 0; c < kWidth; ++c) sum[c] *= factor;
-    store_vector(y + i * kWidth, sum);
+    store_floats(y + i * kWidth, sum);
   }
 }
 
@@ -131,32 +131,32 @@ __device__ inline void for_windows_over(const Dims<Int>& s, const Place<Int>& at
 
 /// Every pixel gathers from the windows over it, in order: no two threads write one
 /// element.
-template <class Winner, int kWidth, class Int>
-__global__ void max_grad_kernel(const float* dy, const Winner* winner, float* dx, Dims<Int> s) {
+template <class T, class Winner, int kWidth, class Int>
+__global__ void max_grad_kernel(const T* dy, const Winner* winner, T* dx, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.h, s.w, s.c);
-    Vector<float, kWidth> sum{};
+    FloatVector<kWidth> sum{};
     for_windows_over<kWidth>(s, at, [&](std::int64_t window, int position) {
       const Vector<Winner, kWidth> winners = load_vector<kWidth>(winner + window);
-      const Vector<float, kWidth> part = load_vector<kWidth>(dy + window);
+      const FloatVector<kWidth> part = load_floats<kWidth>(dy + window);
       for (int c = 0; c < kWidth; ++c) {
         sum[c] += static_cast<int>(winners[c]) == position ? part[c] : 0.0F;
       }
     });
-    store_vector(dx + i * kWidth, sum);
+    store_floats(dx + i * kWidth, sum);
   }
 }
 
-template <int kWidth, class Int>
-__global__ void average_grad_kernel(const float* dy, float* dx, float factor, Dims<Int> s) {
+template <class T, int kWidth, class Int>
+__global__ void average_grad_kernel(const T* dy, T* dx, float factor, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.h, s.w, s.c);
-    Vector<float, kWidth> sum{};
+    FloatVector<kWidth> sum{};
     for_windows_over<kWidth>(s, at, [&](std::int64_t window, int) {
-      const Vector<float, kWidth> part = load_vector<kWidth>(dy + window);
+      const FloatVector<kWidth> part = load_floats<kWidth>(dy + window);
       for (int c = 0; c < kWidth; ++c) sum[c] += factor * part[c];
     });
-    store_vector(dx + i * kWidth, sum);
+    store_floats(dx + i * kWidth, sum);
   }
 }
 
@@ -208,18 +208,18 @@ void with_size(const Pool2dAttrs& a, F f) {
   f(Constant<0>{});
 }
 
-template <class Winner>
+template <class T, class Winner>
 Kernel max_pool(const PoolShape& s, bool winner_read) {
   using In = MaxPool2dOp::In;
   using Out = MaxPool2dOp::Out;
   return {.enqueue = [=](const Args& args) {
-    const float* x = args.in(In::x);
-    float* y = args.out(Out::y);
+    const T* x = args.in<T>(In::x);
+    T* y = args.out<T>(Out::y);
     Winner* winner = winner_read ? args.out<Winner>(Out::winner) : nullptr;
     with_index_type(s, s.out_pixels(), vector_aligned(x, y, winner), [&](auto width, auto e) {
       with_size<Winner>(s.attrs, [&](auto size) {
         launch(args.stream, "max_pool2d", for_items(e.items),
-               max_kernel<Winner, size(), width(), decltype(e.items)>, x, y, winner, e);
+               max_kernel<T, Winner, size(), width(), decltype(e.items)>, x, y, winner, e);
       });
     });
   }};
@@ -229,9 +229,11 @@ std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context
   using In = MaxPool2dOp::In;
   using Out = MaxPool2dOp::Out;
   const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(In::x));
-  return winner_type(s.attrs) == DType::u8
-             ? max_pool<std::uint8_t>(s, node.output_read[Out::winner])
-             : max_pool<std::int32_t>(s, node.output_read[Out::winner]);
+  const bool winner_read = node.output_read[Out::winner];
+  return with_stored(node, {In::x}, {Out::y}, [&]<class T>() {
+    return winner_type(s.attrs) == DType::u8 ? max_pool<T, std::uint8_t>(s, winner_read)
+                                             : max_pool<T, std::int32_t>(s, winner_read);
+  });
 }
 
 std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
@@ -239,36 +241,41 @@ std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*con
   using Out = AvgPool2dOp::Out;
   const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(In::x));
   const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
-  return Kernel{.enqueue = [=](const Args& args) {
-    const float* x = args.in(In::x);
-    float* y = args.out(Out::y);
-    with_index_type(s, s.out_pixels(), vector_aligned(x, y), [&](auto width, auto e) {
-      with_size<std::uint8_t>(s.attrs, [&](auto size) {
-        launch(args.stream, "avg_pool2d", for_items(e.items),
-               average_kernel<size(), width(), decltype(e.items)>, x, y, factor, e);
+  return with_one_type(node, [&]<class T>() {
+    return Kernel{.enqueue = [=](const Args& args) {
+      const T* x = args.in<T>(In::x);
+      T* y = args.out<T>(Out::y);
+      with_index_type(s, s.out_pixels(), vector_aligned(x, y), [&](auto width, auto e) {
+        with_size<std::uint8_t>(s.attrs, [&](auto size) {
+          launch(args.stream, "avg_pool2d", for_items(e.items),
+                 average_kernel<T, size(), width(), decltype(e.items)>, x, y, factor, e);
+        });
       });
-    });
-  }};
+    }};
+  });
 }
 
-template <class Winner>
+template <class T, class Winner>
 Kernel max_grad(const PoolShape& s) {
   using In = MaxPool2dGradOp::In;
   using Out = MaxPool2dGradOp::Out;
   return {.enqueue = [=](const Args& args) {
-    const float* dy = args.in(In::dy);
+    const T* dy = args.in<T>(In::dy);
     const Winner* winner = args.in<Winner>(In::winner);
-    float* dx = args.out(Out::dx);
+    T* dx = args.out<T>(Out::dx);
     with_index_type(s, s.in_pixels(), vector_aligned(dy, winner, dx), [&](auto width, auto e) {
       launch(args.stream, "max_pool2d_grad", for_items(e.items),
-             max_grad_kernel<Winner, width(), decltype(e.items)>, dy, winner, dx, e);
+             max_grad_kernel<T, Winner, width(), decltype(e.items)>, dy, winner, dx, e);
     });
   }};
 }
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*context*/) {
   const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(MaxPool2dGradOp::In::dy));
-  return winner_type(s.attrs) == DType::u8 ? max_grad<std::uint8_t>(s) : max_grad<std::int32_t>(s);
+  return with_stored(node, {MaxPool2dGradOp::In::dy}, {kFirst}, [&]<class T>() {
+    return winner_type(s.attrs) == DType::u8 ? max_grad<T, std::uint8_t>(s)
+                                             : max_grad<T, std::int32_t>(s);
+  });
 }
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
@@ -276,23 +283,25 @@ std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& 
   using Out = AvgPool2dGradOp::Out;
   const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(In::dy));
   const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
-  return Kernel{.enqueue = [=](const Args& args) {
-    const float* dy = args.in(In::dy);
-    float* dx = args.out(Out::dx);
-    with_index_type(s, s.in_pixels(), vector_aligned(dy, dx), [&](auto width, auto e) {
-      launch(args.stream, "avg_pool2d_grad", for_items(e.items),
-             average_grad_kernel<width(), decltype(e.items)>, dy, dx, factor, e);
-    });
-  }};
+  return with_one_type(node, [&]<class T>() {
+    return Kernel{.enqueue = [=](const Args& args) {
+      const T* dy = args.in<T>(In::dy);
+      T* dx = args.out<T>(Out::dx);
+      with_index_type(s, s.in_pixels(), vector_aligned(dy, dx), [&](auto width, auto e) {
+        launch(args.stream, "avg_pool2d_grad", for_items(e.items),
+               average_grad_kernel<T, width(), decltype(e.items)>, dy, dx, factor, e);
+      });
+    }};
+  });
 }
 
 }  // namespace
 
 void register_pool2d(Registry& registry) {
-  registry.add(MaxPool2dOp::kName, prepare_max);
-  registry.add(AvgPool2dOp::kName, prepare_average);
-  registry.add(MaxPool2dGradOp::kName, prepare_max_grad);
-  registry.add(AvgPool2dGradOp::kName, prepare_average_grad);
+  registry.add(MaxPool2dOp::kName, prepare_max, Stores::bf16);
+  registry.add(AvgPool2dOp::kName, prepare_average, Stores::bf16);
+  registry.add(MaxPool2dGradOp::kName, prepare_max_grad, Stores::bf16);
+  registry.add(AvgPool2dGradOp::kName, prepare_average_grad, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

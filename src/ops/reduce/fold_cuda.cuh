@@ -81,8 +81,8 @@ inline std::optional<FoldLayout> fold_layout(const std::vector<ReduceGroup>& gro
 ///   take(State&, float x, std::int64_t at)     one more, which is element `at` of the array
 ///   merge(State&, const State&)                those of another thread
 ///   finish(index, output, const State&)        of all; index is output + part * outputs
-template <class F, int kWidth, bool kOneAxis>
-__global__ void fold_kernel(F f, const float* x, bool aligned, FoldLayout s) {
+template <class F, int kWidth, bool kOneAxis, class T>
+__global__ void fold_kernel(F f, const T* x, bool aligned, FoldLayout s) {
   using State = typename F::State;
   constexpr int kAhead = 4;  // loads in flight
   __shared__ State shared[kBlock * kWidth];
@@ -109,17 +109,17 @@ __global__ void fold_kernel(F f, const float* x, bool aligned, FoldLayout s) {
       std::int64_t e = begin + member;
       for (; e + (kAhead - 1) * s.members < end; e += kAhead * s.members) {
         std::int64_t at[kAhead];
-        Vector<float, kWidth> some[kAhead];
+        FloatVector<kWidth> some[kAhead];
         for (int k = 0; k < kAhead; ++k) {
           at[k] = place(e + k * s.members);
-          some[k] = load_vector<kWidth>(x + at[k], aligned);
+          some[k] = load_floats<kWidth>(x + at[k], aligned);
         }
         for (int k = 0; k < kAhead; ++k) {
           for (int w = 0; w < kWidth; ++w) f.take(state[w], some[k][w], at[k] + w);
         }
       }
       for (; e < end; e += s.members) {
-        const Vector<float, kWidth> some = load_vector<kWidth>(x + place(e), aligned);
+        const FloatVector<kWidth> some = load_floats<kWidth>(x + place(e), aligned);
         for (int w = 0; w < kWidth; ++w) f.take(state[w], some[w], place(e) + w);
       }
       if (s.in_rows) {
@@ -150,14 +150,14 @@ __global__ void fold_kernel(F f, const float* x, bool aligned, FoldLayout s) {
 }
 
 /// Launches a fold of `x`.
-template <class F>
-void launch_fold(const Queue& stream, const char* name, const F& f, const float* x,
+template <class F, class T>
+void launch_fold(const Queue& stream, const char* name, const F& f, const T* x,
                  const FoldLayout& layout) {
   if (layout.outputs == 0) return;
   const auto kernel = [&] {
     const bool one = layout.reduced.count == 1;
-    if (layout.width == 4) return one ? fold_kernel<F, 4, true> : fold_kernel<F, 4, false>;
-    return one ? fold_kernel<F, 1, true> : fold_kernel<F, 1, false>;
+    if (layout.width == 4) return one ? fold_kernel<F, 4, true, T> : fold_kernel<F, 4, false, T>;
+    return one ? fold_kernel<F, 1, true, T> : fold_kernel<F, 1, false, T>;
   }();
   LaunchShape shape = for_items((layout.outputs + layout.slots() - 1) / layout.slots() * kBlock);
   shape.grid.y = layout.parts;
@@ -165,23 +165,23 @@ void launch_fold(const Queue& stream, const char* name, const F& f, const float*
 }
 
 /// y[output] = scale * the fold by Op: fold::Sum, Max or Min.
-template <class Op>
+template <class Op, class T>
 struct FoldTo {
   using State = float;
-  float* y;
+  T* y;
   float scale;
 
   __device__ State start(std::int64_t) const { return Op::kIdentity; }
   __device__ void take(State& total, float x, std::int64_t) const { total = Op::apply(total, x); }
   __device__ void merge(State& total, State other) const { total = Op::apply(total, other); }
   __device__ void finish(std::int64_t index, std::int64_t, State total) const {
-    y[index] = total * scale;
+    y[index] = stored_as<T>(total * scale);
   }
 };
 
-/// Returns a node's kernel: y = scale * the fold of x. One launch, or two with parts in the
+/// Returns a node's kernel: y = scale * the fold of x, stored as T. One launch, or two with parts in the
 /// workspace where outputs are few.
-template <class Op>
+template <class Op, class T = float>
 std::optional<Kernel> fold_of_input(const char* name, const std::vector<ReduceGroup>& groups,
                                     float scale) {
   const std::optional<FoldLayout> layout = fold_layout(groups, true);
@@ -190,14 +190,15 @@ std::optional<Kernel> fold_of_input(const char* name, const std::vector<ReduceGr
   const std::int64_t outputs = layout->single_outputs();
   if (parts == 1) {
     return Kernel{.enqueue = [=](const Args& args) {
-      launch_fold(args.stream, name, FoldTo<Op>{args.out(kFirst), scale}, args.in(kFirst), *layout);
+      launch_fold(args.stream, name, FoldTo<Op, T>{args.out<T>(kFirst), scale}, args.in<T>(kFirst),
+                  *layout);
     }};
   }
   const auto rest = fold_layout({{outputs, 1, false}, {parts, outputs, true}});
   const auto enqueue = [=](const Args& args) {
     float* partial = args.work();
-    launch_fold(args.stream, name, FoldTo<Op>{partial, 1}, args.in(kFirst), *layout);
-    launch_fold(args.stream, name, FoldTo<Op>{args.out(kFirst), scale}, partial, *rest);
+    launch_fold(args.stream, name, FoldTo<Op, float>{partial, 1}, args.in<T>(kFirst), *layout);
+    launch_fold(args.stream, name, FoldTo<Op, T>{args.out<T>(kFirst), scale}, partial, *rest);
   };
   return Kernel{.enqueue = enqueue,
                 .workspace_bytes = sizeof(float) * static_cast<std::size_t>(parts * outputs)};

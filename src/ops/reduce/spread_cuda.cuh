@@ -38,16 +38,16 @@ inline std::optional<SpreadLayout> spread_layout(const std::vector<ReduceGroup>&
 }
 
 /// dx[i] = f(i, output of i)
-template <class F, int kWidth, class Index>
-__global__ void spread_kernel(F f, float* dx, SpreadLayout s) {
+template <class F, int kWidth, class Index, class T>
+__global__ void spread_kernel(F f, T* dx, SpreadLayout s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const auto output = static_cast<Index>(s.outputs.place(static_cast<Index>(i)));
-    Vector<float, kWidth> pack;
+    FloatVector<kWidth> pack;
     for (int w = 0; w < kWidth; ++w) {
       pack[w] =
           f(static_cast<Index>(i * kWidth + w), static_cast<Index>(output + w * s.output_of_next));
     }
-    store_vector(dx + i * kWidth, pack);
+    store_floats(dx + i * kWidth, pack);
   }
 }
 
@@ -63,15 +63,15 @@ class Spread {
 
   /// Writes all of dx. F is plain data: `template <class Index> float operator()(Index i, Index
   /// output) const` gives element i, which belongs to `output`.
-  template <class F>
-  void launch(const Queue& stream, const char* name, const F& f, float* dx) const {
+  template <class F, class T>
+  void launch(const Queue& stream, const char* name, const F& f, T* dx) const {
     const bool packs = packed_ && vector_aligned(dx);
     const SpreadLayout& layout = packs ? *packed_ : single_;
     if (layout.items == 0) return;
     with_index(single_.items, [&](auto index) {
       using Index = decltype(index);
       cuda::launch(stream, name, for_items(layout.items),
-                   packs ? spread_kernel<F, 4, Index> : spread_kernel<F, 1, Index>, f, dx, layout);
+                   packs ? spread_kernel<F, 4, Index, T> : spread_kernel<F, 1, Index, T>, f, dx, layout);
     });
   }
 

@@ -10,9 +10,10 @@
 namespace linnet::cuda {
 
 /// The first `columns` elements of rows that lie some stride apart, to rows of another stride.
+template <class T>
 struct RowsCopy {
-  const float* from = nullptr;
-  float* to = nullptr;
+  const T* from = nullptr;
+  T* to = nullptr;
   std::int64_t from_stride = 0;
   std::int64_t to_stride = 0;
   std::int64_t columns = 0;
@@ -24,14 +25,15 @@ struct RowsCopy {
 
 inline constexpr std::size_t kMaxCopies = 32;  // of one launch: they are its parameters
 
+template <class T>
 struct RowsCopies {
-  RowsCopy copy[kMaxCopies];
+  RowsCopy<T> copy[kMaxCopies];
 };
 
 /// blockIdx.y is the copy, threads of x go over its elements.
-template <int kWidth, class Index>
-__global__ void copy_rows_kernel(RowsCopies copies, std::int64_t rows) {
-  const RowsCopy copy = copies.copy[blockIdx.y];
+template <int kWidth, class Index, class T>
+__global__ void copy_rows_kernel(RowsCopies<T> copies, std::int64_t rows) {
+  const RowsCopy<T> copy = copies.copy[blockIdx.y];
   const Index columns = static_cast<Index>(copy.columns / kWidth);
   for (std::int64_t i = first_item(); i < rows * columns; i += grid_stride()) {
     const Index row = static_cast<Index>(i) / columns;
@@ -42,10 +44,11 @@ __global__ void copy_rows_kernel(RowsCopies copies, std::int64_t rows) {
 }
 
 /// Makes all copies of `rows` rows each, in one launch for kMaxCopies of them.
-inline void copy_rows(const Queue& stream, const char* name, std::int64_t rows,
-                      const std::vector<RowsCopy>& copies) {
+template <class T>
+void copy_rows(const Queue& stream, const char* name, std::int64_t rows,
+               const std::vector<RowsCopy<T>>& copies) {
   for (std::size_t first = 0; first < copies.size(); first += kMaxCopies) {
-    RowsCopies some{};
+    RowsCopies<T> some{};
     const std::size_t count = std::min(kMaxCopies, copies.size() - first);
     std::int64_t items = 0;
     bool packs = true;
@@ -59,7 +62,7 @@ inline void copy_rows(const Queue& stream, const char* name, std::int64_t rows,
     shape.grid.y = static_cast<unsigned>(count);
     with_index(items, [&](auto index) {
       using Index = decltype(index);
-      const auto kernel = packs ? copy_rows_kernel<4, Index> : copy_rows_kernel<1, Index>;
+      const auto kernel = packs ? copy_rows_kernel<4, Index, T> : copy_rows_kernel<1, Index, T>;
       launch(stream, name, shape, kernel, some, rows);
     });
   }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/half.h"
+
 struct cublasLtContext {
   std::set<std::string> used;  ///< products with algorithms that have run: their kernels are loaded
 };
@@ -116,7 +118,8 @@ struct Product {
     const bool fast = descriptor.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     const bool plain = descriptor.compute == CUBLAS_COMPUTE_32F;
     const bool known_types = a.type == b.type && (a.type == CUDA_R_32F || a.type == CUDA_R_16BF) &&
-                             c.type == CUDA_R_32F && d.type == CUDA_R_32F;
+                             c.type == d.type &&
+                             (d.type == CUDA_R_32F || (d.type == a.type && !has_bias()));
     const bool known_compute = plain || (fast && a.type == CUDA_R_32F);
     return known_types && known_compute && descriptor.scale == CUDA_R_32F
                ? CUBLAS_STATUS_SUCCESS
@@ -145,8 +148,8 @@ struct Product {
     return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x1000U) & ~0x1FFFU);
   }
 
-  void run(float alpha, const void* a_data, const void* b_data, float beta, const float* c_data,
-           float* d_data) const {
+  void run(float alpha, const void* a_data, const void* b_data, float beta, const void* c_data,
+           void* d_data) const {
     for (std::uint64_t column = 0; column < n; ++column) {
       for (std::uint64_t row = 0; row < m; ++row) {
         double sum = 0;
@@ -156,12 +159,16 @@ struct Product {
         }
         sum *= static_cast<double>(alpha);
         if (beta != 0) {
-          const std::uint64_t at = row + column * static_cast<std::uint64_t>(c.stride);
-          sum += static_cast<double>(beta) * static_cast<double>(c_data[at]);
+          sum += static_cast<double>(beta) * static_cast<double>(read(c_data, c, false, row, column));
         }
         if (has_bias()) sum += static_cast<double>(static_cast<const float*>(descriptor.bias)[row]);
         if (has_relu() && sum < 0) sum = 0;
-        d_data[row + column * static_cast<std::uint64_t>(d.stride)] = static_cast<float>(sum);
+        const std::uint64_t at = row + column * static_cast<std::uint64_t>(d.stride);
+        if (d.type == CUDA_R_16BF) {
+          static_cast<std::uint16_t*>(d_data)[at] = linnet::bf16_of(static_cast<float>(sum));
+        } else {
+          static_cast<float*>(d_data)[at] = static_cast<float>(sum);
+        }
       }
     }
   }
@@ -366,7 +373,7 @@ Status cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t descriptor, 
   linnet::cuda::sim::launch(stream, "cublasLtMatmul", 1, 1, 0, [=] {
     // All of a workspace is written, so that what else lives there is seen to break.
     if (one.workspace_bytes > 0) std::memset(workspace, 0xEE, one.workspace_bytes);
-    product.run(by, a, b, and_by, static_cast<const float*>(c), static_cast<float*>(d));
+    product.run(by, a, b, and_by, c, d);
   });
   return CUBLAS_STATUS_SUCCESS;
 }

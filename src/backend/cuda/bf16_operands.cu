@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/bf16_operands.h"
+
+#include <vector>
+
+#include "backend/cuda/element_wise.cuh"
+#include "backend/cuda/workspace.h"
+
+namespace linnet::cuda {
+namespace {
+
+/// A copy of an operand; `from` is f32 or bf16.
+struct Copy {
+  const void* from;
+  Bf16* to;  ///< null: none
+  Bf16Operand shape;
+
+  __device__ std::int64_t items() const { return to == nullptr ? 0 : shape.padded_elements() / 4; }
+  /// Four neighbours of a row.
+  template <class T>
+  __device__ void make(std::int64_t item, const T* data) const {
+    const std::int64_t row = 4 * item / shape.padded_columns;
+    const std::int64_t column = 4 * item - row * shape.padded_columns;
+    const T* at = data + row * shape.columns + column;
+    Vector<Bf16, 4> four;
+    for (int v = 0; v < 4; ++v) {
+      const bool inside = row < shape.rows && column + v < shape.columns;
+      four[v] = to_bf16(inside ? to_float(at[v]) : 0.0F);
+    }
+    store_vector(to + 4 * item, four);
+  }
+  __device__ void make(std::int64_t item) const {
+    if (shape.type == DType::bf16) {
+      make(item, static_cast<const Bf16*>(from));
+    } else {
+      make(item, static_cast<const float*>(from));
+    }
+  }
+};
+
+__global__ void copy_to_bf16(Copy first, Copy second) {
+  const std::int64_t of_first = first.items();
+  for (std::int64_t i = first_item(); i < of_first + second.items(); i += grid_stride()) {
+    if (i < of_first) {
+      first.make(i);
+    } else {
+      second.make(i - of_first);
+    }
+  }
+}
+
+struct Same {
+  __device__ float operator()(float x) const { return x; }
+};
+struct Rounded {
+  __device__ float operator()(float x) const { return to_float(to_bf16(x)); }
+};
+
+}  // namespace
+
+Bf16Operands::Bf16Operands(const Bf16Operand& first, const Bf16Operand& second)
+    : operands_{first, second} {
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    starts_[i] = bytes_;
+    if (operands_[i].as_it_is()) continue;
+    bytes_ += library_padded(sizeof(Bf16) * static_cast<std::size_t>(operands_[i].padded_elements()));
+  }
+}
+
+std::array<void*, 2> Bf16Operands::enqueue(const Args& args, std::byte* to) const {
+  std::array<Copy, 2> copies{};
+  std::array<void*, 2> places{};
+  std::int64_t fours = 0;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const bool copied = !operands_[i].as_it_is();
+    places[i] = copied ? to + starts_[i] : args.inputs[i];
+    copies[i] = {args.inputs[i], copied ? static_cast<Bf16*>(places[i]) : nullptr, operands_[i]};
+    if (copied) fours += operands_[i].padded_elements() / 4;
+  }
+  if (fours > 0) {
+    launch(args.stream, "copy_to_bf16", for_items(fours), copy_to_bf16, copies[0], copies[1]);
+  }
+  return places;
+}
+
+std::optional<Kernel> through_f32(const NodeView& node, const Context& context, Prepare own) {
+  if (!stores_bf16(node)) return own(node, context);
+  if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;
+  std::vector<ValueType> inputs(node.inputs.begin(), node.inputs.end());
+  ValueType output = node.outputs[kFirst];
+  const bool stored = output.dtype == DType::bf16;
+  std::array<bool, 2> widened{};
+  std::array<std::int64_t, 2> elements{};
+  std::array<std::size_t, 4> starts{};  // of both operands, the result, and what the kernel needs
+  for (std::size_t i = 0; i < 2; ++i) {
+    widened[i] = inputs[i].dtype == DType::bf16;
+    elements[i] = inputs[i].shape.elements();
+    inputs[i].dtype = DType::f32;
+    starts[i + 1] = starts[i] + library_padded(inputs[i].bytes());
+  }
+  output.dtype = DType::f32;
+  starts[3] = starts[2] + (stored ? library_padded(output.bytes()) : 0);
+  std::optional<Kernel> kernel = own({node.op, inputs, {&output, 1}, node.output_read}, context);
+  if (!kernel) return kernel;
+  const auto enqueue = [=, results = output.shape.elements(),
+                        run = kernel->enqueue](const Args& args) {
+    std::vector<void*> operands(args.inputs.begin(), args.inputs.end());
+    for (std::size_t i = 0; i < 2; ++i) {
+      float* to = args.work(starts[i]);
+      operands[i] = to;
+      if (widened[i]) {
+        map_elements(args.stream, "widen_bf16", Same{}, elements[i], to, args.in<Bf16>(i));
+      } else {
+        map_elements(args.stream, "round_to_bf16", Rounded{}, elements[i], to, args.in(i));
+      }
+    }
+    void* const result = stored ? args.workspace + starts[2] : args.outputs[kFirst];
+    Args inner = args;
+    inner.inputs = operands;
+    inner.outputs = {&result, 1};
+    inner.workspace = args.workspace + starts[3];
+    run(inner);
+    if (!stored) return;
+    map_elements(args.stream, "round_to_bf16", Same{}, results, args.out<Bf16>(kFirst),
+                 static_cast<const float*>(result));
+  };
+  return Kernel{.enqueue = enqueue,
+                .workspace_bytes = starts[3] + kernel->workspace_bytes,
+                .engine = kernel->engine + ", through f32"};
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "backend/cuda/kernel.h"
+
+namespace linnet::cuda {
+
+/// A matrix without gaps, f32 or bf16, that a library wants in bfloat16, with zeros to the right
+/// and below so that its sizes are multiples of 8.
+struct Bf16Operand {
+  DType type = DType::f32;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t padded_rows = 0;
+  std::int64_t padded_columns = 0;
+
+  bool is_padded() const { return rows != padded_rows || columns != padded_columns; }
+  bool as_it_is() const { return type == DType::bf16 && !is_padded(); }
+  std::int64_t padded_elements() const { return padded_rows * padded_columns; }
+};
+
+/// Both operands of a product: as they are stored, or copied to the workspace in one launch.
+class Bf16Operands {
+ public:
+  Bf16Operands(const Bf16Operand& first, const Bf16Operand& second);
+  /// Returns what the copies take of the workspace, a multiple of kLibraryAlignment.
+  std::size_t bytes() const { return bytes_; }
+  /// Enqueues copies of inputs 0 and 1 to `to`; returns where they are.
+  std::array<void*, 2> enqueue(const Args& args, std::byte* to) const;
+
+ private:
+  std::array<Bf16Operand, 2> operands_;
+  std::array<std::size_t, 2> starts_{};
+  std::size_t bytes_ = 0;
+};
+
+/// Returns the least multiple of 8 that is not less: tensor cores want rows of bfloat16s to begin
+/// at multiples of 16 bytes.
+constexpr std::int64_t padded_to_eight(std::int64_t size) { return (size + 7) / 8 * 8; }
+
+/// Returns Linnet's own f32 kernel of a product, `own`, also for operands and a result that are
+/// stored in bfloat16: operands 0 and 1 are then rounded to bfloat16 and widened to the workspace,
+/// and the result is rounded.
+std::optional<Kernel> through_f32(const NodeView& node, const Context& context, Prepare own);
+
+}  // namespace linnet::cuda
