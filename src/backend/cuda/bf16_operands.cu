@@ -49,6 +49,13 @@ __global__ void copy_to_bf16(Copy first, Copy second) {
   }
 }
 
+/// Rows that need no padding may have any length: they are one row.
+Bf16Operand in_fours(const Bf16Operand& operand) {
+  if (operand.is_padded()) return operand;
+  const std::int64_t elements = operand.rows * operand.columns;
+  return {operand.type, 1, elements, 1, (elements + 3) / 4 * 4};
+}
+
 struct Same {
   __device__ float operator()(float x) const { return x; }
 };
@@ -74,8 +81,9 @@ std::array<void*, 2> Bf16Operands::enqueue(const Args& args, std::byte* to) cons
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const bool copied = !operands_[i].as_it_is();
     places[i] = copied ? to + starts_[i] : args.inputs[i];
-    copies[i] = {args.inputs[i], copied ? static_cast<Bf16*>(places[i]) : nullptr, operands_[i]};
-    if (copied) fours += operands_[i].padded_elements() / 4;
+    copies[i] = {args.inputs[i], copied ? static_cast<Bf16*>(places[i]) : nullptr,
+                 in_fours(operands_[i])};
+    if (copied) fours += copies[i].shape.padded_elements() / 4;
   }
   if (fours > 0) {
     launch(args.stream, "copy_to_bf16", for_items(fours), copy_to_bf16, copies[0], copies[1]);
