@@ -15,7 +15,7 @@ struct Copy {
   Bf16* to;  ///< null: none
   Bf16Operand shape;
 
-  __device__ std::int64_t items() const { return to == nullptr ? 0 : shape.padded_elements() / 4; }
+  constexpr std::int64_t items() const { return to == nullptr ? 0 : shape.padded_elements() / 4; }
   /// Four neighbours of a row.
   template <class T>
   __device__ void make(std::int64_t item, const T* data) const {
@@ -38,13 +38,16 @@ struct Copy {
   }
 };
 
-__global__ void copy_to_bf16(Copy first, Copy second) {
+__global__ void copy_to_bf16(Copy first, Copy second, Copy third) {
   const std::int64_t of_first = first.items();
-  for (std::int64_t i = first_item(); i < of_first + second.items(); i += grid_stride()) {
+  const std::int64_t of_two = of_first + second.items();
+  for (std::int64_t i = first_item(); i < of_two + third.items(); i += grid_stride()) {
     if (i < of_first) {
       first.make(i);
-    } else {
+    } else if (i < of_two) {
       second.make(i - of_first);
+    } else {
+      third.make(i - of_two);
     }
   }
 }
@@ -65,28 +68,30 @@ struct Rounded {
 
 }  // namespace
 
-Bf16Operands::Bf16Operands(const Bf16Operand& first, const Bf16Operand& second)
-    : operands_{first, second} {
+Bf16Operands::Bf16Operands(const std::vector<Bf16Operand>& operands) : operands_(operands) {
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     starts_[i] = bytes_;
     if (operands_[i].as_it_is()) continue;
-    bytes_ += library_padded(sizeof(Bf16) * static_cast<std::size_t>(operands_[i].padded_elements()));
+    bytes_ += library_padded(sizeof(Bf16) *
+                             static_cast<std::size_t>(operands_[i].padded_elements()));
   }
 }
 
-std::array<void*, 2> Bf16Operands::enqueue(const Args& args, std::byte* to) const {
-  std::array<Copy, 2> copies{};
-  std::array<void*, 2> places{};
+std::array<void*, Bf16Operands::kMost> Bf16Operands::enqueue(const Args& args,
+                                                             std::byte* to) const {
+  std::array<Copy, kMost> copies{};
+  std::array<void*, kMost> places{};
   std::int64_t fours = 0;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const bool copied = !operands_[i].as_it_is();
     places[i] = copied ? to + starts_[i] : args.inputs[i];
     copies[i] = {args.inputs[i], copied ? static_cast<Bf16*>(places[i]) : nullptr,
                  in_fours(operands_[i])};
-    if (copied) fours += copies[i].shape.padded_elements() / 4;
+    fours += copies[i].items();
   }
   if (fours > 0) {
-    launch(args.stream, "copy_to_bf16", for_items(fours), copy_to_bf16, copies[0], copies[1]);
+    launch(args.stream, "copy_to_bf16", for_items(fours), copy_to_bf16, copies[0], copies[1],
+           copies[2]);
   }
   return places;
 }

@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "backend/cuda/kernel.h"
 
 namespace linnet::cuda {
 
-/// A matrix without gaps, f32 or bf16, that a library wants in bfloat16, with zeros to the right
-/// and below so that its sizes are multiples of 8.
+/// A matrix without gaps, f32 or bf16, that a library wants in bfloat16, perhaps with zeros to the
+/// right and below.
 struct Bf16Operand {
   DType type = DType::f32;
   std::int64_t rows = 0;
@@ -19,23 +20,25 @@ struct Bf16Operand {
   std::int64_t padded_rows = 0;
   std::int64_t padded_columns = 0;
 
-  bool is_padded() const { return rows != padded_rows || columns != padded_columns; }
-  bool as_it_is() const { return type == DType::bf16 && !is_padded(); }
-  std::int64_t padded_elements() const { return padded_rows * padded_columns; }
+  constexpr bool is_padded() const { return rows != padded_rows || columns != padded_columns; }
+  constexpr bool as_it_is() const { return type == DType::bf16 && !is_padded(); }
+  constexpr std::int64_t padded_elements() const { return padded_rows * padded_columns; }
 };
 
-/// Both operands of a product: as they are stored, or copied to the workspace in one launch.
+/// A node's first operands, two or three: as they are stored, or copied to the workspace in one
+/// launch.
 class Bf16Operands {
  public:
-  Bf16Operands(const Bf16Operand& first, const Bf16Operand& second);
+  static constexpr std::size_t kMost = 3;
+  explicit Bf16Operands(const std::vector<Bf16Operand>& operands);
   /// Returns what the copies take of the workspace, a multiple of kLibraryAlignment.
   std::size_t bytes() const { return bytes_; }
-  /// Enqueues copies of inputs 0 and 1 to `to`; returns where they are.
-  std::array<void*, 2> enqueue(const Args& args, std::byte* to) const;
+  /// Enqueues copies of inputs to `to`; returns where they are.
+  std::array<void*, kMost> enqueue(const Args& args, std::byte* to) const;
 
  private:
-  std::array<Bf16Operand, 2> operands_;
-  std::array<std::size_t, 2> starts_{};
+  std::vector<Bf16Operand> operands_;
+  std::array<std::size_t, kMost> starts_{};
   std::size_t bytes_ = 0;
 };
 

@@ -31,7 +31,7 @@ std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
     case Direction::grad_weight: return {bytes(image_in()), bytes(image_out()), result(weights())};
   }
   std::vector<std::size_t> all{bytes(image_in()), bytes(weights())};
-  if (bias) all.push_back(sizeof(float) * static_cast<std::size_t>(co));
+  if (bias) all.push_back(bytes(co));
   if (residual) all.push_back(bytes(image_out()));
   all.push_back(result(image_out()));
   return all;

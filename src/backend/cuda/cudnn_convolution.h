@@ -16,7 +16,7 @@ namespace linnet::cuda {
 enum class CudnnMath : std::uint8_t {
   fp32,  ///< f32 operands, no tensor cores, no Winograd or Fourier transforms
   tf32,  ///< f32 operands, tensor cores with 10-bit mantissas, sums in fp32
-  bf16,  ///< images and weights are bfloat16 in memory, sums and the bias fp32
+  bf16,  ///< operands are bfloat16 in memory, sums in fp32
 };
 constexpr std::array<std::string_view, 3> enum_names(CudnnMath) { return {"fp32", "tf32", "bf16"}; }
 

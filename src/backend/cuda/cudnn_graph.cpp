@@ -102,6 +102,11 @@ Tensor pointwise(Graph& graph, fe::PointwiseMode_t mode, const Tensor& a,
   return b ? graph.pointwise(a, b, attributes) : graph.pointwise(a, attributes);
 }
 
+/// From bfloat16s cuDNN 9.19 gives f32 through another operation alone.
+Tensor result_of(Graph& graph, const CudnnConvolution& s, const Tensor& product) {
+  return s.f32_result ? pointwise(graph, fe::PointwiseMode_t::IDENTITY, product) : product;
+}
+
 void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
                  const Attributes& kernel, Attributes out) {
   Tensor y = graph.conv_fprop(graph.tensor(Attributes(in).set_uid(1)),
@@ -110,14 +115,14 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   // cuDNN 9.19 has engines for a residual before the bias, none for one after it.
   std::int64_t uid = 2;
   const Tensor bias =
-      s.bias ? graph.tensor(image(++uid, 1, s.co, 1, 1, fe::DataType_t::FLOAT)) : nullptr;
+      s.bias ? graph.tensor(image(++uid, 1, s.co, 1, 1, data_type(s.math))) : nullptr;
   if (s.residual) {
     const Tensor residual = graph.tensor(Attributes(out).set_uid(++uid).set_data_type(data_type(s.math)));
     y = pointwise(graph, fe::PointwiseMode_t::ADD, y, residual);
   }
   if (s.bias) y = pointwise(graph, fe::PointwiseMode_t::ADD, y, bias);
   if (s.tail != Tail::none) y = pointwise(graph, pointwise_mode(s.tail), y);
-  make_output(y, out.set_uid(++uid));
+  make_output(s.bias || s.residual || s.tail != Tail::none ? y : result_of(graph, s, y), out.set_uid(++uid));
 }
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {
@@ -133,13 +138,13 @@ void add_operations(Graph& graph, const CudnnConvolution& s) {
     case Direction::grad_input: {
       const Tensor dx = graph.conv_dgrad(graph.tensor(out), graph.tensor(kernel),
                                          windows<fe::graph::Conv_dgrad_attributes>(s));
-      make_output(dx, Attributes(in).set_uid(3).set_data_type(result));
+      make_output(result_of(graph, s, dx), Attributes(in).set_uid(3).set_data_type(result));
       break;
     }
     case Direction::grad_weight: {
       const Tensor dw = graph.conv_wgrad(graph.tensor(Attributes(out).set_uid(2)), graph.tensor(in),
                                          windows<fe::graph::Conv_wgrad_attributes>(s));
-      make_output(dw, Attributes(kernel).set_uid(3).set_data_type(result));
+      make_output(result_of(graph, s, dw), Attributes(kernel).set_uid(3).set_data_type(result));
       break;
     }
   }

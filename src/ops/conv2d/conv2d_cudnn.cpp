@@ -153,45 +153,66 @@ PlanPtr fused_plan(const Context& context, CudnnConvolution conv, const ConvTail
   return plan && (usual || plan->tensor_cores()) ? plan : nullptr;
 }
 
-/// Operands in bfloat16, in the workspace where they are not stored so or have to be padded; then
-/// `tail`. The plan's result goes there too unless it is the node's. Null where cuDNN has no engine.
-std::optional<Kernel> in_bf16(const NodeView& node, const Context& context, CudnnConvolution conv,
-                              const ConvTail& tail) {
-  if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;
-  CudnnConvolution padded = conv;
-  if (conv.groups == 1) {
-    padded.c = padded_to_eight(conv.c);
-    padded.co = padded_to_eight(conv.co);
-  }
-  auto [first, second, result] = operands_of(conv, padded);
-  first.type = node.inputs[kFirst].dtype;
-  second.type = node.inputs[kSecond].dtype;
-  const DType y_type = node.outputs[kFirst].dtype;
-  PlanPtr plan;
-  padded.f32_result = y_type == DType::f32;
-  if (!tail.is_empty() && !result.is_padded()) plan = fused_plan(context, padded, tail);
-  const bool fused = plan != nullptr;
-  if (!fused) {
-    padded.f32_result = padded.f32_result || !tail.is_empty();
-    plan = context.cudnn->plan(padded, context.tuning);
-    if (!plan && std::exchange(padded.f32_result, false)) {
-      plan = context.cudnn->plan(padded, context.tuning);
+/// A convolution in bfloat16 as cuDNN takes it; null where it does not.
+struct Bf16Plan {
+  CudnnConvolution conv;
+  PlanPtr plan = nullptr;
+  bool fused = false;  ///< whether the tail is in it
+
+  Bf16Plan(const Context& context, const CudnnConvolution& wanted, const ConvTail& tail,
+           DType y_type)
+      : conv(wanted) {
+    conv.f32_result = y_type == DType::f32;
+    if (!tail.is_empty()) plan = fused_plan(context, conv, tail);
+    fused = plan != nullptr;
+    if (fused) return;
+    conv.f32_result = conv.f32_result || !tail.is_empty();
+    plan = context.cudnn->plan(conv, context.tuning);
+    if (!plan && std::exchange(conv.f32_result, false)) {
+      plan = context.cudnn->plan(conv, context.tuning);
     }
   }
-  if (!plan) return std::nullopt;
-  const bool as_it_is = !result.is_padded() && (fused || tail.is_empty());
-  result.type = padded.f32_result ? DType::f32 : DType::bf16;
-  const bool there = as_it_is && result.type == y_type;
-  const Bf16Operands operands(first, second);
-  const std::size_t plan_at =
-      operands.bytes() + (there ? 0 : library_padded(padded.operand_bytes().back()));
-  const auto enqueue = [=](const Args& args) {
-    const auto [a, b] = operands.enqueue(args, args.workspace);
+  bool tensor_cores() const { return plan && plan->tensor_cores(); }
+};
+
+/// Channels are padded to multiples of 8 where cuDNN's tensor cores take that alone.
+Bf16Plan bf16_plan(const Context& context, const CudnnConvolution& conv, const ConvTail& tail,
+                   DType y_type) {
+  Bf16Plan plan(context, conv, tail, y_type);
+  CudnnConvolution padded = conv;
+  padded.c = padded_to_eight(conv.c);
+  padded.co = padded_to_eight(conv.co);
+  if (plan.tensor_cores() || conv.groups > 1 || padded == conv) return plan;
+  const Bf16Plan other(context, padded, tail, y_type);
+  return other.tensor_cores() ? other : plan;
+}
+
+/// Operands in bfloat16, in the workspace where they are not stored so or have to be padded; then
+/// `tail`. The plan's result goes there too unless it is the node's. Null where cuDNN has no engine.
+std::optional<Kernel> in_bf16(const NodeView& node, const Context& context,
+                              const CudnnConvolution& conv, const ConvTail& tail) {
+  if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;
+  const DType y_type = node.outputs[kFirst].dtype;
+  const Bf16Plan chosen = bf16_plan(context, conv, tail, y_type);
+  if (!chosen.plan) return std::nullopt;
+  auto [first, second, result] = operands_of(conv, chosen.conv);
+  first.type = node.inputs[kFirst].dtype;
+  second.type = node.inputs[kSecond].dtype;
+  result.type = chosen.conv.f32_result ? DType::f32 : DType::bf16;
+  const ConvTail rest = chosen.fused ? ConvTail{} : tail;
+  const bool bias = chosen.fused && tail.bias;
+  const bool there = !result.is_padded() && rest.is_empty() && result.type == y_type;
+  std::vector<Bf16Operand> inputs{first, second};
+  if (bias) inputs.push_back(matrix(1, conv.co, chosen.conv.co));
+  const Bf16Operands operands(inputs);
+  const std::size_t result_bytes = there ? 0 : chosen.conv.operand_bytes().back();
+  const std::size_t plan_at = operands.bytes() + library_padded(result_bytes);
+  const auto enqueue = [=, plan = chosen.plan](const Args& args) {
+    const auto copies = operands.enqueue(args, args.workspace);
     void* const y = there ? args.outputs[kFirst] : args.workspace + operands.bytes();
-    std::array<void*, 4> all{a, b, y};
-    if (fused && tail.bias) all = {a, b, args.inputs[Conv2dOp::In::b], y};
-    plan->execute(args.stream, std::span(all).first(fused && tail.bias ? 4 : 3),
-                  args.workspace + plan_at);
+    std::vector<void*> all(copies.begin(), copies.begin() + (bias ? 3 : 2));
+    all.push_back(y);
+    plan->execute(args.stream, all, args.workspace + plan_at);
     if (there) return;
     enqueue_result(args.stream, {.x = y,
                                  .x_type = result.type,
@@ -200,12 +221,12 @@ std::optional<Kernel> in_bf16(const NodeView& node, const Context& context, Cudn
                                  .y_type = y_type,
                                  .rows = result.rows,
                                  .columns = result.columns,
-                                 .b = fused ? nullptr : tail.b(args),
-                                 .activation = fused ? Activation::none : tail.activation});
+                                 .b = rest.b(args),
+                                 .activation = rest.activation});
   };
   return Kernel{.enqueue = enqueue,
-                .workspace_bytes = plan_at + plan->workspace_bytes(),
-                .engine = plan->engine() + ", bf16"};
+                .workspace_bytes = plan_at + chosen.plan->workspace_bytes(),
+                .engine = chosen.plan->engine() + ", bf16"};
 }
 
 /// Null where cuDNN has no engine. A device without bfloat16 computes in f32.

@@ -63,7 +63,7 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
                                         : operand(node.inputs[kSecond], p.k, p.n);
     wanted.product.lda = a.padded_columns;
     wanted.product.ldb = b.padded_columns;
-    rounded.emplace(a, b);
+    rounded.emplace(std::vector{a, b});
   }
   const DType y_type = node.outputs[kFirst].dtype;
   const bool stored = y_type == DType::bf16;
@@ -88,7 +88,7 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
   const std::size_t c_bytes = sizeof(float) * static_cast<std::size_t>(product.m * product.n);
   const std::size_t library_at = c_at + (apart ? library_padded(c_bytes) : 0);
   const auto enqueue = [=, matmul = *matmul](const Args& args) {
-    std::array<void*, 2> inputs{args.inputs[kFirst], args.inputs[kSecond]};
+    std::array<void*, Bf16Operands::kMost> inputs{args.inputs[kFirst], args.inputs[kSecond]};
     if (rounded) inputs = rounded->enqueue(args, args.workspace);
     void* const c = apart ? args.workspace + c_at : args.outputs[kFirst];
     matmul.enqueue({.a = inputs[0],
