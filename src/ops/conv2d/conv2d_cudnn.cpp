@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions by cuDNN: one graph with bias and activation where it has an engine for that, else
 // the plain one and a kernel after it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -187,6 +189,14 @@ Bf16Plan bf16_plan(const Context& context, const CudnnConvolution& conv, const C
   return other.tensor_cores() ? other : plan;
 }
 
+/// Returns text for dumps: ", 3 -> 8 channels" of the input or the output.
+std::string padding(const CudnnConvolution& conv, const CudnnConvolution& padded) {
+  std::string text;
+  if (padded.c != conv.c) text += fmt::format(", {} -> {} channels", conv.c, padded.c);
+  if (padded.co != conv.co) text += fmt::format(", {} -> {} channels", conv.co, padded.co);
+  return text;
+}
+
 /// Operands in bfloat16, in the workspace where they are not stored so or have to be padded; then
 /// `tail`. The plan's result goes there too unless it is the node's. Null where cuDNN has no engine.
 std::optional<Kernel> in_bf16(const NodeView& node, const Context& context,
@@ -226,7 +236,7 @@ std::optional<Kernel> in_bf16(const NodeView& node, const Context& context,
   };
   return Kernel{.enqueue = enqueue,
                 .workspace_bytes = plan_at + chosen.plan->workspace_bytes(),
-                .engine = chosen.plan->engine() + ", bf16"};
+                .engine = chosen.plan->engine() + ", bf16" + padding(conv, chosen.conv)};
 }
 
 /// Null where cuDNN has no engine. A device without bfloat16 computes in f32.
