@@ -21,9 +21,9 @@ namespace linnet::testing {
 enum class Engines : std::uint8_t { own, libraries };
 std::vector<Engines> tested_engines();
 
-/// A model on the device, in strict fp32: TF32 and bf16 would need other tolerances.
+/// A model on the device, in strict fp32 unless told otherwise: TF32 would need other tolerances.
 Model cuda_model(Network network, const CudaOptions& options = {}, std::uint64_t seed = 0,
-                 Engines engines = Engines::own);
+                 Engines engines = Engines::own, Precision precision = Precision::fp32);
 
 /// The device as it was, however a test ends; on a GPU the test fails if it leaves an error.
 class MachineGuard {

@@ -25,7 +25,8 @@ const cuda::Libraries& libraries(const cuda::Device& device) {
 
 std::vector<Engines> tested_engines() { return {Engines::own, Engines::libraries}; }
 
-Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed, Engines engines) {
+Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed, Engines engines,
+                 Precision precision) {
   auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
   cuda::Registry registry;
   cuda::register_cuda_kernels(registry);
@@ -37,7 +38,7 @@ Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed
   return Model(
       make_state(std::move(network),
                  std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device),
-                                                     options, std::move(opened), Precision::fp32),
+                                                     options, std::move(opened), precision),
                  seed));
 }
 

@@ -11,19 +11,20 @@ namespace linnet::testing {
 std::vector<Engines> tested_engines() { return {Engines::own}; }
 
 Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed,
-                 Engines /*engines*/) {
-  return model_on("", std::move(network), options, seed);
+                 Engines /*engines*/, Precision precision) {
+  return model_on("", std::move(network), options, seed, precision);
 }
 
 Model model_on(const std::string& which, Network network, const CudaOptions& options,
-               std::uint64_t seed) {
+               std::uint64_t seed, Precision precision) {
   cuda::Registry registry;
   cuda::register_cuda_kernels(registry);
   auto device = std::make_shared<cuda::Device>(cuda::find_device(which));
-  return Model(make_state(std::move(network),
-                          std::make_unique<cuda::CudaBackend>(std::move(registry),
-                                                              std::move(device), options),
-                          seed));
+  return Model(
+      make_state(std::move(network),
+                 std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device),
+                                                     options, cuda::Libraries{}, precision),
+                 seed));
 }
 
 MachineGuard::MachineGuard() {

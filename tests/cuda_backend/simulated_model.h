@@ -14,7 +14,7 @@ namespace linnet::testing {
 
 /// A model on one of several devices; which: its index.
 Model model_on(const std::string& which, Network network, const CudaOptions& options = {},
-               std::uint64_t seed = 0);
+               std::uint64_t seed = 0, Precision precision = Precision::fp32);
 
 /// Trains, and compares History::planned_bytes with what the device has allocated meanwhile.
 inline void expect_planned_is_allocated(Model& model, const Dataset& data,

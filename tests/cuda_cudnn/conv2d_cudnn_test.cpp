@@ -116,8 +116,8 @@ std::optional<Kernel> prepare(const Op& op, const std::vector<Shape>& shapes,
                               const Context& context, bool stored = false) {
   const std::vector<ValueType> all = operand_types(op, shapes, stored);
   const std::span operands(all);
-  return make_registry().prepare(
-      {op, operands.first(shapes.size()), operands.last(1), {true}}, context);
+  return make_registry().prepare({op, operands.first(shapes.size()), operands.last(1), {true}},
+                                 context);
 }
 
 float number(const ValueType& type, const float* data, std::size_t i) {

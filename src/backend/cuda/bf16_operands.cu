@@ -72,8 +72,8 @@ Bf16Operands::Bf16Operands(const std::vector<Bf16Operand>& operands) : operands_
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     starts_[i] = bytes_;
     if (operands_[i].as_it_is()) continue;
-    bytes_ += library_padded(sizeof(Bf16) *
-                             static_cast<std::size_t>(operands_[i].padded_elements()));
+    bytes_ +=
+        library_padded(sizeof(Bf16) * static_cast<std::size_t>(operands_[i].padded_elements()));
   }
 }
 

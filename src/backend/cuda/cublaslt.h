@@ -57,9 +57,9 @@ struct LtProduct {
   MatrixProduct product;
   bool bf16 = false;    ///< whether A and B are bf16
   bool bf16_c = false;  ///< whether C is: without a bias
-  bool tf32 = false;  ///< whether f32 operands may be rounded to TF32
-  bool bias = false;  ///< n values are added to every row of C
-  bool relu = false;  ///< last; whether a NaN survives is the library's choice
+  bool tf32 = false;    ///< whether f32 operands may be rounded to TF32
+  bool bias = false;    ///< n values are added to every row of C
+  bool relu = false;    ///< last; whether a NaN survives is the library's choice
 };
 
 /// Device pointers of one call; A and B of the type that was prepared. workspace:

@@ -117,12 +117,14 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   const Tensor bias =
       s.bias ? graph.tensor(image(++uid, 1, s.co, 1, 1, data_type(s.math))) : nullptr;
   if (s.residual) {
-    const Tensor residual = graph.tensor(Attributes(out).set_uid(++uid).set_data_type(data_type(s.math)));
+    const Tensor residual =
+        graph.tensor(Attributes(out).set_uid(++uid).set_data_type(data_type(s.math)));
     y = pointwise(graph, fe::PointwiseMode_t::ADD, y, residual);
   }
   if (s.bias) y = pointwise(graph, fe::PointwiseMode_t::ADD, y, bias);
   if (s.tail != Tail::none) y = pointwise(graph, pointwise_mode(s.tail), y);
-  make_output(s.bias || s.residual || s.tail != Tail::none ? y : result_of(graph, s, y), out.set_uid(++uid));
+  make_output(s.bias || s.residual || s.tail != Tail::none ? y : result_of(graph, s, y),
+              out.set_uid(++uid));
 }
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {

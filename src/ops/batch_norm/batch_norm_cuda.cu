@@ -69,11 +69,13 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
     n.find_aligned(args.workspace);
     if (whole) {
       launch(args.stream, "batch_norm", sums.shape(),
-             fours ? norm_kernel<4, true, T> : norm_kernel<1, true, T>, n, sums, partials(args, sums));
+             fours ? norm_kernel<4, true, T> : norm_kernel<1, true, T>, n, sums,
+             partials(args, sums));
       return;
     }
     launch(args.stream, "batch_norm moments", sums.shape(),
-           fours ? norm_kernel<4, false, T> : norm_kernel<1, false, T>, n, sums, partials(args, sums));
+           fours ? norm_kernel<4, false, T> : norm_kernel<1, false, T>, n, sums,
+           partials(args, sums));
     launch(args.stream, "batch_norm", map.shape(),
            fours ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, false);
   };
@@ -92,7 +94,8 @@ bool fits(std::int64_t channels, std::int64_t piece) { return channels % 4 != 0 
 
 /// Returns whether a norm of this image is not joined, since cuDNN's may be faster (for f32).
 bool left_to_cudnn(const Shape& image, const Context& context) {
-  return context.options.cudnn && !context.in_bf16() && context.cudnn != nullptr && image.elements() >= kLeastForCudnn;
+  return context.options.cudnn && !context.in_bf16() && context.cudnn != nullptr &&
+         image.elements() >= kLeastForCudnn;
 }
 
 std::optional<Kernel> prepare_joined(const NodeView& node, const Context& context) {

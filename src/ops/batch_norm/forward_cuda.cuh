@@ -45,7 +45,7 @@ __device__ inline float inverse_deviation(float variance, float epsilon) {
 /// over `rows`.
 template <class T>
 __device__ void write_statistics(const Norm<T>& n, std::int64_t channel, std::int64_t rows,
-                                        float mean, float squares) {
+                                 float mean, float squares) {
   const auto count = static_cast<float>(rows > 0 ? rows : 1);
   if (squares < 0) squares = 0;
   n.mean[channel] = mean;
@@ -59,8 +59,8 @@ __device__ void write_statistics(const Norm<T>& n, std::int64_t channel, std::in
 }
 
 template <int kVector, class T>
-__device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t, const ColumnCell<kVector>& cell,
-                               const FloatVector<kVector>& mean,
+__device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t,
+                               const ColumnCell<kVector>& cell, const FloatVector<kVector>& mean,
                                const FloatVector<kVector>& inv_std) {
   if (!cell.inside) return;
   struct Row {
@@ -121,9 +121,9 @@ __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
 
 /// Joins the moments of the chunks (Chan et al., 1983) for the block's channels, in every thread.
 template <int kVector, class T>
-__device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t, const ColumnCell<kVector>& cell,
-                              const Partials& p, FloatVector<kVector>& mean,
-                              FloatVector<kVector>& squares) {
+__device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t,
+                              const ColumnCell<kVector>& cell, const Partials& p,
+                              FloatVector<kVector>& mean, FloatVector<kVector>& squares) {
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
@@ -149,7 +149,8 @@ __device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t, const Colu
 
 /// The statistics, and, kWhole, the result too.
 template <int kVector, bool kWhole, class T>
-__global__ void __launch_bounds__(kColumnBlock, 1) norm_kernel(Norm<T> n, ColumnTiles t, Partials p) {
+__global__ void __launch_bounds__(kColumnBlock, 1)
+    norm_kernel(Norm<T> n, ColumnTiles t, Partials p) {
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;

@@ -23,7 +23,7 @@ struct NormGrad {
   T* dx = nullptr;  ///< may lie upon dy, x or y; null where nobody reads it
   float* dgamma = nullptr;
   float* dbeta = nullptr;
-  T* dresidual = nullptr;  ///< may be null
+  T* dresidual = nullptr;      ///< may be null
   std::int64_t dx_stride = 0;  ///< from row to row
   bool into = false;           ///< whether dx is added to what is there
   T* piece = nullptr;          ///< may be null: the last `piece_channels` of the sum's
@@ -38,8 +38,8 @@ struct NormGradRow {
 
   NormGradRow() = default;
   template <class T>
-  __device__ NormGradRow(const NormGrad<T>& g, const ColumnTiles& t, const ColumnCell<kVector>& cell,
-                         std::int64_t r, bool kept)
+  __device__ NormGradRow(const NormGrad<T>& g, const ColumnTiles& t,
+                         const ColumnCell<kVector>& cell, std::int64_t r, bool kept)
       : x(load_floats<kVector>(g.x + r * g.x_stride + cell.column, g.aligned)) {
     const std::int64_t at = r * t.columns + cell.column;
     dz = load_floats<kVector>((kept ? g.dresidual : g.dy) + at, g.aligned);
@@ -85,8 +85,9 @@ __device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& 
 }
 
 template <int kVector, class T>
-__device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t, const ColumnCell<kVector>& cell,
-                         const FloatVector<kVector>& dgamma, const FloatVector<kVector>& dbeta) {
+__device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
+                         const ColumnCell<kVector>& cell, const FloatVector<kVector>& dgamma,
+                         const FloatVector<kVector>& dbeta) {
   if (!cell.inside) return;
   struct Row {
     NormGradRow<kVector> own;

@@ -11,9 +11,9 @@ namespace linnet::cuda {
 
 /// Returns tiles by which one launch computes sums and what follows from them, where it is no
 /// slower than two: few rows by a block, more by the blocks of a cluster. `passes` are reads and
-/// writes of an image, of `element` bytes each. One launch saves a node of the graph and costs a wait of the cluster. It
-/// takes longer where its blocks are too few, and where it reads parts of lines of images that
-/// leave the L2 cache.
+/// writes of an image, of `element` bytes each. One launch saves a node of the graph and costs a
+/// wait of the cluster. It takes longer where its blocks are too few, and where it reads parts of
+/// lines of images that leave the L2 cache.
 inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::int64_t channels,
                                                       int compute_capability, int passes,
                                                       std::size_t element) {

@@ -9,11 +9,11 @@ namespace {
 /// Rows of dx, which are written as they are added (column_sum.cuh).
 template <class T>
 struct GradientRows {
-  const T* dy;          ///< null: it is the product of a column and a row, both f32
+  const T* dy;  ///< null: it is the product of a column and a row, both f32
   const float* column;
   const float* row;
   const T* saved;
-  T* dx;                ///< may be dy or saved
+  T* dx;  ///< may be dy or saved
   std::int64_t columns;
   Activation kind;
   bool aligned;

@@ -198,7 +198,8 @@ std::string padding(const CudnnConvolution& conv, const CudnnConvolution& padded
 }
 
 /// Operands in bfloat16, in the workspace where they are not stored so or have to be padded; then
-/// `tail`. The plan's result goes there too unless it is the node's. Null where cuDNN has no engine.
+/// `tail`. The plan's result goes there too unless it is the node's. Null where cuDNN has no
+/// engine.
 std::optional<Kernel> in_bf16(const NodeView& node, const Context& context,
                               const CudnnConvolution& conv, const ConvTail& tail) {
   if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;

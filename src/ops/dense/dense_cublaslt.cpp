@@ -122,10 +122,8 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
 
 void register_dense_cublaslt(Registry& registry) {
   registry.add_library(DenseOp::kName, "cublaslt", prepare_forward, Stores::bf16);
-  registry.add_library(DenseGradInputOp::kName, "cublaslt", prepare_grad_input,
-                       Stores::bf16);
-  registry.add_library(DenseGradWeightOp::kName, "cublaslt", prepare_grad_weight,
-                       Stores::bf16);
+  registry.add_library(DenseGradInputOp::kName, "cublaslt", prepare_grad_input, Stores::bf16);
+  registry.add_library(DenseGradWeightOp::kName, "cublaslt", prepare_grad_weight, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

@@ -6,8 +6,8 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul_testing.h"
 #include "backend/cuda/vectors.cuh"
-#include "runtime/tuning_cache.h"
 #include "ops/dense/dense.h"
+#include "runtime/tuning_cache.h"
 
 namespace linnet::cuda {
 

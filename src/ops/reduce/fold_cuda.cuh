@@ -179,8 +179,8 @@ struct FoldTo {
   }
 };
 
-/// Returns a node's kernel: y = scale * the fold of x, stored as T. One launch, or two with parts in the
-/// workspace where outputs are few.
+/// Returns a node's kernel: y = scale * the fold of x, stored as T. One launch, or two with parts
+/// in the workspace where outputs are few.
 template <class Op, class T = float>
 std::optional<Kernel> fold_of_input(const char* name, const std::vector<ReduceGroup>& groups,
                                     float scale) {

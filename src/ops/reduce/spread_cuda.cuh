@@ -71,7 +71,8 @@ class Spread {
     with_index(single_.items, [&](auto index) {
       using Index = decltype(index);
       cuda::launch(stream, name, for_items(layout.items),
-                   packs ? spread_kernel<F, 4, Index, T> : spread_kernel<F, 1, Index, T>, f, dx, layout);
+                   packs ? spread_kernel<F, 4, Index, T> : spread_kernel<F, 1, Index, T>, f, dx,
+                   layout);
     });
   }
 

@@ -159,7 +159,8 @@ struct Product {
         }
         sum *= static_cast<double>(alpha);
         if (beta != 0) {
-          sum += static_cast<double>(beta) * static_cast<double>(read(c_data, c, false, row, column));
+          sum +=
+              static_cast<double>(beta) * static_cast<double>(read(c_data, c, false, row, column));
         }
         if (has_bias()) sum += static_cast<double>(static_cast<const float*>(descriptor.bias)[row]);
         if (has_relu() && sum < 0) sum = 0;
