@@ -67,8 +67,8 @@ Conv2dAttrs dilated() {
 }
 
 /// Its result's elements are no multiple of four.
-Conv2dAttrs odd() {
-  Conv2dAttrs a = attrs();
+Conv2dAttrs odd(bool bias = false) {
+  Conv2dAttrs a = attrs(bias);
   a.groups = 1;
   return a;
 }
@@ -86,6 +86,15 @@ std::vector<Case> cases() {
       {"bias_gelu", std::make_shared<Conv2dOp>(attrs(true, Activation::gelu)), {kX, kW, Shape{6}}},
       {"dilated", std::make_shared<Conv2dOp>(dilated()), {kX, kW}},
       {"odd", std::make_shared<Conv2dOp>(odd()), {Shape{1, 5, 5, 8}, Shape{5, 3, 3, 8}}},
+      {"padded",
+       std::make_shared<Conv2dOp>(odd(true)),
+       {Shape{1, 5, 5, 6}, Shape{5, 3, 3, 6}, Shape{5}}},
+      {"padded_grad_input",
+       std::make_shared<Conv2dGradInputOp>(Conv2dGradInputAttrs{odd(), 5, 5}),
+       {Shape{1, 2, 5, 5}, Shape{5, 3, 3, 6}}},
+      {"padded_grad_weight",
+       std::make_shared<Conv2dGradWeightOp>(Conv2dGradWeightAttrs{odd(), 3, 3}),
+       {Shape{1, 5, 5, 6}, Shape{1, 2, 5, 5}}},
       {"grad_input",
        std::make_shared<Conv2dGradInputOp>(Conv2dGradInputAttrs{attrs(), 7, 5}),
        {kZ, kW}},
