@@ -20,6 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/cuda-counts.md"
 TARGET, GPU = "sm_90", "h200"
+PRECISIONS = ("auto", "bf16")
 AGAIN = "tools/cuda_counts.py --write"
 TABLE = re.compile(r"^\| workload \|.*\n(?:\|.*\n)*", re.MULTILINE)  # the page has others
 # Title of a column, and the number in it. Counts may not grow; predictions follow from them.
@@ -41,25 +42,30 @@ PREDICTED = {
 
 
 def trainings():
-    """(name, batch) of the workloads that train, at the batch of the benchmarks on a GPU."""
+    """(name, batch, precision) of the workloads that train, at the batch of the benchmarks on a GPU."""
     table = json.loads((ROOT / "benchmarks/workloads.json").read_text())
-    for workload in table["workloads"]:
-        sizes = workload["sizes"].get("train")
-        if sizes:
-            yield workload["name"], sizes.get("gpu", sizes["published"])[0]
+    for precision in PRECISIONS:
+        for workload in table["workloads"]:
+            sizes = workload["sizes"].get("train")
+            if sizes:
+                yield workload["name"], sizes.get("gpu", sizes["published"])[0], precision
 
 
-def counts(name, batch):
+def counts(name, batch, precision):
     build = ROOT / "build/release"
     command = os.environ.get("LINNET_COMMAND", build / "bin/linnet")
     library = os.environ.get("LINNET_CUDA_LIBRARY", build / "tests/liblinnet_cuda_simulated.so")
     result = subprocess.run(
         [command, "plan", "--workload", name, "--batch", str(batch), "--device", "cuda",
-         "--target", TARGET, "--gpu", GPU, "--json"],
+         "--target", TARGET, "--gpu", GPU, "--precision", precision, "--json"],
         env={**os.environ, "LINNET_CUDA_LIBRARY": str(library)}, capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"{name}: {result.stderr.strip()}")
     return json.loads(result.stdout)
+
+
+def row_name(workload, precision):
+    return workload if precision == "auto" else f"{workload}, {precision}"
 
 
 def text_of(number):
@@ -69,8 +75,9 @@ def text_of(number):
 def rows(measure=counts):
     """{workload: {title: text}}"""
     titles = {**COUNTS, **PREDICTED}
-    return {name: {title: text_of(of(found)) for title, of in titles.items()}
-            for name, batch in trainings() for found in [measure(name, batch)]}
+    return {row_name(name, precision): {title: text_of(of(found)) for title, of in titles.items()}
+            for name, batch, precision in trainings()
+            for found in [measure(name, batch, precision)]}
 
 
 def table(found):

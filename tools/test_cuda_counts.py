@@ -32,8 +32,10 @@ class CudaCounts(unittest.TestCase):
                          1 + len(cuda_counts.COUNTS))
 
     def test_trainings_have_the_batch_of_the_benchmarks(self):
-        batches = dict(cuda_counts.trainings())
+        batches = {cuda_counts.row_name(name, precision): batch
+                   for name, batch, precision in cuda_counts.trainings()}
         self.assertEqual(batches["mnist-cnn"], 128)
+        self.assertEqual(batches["mnist-cnn, bf16"], 128)
         self.assertNotIn("resnet50-features", batches)
 
 
