@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "backend/cpu/panel_product.h"
@@ -285,24 +286,46 @@ HWY_INLINE TermBlock next_block(const SegmentedRows& a, const Panels& b, std::in
           a.length};
 }
 
-/// Adds `length` terms of kRows rows and of the panel at `b`, while rows `ahead` floats after them
-/// are fetched.
+/// What is fetched while a tile is summed: rows `rows` floats after its own, if not 0, and
+/// `lines` lines of the panel that follows for each line of terms.
+struct Ahead {
+  std::int64_t rows = 0;
+  const float* panel = nullptr;
+  std::int64_t lines = 0;
+
+  HWY_INLINE void fetch_panel() {
+    for (std::int64_t i = 0; i < lines; ++i, panel += kLine) __builtin_prefetch(panel, 0, 2);
+  }
+};
+
+/// Adds `length` terms of kRows rows and of the panel at `b`.
 template <int kRows, class D, int kVectors>
 HWY_INLINE const float* add_terms(Sums<kRows, D, kVectors>& sums, const RowAddresses<kRows>& from,
-                                  std::int64_t length, std::int64_t ahead, const float* b) {
+                                  std::int64_t length, Ahead& ahead, const float* b) {
   using Row = Vectors<D, kVectors>;
   const std::int64_t width = kVectors * lanes<D>();
   std::int64_t t = 0;
-  if (ahead != 0) {
-    for (; t + kLine <= length; t += kLine) {
-      for (const float* row : from.rows) hwy::Prefetch(row + t + ahead);
-      for (std::int64_t i = t; i < t + kLine; ++i, b += width) {
-        sums.add(from, i, Row::load(b));
-      }
+  for (; t + kLine <= length; t += kLine) {
+    if (ahead.rows != 0) {
+      for (const float* row : from.rows) hwy::Prefetch(row + t + ahead.rows);
+    }
+    ahead.fetch_panel();
+    for (std::int64_t i = t; i < t + kLine; ++i, b += width) {
+      sums.add(from, i, Row::load(b));
     }
   }
   for (; t < length; ++t, b += width) sums.add(from, t, Row::load(b));
   return b;
+}
+
+/// Calls f with a height in (kMost / 2, kMost] that is known when compiling, and is `height` or
+/// the next above it.
+template <int kMost, class F, int kHeight = kMost>
+HWY_INLINE void for_height(std::int64_t height, F&& f) {
+  if constexpr (kHeight > kMost / 2 + 1) {
+    if (height < kHeight) return for_height<kMost, F, kHeight - 1>(height, std::forward<F>(f));
+  }
+  f(std::integral_constant<int, kHeight>());
 }
 
 template <class Kind>
@@ -313,10 +336,26 @@ struct PanelPass {
   /// Columns [0, columns) of the panel for all rows; `c_offset` is the panel's first column.
   /// `skipped` rows of the panel lie between two segments.
   void operator()(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
-                  const float* panel, std::int64_t skipped, std::int64_t columns,
+                  const float* panel, const float* next, std::int64_t skipped, std::int64_t columns,
                   const float* start, bool first, std::int64_t c_offset, float* const* c) const {
-    constexpr int kRows = rows_of(kVectors);
-    const std::int64_t skip = skipped * kVectors * lanes<D>();
+    constexpr int kMost = rows_of(kVectors);
+    const std::int64_t tiles = (rows + kMost - 1) / kMost;
+    for_height<kMost>((rows + tiles - 1) / tiles, [&](auto height) HWY_ATTR {
+      run<decltype(height)::value>(a, block, rows, panel, next, skipped, columns, start, first,
+                                   c_offset, c);
+    });
+  }
+
+ private:
+  template <int kRows>
+  static HWY_INLINE void run(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
+                             const float* panel, const float* next, std::int64_t skipped,
+                             std::int64_t columns, const float* start, bool first,
+                             std::int64_t c_offset, float* const* c) {
+    const std::int64_t width = kVectors * lanes<D>();
+    const std::int64_t skip = skipped * width;
+    const std::int64_t tiles = (rows + kRows - 1) / kRows;
+    Ahead ahead{.panel = next, .lines = (width + tiles - 1) / tiles};
     using Row = Vectors<D, kVectors>;
     const Row begun = start == nullptr ? Row::zero() : Row::load(start + c_offset, columns);
     for (std::int64_t i0 = 0; i0 < rows; i0 += kRows) {
@@ -326,8 +365,7 @@ struct PanelPass {
       RowAddresses<kRows> from;
       for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + block.offset;
       const float* b = panel;
-      const std::int64_t ahead =
-          c_offset == 0 ? a.rows[std::min(i0 + kRows, rows - 1)] - a.rows[i0] : 0;
+      ahead.rows = c_offset == 0 ? a.rows[std::min(i0 + kRows, rows - 1)] - a.rows[i0] : 0;
       for (std::int64_t s = 0; s < block.segments; ++s) {
         b = add_terms<kRows, D, kVectors>(sums, from, block.length, ahead, b);
         for (auto& address : from.rows) address += a.stride;
@@ -373,8 +411,9 @@ struct PanelPass<Panel<Half, 1>> {
   }
 
   void operator()(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
-                  const float* panel, std::int64_t skipped, std::int64_t columns,
-                  const float* start, bool first, std::int64_t c_offset, float* const* c) const {
+                  const float* panel, const float* /*next*/, std::int64_t skipped,
+                  std::int64_t columns, const float* start, bool first, std::int64_t c_offset,
+                  float* const* c) const {
     const Row filled = start == nullptr ? Row::zero() : begun(start + c_offset, columns);
     for (std::int64_t i0 = 0; i0 < rows; i0 += kRows) {
       const ListedPlaces places{c, i0, rows, c_offset};
@@ -489,18 +528,26 @@ void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, st
   std::int64_t term = 0;
   do {
     const TermBlock block = next_block(a, b, term);
+    const bool first = term == 0;
+    term += block.terms();
     PanelWidths widths(columns);
     std::int64_t column = 0;
     while (const PanelWidth width = widths.next()) {
       const float* panel = b.data + column * b.terms + block.panel_row * width.columns();
       const std::int64_t used = std::min(width.columns(), columns - column);
+      const std::int64_t end = column + width.columns();
+      // The panel after this one, or of the next block of terms, or what lies after all of them.
+      const float* next = panel + b.terms * width.columns();
+      if (end >= columns) {
+        next = term < terms ? b.data + (block.panel_row + block.terms()) * width.columns()
+                            : b.data + end * b.terms;
+      }
       for_width<3>(width, [&](auto kind) {
-        PanelPass<decltype(kind)>()(a, block, rows, panel, b.stride - a.length, used, start,
-                                    term == 0, column, c);
+        PanelPass<decltype(kind)>()(a, block, rows, panel, next, b.stride - a.length, used, start,
+                                    first, column, c);
       });
-      column += width.columns();
+      column = end;
     }
-    term += block.terms();
   } while (term < terms);
 }
 
