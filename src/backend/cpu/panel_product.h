@@ -47,14 +47,24 @@ struct Panels {
   std::int64_t stride = 0;
 };
 
-/// Computes c[i][j] = start[j] + sum over t of a.rows[i][t] b[t][j], where b is what a's segments
-/// meet; c: the addresses of `rows` rows of `columns` floats. `start` may be null for zeros.
+/// What follows the sums while they are in registers.
+struct PanelTail {
+  const float* residual = nullptr;  ///< is added, if not null, where c's rows lie in `of`
+  const float* of = nullptr;
+  bool relu = false;
+};
+
+/// Computes c[i][j] = tail(start[j] + sum over t of a.rows[i][t] b[t][j]), where b is what a's
+/// segments meet; c: the addresses of `rows` rows of `columns` floats. `start` may be null for
+/// zeros.
 void panel_product(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
-                   const float* start, float* const* c);
+                   const float* start, float* const* c, const PanelTail& tail = {});
 /// The same where a's segments meet the panels' rows one after the other.
 inline void panel_product(const SegmentedRows& a, std::int64_t rows, const float* panels,
-                          std::int64_t columns, const float* start, float* const* c) {
-  panel_product(a, rows, Panels{panels, a.segments * a.length, 0, a.length}, columns, start, c);
+                          std::int64_t columns, const float* start, float* const* c,
+                          const PanelTail& tail = {}) {
+  panel_product(a, rows, Panels{panels, a.segments * a.length, 0, a.length}, columns, start, c,
+                tail);
 }
 
 /// Both operands packed, for sums over pixels or samples.

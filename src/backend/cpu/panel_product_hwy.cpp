@@ -125,6 +125,15 @@ struct Vectors {
     first = hn::MulAdd(x, b.first, first);
     rest.add(x, b.rest);
   }
+  HWY_INLINE void add(const Vectors& b) {
+    first = hn::Add(first, b.first);
+    rest.add(b.rest);
+  }
+  /// x < 0 ? 0 : x, so NaN stays.
+  HWY_INLINE void rectify() {
+    first = hn::IfThenZeroElse(hn::Lt(first, hn::Zero(D())), first);
+    rest.rectify();
+  }
 
   hn::Vec<D> first;
   Vectors<D, kCount - 1> rest;
@@ -136,6 +145,8 @@ struct Vectors<D, 0> {
   static HWY_INLINE Vectors load(const float*) { return {}; }
   HWY_INLINE void store(float*) const {}
   HWY_INLINE void add(hn::Vec<D>, const Vectors&) {}
+  HWY_INLINE void add(const Vectors&) {}
+  HWY_INLINE void rectify() {}
 };
 
 /// The sums of a tile. `places` tell where its rows lie: at(i), and whether there is one: has(i).
@@ -165,6 +176,16 @@ struct Sums {
     rest.store(places, columns);
     if (places.has(kRows - 1)) last.store(places.at(kRows - 1), columns);
   }
+  /// Stores tail(sums).
+  template <class Places>
+  HWY_INLINE void store(const Places& places, std::int64_t columns, const PanelTail& tail) {
+    rest.store(places, columns, tail);
+    if (!places.has(kRows - 1)) return;
+    float* to = places.at(kRows - 1);
+    if (tail.residual != nullptr) last.add(Row::load(tail.residual + (to - tail.of), columns));
+    if (tail.relu) last.rectify();
+    last.store(to, columns);
+  }
   /// One term: a(i, term) times the row of the panel is added to row i.
   template <class A>
   HWY_INLINE void add(const A& a, std::int64_t term, const Row& b) {
@@ -193,6 +214,8 @@ struct Sums<0, D, kVectors> {
   }
   template <class Places>
   HWY_INLINE void store(const Places&, std::int64_t) const {}
+  template <class Places>
+  HWY_INLINE void store(const Places&, std::int64_t, const PanelTail&) {}
   template <class A>
   HWY_INLINE void add(const A&, std::int64_t, const Row&) {}
 };
@@ -294,7 +317,7 @@ struct Ahead {
   std::int64_t lines = 0;
 
   HWY_INLINE void fetch_panel() {
-    for (std::int64_t i = 0; i < lines; ++i, panel += kLine) __builtin_prefetch(panel, 0, 2);
+    for (std::int64_t i = 0; i < lines; ++i, panel += kLine) hwy::Prefetch(panel);
   }
 };
 
@@ -328,50 +351,79 @@ HWY_INLINE void for_height(std::int64_t height, F&& f) {
   f(std::integral_constant<int, kHeight>());
 }
 
+/// A panel and a block of terms for all rows.
+struct PanelCall {
+  const SegmentedRows& a;
+  TermBlock block;
+  std::int64_t rows;
+  const float* panel;
+  const float* next;     ///< the panel that follows
+  std::int64_t skipped;  ///< rows of the panel that lie between two segments
+  std::int64_t columns;
+  const float* start;
+  float* const* c;
+  std::int64_t c_offset;  ///< the panel's first column
+  bool first, last;       ///< of the blocks of terms
+  const PanelTail& tail;
+};
+
 template <class Kind>
 struct PanelPass {
   using D = typename Kind::Tag;
   static constexpr int kVectors = Kind::kVectors;
 
-  /// Columns [0, columns) of the panel for all rows; `c_offset` is the panel's first column.
-  /// `skipped` rows of the panel lie between two segments.
-  void operator()(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
-                  const float* panel, const float* next, std::int64_t skipped, std::int64_t columns,
-                  const float* start, bool first, std::int64_t c_offset, float* const* c) const {
+  void operator()(const PanelCall& call) const {
     constexpr int kMost = rows_of(kVectors);
-    const std::int64_t tiles = (rows + kMost - 1) / kMost;
-    for_height<kMost>((rows + tiles - 1) / tiles, [&](auto height) HWY_ATTR {
-      run<decltype(height)::value>(a, block, rows, panel, next, skipped, columns, start, first,
-                                   c_offset, c);
-    });
+    const std::int64_t tiles = (call.rows + kMost - 1) / kMost;
+    for_height<kMost>((call.rows + tiles - 1) / tiles,
+                      [&](auto height) HWY_ATTR { run<decltype(height)::value>(call); });
   }
 
  private:
-  template <int kRows>
-  static HWY_INLINE void run(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
-                             const float* panel, const float* next, std::int64_t skipped,
-                             std::int64_t columns, const float* start, bool first,
-                             std::int64_t c_offset, float* const* c) {
-    const std::int64_t width = kVectors * lanes<D>();
-    const std::int64_t skip = skipped * width;
-    const std::int64_t tiles = (rows + kRows - 1) / kRows;
-    Ahead ahead{.panel = next, .lines = (width + tiles - 1) / tiles};
-    using Row = Vectors<D, kVectors>;
-    const Row begun = start == nullptr ? Row::zero() : Row::load(start + c_offset, columns);
-    for (std::int64_t i0 = 0; i0 < rows; i0 += kRows) {
-      const ListedPlaces places{c, i0, rows, c_offset};
-      auto sums = Sums<kRows, D, kVectors>::filled(begun);
-      if (!first) sums = Sums<kRows, D, kVectors>::load(places, columns);
-      RowAddresses<kRows> from;
-      for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + block.offset;
-      const float* b = panel;
-      ahead.rows = c_offset == 0 ? a.rows[std::min(i0 + kRows, rows - 1)] - a.rows[i0] : 0;
-      for (std::int64_t s = 0; s < block.segments; ++s) {
-        b = add_terms<kRows, D, kVectors>(sums, from, block.length, ahead, b);
-        for (auto& address : from.rows) address += a.stride;
-        b += skip;
+  using Row = Vectors<D, kVectors>;
+
+  /// Fetches what the sums of a tile are stored to and what is added to them.
+  static HWY_INLINE void fetch_results(const PanelCall& call, const ListedPlaces& places,
+                                       int height) {
+    for (int i = 0; i < height; ++i) {
+      const float* to = places.at(i);
+      for (std::int64_t j = 0; j < call.columns; j += kLine) {
+        if (call.first) __builtin_prefetch(to + j, 1);
+        if (call.tail.residual != nullptr) {
+          hwy::Prefetch(call.tail.residual + (to - call.tail.of) + j);
+        }
       }
-      sums.store(places, columns);
+    }
+  }
+
+  template <int kRows>
+  static HWY_INLINE void run(const PanelCall& call) {
+    const SegmentedRows& a = call.a;
+    const std::int64_t width = kVectors * lanes<D>();
+    const std::int64_t tiles = (call.rows + kRows - 1) / kRows;
+    Ahead ahead{.panel = call.next, .lines = (width + tiles - 1) / tiles};
+    const Row begun =
+        call.start == nullptr ? Row::zero() : Row::load(call.start + call.c_offset, call.columns);
+    for (std::int64_t i0 = 0; i0 < call.rows; i0 += kRows) {
+      const ListedPlaces places{call.c, i0, call.rows, call.c_offset};
+      auto sums = Sums<kRows, D, kVectors>::filled(begun);
+      if (!call.first) sums = Sums<kRows, D, kVectors>::load(places, call.columns);
+      if (call.last) fetch_results(call, places, kRows);
+      RowAddresses<kRows> from;
+      for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + call.block.offset;
+      const float* b = call.panel;
+      ahead.rows =
+          call.c_offset == 0 ? a.rows[std::min(i0 + kRows, call.rows - 1)] - a.rows[i0] : 0;
+      for (std::int64_t s = 0; s < call.block.segments; ++s) {
+        b = add_terms<kRows, D, kVectors>(sums, from, call.block.length, ahead, b);
+        for (auto& address : from.rows) address += a.stride;
+        b += call.skipped * width;
+      }
+      if (call.last) {
+        sums.store(places, call.columns, call.tail);
+      } else {
+        sums.store(places, call.columns);
+      }
     }
   }
 };
@@ -410,33 +462,45 @@ struct PanelPass<Panel<Half, 1>> {
     sums.add(last, t, with_zeros(hn::LoadU(Half(), b)));
   }
 
-  void operator()(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
-                  const float* panel, const float* /*next*/, std::int64_t skipped,
-                  std::int64_t columns, const float* start, bool first, std::int64_t c_offset,
-                  float* const* c) const {
-    const Row filled = start == nullptr ? Row::zero() : begun(start + c_offset, columns);
-    for (std::int64_t i0 = 0; i0 < rows; i0 += kRows) {
-      const ListedPlaces places{c, i0, rows, c_offset};
+  void operator()(const PanelCall& call) const {
+    const std::int64_t columns = call.columns;
+    const Row filled =
+        call.start == nullptr ? Row::zero() : begun(call.start + call.c_offset, columns);
+    for (std::int64_t i0 = 0; i0 < call.rows; i0 += kRows) {
+      const ListedPlaces places{call.c, i0, call.rows, call.c_offset};
       auto sums = Sums<kRows, Whole, 1>::filled(filled);
-      if (!first) {
+      if (!call.first) {
         sums = Sums<kRows, Whole, 1>::made([&](int i)
                                                HWY_ATTR { return begun(places.at(i), columns); });
       }
       PairAddresses<kRows> from;
-      for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + block.offset;
-      const float* b = panel;
-      for (std::int64_t s = 0; s < block.segments; ++s) {
-        add_terms(sums, from, block.length, b);
-        for (auto& address : from.rows) address += a.stride;
-        b += (block.length + skipped) * lanes<Half>();
+      for (int i = 0; i < kRows; ++i) {
+        from.rows[i] = call.a.rows[places.row(i)] + call.block.offset;
+      }
+      const float* b = call.panel;
+      for (std::int64_t s = 0; s < call.block.segments; ++s) {
+        add_terms(sums, from, call.block.length, b);
+        for (auto& address : from.rows) address += call.a.stride;
+        b += (call.block.length + call.skipped) * lanes<Half>();
       }
       sums.each([&](int i, const Row& row) HWY_ATTR {
         if (!places.has(i)) return;
         const auto both = hn::Add(row.first, hn::Shuffle2301(row.first));
         const auto ends = hn::LowerHalf(Half(), hn::ConcatEven(Whole(), both, both));
-        Vectors<Half, 1>{ends, {}}.store(places.at(i), columns);
+        store({ends, {}}, places.at(i), call);
       });
     }
+  }
+
+  static HWY_INLINE void store(Vectors<Half, 1> row, float* to, const PanelCall& call) {
+    if (call.last) {
+      const PanelTail& tail = call.tail;
+      if (tail.residual != nullptr) {
+        row.add(Vectors<Half, 1>::load(tail.residual + (to - tail.of), call.columns));
+      }
+      if (tail.relu) row.rectify();
+    }
+    row.store(to, call.columns);
   }
 };
 #endif
@@ -523,7 +587,7 @@ void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, st
 }
 
 void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
-                  const float* start, float* const* c) {
+                  const float* start, float* const* c, const PanelTail& tail) {
   const std::int64_t terms = a.segments * a.length;
   std::int64_t term = 0;
   do {
@@ -543,8 +607,19 @@ void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, st
                             : b.data + end * b.terms;
       }
       for_width<3>(width, [&](auto kind) {
-        PanelPass<decltype(kind)>()(a, block, rows, panel, next, b.stride - a.length, used, start,
-                                    first, column, c);
+        PanelPass<decltype(kind)>()({.a = a,
+                                     .block = block,
+                                     .rows = rows,
+                                     .panel = panel,
+                                     .next = next,
+                                     .skipped = b.stride - a.length,
+                                     .columns = used,
+                                     .start = start,
+                                     .c = c,
+                                     .c_offset = column,
+                                     .first = first,
+                                     .last = term >= terms,
+                                     .tail = tail});
       });
       column = end;
     }
@@ -643,8 +718,8 @@ void pack_panels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, s
 }
 
 void panel_product(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
-                   const float* start, float* const* c) {
-  HWY_DYNAMIC_DISPATCH(PanelProduct)(a, rows, b, columns, start, c);
+                   const float* start, float* const* c, const PanelTail& tail) {
+  HWY_DYNAMIC_DISPATCH(PanelProduct)(a, rows, b, columns, start, c, tail);
 }
 
 std::size_t tile_floats(std::int64_t terms, std::int64_t rows) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -25,39 +26,53 @@ constexpr float kGuard = 1234.5F;
 
 class PanelProduct : public ::testing::TestWithParam<std::int64_t> {};  // columns
 
+struct Segments {
+  std::int64_t rows, segments, length;
+};
+
 TEST_P(PanelProduct, SumsRowsOfSegments) {
   const std::int64_t columns = GetParam();
-  for (const auto& [segments, length] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {3, 7}, {1, 900}, {4, 130}}) {
-    constexpr std::int64_t kRows = 17;
+  for (const auto& [row_count, segments, length] : std::vector<Segments>{
+           {17, 1, 1}, {1, 3, 7}, {7, 3, 7}, {13, 3, 7}, {25, 3, 7}, {33, 1, 900}, {17, 4, 130}}) {
     const std::int64_t stride = length + 5;
     const std::int64_t terms = segments * length;
-    const Data a = numbers(static_cast<std::size_t>(segments * stride + kRows * 3), 1);
+    const Data a = numbers(static_cast<std::size_t>(segments * stride + row_count * 3), 1);
     const Data b = numbers(static_cast<std::size_t>(terms * columns), 2);
     const Data start = numbers(static_cast<std::size_t>(columns), 3);
+    const Data residual = numbers(static_cast<std::size_t>(row_count * (columns + 1)), 4);
     Data panels(panel_floats(terms, columns), -1.0F);
     pack_panels({b.data(), columns, 1}, 0, terms / 2, terms, columns, panels.data());
     pack_panels({b.data() + terms / 2 * columns, columns, 1}, terms / 2, terms, terms, columns,
                 panels.data());
-    Data c(static_cast<std::size_t>(kRows * (columns + 1)), kGuard);
+    Data c(static_cast<std::size_t>(row_count * (columns + 1)), kGuard);
     std::vector<const float*> rows;
     std::vector<float*> places;
-    for (std::int64_t i = 0; i < kRows; ++i) {
+    for (std::int64_t i = 0; i < row_count; ++i) {
       rows.push_back(a.data() + 3 * i);
       places.push_back(c.data() + i * (columns + 1));
     }
-    panel_product({rows.data(), segments, length, stride}, kRows, panels.data(), columns,
-                  start.data(), places.data());
-    for (std::int64_t i = 0; i < kRows; ++i) {
+    const SegmentedRows left{rows.data(), segments, length, stride};
+    panel_product(left, row_count, panels.data(), columns, start.data(), places.data());
+    Data finished(c.size(), kGuard);
+    std::vector<float*> finished_places;
+    for (const float* place : places) {
+      finished_places.push_back(finished.data() + (place - c.data()));
+    }
+    panel_product(left, row_count, panels.data(), columns, start.data(), finished_places.data(),
+                  {.residual = residual.data(), .of = finished.data(), .relu = true});
+    for (std::int64_t i = 0; i < row_count; ++i) {
       for (std::int64_t j = 0; j < columns; ++j) {
         float sum = start[static_cast<std::size_t>(j)];
         for (std::int64_t t = 0; t < terms; ++t) {
           sum += rows[static_cast<std::size_t>(i)][t / length * stride + t % length] *
                  b[static_cast<std::size_t>(t * columns + j)];
         }
-        ASSERT_EQ(places[static_cast<std::size_t>(i)][j], sum) << i << ", " << j << " of " << terms;
+        const auto at = static_cast<std::size_t>(i * (columns + 1) + j);
+        ASSERT_EQ(c[at], sum) << i << ", " << j << " of " << terms;
+        ASSERT_EQ(finished[at], std::max(sum + residual[at], 0.0F)) << i << ", " << j;
       }
       ASSERT_EQ(places[static_cast<std::size_t>(i)][columns], kGuard) << i;
+      ASSERT_EQ(finished_places[static_cast<std::size_t>(i)][columns], kGuard) << i;
     }
   }
 }

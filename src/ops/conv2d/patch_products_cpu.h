@@ -78,13 +78,16 @@ class PatchProduct {
       const SegmentedRows a = blocks_.patches(images, l0, l1, scratch);
       float** c = blocks_.places(to + g * width_, columns_, l0, l1, scratch);
       const std::int64_t pixels = (l1 - l0) * all.columns.out;
+      const bool in_registers = activation == Activation::none || activation == Activation::relu;
+      const PanelTail tail{in_registers ? residual : nullptr, to, activation == Activation::relu};
       const int parts = static_cast<int>(std::max<std::int64_t>(pixels / kProductRows, 1));
       for (int p = 0; p < parts; ++p) {
         const Range rows = split(pixels, parts, p);
         panel_product({a.rows + rows.begin, a.segments, a.length, a.stride}, rows.size(),
                       group(panels, g), group_columns(g),
-                      start == nullptr ? nullptr : start + g * width_, c + rows.begin);
+                      start == nullptr ? nullptr : start + g * width_, c + rows.begin, tail);
       }
+      if (in_registers) continue;
       add_bias_and_activate(c[0], pixels, group_columns(g), nullptr, activation, columns_,
                             residual == nullptr ? nullptr : residual + (c[0] - to));
     }

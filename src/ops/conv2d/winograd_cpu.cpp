@@ -75,25 +75,29 @@ struct Tiling {
   }
 };
 
-/// The weights' transform wants more tiles than these; where it is kept, reading its result does.
-constexpr std::int64_t kFewTiles = 256;
-constexpr std::int64_t kFewTilesOfKept = 32;
+/// Tiles from which on fewer products pay for more points of weights.
+struct FewestTiles {
+  std::int64_t small = 0;
+  std::int64_t large = 0;  ///< of 4x4 outputs, with more than twice as many points
+};
+/// Where the weights' transform is a part of the run, and where only its result is read.
+constexpr FewestTiles kOfTransformed{256, 512};
+constexpr FewestTiles kOfKept{16, 16};
 
-bool takes(const ConvShape& s, std::int64_t few_tiles = kFewTiles) {
+bool takes(const ConvShape& s, const FewestTiles& fewest = kOfTransformed) {
   const Conv2dAttrs& a = s.attrs;
   return s.kh == 3 && s.kw == 3 && a.stride_h == 1 && a.stride_w == 1 && a.dilation_h == 1 &&
          a.dilation_w == 1 && a.groups == 1 && s.c >= kWinogradChannels &&
          s.co >= kWinogradChannels && s.oh >= 3 && s.ow >= 3 &&
-         s.n * ((s.oh + 1) / 2) * ((s.ow + 1) / 2) >= few_tiles;
+         s.n * ((s.oh + 1) / 2) * ((s.ow + 1) / 2) >= fewest.small;
 }
 
-/// Returns the tiles of 4x4 outputs where there are fewer products, and twice as many tiles as the
-/// smaller ones want, since weights have twice as many points.
-Tiling large_tiles(Tiling small, std::int64_t few_tiles = kFewTiles) {
+/// Returns the tiles of 4x4 outputs where there are fewer products.
+Tiling large_tiles(Tiling small, const FewestTiles& fewest = kOfTransformed) {
   Tiling large = small;
   large.side = 4;
   const bool fewer = 8 * large.count() * large.points() < 7 * small.count() * small.points();
-  return fewer && large.count() >= 2 * few_tiles ? large : small;
+  return fewer && large.count() >= fewest.large ? large : small;
 }
 
 Tiling forward_tiling(const ConvShape& s) {
@@ -132,7 +136,7 @@ class Products {
         columns_(columns),
         task_tiles_(tiling.side == 2 ? 96 : 48),
         block_(std::clamp<std::int64_t>(block_floats() / (points() * terms) / kUnit * kUnit,
-                                        tiling.side == 2 ? 48 : 24, task_tiles_)),
+                                        tiling.side == 2 ? 50 : 25, task_tiles_)),
         groups_(static_cast<int>((columns + kGroup - 1) / kGroup)) {
     for (int g = 0; g < groups_; ++g) {
       offsets_.push_back(panel_floats_);
@@ -180,13 +184,13 @@ class Products {
       rows[i] = points_at + i / block_ * input_stride() + i % block_ * terms_;
       places[i] = sums + i / block_ * sum_stride() + i % block_ * kGroup;
     }
-    // Whole rows of the products' tiles.
-    const Range units =
-        split((tiling_.count() + kUnit - 1) / kUnit, tile_tasks_, index / column_tasks_);
-    const Range tiles{units.begin * kUnit, std::min(units.end * kUnit, tiling_.count())};
+    const Range tiles = split(tiling_.count(), tile_tasks_, index / column_tasks_);
     const Range groups = split(groups_, column_tasks_, index % column_tasks_);
-    for (std::int64_t t0 = tiles.begin; t0 < tiles.end; t0 += block_) {
-      const std::int64_t count = std::min(block_, tiles.end - t0);
+    const int blocks = static_cast<int>((tiles.size() + block_ - 1) / block_);
+    for (int b = 0; b < blocks; ++b) {
+      const Range block = split(tiles.size(), blocks, b);
+      const std::int64_t t0 = tiles.begin + block.begin;
+      const std::int64_t count = block.size();
       for (std::int64_t t = 0; t < count; ++t) {
         const auto window = tiling_.inputs(images, terms_, t0 + t, outside);
         winograd_input(tiling_.side, window.data(), terms_, points_at + t * terms_, input_stride());
@@ -290,9 +294,9 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
 }
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
-  const std::int64_t few = tail.keeps_weights ? kFewTilesOfKept : kFewTiles;
-  if (!takes(s, few)) return std::nullopt;
-  return products_kernel(s, {large_tiles(forward_tiling(s), few), s.c, s.co}, false, tail);
+  const FewestTiles& fewest = tail.keeps_weights ? kOfKept : kOfTransformed;
+  if (!takes(s, fewest)) return std::nullopt;
+  return products_kernel(s, {large_tiles(forward_tiling(s), fewest), s.c, s.co}, false, tail);
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
