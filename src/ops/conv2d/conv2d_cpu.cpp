@@ -21,7 +21,7 @@ bool short_patches(const ConvShape& s) { return s.attrs.groups > 1 || s.taps() <
 bool few_pixels(const ConvShape& s) { return s.n * s.out_pixels() < 512; }
 
 /// Packing weights takes a part of the time that is worth memory: each meets few pixels.
-bool packing_counts(const ConvShape& s) { return s.n * s.out_pixels() <= 2048; }
+bool packing_counts(const ConvShape& s) { return s.n * s.out_pixels() <= 8192; }
 
 /// oneDNN's weight gradient walks over pixels: it wants many of them.
 bool many_pixels(const ConvShape& s) { return s.out_pixels() >= 16; }

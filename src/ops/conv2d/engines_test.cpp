@@ -15,7 +15,7 @@ namespace {
 
 using Data = std::vector<float>;
 
-constexpr std::int64_t kMostBiases = 64;
+constexpr std::int64_t kMostBiases = 96;
 
 Data random_data(std::int64_t count, std::uint32_t seed) {
   std::minstd_rand random(seed);
@@ -219,7 +219,7 @@ TEST(ConvEngines, Bf16TilesAgreeWithIm2colOnRoundedOperands) {
 /// Its transforms add and subtract before and after the products: a few roundings, no more.
 TEST(ConvEngines, WinogradIsAFewRoundingsFromDirectSums) {
   constexpr double kOfLargest = 4e-6;
-  const auto check = [](std::int64_t images, std::int64_t filters) {
+  const auto check = [](std::int64_t images, std::int64_t filters, bool keeps_weights = false) {
     const ConvShape s = conv_shape({.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1},
                                    {images, 12, 12, 64}, {filters, 3, 3, 64}, "");
     const Data x = random_data(s.n * s.in_pixels() * s.c, 1);
@@ -239,16 +239,21 @@ TEST(ConvEngines, WinogradIsAFewRoundingsFromDirectSums) {
     const ConvEngine& plain = direct_engine();
     const auto outputs = static_cast<std::int64_t>(dz.size());
     const auto inputs = static_cast<std::int64_t>(x.size());
-    expect_near(run(*fast.forward(s, {}), x, w, outputs), run(*plain.forward(s, {}), x, w, outputs),
-                "forward");
+    for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu}) {
+      const ConvTail tail{.bias = true, .activation = activation, .keeps_weights = keeps_weights};
+      expect_near(run(*fast.forward(s, tail), x, w, outputs),
+                  run(*plain.forward(s, tail), x, w, outputs), "forward");
+    }
+    if (keeps_weights) return;
     expect_near(run(*fast.grad_input(s), dz, w, inputs), run(*plain.grad_input(s), dz, w, inputs),
                 "grad_input");
     expect_near(run(*fast.grad_weight(s), x, dz, s.weights()),
                 run(*plain.grad_weight(s), x, dz, s.weights()), "grad_weight");
   };
-  check(16, 64);  // tiles of 2x2 outputs
-  check(64, 64);  // of 4x4
-  check(64, 96);  // and gradients of two parts of the filters
+  check(16, 64);       // tiles of 2x2 outputs
+  check(64, 64);       // of 4x4
+  check(64, 96);       // and gradients of two parts of the filters
+  check(2, 64, true);  // 18 tiles, of kept weights
 }
 
 }  // namespace

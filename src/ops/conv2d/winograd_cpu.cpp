@@ -240,13 +240,17 @@ class Products {
     for (float*& pixel : pixels) {
       if (pixel != nullptr) pixel += part.begin;
     }
-    winograd_output(tiling_.side, sums, sum_stride(), part.size(), pixels.data());
+    const bool in_registers =
+        tail.activation == Activation::none || tail.activation == Activation::relu;
+    winograd_output(tiling_.side, sums, sum_stride(), part.size(),
+                    {bias, tail.activation == Activation::relu}, pixels.data());
+    if (in_registers) return;
     for (std::int64_t i = 0; i < tiling_.side; ++i) {
       float** row = pixels.data() + i * tiling_.side;
       const std::int64_t inside =
           std::count_if(row, row + tiling_.side, [](const float* p) { return p != nullptr; });
       if (inside == 0) continue;
-      add_bias_and_activate(row[0], inside, part.size(), bias, tail.activation, columns_);
+      add_bias_and_activate(row[0], inside, part.size(), nullptr, tail.activation, columns_);
     }
   }
 

@@ -19,10 +19,16 @@ inline constexpr std::int64_t kMostWinogradPoints = winograd_points(4);
 void winograd_input(std::int64_t side, const float* const* d, std::int64_t channels, float* out,
                     std::int64_t stride);
 
-/// Computes y = Aᵀ m A: point p of m lies at m + p * stride; y are the addresses of m x m pixels,
-/// null where there is none.
+/// What follows Aᵀ m A in registers: a bias, unless null, and max(x, 0).
+struct WinogradTail {
+  const float* bias = nullptr;
+  bool relu = false;
+};
+
+/// Computes y = tail(Aᵀ m A): point p of m lies at m + p * stride; y are the addresses of m x m
+/// pixels, null where there is none.
 void winograd_output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
-                     float* const* y);
+                     const WinogradTail& tail, float* const* y);
 
 /// Computes out[p] = (A dy Aᵀ)[p], the transpose of winograd_output(): dy are the addresses of m x
 /// m pixels.

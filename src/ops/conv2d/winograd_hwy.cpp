@@ -219,12 +219,16 @@ void input(const float* const* d, std::int64_t channels, float* out, std::int64_
 }
 
 template <int kSide>
-void output(const float* m, std::int64_t stride, std::int64_t channels, float* const* y) {
+void output(const float* m, std::int64_t stride, std::int64_t channels, const WinogradTail& tail,
+            float* const* y) {
   transform(
       channels, OutputSide<kSide>(),
       [=](int i, std::int64_t c) HWY_ATTR { return load(m + i * stride + c); },
       [=](V v, int i, std::int64_t c) HWY_ATTR {
-        if (y[i] != nullptr) store(v, y[i] + c);
+        if (y[i] == nullptr) return;
+        if (tail.bias != nullptr) v = hn::Add(v, load(tail.bias + c));
+        if (tail.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(kFloats)), v);
+        store(v, y[i] + c);
       });
 }
 
@@ -260,8 +264,8 @@ void Input(std::int64_t side, const float* const* d, std::int64_t channels, floa
 }
 
 void Output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
-            float* const* y) {
-  (side == 4 ? output<4> : output<2>)(m, stride, channels, y);
+            const WinogradTail& tail, float* const* y) {
+  (side == 4 ? output<4> : output<2>)(m, stride, channels, tail, y);
 }
 
 void OutputTransposed(std::int64_t side, const float* const* dy, std::int64_t channels, float* out,
@@ -298,8 +302,8 @@ void winograd_input(std::int64_t side, const float* const* d, std::int64_t chann
 }
 
 void winograd_output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
-                     float* const* y) {
-  HWY_DYNAMIC_DISPATCH(Output)(side, m, stride, channels, y);
+                     const WinogradTail& tail, float* const* y) {
+  HWY_DYNAMIC_DISPATCH(Output)(side, m, stride, channels, tail, y);
 }
 
 void winograd_output_transposed(std::int64_t side, const float* const* dy, std::int64_t channels,
