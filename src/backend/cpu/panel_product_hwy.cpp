@@ -36,8 +36,9 @@ constexpr int kSums = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 24 : 12;
 /// Rows of a tile whose panel has `vectors`: addresses of more than 10 to 12 rows find no register.
 constexpr int rows_of(int vectors) { return vectors == 1 ? 10 : std::min(kSums / vectors, 12); }
 constexpr int kTileRows = rows_of(2);
-/// Terms that are summed at once: their rows of a panel should stay in the L1 cache.
-constexpr std::int64_t kBlockTerms = 384;
+/// Terms that are summed at once. Their rows of a panel come from the L2 cache with vectors of 16
+/// lanes, which is fast enough: loading and storing sums more often costs more. Else from L1.
+constexpr std::int64_t kBlockTerms = HWY_TARGET <= HWY_AVX3 ? 1024 : 384;
 
 /// Floats of a line of the cache.
 constexpr std::int64_t kLine = 16;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/packed_products.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/dense/dense.h"
 #include "ops/dense/dense_bf16_cpu.h"
@@ -51,6 +52,40 @@ Kernel forward_kernel(const Dims& e, const DenseAttrs& attrs) {
                           e.units);
   }));
   return kernel;
+}
+
+/// A product with weights in panels, which stand at `data` with these strides. `finish`: as
+/// PackedProduct::run()'s, after args.
+template <class Finish>
+Kernel packed_kernel(const GemmShape& shape, std::int64_t term_stride, std::int64_t column_stride,
+                     bool bias, Finish finish) {
+  const PackedProduct product(shape);
+  Kernel kernel;
+  kernel.packed_bytes = product.panel_bytes();
+  kernel.packed_operands = {kSecond};
+  kernel.packing.push_back(
+      parallel(product.groups(), [=](const Args& args, const Task& task) {
+        product.pack({args.in(kSecond), term_stride, column_stride}, task.index, args.pack());
+      }));
+  kernel.scratch_bytes = product.scratch_bytes();
+  kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
+    product.run(task.index, args.in(kFirst), args.pack(),
+                bias ? args.in(DenseOp::In::b) : nullptr, args.out(kFirst), task.scratch, finish);
+  }));
+  return kernel;
+}
+
+Kernel packed_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
+  return packed_kernel({e.n, e.units, e.features}, 1, e.features, attrs.bias,
+                       [=](float* y, std::int64_t rows, std::int64_t columns) {
+                         add_bias_and_activate(y, rows, columns, nullptr, attrs.activation,
+                                               e.units);
+                       });
+}
+
+Kernel packed_grad_input_kernel(const Dims& e) {
+  return packed_kernel({e.n, e.features, e.units}, e.features, 1, false,
+                       [](float*, std::int64_t, std::int64_t) {});
 }
 
 Kernel thin_grad_input_kernel(const Dims& e) {
@@ -119,19 +154,31 @@ std::vector<Candidate> thin_or(const Dims& e, const std::function<Kernel()>& thi
   return others;
 }
 
+/// Returns whether rows are many enough for packing the weights in every run.
+bool packs(const Dims& e) {
+  constexpr std::int64_t kManyRows = 64;
+  return e.n >= kManyRows;
+}
+
 std::vector<Candidate> forward(const NodeView& node) {
   using In = DenseOp::In;
   const DenseAttrs attrs = node.attrs<DenseOp>();
   const Dims e{node.in(In::x)[0], node.in(In::x)[1], node.in(In::w)[0]};
-  return thin_or(e, [=] { return thin_forward_kernel(e, attrs); },
-                 {{"onednn", [=] { return forward_kernel(e, attrs); }}});
+  std::vector<Candidate> products{{"panels", [=] { return packed_forward_kernel(e, attrs); }},
+                                  {"onednn", [=] { return forward_kernel(e, attrs); }}};
+  if (!packs(e)) std::swap(products[0], products[1]);
+  return thin_or(
+      e, [=] { return thin_forward_kernel(e, attrs); }, std::move(products));
 }
 
 std::vector<Candidate> grad_input(const NodeView& node) {
   using In = DenseGradInputOp::In;
   const Dims e{node.in(In::dz)[0], node.in(In::w)[1], node.in(In::dz)[1]};
-  return thin_or(e, [=] { return thin_grad_input_kernel(e); },
-                 {{"onednn", [=] { return grad_input_kernel(e); }}});
+  std::vector<Candidate> products{{"panels", [=] { return packed_grad_input_kernel(e); }},
+                                  {"onednn", [=] { return grad_input_kernel(e); }}};
+  if (!packs(e)) std::swap(products[0], products[1]);
+  return thin_or(
+      e, [=] { return thin_grad_input_kernel(e); }, std::move(products));
 }
 
 std::vector<Candidate> grad_weight(const NodeView& node) {
@@ -141,6 +188,11 @@ std::vector<Candidate> grad_weight(const NodeView& node) {
                                   {"onednn",
                                    [=] { return grad_weight_kernel(e, RowSums::onednn); }}};
   if (faster_sums(e.n) == RowSums::onednn) std::swap(products[0], products[1]);
+  const PackedRowSums packed({e.units, e.features, e.n});
+  if (packed.worthwhile()) {
+    products.insert(products.begin(),
+                    {"panels", [=] { return packed.kernel(In::dz, In::x); }});
+  }
   return thin_or(
       e, [=] { return thin_grad_weight_kernel(e); }, std::move(products));
 }

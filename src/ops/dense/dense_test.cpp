@@ -49,6 +49,25 @@ TEST(Dense, AgreesWithTheReference) {
   check({"dense large values", dense(), {f32({3, 8}), f32({2, 8})}, {{-1e15, 1e15}}, false});
 }
 
+TEST(Dense, PacksOperandsOfLargeProducts) {
+  // Blocks of rows and a rest, groups of columns and a rest, more terms than are summed at once.
+  check({"dense panels",
+         make_op(DenseOp({.bias = true, .activation = Activation::tanh})),
+         {f32({205, 1100}), f32({71, 1100}), f32({71})},
+         {},
+         false});
+  check({"dense_grad_input panels",
+         make_op(DenseGradInputOp()),
+         {f32({103, 130}), f32({130, 203})},
+         {},
+         false});
+  check({"dense_grad_weight panels",
+         make_op(DenseGradWeightOp()),
+         {f32({521, 515}), f32({521, 550})},
+         {},
+         false});
+}
+
 TEST(Dense, GradientsAtManyTasks) {
   check({"dense_grad_input",
          make_op(DenseGradInputOp()),
