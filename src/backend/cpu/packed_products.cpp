@@ -32,7 +32,7 @@ Range in_steps(std::int64_t count, std::int64_t step, int parts, int index) {
 PackedProduct::PackedProduct(const GemmShape& shape) : shape_(shape) {
   constexpr std::int64_t kGroupColumns = 2 * kColumnStep;
   const int worth = tasks_for(shape.m, row_cost(shape.n, shape.k));
-  row_parts_ = static_cast<int>(std::clamp<std::int64_t>(shape.m / kBlockRows, 1, worth));
+  row_parts_ = static_cast<int>(std::clamp<std::int64_t>(steps_of(shape.m, kBlockRows), 1, worth));
   groups_ = static_cast<int>(
       std::clamp<std::int64_t>(worth / row_parts_, 1, steps_of(shape.n, kGroupColumns)));
   const Range last = columns_of(groups_ - 1);

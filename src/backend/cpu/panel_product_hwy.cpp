@@ -545,15 +545,48 @@ std::size_t PanelFloats(std::int64_t terms, std::int64_t columns) {
   return static_cast<std::size_t>(terms * PanelWidths(columns).columns());
 }
 
+/// Four terms of four columns become four rows.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void transpose4(const float* from, std::int64_t column_stride, std::int64_t width,
+                           float* to) {
+  for (int i = 0; i < 16; ++i) to[i / 4 * width + i % 4] = from[i % 4 * column_stride + i / 4];
+}
+#else
+HWY_INLINE void transpose4(const float* from, std::int64_t column_stride, std::int64_t width,
+                           float* to) {
+  const hn::Full128<float> d;
+  const hn::Full128<double> pairs;
+  const auto a = hn::LoadU(d, from);
+  const auto b = hn::LoadU(d, from + column_stride);
+  const auto c = hn::LoadU(d, from + 2 * column_stride);
+  const auto e = hn::LoadU(d, from + 3 * column_stride);
+  const auto ab01 = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
+  const auto ab23 = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+  const auto ce01 = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
+  const auto ce23 = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab01, ce01)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab01, ce01)), d, to + width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab23, ce23)), d, to + 2 * width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab23, ce23)), d, to + 3 * width);
+}
+#endif
+
 /// Terms of columns that lie one after the other become rows of a panel, a line of the cache of
 /// each column at a time.
 void pack_columns(const float* from, std::int64_t column_stride, std::int64_t terms,
                   std::int64_t columns, std::int64_t width, float* to) {
   for (std::int64_t t0 = 0; t0 < terms; t0 += kLine) {
     const std::int64_t t1 = std::min(t0 + kLine, terms);
-    for (std::int64_t j = 0; j < columns; ++j) {
+    const std::int64_t fours = t1 - t0 == kLine ? columns / 4 * 4 : 0;
+    for (std::int64_t j = 0; j < fours; j += 4) {
       const float* column = from + j * column_stride;
-      hwy::Prefetch(column + t0 + 4 * kLine);
+      for (int i = 0; i < 4; ++i) hwy::Prefetch(column + i * column_stride + t0 + 4 * kLine);
+      for (std::int64_t t = t0; t < t1; t += 4) {
+        transpose4(column + t, column_stride, width, to + t * width + j);
+      }
+    }
+    for (std::int64_t j = fours; j < columns; ++j) {
+      const float* column = from + j * column_stride;
       for (std::int64_t t = t0; t < t1; ++t) to[t * width + j] = column[t];
     }
     for (std::int64_t t = t0; t < t1; ++t) {

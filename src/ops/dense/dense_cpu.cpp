@@ -154,11 +154,8 @@ std::vector<Candidate> thin_or(const Dims& e, const std::function<Kernel()>& thi
   return others;
 }
 
-/// Returns whether rows are many enough for packing the weights in every run.
-bool packs(const Dims& e) {
-  constexpr std::int64_t kManyRows = 64;
-  return e.n >= kManyRows;
-}
+/// Returns whether rows are many enough for own products to be faster than oneDNN's.
+bool packs(const Dims& e) { return faster_sums(e.n) == RowSums::onednn; }
 
 std::vector<Candidate> forward(const NodeView& node) {
   using In = DenseOp::In;
@@ -187,10 +184,10 @@ std::vector<Candidate> grad_weight(const NodeView& node) {
   std::vector<Candidate> products{{"tiles", [=] { return grad_weight_kernel(e, RowSums::tiles); }},
                                   {"onednn",
                                    [=] { return grad_weight_kernel(e, RowSums::onednn); }}};
-  if (faster_sums(e.n) == RowSums::onednn) std::swap(products[0], products[1]);
+  if (packs(e)) std::swap(products[0], products[1]);
   const PackedRowSums packed({e.units, e.features, e.n});
   if (packed.worthwhile()) {
-    products.insert(products.begin(),
+    products.insert(packs(e) ? products.begin() : products.end(),
                     {"panels", [=] { return packed.kernel(In::dz, In::x); }});
   }
   return thin_or(

@@ -53,17 +53,17 @@ TEST(Dense, PacksOperandsOfLargeProducts) {
   // Blocks of rows and a rest, groups of columns and a rest, more terms than are summed at once.
   check({"dense panels",
          make_op(DenseOp({.bias = true, .activation = Activation::tanh})),
-         {f32({205, 1100}), f32({71, 1100}), f32({71})},
+         {f32({805, 1100}), f32({71, 1100}), f32({71})},
          {},
          false});
   check({"dense_grad_input panels",
          make_op(DenseGradInputOp()),
-         {f32({103, 130}), f32({130, 203})},
+         {f32({803, 130}), f32({130, 203})},
          {},
          false});
   check({"dense_grad_weight panels",
          make_op(DenseGradWeightOp()),
-         {f32({521, 515}), f32({521, 550})},
+         {f32({771, 515}), f32({771, 550})},
          {},
          false});
 }
