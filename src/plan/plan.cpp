@@ -139,7 +139,7 @@ struct Collected {
 
 Collected find_collected(const Graph& graph, const PlanOptions& options,
                          const AliasGroups& groups) {
-  Collected found{.node = graph.nodes().size()};
+  Collected found{.node = graph.nodes().size(), .begins = {}};
   if (!options.reuse || options.branches) return found;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];

@@ -131,7 +131,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
   std::shared_ptr<World> world = known.lock();
   if (world == nullptr) known = world = std::make_shared<World>();
   world->size = size;
-  *comm = new ncclComm{.world = std::move(world), .rank = rank, .sums = 0, .waiting = {}};
+  *comm = new ncclComm{.world = std::move(world), .rank = rank, .group = {}, .waiting = {}};
   return ncclInProgress;
 }
 
