@@ -19,6 +19,19 @@
 namespace linnet::command {
 namespace {
 
+/// Accepts numbers of bytes with a unit, e.g. 512MiB, and turns them into plain ones.
+CLI::Validator byte_count(std::uint64_t least) {
+  const auto convert = [least](std::string& given) -> std::string {
+    const std::string text = given;
+    // CLI11 would take -1 for 2^64 - 1, and MiB for 1MiB.
+    const bool number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+    if (std::string error = CLI::AsSizeValue(false)(given); !error.empty()) return error;
+    if (number && std::stoull(given) >= least) return {};
+    return fmt::format("expected a number of bytes of at least {}; got '{}'", least, text);
+  };
+  return CLI::Validator(convert, "BYTES");
+}
+
 constexpr const char* kConfig = "CONFIG";
 constexpr const char* kWorkload = "--workload";
 constexpr const char* kNoTable =
@@ -151,7 +164,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       .add_option("--memory-limit", o.memory_limit,
                   "Bytes that the training may need as planned, e.g. 512MiB: without --shards it "
                   "takes as many as that asks for")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(byte_count(0));
   command.add_flag("--recompute", o.recompute,
                    "Compute concatenations and activations after batch norms again for the "
                    "gradients instead of keeping them: less memory, the same weights, more time");
@@ -240,8 +253,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       .add_option("--bucket", o.bucket_bytes,
                   "Bytes of gradients that processes add together while the backward pass still\n"
                   "finds others, e.g. 16MiB (default: 4MiB); the same weights with --reduce tree")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::PositiveNumber);
+      ->transform(byte_count(1));
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.footer(
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
