@@ -37,7 +37,7 @@ class Ownership {
   std::map<std::size_t, Range> ranges_;
 };
 
-/// Proves that what lies in a collect's result lies in its place.
+/// Proves that what lies in a collect's result lies where it belongs.
 void require_in_place(const Plan& plan, const Node& node) {
   const CollectAttrs& attrs = op_as<CollectOp>(&node)->attrs();
   const auto offset = [&](Value v) { return plan.values[static_cast<std::size_t>(v.id)].offset; };

@@ -135,9 +135,9 @@ void add_max_batch(CLI::App& app, Action& action) {
           "samples at once")
       ->delimiter(',')
       ->check(one_of({"recompute", "shards", "stream"}));
-  command->add_flag(
-      "--verify", arguments->verify,
-      "Run a step of that batch in a fresh process and print the memory that it took");
+  command->add_flag("--verify", arguments->verify,
+                    "Run a step of that batch in a fresh process and print the memory that it "
+                    "took; not with --allow stream");
   command->add_option("--measure", arguments->measure)->group("");  // of that process
   command->add_option("--shards", arguments->shards)->group("");
   add_device_options(*command, arguments->on);

@@ -8,7 +8,7 @@
 namespace linnet::cpu {
 namespace {
 
-/// Copies what does not lie in its place, and fills the rest with zeros.
+/// Copies what lies elsewhere, and fills the rest with zeros.
 std::optional<Kernel> prepare(const NodeView& node) {
   using Out = CollectOp::Out;
   struct Part {
