@@ -2,6 +2,9 @@
 // Graphs of batch norms, for devices that are only described, with fake_driver.cpp.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 #include "backend/cuda/cudnn_graph.h"
 #include "cuda_cudnn/devices.h"
 
@@ -42,6 +45,50 @@ TEST(CudnnGraph, BatchNormsHavePlansFromAmpereOn) {
 TEST(CudnnGraph, AResidualWithoutAReluHasNoPlan) {
   const CudnnBatchNorm norm{.n = 128, .h = 8, .w = 8, .c = 64, .residual = true};
   EXPECT_EQ(CudnnGraph::build(described_target(kDevices[0]), norm), nullptr);
+}
+
+/// Convolutions with a norm before and sums after them, as fuse_norm_conv2d writes them: 3x3, also
+/// strided, and 1x1 of small and of large images.
+std::vector<CudnnConvolution> norm_convolutions() {
+  std::vector<CudnnConvolution> all;
+  for (const auto& [size, c, co, kernel, stride] :
+       {std::array<std::int64_t, 5>{8, 64, 64, 3, 1}, {8, 128, 128, 3, 2}, {8, 64, 256, 1, 1},
+        {1, 512, 2048, 1, 1}, {56, 128, 32, 3, 1}}) {
+    for (const bool norm : {false, true}) {
+      for (const bool sums : {false, true}) {
+        if (!norm && !sums) continue;
+        const std::int64_t pad = kernel / 2;
+        const std::int64_t out = (size + 2 * pad - kernel) / stride + 1;
+        all.push_back({.n = 64, .h = size, .w = size, .c = c, .oh = out, .ow = out, .co = co,
+                       .kh = kernel, .kw = kernel, .stride_h = stride, .stride_w = stride,
+                       .pad_top = pad, .pad_bottom = pad, .pad_left = pad, .pad_right = pad,
+                       .norm = norm, .norm_relu = c != 128, .sums = sums});
+      }
+    }
+  }
+  return all;
+}
+
+/// Engines that add in a fixed order, and no workspace: what DescribedBackend takes for granted.
+TEST(CudnnGraph, ConvolutionsWithNormsAndSumsHavePlansFromAmpereOn) {
+  for (const DescribedDevice& device : kDevices) {
+    const auto target = described_target(device);
+    for (const CudnnConvolution& conv : norm_convolutions()) {
+      const auto graph = CudnnGraph::build(target, conv);
+      ASSERT_EQ(graph != nullptr, device.compute_capability >= 80)
+          << device.name << ", " << conv.describe();
+      if (!graph || device.compute_capability != 90) continue;
+      const bool whole = conv.norm && conv.sums;  // compiling takes seconds
+      EXPECT_TRUE(!whole || graph->prepare(0)) << device.name << ", " << conv.describe();
+      EXPECT_TRUE(graph->tensor_cores(0)) << device.name << ", " << conv.describe();
+    }
+  }
+}
+
+TEST(CudnnConvolution, HasAsManyOperandsAsItSays) {
+  for (const CudnnConvolution& conv : norm_convolutions()) {
+    EXPECT_EQ(conv.operand_bytes().size(), 3U + (conv.norm ? 4 : 0) + (conv.sums ? 2 : 0));
+  }
 }
 
 TEST(CudnnBatchNorm, HasAsManyOperandsAsItSays) {

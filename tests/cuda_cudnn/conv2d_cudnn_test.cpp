@@ -11,6 +11,7 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/vectors.cuh"
 #include "ops/conv2d/conv2d.h"
+#include "ops/conv2d/norm_conv2d.h"
 #include "ops/conv2d_norm/conv2d_norm.h"
 
 namespace linnet::cuda {
@@ -110,14 +111,15 @@ std::vector<ValueType> types(const std::vector<Shape>& shapes) {
   return all;
 }
 
-/// The types of all operands, the result last; `stored`: images are bfloat16s in memory.
+/// The types of all operands, the results last; `stored`: images are bfloat16s in memory.
 std::vector<ValueType> operand_types(const Op& op, const std::vector<Shape>& shapes, bool stored) {
   std::vector<ValueType> all = types(shapes);
-  all.push_back(op.infer(all)[0]);
+  const std::vector<ValueType> results = op.infer(all);
+  all.insert(all.end(), results.begin(), results.end());
   const bool second = op.name() == Conv2dGradWeightOp::kName;  // x and dz, but not dw
   const auto store = [&](ValueType& type) { type.dtype = stored ? DType::bf16 : DType::f32; };
   store(all.front());
-  store(second ? all[1] : all.back());
+  store(all.at(second ? 1 : shapes.size()));
   return all;
 }
 
@@ -125,8 +127,8 @@ std::optional<Kernel> prepare(const Op& op, const std::vector<Shape>& shapes,
                               const Context& context, bool stored = false) {
   const std::vector<ValueType> all = operand_types(op, shapes, stored);
   const std::span operands(all);
-  return make_registry().prepare({op, operands.first(shapes.size()), operands.last(1), {true}},
-                                 context);
+  return make_registry().prepare(
+      {op, operands.first(shapes.size()), operands.subspan(shapes.size()), {}}, context);
 }
 
 float number(const ValueType& type, const float* data, std::size_t i) {
@@ -166,23 +168,28 @@ double error_of(const Case& c, const Context& context, std::string* engine = nul
   std::vector<ReferenceTensor*> references;
   for (ReferenceTensor& tensor : tensors) references.push_back(&tensor);
   const std::span all(references);
-  c.op->reference({.inputs = all.first(c.inputs.size()), .outputs = all.last(1), .step = {}});
+  const std::size_t outputs = all.size() - c.inputs.size();
+  c.op->reference({.inputs = all.first(c.inputs.size()), .outputs = all.last(outputs), .step = {}});
 
   const DeviceFloats workspace(kernel->workspace_bytes / sizeof(float) + 1, 16);
   const std::span operands(addresses);
   kernel->enqueue({.inputs = operands.first(c.inputs.size()),
-                   .outputs = operands.last(1),
+                   .outputs = operands.last(outputs),
                    .workspace = reinterpret_cast<std::byte*>(workspace.data())});
   check(cudaDeviceSynchronize(), "test");
-  double error = 0;
-  double largest = 0;
-  for (std::size_t i = 0; i < tensors.back().data.size(); ++i) {
-    const double expected = tensors.back().data[i];
-    largest = std::max(largest, std::abs(expected));
-    const float found = number(all_types.back(), memory.back().data(), i);
-    error = std::max(error, std::abs(found - expected));
+  double worst = 0;
+  for (std::size_t k = c.inputs.size(); k < all_types.size(); ++k) {
+    double error = 0;
+    double largest = 0;
+    for (std::size_t i = 0; i < tensors[k].data.size(); ++i) {
+      const double expected = tensors[k].data[i];
+      largest = std::max(largest, std::abs(expected));
+      const float found = number(all_types[k], memory[k].data(), i);
+      error = std::max(error, std::abs(found - expected));
+    }
+    worst = std::max(worst, error / largest);
   }
-  return error / largest;
+  return worst;
 }
 
 Context with(const Cudnn& cudnn, Precision precision = Precision::tf32,
@@ -257,6 +264,40 @@ TEST(Conv2dCudnn, FoldsBatchNorms) {
       EXPECT_FALSE(prepare(*c.op, c.inputs, with(cudnn, Precision::bf16, &cache)).has_value());
     }
   }
+}
+
+/// Norms before a convolution and the sums after it are cuDNN's in TF32 alone, from Ampere on.
+TEST(Conv2dCudnn, TakesNormsBeforeAndSumsAfter) {
+  const CudnnLibrary cudnn("fake");
+  TuningCache cache;
+  const Shape w{8, 3, 3, 16};
+  Context context = with(cudnn, Precision::tf32, &cache);
+  NormConv2dAttrs both{.conv = odd(), .norm = true, .activation = Activation::relu,
+                       .epsilon = 2, .sums = true};
+  NormConv2dAttrs sums = both;
+  sums.norm = false;
+  sums.activation = Activation::none;
+  NormConv2dAttrs norm = both;
+  norm.activation = Activation::none;
+  norm.sums = false;
+  const auto made = [&](const NormConv2dAttrs& a, const Shape& kernel) {
+    Case c{"norm_conv2d", std::make_shared<NormConv2dOp>(a), {kX, kernel}};
+    if (a.norm) c.inputs.insert(c.inputs.end(), {Shape{2, 16}, Shape{16}, Shape{16}});
+    return c;
+  };
+  for (const NormConv2dAttrs& a : {both, sums, norm}) {
+    EXPECT_LT(error_of(made(a, w), context), 1e-5) << a.norm << a.sums;
+  }
+  const auto taken = [&](const Context& by, const Case& c) {
+    return prepare(*c.op, c.inputs, by).has_value();
+  };
+  EXPECT_FALSE(taken(with(cudnn, Precision::fp32, &cache), made(both, w)));
+  EXPECT_FALSE(taken(with(cudnn, Precision::bf16, &cache), made(both, w)));
+  EXPECT_FALSE(taken(context, made(both, {6, 3, 3, 16}))) << "sums of 24 bytes";
+  both.conv.groups = 2;
+  EXPECT_FALSE(taken(context, made(both, {8, 3, 3, 8}))) << "no engine";
+  context.compute_capability = 75;
+  EXPECT_FALSE(taken(context, made(norm, w)));
 }
 
 TEST(Conv2dCudnn, LeavesOwnKernelsWhatIsTheirs) {
@@ -378,6 +419,19 @@ TEST(CudnnConvolution, EveryDifferenceShowsInItsDescription) {
     other.*member += 2;
     EXPECT_NE(other.describe(), one.describe());
   }
+  for (auto member : {&CudnnConvolution::norm, &CudnnConvolution::sums}) {
+    CudnnConvolution other = one;
+    other.*member = true;
+    EXPECT_NE(other.describe(), one.describe());
+  }
+  CudnnConvolution norm = one;
+  norm.norm = true;
+  CudnnConvolution relu = norm;
+  relu.norm_relu = true;
+  EXPECT_NE(relu.describe(), norm.describe());
+  relu = norm;
+  relu.epsilon = 1;
+  EXPECT_NE(relu.describe(), norm.describe());
   CudnnConvolution other = one;
   other.bias = true;
   EXPECT_NE(other.describe(), one.describe());

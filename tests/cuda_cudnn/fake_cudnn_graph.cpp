@@ -2,7 +2,7 @@
 // CudnnGraph without cuDNN, on the simulated device: what stands around cuDNN is tested with it.
 //   engine 0 never takes a graph; engine 1 takes all and fails when it runs; engine 2 works;
 //   engine 3 works and is slow. Tensor cores take bfloat16 where channels are multiples of 8.
-// Refused: tails but ReLU, and bfloat16 with dilation.
+// Refused: tails but ReLU, bfloat16 with dilation, and sums of groups.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,12 +29,25 @@ struct Call {
   const void* second = nullptr;
   const void* bias = nullptr;
   const void* residual = nullptr;
+  std::array<const float*, 4> norm{};  ///< sums of x, of its squares, gamma, beta; or null
+  std::array<float*, 2> sums{};        ///< of the result; or null
   void* result = nullptr;
   std::byte* workspace = nullptr;
 
   float read(const void* from, std::int64_t i) const {
     return conv.math == CudnnMath::bf16 ? to_float(static_cast<const Bf16*>(from)[i])
                                         : static_cast<const float*>(from)[i];
+  }
+  /// Returns an element of x as the convolution reads it.
+  float read_input(const void* from, std::int64_t i) const {
+    if (!conv.norm || from != first) return read(from, i);
+    const auto at = [&](std::size_t operand) { return double{norm.at(operand)[i % conv.c]}; };
+    const auto rows = static_cast<double>(conv.rows_in());
+    const double mean = at(0) / rows;
+    const double variance = std::max(at(1) / rows - mean * mean, 0.0);
+    const double y =
+        (read(from, i) - mean) / std::sqrt(variance + conv.epsilon) * at(2) + at(3);
+    return static_cast<float>(conv.norm_relu ? std::max(y, 0.0) : y);
   }
   void write(std::int64_t i, float value) const {
     if (conv.math == CudnnMath::bf16 && !conv.f32_result) {
@@ -74,6 +87,9 @@ __global__ void fake_convolution(Call call) {
                                : direction == Direction::grad_input ? s.image_in()
                                                                     : s.weights();
   std::vector<float> sums(static_cast<std::size_t>(results));
+  for (float* added : call.sums) {
+    if (added != nullptr) std::fill_n(added, s.co, 0.0F);
+  }
   const std::int64_t inputs = direction == Direction::grad_input ? s.image_out() : s.image_in();
   bool zeros = true;
   for (std::int64_t i = 0; i < inputs; ++i) zeros &= call.read(call.first, i) == 0;
@@ -85,7 +101,7 @@ __global__ void fake_convolution(Call call) {
                             : direction == Direction::grad_input ? x
                                                                  : w;
     sums[static_cast<std::size_t>(to)] +=
-        call.read(call.first, first) * call.read(call.second, second);
+        call.read_input(call.first, first) * call.read(call.second, second);
   });
   for (std::int64_t i = 0; i < results; ++i) {
     float value = sums[static_cast<std::size_t>(i)];
@@ -93,6 +109,9 @@ __global__ void fake_convolution(Call call) {
     if (call.residual != nullptr) value += call.read(call.residual, i);
     if (s.tail == CudnnConvolution::Tail::relu) value = std::max(value, 0.0F);
     call.write(i, value);
+    if (!s.sums) continue;
+    call.sums[0][i % s.co] += value;
+    call.sums[1][i % s.co] += value * value;
   }
 }
 
@@ -184,6 +203,7 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
   if (const auto* conv = std::get_if<CudnnConvolution>(&problem)) {
     if (conv->tail != Tail::none && conv->tail != Tail::relu) return nullptr;
     if (conv->math == CudnnMath::bf16 && conv->dilation_h > 1) return nullptr;
+    if (conv->sums && conv->groups > 1) return nullptr;
   }
   std::unique_ptr<CudnnGraph> made(new CudnnGraph);
   made->state_->problem = problem;
@@ -226,10 +246,16 @@ void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const>
   Call call{.conv = conv,
             .first = operands[0],
             .second = operands[1],
-            .result = operands.back(),
+            .result = operands[operands.size() - (conv.sums ? 3 : 1)],
             .workspace = scratch};
   if (conv.bias) call.bias = operands[2];
   if (conv.residual) call.residual = operands[operands.size() - 2];
+  for (std::size_t i = 0; conv.norm && i < 4; ++i) {
+    call.norm.at(i) = static_cast<const float*>(operands[2 + i]);
+  }
+  for (std::size_t i = 0; conv.sums && i < 2; ++i) {
+    call.sums.at(i) = static_cast<float*>(operands[operands.size() - 2 + i]);
+  }
   launch(stream, "fake_convolution", one, fake_convolution, call);
 }
 

@@ -33,18 +33,25 @@ std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
   std::vector<std::size_t> all{bytes(image_in()), bytes(weights())};
   if (bias) all.push_back(bytes(co));
   if (residual) all.push_back(bytes(image_out()));
+  const auto vector = [](std::int64_t channels) {
+    return sizeof(float) * static_cast<std::size_t>(channels);
+  };
+  if (norm) all.insert(all.end(), 4, vector(c));
   all.push_back(result(image_out()));
+  if (sums) all.insert(all.end(), 2, vector(co));
   return all;
 }
 
 std::string CudnnConvolution::describe() const {
+  const std::string normed =
+      norm ? fmt::format("norm{} {}, ", norm_relu ? " + relu" : "", epsilon) : std::string();
   return fmt::format(
-      "{} x=({}, {}, {}, {}), w=({}, {}, {}, {}), y=({}, {}, {}, {}), stride ({}, {}), dilation "
-      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}{}, {}{}",
-      kDirections.at(index(direction)), n, h, w, c, co, kh, kw, c / groups, n, oh, ow, co, stride_h,
-      stride_w, dilation_h, dilation_w, pad_top, pad_bottom, pad_left, pad_right, groups,
+      "{}{} x=({}, {}, {}, {}), w=({}, {}, {}, {}), y=({}, {}, {}, {}), stride ({}, {}), dilation "
+      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}{}{}, {}{}",
+      normed, kDirections.at(index(direction)), n, h, w, c, co, kh, kw, c / groups, n, oh, ow, co,
+      stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_bottom, pad_left, pad_right, groups,
       bias ? " + bias" : "", residual ? " + residual" : "", kTails.at(index(tail)),
-      enum_names(math).at(index(math)), f32_result ? " to f32" : "");
+      sums ? " + sums" : "", enum_names(math).at(index(math)), f32_result ? " to f32" : "");
 }
 
 }  // namespace linnet::cuda

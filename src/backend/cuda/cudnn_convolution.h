@@ -26,7 +26,8 @@ inline constexpr std::size_t kCudnnWorkspaceLimit = std::size_t{256} << 20;
 
 /// A convolution as cuDNN is asked for it, channels last. Operands, in the order of execution:
 ///   forward      x (n, h, w, c), kernel (co, kh, kw, c / groups), [bias (co)], [residual (as y)],
-///                y (n, oh, ow, co)
+///                [sums of x (c), of its squares, gamma, beta],
+///                y (n, oh, ow, co), [sums of y (co), of its squares]
 ///   grad_input   dz (n, oh, ow, co), kernel, dx (n, h, w, c)
 ///   grad_weight  x, dz, dw (the kernel's shape)
 struct CudnnConvolution {
@@ -47,11 +48,17 @@ struct CudnnConvolution {
   bool residual = false;
   Tail tail = Tail::none;
   bool f32_result = false;  ///< bf16 alone: the result is f32 in memory
+  // Forward alone, without bias, residual and tail.
+  bool norm = false;       ///< whether x is normalised first, by the statistics of its sums
+  bool norm_relu = false;  ///< and a ReLU follows
+  double epsilon = 1e-5;   ///< of the norm
+  bool sums = false;       ///< whether y's sums are results too
 
   bool operator==(const CudnnConvolution&) const = default;
 
   std::int64_t image_in() const { return n * h * w * c; }      ///< elements of x and dx
   std::int64_t image_out() const { return n * oh * ow * co; }  ///< of y and dz
+  std::int64_t rows_in() const { return n * h * w; }           ///< elements of a channel of x
   std::int64_t weights() const { return co * kh * kw * (c / groups); }
   /// Returns bytes of every operand, in the order of execution.
   std::vector<std::size_t> operand_bytes() const;

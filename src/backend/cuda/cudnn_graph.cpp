@@ -107,13 +107,49 @@ Tensor result_of(Graph& graph, const CudnnConvolution& s, const Tensor& product)
   return s.f32_result ? pointwise(graph, fe::PointwiseMode_t::IDENTITY, product) : product;
 }
 
+/// Returns x as the convolution reads it after a batch norm. cuDNN 9.19 has engines for operations
+/// on x before a convolution, none for operations on vectors alone: what follows from the sums is
+/// computed for each element, from 0 x + sum.
+Tensor normalized(Graph& graph, const CudnnConvolution& s, const Tensor& x, std::int64_t& uid) {
+  using Mode = fe::PointwiseMode_t;
+  const auto number = [&](double value) {
+    return graph.tensor(Attributes(static_cast<float>(value)));
+  };
+  const auto with = [&](Mode mode, const Tensor& a, const Tensor& b) {
+    return pointwise(graph, mode, a, b);
+  };
+  std::array<Tensor, 4> vectors;
+  for (Tensor& vector : vectors) {
+    vector = graph.tensor(image(++uid, 1, s.c, 1, 1, fe::DataType_t::FLOAT));
+  }
+  const auto& [sum, squares, gamma, beta] = vectors;
+  const auto rows = static_cast<double>(s.rows_in());
+  const Tensor sums = with(Mode::ADD, with(Mode::MUL, x, number(0)), sum);
+  const Tensor mean = with(Mode::MUL, sums, number(1 / rows));
+  const Tensor of_mean = with(Mode::MUL, with(Mode::MUL, mean, mean), number(-rows));
+  Tensor variance = with(Mode::MUL, with(Mode::ADD, of_mean, squares), number(1 / rows));
+  variance = with(Mode::ADD, with(Mode::MAX, variance, number(0)), number(s.epsilon));
+  const Tensor inv_std = pointwise(graph, Mode::RSQRT, variance);
+  Tensor y = with(Mode::MUL, with(Mode::SUB, x, mean), inv_std);
+  y = with(Mode::ADD, with(Mode::MUL, y, gamma), beta);
+  return s.norm_relu ? pointwise(graph, Mode::RELU_FWD, y) : y;
+}
+
+/// Adds the sum of an image's channels as an output.
+void add_sums(Graph& graph, const CudnnConvolution& s, const Tensor& of, std::int64_t uid) {
+  const Tensor sums = graph.reduction(
+      of, fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD));
+  make_output(sums, image(uid, 1, s.co, 1, 1, fe::DataType_t::FLOAT));
+}
+
 void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
                  const Attributes& kernel, Attributes out) {
-  Tensor y = graph.conv_fprop(graph.tensor(Attributes(in).set_uid(1)),
-                              graph.tensor(Attributes(kernel).set_uid(2)),
-                              windows<fe::graph::Conv_fprop_attributes>(s));
-  // cuDNN 9.19 has engines for a residual before the bias, none for one after it.
   std::int64_t uid = 2;
+  Tensor x = graph.tensor(Attributes(in).set_uid(1));
+  const Tensor weights = graph.tensor(Attributes(kernel).set_uid(2));
+  if (s.norm) x = normalized(graph, s, x, uid);
+  Tensor y = graph.conv_fprop(x, weights, windows<fe::graph::Conv_fprop_attributes>(s));
+  // cuDNN 9.19 has engines for a residual before the bias, none for one after it.
   const Tensor bias =
       s.bias ? graph.tensor(image(++uid, 1, s.co, 1, 1, data_type(s.math))) : nullptr;
   if (s.residual) {
@@ -125,6 +161,9 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   if (s.tail != Tail::none) y = pointwise(graph, pointwise_mode(s.tail), y);
   make_output(s.bias || s.residual || s.tail != Tail::none ? y : result_of(graph, s, y),
               out.set_uid(++uid));
+  if (!s.sums) return;
+  add_sums(graph, s, y, ++uid);
+  add_sums(graph, s, pointwise(graph, fe::PointwiseMode_t::MUL, y, y), ++uid);
 }
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {

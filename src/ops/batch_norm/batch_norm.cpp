@@ -7,6 +7,7 @@
 #include "core/dims.h"
 #include "graph/registry.h"
 #include "ops/arithmetic/arithmetic.h"
+#include "ops/batch_norm/from_sums.h"
 #include "ops/batch_norm/joined.h"
 #include "ops/unary/unary.h"
 
@@ -317,6 +318,7 @@ void register_batch_norm(OpRegistry& registry) {
   registry.add<BatchNormGradOp>();
   registry.add<BatchNormJoinedOp>();
   registry.add<BatchNormGradJoinedOp>();
+  registry.add<BatchNormGradFromSumsOp>();
 }
 
 }  // namespace linnet

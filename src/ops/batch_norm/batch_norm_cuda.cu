@@ -2,6 +2,7 @@
 #include "backend/cuda/kernel.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/forward_cuda.cuh"
+#include "ops/batch_norm/from_sums.h"
 #include "ops/batch_norm/gradient_cuda.cuh"
 #include "ops/batch_norm/joined.h"
 #include "ops/batch_norm/own_cuda.h"
@@ -122,43 +123,21 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   });
 }
 
-/// Returns the kernels of a BatchNormGradOp or BatchNormGradJoinedOp.
-template <class T>
-Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& attrs,
-                        const Context& context) {
-  using In = BatchNormGradOp::In;
-  using Out = BatchNormGradOp::Out;
-  const int passes = 7 + (attrs.residual ? 1 : 0) + (attrs.summand ? 2 : 0) + (attrs.into ? 1 : 0);
-  const auto [sums, whole] = Launches(node.inputs[In::dy], context, passes);
-  const ColumnTiles map = tiles_of_map(node.in(In::dy), sums.rows);
-  const std::int64_t x_stride = node.in(In::x)[-1];
-  const Shape& out = node.out(Out::dx);
-  const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
-  const auto enqueue = [=, sums = sums, whole = whole, dx_stride = out[-1],
-                        elements = out.elements()](const Args& args) {
+/// Returns a gradient's kernels; `operands(args)` says where it reads and writes. `passes`: reads
+/// and writes of an image.
+template <class T, class Operands>
+Kernel gradient_kernels(const ValueType& dy, int passes, const Context& context,
+                        Operands operands) {
+  const auto [sums, whole] = Launches(dy, context, passes);
+  const ColumnTiles map = tiles_of_map(dy.shape, sums.rows);
+  const auto enqueue = [=, sums = sums, whole = whole](const Args& args) {
     if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
-    const bool relu = attrs.activation == Activation::relu;
-    NormGrad<T> g{.dy = args.in<T>(In::dy),
-                  .summand = attrs.summand ? args.in<T>(attrs.summand_at()) : nullptr,
-                  .x = args.in<T>(In::x),
-                  .x_stride = x_stride,
-                  .y = relu ? args.in<T>(In::y) : nullptr,
-                  .gamma = args.in(In::gamma),
-                  .mean = args.in(In::mean),
-                  .inv_std = args.in(In::inv_std),
-                  .dx = dx_read ? args.out<T>(Out::dx) : nullptr,
-                  .dgamma = args.out(Out::dgamma),
-                  .dbeta = args.out(Out::dbeta),
-                  .dresidual = attrs.residual ? args.out<T>(Out::dresidual) : nullptr,
-                  .dx_stride = dx_stride,
-                  .into = attrs.into,
-                  .piece = attrs.piece > 0 ? args.out<T>(attrs.piece_at()) : nullptr,
-                  .piece_channels = attrs.piece};
-    g.aligned = (x_stride | dx_stride) % 4 == 0 &&
+    NormGrad<T> g = operands(args);
+    g.aligned = (g.x_stride | g.dx_stride) % 4 == 0 &&
                 vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx,
-                               g.dgamma, g.dbeta, g.dresidual, g.piece, args.workspace);
-    if (attrs.into) copy_whole(args, args.in<T>(attrs.into_at()), g.dx, elements);
+                               g.dgamma, g.dbeta, g.dresidual, g.piece, g.sums, g.beta, g.again,
+                               args.workspace);
     const Partials p = partials(args, sums);
     if (whole) {
       launch(args.stream, "batch_norm_grad", sums.shape(),
@@ -169,11 +148,49 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
     launch(args.stream, "batch_norm_grad sums", sums.shape(),
            fours ? norm_gradient_kernel<4, false, T> : norm_gradient_kernel<1, false, T>, g, sums,
            p);
-    if (!dx_read) return;
+    if (!g.writes_images()) return;
     launch(args.stream, "batch_norm_grad", map.shape(),
            fours ? norm_gradient_dx<4, T> : norm_gradient_dx<1, T>, g, map);
   };
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
+}
+
+bool is_read(const NodeView& node, std::size_t output) {
+  return node.output_read.empty() || node.output_read[output];
+}
+
+/// Returns the kernels of a BatchNormGradOp or BatchNormGradJoinedOp.
+template <class T>
+Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& attrs,
+                        const Context& context) {
+  using In = BatchNormGradOp::In;
+  using Out = BatchNormGradOp::Out;
+  const int passes = 7 + (attrs.residual ? 1 : 0) + (attrs.summand ? 2 : 0) + (attrs.into ? 1 : 0);
+  const Shape& out = node.out(Out::dx);
+  return gradient_kernels<T>(
+      node.inputs[In::dy], passes, context,
+      [=, x_stride = node.in(In::x)[-1], dx_read = is_read(node, Out::dx), dx_stride = out[-1],
+       elements = out.elements()](const Args& args) {
+        const bool relu = attrs.activation == Activation::relu;
+        NormGrad<T> g{.dy = args.in<T>(In::dy),
+                      .summand = attrs.summand ? args.in<T>(attrs.summand_at()) : nullptr,
+                      .x = args.in<T>(In::x),
+                      .x_stride = x_stride,
+                      .y = relu ? args.in<T>(In::y) : nullptr,
+                      .gamma = args.in(In::gamma),
+                      .mean = args.in(In::mean),
+                      .inv_std = args.in(In::inv_std),
+                      .dx = dx_read ? args.out<T>(Out::dx) : nullptr,
+                      .dgamma = args.out(Out::dgamma),
+                      .dbeta = args.out(Out::dbeta),
+                      .dresidual = attrs.residual ? args.out<T>(Out::dresidual) : nullptr,
+                      .dx_stride = dx_stride,
+                      .into = attrs.into,
+                      .piece = attrs.piece > 0 ? args.out<T>(attrs.piece_at()) : nullptr,
+                      .piece_channels = attrs.piece};
+        if (attrs.into) copy_whole(args, args.in<T>(attrs.into_at()), g.dx, elements);
+        return g;
+      });
 }
 
 /// The same where its activations are stored alike.
@@ -190,6 +207,32 @@ std::optional<Kernel> gradient_as_stored(const NodeView& node,
   const std::size_t piece = attrs.piece > 0 ? attrs.piece_at() : Out::dx;
   return with_stored(node, {dy, In::x, y, summand, into}, {Out::dx, dresidual, piece},
                      [&]<class T>() { return gradient_kernels<T>(node, attrs, context); });
+}
+
+/// In f32 alone, as the convolutions that leave sums.
+std::optional<Kernel> prepare_from_sums(const NodeView& node, const Context& context) {
+  using In = BatchNormGradFromSumsOp::In;
+  using Out = BatchNormGradFromSumsOp::Out;
+  const auto attrs = node.attrs<BatchNormGradFromSumsOp>();
+  return gradient_kernels<float>(
+      node.inputs[In::dy], 6, context,
+      [=, channels = node.in(In::dy)[-1], dx_read = is_read(node, Out::dx)](const Args& args) {
+        return NormGrad<float>{.dy = args.in(In::dy),
+                               .x = args.in(In::x),
+                               .x_stride = channels,
+                               .gamma = args.in(In::gamma),
+                               .dx = dx_read ? args.out(Out::dx) : nullptr,
+                               .dgamma = args.out(Out::dgamma),
+                               .dbeta = args.out(Out::dbeta),
+                               .dx_stride = channels,
+                               .sums = args.in(In::sums),
+                               .beta = args.in(In::beta),
+                               .again = args.out(Out::y),
+                               .running_mean = args.in_out(In::running_mean),
+                               .running_var = args.in_out(In::running_var),
+                               .epsilon = static_cast<float>(attrs.epsilon),
+                               .relu = attrs.activation == Activation::relu};
+      });
 }
 
 std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Context& context) {
@@ -265,6 +308,7 @@ void register_batch_norm(Registry& registry) {
   registry.add(BatchNormGradOp::kName, prepare_gradient, Stores::bf16);
   registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::bf16);
   registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::bf16);
+  registry.add(BatchNormGradFromSumsOp::kName, prepare_from_sums);
 }
 
 }  // namespace linnet::cuda

@@ -28,7 +28,64 @@ struct NormGrad {
   bool into = false;           ///< whether dx is added to what is there
   T* piece = nullptr;          ///< may be null: the last `piece_channels` of the sum's
   std::int64_t piece_channels = 0;
+  /// Null, or (2, columns): the sums of x and of its squares, from which mean and inv_std follow.
+  /// The norm's result is then written once more to `again`, its statistics to the running ones.
+  const float* sums = nullptr;
+  const float* beta = nullptr;
+  T* again = nullptr;
+  float* running_mean = nullptr;
+  float* running_var = nullptr;
+  float epsilon = 0;
+  bool relu = false;
   bool aligned = false;
+
+  __host__ __device__ bool writes_images() const { return dx != nullptr || again != nullptr; }
+};
+
+/// What a norm's kernels know of a thread's columns.
+template <int kVector>
+struct NormGradColumns {
+  FloatVector<kVector> mean{}, inv_std{}, factor{}, beta{};
+
+  template <class T>
+  __device__ NormGradColumns(const NormGrad<T>& g, const ColumnTiles& t,
+                             const ColumnCell<kVector>& cell) {
+    if (!cell.inside) return;
+    factor = load_vector<kVector>(g.gamma + cell.column, g.aligned);
+    if (g.sums == nullptr) {
+      mean = load_vector<kVector>(g.mean + cell.column, g.aligned);
+      inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
+    } else {
+      mean = load_vector<kVector>(g.sums + cell.column, g.aligned);
+      inv_std = load_vector<kVector>(g.sums + t.columns + cell.column, g.aligned);
+      beta = load_vector<kVector>(g.beta + cell.column, g.aligned);
+      for (int v = 0; v < kVector; ++v) {
+        mean[v] /= static_cast<float>(t.rows);
+        inv_std[v] = 1.0F / sqrtf(variance(t, inv_std[v], mean[v]) + g.epsilon);
+      }
+    }
+    for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
+  }
+
+  /// Writes the statistics of the sums; by one thread for its columns.
+  template <class T>
+  __device__ void write_statistics(const NormGrad<T>& g, const ColumnTiles& t,
+                                   const ColumnCell<kVector>& cell) const {
+    const auto count = static_cast<float>(t.rows);
+    for (int v = 0; v < kVector; ++v) {
+      g.running_mean[cell.column + v] = mean[v];
+      g.running_var[cell.column + v] = variance(t, g.sums[t.columns + cell.column + v], mean[v]) *
+                                       (count > 1 ? count / (count - 1) : 1.0F);
+    }
+  }
+
+  /// The norm's result for an element of x, before the ReLU.
+  __device__ float normalized(int v, float x) const { return (x - mean[v]) * factor[v] + beta[v]; }
+
+ private:
+  __device__ static float variance(const ColumnTiles& t, float squares, float mean) {
+    return fmaxf(squares / static_cast<float>(t.rows) - mean * mean, 0.0F);
+  }
 };
 
 /// x and dz, the gradient after the ReLU, of a row.
@@ -39,7 +96,8 @@ struct NormGradRow {
   NormGradRow() = default;
   template <class T>
   __device__ NormGradRow(const NormGrad<T>& g, const ColumnTiles& t,
-                         const ColumnCell<kVector>& cell, std::int64_t r, bool kept)
+                         const ColumnCell<kVector>& cell, const NormGradColumns<kVector>& columns,
+                         std::int64_t r, bool kept)
       : x(load_floats<kVector>(g.x + r * g.x_stride + cell.column, g.aligned)) {
     const std::int64_t at = r * t.columns + cell.column;
     dz = load_floats<kVector>((kept ? g.dresidual : g.dy) + at, g.aligned);
@@ -47,6 +105,11 @@ struct NormGradRow {
     if (g.summand != nullptr) {
       const auto more = load_floats<kVector>(g.summand + at, g.aligned);
       for (int v = 0; v < kVector; ++v) dz[v] += more[v];
+    }
+    if (g.sums != nullptr && g.relu) {
+      for (int v = 0; v < kVector; ++v) {
+        if (!(columns.normalized(v, x[v]) > 0)) dz[v] = 0;
+      }
     }
     if (g.y == nullptr) return;
     const auto sign = load_floats<kVector>(g.y + at, g.aligned);
@@ -61,23 +124,18 @@ struct NormGradRow {
 template <int kVector, class T>
 __device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& t,
                                        const ColumnCell<kVector>& cell,
+                                       const NormGradColumns<kVector>& columns,
                                        FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta) {
   using Row = NormGradRow<kVector>;
-  FloatVector<kVector> mean{};
-  FloatVector<kVector> inv_std{};
-  if (cell.inside) {
-    mean = load_vector<kVector>(g.mean + cell.column, g.aligned);
-    inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
-  }
   dgamma = {};
   dbeta = {};
-  const auto load = [&](std::int64_t r) { return Row(g, t, cell, r, false); };
+  const auto load = [&](std::int64_t r) { return Row(g, t, cell, columns, r, false); };
   cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
     if (g.dresidual != nullptr) {
       store_floats(g.dresidual + r * t.columns + cell.column, row.dz, g.aligned);
     }
     for (int v = 0; v < kVector; ++v) {
-      dgamma[v] += row.dz[v] * ((row.x[v] - mean[v]) * inv_std[v]);
+      dgamma[v] += row.dz[v] * ((row.x[v] - columns.mean[v]) * columns.inv_std[v]);
       dbeta[v] += row.dz[v];
     }
   });
@@ -86,35 +144,41 @@ __device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& 
 
 template <int kVector, class T>
 __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
-                         const ColumnCell<kVector>& cell, const FloatVector<kVector>& dgamma,
-                         const FloatVector<kVector>& dbeta) {
+                         const ColumnCell<kVector>& cell, const NormGradColumns<kVector>& columns,
+                         const FloatVector<kVector>& dgamma, const FloatVector<kVector>& dbeta) {
   if (!cell.inside) return;
   struct Row {
     NormGradRow<kVector> own;
     FloatVector<kVector> sum;
   };
   const float part = 1.0F / static_cast<float>(t.rows);
-  const auto mean = load_vector<kVector>(g.mean + cell.column, g.aligned);
-  const auto inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
-  auto factor = load_vector<kVector>(g.gamma + cell.column, g.aligned);
-  for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
   // dz itself, unless it was rounded.
   const bool kept = std::is_same_v<T, float> && g.dresidual != nullptr;
   const std::int64_t piece_begin = t.columns - g.piece_channels;
   const bool in_piece = g.piece != nullptr && cell.column >= piece_begin;
   const auto load = [&](std::int64_t r) {
-    Row row{NormGradRow<kVector>(g, t, cell, r, kept), {}};
+    Row row{NormGradRow<kVector>(g, t, cell, columns, r, kept), {}};
     if (g.into) row.sum = load_floats<kVector>(g.dx + r * g.dx_stride + cell.column, g.aligned);
     return row;
   };
   cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
     FloatVector<kVector> dx;
     for (int v = 0; v < kVector; ++v) {
-      const float normal = (row.own.x[v] - mean[v]) * inv_std[v];
+      const float normal = (row.own.x[v] - columns.mean[v]) * columns.inv_std[v];
       // Rounded before it is added, as where another kernel adds it.
-      dx[v] = __fmul_rn(factor[v], row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
+      dx[v] = __fmul_rn(columns.factor[v],
+                        row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
       if (g.into) dx[v] += row.sum[v];
     }
+    if (g.sums != nullptr) {
+      FloatVector<kVector> y;
+      for (int v = 0; v < kVector; ++v) {
+        y[v] = columns.normalized(v, row.own.x[v]);
+        if (g.relu && y[v] < 0) y[v] = 0;  // keeps NaN
+      }
+      store_floats(g.again + r * t.columns + cell.column, y, g.aligned);
+    }
+    if (g.dx == nullptr) return;
     store_floats(g.dx + r * g.dx_stride + cell.column, dx, g.aligned);
     if (in_piece) {
       store_floats(g.piece + r * g.piece_channels + cell.column - piece_begin, dx, g.aligned);
@@ -147,7 +211,8 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
-  gradient_sums_of_block<kVector>(g, t, cell, dgamma, dbeta);
+  const NormGradColumns<kVector> columns(g, t, cell);
+  gradient_sums_of_block<kVector>(g, t, cell, columns, dgamma, dbeta);
   if (t.chunks > 1) {
     if (cell.leads(t)) {
       const std::int64_t at = cell.place(t);
@@ -160,9 +225,10 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
     store_vector(g.dgamma + cell.column, dgamma, g.aligned);
     store_vector(g.dbeta + cell.column, dbeta, g.aligned);
+    if (g.sums != nullptr) columns.write_statistics(g, t, cell);
   }
   if constexpr (kWhole) {
-    if (g.dx != nullptr) write_dx<kVector>(g, t, cell, dgamma, dbeta);
+    if (g.writes_images()) write_dx<kVector>(g, t, cell, columns, dgamma, dbeta);
   }
 }
 
@@ -172,7 +238,7 @@ __global__ void norm_gradient_dx(NormGrad<T> g, ColumnTiles t) {
   if (!cell.inside) return;
   const auto dgamma = load_vector<kVector>(g.dgamma + cell.column, g.aligned);
   const auto dbeta = load_vector<kVector>(g.dbeta + cell.column, g.aligned);
-  write_dx<kVector>(g, t, cell, dgamma, dbeta);
+  write_dx<kVector>(g, t, cell, NormGradColumns<kVector>(g, t, cell), dgamma, dbeta);
 }
 
 }  // namespace linnet::cuda

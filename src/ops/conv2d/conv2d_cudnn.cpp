@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/engines_cuda.h"
+#include "ops/conv2d/norm_conv2d.h"
 #include "ops/dense/passes_cuda.h"
 
 namespace linnet::cuda {
@@ -269,6 +270,39 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
   return plain(node, context, convolution(Direction::grad_weight, s, math_of(context)), s);
 }
 
+/// cuDNN's engines for what precedes and follows a convolution need tensor cores (from compute
+/// capability 8.0 on) and f32 operands; vectors of channels begin at 16 bytes.
+std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context) {
+  using In = NormConv2dOp::In;
+  using Out = NormConv2dOp::Out;
+  const auto& attrs = static_cast<const NormConv2dOp&>(node.op).attrs();
+  const ConvShape s = conv_shape(attrs.conv, node.in(In::x), node.in(In::w), "");
+  CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
+  if (!asked(s, context) || conv.math != CudnnMath::tf32 || context.compute_capability < 80 ||
+      s.c % 4 != 0 || s.co % 4 != 0) {
+    return std::nullopt;
+  }
+  conv.norm = attrs.norm;
+  conv.norm_relu = attrs.activation == Activation::relu;
+  conv.epsilon = attrs.epsilon;
+  conv.sums = attrs.sums;
+  const PlanPtr plan = context.cudnn->plan(conv, context.tuning);
+  if (!plan) return std::nullopt;
+  const auto enqueue = [plan, attrs, c = s.c, co = s.co](const Args& args) {
+    std::vector<void*> operands(args.inputs.begin(), args.inputs.begin() + 2);
+    if (attrs.norm) {
+      auto* sums = args.in_out(In::x_sums);
+      operands.insert(operands.end(), {sums, sums + c, args.inputs[In::gamma], args.inputs[In::beta]});
+    }
+    operands.push_back(args.outputs[Out::y]);
+    if (attrs.sums) operands.insert(operands.end(), {args.out(Out::sums), args.out(Out::sums) + co});
+    plan->execute(args.stream, operands, args.workspace);
+  };
+  return Kernel{.enqueue = enqueue,
+                .workspace_bytes = plan->workspace_bytes(),
+                .engine = plan->engine()};
+}
+
 }  // namespace
 
 std::optional<Kernel> cudnn_conv2d(const NodeView& node, const Context& context) {
@@ -307,6 +341,7 @@ void register_conv2d_cudnn(Registry& registry) {
   registry.add_library(Conv2dOp::kName, "cudnn", cudnn_conv2d, Stores::bf16);
   registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input, Stores::bf16);
   registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight, Stores::bf16);
+  registry.add_library(NormConv2dOp::kName, "cudnn", prepare_norm);
 }
 
 }  // namespace linnet::cuda

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/batch_norm/from_sums.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace linnet {
+
+ChannelMoments::ChannelMoments(const ReferenceTensor& sums, std::int64_t channel, double rows)
+    : mean(sums[channel] / rows),
+      variance(std::max(sums[sums.shape[-1] + channel] / rows - mean * mean, 0.0)) {}
+
+std::vector<ValueType> BatchNormGradFromSumsOp::infer(std::span<const ValueType> inputs) const {
+  const std::string got =
+      to_string({"dy", "x", "gamma", "beta", "running_mean", "running_var", "sums"},
+                {inputs.begin(), inputs.end()});
+  require(inputs.size() == 7, "expected dy, x, four statistics and sums; got {}", got);
+  const std::vector<ValueType> norm =
+      BatchNormOp({.epsilon = attrs().epsilon, .activation = attrs().activation})
+          .infer(inputs.subspan(In::x, 5));
+  const ValueType image = norm[BatchNormOp::Out::y];
+  require(inputs[In::dy] == image && inputs[In::x] == image &&
+              inputs[In::sums] == ValueType{DType::f32, Shape{2, image.shape[-1]}},
+          "expected dy and x of one shape and two sums for each channel; got {}", got);
+  return {image, inputs[In::gamma], inputs[In::gamma], image};
+}
+
+void BatchNormGradFromSumsOp::reference(const ReferenceArgs& args) const {
+  ReferenceTensor mean = args.in(In::gamma);
+  ReferenceTensor inv_std = args.in(In::gamma);
+  const Shape& shape = args.in(In::x).shape;
+  const std::int64_t channels = shape[-1];
+  const double rows = static_cast<double>(shape.elements() / std::max<std::int64_t>(channels, 1));
+  for (std::int64_t c = 0; rows > 0 && c < channels; ++c) {
+    const ChannelMoments moments(args.in(In::sums), c, rows);
+    mean[c] = moments.mean;
+    inv_std[c] = 1 / std::sqrt(moments.variance + attrs().epsilon);
+    args.in(In::running_mean)[c] = moments.mean;
+    args.in(In::running_var)[c] = moments.variance * rows / std::max(rows - 1, 1.0);
+  }
+  ReferenceTensor& y = args.out(Out::y);
+  std::vector<ReferenceTensor*> operands{&args.in(In::x), &args.in(In::gamma), &args.in(In::beta),
+                                         &mean, &inv_std};
+  std::vector<ReferenceTensor*> again{&y};
+  BatchNormAgainOp({.activation = attrs().activation}).reference({operands, again, args.step});
+  operands.insert(operands.begin(), &args.in(In::dy));
+  operands.erase(operands.begin() + In::beta);
+  if (attrs().activation == Activation::relu) operands.push_back(&y);
+  BatchNormGradOp({.activation = attrs().activation})
+      .reference({operands, args.outputs.first(3), args.step});
+}
+
+/// dy and x are read twice.
+Cost BatchNormGradFromSumsOp::cost(std::span<const ValueType> inputs,
+                                   std::span<const ValueType> /*outputs*/) const {
+  const ValueType& image = inputs[In::x];
+  return {.flops = 15.0 * static_cast<double>(image.shape.elements()),
+          .bytes = 6.0 * static_cast<double>(image.bytes())};
+}
+
+}  // namespace linnet

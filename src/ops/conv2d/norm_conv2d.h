@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/activation/activation.h"
+#include "ops/conv2d/conv2d.h"
+
+namespace linnet {
+
+struct NormConv2dAttrs {
+  Conv2dAttrs conv;   ///< without bias and activation
+  bool norm = false;  ///< whether x is normalised, for which three more operands follow
+  Activation activation = Activation::none;  ///< after the norm: none or relu
+  double epsilon = 1e-5;                     ///< of the norm
+  bool sums = false;                         ///< whether y's sums are a second result
+  template <class V>
+  void fields(V&& visit) {
+    conv.window_fields(visit);
+    visit("norm", norm);
+    visit("activation", activation);
+    visit("epsilon", epsilon);
+    visit("sums", sums);
+  }
+  bool operator==(const NormConv2dAttrs&) const = default;
+};
+
+/// y = conv2d(f(batch norm of x), w), where the norm's statistics follow from sums (2, C) of x's
+/// elements and of their squares by channel, and y's own sums (2, C_out) for the batch norm after
+/// it: so a norm reads its image once less, or not at all. x (N, H, W, C), w (C_out, KH, KW,
+/// C/groups), x_sums (2, C), gamma and beta (C). The sums are added in f32, and the variance is the
+/// mean of squares less the squared mean, which loses digits where the mean is far from 0: as
+/// cuDNN's epilogues do it. A pass writes it for backends that have it; no network holds it.
+class NormConv2dOp final : public OpBase<NormConv2dOp, NormConv2dAttrs> {
+ public:
+  static constexpr std::string_view kName = "norm_conv2d";
+  enum In : std::uint8_t { x, w, x_sums, gamma, beta };
+  enum Out : std::uint8_t { y, sums };
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+};
+
+}  // namespace linnet
