@@ -318,6 +318,7 @@ void register_batch_norm(OpRegistry& registry) {
   registry.add<BatchNormGradOp>();
   registry.add<BatchNormJoinedOp>();
   registry.add<BatchNormGradJoinedOp>();
+  registry.add<BatchNormFromSumsOp>();
   registry.add<BatchNormGradFromSumsOp>();
 }
 

@@ -210,7 +210,7 @@ std::optional<Kernel> gradient_as_stored(const NodeView& node,
 }
 
 /// In f32 alone, as the convolutions that leave sums.
-std::optional<Kernel> prepare_from_sums(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_gradient_from_sums(const NodeView& node, const Context& context) {
   using In = BatchNormGradFromSumsOp::In;
   using Out = BatchNormGradFromSumsOp::Out;
   const auto attrs = node.attrs<BatchNormGradFromSumsOp>();
@@ -241,6 +241,25 @@ std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Contex
   const bool wide = node.in(BatchNormGradOp::In::x) != dy;
   if (!fits(dy[-1], attrs.piece) || (!wide && left_to_cudnn(dy, context))) return std::nullopt;
   return gradient_as_stored(node, attrs, context);
+}
+
+/// As of inference, with the sums' statistics.
+std::optional<Kernel> prepare_norm_from_sums(const NodeView& node, const Context& /*context*/) {
+  using In = BatchNormFromSumsOp::In;
+  using Out = BatchNormFromSumsOp::Out;
+  const auto attrs = node.attrs<BatchNormFromSumsOp>();
+  const ColumnTiles map = tiles_of_map(node.in(In::x), rows_of(node.in(In::x)));
+  if (map.rows * map.columns == 0) return std::nullopt;
+  return Kernel{.enqueue = [=](const Args& args) {
+    Norm n = norm_of<float>(args, attrs, map.columns);
+    n.y = args.out(Out::y);
+    n.mean = args.out(Out::mean);
+    n.inv_std = args.out(Out::inv_std);
+    n.sums = args.in(args.inputs.size() - 1);
+    n.find_aligned();
+    launch(args.stream, "batch_norm", map.shape(),
+           map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map, false);
+  }};
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
@@ -308,7 +327,8 @@ void register_batch_norm(Registry& registry) {
   registry.add(BatchNormGradOp::kName, prepare_gradient, Stores::bf16);
   registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::bf16);
   registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::bf16);
-  registry.add(BatchNormGradFromSumsOp::kName, prepare_from_sums);
+  registry.add(BatchNormFromSumsOp::kName, prepare_norm_from_sums);
+  registry.add(BatchNormGradFromSumsOp::kName, prepare_gradient_from_sums);
 }
 
 }  // namespace linnet::cuda

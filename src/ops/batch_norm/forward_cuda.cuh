@@ -20,6 +20,7 @@ struct Norm {
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const T* residual = nullptr;  ///< may be null; y may lie upon it
+  const float* sums = nullptr;  ///< null, or (2, columns): what the statistics follow from
   float* running_mean = nullptr;
   float* running_var = nullptr;
   T* y = nullptr;
@@ -33,7 +34,7 @@ struct Norm {
   void find_aligned(const void* workspace = nullptr) {
     aligned = x_stride % 4 == 0 &&
               vector_aligned(x, part, wide, gamma, beta, residual, running_mean, running_var, y,
-                             mean, inv_std, static_cast<const std::byte*>(workspace));
+                             mean, inv_std, sums, static_cast<const std::byte*>(workspace));
   }
 };
 
@@ -179,14 +180,25 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   }
 }
 
-/// y from given statistics; `variances`: n.inv_std holds variances (inference).
+/// y from given statistics; `variances`: n.inv_std holds variances (inference). Or from n.sums, and
+/// the statistics.
 template <int kVector, class T>
 __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
-  const auto mean = load_vector<kVector>(n.mean + cell.column, n.aligned);
-  auto inv_std = load_vector<kVector>(n.inv_std + cell.column, n.aligned);
-  for (int v = 0; variances && v < kVector; ++v) {
+  const bool given = n.sums == nullptr;
+  auto mean = load_vector<kVector>((given ? n.mean : n.sums) + cell.column, n.aligned);
+  auto inv_std =
+      load_vector<kVector>((given ? n.inv_std : n.sums + t.columns) + cell.column, n.aligned);
+  const auto rows = static_cast<float>(t.rows);
+  for (int v = 0; !given && v < kVector; ++v) {
+    mean[v] /= rows;
+    inv_std[v] = variance_of(inv_std[v], mean[v], t.rows);
+    if (cell.leads(t) && blockIdx.y == 0) {
+      write_statistics(n, cell.column + v, t.rows, mean[v], rows * inv_std[v]);
+    }
+  }
+  for (int v = 0; (variances || !given) && v < kVector; ++v) {
     inv_std[v] = inverse_deviation(inv_std[v], n.epsilon);
   }
   normalize_cell<kVector>(n, t, cell, mean, inv_std);

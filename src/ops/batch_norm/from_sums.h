@@ -13,6 +13,26 @@ struct ChannelMoments {
   ChannelMoments(const ReferenceTensor& sums, std::int64_t channel, double rows);
 };
 
+/// A BatchNormOp whose statistics follow from one operand more, the last: sums (2, C) of x as above.
+/// x is not wider.
+class BatchNormFromSumsOp final : public OpBase<BatchNormFromSumsOp, BatchNormAttrs> {
+ public:
+  static constexpr std::string_view kName = "batch_norm_from_sums";
+  using In = BatchNormOp::In;
+  using Out = BatchNormOp::Out;
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  bool mutates(std::size_t input) const override {
+    return input == In::running_mean || input == In::running_var;
+  }
+  /// x and the residual are read once.
+  std::vector<int> in_place() const override {
+    return attrs().residual ? std::vector<int>{In::residual} : std::vector<int>{};
+  }
+};
+
 struct BatchNormGradFromSumsAttrs {
   double epsilon = 1e-5;
   Activation activation = Activation::none;  ///< none or relu

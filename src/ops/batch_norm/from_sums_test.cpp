@@ -26,11 +26,39 @@ TEST(BatchNormGradFromSums, AgreesWithTheReference) {
   }
 }
 
+TEST(BatchNormFromSums, AgreesWithTheReference) {
+  for (const bool residual : {false, true}) {
+    for (const auto& [rows, channels] :
+         {std::pair<std::int64_t, std::int64_t>{7, 6}, {1500, 64}, {1100, 21}, {9000, 12}}) {
+      const ValueType c = f32({channels});
+      const ValueType image = f32({rows, channels});
+      std::vector<ValueType> inputs{image, c, c, c, c, f32({2, channels})};
+      const auto r = static_cast<double>(rows);
+      std::vector<Fill> fills{{-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}};
+      if (residual) inputs.insert(inputs.end() - 1, image);
+      if (residual) fills.push_back({-2, 2});
+      fills.push_back({0.3 * r, 0.5 * r});
+      check({.name = "batch_norm_from_sums " + std::to_string(rows),
+             .op = make_op(BatchNormFromSumsOp({.epsilon = 1e-3,
+                                                .momentum = residual ? 1 : 0.25,
+                                                .residual = residual,
+                                                .activation = Activation::relu})),
+             .inputs = std::move(inputs),
+             .fills = std::move(fills),
+             .gradient = false,
+             .devices = {"CUDA"}});
+    }
+  }
+}
+
 TEST(BatchNormGradFromSums, NamesTheShapes) {
   const ValueType c = f32({4});
   const ValueType image = f32({6, 4});
   EXPECT_NE(inference_error(make_op(BatchNormGradFromSumsOp()), {image, image, c, c, c, c, c})
                 .find("expected dy and x of one shape and two sums for each channel"),
+            std::string::npos);
+  EXPECT_NE(inference_error(make_op(BatchNormFromSumsOp()), {image, c, c, c, c, c})
+                .find("expected two sums for each of 4 channels; got x=f32 (6, 4), f32 (4)"),
             std::string::npos);
 }
 

@@ -61,7 +61,7 @@ struct NormGradColumns {
       beta = load_vector<kVector>(g.beta + cell.column, g.aligned);
       for (int v = 0; v < kVector; ++v) {
         mean[v] /= static_cast<float>(t.rows);
-        inv_std[v] = 1.0F / sqrtf(variance(t, inv_std[v], mean[v]) + g.epsilon);
+        inv_std[v] = 1.0F / sqrtf(variance_of(inv_std[v], mean[v], t.rows) + g.epsilon);
       }
     }
     for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
@@ -74,18 +74,14 @@ struct NormGradColumns {
     const auto count = static_cast<float>(t.rows);
     for (int v = 0; v < kVector; ++v) {
       g.running_mean[cell.column + v] = mean[v];
-      g.running_var[cell.column + v] = variance(t, g.sums[t.columns + cell.column + v], mean[v]) *
-                                       (count > 1 ? count / (count - 1) : 1.0F);
+      g.running_var[cell.column + v] =
+          variance_of(g.sums[t.columns + cell.column + v], mean[v], t.rows) *
+          (count > 1 ? count / (count - 1) : 1.0F);
     }
   }
 
   /// The norm's result for an element of x, before the ReLU.
   __device__ float normalized(int v, float x) const { return (x - mean[v]) * factor[v] + beta[v]; }
-
- private:
-  __device__ static float variance(const ColumnTiles& t, float squares, float mean) {
-    return fmaxf(squares / static_cast<float>(t.rows) - mean * mean, 0.0F);
-  }
 };
 
 /// x and dz, the gradient after the ReLU, of a row.

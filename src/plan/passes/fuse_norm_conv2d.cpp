@@ -23,10 +23,11 @@ class FuseNormConv2d {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       for (Value v : nodes[n].inputs) readers_[v.id].insert(n);
     }
-    for (std::size_t n = 0; n < backward_; ++n) find(n);
+    for (std::size_t n = 0; n < backward_; ++n) find_between(n);
+    for (std::size_t n = 0; n < backward_; ++n) find_after(n);
   }
 
-  bool found() const { return !norms_.empty(); }
+  bool found() const { return !norms_.empty() || !from_sums_.empty(); }
 
   TrainingGraph run(Value loss) {
     TrainingGraph out;
@@ -38,9 +39,12 @@ class FuseNormConv2d {
       const auto conv = convs_.find(n);
       const auto gradient = gradients_.find(n);
       if (conv != convs_.end()) {
-        add_conv(copy, node, conv->second);
+        add_conv(copy, n, conv->second);
       } else if (gradient != gradients_.end()) {
         add_gradient(copy, *gradient->second);
+      } else if (from_sums_.count(n) > 0) {
+        const auto op = std::make_shared<BatchNormFromSumsOp>(op_as<BatchNormOp>(&node)->attrs());
+        copy.add(op, of(copy, operands_from_sums(n), before(n)), node.name, node.outputs);
       } else {
         add_as_it_was(copy, node);
       }
@@ -63,7 +67,6 @@ class FuseNormConv2d {
   struct Conv {
     NormConv2dAttrs attrs;
     const Norm* norm = nullptr;  ///< before it; null: none
-    Value sums = {};             ///< of the old graph: what its sums stand for
   };
 
   const Node& node(std::size_t n) const { return old_.nodes()[n]; }
@@ -88,7 +91,36 @@ class FuseNormConv2d {
     return {.attrs = {.conv = op_as<Conv2dOp>(&node(n))->attrs()}};
   }
 
-  void find(std::size_t n) {
+  /// Returns the node that computes what norm n reads; the number of nodes if there is none.
+  std::size_t before(std::size_t n) const {
+    const Value x = node(n).inputs[BatchNormOp::In::x];
+    return old_.producer(x) != nullptr ? static_cast<std::size_t>(old_.info(x).producer)
+                                       : old_.nodes().size();
+  }
+
+  /// Norms that other nodes read as well take their statistics from the convolution before them.
+  void find_after(std::size_t n) {
+    const auto* op = op_as<BatchNormOp>(&node(n));
+    if (op == nullptr || norms_.count(n) > 0 || op->attrs().sync != nullptr ||
+        before(n) >= backward_ || !is_plain(before(n))) {
+      return;
+    }
+    Conv conv = conv_at(before(n));
+    if (conv.attrs.sums || old_.shape(node(n).inputs[BatchNormOp::In::x])[-1] !=
+                               old_.shape(node(n).inputs[BatchNormOp::In::gamma])[-1]) {
+      return;
+    }
+    conv.attrs.sums = true;
+    if (!supported(before(n), conv) ||
+        !supported(BatchNormFromSumsOp(op->attrs()), types(operands_from_sums(n), before(n)))) {
+      return;
+    }
+    convs_[before(n)] = conv;
+    from_sums_.insert(n);
+  }
+
+  /// Norms between two convolutions.
+  void find_between(std::size_t n) {
     const auto* op = op_as<BatchNormOp>(&node(n));
     if (op == nullptr) return;
     const std::optional<Norm> norm = around(n, op->attrs());
@@ -96,7 +128,6 @@ class FuseNormConv2d {
     Conv before = conv_at(norm->before);
     Conv after = conv_at(norm->after);
     before.attrs.sums = true;
-    before.sums = node(n).outputs[BatchNormOp::Out::mean];
     after.attrs.norm = true;
     after.attrs.activation = op->attrs().activation;
     after.attrs.epsilon = op->attrs().epsilon;
@@ -149,34 +180,43 @@ class FuseNormConv2d {
     return has_after ? std::optional(norm) : std::nullopt;
   }
 
-  /// Returns the operands that node n of the old graph has as such a convolution. `sums` stands for
-  /// those of x.
+  /// Returns the operands that node n of the old graph has as such a convolution; an empty one is
+  /// the sums of x.
   std::vector<Value> operands(std::size_t n, const Conv& conv) const {
     std::vector<Value> all = node(n).inputs;
     if (conv.norm == nullptr) return all;
     const std::vector<Value>& norm = node(conv.norm->node).inputs;
     all[NormConv2dOp::In::x] = norm[BatchNormOp::In::x];
-    all.insert(all.end(), {node(conv.norm->node).outputs[BatchNormOp::Out::mean],
-                           norm[BatchNormOp::In::gamma], norm[BatchNormOp::In::beta]});
+    all.insert(all.end(),
+               {Value{}, norm[BatchNormOp::In::gamma], norm[BatchNormOp::In::beta]});
+    return all;
+  }
+  std::vector<Value> operands_from_sums(std::size_t n) const {
+    std::vector<Value> all = node(n).inputs;
+    all.emplace_back();
     return all;
   }
 
-  ValueType sums_type(const Norm& norm) const {
-    return {DType::f32, Shape{2, old_.shape(node(norm.node).inputs[BatchNormOp::In::x])[-1]}};
+  /// Returns types of operands, of which an empty one is the sums that node `from` leaves.
+  std::vector<ValueType> types(const std::vector<Value>& operands, std::size_t from) const {
+    std::vector<ValueType> all;
+    for (Value v : operands) {
+      all.push_back(v ? old_.type(v)
+                      : ValueType{DType::f32, Shape{2, old_.shape(node(from).outputs[0])[-1]}});
+    }
+    return all;
   }
 
   bool supported(const Op& op, const std::vector<ValueType>& types) const {
     return supports_(op, types, op.infer(types));
   }
   bool supported(std::size_t n, const Conv& conv) const {
-    std::vector<ValueType> types = old_.types(operands(n, conv));
-    if (conv.norm != nullptr) types[NormConv2dOp::In::x_sums] = sums_type(*conv.norm);
-    return supported(NormConv2dOp(conv.attrs), types);
+    return supported(NormConv2dOp(conv.attrs),
+                     types(operands(n, conv), conv.norm != nullptr ? conv.norm->before : n));
   }
   bool supported(const Norm& norm, const BatchNormAttrs& attrs) const {
-    std::vector<ValueType> types = old_.types(gradient_operands(norm));
-    types[BatchNormGradFromSumsOp::In::sums] = sums_type(norm);
-    return supported(BatchNormGradFromSumsOp(gradient_attrs(attrs)), types);
+    return supported(BatchNormGradFromSumsOp(gradient_attrs(attrs)),
+                     types(gradient_operands(norm), norm.before));
   }
 
   static BatchNormGradFromSumsAttrs gradient_attrs(const BatchNormAttrs& attrs) {
@@ -186,26 +226,30 @@ class FuseNormConv2d {
   std::vector<Value> gradient_operands(const Norm& norm) const {
     std::vector<Value> all = node(norm.node).inputs;  // x, gamma, beta, both running statistics
     all.insert(all.begin(), node(norm.gradient).inputs[BatchNormGradOp::In::dy]);
-    all.push_back(node(norm.node).outputs[BatchNormOp::Out::mean]);
+    all.emplace_back();
     return all;
   }
 
-  static std::vector<Value> of(GraphCopy& copy, const std::vector<Value>& old) {
+  /// Returns what stands for operands, of which an empty one is the sums that node `from` leaves.
+  std::vector<Value> of(GraphCopy& copy, const std::vector<Value>& old, std::size_t from) const {
     std::vector<Value> made;
-    for (Value v : old) made.push_back(copy.of(v));
+    for (Value v : old) made.push_back(v ? copy.of(v) : sums_.at(from));
     return made;
   }
 
-  static void add_as_it_was(GraphCopy& copy, const Node& node) {
-    copy.add(node.op, of(copy, node.inputs), node.name, node.outputs);
+  void add_as_it_was(GraphCopy& copy, const Node& node) const {
+    copy.add(node.op, of(copy, node.inputs, 0), node.name, node.outputs);
   }
 
-  void add_conv(GraphCopy& copy, const Node& node, const Conv& conv) const {
-    const auto n = static_cast<std::size_t>(&node - old_.nodes().data());
-    std::vector<Value> outputs = node.outputs;
-    if (conv.attrs.sums) outputs.push_back(conv.sums);
-    copy.add(std::make_shared<NormConv2dOp>(conv.attrs), of(copy, operands(n, conv)), node.name,
-             outputs);
+  void add_conv(GraphCopy& copy, std::size_t n, const Conv& conv) {
+    const Value y = node(n).outputs[Conv2dOp::Out::y];
+    const std::size_t from = conv.norm != nullptr ? conv.norm->before : n;
+    const std::vector<Value> made =
+        copy.made().add(std::make_shared<NormConv2dOp>(conv.attrs),
+                        of(copy, operands(n, conv), from), node(n).name);
+    copy.made().info(made[NormConv2dOp::Out::y]).name = old_.info(y).name;
+    copy.set(y, made[NormConv2dOp::Out::y]);
+    if (conv.attrs.sums) sums_[n] = made[NormConv2dOp::Out::sums];
   }
 
   /// The weight gradient reads what the norm's gradient writes, so it follows.
@@ -214,7 +258,7 @@ class FuseNormConv2d {
     std::vector<Value> outputs = node(norm.gradient).outputs;
     outputs.push_back(node(norm.node).outputs[BatchNormOp::Out::y]);
     copy.add(std::make_shared<BatchNormGradFromSumsOp>(gradient_attrs(op->attrs())),
-             of(copy, gradient_operands(norm)), node(norm.gradient).name, outputs);
+             of(copy, gradient_operands(norm), norm.before), node(norm.gradient).name, outputs);
     if (norm.weights) add_as_it_was(copy, node(*norm.weights));
   }
 
@@ -226,6 +270,8 @@ class FuseNormConv2d {
   std::map<std::size_t, Conv> convs_;                   ///< by their nodes
   std::map<std::size_t, const Norm*> gradients_;        ///< by their nodes
   std::set<std::size_t> later_;                         ///< gradients of weights that are moved
+  std::set<std::size_t> from_sums_;  ///< norms that stay, but read the sums of what is before them
+  std::map<std::size_t, Value> sums_;  ///< of the new graph, by the old one's convolutions
 };
 
 }  // namespace

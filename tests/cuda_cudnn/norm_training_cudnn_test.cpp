@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole trainings on the simulated device with the convolutions of fake_cudnn_graph.cpp: batch norms
+// between convolutions, as parts of these and apart.
+#include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/cudnn_plans.h"
+#include "cuda_backend/small_trainings.h"
+#include "model/model_state.h"
+#include "ops/cuda_kernels.h"
+
+namespace linnet::cuda {
+void register_conv2d_cudnn(Registry& registry);
+}
+
+namespace linnet::testing {
+namespace {
+
+/// Two blocks of ResNet-50's kind.
+Network bottlenecks() {
+  FunctionalNetwork functional;
+  Expression x = functional.input("x", {28, 28, 1}) | Rescale{} | Conv2d{.filters = 8, .stride = 4};
+  const auto conv = [](std::int64_t filters, std::int64_t kernel) {
+    return Conv2d{.filters = filters, .kernel = kernel, .padding = Padding2d::same(), .bias = false};
+  };
+  for (int i = 0; i < 2; ++i) {
+    const Expression inner = x | conv(4, 1) | BatchNorm{} | ReLU{} | conv(4, 3) | BatchNorm{} |
+                             ReLU{} | conv(8, 1) | BatchNorm{};
+    x = (inner + x) | ReLU{};
+  }
+  x = x | GlobalAvgPool2d{} | Dense{.units = 10};
+  return functional.build({{"y", x}});
+}
+
+Trained trained_bottlenecks(const std::vector<std::string>& disabled) {
+  cuda::Registry registry;
+  cuda::register_cuda_kernels(registry);
+  cuda::register_conv2d_cudnn(registry);
+  const cuda::Libraries libraries{.cudnn = std::make_shared<cuda::CudnnLibrary>("fake"),
+                                  .tuning = std::make_shared<TuningCache>()};
+  auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
+  Model model(make_state(bottlenecks(),
+                         std::make_unique<cuda::CudaBackend>(std::move(registry), device,
+                                                             CudaOptions{}, libraries,
+                                                             Precision::tf32),
+                         5));
+  TrainingOptions options{.epochs = 2, .batch = 24, .optimizer = SGD{.learning_rate = 0.05}};
+  options.disabled_passes = disabled;
+  return trained(std::move(model), {.train = datasets::digits(48, 0, 3).train}, options);
+}
+
+/// Weights hold the running statistics too.
+TEST(NormTraining, FusedNormsTrainTheSameWithinRounding) {
+  const Trained fused = trained_bottlenecks({});
+  const Trained plain = trained_bottlenecks({"fuse_norm_conv2d"});
+  EXPECT_NE(fused, plain) << "nothing was fused";
+  ASSERT_EQ(fused.weights.size(), plain.weights.size());
+  for (std::size_t i = 0; i < plain.weights.size(); ++i) {
+    ASSERT_NEAR(fused.weights[i], plain.weights[i], 1e-3) << i;
+  }
+  ASSERT_EQ(fused.losses.size(), plain.losses.size());
+  for (std::size_t i = 0; i < plain.losses.size(); ++i) {
+    EXPECT_NEAR(fused.losses[i], plain.losses[i], 1e-4) << i;
+  }
+}
+
+}  // namespace
+}  // namespace linnet::testing
