@@ -83,6 +83,22 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
 }
 
+/// Returns the one launch of a norm of y's shape that finds no statistics; `set_operands` as above.
+/// In f32 alone, as the convolutions that leave sums.
+template <class SetOperands>
+std::optional<Kernel> from_sums(const BatchNormAttrs& attrs, const Shape& x, const Shape& y,
+                                SetOperands set_operands) {
+  const ColumnTiles map = tiles_of_map(y, rows_of(y));
+  if (map.rows * map.columns == 0) return std::nullopt;
+  return Kernel{.enqueue = [=, x_stride = x[-1]](const Args& args) {
+    Norm n = norm_of<float>(args, attrs, x_stride);
+    set_operands(args, n);
+    n.find_aligned();
+    launch(args.stream, "batch_norm", map.shape(),
+           map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map, false);
+  }};
+}
+
 /// Copies all of a wide operand that the planner could not let an operator take over.
 template <class T>
 void copy_whole(const Args& args, const T* from, T* to, std::int64_t elements) {
@@ -99,6 +115,20 @@ bool left_to_cudnn(const Shape& image, const Context& context) {
          image.elements() >= kLeastForCudnn;
 }
 
+/// Sets the operands of a BatchNormJoinedOp beyond those of a norm.
+template <class T>
+void set_joined(const Args& args, Norm<T>& n, std::int64_t part_begin, std::int64_t elements) {
+  using Out = BatchNormJoinedOp::Out;
+  n.wide = args.out<T>(Out::wide);
+  copy_whole(args, n.x, n.wide, elements);
+  n.x = n.wide;
+  n.part = args.in<T>(BatchNormJoinedOp::In::part);
+  n.part_begin = part_begin;
+  n.y = args.out<T>(Out::y);
+  n.mean = args.out(Out::mean);
+  n.inv_std = args.out(Out::inv_std);
+}
+
 std::optional<Kernel> prepare_joined(const NodeView& node, const Context& context) {
   using In = BatchNormJoinedOp::In;
   using Out = BatchNormJoinedOp::Out;
@@ -111,16 +141,25 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   return with_stored(node, {In::x, In::part}, {Out::wide, Out::y}, [&]<class T>() {
     return norm_kernels<T>(node.attrs<BatchNormJoinedOp>(), x, node.outputs[Out::y], context,
                            [=](const Args& args, Norm<T>& n) {
-                             n.wide = args.out<T>(Out::wide);
-                             copy_whole(args, n.x, n.wide, elements);
-                             n.x = n.wide;
-                             n.part = args.in<T>(In::part);
-                             n.part_begin = channels - part;
-                             n.y = args.out<T>(Out::y);
-                             n.mean = args.out(Out::mean);
-                             n.inv_std = args.out(Out::inv_std);
+                             set_joined(args, n, channels - part, elements);
                            });
   });
+}
+
+std::optional<Kernel> prepare_joined_from_sums(const NodeView& node, const Context& /*context*/) {
+  using In = BatchNormJoinedFromSumsOp::In;
+  using Out = BatchNormJoinedFromSumsOp::Out;
+  const Shape& x = node.in(In::x);
+  const Shape& y = node.out(Out::y);
+  const std::int64_t part = node.in(In::part)[-1];
+  if (!fits(y[-1], part)) return std::nullopt;
+  return from_sums(node.attrs<BatchNormJoinedFromSumsOp>(), x, y,
+                   [=, begin = y[-1] - part, elements = x.elements()](const Args& args, Norm<float>& n) {
+                     set_joined(args, n, begin, elements);
+                     n.sums = args.in(In::part_sums);
+                     n.known_mean = args.in(In::known_mean);
+                     n.known_var = args.in(In::known_var);
+                   });
 }
 
 /// Returns a gradient's kernels; `operands(args)` says where it reads and writes. `passes`: reads
@@ -243,23 +282,15 @@ std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Contex
   return gradient_as_stored(node, attrs, context);
 }
 
-/// As of inference, with the sums' statistics.
 std::optional<Kernel> prepare_norm_from_sums(const NodeView& node, const Context& /*context*/) {
-  using In = BatchNormFromSumsOp::In;
   using Out = BatchNormFromSumsOp::Out;
-  const auto attrs = node.attrs<BatchNormFromSumsOp>();
-  const ColumnTiles map = tiles_of_map(node.in(In::x), rows_of(node.in(In::x)));
-  if (map.rows * map.columns == 0) return std::nullopt;
-  return Kernel{.enqueue = [=](const Args& args) {
-    Norm n = norm_of<float>(args, attrs, map.columns);
+  const Shape& x = node.in(BatchNormFromSumsOp::In::x);
+  return from_sums(node.attrs<BatchNormFromSumsOp>(), x, x, [](const Args& args, Norm<float>& n) {
     n.y = args.out(Out::y);
     n.mean = args.out(Out::mean);
     n.inv_std = args.out(Out::inv_std);
     n.sums = args.in(args.inputs.size() - 1);
-    n.find_aligned();
-    launch(args.stream, "batch_norm", map.shape(),
-           map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map, false);
-  }};
+  });
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
@@ -328,6 +359,7 @@ void register_batch_norm(Registry& registry) {
   registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::bf16);
   registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::bf16);
   registry.add(BatchNormFromSumsOp::kName, prepare_norm_from_sums);
+  registry.add(BatchNormJoinedFromSumsOp::kName, prepare_joined_from_sums);
   registry.add(BatchNormGradFromSumsOp::kName, prepare_gradient_from_sums);
 }
 

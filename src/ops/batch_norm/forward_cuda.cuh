@@ -20,7 +20,11 @@ struct Norm {
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const T* residual = nullptr;  ///< may be null; y may lie upon it
-  const float* sums = nullptr;  ///< null, or (2, columns): what the statistics follow from
+  /// Null, or (2, columns): what the statistics follow from. Where there is a part, (2, the part's
+  /// columns); those of the others are known then.
+  const float* sums = nullptr;
+  const float* known_mean = nullptr;
+  const float* known_var = nullptr;
   float* running_mean = nullptr;
   float* running_var = nullptr;
   T* y = nullptr;
@@ -34,7 +38,7 @@ struct Norm {
   void find_aligned(const void* workspace = nullptr) {
     aligned = x_stride % 4 == 0 &&
               vector_aligned(x, part, wide, gamma, beta, residual, running_mean, running_var, y,
-                             mean, inv_std, sums, static_cast<const std::byte*>(workspace));
+                             mean, inv_std, sums, known_mean, known_var, static_cast<const std::byte*>(workspace));
   }
 };
 
@@ -70,14 +74,18 @@ __device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t,
   FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.column, n.aligned);
   const auto beta = load_vector<kVector>(n.beta + cell.column, n.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
+  const bool in_part = n.sums != nullptr && n.part != nullptr && cell.column >= n.part_begin;
+  const std::int64_t stride = in_part ? t.columns - n.part_begin : n.x_stride;
+  const T* from = in_part ? n.part + cell.column - n.part_begin : n.x + cell.column;
   const auto load = [&](std::int64_t r) {
-    Row row{load_floats<kVector>(n.x + r * n.x_stride + cell.column, n.aligned), {}};
+    Row row{load_floats<kVector>(from + r * stride, n.aligned), {}};
     if (n.residual != nullptr) {
       row.added = load_floats<kVector>(n.residual + r * t.columns + cell.column, n.aligned);
     }
     return row;
   };
   cell.template for_rows<4>(load, [&](std::int64_t r, const Row& row) {
+    if (in_part) store_floats(n.wide + r * n.x_stride + cell.column, row.x, n.aligned);
     FloatVector<kVector> y;
     for (int v = 0; v < kVector; ++v) {
       y[v] = (row.x[v] - mean[v]) * factor[v] + beta[v] + row.added[v];
@@ -187,13 +195,22 @@ __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
   const bool given = n.sums == nullptr;
-  auto mean = load_vector<kVector>((given ? n.mean : n.sums) + cell.column, n.aligned);
-  auto inv_std =
-      load_vector<kVector>((given ? n.inv_std : n.sums + t.columns) + cell.column, n.aligned);
+  const bool known = !given && n.part != nullptr && cell.column < n.part_begin;
+  const std::int64_t begin = n.part != nullptr ? n.part_begin : 0;
+  const float* means = given ? n.mean : known ? n.known_mean : n.sums - begin;
+  const float* others = given   ? n.inv_std
+                        : known ? n.known_var
+                                : n.sums - begin + (t.columns - begin);
+  auto mean = load_vector<kVector>(means + cell.column, n.aligned);
+  auto inv_std = load_vector<kVector>(others + cell.column, n.aligned);
   const auto rows = static_cast<float>(t.rows);
   for (int v = 0; !given && v < kVector; ++v) {
-    mean[v] /= rows;
-    inv_std[v] = variance_of(inv_std[v], mean[v], t.rows);
+    if (known) {
+      inv_std[v] *= rows > 1 ? (rows - 1) / rows : 1.0F;
+    } else {
+      mean[v] /= rows;
+      inv_std[v] = variance_of(inv_std[v], mean[v], t.rows);
+    }
     if (cell.leads(t) && blockIdx.y == 0) {
       write_statistics(n, cell.column + v, t.rows, mean[v], rows * inv_std[v]);
     }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "ops/batch_norm/from_sums.h"
+#include "ops/batch_norm/joined.h"
 #include "ops/conv2d/norm_conv2d.h"
+#include "ops/slice/slice.h"
 #include "plan/passes/graph_copy.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
@@ -25,9 +27,10 @@ class FuseNormConv2d {
     }
     for (std::size_t n = 0; n < backward_; ++n) find_between(n);
     for (std::size_t n = 0; n < backward_; ++n) find_after(n);
+    for (std::size_t n = 0; n < backward_; ++n) find_joined(n);
   }
 
-  bool found() const { return !norms_.empty() || !from_sums_.empty(); }
+  bool found() const { return !norms_.empty() || !from_sums_.empty() || !joined_.empty(); }
 
   TrainingGraph run(Value loss) {
     TrainingGraph out;
@@ -45,6 +48,11 @@ class FuseNormConv2d {
       } else if (from_sums_.count(n) > 0) {
         const auto op = std::make_shared<BatchNormFromSumsOp>(op_as<BatchNormOp>(&node)->attrs());
         copy.add(op, of(copy, operands_from_sums(n), before(n)), node.name, node.outputs);
+      } else if (const auto joined = joined_.find(n); joined != joined_.end()) {
+        const auto* op = op_as<BatchNormJoinedOp>(&node);
+        copy.add(std::make_shared<BatchNormJoinedFromSumsOp>(op->attrs()),
+                 of(copy, joined->second, producer(node.inputs[BatchNormJoinedOp::In::part])),
+                 node.name, node.outputs);
       } else {
         add_as_it_was(copy, node);
       }
@@ -91,11 +99,63 @@ class FuseNormConv2d {
     return {.attrs = {.conv = op_as<Conv2dOp>(&node(n))->attrs()}};
   }
 
-  /// Returns the node that computes what norm n reads; the number of nodes if there is none.
-  std::size_t before(std::size_t n) const {
-    const Value x = node(n).inputs[BatchNormOp::In::x];
-    return old_.producer(x) != nullptr ? static_cast<std::size_t>(old_.info(x).producer)
+  /// Returns the node that computes a value; the number of nodes if there is none.
+  std::size_t producer(Value v) const {
+    return old_.producer(v) != nullptr ? static_cast<std::size_t>(old_.info(v).producer)
                                        : old_.nodes().size();
+  }
+  std::size_t before(std::size_t n) const { return producer(node(n).inputs[BatchNormOp::In::x]); }
+
+  /// A norm of a block of concatenations: the layer before it found the statistics of all channels
+  /// but the last ones, which a convolution computes.
+  void find_joined(std::size_t n) {
+    using In = BatchNormJoinedOp::In;
+    const auto* op = op_as<BatchNormJoinedOp>(&node(n));
+    if (op == nullptr) return;
+    const std::size_t from = producer(node(n).inputs[In::part]);
+    if (from >= backward_ || !is_plain(from)) return;
+    const std::int64_t known = old_.shape(node(n).inputs[In::gamma])[-1] -
+                               old_.shape(node(n).inputs[In::part])[-1];
+    const Node* other = norm_of(node(n).inputs[In::x], known);
+    if (other == nullptr || other > &node(n)) return;
+    Conv conv = conv_at(from);
+    conv.attrs.sums = true;
+    std::vector<Value> operands = node(n).inputs;
+    operands.insert(operands.end(),
+                    {Value{}, other->inputs[In::running_mean], other->inputs[In::running_var]});
+    if (!supported(from, conv) ||
+        !supported(BatchNormJoinedFromSumsOp(op->attrs()), types(operands, from))) {
+      return;
+    }
+    convs_[from] = conv;
+    joined_[n] = operands;
+  }
+
+  /// Returns a norm that leaves the batch's statistics of the first `channels` of a wide value as
+  /// the running ones; null: there is none.
+  const Node* norm_of(Value wide, std::int64_t channels) const {
+    const auto fits = [&](const Node& norm, const BatchNormAttrs& attrs) {
+      return attrs.momentum == 1 && attrs.sync == nullptr &&
+             old_.shape(norm.inputs[BatchNormOp::In::gamma])[-1] == channels;
+    };
+    const Node* made_by = old_.producer(wide);
+    if (const auto* joined = op_as<BatchNormJoinedOp>(made_by)) {
+      return fits(*made_by, joined->attrs()) ? made_by : nullptr;
+    }
+    const auto* begin = op_as<SliceGradOp>(made_by);
+    if (begin == nullptr || begin->attrs().begin != 0 ||
+        begin->attrs().axis + 1 != static_cast<int>(old_.shape(wide).rank())) {
+      return nullptr;
+    }
+    const Value first = made_by->inputs.front();
+    for (std::size_t reader : readers(first)) {
+      const auto* norm = op_as<BatchNormOp>(&node(reader));
+      if (norm != nullptr && node(reader).inputs[BatchNormOp::In::x] == first &&
+          fits(node(reader), norm->attrs())) {
+        return &node(reader);
+      }
+    }
+    return nullptr;
   }
 
   /// Norms that other nodes read as well take their statistics from the convolution before them.
@@ -271,6 +331,7 @@ class FuseNormConv2d {
   std::map<std::size_t, const Norm*> gradients_;        ///< by their nodes
   std::set<std::size_t> later_;                         ///< gradients of weights that are moved
   std::set<std::size_t> from_sums_;  ///< norms that stay, but read the sums of what is before them
+  std::map<std::size_t, std::vector<Value>> joined_;  ///< operands of such norms in concatenations
   std::map<std::size_t, Value> sums_;  ///< of the new graph, by the old one's convolutions
 };
 

@@ -10,6 +10,7 @@
 #include "graph/differentiate.h"
 #include "graph/interpreter.h"
 #include "ops/batch_norm/batch_norm.h"
+#include "ops/concat/concat.h"
 #include "ops/conv2d/conv2d.h"
 #include "plan/passes/passes.h"
 
@@ -88,6 +89,18 @@ std::map<std::string, std::vector<double>> results(const Graph& graph) {
   return all;
 }
 
+void expect_same(const std::map<std::string, std::vector<double>>& expected,
+                 const std::map<std::string, std::vector<double>>& got) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (const auto& [name, values] : expected) {
+    const std::vector<double>& others = got.at(name);
+    ASSERT_EQ(others.size(), values.size()) << name;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(others[i], values[i], 1e-8 * std::max(1.0, std::abs(values[i]))) << name;
+    }
+  }
+}
+
 bool everything(const Op&, std::span<const ValueType>, std::span<const ValueType>) { return true; }
 
 TEST_F(FuseNormConv2d, MeansTheSame) {
@@ -108,16 +121,8 @@ TEST_F(FuseNormConv2d, MeansTheSame) {
   EXPECT_EQ(after.graph.nodes().size(), before.graph.nodes().size() - 2);
   EXPECT_EQ(after.graph.nodes()[after.backward].op->name(), "batch_norm_grad");
   const auto expected = results(before.graph);
-  const auto got = results(after.graph);
-  ASSERT_EQ(got.size(), expected.size());
-  ASSERT_EQ(got.size(), 1U + 3 * 3 + 3 * 2) << "y, gradients, statistics";
-  for (const auto& [name, values] : expected) {
-    const std::vector<double>& others = got.at(name);
-    ASSERT_EQ(others.size(), values.size()) << name;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      ASSERT_NEAR(others[i], values[i], 1e-9 * std::max(1.0, std::abs(values[i]))) << name;
-    }
-  }
+  ASSERT_EQ(expected.size(), 1U + 3 * 3 + 3 * 2) << "y, gradients, statistics";
+  expect_same(expected, results(after.graph));
 }
 
 TEST_F(FuseNormConv2d, LeavesWhatOthersRead) {
@@ -138,6 +143,28 @@ TEST_F(FuseNormConv2d, LeavesWhatOthersRead) {
   EXPECT_EQ(counts["batch_norm_from_sums"], 2) << "a and c";
   EXPECT_EQ(counts["batch_norm"], 1);
   EXPECT_EQ(counts["batch_norm_grad"], 3);
+}
+
+/// A block of concatenations: the second norm and later ones find no statistics themselves.
+TEST_F(FuseNormConv2d, KnowsTheStatisticsOfConcatenations) {
+  Value x = conv(x_, "first", 4, 1);
+  for (const std::string layer : {"a", "b", "c"}) {
+    const Value inner = conv(norm(x, "norm " + layer, relu_), "narrow " + layer, 8, 1);
+    const Value grown = conv(norm(inner, "inner " + layer, none_), "grown " + layer, 4, 1);
+    x = graph_.emit(ConcatOp({.axis = 3}), {x, grown}, "concat " + layer);
+  }
+  const TrainingGraph plain = trained(conv(norm(x, "norm d", relu_), "last", 4, 1));
+  TrainingGraph before = plain;
+  share_concats(before, everything);
+  join_norms(before, everything);
+  TrainingGraph after = before;
+  fuse_norm_conv2d(after, everything);
+  after.graph.verify();
+  std::map<std::string, int> counts = operators(after.graph);
+  EXPECT_EQ(counts["batch_norm_joined_from_sums"], 3);
+  EXPECT_EQ(counts["batch_norm_joined"], 0);
+  EXPECT_EQ(counts["batch_norm"] + counts["batch_norm_from_sums"], 1);
+  expect_same(results(plain.graph), results(after.graph));
 }
 
 /// A convolution between two norms is asked for with both; where that is refused it keeps one.
