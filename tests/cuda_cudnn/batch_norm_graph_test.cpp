@@ -51,18 +51,34 @@ TEST(CudnnGraph, AResidualWithoutAReluHasNoPlan) {
 /// strided, and 1x1 of small and of large images.
 std::vector<CudnnConvolution> norm_convolutions() {
   std::vector<CudnnConvolution> all;
-  for (const auto& [size, c, co, kernel, stride] :
-       {std::array<std::int64_t, 5>{8, 64, 64, 3, 1}, {8, 128, 128, 3, 2}, {8, 64, 256, 1, 1},
-        {1, 512, 2048, 1, 1}, {56, 128, 32, 3, 1}}) {
+  for (const auto& [size, c, co, kernel, stride] : {std::array<std::int64_t, 5>{8, 64, 64, 3, 1},
+                                                    {8, 128, 128, 3, 2},
+                                                    {8, 64, 256, 1, 1},
+                                                    {1, 512, 2048, 1, 1},
+                                                    {56, 128, 32, 3, 1}}) {
     for (const bool norm : {false, true}) {
       for (const bool sums : {false, true}) {
         if (!norm && !sums) continue;
         const std::int64_t pad = kernel / 2;
         const std::int64_t out = (size + 2 * pad - kernel) / stride + 1;
-        all.push_back({.n = 64, .h = size, .w = size, .c = c, .oh = out, .ow = out, .co = co,
-                       .kh = kernel, .kw = kernel, .stride_h = stride, .stride_w = stride,
-                       .pad_top = pad, .pad_bottom = pad, .pad_left = pad, .pad_right = pad,
-                       .norm = norm, .norm_relu = c != 128, .sums = sums});
+        all.push_back({.n = 64,
+                       .h = size,
+                       .w = size,
+                       .c = c,
+                       .oh = out,
+                       .ow = out,
+                       .co = co,
+                       .kh = kernel,
+                       .kw = kernel,
+                       .stride_h = stride,
+                       .stride_w = stride,
+                       .pad_top = pad,
+                       .pad_bottom = pad,
+                       .pad_left = pad,
+                       .pad_right = pad,
+                       .norm = norm,
+                       .norm_relu = c != 128,
+                       .sums = sums});
       }
     }
   }

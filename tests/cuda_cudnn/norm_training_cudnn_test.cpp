@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole trainings on the simulated device with the convolutions of fake_cudnn_graph.cpp: batch norms
-// between convolutions, as parts of these and apart.
+// Whole trainings on the simulated device with the convolutions of fake_cudnn_graph.cpp: batch
+// norms between convolutions, as parts of these and apart.
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/cudnn_plans.h"
 #include "cuda_backend/small_trainings.h"
@@ -19,7 +19,10 @@ Network bottlenecks() {
   FunctionalNetwork functional;
   Expression x = functional.input("x", {28, 28, 1}) | Rescale{} | Conv2d{.filters = 8, .stride = 4};
   const auto conv = [](std::int64_t filters, std::int64_t kernel) {
-    return Conv2d{.filters = filters, .kernel = kernel, .padding = Padding2d::same(), .bias = false};
+    return Conv2d{.filters = filters,
+                  .kernel = kernel,
+                  .padding = Padding2d::same(),
+                  .bias = false};
   };
   for (int i = 0; i < 2; ++i) {
     const Expression inner = x | conv(4, 1) | BatchNorm{} | ReLU{} | conv(4, 3) | BatchNorm{} |
@@ -37,11 +40,11 @@ Trained trained_bottlenecks(const std::vector<std::string>& disabled) {
   const cuda::Libraries libraries{.cudnn = std::make_shared<cuda::CudnnLibrary>("fake"),
                                   .tuning = std::make_shared<TuningCache>()};
   auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
-  Model model(make_state(bottlenecks(),
-                         std::make_unique<cuda::CudaBackend>(std::move(registry), device,
-                                                             CudaOptions{}, libraries,
-                                                             Precision::tf32),
-                         5));
+  Model model(
+      make_state(bottlenecks(),
+                 std::make_unique<cuda::CudaBackend>(std::move(registry), device, CudaOptions{},
+                                                     libraries, Precision::tf32),
+                 5));
   TrainingOptions options{.epochs = 2, .batch = 24, .optimizer = SGD{.learning_rate = 0.05}};
   options.disabled_passes = disabled;
   return trained(std::move(model), {.train = datasets::digits(48, 0, 3).train}, options);

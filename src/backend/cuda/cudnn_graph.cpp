@@ -137,8 +137,8 @@ Tensor normalized(Graph& graph, const CudnnConvolution& s, const Tensor& x, std:
 
 /// Adds the sum of an image's channels as an output.
 void add_sums(Graph& graph, const CudnnConvolution& s, const Tensor& of, std::int64_t uid) {
-  const Tensor sums = graph.reduction(
-      of, fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD));
+  const Tensor sums =
+      graph.reduction(of, fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD));
   make_output(sums, image(uid, 1, s.co, 1, 1, fe::DataType_t::FLOAT));
 }
 

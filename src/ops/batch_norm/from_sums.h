@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/batch_norm/batch_norm.h"
 
 namespace linnet {
@@ -13,8 +15,8 @@ struct ChannelMoments {
   ChannelMoments(const ReferenceTensor& sums, std::int64_t channel, double rows);
 };
 
-/// A BatchNormOp whose statistics follow from one operand more, the last: sums (2, C) of x as above.
-/// x is not wider.
+/// A BatchNormOp whose statistics follow from one operand more, the last: sums (2, C) of x as
+/// above. x is not wider.
 class BatchNormFromSumsOp final : public OpBase<BatchNormFromSumsOp, BatchNormAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_from_sums";
@@ -47,8 +49,8 @@ struct BatchNormGradFromSumsAttrs {
 /// A batch norm, without a residual, and its gradient in one: y, which the convolution after the
 /// norm computed for itself alone, is written for this convolution's weight gradient; and dx,
 /// dgamma, dbeta as of a BatchNormGradOp. dy, x and y (..., C); gamma, beta, running_mean,
-/// running_var (C); sums (2, C) of x as above. Writes the batch's statistics to the running ones, as
-/// a BatchNormOp of momentum 1.
+/// running_var (C); sums (2, C) of x as above. Writes the batch's statistics to the running ones,
+/// as a BatchNormOp of momentum 1.
 class BatchNormGradFromSumsOp final
     : public OpBase<BatchNormGradFromSumsOp, BatchNormGradFromSumsAttrs> {
  public:

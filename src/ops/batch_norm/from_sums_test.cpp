@@ -12,16 +12,20 @@ namespace {
 TEST(BatchNormGradFromSums, AgreesWithTheReference) {
   for (const Activation activation : {Activation::none, Activation::relu}) {
     for (const auto& [rows, channels] : {std::pair<std::int64_t, std::int64_t>{7, 6},
-                                         {300, 8}, {1500, 64}, {1100, 21}, {9000, 12}}) {
+                                         {300, 8},
+                                         {1500, 64},
+                                         {1100, 21},
+                                         {9000, 12}}) {
       const ValueType c = f32({channels});
       const ValueType image = f32({rows, channels});
       const auto r = static_cast<double>(rows);
-      check({.name = "batch_norm_grad_from_sums " + std::to_string(rows),
-             .op = make_op(BatchNormGradFromSumsOp({.epsilon = 1e-3, .activation = activation})),
-             .inputs = {image, image, c, c, c, c, f32({2, channels})},
-             .fills = {{-2, 3}, {-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}, {0.3 * r, 0.5 * r}},
-             .gradient = false,
-             .devices = {"CUDA"}});
+      check(
+          {.name = "batch_norm_grad_from_sums " + std::to_string(rows),
+           .op = make_op(BatchNormGradFromSumsOp({.epsilon = 1e-3, .activation = activation})),
+           .inputs = {image, image, c, c, c, c, f32({2, channels})},
+           .fills = {{-2, 3}, {-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}, {0.3 * r, 0.5 * r}},
+           .gradient = false,
+           .devices = {"CUDA"}});
     }
   }
 }

@@ -85,14 +85,16 @@ void BatchNormJoinedFromSumsOp::reference(const ReferenceArgs& args) const {
                [&](std::int64_t to, std::int64_t from) { wide[to] = part[from]; });
   for_channels(wide.shape, 0, channels,
                [&](std::int64_t from, std::int64_t to) { narrow[to] = wide[from]; });
-  ReferenceTensor sums{Shape{2, channels}, std::vector<double>(static_cast<std::size_t>(2 * channels))};
+  ReferenceTensor sums{Shape{2, channels},
+                       std::vector<double>(static_cast<std::size_t>(2 * channels))};
   for (std::int64_t c = 0; c < channels; ++c) {
     const bool known = c < begin;
     const double mean = known ? args.in(In::known_mean)[c] : 0;
-    const double variance = known ? args.in(In::known_var)[c] * (rows > 1 ? (rows - 1) / rows : 1) : 0;
+    const double variance =
+        known ? args.in(In::known_var)[c] * (rows > 1 ? (rows - 1) / rows : 1) : 0;
     sums[c] = known ? rows * mean : part_sums[c - begin];
-    sums[channels + c] = known ? rows * (variance + mean * mean)
-                               : part_sums[part.shape[-1] + c - begin];
+    sums[channels + c] =
+        known ? rows * (variance + mean * mean) : part_sums[part.shape[-1] + c - begin];
   }
   std::vector<ReferenceTensor*> inputs(args.inputs.begin(), args.inputs.begin() + In::part);
   inputs[In::x] = &narrow;

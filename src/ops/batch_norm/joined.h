@@ -34,7 +34,15 @@ class BatchNormJoinedFromSumsOp final : public OpBase<BatchNormJoinedFromSumsOp,
  public:
   static constexpr std::string_view kName = "batch_norm_joined_from_sums";
   enum In : std::uint8_t {
-    x, gamma, beta, running_mean, running_var, part, part_sums, known_mean, known_var
+    x,
+    gamma,
+    beta,
+    running_mean,
+    running_var,
+    part,
+    part_sums,
+    known_mean,
+    known_var
   };
   using Out = BatchNormJoinedOp::Out;
   using OpBase::OpBase;

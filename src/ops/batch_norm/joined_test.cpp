@@ -46,8 +46,15 @@ TEST(BatchNormJoined, FromSumsAgreesWithTheReference) {
     check_on_cuda("batch_norm_joined_from_sums " + std::to_string(rows),
                   make_op(BatchNormJoinedFromSumsOp(kRelu)),
                   {f32({rows, wide}), c, c, c, c, f32({rows, part}), f32({2, part}), known, known},
-                  {{-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}, {-2, 2}, {0.3 * r, 0.5 * r},
-                   {-1, 1}, {0.5, 2}});
+                  {{-2, 3},
+                   {0.5, 1.5},
+                   {-1, 1},
+                   {-1, 1},
+                   {0.5, 2},
+                   {-2, 2},
+                   {0.3 * r, 0.5 * r},
+                   {-1, 1},
+                   {0.5, 2}});
   }
 }
 

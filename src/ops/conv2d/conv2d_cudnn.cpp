@@ -292,10 +292,12 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context)
     std::vector<void*> operands(args.inputs.begin(), args.inputs.begin() + 2);
     if (attrs.norm) {
       auto* sums = args.in_out(In::x_sums);
-      operands.insert(operands.end(), {sums, sums + c, args.inputs[In::gamma], args.inputs[In::beta]});
+      operands.insert(operands.end(),
+                      {sums, sums + c, args.inputs[In::gamma], args.inputs[In::beta]});
     }
     operands.push_back(args.outputs[Out::y]);
-    if (attrs.sums) operands.insert(operands.end(), {args.out(Out::sums), args.out(Out::sums) + co});
+    if (attrs.sums)
+      operands.insert(operands.end(), {args.out(Out::sums), args.out(Out::sums) + co});
     plan->execute(args.stream, operands, args.workspace);
   };
   return Kernel{.enqueue = enqueue,

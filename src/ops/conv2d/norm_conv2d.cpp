@@ -17,8 +17,8 @@ std::vector<ValueType> NormConv2dOp::infer(std::span<const ValueType> inputs) co
   const std::int64_t channels = inputs[In::x].shape[-1];
   const auto sums_of = [](std::int64_t c) { return ValueType{DType::f32, Shape{2, c}}; };
   const ValueType vector{DType::f32, Shape{channels}};
-  require(!attrs().norm || (inputs[In::x_sums] == sums_of(channels) && inputs[In::gamma] == vector &&
-                            inputs[In::beta] == vector),
+  require(!attrs().norm || (inputs[In::x_sums] == sums_of(channels) &&
+                            inputs[In::gamma] == vector && inputs[In::beta] == vector),
           "expected two sums, gamma and beta of {} channels; got {}", channels, got);
   require(attrs().activation == Activation::none ||
               (attrs().norm && attrs().activation == Activation::relu),

@@ -66,9 +66,9 @@ class FuseNormConv2d {
   /// A norm with the nodes around it.
   struct Norm {
     std::size_t node = 0;
-    std::size_t before = 0;    ///< the convolution that computes what is normalised
-    std::size_t after = 0;     ///< the one that alone reads the result
-    std::size_t gradient = 0;  ///< the norm's
+    std::size_t before = 0;                   ///< the convolution that computes what is normalised
+    std::size_t after = 0;                    ///< the one that alone reads the result
+    std::size_t gradient = 0;                 ///< the norm's
     std::optional<std::size_t> weights = {};  ///< the gradient of `after`'s weights
   };
   /// A convolution with what becomes part of it.
@@ -88,8 +88,7 @@ class FuseNormConv2d {
   /// Returns whether node n is a convolution alone that a norm may become part of.
   bool is_plain(std::size_t n) const {
     const auto* conv = op_as<Conv2dOp>(&node(n));
-    return conv != nullptr && !conv->attrs().bias &&
-           conv->attrs().activation == Activation::none &&
+    return conv != nullptr && !conv->attrs().bias && conv->attrs().activation == Activation::none &&
            in_arena(node(n).outputs[Conv2dOp::Out::y]);
   }
 
@@ -114,8 +113,8 @@ class FuseNormConv2d {
     if (op == nullptr) return;
     const std::size_t from = producer(node(n).inputs[In::part]);
     if (from >= backward_ || !is_plain(from)) return;
-    const std::int64_t known = old_.shape(node(n).inputs[In::gamma])[-1] -
-                               old_.shape(node(n).inputs[In::part])[-1];
+    const std::int64_t known =
+        old_.shape(node(n).inputs[In::gamma])[-1] - old_.shape(node(n).inputs[In::part])[-1];
     const Node* other = norm_of(node(n).inputs[In::x], known);
     if (other == nullptr || other > &node(n)) return;
     Conv conv = conv_at(from);
@@ -231,7 +230,8 @@ class FuseNormConv2d {
         has_after = true;
       } else if (op_as<Conv2dGradWeightOp>(&by) != nullptr && !norm.weights &&
                  by.inputs[Conv2dGradWeightOp::In::x] == y &&
-                 by.inputs[Conv2dGradWeightOp::In::dz] != y && readers(by.outputs[0]).empty()) {
+                 by.inputs[Conv2dGradWeightOp::In::dz] != y &&
+                 readers(by.outputs[Conv2dGradWeightOp::Out::dw]).empty()) {
         norm.weights = reader;
       } else {
         return std::nullopt;
@@ -247,8 +247,7 @@ class FuseNormConv2d {
     if (conv.norm == nullptr) return all;
     const std::vector<Value>& norm = node(conv.norm->node).inputs;
     all[NormConv2dOp::In::x] = norm[BatchNormOp::In::x];
-    all.insert(all.end(),
-               {Value{}, norm[BatchNormOp::In::gamma], norm[BatchNormOp::In::beta]});
+    all.insert(all.end(), {Value{}, norm[BatchNormOp::In::gamma], norm[BatchNormOp::In::beta]});
     return all;
   }
   std::vector<Value> operands_from_sums(std::size_t n) const {
@@ -262,7 +261,8 @@ class FuseNormConv2d {
     std::vector<ValueType> all;
     for (Value v : operands) {
       all.push_back(v ? old_.type(v)
-                      : ValueType{DType::f32, Shape{2, old_.shape(node(from).outputs[0])[-1]}});
+                      : ValueType{DType::f32,
+                                  Shape{2, old_.shape(node(from).outputs[Conv2dOp::Out::y])[-1]}});
     }
     return all;
   }
@@ -325,11 +325,11 @@ class FuseNormConv2d {
   const Graph& old_;
   std::size_t backward_;
   const Supports& supports_;
-  std::map<int, std::set<std::size_t>> readers_;        ///< by the value's id
-  std::map<std::size_t, Norm> norms_;                   ///< by their nodes
-  std::map<std::size_t, Conv> convs_;                   ///< by their nodes
-  std::map<std::size_t, const Norm*> gradients_;        ///< by their nodes
-  std::set<std::size_t> later_;                         ///< gradients of weights that are moved
+  std::map<int, std::set<std::size_t>> readers_;  ///< by the value's id
+  std::map<std::size_t, Norm> norms_;             ///< by their nodes
+  std::map<std::size_t, Conv> convs_;             ///< by their nodes
+  std::map<std::size_t, const Norm*> gradients_;  ///< by their nodes
+  std::set<std::size_t> later_;                   ///< gradients of weights that are moved
   std::set<std::size_t> from_sums_;  ///< norms that stay, but read the sums of what is before them
   std::map<std::size_t, std::vector<Value>> joined_;  ///< operands of such norms in concatenations
   std::map<std::size_t, Value> sums_;  ///< of the new graph, by the old one's convolutions

@@ -134,9 +134,8 @@ TEST_F(FuseNormConv2d, LeavesWhatOthersRead) {
   y = conv(norm(y, "norm c", running), "fourth", 4, 1);
   TrainingGraph training = trained(y);
   const std::string before = dump(training.graph);
-  fuse_norm_conv2d(training, [](const Op& op, auto, auto) {
-    return op.name() != "batch_norm_from_sums";
-  });
+  fuse_norm_conv2d(training,
+                   [](const Op& op, auto, auto) { return op.name() != "batch_norm_from_sums"; });
   EXPECT_EQ(dump(training.graph), before);
   fuse_norm_conv2d(training, everything);
   std::map<std::string, int> counts = operators(training.graph);
