@@ -272,8 +272,8 @@ TEST(Conv2dCudnn, TakesNormsBeforeAndSumsAfter) {
   TuningCache cache;
   const Shape w{8, 3, 3, 16};
   Context context = with(cudnn, Precision::tf32, &cache);
-  NormConv2dAttrs both{.conv = odd(), .norm = true, .activation = Activation::relu,
-                       .epsilon = 2, .sums = true};
+  NormConv2dAttrs both{
+      .conv = odd(), .norm = true, .activation = Activation::relu, .epsilon = 2, .sums = true};
   NormConv2dAttrs sums = both;
   sums.norm = false;
   sums.activation = Activation::none;

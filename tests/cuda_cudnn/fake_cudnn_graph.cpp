@@ -45,8 +45,7 @@ struct Call {
     const auto rows = static_cast<double>(conv.rows_in());
     const double mean = at(0) / rows;
     const double variance = std::max(at(1) / rows - mean * mean, 0.0);
-    const double y =
-        (read(from, i) - mean) / std::sqrt(variance + conv.epsilon) * at(2) + at(3);
+    const double y = (read(from, i) - mean) / std::sqrt(variance + conv.epsilon) * at(2) + at(3);
     return static_cast<float>(conv.norm_relu ? std::max(y, 0.0) : y);
   }
   void write(std::int64_t i, float value) const {

@@ -95,7 +95,8 @@ std::optional<Kernel> from_sums(const BatchNormAttrs& attrs, const Shape& x, con
     set_operands(args, n);
     n.find_aligned();
     launch(args.stream, "batch_norm", map.shape(),
-           map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map, false);
+           map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map,
+           false);
   }};
 }
 
@@ -154,7 +155,8 @@ std::optional<Kernel> prepare_joined_from_sums(const NodeView& node, const Conte
   const std::int64_t part = node.in(In::part)[-1];
   if (!fits(y[-1], part)) return std::nullopt;
   return from_sums(node.attrs<BatchNormJoinedFromSumsOp>(), x, y,
-                   [=, begin = y[-1] - part, elements = x.elements()](const Args& args, Norm<float>& n) {
+                   [=, begin = y[-1] - part, elements = x.elements()](const Args& args,
+                                                                      Norm<float>& n) {
                      set_joined(args, n, begin, elements);
                      n.sums = args.in(In::part_sums);
                      n.known_mean = args.in(In::known_mean);
@@ -173,10 +175,10 @@ Kernel gradient_kernels(const ValueType& dy, int passes, const Context& context,
     if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
     NormGrad<T> g = operands(args);
-    g.aligned = (g.x_stride | g.dx_stride) % 4 == 0 &&
-                vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx,
-                               g.dgamma, g.dbeta, g.dresidual, g.piece, g.sums, g.beta, g.again,
-                               args.workspace);
+    g.aligned =
+        (g.x_stride | g.dx_stride) % 4 == 0 &&
+        vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx, g.dgamma,
+                       g.dbeta, g.dresidual, g.piece, g.sums, g.beta, g.again, args.workspace);
     const Partials p = partials(args, sums);
     if (whole) {
       launch(args.stream, "batch_norm_grad", sums.shape(),

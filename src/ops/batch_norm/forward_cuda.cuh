@@ -36,9 +36,10 @@ struct Norm {
   bool aligned = false;
 
   void find_aligned(const void* workspace = nullptr) {
-    aligned = x_stride % 4 == 0 &&
-              vector_aligned(x, part, wide, gamma, beta, residual, running_mean, running_var, y,
-                             mean, inv_std, sums, known_mean, known_var, static_cast<const std::byte*>(workspace));
+    aligned =
+        x_stride % 4 == 0 && vector_aligned(x, part, wide, gamma, beta, residual, running_mean,
+                                            running_var, y, mean, inv_std, sums, known_mean,
+                                            known_var, static_cast<const std::byte*>(workspace));
   }
 };
 

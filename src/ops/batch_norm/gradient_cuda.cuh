@@ -162,8 +162,7 @@ __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
     for (int v = 0; v < kVector; ++v) {
       const float normal = (row.own.x[v] - columns.mean[v]) * columns.inv_std[v];
       // Rounded before it is added, as where another kernel adds it.
-      dx[v] = __fmul_rn(columns.factor[v],
-                        row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
+      dx[v] = __fmul_rn(columns.factor[v], row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
       if (g.into) dx[v] += row.sum[v];
     }
     if (g.sums != nullptr) {
