@@ -367,7 +367,7 @@ TEST(Passes, AnUnknownNameIsAnError) {
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
                  "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, recompute_norms, "
                  "share_concats, join_norms, fuse_norm_conv2d, fuse_bias_grad, "
-                 "fuse_small_cnn_finish, store_bf16, overlap_sums, chain_samples, "
+                 "fuse_small_cnn_finish, copy_weights, store_bf16, overlap_sums, chain_samples, "
                  "collect_gradients, defer_gradients");
   }
 }

@@ -244,8 +244,8 @@ std::optional<Kernel> gradient_as_stored(const NodeView& node,
   const std::size_t y = attrs.activation == Activation::relu ? std::size_t{In::y} : dy;
   const std::size_t summand = attrs.summand ? attrs.summand_at() : dy;
   const std::size_t into = attrs.into ? attrs.into_at() : dy;
-  const std::size_t dresidual = attrs.residual ? std::size_t{Out::dresidual} : Out::dx;
-  const std::size_t piece = attrs.piece > 0 ? attrs.piece_at() : Out::dx;
+  const std::size_t dresidual = attrs.residual ? std::size_t{Out::dresidual} : std::size_t{Out::dx};
+  const std::size_t piece = attrs.piece > 0 ? attrs.piece_at() : std::size_t{Out::dx};
   return with_stored(node, {dy, In::x, y, summand, into}, {Out::dx, dresidual, piece},
                      [&]<class T>() { return gradient_kernels<T>(node, attrs, context); });
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+/// Each result is the operand in its place, f32, in memory of its own. Written by a pass that lets
+/// the results be stored in another type.
+class CopyAllOp final : public OpBase<CopyAllOp, NoAttributes> {
+ public:
+  static constexpr std::string_view kName = "copy_all";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+};
+
+}  // namespace linnet
