@@ -7,17 +7,20 @@
 #include <random>
 
 #include "backend/cuda/captured_graph.h"
+#include "backend/cuda/cublaslt.h"
 #include "backend/cuda/cudnn_plans.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/vectors.cuh"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/norm_conv2d.h"
 #include "ops/conv2d_norm/conv2d_norm.h"
+#include "ops/dense/dense.h"
 
 namespace linnet::cuda {
 
 void register_conv2d_cudnn(Registry& registry);
 void register_conv2d_norm_cudnn(Registry& registry);
+void register_dense_cublaslt(Registry& registry);
 
 namespace {
 
@@ -25,6 +28,7 @@ Registry make_registry() {
   Registry registry;
   register_conv2d_cudnn(registry);
   register_conv2d_norm_cudnn(registry);
+  register_dense_cublaslt(registry);
   return registry;
 }
 
@@ -298,6 +302,35 @@ TEST(Conv2dCudnn, TakesNormsBeforeAndSumsAfter) {
   EXPECT_FALSE(taken(context, made(both, {8, 3, 3, 8}))) << "no engine";
   context.compute_capability = 75;
   EXPECT_FALSE(taken(context, made(norm, w)));
+}
+
+/// A dense layer with a tail that cuBLASLt has not is a convolution of one pixel, in TF32.
+TEST(DenseCudnn, TakesTanhInTheSameGraph) {
+  const CublasLt cublaslt = CublasLt::assumed();
+  const CudnnLibrary cudnn("fake", true);  // without a trial
+  TuningCache cache;
+  Context context = with(cudnn, Precision::tf32, &cache);
+  context.cublaslt = &cublaslt;
+  const std::vector<Shape> shapes{{64, 128}, {96, 128}, {96}};
+  const auto by_cudnn = [&](Activation activation) {
+    const auto kernel = prepare(DenseOp({.bias = true, .activation = activation}), shapes, context);
+    return kernel && kernel->engine.starts_with("cudnn");
+  };
+  EXPECT_TRUE(by_cudnn(Activation::tanh));
+  EXPECT_FALSE(by_cudnn(Activation::sigmoid)) << "no plan";
+  EXPECT_FALSE(by_cudnn(Activation::relu)) << "cuBLASLt's epilogue";
+  for (const bool bias : {false, true}) {
+    Case c{"dense",
+           std::make_shared<DenseOp>(DenseAttrs{.bias = bias, .activation = Activation::tanh}),
+           shapes};
+    if (!bias) c.inputs.pop_back();
+    EXPECT_LT(error_of(c, context), 1e-5) << bias;
+  }
+  context.precision = Precision::fp32;
+  EXPECT_FALSE(by_cudnn(Activation::tanh));
+  context.precision = Precision::tf32;
+  context.options.cudnn = false;
+  EXPECT_FALSE(by_cudnn(Activation::tanh));
 }
 
 TEST(Conv2dCudnn, LeavesOwnKernelsWhatIsTheirs) {

@@ -2,7 +2,7 @@
 // CudnnGraph without cuDNN, on the simulated device: what stands around cuDNN is tested with it.
 //   engine 0 never takes a graph; engine 1 takes all and fails when it runs; engine 2 works;
 //   engine 3 works and is slow. Tensor cores take bfloat16 where channels are multiples of 8.
-// Refused: tails but ReLU, bfloat16 with dilation, and sums of groups.
+// Refused: sigmoid and GELU, bfloat16 with dilation, and sums of groups.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -107,6 +107,7 @@ __global__ void fake_convolution(Call call) {
     if (call.bias != nullptr) value += call.read(call.bias, i % s.co);
     if (call.residual != nullptr) value += call.read(call.residual, i);
     if (s.tail == CudnnConvolution::Tail::relu) value = std::max(value, 0.0F);
+    if (s.tail == CudnnConvolution::Tail::tanh) value = std::tanh(value);
     call.write(i, value);
     if (!s.sums) continue;
     call.sums[0][i % s.co] += value;
@@ -200,7 +201,7 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
                                               const CudnnProblem& problem, bool deterministic) {
   using Tail = CudnnConvolution::Tail;
   if (const auto* conv = std::get_if<CudnnConvolution>(&problem)) {
-    if (conv->tail != Tail::none && conv->tail != Tail::relu) return nullptr;
+    if (conv->tail == Tail::sigmoid || conv->tail == Tail::gelu) return nullptr;
     if (conv->math == CudnnMath::bf16 && conv->dilation_h > 1) return nullptr;
     if (conv->sums && conv->groups > 1) return nullptr;
   }

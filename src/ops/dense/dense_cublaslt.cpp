@@ -3,6 +3,7 @@
 
 #include "backend/cuda/bf16_operands.h"
 #include "backend/cuda/cublaslt.h"
+#include "backend/cuda/cudnn.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/workspace.h"
 #include "ops/dense/passes_cuda.h"
@@ -104,10 +105,53 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
                 .engine = matmul->engine()};
 }
 
+/// Returns what cuDNN is asked for instead of a product and a pass: a convolution of images of one
+/// pixel, of which it has one graph with bias and activation. In TF32 alone.
+std::optional<CudnnConvolution> in_one_graph(const NodeView& node, const Tail& tail,
+                                             const Context& context) {
+  const Shape& w = node.in(DenseOp::In::w);
+  if (!context.options.cudnn || context.cudnn == nullptr || fits_epilogue(tail) ||
+      context.precision != Precision::tf32 || context.compute_capability < 80 || w[0] % 4 != 0 ||
+      w[1] % 4 != 0) {
+    return std::nullopt;
+  }
+  CudnnConvolution graph{.n = node.in(DenseOp::In::x)[0],
+                         .h = 1,
+                         .w = 1,
+                         .c = w[1],
+                         .oh = 1,
+                         .ow = 1,
+                         .co = w[0],
+                         .kh = 1,
+                         .kw = 1,
+                         .bias = tail.bias};
+  switch (tail.activation) {
+    case Activation::tanh: graph.tail = CudnnConvolution::Tail::tanh; break;
+    case Activation::sigmoid: graph.tail = CudnnConvolution::Tail::sigmoid; break;
+    default: return std::nullopt;
+  }
+  return graph;
+}
+
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
   const DenseAttrs attrs = node.attrs<DenseOp>();
-  return prepare_product(node, context, dense_product(node),
-                         {.bias = attrs.bias, .activation = attrs.activation});
+  const Tail tail{.bias = attrs.bias, .activation = attrs.activation};
+  std::optional<Kernel> product = prepare_product(node, context, dense_product(node), tail);
+  const std::optional<CudnnConvolution> graph = in_one_graph(node, tail, context);
+  if (!product || !graph) return product;
+  const auto wrap = [&](const std::shared_ptr<const CudnnPlan>& plan) {
+    const auto enqueue = [plan](const Args& args) {
+      std::vector<void*> operands(args.inputs.begin(), args.inputs.end());
+      operands.push_back(args.outputs[DenseOp::Out::y]);
+      plan->execute(args.stream, operands, args.workspace);
+    };
+    return Kernel{.enqueue = enqueue,
+                  .workspace_bytes = plan->workspace_bytes(),
+                  .engine = plan->engine()};
+  };
+  std::optional<Kernel> faster =
+      context.cudnn->kernel_if_faster(*graph, node, *product, wrap, context.tuning);
+  return faster ? faster : product;
 }
 
 std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& context) {
