@@ -92,8 +92,8 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
     std::array<void*, Bf16Operands::kMost> inputs{args.inputs[kFirst], args.inputs[kSecond]};
     if (rounded) inputs = rounded->enqueue(args, args.workspace);
     void* const c = apart ? args.workspace + c_at : args.outputs[kFirst];
-    matmul.enqueue({.a = inputs[0],
-                    .b = inputs[1],
+    matmul.enqueue({.a = inputs[kFirst],
+                    .b = inputs[kSecond],
                     .bias = tail.bias && !pass ? args.in(DenseOp::In::b) : nullptr,
                     .c = c,
                     .workspace = args.workspace + library_at,
