@@ -96,9 +96,13 @@ std::array<void*, Bf16Operands::kMost> Bf16Operands::enqueue(const Args& args,
   return places;
 }
 
-std::optional<Kernel> through_f32(const NodeView& node, const Context& context, Prepare own) {
+std::optional<Kernel> through_f32(const NodeView& node, const Context& context, Prepare own,
+                                  bool weights) {
   if (!stores_bf16(node)) return own(node, context);
-  if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;
+  if (!stores_only(node, {kFirst, kSecond}, {kFirst}) ||
+      (weights && stores_only(node, {kSecond}, {}))) {
+    return std::nullopt;
+  }
   std::vector<ValueType> inputs(node.inputs.begin(), node.inputs.end());
   ValueType output = node.outputs[kFirst];
   const bool stored = output.dtype == DType::bf16;

@@ -48,7 +48,9 @@ constexpr std::int64_t padded_to_eight(std::int64_t size) { return (size + 7) / 
 
 /// Returns Linnet's own f32 kernel of a product, `own`, also for operands and a result that are
 /// stored in bfloat16: operands 0 and 1 are then rounded to bfloat16 and widened to the workspace,
-/// and the result is rounded.
-std::optional<Kernel> through_f32(const NodeView& node, const Context& context, Prepare own);
+/// and the result is rounded. Null where nothing but weights, operand 1, would be bfloat16s: f32
+/// ones need no copies.
+std::optional<Kernel> through_f32(const NodeView& node, const Context& context, Prepare own,
+                                  bool weights);
 
 }  // namespace linnet::cuda

@@ -335,9 +335,9 @@ std::optional<Kernel> grad_weight(const NodeView& node, const Context&) {
   return depthwise(s) ? grad_weight_direct<true>(s) : grad_weight_direct<false>(s);
 }
 
-template <Prepare own>
+template <Prepare own, bool kWeights>
 std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
-  return through_f32(node, context, own);
+  return through_f32(node, context, own, kWeights);
 }
 
 }  // namespace
@@ -359,9 +359,9 @@ std::optional<Kernel> own_conv2d(const NodeView& node, const Context& /*context*
 }
 
 void register_conv2d(Registry& registry) {
-  registry.add(Conv2dOp::kName, prepare<own_conv2d>, Stores::bf16);
-  registry.add(Conv2dGradInputOp::kName, prepare<grad_input>, Stores::bf16);
-  registry.add(Conv2dGradWeightOp::kName, prepare<grad_weight>, Stores::bf16);
+  registry.add(Conv2dOp::kName, prepare<own_conv2d, true>, Stores::bf16);
+  registry.add(Conv2dGradInputOp::kName, prepare<grad_input, true>, Stores::bf16);
+  registry.add(Conv2dGradWeightOp::kName, prepare<grad_weight, false>, Stores::bf16);
 }
 
 }  // namespace linnet::cuda

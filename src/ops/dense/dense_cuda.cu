@@ -55,9 +55,9 @@ std::optional<Kernel> grad_weight(const NodeView& node, const Context& /*context
   return plain_product(dense_grad_weight_product(node));
 }
 
-template <Prepare own>
+template <Prepare own, bool kWeights>
 std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
-  return through_f32(node, context, own);
+  return through_f32(node, context, own, kWeights);
 }
 
 template <int kVector, class X, class Y>
@@ -96,9 +96,9 @@ void enqueue_result(const Queue& stream, const ProductResult& r) {
 }
 
 void register_dense(Registry& registry) {
-  registry.add(DenseOp::kName, prepare<forward>, Stores::bf16);
-  registry.add(DenseGradInputOp::kName, prepare<grad_input>, Stores::bf16);
-  registry.add(DenseGradWeightOp::kName, prepare<grad_weight>, Stores::bf16);
+  registry.add(DenseOp::kName, prepare<forward, true>, Stores::bf16);
+  registry.add(DenseGradInputOp::kName, prepare<grad_input, true>, Stores::bf16);
+  registry.add(DenseGradWeightOp::kName, prepare<grad_weight, false>, Stores::bf16);
 }
 
 }  // namespace linnet::cuda
