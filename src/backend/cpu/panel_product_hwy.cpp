@@ -40,6 +40,9 @@ constexpr int kTileRows = rows_of(2);
 /// lanes, which is fast enough: loading and storing sums more often costs more. Else from L1.
 constexpr std::int64_t kBlockTerms = HWY_TARGET <= HWY_AVX3 ? 1024 : 384;
 
+/// A smaller panel is not worth fetching before its time.
+constexpr std::int64_t kFetchedFloats = 4096;
+
 /// Floats of a line of the cache.
 constexpr std::int64_t kLine = 16;
 
@@ -310,36 +313,47 @@ HWY_INLINE TermBlock next_block(const SegmentedRows& a, const Panels& b, std::in
           a.length};
 }
 
-/// What is fetched while a tile is summed: rows `rows` floats after its own, if not 0, and
-/// `lines` lines of the panel that follows for each line of terms.
+/// What is fetched while a tile is summed: rows `rows` floats after its own, if not 0, and with
+/// each of the next `panel_rows` rows of its panel the one `panel` floats after it.
 struct Ahead {
   std::int64_t rows = 0;
-  const float* panel = nullptr;
-  std::int64_t lines = 0;
-
-  HWY_INLINE void fetch_panel() {
-    for (std::int64_t i = 0; i < lines; ++i, panel += kLine) hwy::Prefetch(panel);
-  }
+  std::int64_t panel = 0;
+  std::int64_t panel_rows = 0;
 };
 
-/// Adds `length` terms of kRows rows and of the panel at `b`.
-template <int kRows, class D, int kVectors>
+/// Adds terms [begin, end) of kRows rows and of the panel at `b`; returns where that ends.
+template <bool kFetch, int kRows, class D, int kVectors>
 HWY_INLINE const float* add_terms(Sums<kRows, D, kVectors>& sums, const RowAddresses<kRows>& from,
-                                  std::int64_t length, Ahead& ahead, const float* b) {
+                                  std::int64_t begin, std::int64_t end, Ahead& ahead,
+                                  const float* b) {
   using Row = Vectors<D, kVectors>;
+  constexpr std::int64_t kMostLines = (kVectors * hn::MaxLanes(D()) + kLine - 1) / kLine;
   const std::int64_t width = kVectors * lanes<D>();
-  std::int64_t t = 0;
-  for (; t + kLine <= length; t += kLine) {
-    if (ahead.rows != 0) {
-      for (const float* row : from.rows) hwy::Prefetch(row + t + ahead.rows);
-    }
-    ahead.fetch_panel();
-    for (std::int64_t i = t; i < t + kLine; ++i, b += width) {
-      sums.add(from, i, Row::load(b));
+  std::int64_t t = begin;
+  if constexpr (kFetch) {
+    const std::int64_t fetching = std::min(begin + ahead.panel_rows, end);
+    ahead.panel_rows -= fetching - begin;
+    for (; t < fetching; ++t, b += width) {
+      for (std::int64_t i = 0; i < kMostLines; ++i) hwy::Prefetch(b + ahead.panel + i * kLine);
+      sums.add(from, t, Row::load(b));
     }
   }
-  for (; t < length; ++t, b += width) sums.add(from, t, Row::load(b));
+  for (; t < end; ++t, b += width) sums.add(from, t, Row::load(b));
   return b;
+}
+
+/// Adds `length` terms; fetches the panel that follows if kFetch.
+template <bool kFetch, int kRows, class D, int kVectors>
+HWY_INLINE const float* add_segment(Sums<kRows, D, kVectors>& sums, const RowAddresses<kRows>& from,
+                                    std::int64_t length, Ahead& ahead, const float* b) {
+  std::int64_t t = 0;
+  if (ahead.rows != 0) {
+    for (; t + kLine <= length; t += kLine) {
+      for (const float* row : from.rows) hwy::Prefetch(row + t + ahead.rows);
+      b = add_terms<kFetch>(sums, from, t, t + kLine, ahead, b);
+    }
+  }
+  return add_terms<kFetch>(sums, from, t, length, ahead, b);
 }
 
 /// Calls f with a height in (kMost / 2, kMost] that is known when compiling, and is `height` or
@@ -376,50 +390,51 @@ struct PanelPass {
   void operator()(const PanelCall& call) const {
     constexpr int kMost = rows_of(kVectors);
     const std::int64_t tiles = (call.rows + kMost - 1) / kMost;
-    for_height<kMost>((call.rows + tiles - 1) / tiles,
-                      [&](auto height) HWY_ATTR { run<decltype(height)::value>(call); });
+    for_height<kMost>((call.rows + tiles - 1) / tiles, [&](auto height) HWY_ATTR {
+      constexpr int kRows = decltype(height)::value;
+      const std::int64_t floats = call.block.terms() * kVectors * lanes<D>();
+      floats < kFetchedFloats ? run<kRows, false>(call) : run<kRows, true>(call);
+    });
   }
 
  private:
   using Row = Vectors<D, kVectors>;
 
-  /// Fetches what the sums of a tile are stored to and what is added to them.
-  static HWY_INLINE void fetch_results(const PanelCall& call, const ListedPlaces& places,
-                                       int height) {
+  /// Fetches what is added to the sums of a tile.
+  static HWY_INLINE void fetch_residual(const PanelCall& call, const ListedPlaces& places,
+                                        int height) {
     for (int i = 0; i < height; ++i) {
-      const float* to = places.at(i);
-      for (std::int64_t j = 0; j < call.columns; j += kLine) {
-        if (call.first) __builtin_prefetch(to + j, 1);
-        if (call.tail.residual != nullptr) {
-          hwy::Prefetch(call.tail.residual + (to - call.tail.of) + j);
-        }
-      }
+      const float* residual = call.tail.residual + (places.at(i) - call.tail.of);
+      for (std::int64_t j = 0; j < call.columns; j += kLine) hwy::Prefetch(residual + j);
     }
   }
 
-  template <int kRows>
+  template <int kRows, bool kFetch>
   static HWY_INLINE void run(const PanelCall& call) {
     const SegmentedRows& a = call.a;
     const std::int64_t width = kVectors * lanes<D>();
     const std::int64_t tiles = (call.rows + kRows - 1) / kRows;
-    Ahead ahead{.panel = call.next, .lines = (width + tiles - 1) / tiles};
+    const std::int64_t share = (call.block.terms() + tiles - 1) / tiles;
+    Ahead ahead{.panel = call.next - call.panel};
     const Row begun =
         call.start == nullptr ? Row::zero() : Row::load(call.start + call.c_offset, call.columns);
     for (std::int64_t i0 = 0; i0 < call.rows; i0 += kRows) {
       const ListedPlaces places{call.c, i0, call.rows, call.c_offset};
       auto sums = Sums<kRows, D, kVectors>::filled(begun);
       if (!call.first) sums = Sums<kRows, D, kVectors>::load(places, call.columns);
-      if (call.last) fetch_results(call, places, kRows);
+      if (call.last && call.tail.residual != nullptr) fetch_residual(call, places, kRows);
       RowAddresses<kRows> from;
       for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + call.block.offset;
       const float* b = call.panel;
       ahead.rows =
           call.c_offset == 0 ? a.rows[std::min(i0 + kRows, call.rows - 1)] - a.rows[i0] : 0;
+      ahead.panel_rows = share;
       for (std::int64_t s = 0; s < call.block.segments; ++s) {
-        b = add_terms<kRows, D, kVectors>(sums, from, call.block.length, ahead, b);
+        b = add_segment<kFetch, kRows, D, kVectors>(sums, from, call.block.length, ahead, b);
         for (auto& address : from.rows) address += a.stride;
         b += call.skipped * width;
       }
+      ahead.panel += share * width;
       if (call.last) {
         sums.store(places, call.columns, call.tail);
       } else {
