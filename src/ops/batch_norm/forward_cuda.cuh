@@ -64,10 +64,11 @@ __device__ void write_statistics(const Norm<T>& n, std::int64_t channel, std::in
   running_var = (1 - n.momentum) * running_var + n.momentum * unbiased;
 }
 
+/// `in_part`: x is read from the part, and written where it belongs.
 template <int kVector, class T>
 __device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t,
                                const ColumnCell<kVector>& cell, const FloatVector<kVector>& mean,
-                               const FloatVector<kVector>& inv_std) {
+                               const FloatVector<kVector>& inv_std, bool in_part) {
   if (!cell.inside) return;
   struct Row {
     FloatVector<kVector> x, added;
@@ -75,7 +76,6 @@ __device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t,
   FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.column, n.aligned);
   const auto beta = load_vector<kVector>(n.beta + cell.column, n.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
-  const bool in_part = n.sums != nullptr && n.part != nullptr && cell.column >= n.part_begin;
   const std::int64_t stride = in_part ? t.columns - n.part_begin : n.x_stride;
   const T* from = in_part ? n.part + cell.column - n.part_begin : n.x + cell.column;
   const auto load = [&](std::int64_t r) {
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
       if (squares[v] < 0) squares[v] = 0;
       squares[v] = inverse_deviation(squares[v] / count, n.epsilon);
     }
-    normalize_cell<kVector>(n, t, cell, mean, squares);
+    normalize_cell<kVector>(n, t, cell, mean, squares, false);
   }
 }
 
@@ -219,7 +219,7 @@ __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   for (int v = 0; (variances || !given) && v < kVector; ++v) {
     inv_std[v] = inverse_deviation(inv_std[v], n.epsilon);
   }
-  normalize_cell<kVector>(n, t, cell, mean, inv_std);
+  normalize_cell<kVector>(n, t, cell, mean, inv_std, !given && n.part != nullptr && !known);
 }
 
 }  // namespace linnet::cuda
