@@ -7,7 +7,7 @@
 
 namespace linnet {
 
-/// Each result is the operand of its number, f32, in memory of its own. Written by a pass that lets
+/// Result i is operand i, f32, in memory of its own. Written by a pass that lets
 /// the results be stored in another type.
 class CopyAllOp final : public OpBase<CopyAllOp, NoAttributes> {
  public:

@@ -89,11 +89,11 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
   const std::size_t c_bytes = sizeof(float) * static_cast<std::size_t>(product.m * product.n);
   const std::size_t library_at = c_at + (apart ? library_padded(c_bytes) : 0);
   const auto enqueue = [=, matmul = *matmul](const Args& args) {
-    std::array<void*, Bf16Operands::kMost> inputs{args.inputs[kFirst], args.inputs[kSecond]};
-    if (rounded) inputs = rounded->enqueue(args, args.workspace);
+    std::array<void*, Bf16Operands::kMost> places{args.inputs[kFirst], args.inputs[kSecond]};
+    if (rounded) places = rounded->enqueue(args, args.workspace);
     void* const c = apart ? args.workspace + c_at : args.outputs[kFirst];
-    matmul.enqueue({.a = inputs[kFirst],
-                    .b = inputs[kSecond],
+    matmul.enqueue({.a = places[0],
+                    .b = places[1],
                     .bias = tail.bias && !pass ? args.in(DenseOp::In::b) : nullptr,
                     .c = c,
                     .workspace = args.workspace + library_at,

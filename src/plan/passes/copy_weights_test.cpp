@@ -17,7 +17,7 @@ const FakeAttrs kF32{.workspace = 2};
 bool takes(const Op& op, std::span<const ValueType> inputs,
            std::span<const ValueType> /*outputs*/) {
   const auto* fake = dynamic_cast<const FakeOp*>(&op);
-  return fake == nullptr || fake->attrs() != kF32 || inputs[kSecond].dtype == DType::f32;
+  return fake == nullptr || fake->attrs() != kF32 || inputs.back().dtype == DType::f32;
 }
 
 class CopyWeights : public ::testing::Test {
@@ -49,7 +49,7 @@ TEST_F(CopyWeights, OfSeveralReadersInOneNode) {
   EXPECT_EQ(first.outputs.size(), 2U) << text;
   EXPECT_EQ(graph_.nodes().size(), 5U) << text;
   for (std::size_t n = 1; n < 5; ++n) {
-    EXPECT_EQ(graph_.info(graph_.nodes()[n].inputs[kSecond]).producer, 0) << text;
+    EXPECT_EQ(graph_.info(graph_.nodes()[n].inputs.back()).producer, 0) << text;
   }
   bool kept = false;
   for (std::size_t v = 0; v < graph_.value_count(); ++v) {
