@@ -110,7 +110,8 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
 std::optional<CudnnConvolution> in_one_graph(const NodeView& node, const Tail& tail,
                                              const Context& context) {
   const Shape& w = node.in(DenseOp::In::w);
-  if (!context.options.cudnn || context.cudnn == nullptr || fits_epilogue(tail) ||
+  const bool asked = tail.activation == Activation::tanh || tail.activation == Activation::sigmoid;
+  if (!asked || !context.options.cudnn || context.cudnn == nullptr ||
       context.precision != Precision::tf32 || context.compute_capability < 80 || w[0] % 4 != 0 ||
       w[1] % 4 != 0) {
     return std::nullopt;
@@ -125,11 +126,8 @@ std::optional<CudnnConvolution> in_one_graph(const NodeView& node, const Tail& t
                          .kh = 1,
                          .kw = 1,
                          .bias = tail.bias};
-  switch (tail.activation) {
-    case Activation::tanh: graph.tail = CudnnConvolution::Tail::tanh; break;
-    case Activation::sigmoid: graph.tail = CudnnConvolution::Tail::sigmoid; break;
-    default: return std::nullopt;
-  }
+  graph.tail = tail.activation == Activation::tanh ? CudnnConvolution::Tail::tanh
+                                                   : CudnnConvolution::Tail::sigmoid;
   return graph;
 }
 
