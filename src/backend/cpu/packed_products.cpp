@@ -89,9 +89,8 @@ Kernel PackedRowSums::kernel(std::size_t a, std::size_t b) const {
           pack(args, task, range, a, b);
         }));
     kernel.stages.push_back(
-        parallel(row_parts_ * column_parts_, [=, *this](const Args& args, const Task& task) {
-          multiply(args, task, range);
-        }));
+        parallel(row_parts_ * column_parts_,
+                 [=, *this](const Args& args, const Task& task) { multiply(args, task, range); }));
   }
   return kernel;
 }
@@ -110,8 +109,7 @@ void PackedRowSums::pack(const Args& args, const Task& task, Range terms, std::s
     pack_tiles(lines, terms.size(), rows.size(), args.work() + rows.begin * terms.size());
     return;
   }
-  const Range columns =
-      in_steps(shape_.n, kColumnStep, column_parts_, task.index - row_parts_);
+  const Range columns = in_steps(shape_.n, kColumnStep, column_parts_, task.index - row_parts_);
   const std::size_t panels =
       align_up(sizeof(float) * tile_floats(std::min(shape_.k, kTerms), shape_.m));
   pack_row_panels(lines, columns.begin, terms.size(), columns.size(),
@@ -120,14 +118,12 @@ void PackedRowSums::pack(const Args& args, const Task& task, Range terms, std::s
 
 void PackedRowSums::multiply(const Args& args, const Task& task, Range terms) const {
   const Range rows = in_steps(shape_.m, kRowStep, row_parts_, task.index / column_parts_);
-  const Range columns =
-      in_steps(shape_.n, kColumnStep, column_parts_, task.index % column_parts_);
+  const Range columns = in_steps(shape_.n, kColumnStep, column_parts_, task.index % column_parts_);
   const std::size_t panels =
       align_up(sizeof(float) * tile_floats(std::min(shape_.k, kTerms), shape_.m));
-  tile_product({terms.size(), rows.size(), columns.size()},
-               args.work() + rows.begin * terms.size(),
+  tile_product({terms.size(), rows.size(), columns.size()}, args.work() + rows.begin * terms.size(),
                args.work(panels) + columns.begin * terms.size(), terms.begin > 0,
-               args.out(0) + rows.begin * shape_.n + columns.begin, shape_.n);
+               args.out(kFirst) + rows.begin * shape_.n + columns.begin, shape_.n);
 }
 
 }  // namespace linnet::cpu

@@ -63,14 +63,13 @@ Kernel packed_kernel(const GemmShape& shape, std::int64_t term_stride, std::int6
   Kernel kernel;
   kernel.packed_bytes = product.panel_bytes();
   kernel.packed_operands = {kSecond};
-  kernel.packing.push_back(
-      parallel(product.groups(), [=](const Args& args, const Task& task) {
-        product.pack({args.in(kSecond), term_stride, column_stride}, task.index, args.pack());
-      }));
+  kernel.packing.push_back(parallel(product.groups(), [=](const Args& args, const Task& task) {
+    product.pack({args.in(kSecond), term_stride, column_stride}, task.index, args.pack());
+  }));
   kernel.scratch_bytes = product.scratch_bytes();
   kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
-    product.run(task.index, args.in(kFirst), args.pack(),
-                bias ? args.in(DenseOp::In::b) : nullptr, args.out(kFirst), task.scratch, finish);
+    product.run(task.index, args.in(kFirst), args.pack(), bias ? args.in(DenseOp::In::b) : nullptr,
+                args.out(kFirst), task.scratch, finish);
   }));
   return kernel;
 }
