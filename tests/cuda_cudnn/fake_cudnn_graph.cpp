@@ -49,7 +49,7 @@ struct Call {
     return static_cast<float>(conv.norm_relu ? std::max(y, 0.0) : y);
   }
   void write(std::int64_t i, float value) const {
-    if (conv.math == CudnnMath::bf16 && !conv.f32_result) {
+    if (conv.math == CudnnMath::bf16) {
       static_cast<Bf16*>(result)[i] = to_bf16(value);
     } else {
       static_cast<float*>(result)[i] = value;

@@ -20,9 +20,6 @@ constexpr std::array kMaths{CudnnMath::fp32, CudnnMath::tf32, CudnnMath::bf16};
 /// 'T': an engine with tensor cores; 'y': only others; '-': none. Each takes the graph when asked.
 char support(const std::shared_ptr<CudnnTarget>& target, CudnnConvolution conv, CudnnMath math) {
   conv.math = math;
-  // As a training asks: weights' gradients are f32.
-  conv.f32_result =
-      math == CudnnMath::bf16 && conv.direction == CudnnConvolution::Direction::grad_weight;
   const std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target, conv);
   if (!graph) return '-';
   bool any = false;

@@ -22,13 +22,10 @@ std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
   const auto bytes = [&](std::int64_t elements) {
     return size * static_cast<std::size_t>(elements);
   };
-  const auto result = [&](std::int64_t elements) {
-    return (f32_result ? sizeof(float) : size) * static_cast<std::size_t>(elements);
-  };
   switch (direction) {
     case Direction::forward: break;
-    case Direction::grad_input: return {bytes(image_out()), bytes(weights()), result(image_in())};
-    case Direction::grad_weight: return {bytes(image_in()), bytes(image_out()), result(weights())};
+    case Direction::grad_input: return {bytes(image_out()), bytes(weights()), bytes(image_in())};
+    case Direction::grad_weight: return {bytes(image_in()), bytes(image_out()), bytes(weights())};
   }
   std::vector<std::size_t> all{bytes(image_in()), bytes(weights())};
   if (bias) all.push_back(bytes(co));
@@ -37,7 +34,7 @@ std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
     return sizeof(float) * static_cast<std::size_t>(channels);
   };
   if (norm) all.insert(all.end(), 4, vector(c));
-  all.push_back(result(image_out()));
+  all.push_back(bytes(image_out()));
   if (sums) all.insert(all.end(), 2, vector(co));
   return all;
 }
@@ -47,11 +44,11 @@ std::string CudnnConvolution::describe() const {
       norm ? fmt::format("norm{} {}, ", norm_relu ? " + relu" : "", epsilon) : std::string();
   return fmt::format(
       "{}{} x=({}, {}, {}, {}), w=({}, {}, {}, {}), y=({}, {}, {}, {}), stride ({}, {}), dilation "
-      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}{}{}, {}{}",
+      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}{}{}, {}",
       normed, kDirections.at(index(direction)), n, h, w, c, co, kh, kw, c / groups, n, oh, ow, co,
       stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_bottom, pad_left, pad_right, groups,
       bias ? " + bias" : "", residual ? " + residual" : "", kTails.at(index(tail)),
-      sums ? " + sums" : "", enum_names(math).at(index(math)), f32_result ? " to f32" : "");
+      sums ? " + sums" : "", enum_names(math).at(index(math)));
 }
 
 }  // namespace linnet::cuda

@@ -16,7 +16,7 @@ namespace linnet::cuda {
 enum class CudnnMath : std::uint8_t {
   fp32,  ///< f32 operands, no tensor cores, no Winograd or Fourier transforms
   tf32,  ///< f32 operands, tensor cores with 10-bit mantissas, sums in fp32
-  bf16,  ///< operands are bfloat16 in memory, sums in fp32
+  bf16,  ///< every operand is bfloat16 in memory, sums in fp32
 };
 constexpr std::array<std::string_view, 3> enum_names(CudnnMath) { return {"fp32", "tf32", "bf16"}; }
 
@@ -47,7 +47,6 @@ struct CudnnConvolution {
   bool bias = false;
   bool residual = false;
   Tail tail = Tail::none;
-  bool f32_result = false;  ///< bf16 alone: the result is f32 in memory
   // Forward alone, without bias, residual and tail.
   bool norm = false;       ///< whether x is normalised first, by the statistics of its sums
   bool norm_relu = false;  ///< and a ReLU follows

@@ -102,11 +102,6 @@ Tensor pointwise(Graph& graph, fe::PointwiseMode_t mode, const Tensor& a,
   return b ? graph.pointwise(a, b, attributes) : graph.pointwise(a, attributes);
 }
 
-/// From bfloat16s cuDNN 9.19 gives f32 through another operation alone.
-Tensor result_of(Graph& graph, const CudnnConvolution& s, const Tensor& product) {
-  return s.f32_result ? pointwise(graph, fe::PointwiseMode_t::IDENTITY, product) : product;
-}
-
 /// Returns x as the convolution reads it after a batch norm. cuDNN 9.19 has engines for operations
 /// on x before a convolution, none for operations on vectors alone: what follows from the sums is
 /// computed for each element, from 0 x + sum.
@@ -153,14 +148,12 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   const Tensor bias =
       s.bias ? graph.tensor(image(++uid, 1, s.co, 1, 1, data_type(s.math))) : nullptr;
   if (s.residual) {
-    const Tensor residual =
-        graph.tensor(Attributes(out).set_uid(++uid).set_data_type(data_type(s.math)));
+    const Tensor residual = graph.tensor(Attributes(out).set_uid(++uid));
     y = pointwise(graph, fe::PointwiseMode_t::ADD, y, residual);
   }
   if (s.bias) y = pointwise(graph, fe::PointwiseMode_t::ADD, y, bias);
   if (s.tail != Tail::none) y = pointwise(graph, pointwise_mode(s.tail), y);
-  make_output(s.bias || s.residual || s.tail != Tail::none ? y : result_of(graph, s, y),
-              out.set_uid(++uid));
+  make_output(y, out.set_uid(++uid));
   if (!s.sums) return;
   add_sums(graph, s, y, ++uid);
   add_sums(graph, s, pointwise(graph, fe::PointwiseMode_t::MUL, y, y), ++uid);
@@ -168,24 +161,21 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {
   const fe::DataType_t type = data_type(s.math);
-  const fe::DataType_t result = s.f32_result ? fe::DataType_t::FLOAT : type;
   const Attributes in = image(1, s.n, s.c, s.h, s.w, type);
   const Attributes out = image(1, s.n, s.co, s.oh, s.ow, type);
   const Attributes kernel = image(2, s.co, s.c / s.groups, s.kh, s.kw, type);
   switch (s.direction) {
-    case Direction::forward:
-      add_forward(graph, s, in, kernel, Attributes(out).set_data_type(result));
-      break;
+    case Direction::forward: add_forward(graph, s, in, kernel, out); break;
     case Direction::grad_input: {
       const Tensor dx = graph.conv_dgrad(graph.tensor(out), graph.tensor(kernel),
                                          windows<fe::graph::Conv_dgrad_attributes>(s));
-      make_output(result_of(graph, s, dx), Attributes(in).set_uid(3).set_data_type(result));
+      make_output(dx, Attributes(in).set_uid(3));
       break;
     }
     case Direction::grad_weight: {
       const Tensor dw = graph.conv_wgrad(graph.tensor(Attributes(out).set_uid(2)), graph.tensor(in),
                                          windows<fe::graph::Conv_wgrad_attributes>(s));
-      make_output(result_of(graph, s, dw), Attributes(kernel).set_uid(3).set_data_type(result));
+      make_output(dw, Attributes(kernel).set_uid(3));
       break;
     }
   }

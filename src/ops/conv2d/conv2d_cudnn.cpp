@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "backend/cuda/bf16_operands.h"
 #include "backend/cuda/cudnn.h"
@@ -162,31 +161,23 @@ struct Bf16Plan {
   PlanPtr plan = nullptr;
   bool fused = false;  ///< whether the tail is in it
 
-  Bf16Plan(const Context& context, const CudnnConvolution& wanted, const ConvTail& tail,
-           DType y_type)
+  Bf16Plan(const Context& context, const CudnnConvolution& wanted, const ConvTail& tail)
       : conv(wanted) {
-    conv.f32_result = y_type == DType::f32;
     if (!tail.is_empty()) plan = fused_plan(context, conv, tail);
     fused = plan != nullptr;
-    if (fused) return;
-    conv.f32_result = conv.f32_result || !tail.is_empty();
-    plan = context.cudnn->plan(conv, context.tuning);
-    if (!plan && std::exchange(conv.f32_result, false)) {
-      plan = context.cudnn->plan(conv, context.tuning);
-    }
+    if (!fused) plan = context.cudnn->plan(conv, context.tuning);
   }
   bool tensor_cores() const { return plan && plan->tensor_cores(); }
 };
 
 /// Channels are padded to multiples of 8 where cuDNN's tensor cores take that alone.
-Bf16Plan bf16_plan(const Context& context, const CudnnConvolution& conv, const ConvTail& tail,
-                   DType y_type) {
-  Bf16Plan plan(context, conv, tail, y_type);
+Bf16Plan bf16_plan(const Context& context, const CudnnConvolution& conv, const ConvTail& tail) {
+  Bf16Plan plan(context, conv, tail);
   CudnnConvolution padded = conv;
   padded.c = padded_to_eight(conv.c);
   padded.co = padded_to_eight(conv.co);
   if (plan.tensor_cores() || conv.groups > 1 || padded == conv) return plan;
-  const Bf16Plan other(context, padded, tail, y_type);
+  const Bf16Plan other(context, padded, tail);
   return other.tensor_cores() ? other : plan;
 }
 
@@ -205,12 +196,12 @@ std::optional<Kernel> in_bf16(const NodeView& node, const Context& context,
                               const CudnnConvolution& conv, const ConvTail& tail) {
   if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;
   const DType y_type = node.outputs[kFirst].dtype;
-  const Bf16Plan chosen = bf16_plan(context, conv, tail, y_type);
+  const Bf16Plan chosen = bf16_plan(context, conv, tail);
   if (!chosen.plan) return std::nullopt;
   auto [first, second, result] = operands_of(conv, chosen.conv);
   first.type = node.inputs[kFirst].dtype;
   second.type = node.inputs[kSecond].dtype;
-  result.type = chosen.conv.f32_result ? DType::f32 : DType::bf16;
+  result.type = DType::bf16;
   const ConvTail rest = chosen.fused ? ConvTail{} : tail;
   const bool bias = chosen.fused && tail.bias;
   const bool there = !result.is_padded() && rest.is_empty() && result.type == y_type;
