@@ -53,7 +53,7 @@ class DenseCublasLt : public ::testing::Test {
     return stored_ ? unpacked(found, found.size()) : found;
   }
 
-  /// bfloat16s, two in the place of a float.
+  /// Two bfloat16s a float.
   static std::vector<float> packed(const std::vector<float>& values) {
     std::vector<float> pairs((values.size() + 1) / 2);
     auto* to = reinterpret_cast<Bf16*>(pairs.data());
