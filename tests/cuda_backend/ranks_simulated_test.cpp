@@ -90,7 +90,9 @@ TEST_F(SimulatedRanks, GiveTheBitsOfStepsOneByOne) {
           {}, reduce);
       EXPECT_EQ(ended, std::vector<std::string>(2));
       EXPECT_EQ(weights[0], weights[1]);
-      if (reduce == RankReduce::tree) EXPECT_EQ(weights[0], one) << graph_steps;
+      if (reduce == RankReduce::tree) {
+        EXPECT_EQ(weights[0], one) << graph_steps;
+      }
     }
   }
 }
