@@ -11,6 +11,7 @@
 #include "model/step_graph.h"
 #include "networks/networks.h"
 #include "ops/metrics/metrics.h"
+#include "plan/passes/collect_gradients.h"
 #include "torch_fixture.h"
 #include "weights.h"
 
@@ -102,7 +103,8 @@ class Steps {
         training_step(state_.definition(), read,
                       {.batch = fixture.batch,
                        .shuffle = false,
-                       .optimizer = resolve({.optimizer = fixture.optimizer}, 1, fixture.steps)},
+                       .optimizer = resolve({.optimizer = fixture.optimizer}, 1, fixture.steps),
+                       .disabled_passes = {std::string(kCollectGradients)}},  // which are read here
                       supports_of(*state_.backend)),
         {});
     for (std::size_t s = 0; s < kStorages; ++s) {
