@@ -7,12 +7,13 @@
 #                    own kernels: void linnet::cuda::register_<name>_cudnn(Registry&). BY_RULE: cuDNN takes a
 #                    node by a rule, not by a trial on a device, so a device that is only described plans it
 #   <name>_test.cpp  its cases, part of op_test
+# PLANNED: the planner places its operands, so a build of a few operators has it, too.
 # Further files of the folder are named after it: linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp TEST t.cpp).
 set(LINNET_ONLY_OPS "" CACHE STRING "While working on operators: build these alone")
 
 function(linnet_op name)
-  cmake_parse_arguments(ARG "BY_RULE" "" "EXTRA;CPU;TEST" ${ARGN})
-  if(LINNET_ONLY_OPS AND NOT name IN_LIST LINNET_ONLY_OPS)
+  cmake_parse_arguments(ARG "BY_RULE;PLANNED" "" "EXTRA;CPU;TEST" ${ARGN})
+  if(LINNET_ONLY_OPS AND NOT ARG_PLANNED AND NOT name IN_LIST LINNET_ONLY_OPS)
     return()
   endif()
   set_property(GLOBAL APPEND PROPERTY LINNET_OPS ${name})
