@@ -67,23 +67,13 @@ std::vector<ValueType> BatchNormGradFromSumsOp::infer(std::span<const ValueType>
 void BatchNormGradFromSumsOp::reference(const ReferenceArgs& args) const {
   ReferenceTensor mean = args.in(In::gamma);
   ReferenceTensor inv_std = args.in(In::gamma);
-  const Shape& shape = args.in(In::x).shape;
-  const std::int64_t channels = shape[-1];
-  const auto rows = static_cast<double>(shape.elements() / std::max<std::int64_t>(channels, 1));
-  for (std::int64_t c = 0; rows > 0 && c < channels; ++c) {
-    const ChannelMoments moments(args.in(In::sums), c, rows);
-    mean[c] = moments.mean;
-    inv_std[c] = 1 / std::sqrt(moments.variance + attrs().epsilon);
-    args.in(In::running_mean)[c] = moments.mean;
-    args.in(In::running_var)[c] = moments.variance * rows / std::max(rows - 1, 1.0);
-  }
   ReferenceTensor& y = args.out(Out::y);
-  std::vector<ReferenceTensor*> operands{&args.in(In::x), &args.in(In::gamma), &args.in(In::beta),
+  std::vector<ReferenceTensor*> norm{&y, &mean, &inv_std};
+  BatchNormFromSumsOp(
+      {.epsilon = attrs().epsilon, .momentum = 1, .activation = attrs().activation})
+      .reference({args.inputs.subspan(In::x), norm, args.step});
+  std::vector<ReferenceTensor*> operands{&args.in(In::dy), &args.in(In::x), &args.in(In::gamma),
                                          &mean, &inv_std};
-  std::vector<ReferenceTensor*> again{&y};
-  BatchNormAgainOp({.activation = attrs().activation}).reference({operands, again, args.step});
-  operands.insert(operands.begin(), &args.in(In::dy));
-  operands.erase(operands.begin() + In::beta);
   if (attrs().activation == Activation::relu) operands.push_back(&y);
   BatchNormGradOp({.activation = attrs().activation})
       .reference({operands, args.outputs.first(3), args.step});
