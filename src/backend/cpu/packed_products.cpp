@@ -74,13 +74,16 @@ PackedRowSums::PackedRowSums(const GemmShape& shape) : shape_(shape) {
   column_parts_ = static_cast<int>(std::max<std::int64_t>(shape.n / kBlock, 1));
 }
 
+std::size_t PackedRowSums::panels_at() const {
+  return align_up(sizeof(float) * tile_floats(std::min(shape_.k, kTerms), shape_.m));
+}
+
 int PackedRowSums::passes() const { return static_cast<int>(steps_of(shape_.k, kTerms)); }
 
 Kernel PackedRowSums::kernel(std::size_t a, std::size_t b) const {
   const std::int64_t terms = std::min(shape_.k, kTerms);
   Kernel kernel;
-  kernel.workspace_bytes = align_up(sizeof(float) * tile_floats(terms, shape_.m)) +
-                           sizeof(float) * panel_floats(terms, shape_.n);
+  kernel.workspace_bytes = panels_at() + sizeof(float) * panel_floats(terms, shape_.n);
   kernel.scratch_bytes = sizeof(float*) * static_cast<std::size_t>(terms);
   for (int i = 0; i < passes(); ++i) {
     const Range range = split(shape_.k, passes(), i);
@@ -110,19 +113,15 @@ void PackedRowSums::pack(const Args& args, const Task& task, Range terms, std::s
     return;
   }
   const Range columns = in_steps(shape_.n, kColumnStep, column_parts_, task.index - row_parts_);
-  const std::size_t panels =
-      align_up(sizeof(float) * tile_floats(std::min(shape_.k, kTerms), shape_.m));
   pack_row_panels(lines, columns.begin, terms.size(), columns.size(),
-                  args.work(panels) + columns.begin * terms.size());
+                  args.work(panels_at()) + columns.begin * terms.size());
 }
 
 void PackedRowSums::multiply(const Args& args, const Task& task, Range terms) const {
   const Range rows = in_steps(shape_.m, kRowStep, row_parts_, task.index / column_parts_);
   const Range columns = in_steps(shape_.n, kColumnStep, column_parts_, task.index % column_parts_);
-  const std::size_t panels =
-      align_up(sizeof(float) * tile_floats(std::min(shape_.k, kTerms), shape_.m));
   tile_product({terms.size(), rows.size(), columns.size()}, args.work() + rows.begin * terms.size(),
-               args.work(panels) + columns.begin * terms.size(), terms.begin > 0,
+               args.work(panels_at()) + columns.begin * terms.size(), terms.begin > 0,
                args.out(kFirst) + rows.begin * shape_.n + columns.begin, shape_.n);
 }
 

@@ -71,6 +71,8 @@ class PackedRowSums {
   Kernel kernel(std::size_t a, std::size_t b) const;
 
  private:
+  /// Returns where in the workspace b's panels begin, after a's tiles.
+  std::size_t panels_at() const;
   int passes() const;
   void pack(const Args& args, const Task& task, Range terms, std::size_t a, std::size_t b) const;
   void multiply(const Args& args, const Task& task, Range terms) const;
