@@ -84,7 +84,7 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
 }
 
 /// Returns the one launch of a norm of y's shape that finds no statistics; `set_operands` as above.
-/// In f32 alone, as the convolutions that leave sums.
+/// It takes f32 alone, as the convolutions do that leave sums.
 template <class SetOperands>
 std::optional<Kernel> from_sums(const BatchNormAttrs& attrs, const Shape& x, const Shape& y,
                                 SetOperands set_operands) {
@@ -250,7 +250,7 @@ std::optional<Kernel> gradient_as_stored(const NodeView& node,
                      [&]<class T>() { return gradient_kernels<T>(node, attrs, context); });
 }
 
-/// In f32 alone, as the convolutions that leave sums.
+/// Prepares a gradient from sums, in f32 alone, as the convolutions do that leave sums.
 std::optional<Kernel> prepare_gradient_from_sums(const NodeView& node, const Context& context) {
   using In = BatchNormGradFromSumsOp::In;
   using Out = BatchNormGradFromSumsOp::Out;

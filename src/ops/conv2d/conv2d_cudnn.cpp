@@ -150,7 +150,7 @@ PlanPtr fused_plan(const Context& context, CudnnConvolution conv, const ConvTail
   conv.bias = tail.bias;
   conv.tail = tail_of(tail.activation);
   PlanPtr plan = context.cudnn->plan(conv, context.tuning);
-  // For other activations there may be no more than cuDNN's generic, slow engine.
+  // cuDNN may have no more than its generic, slow engine for other activations.
   const bool usual = conv.tail == Tail::none || conv.tail == Tail::relu;
   return plan && (usual || plan->tensor_cores()) ? plan : nullptr;
 }

@@ -142,7 +142,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   const int partials = partial_gradients(s, all.lines(), cost_of_line);
   const int tasks = static_cast<int>(
       std::min<std::int64_t>(partials, std::max<std::int64_t>(pixels / kPixelsAtLeast, 2)));
-  // For so many parts dz is worth packing again.
+  // Packing dz again pays for so many parts.
   const std::int64_t parts_at_least = tasks < partials ? 1 : 3;
   const int shares = share_tasks(tasks, all.lines(), cost_of_line,
                                  cropped(s, all) ? 1 : gradient.part_count() / parts_at_least);
