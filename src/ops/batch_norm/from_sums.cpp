@@ -69,8 +69,7 @@ void BatchNormGradFromSumsOp::reference(const ReferenceArgs& args) const {
   ReferenceTensor inv_std = args.in(In::gamma);
   ReferenceTensor& y = args.out(Out::y);
   std::vector<ReferenceTensor*> norm{&y, &mean, &inv_std};
-  BatchNormFromSumsOp(
-      {.epsilon = attrs().epsilon, .momentum = 1, .activation = attrs().activation})
+  BatchNormFromSumsOp({.epsilon = attrs().epsilon, .momentum = 1, .activation = attrs().activation})
       .reference({args.inputs.subspan(In::x), norm, args.step});
   std::vector<ReferenceTensor*> operands{&args.in(In::dy), &args.in(In::x), &args.in(In::gamma),
                                          &mean, &inv_std};
