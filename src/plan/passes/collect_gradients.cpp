@@ -176,12 +176,7 @@ void defer_gradients(Graph& graph) {
   Schedule schedule(graph, collection(graph));
   schedule.improve();
   GraphCopy copy(graph);
-  for (const std::size_t n : schedule.order()) {
-    const Node& node = graph.nodes()[n];
-    std::vector<Value> inputs;
-    for (Value v : node.inputs) inputs.push_back(copy.of(v));
-    copy.add(node.op, std::move(inputs), node.name, node.outputs);
-  }
+  for (const std::size_t n : schedule.order()) copy.add_as_it_was(graph.nodes()[n]);
   graph = std::move(copy.made());
 }
 

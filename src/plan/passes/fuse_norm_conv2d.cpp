@@ -54,7 +54,7 @@ class FuseNormConv2d {
                  of(copy, joined->second, producer(node.inputs[BatchNormJoinedOp::In::part])),
                  node.name, node.outputs);
       } else {
-        add_as_it_was(copy, node);
+        copy.add_as_it_was(node);
       }
     }
     out.loss = copy.of(loss);
@@ -297,10 +297,6 @@ class FuseNormConv2d {
     return made;
   }
 
-  void add_as_it_was(GraphCopy& copy, const Node& node) const {
-    copy.add(node.op, of(copy, node.inputs, 0), node.name, node.outputs);
-  }
-
   void add_conv(GraphCopy& copy, std::size_t n, const Conv& conv) {
     const Value y = node(n).outputs[Conv2dOp::Out::y];
     const std::size_t from = conv.norm != nullptr ? conv.norm->before : n;
@@ -319,7 +315,7 @@ class FuseNormConv2d {
     outputs.push_back(node(norm.node).outputs[BatchNormOp::Out::y]);
     copy.add(std::make_shared<BatchNormGradFromSumsOp>(gradient_attrs(op->attrs())),
              of(copy, gradient_operands(norm), norm.before), node(norm.gradient).name, outputs);
-    if (norm.weights) add_as_it_was(copy, node(*norm.weights));
+    if (norm.weights) copy.add_as_it_was(node(*norm.weights));
   }
 
   const Graph& old_;

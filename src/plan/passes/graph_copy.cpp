@@ -28,4 +28,10 @@ std::vector<Value> GraphCopy::add(const OpPtr& op, std::vector<Value> inputs,
   return made;
 }
 
+void GraphCopy::add_as_it_was(const Node& node) {
+  std::vector<Value> inputs;
+  for (Value v : node.inputs) inputs.push_back(of(v));
+  add(node.op, std::move(inputs), node.name, node.outputs);
+}
+
 }  // namespace linnet

@@ -24,6 +24,9 @@ class GraphCopy {
   std::vector<Value> add(const OpPtr& op, std::vector<Value> inputs, const std::string& name,
                          const std::vector<Value>& outputs);
 
+  /// Adds an old node, reading what stands for its operands.
+  void add_as_it_was(const Node& node);
+
   Graph& made() { return made_; }
 
  private:

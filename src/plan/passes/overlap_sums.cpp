@@ -45,10 +45,7 @@ void overlap_sums(Graph& graph, std::span<const Bucket> buckets,
   const auto op = std::make_shared<AllReduceOp>(handover);
   std::size_t next = 0;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    const Node& node = graph.nodes()[n];
-    std::vector<Value> inputs;
-    for (Value v : node.inputs) inputs.push_back(copy.of(v));
-    copy.add(node.op, std::move(inputs), node.name, node.outputs);
+    copy.add_as_it_was(graph.nodes()[n]);
     for (; next < ends.size() && ends[next].node == n; ++next) {
       const Bucket& bucket = buckets[next];
       const auto elements = static_cast<std::int64_t>((bucket.end - bucket.begin) / sizeof(float));
