@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/check.h"
-#include "ops/collect/collect.h"
 #include "plan/offsets.h"
 
 namespace linnet {
@@ -130,8 +129,8 @@ void join_aliases(const Graph& graph, const PlanOptions& options, AliasGroups& g
   }
 }
 
-/// Where operands of a collect lie in its result, which begins the arena: the bytes at which they
-/// begin, by the first value of those that share memory. Only those that nobody needs elsewhere.
+/// Where operands of the first node that has places for them lie in its result, which begins the
+/// arena: the bytes at which they begin, by the first value of those that share memory. Only those that nobody needs elsewhere.
 struct Collected {
   std::size_t node = 0;
   std::map<std::size_t, std::size_t> begins;
@@ -143,13 +142,13 @@ Collected find_collected(const Graph& graph, const PlanOptions& options,
   if (!options.reuse || options.branches) return found;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
-    const auto* op = dynamic_cast<const CollectOp*>(node.op.get());
-    if (op == nullptr || !in_arena(graph, node.outputs.front())) continue;
+    const std::vector<std::size_t> places = node.op->places_in_result();
+    if (places.empty() || !in_arena(graph, node.outputs.front())) continue;
     found.node = n;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const std::size_t root = groups.root(node.inputs[i]);
       const Value first{static_cast<int>(root)};
-      const std::size_t begin = static_cast<std::size_t>(op->attrs().begins[i]) * sizeof(float);
+      const std::size_t begin = places[i];
       if (in_arena(graph, first) && graph.producer(first) != nullptr &&
           groups.last_use(first) == n && begin % kAlignment == 0 &&
           graph.type(first).bytes() == graph.type(node.inputs[i]).bytes()) {

@@ -37,16 +37,15 @@ class Ownership {
   std::map<std::size_t, Range> ranges_;
 };
 
-/// Proves that what lies in a collect's result lies where it belongs.
+/// Proves that operands that lie in the node's result lie where they belong.
 void require_in_place(const Plan& plan, const Node& node) {
-  const CollectAttrs& attrs = op_as<CollectOp>(&node)->attrs();
+  const std::vector<std::size_t> places = node.op->places_in_result();
   const auto offset = [&](Value v) { return plan.values[static_cast<std::size_t>(v.id)].offset; };
   std::map<int, std::size_t> seen;  // an operand that comes twice is copied
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
     const Value v = node.inputs[i];
     if (!lies_in_result(plan, node, v) || !seen.try_emplace(v.id, i).second) continue;
-    LINNET_ASSERT(offset(v) == offset(node.outputs[CollectOp::Out::y]) +
-                                   static_cast<std::size_t>(attrs.begins[i]) * sizeof(float));
+    LINNET_ASSERT(offset(v) == offset(node.outputs.front()) + places[i]);
   }
 }
 
@@ -151,7 +150,7 @@ void verify_plan(const Plan& plan) {
       if (p.storage == Storage::arena) owners.write(p.offset, p.bytes, p.root);
     }
     LINNET_ASSERT(owners.owns(workspace.offset, workspace.bytes, -2));
-    if (op_as<CollectOp>(&node) != nullptr) require_in_place(plan, node);
+    require_in_place(plan, node);
     // Neither an output nor the workspace may have overwritten another operand; an operand that an
     // output has taken over has the same root.
     for (const auto& operands : {node.inputs, node.outputs}) {

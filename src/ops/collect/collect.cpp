@@ -34,6 +34,14 @@ Cost CollectOp::cost(std::span<const ValueType> /*inputs*/,
   return {};
 }
 
+std::vector<std::size_t> CollectOp::places_in_result() const {
+  std::vector<std::size_t> bytes;
+  for (const std::int64_t begin : attrs().begins) {
+    bytes.push_back(static_cast<std::size_t>(begin) * sizeof(float));
+  }
+  return bytes;
+}
+
 void register_collect(OpRegistry& registry) { registry.add<CollectOp>(); }
 
 }  // namespace linnet

@@ -29,6 +29,7 @@ class CollectOp final : public OpBase<CollectOp, CollectAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  std::vector<std::size_t> places_in_result() const override;
 };
 
 }  // namespace linnet
