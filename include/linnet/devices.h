@@ -29,6 +29,9 @@ enum class Precision : std::uint8_t {
   fp32,       ///< strict fp32: no tensor cores
   tf32,       ///< fp32 in memory, tensor cores with 10-bit mantissas; on the CPU the same as fp32
   bf16,       ///< operands rounded to bfloat16, sums in fp32
+  /// On CUDA alone: operands rounded to IEEE's 16-bit type, sums in fp32. Training multiplies the
+  /// loss by a scale, which follows from what overflows.
+  fp16,
 };
 
 /// Returns how this CPU multiplies at Precision::bf16: "AMX" or "AVX512_BF16" where the processor

@@ -43,6 +43,8 @@ std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
     const std::string which = device.starts_with("cuda:") ? device.substr(5) : std::string();
     return cuda_plugin(options.cuda.library).open(which, options.cuda, options.precision);
   }
+  require(options.precision != Precision::fp16,
+          "the precision fp16 is for CUDA; a CPU computes in fp32 (also for tf32) or bf16");
   cpu::Registry registry;
   cpu::register_cpu_kernels(registry);
   const cpu::Products products =

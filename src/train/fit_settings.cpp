@@ -24,7 +24,7 @@ namespace linnet {
 namespace {
 
 constexpr std::size_t kMostShown = 60;  // characters of a value in a message
-constexpr std::array<const char*, 4> kPrecisions{"automatic", "fp32", "tf32", "bf16"};
+constexpr std::array<const char*, 5> kPrecisions{"automatic", "fp32", "tf32", "bf16", "fp16"};
 
 std::string network_text(const ModelState& model) {
   const std::string json = model.network.to_json();
