@@ -22,7 +22,8 @@ struct ScalingPoint {
 
 /// Describes what an operator costs on one thread and what it leaves unused of many.
 struct OperatorScaling {
-  std::string name;    ///< kind of the operator, e.g. "conv2d_grad_weight"
+  std::string name;    ///< kind of the operator, e.g. "conv2d_grad_weight"; "chain of 8 from
+                       ///< gather_batch" of operators that compute a part of the batch together
   std::string layer;   ///< name of the layer that it comes from
   std::string shapes;  ///< as OperatorProfile::shapes
   int stages = 0;      ///< stages, which follow each other

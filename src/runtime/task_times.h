@@ -9,10 +9,11 @@
 
 namespace linnet {
 
-/// How long the tasks of one stage of a node take, one after the other on one thread: seconds,
-/// medians over the steps that were watched.
+/// How long the tasks of one stage take, one after the other on one thread: seconds, medians over
+/// the steps that were watched.
 struct StageTimes {
-  std::size_t node = 0;  ///< its index in the graph
+  std::size_t node = 0;  ///< whose stage it is: its index in the graph
+  int chained = 1;       ///< nodes, this one first, that the stage computes by parts of the batch
   std::vector<double> tasks;
 };
 

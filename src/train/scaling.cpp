@@ -45,17 +45,18 @@ class Schedule {
   int measured_at_;
 };
 
-/// Returns an entry for each node: its stages follow each other.
+/// Returns an entry for each node, whose stages follow each other, and for each chain.
 std::vector<OperatorScaling> operators_of(const Plan& plan, const std::vector<StageTimes>& stages,
                                           const Schedule& schedule, int threads) {
   std::vector<OperatorScaling> found;
   double most_unused = 0;  // of a stage of the last one
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const StageTimes& stage = stages[s];
-    if (s == 0 || stages[s - 1].node != stage.node) {
+    if (s == 0 || stages[s - 1].node != stage.node || stages[s - 1].chained != stage.chained) {
       const Node& node = plan.graph.nodes()[stage.node];
       OperatorScaling& op = found.emplace_back();
       op.name = node.op->name();
+      if (stage.chained > 1) op.name = fmt::format("chain of {} from {}", stage.chained, op.name);
       op.layer = node.name;
       op.shapes = shapes_of(plan.graph, node);
       most_unused = 0;

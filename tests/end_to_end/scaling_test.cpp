@@ -6,6 +6,7 @@
 
 #include "fixtures.h"
 #include "message_of.h"
+#include "networks/networks.h"
 #include "train/stage_schedule.h"
 
 namespace linnet::testing {
@@ -39,7 +40,10 @@ TEST(Scaling, OneThreadIsTheSumAndMoreAreBounded) {
   const Dataset data = sums_data(512);
   Model model(Network({2}, {Dense{.units = 64}, Tanh{}, Dense{.units = 2}}),
               {.device = "cpu", .threads = 2});
-  const TrainingOptions options{.batch = 512, .optimizer = Adam{}, .shuffle = false};
+  const TrainingOptions options{.batch = 512,
+                                .optimizer = Adam{},
+                                .shuffle = false,
+                                .disabled_passes = {"chain_samples"}};
   const ThreadScaling scaling = scaling_of_training(model, data, 512, 3, {1, 4, 40, 64}, options);
   EXPECT_EQ(scaling.judged, 40);
   EXPECT_EQ(scaling.measured_threads, 2);
@@ -71,12 +75,25 @@ TEST(Scaling, OneThreadIsTheSumAndMoreAreBounded) {
   EXPECT_EQ(names, profiled);
 }
 
+TEST(Scaling, AChainIsOneStageOfItsParts) {
+  Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1});
+  const Dataset digits = datasets::digits(64, 0, 4).train;
+  const TrainingOptions options{.batch = 64};
+  const ThreadScaling scaling = scaling_of_training(model, digits, 64, 1, {4}, options);
+  const auto chain = std::ranges::find(scaling.operators, "chain of 8 from gather_batch",
+                                       &OperatorScaling::name);
+  ASSERT_NE(chain, scaling.operators.end());
+  EXPECT_EQ(chain->stages, 1);
+  EXPECT_EQ(chain->fewest, 8) << "the parts of the batch";
+  EXPECT_EQ(std::ranges::count(scaling.operators, "dense_grad_input", &OperatorScaling::name), 0);
+}
+
 TEST(Scaling, PredictionsRunWithoutGradients) {
   Model model(Network({2}, {Dense{.units = 2}}), {.device = "cpu", .threads = 1});
   const ThreadScaling scaling = scaling_of_prediction(model, 8, 2, {32});
   ASSERT_FALSE(scaling.operators.empty());
-  EXPECT_EQ(scaling.operators.back().name, "dense");
-  EXPECT_EQ(scaling.operators.back().shapes, "(8, 2), (2, 2) -> (8, 2)");
+  EXPECT_EQ(scaling.operators.back().name, "chain of 2 from gather_batch");
+  EXPECT_EQ(scaling.operators.back().shapes, "(1, 2) -> (8, 2)");
 }
 
 TEST(Scaling, RefusesWhatCannotBeRun) {

@@ -54,19 +54,19 @@ HandOut CpuProgram::hand_out() {
   return {.stage = std::max(0.0, with_few - few * task), .task = task};
 }
 
-/// One step of all stages, node by node, whose tasks are timed. (In a chain none of them is alone.)
+/// One step of all stages, as they run, whose tasks are timed.
 class CpuProgram::Watched final : public StagedWork {
  public:
   Watched(const CpuProgram& program, const StepInfo& step, NodeTimes& times)
       : program_(program), step_(step), times_(times) {}
 
-  std::uint64_t stages() const override { return program_.stages_.size(); }
+  std::uint64_t stages() const override { return program_.turns_.size(); }
   std::uint32_t tasks(std::uint64_t stage) const override {
-    return static_cast<std::uint32_t>(program_.stages_[stage].tasks());
+    return static_cast<std::uint32_t>(program_.turns_[stage].tasks());
   }
   void run(std::uint64_t stage, std::uint32_t task, int thread) override {
     const Clock::time_point start = Clock::now();
-    program_.run_turn(program_.stages_[stage],
+    program_.run_turn(program_.turns_[stage],
                       {static_cast<int>(task), program_.scratch(thread), &step_});
     times_.add(number_++, 0, seconds_since(start));
   }
@@ -92,8 +92,13 @@ std::vector<StageTimes> CpuProgram::stage_times(const StepInfo& first, std::uint
   const std::vector<NodeTime> tasks = times.medians();
   std::vector<StageTimes> found;
   auto task = tasks.begin();
-  for (const Turn& turn : stages_) {
-    StageTimes& of = found.emplace_back(StageTimes{.node = turn.alone.node, .tasks = {}});
+  for (const Turn& turn : turns_) {
+    StageTimes& of = found.emplace_back();
+    of.node = turn.alone.node;
+    if (turn.chain != nullptr) {
+      of.node = turn.chain->nodes.front();
+      of.chained = static_cast<int>(turn.chain->nodes.size());
+    }
     for (int i = 0; i < turn.tasks(); ++i) of.tasks.push_back((task++)->seconds);
   }
   return found;

@@ -6,9 +6,6 @@
 namespace linnet::cpu {
 namespace {
 
-/// Images of a block: whole tiles of rows for every output, and pixels that stay in the L2 cache.
-constexpr std::int64_t kImages = 24;
-
 /// Taps of all outputs over those that meet pixels.
 double waste(const CorrelationAxis& axis, const std::vector<EqualOutputs>& all) {
   std::int64_t met = 0;
@@ -30,22 +27,19 @@ bool CroppedProduct::pays() const {
   return all_.n >= kImages && waste(all_.rows, lines_) * waste(all_.columns, places_) >= kWaste;
 }
 
-std::int64_t CroppedProduct::blocks() const { return (all_.n + kImages - 1) / kImages; }
-
-std::int64_t CroppedProduct::image(std::int64_t block) const {
-  return std::min(block * kImages, all_.n);
-}
-
 std::size_t CroppedProduct::scratch_bytes() {
   return 2 * align_up(sizeof(float*) * static_cast<std::size_t>(kProductRows));
 }
 
 void CroppedProduct::run(const float* images, const float* panels, const float* start, float* to,
-                         Range blocks, std::byte* scratch) const {
-  for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
+                         std::int64_t columns, Range range, std::byte* scratch) const {
+  const int blocks = static_cast<int>((range.size() + kImages - 1) / kImages);
+  for (int b = 0; b < blocks; ++b) {
+    const Range part = split(range.size(), blocks, b);
     for (const EqualOutputs& lines : lines_) {
       for (const EqualOutputs& places : places_) {
-        run_equal(lines, places, images, panels, start, to, {image(b), image(b + 1)}, scratch);
+        run_equal(lines, places, images, panels, start, to, columns,
+                  {range.begin + part.begin, range.begin + part.end}, scratch);
       }
     }
   }
@@ -53,7 +47,8 @@ void CroppedProduct::run(const float* images, const float* panels, const float* 
 
 void CroppedProduct::run_equal(const EqualOutputs& lines, const EqualOutputs& places,
                                const float* images, const float* panels, const float* start,
-                               float* to, Range block, std::byte* scratch) const {
+                               float* to, std::int64_t width, Range block,
+                               std::byte* scratch) const {
   const CorrelationAxis& rows = all_.rows;
   const CorrelationAxis& columns = all_.columns;
   auto** patches = reinterpret_cast<const float**>(scratch);
@@ -70,7 +65,7 @@ void CroppedProduct::run_equal(const EqualOutputs& lines, const EqualOutputs& pl
                  .stride = all_.segment()};
   std::int64_t count = 0;
   const auto flush = [&] {
-    if (count > 0) panel_product(a, count, b, columns_, start, results);
+    if (count > 0) panel_product(a, count, b, width, start, results);
     count = 0;
   };
   for (std::int64_t n = block.begin; n < block.end; ++n) {

@@ -17,19 +17,20 @@ class CroppedProduct {
 
   /// Returns whether zeros are so many of the products that this is faster.
   bool pays() const;
-  /// Blocks of images, which tasks share out.
-  std::int64_t blocks() const;
   static std::size_t scratch_bytes();
-  /// The images of blocks [begin, end) at `to`; see PatchProduct::run().
-  void run(const float* images, const float* panels, const float* start, float* to, Range blocks,
-           std::byte* scratch) const;
-  /// First image of a block.
-  std::int64_t image(std::int64_t block) const;
+  /// Images [begin, end) at `to`, of `columns` columns that `panels` and `start` are of; see
+  /// PatchProduct::run().
+  void run(const float* images, const float* panels, const float* start, float* to,
+           std::int64_t columns, Range range, std::byte* scratch) const;
+
+  /// Images that are computed at once: whole tiles of rows for every output, and pixels that stay
+  /// in the L2 cache.
+  static constexpr std::int64_t kImages = 24;
 
  private:
   void run_equal(const EqualOutputs& lines, const EqualOutputs& places, const float* images,
-                 const float* panels, const float* start, float* to, Range block,
-                 std::byte* scratch) const;
+                 const float* panels, const float* start, float* to, std::int64_t width,
+                 Range block, std::byte* scratch) const;
 
   Correlation all_;
   std::int64_t columns_ = 1;

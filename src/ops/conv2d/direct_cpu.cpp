@@ -63,6 +63,18 @@ void pack_phase(const ConvShape& s, const PatchProduct& product, Range terms, co
   }
 }
 
+/// Returns a stage of the tasks of all of them, which need nothing of each other.
+Stage side_by_side(const std::vector<Stage>& stages) {
+  int tasks = 0;
+  for (const Stage& stage : stages) tasks += stage.tasks;
+  return parallel(tasks, [=](const Args& args, const Task& task) {
+    Task mine = task;
+    auto stage = stages.begin();
+    for (; mine.index >= stage->tasks; ++stage) mine.index -= stage->tasks;
+    stage->run(args, mine);
+  });
+}
+
 std::optional<Kernel> grad_input(const ConvShape& s) {
   using In = Conv2dGradInputOp::In;
   using Out = Conv2dGradInputOp::Out;
@@ -77,10 +89,12 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
     kernel.scratch_bytes = std::max(kernel.scratch_bytes, phases.back().product.scratch_bytes());
   }
   kernel.workspace_bytes = sizeof(float) * floats;
+  std::vector<Stage> preparing;
+  std::vector<Stage> products;
   if (!gradient.whole) {
     const std::int64_t image = s.in_pixels() * s.c;
     const int tasks = tasks_for(s.n, 0.1 * static_cast<double>(image));
-    kernel.stages.push_back(parallel(tasks, s.n, [=](const Args& args, Range samples) {
+    preparing.push_back(parallel(tasks, s.n, [=](const Args& args, Range samples) {
       std::fill_n(args.out(Out::dx) + samples.begin * image, samples.size() * image, 0.0F);
     }));
   }
@@ -88,17 +102,16 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
     const Correlation& all = phase.product.all;
     const std::int64_t terms = all.rows.kernel * all.columns.kernel * s.co;
     const int packers = tasks_for(terms, 1.0 * static_cast<double>(s.c));
-    kernel.stages.push_back(parallel(packers, terms, [=](const Args& args, Range range) {
+    preparing.push_back(parallel(packers, terms, [=](const Args& args, Range range) {
       pack_phase(s, phase.product, range, args.in(In::w), args.work() + phase.panels_at);
     }));
+    products.push_back(parallel(phase.product.tasks(), [=](const Args& args, const Task& task) {
+      phase.product.run(args.in(In::dz), args.work() + phase.panels_at, nullptr, args.out(Out::dx),
+                        task.index, task.scratch);
+    }));
   }
-  for (const InputPhase& phase : phases) {
-    kernel.stages.push_back(
-        parallel(phase.product.tasks(), [=](const Args& args, const Task& task) {
-          phase.product.run(args.in(In::dz), args.work() + phase.panels_at, nullptr,
-                            args.out(Out::dx), task.index, task.scratch);
-        }));
-  }
+  std::ranges::reverse(products);  // the last phase has the most taps: the longest tasks first
+  kernel.stages = {side_by_side(preparing), side_by_side(products)};
   return kernel;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -13,8 +14,8 @@
 
 namespace linnet::cpu {
 
-/// A product of patches and weights. Tasks take blocks of lines; where these are few, groups of
-/// columns as well, so that each reads a part of the weights of its own.
+/// A product of patches and weights. Tasks take equal parts of the lines; where these are few, groups
+/// of columns as well, so that each reads a part of the weights of its own.
 class PatchProduct {
  public:
   PatchProduct() = default;
@@ -24,23 +25,9 @@ class PatchProduct {
         cropped_(correlation, columns),
         columns_(columns),
         width_(columns) {
-    const double line = 2.0 * static_cast<double>(all.columns.out * all.taps() * columns);
-    const int most_tasks = tasks_for(all.lines(), conv_cost(line));
     crops_ = cropped_.pays();
-    if (crops_) {
-      line_tasks_ = static_cast<int>(std::min<std::int64_t>(most_tasks, cropped_.blocks()));
-      return;
-    }
-    // Tasks: at 64 columns each, reading the images again costs little.
-    const std::int64_t enough = std::clamp(most_tasks, 8, 64);
-    constexpr std::int64_t kGroup = 64;
-    const std::int64_t blocks = (all.lines() + blocks_.block_lines() - 1) / blocks_.block_lines();
-    line_tasks_ = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, most_tasks));
-    const std::int64_t wanted = (enough + line_tasks_ - 1) / line_tasks_;
-    const std::int64_t most = (columns + kGroup - 1) / kGroup;
-    if (const std::int64_t groups = std::min(wanted, most); groups > 1) {
-      width_ = (most + groups - 1) / groups * kGroup;
-    }
+    const double line = 2.0 * static_cast<double>(all.columns.out * all.taps() * columns);
+    cut(tasks_for(all.lines(), conv_cost(line)));
   }
 
   std::size_t panels() const { return static_cast<std::size_t>(groups()) * group_floats(); }
@@ -61,18 +48,18 @@ class PatchProduct {
   void run(const float* images, const float* panels, const float* start, float* to, int index,
            std::byte* scratch, Activation activation = Activation::none,
            const float* residual = nullptr) const {
+    const std::int64_t g = index % groups();
+    const Range lines = split(crops_ ? all.n : all.lines(), line_tasks_,
+                              index / static_cast<int>(groups()));
     if (crops_) {
-      const Range blocks = split(cropped_.blocks(), tasks(), index);
-      cropped_.run(images, panels, start, to, blocks, scratch);
+      cropped_.run(images, group(panels, g), start == nullptr ? nullptr : start + g * width_,
+                   to + g * width_, group_columns(g), lines, scratch);
       const std::int64_t image = all.rows.place * all.columns.place;
-      const Range pixels{cropped_.image(blocks.begin) * image, cropped_.image(blocks.end) * image};
-      add_bias_and_activate(to + pixels.begin * columns_, pixels.size(), columns_, nullptr,
-                            activation, columns_,
-                            residual == nullptr ? nullptr : residual + pixels.begin * columns_);
+      const std::int64_t first = lines.begin * image * columns_ + g * width_;
+      add_bias_and_activate(to + first, lines.size() * image, group_columns(g), nullptr, activation,
+                            columns_, residual == nullptr ? nullptr : residual + first);
       return;
     }
-    const std::int64_t g = index % groups();
-    const Range lines = split(all.lines(), line_tasks_, index / static_cast<int>(groups()));
     for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += blocks_.block_lines()) {
       const std::int64_t l1 = std::min(l0 + blocks_.block_lines(), lines.end);
       const SegmentedRows a = blocks_.patches(images, l0, l1, scratch);
@@ -96,6 +83,27 @@ class PatchProduct {
   Correlation all;
 
  private:
+  /// Cuts lines, or images where the border is cropped, and columns for about `worth` tasks, by
+  /// powers of two, which usual numbers of threads divide. Smaller tasks read weights or images
+  /// again more often.
+  void cut(int worth) {
+    const std::int64_t rows = crops_ ? all.n : all.lines() * all.columns.out;
+    const std::int64_t usual = crops_ ? CroppedProduct::kImages : kProductRows;
+    const std::int64_t fewest = crops_ ? 16 : 48;
+    const auto most = static_cast<std::uint64_t>(crops_ ? std::min<std::int64_t>(worth, all.n) : worth);
+    const auto blocks = static_cast<std::uint64_t>((4 * rows + 3 * usual - 1) / (3 * usual));
+    std::int64_t lines = static_cast<std::int64_t>(std::bit_floor(std::clamp<std::uint64_t>(blocks, 1, most)));
+    std::int64_t groups = 1;
+    const std::int64_t enough = std::clamp(worth, 8, 64);
+    const auto add_groups = [&](std::int64_t width) {
+      while (2 * lines * groups <= enough && 2 * groups * width <= columns_) groups *= 2;
+    };
+    add_groups(64);
+    while (2 * lines * groups <= std::min<std::int64_t>(enough, worth) && rows >= 2 * lines * fewest) lines *= 2;
+    if (worth >= enough) add_groups(kPanel);
+    line_tasks_ = static_cast<int>(lines);
+    if (groups > 1) width_ = ((columns_ + groups - 1) / groups + kPanel - 1) / kPanel * kPanel;
+  }
   std::int64_t groups() const { return (columns_ + width_ - 1) / width_; }
   std::int64_t group_columns(std::int64_t g) const {
     return std::min(width_, columns_ - g * width_);
@@ -105,6 +113,9 @@ class PatchProduct {
   T* group(T* panels, std::int64_t g) const {
     return panels + static_cast<std::size_t>(g) * group_floats();
   }
+
+  /// Columns of which a part begins with a panel of its own.
+  static constexpr std::int64_t kPanel = 32;
 
   PatchBlocks blocks_;
   CroppedProduct cropped_;
