@@ -210,7 +210,8 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
   const Shape& out = node.out(Out::dx);
   return gradient_kernels<T>(
       node.inputs[In::dy], passes, context,
-      [=, x_stride = node.in(In::x)[-1], dx_read = is_read(node, Out::dx), dx_stride = out[-1],
+      [=, x_stride = node.in(In::x)[-1], dx_read = attrs.piece > 0 || is_read(node, Out::dx),
+       dx_stride = out[-1],
        elements = out.elements()](const Args& args) {
         const bool relu = attrs.activation == Activation::relu;
         NormGrad<T> g{.dy = args.in<T>(In::dy),

@@ -118,21 +118,22 @@ std::vector<ValueType> BatchNormGradJoinedOp::infer(std::span<const ValueType> i
   const ValueType dx = outputs[Out::dx];
   require(!attrs().summand || inputs[own] == dx, "expected a summand of dy's shape {}; got {}",
           to_string(dx), to_string(inputs[attrs().summand ? own : std::size_t{In::dy}]));
-  require(attrs().piece == 0 || (attrs().into && attrs().piece <= dx.shape[-1]),
-          "expected a piece of a sum's channels; got {} of {}", attrs().piece, to_string(dx));
+  require(attrs().piece <= dx.shape[-1], "expected a piece of dx's channels; got {} of {}",
+          attrs().piece, to_string(dx));
+  std::vector<std::int64_t> dims = dims_of(dx.shape);
+  if (attrs().piece > 0) {
+    dims.back() = attrs().piece;
+    outputs.push_back({dx.dtype, Shape(dims)});
+  }
   if (!attrs().into) return outputs;
   const ValueType& wide = inputs[attrs().into_at()];
-  std::vector<std::int64_t> dims = dims_of(wide.shape);
+  dims = dims_of(wide.shape);
   require(!dims.empty() && dims.back() >= dx.shape[-1], "expected a sum of {} or wider; got {}",
           to_string(dx), to_string(wide));
   dims.back() = dx.shape[-1];
   require(ValueType{wide.dtype, Shape(dims)} == dx, "expected a sum of {} or wider; got {}",
           to_string(dx), to_string(wide));
   outputs[Out::dx] = wide;
-  if (attrs().piece > 0) {
-    dims.back() = attrs().piece;
-    outputs.push_back({dx.dtype, Shape(dims)});
-  }
   return outputs;
 }
 
@@ -149,12 +150,13 @@ void BatchNormGradJoinedOp::reference(const ReferenceArgs& args) const {
   ReferenceTensor dx = dy;
   if (attrs().into) outputs[Out::dx] = &dx;
   BatchNormGradOp(attrs().norm()).reference({inputs, outputs, args.step});
-  if (!attrs().into) return;
   ReferenceTensor& wide = args.out(Out::dx);
   const std::int64_t channels = dx.shape[-1];
-  wide.data = args.in(attrs().into_at()).data;
-  for_channels(wide.shape, 0, channels,
-               [&](std::int64_t to, std::int64_t from) { wide[to] += dx[from]; });
+  if (attrs().into) {
+    wide.data = args.in(attrs().into_at()).data;
+    for_channels(wide.shape, 0, channels,
+                 [&](std::int64_t to, std::int64_t from) { wide[to] += dx[from]; });
+  }
   if (attrs().piece == 0) return;
   for_channels(wide.shape, channels - attrs().piece, attrs().piece,
                [&](std::int64_t from, std::int64_t to) {

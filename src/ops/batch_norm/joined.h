@@ -60,7 +60,7 @@ struct BatchNormGradJoinedAttrs {
   Activation activation = Activation::none;
   bool summand = false;    ///< whether a further operand is added to dy
   bool into = false;       ///< whether dx is added to the first channels of a last, wider operand
-  std::int64_t piece = 0;  ///< how many of these channels, the last ones, are also written apart
+  std::int64_t piece = 0;  ///< how many of dx's channels, the last ones, are also written apart
   template <class V>
   void fields(V&& visit) {
     visit("residual", residual);
@@ -79,9 +79,9 @@ struct BatchNormGradJoinedAttrs {
 };
 
 /// A BatchNormGradOp with the additions before and after it: dy may be the sum of two operands, and
-/// dx may be added to the first channels of a wider one, which output 0 takes over; of the sum's,
-/// the last channels may be written apart as well, as a slice would. Written by a pass for backends
-/// that have it.
+/// dx may be added to the first channels of a wider one, which output 0 takes over; of dx, or of
+/// this sum, the last channels may be written apart as well, as a slice would. Written by a pass for
+/// backends that have it.
 class BatchNormGradJoinedOp final : public OpBase<BatchNormGradJoinedOp, BatchNormGradJoinedAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_grad_joined";

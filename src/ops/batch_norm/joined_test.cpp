@@ -75,7 +75,9 @@ TEST(BatchNormJoined, GradientAgreesWithTheReference) {
     for (const BatchNormGradJoinedAttrs& attrs :
          {BatchNormGradJoinedAttrs{.residual = true, .activation = relu, .summand = true},
           BatchNormGradJoinedAttrs{.summand = true},
+          BatchNormGradJoinedAttrs{.activation = relu, .piece = piece},
           BatchNormGradJoinedAttrs{.activation = relu, .into = true, .piece = piece},
+          BatchNormGradJoinedAttrs{.into = true, .piece = channels},
           BatchNormGradJoinedAttrs{.activation = relu, .summand = true, .into = true}}) {
       check_on_cuda("batch_norm_grad_joined " + std::to_string(rows),
                     make_op(BatchNormGradJoinedOp(attrs)),

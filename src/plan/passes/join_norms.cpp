@@ -86,18 +86,18 @@ class JoinNorms {
       operands.push_back(sum->inputs[AddOp::In::b]);
     }
     const std::optional<std::size_t> into = added_at(n);
-    if (!into && !attrs.summand) return;
-    std::size_t piece = taken_.size();
     if (into) {
       attrs.into = true;
       operands.push_back(node(*into).inputs[UpdateChannelsOp::In::whole]);
-      piece = slice_of(node(*into).outputs[UpdateChannelsOp::Out::y],
-                       graph_.shape(node(n).outputs[Out::dx])[-1], *into);
-      if (piece < taken_.size()) {
-        attrs.piece = graph_.shape(node(piece).outputs[SliceOp::Out::y])[-1];
-        if (!supported(BatchNormGradJoinedOp(attrs), operands)) attrs.piece = 0;
-      }
     }
+    const Value dx = into ? node(*into).outputs[UpdateChannelsOp::Out::y] : node(n).outputs[Out::dx];
+    const std::size_t piece =
+        slice_of(dx, graph_.shape(node(n).outputs[Out::dx])[-1], into.value_or(n));
+    if (piece < taken_.size()) {
+      attrs.piece = graph_.shape(node(piece).outputs[SliceOp::Out::y])[-1];
+      if (!supported(BatchNormGradJoinedOp(attrs), operands)) attrs.piece = 0;
+    }
+    if (!attrs.summand && !attrs.into && attrs.piece == 0) return;
     auto op = std::make_shared<BatchNormGradJoinedOp>(attrs);
     if (!supported(*op, operands)) return;
     if (attrs.summand) {
@@ -105,14 +105,14 @@ class JoinNorms {
     }
     std::vector<Value> outputs = node(n).outputs;
     if (into) {
-      outputs[Out::dx] = node(*into).outputs[UpdateChannelsOp::Out::y];
+      outputs[Out::dx] = dx;
       for (std::size_t o = Out::dgamma; o < outputs.size(); ++o)
         outputs[o] = instead_of(outputs[o]);
-      if (attrs.piece > 0) {
-        outputs.push_back(instead_of(node(piece).outputs[SliceOp::Out::y]));
-        taken_[piece] = true;
-      }
       taken_[n] = true;
+    }
+    if (attrs.piece > 0) {
+      outputs.push_back(instead_of(node(piece).outputs[SliceOp::Out::y]));
+      taken_[piece] = true;
     }
     graph_.rewrite(into.value_or(n), std::move(op), std::move(operands), std::move(outputs));
   }
@@ -137,10 +137,7 @@ class JoinNorms {
     const int axis = static_cast<int>(graph_.shape(wide).rank()) - 1;
     for (n = reader(wide, n + 1); n < taken_.size(); n = reader(wide, n + 1)) {
       const auto* slice = op_as<SliceOp>(&node(n));
-      if (slice != nullptr && slice->attrs().axis == axis && slice->attrs().end == end &&
-          slice->attrs().begin > 0) {
-        break;
-      }
+      if (slice != nullptr && slice->attrs().axis == axis && slice->attrs().end == end) break;
     }
     return n;
   }
