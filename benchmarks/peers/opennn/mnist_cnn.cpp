@@ -19,5 +19,5 @@ int main(int count, char** words) {
     network.add_layer(
         std::make_unique<opennn::Dense>(Shape{3136}, Shape{10}, "Softmax", false, "dense"));
   };
-  return protocol::run("mnist-cnn", 31530, add_layers, count, words);
+  return protocol::run("mnist-cnn", 31530, add_layers, protocol::use_adam, count, words);
 }

@@ -28,6 +28,7 @@
 #include "opennn/forward_propagation.h"
 #include "opennn/neural_network.h"
 #include "opennn/random_utilities.h"
+#include "opennn/stochastic_gradient_descent.h"
 #include "opennn/tabular_dataset.h"
 #include "opennn/tensor_types.h"
 #include "opennn/training_strategy.h"
@@ -196,7 +197,32 @@ class EpochWatch : public std::streambuf {
   Clock clock_;
 };
 
-inline Result train(NeuralNetwork& network, Table table, const Options& asked) {
+using Optimize = std::function<void(TrainingStrategy&, const Options&)>;
+
+template <class Optimizer>
+Optimizer& optimizer_of(TrainingStrategy& training, const char* name, const Options& asked) {
+  training.set_optimization_algorithm(name);
+  auto& found = dynamic_cast<Optimizer&>(*training.get_optimization_algorithm());
+  found.set_batch_size(asked.batch);
+  return found;
+}
+
+// Adam at 1e-3.
+inline void use_adam(TrainingStrategy& training, const Options& asked) {
+  optimizer_of<AdaptiveMomentEstimation>(training, "AdaptiveMomentEstimation", asked)
+      .set_learning_rate(1e-3f);
+}
+
+// Stochastic gradient descent at 0.01 with momentum 0.9.
+inline void use_momentum(TrainingStrategy& training, const Options& asked) {
+  auto& sgd = optimizer_of<StochasticGradientDescent>(training, "StochasticGradientDescent", asked);
+  sgd.set_initial_learning_rate(0.01f);
+  sgd.set_initial_decay(0.0f);
+  sgd.set_momentum(0.9f);
+}
+
+inline Result train(NeuralNetwork& network, Table table, const Optimize& optimize,
+                    const Options& asked) {
   TabularDataset dataset(table.rows.rows(), table.sample, table.targets);
   dataset.set_data(std::move(table.rows));
   dataset.set_sample_roles("Training");
@@ -204,13 +230,11 @@ inline Result train(NeuralNetwork& network, Table table, const Options& asked) {
   TrainingStrategy training(&network, &dataset);
   training.set_loss(table.classes ? "CrossEntropy" : "MeanSquaredError");
   training.get_loss()->set_regularization("NoRegularization");
-  training.set_optimization_algorithm("AdaptiveMomentEstimation");
-  auto* adam = dynamic_cast<AdaptiveMomentEstimation*>(training.get_optimization_algorithm());
-  adam->set_learning_rate(1e-3f);
-  adam->set_batch_size(asked.batch);
-  adam->set_maximum_epochs(asked.warmup + asked.epochs);
-  adam->set_gradient_clip_norm(0.0f);
-  adam->set_display_period(1);
+  optimize(training, asked);
+  Optimizer& optimizer = *training.get_optimization_algorithm();
+  optimizer.set_maximum_epochs(asked.warmup + asked.epochs);
+  optimizer.set_gradient_clip_norm(0.0f);
+  optimizer.set_display_period(1);
   Result found;
   EpochWatch watch;
   const TrainingResult result = training.train();
@@ -295,7 +319,8 @@ inline void report(const std::string& workload, const Options& asked, Index para
 
 // A peer's whole program; the network must have as many `parameters` as the workload says.
 inline int run(const std::string& workload, Index parameters,
-               const std::function<void(NeuralNetwork&)>& add_layers, int count, char** words) {
+               const std::function<void(NeuralNetwork&)>& add_layers, const Optimize& optimize,
+               int count, char** words) {
   try {
     const Options asked = options_of(count, words);
     // Eigen's pool of threads, and OpenMP's.
@@ -315,8 +340,8 @@ inline int run(const std::string& workload, Index parameters,
                                " parameters; this model has " +
                                std::to_string(network.get_parameters_number()));
     const Index samples = table.rows.rows();
-    const Result found =
-        asked.infer ? predict(network, table, asked) : train(network, std::move(table), asked);
+    const Result found = asked.infer ? predict(network, table, asked)
+                                     : train(network, std::move(table), optimize, asked);
     if (Index(found.seconds.size()) != asked.epochs)
       throw std::runtime_error("OpenNN ended its training before the last epoch");
     report(workload, asked, parameters, samples, data_seconds, found);

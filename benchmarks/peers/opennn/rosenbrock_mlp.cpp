@@ -10,5 +10,5 @@ int main(int count, char** words) {
     network.add_layer(std::make_unique<Dense>(Shape{1000}, Shape{1000}, "Tanh", false, "tanh"));
     network.add_layer(std::make_unique<Dense>(Shape{1000}, Shape{1}, "Identity", false, "dense"));
   };
-  return protocol::run("rosenbrock-mlp", 1002001, add_layers, count, words);
+  return protocol::run("rosenbrock-mlp", 1002001, add_layers, protocol::use_adam, count, words);
 }
