@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set by Highway; the best one is taken at run time. (Sums are arrays
-// of vectors, which sizeless ones can't be.)
-#include <hwy/detect_targets.h>
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+// Compiled once per instruction set by Highway; the best one is taken at run time.
+#include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/panel_product_hwy.cpp"
 #include <hwy/cache_control.h>
@@ -171,6 +168,21 @@ struct Sums {
     rest.each(f);
     f(kRows - 1, last);
   }
+  static HWY_INLINE Sums load(const float* const* from) {
+    return {Rest::load(from), Row::load(from[kRows - 1])};
+  }
+  HWY_INLINE void store(float* const* to) const {
+    rest.store(to);
+    last.store(to[kRows - 1]);
+  }
+  HWY_INLINE void add(const float* const* from) {
+    rest.add(from);
+    last.add(Row::load(from[kRows - 1]));
+  }
+  HWY_INLINE void rectify() {
+    rest.rectify();
+    last.rectify();
+  }
   template <class Places>
   static HWY_INLINE Sums load(const Places& places, std::int64_t columns) {
     return {Rest::load(places, columns), Row::load(places.at(kRows - 1), columns)};
@@ -179,16 +191,6 @@ struct Sums {
   HWY_INLINE void store(const Places& places, std::int64_t columns) const {
     rest.store(places, columns);
     if (places.has(kRows - 1)) last.store(places.at(kRows - 1), columns);
-  }
-  /// Stores tail(sums).
-  template <class Places>
-  HWY_INLINE void store(const Places& places, std::int64_t columns, const PanelTail& tail) {
-    rest.store(places, columns, tail);
-    if (!places.has(kRows - 1)) return;
-    float* to = places.at(kRows - 1);
-    if (tail.residual != nullptr) last.add(Row::load(tail.residual + (to - tail.of), columns));
-    if (tail.relu) last.rectify();
-    last.store(to, columns);
   }
   /// One term: a(i, term) times the row of the panel is added to row i.
   template <class A>
@@ -212,14 +214,16 @@ struct Sums<0, D, kVectors> {
   }
   template <class F>
   HWY_INLINE void each(F) const {}
+  static HWY_INLINE Sums load(const float* const*) { return {}; }
+  HWY_INLINE void store(float* const*) const {}
+  HWY_INLINE void add(const float* const*) {}
+  HWY_INLINE void rectify() {}
   template <class Places>
   static HWY_INLINE Sums load(const Places&, std::int64_t) {
     return {};
   }
   template <class Places>
   HWY_INLINE void store(const Places&, std::int64_t) const {}
-  template <class Places>
-  HWY_INLINE void store(const Places&, std::int64_t, const PanelTail&) {}
   template <class A>
   HWY_INLINE void add(const A&, std::int64_t, const Row&) {}
 };
@@ -382,6 +386,52 @@ struct PanelCall {
   const PanelTail& tail;
 };
 
+/// Where the rows of a tile are read and written: where they lie, or in `parts` where they are not
+/// `width` columns, or after the last row. (One function for all heights, for its size.)
+template <int kMostRows, std::size_t kMostWidth>
+struct TileRows {
+  HWY_NOINLINE void find(const PanelCall& call, std::int64_t first, int height,
+                         std::int64_t width) {
+    const ListedPlaces places{call.c, first, call.rows, call.c_offset};
+    const bool whole = call.columns == width;
+    for (int i = 0; i < height; ++i) {
+      float* at = places.at(i);
+      sums[i] = at;
+      if (!whole || !places.has(i)) {
+        sums[i] = parts[0] + i * width;
+        if (!call.first) copy_part(at, call.columns, sums[i], width);
+      }
+      if (!call.last || call.tail.residual == nullptr) continue;
+      residual[i] = call.tail.residual + (at - call.tail.of);
+      for (std::int64_t j = 0; j < call.columns; j += kLine) hwy::Prefetch(residual[i] + j);
+    }
+  }
+  /// Before the residual of rows that are not whole is added.
+  HWY_NOINLINE void fill_residual(const PanelCall& call, int height, std::int64_t width) {
+    for (int i = 0; i < height; ++i) {
+      float* part = parts[1] + i * width;
+      copy_part(residual[i], call.columns, part, width);
+      residual[i] = part;
+    }
+  }
+  /// Of rows that are not whole.
+  HWY_NOINLINE void write(const PanelCall& call, std::int64_t first, int height,
+                          std::int64_t width) const {
+    const ListedPlaces places{call.c, first, call.rows, call.c_offset};
+    for (int i = 0; i < height && places.has(i); ++i) {
+      std::copy_n(parts[0] + i * width, call.columns, places.at(i));
+    }
+  }
+
+  static void copy_part(const float* from, std::int64_t columns, float* to, std::int64_t width) {
+    std::fill(std::copy_n(from, columns, to), to + width, 0.0F);
+  }
+
+  float* sums[kMostRows];
+  const float* residual[kMostRows];
+  HWY_ALIGN float parts[2][kMostRows * kMostWidth];
+};
+
 template <class Kind>
 struct PanelPass {
   using D = typename Kind::Tag;
@@ -390,56 +440,51 @@ struct PanelPass {
   void operator()(const PanelCall& call) const {
     constexpr int kMost = rows_of(kVectors);
     const std::int64_t tiles = (call.rows + kMost - 1) / kMost;
-    for_height<kMost>((call.rows + tiles - 1) / tiles, [&](auto height) HWY_ATTR {
-      constexpr int kRows = decltype(height)::value;
-      const std::int64_t floats = call.block.terms() * kVectors * lanes<D>();
-      floats < kFetchedFloats ? run<kRows, false>(call) : run<kRows, true>(call);
-    });
+    for_height<kMost>((call.rows + tiles - 1) / tiles,
+                      [&](auto height) HWY_ATTR { run<decltype(height)::value>(call); });
   }
 
  private:
   using Row = Vectors<D, kVectors>;
 
-  /// Fetches what is added to the sums of a tile.
-  static HWY_INLINE void fetch_residual(const PanelCall& call, const ListedPlaces& places,
-                                        int height) {
-    for (int i = 0; i < height; ++i) {
-      const float* residual = call.tail.residual + (places.at(i) - call.tail.of);
-      for (std::int64_t j = 0; j < call.columns; j += kLine) hwy::Prefetch(residual + j);
-    }
-  }
-
-  template <int kRows, bool kFetch>
+  template <int kRows>
   static HWY_INLINE void run(const PanelCall& call) {
     const SegmentedRows& a = call.a;
     const std::int64_t width = kVectors * lanes<D>();
+    const bool whole = call.columns == width;
+    const bool fetch = call.block.terms() * width >= kFetchedFloats;
     const std::int64_t tiles = (call.rows + kRows - 1) / kRows;
     const std::int64_t share = (call.block.terms() + tiles - 1) / tiles;
     Ahead ahead{.panel = call.next - call.panel};
     const Row begun =
         call.start == nullptr ? Row::zero() : Row::load(call.start + call.c_offset, call.columns);
+    TileRows<rows_of(kVectors), Row::kMost> tile;
     for (std::int64_t i0 = 0; i0 < call.rows; i0 += kRows) {
-      const ListedPlaces places{call.c, i0, call.rows, call.c_offset};
+      tile.find(call, i0, kRows, width);
       auto sums = Sums<kRows, D, kVectors>::filled(begun);
-      if (!call.first) sums = Sums<kRows, D, kVectors>::load(places, call.columns);
-      if (call.last && call.tail.residual != nullptr) fetch_residual(call, places, kRows);
+      if (!call.first) sums = Sums<kRows, D, kVectors>::load(tile.sums);
       RowAddresses<kRows> from;
-      for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + call.block.offset;
+      for (int i = 0; i < kRows; ++i) {
+        from.rows[i] = a.rows[std::min(i0 + i, call.rows - 1)] + call.block.offset;
+      }
       const float* b = call.panel;
       ahead.rows =
           call.c_offset == 0 ? a.rows[std::min(i0 + kRows, call.rows - 1)] - a.rows[i0] : 0;
       ahead.panel_rows = share;
       for (std::int64_t s = 0; s < call.block.segments; ++s) {
-        b = add_segment<kFetch, kRows, D, kVectors>(sums, from, call.block.length, ahead, b);
+        b = fetch ? add_segment<true>(sums, from, call.block.length, ahead, b)
+                  : add_segment<false>(sums, from, call.block.length, ahead, b);
         for (auto& address : from.rows) address += a.stride;
         b += call.skipped * width;
       }
       ahead.panel += share * width;
-      if (call.last) {
-        sums.store(places, call.columns, call.tail);
-      } else {
-        sums.store(places, call.columns);
+      if (call.last && call.tail.residual != nullptr) {
+        if (!whole) tile.fill_residual(call, kRows, width);
+        sums.add(tile.residual);
       }
+      if (call.last && call.tail.relu) sums.rectify();
+      sums.store(tile.sums);
+      if (!whole) tile.write(call, i0, kRows, width);
     }
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once per instruction set by Highway; the best one is taken at run time. Every column is
 // added in the same order by all of them.
+#include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/row_sum_hwy.cpp"
 #include <hwy/foreach_target.h>

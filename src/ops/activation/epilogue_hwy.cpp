@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once per instruction set by Highway; the best one is taken at run time. The loops are
 // the compiler's: without fused multiply-adds every instruction set gives the same bits.
+#include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/activation/epilogue_hwy.cpp"
 #include <hwy/foreach_target.h>

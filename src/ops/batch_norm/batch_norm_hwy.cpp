@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once per instruction set by Highway; the best one is taken at run time. Vectors run over
 // channels; what belongs to a channel is read once for a few rows where they are short.
+#include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/batch_norm/batch_norm_hwy.cpp"
 #include <hwy/foreach_target.h>

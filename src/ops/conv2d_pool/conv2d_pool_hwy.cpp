@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once per instruction set by Highway; the best one is taken at run time. Vectors run over
-// output channels. (Accumulators are arrays of vectors, which sizeless ones can't be.)
-#include <hwy/detect_targets.h>
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+// output channels.
+#include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/conv2d_pool/conv2d_pool_hwy.cpp"
 #include <hwy/foreach_target.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set by Highway; the best one is taken at run time. (Structs hold
-// vectors, which sizeless ones can't be in.)
-#include <hwy/detect_targets.h>
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+// Compiled once per instruction set by Highway; the best one is taken at run time.
+#include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/dropout/dropout_hwy.cpp"
 #include <hwy/foreach_target.h>

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included first by sources that Highway compiles once per instruction set: the sets without code of
+// their own. A processor that has one runs the next lower set.
+#pragma once
+
+#include <hwy/detect_targets.h>
+
+// Sets that these kernels gain nothing from, and that would make them half as large again. (Early
+// versions of Highway do not know all of them.)
+#ifdef HWY_AVX3_SPR
+#define LINNET_GAINLESS_TARGETS (HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR)
+#else
+#define LINNET_GAINLESS_TARGETS (HWY_SSE4 | HWY_AVX3_DL)
+#endif
+// Vectors are members of structs, which those without a size cannot be.
+#define LINNET_SIZELESS_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (LINNET_GAINLESS_TARGETS | LINNET_SIZELESS_TARGETS)
