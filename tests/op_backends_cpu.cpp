@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hwy/targets.h>
+
+#include <cstdlib>
 #include <map>
 
 #include "backend/cpu/cpu_backend.h"
@@ -7,6 +10,13 @@
 
 namespace linnet::testing {
 namespace {
+
+/// Kernels run as on an older processor, if the test says so.
+[[maybe_unused]] const bool kOlder = [] {
+  const bool older = HWY_ARCH_X86 && std::getenv("LINNET_TEST_SSSE3") != nullptr;
+  if (older) hwy::SetSupportedTargetsForTest(HWY_SSSE3);
+  return older;
+}();
 
 TestedDevice cpu_that_multiplies(cpu::Products products, const std::string& name) {
   static std::map<cpu::Products, std::vector<std::unique_ptr<cpu::CpuBackend>>> all;

@@ -113,7 +113,16 @@ struct Whole {
 /// The last vector of a row, cut off.
 struct Rest {
   hn::Mask<Tag> mask;
-  HWY_INLINE V load(const float* from) const { return hn::MaskedLoad(mask, Tag(), from); }
+  std::size_t count;
+  HWY_INLINE V load(const float* from) const {
+#if HWY_TARGET <= HWY_AVX2
+    return hn::MaskedLoad(mask, Tag(), from);
+#else  // It would read a whole vector, and from an aligned address only.
+    HWY_ALIGN float padded[hn::MaxLanes(Tag())] = {};
+    std::copy_n(from, count, padded);
+    return hn::Load(Tag(), padded);
+#endif
+  }
   HWY_INLINE void store(V v, float* to) const { hn::BlendedStore(v, mask, Tag(), to); }
 };
 
@@ -153,7 +162,8 @@ HWY_INLINE V tanh_slope(V x) { return hn::NegMulAdd(x, x, set(1.0F)); }
 /// Calls f(access, row, unit) for all vectors of all rows.
 template <class F>
 HWY_INLINE void for_units(std::int64_t rows, std::int64_t units, F f) {
-  const Rest rest{hn::FirstN(Tag(), static_cast<std::size_t>(units % lanes()))};
+  const auto left = static_cast<std::size_t>(units % lanes());
+  const Rest rest{hn::FirstN(Tag(), left), left};
   for (std::int64_t row = 0; row < rows; ++row) {
     std::int64_t j = 0;
     for (; j + lanes() <= units; j += lanes()) f(Whole{}, row, j);
