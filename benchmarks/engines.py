@@ -70,6 +70,7 @@ PEERS = {
     "onnxruntime": Peer("onnx", ("--mode", "onnxruntime"), openmp=False),
     "onnxruntime-int8": Peer("onnx", ("--mode", "onnxruntime-int8"), openmp=False),
     "openvino": Peer("onnx", ("--mode", "openvino"), openmp=False),
+    "openvino-int8": Peer("onnx", ("--mode", "openvino-int8"), openmp=False),
     "linnet-python": Peer("linnet-python", tuned=False),
     # They compute nothing, and show that this works where no rival is installed.
     "fake": Peer("fake", runs_in="plain"),
@@ -105,8 +106,8 @@ def tuned_environment(threads, openmp=True):
 def linnet_command(linnet, job):
     """`linnet bench` of a Job of run.py, without what says where its results go."""
     command = [linnet, "bench", job.workload, "--mode", job.mode, "--device", job.device, "--batch",
-               job.batch, "--warmup", job.warmup, "--epochs", job.epochs, "--precision",
-               job.precision, "--data-seed", 0]
+               job.batch, "--warmup", job.warmup, "--epochs", job.epochs, "--data-seed", 0]
+    command += ["--int8"] if job.precision == "int8" else ["--precision", job.precision]
     command += ["--samples", job.samples] if job.samples else []
     command += ["--dataset", job.dataset] if job.dataset else []
     command += ["--threads", job.threads] if job.threads else []

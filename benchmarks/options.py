@@ -18,6 +18,7 @@ it.
   benchmarks/run.py mnist-cnn rosenbrock-mlp:infer   these; :infer predicts instead of training
   benchmarks/run.py --data mnist=DIR --data cifar10=DIR   real data that Linnet does not find
   benchmarks/run.py mnist-cnn:infer --batches 1,32,1024   latency, and speed by batch
+  benchmarks/run.py resnet50-features --precision int8 --peers onnxruntime,openvino   8-bit integers
   benchmarks/run.py mnist-cnn --threads 1,2               speed by threads
   benchmarks/run.py rosenbrock-mlp --steps-per-epoch 1,4,12,50   speed by steps an epoch
   benchmarks/run.py mnist-cnn --accuracy 0.97 --epochs 20 seconds until that test accuracy
@@ -88,7 +89,8 @@ def arguments():
     parser.add_argument("--data", action="append", default=[], metavar="NAME=WHERE",
                         help="place of a data set, as for `linnet train --data`; names: " +
                         ", ".join(sorted(set(jobs.DATA.values()))))
-    parser.add_argument("--precision", default="auto", help="precision: auto, fp32, tf32 or bf16")
+    parser.add_argument("--precision", default="auto",
+                        help="precision: auto, fp32, tf32, bf16 or, for :infer, int8")
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--batches", type=numbers, metavar="N,N,...",
                         help="run each workload at these batches; :infer at 1 gives the latency")
@@ -134,6 +136,9 @@ def arguments():
         parser.error(f"unknown workload '{unknown[0]}'; expected {', '.join(sizes)}")
     options.sizes = {name: sizes.get(name) or sizes[aliases[name.removesuffix(":infer")]]
                      for name in wanted}
+    training = [name for name in wanted if not name.endswith(":infer")]
+    if options.precision == "int8" and training:
+        parser.error(f"--precision int8 is for predictions; write {training[0]}:infer")
     given = dict(part.partition("=")[::2] for part in options.python)
     theirs = [name for name in ("flux", "opennn") if getattr(options, name)]
     real = [name for name, peer in engines.PEERS.items()

@@ -50,6 +50,17 @@ class Options(unittest.TestCase):
         self.assertIn("torch-graph", parsed("--peers", "all", "--device", "cuda").peers)
         self.assertEqual(parsed("--peers", "none").peers, [])
 
+    def test_int8_is_for_predictions(self):
+        job, = jobs.jobs_of(parsed("resnet50-features", "--precision", "int8"))
+        self.assertIn("--int8", engines.linnet_command("linnet", job))
+        self.assertNotIn("--precision", engines.linnet_command("linnet", job))
+        command = engines.peer_command(engines.PEERS["openvino"], ["python"], "folder", job)
+        self.assertEqual(command[command.index("--precision") + 1], "int8")
+        error = io.StringIO()
+        with contextlib.redirect_stderr(error), self.assertRaises(SystemExit):
+            parsed("mnist-cnn:infer", "mnist-cnn", "--precision", "int8")
+        self.assertIn("--precision int8 is for predictions; write mnist-cnn:infer", error.getvalue())
+
     def test_slow_peers_run_less_often(self):
         options = parsed("--peers", "torch,jax:2")
         self.assertEqual((options.peers, options.at_most), (["torch", "jax"], {"jax": 2}))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines that predict by an ONNX file: onnxruntime and OpenVINO, on the CPU, with the file that `linnet
-bench --mode infer --export` wrote. --mode onnxruntime-int8 quantizes it first as onnxruntime's documentation
-advises: calibrated on samples, int8 weights by channel. Samples are f32 in the layout of the file before the
+bench --mode infer --export` wrote. --precision int8, and a mode of that name, quantize it first as onnxruntime's
+documentation advises: calibrated on samples, int8 weights by channel; OpenVINO reads the same file. Samples are f32 in the layout of the file before the
 clock starts, which Linnet's are not. Each call predicts a batch into memory that is bound once where the
 engine allows it."""
 import os
@@ -15,7 +15,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).resolve().parents[1] / "common"))
 import peer  # noqa: E402
 
-MODES = ("onnxruntime", "onnxruntime-int8", "openvino")
+MODES = ("onnxruntime", "onnxruntime-int8", "openvino", "openvino-int8")
 CALIBRATION = 64  # samples
 
 
@@ -96,14 +96,15 @@ class Run:
         self.data_seconds, self.samples = data.seconds, samples_of(data)
         self.epoch_samples = peer.epoch_samples(options, len(self.samples))
         self.threads = options.threads or len(os.sched_getaffinity(0))
-        if options.mode == "openvino":
-            whole = self.epoch_samples % options.batch == 0
-            self.engine = OpenVino(str(model), self.threads, options.batch if whole else 0, options.precision)
-        elif options.mode == "onnxruntime-int8":
-            with tempfile.TemporaryDirectory() as folder:
-                self.engine = OnnxRuntime(quantized(model, self.samples, folder), self.threads)
-        else:
-            self.engine = OnnxRuntime(str(model), self.threads)
+        with tempfile.TemporaryDirectory() as folder:
+            if options.precision == "int8" or options.mode.endswith("-int8"):
+                model = quantized(model, self.samples, folder)
+            if options.mode.startswith("openvino"):
+                whole = self.epoch_samples % options.batch == 0
+                self.engine = OpenVino(str(model), self.threads, options.batch if whole else 0,
+                                       options.precision)
+            else:
+                self.engine = OnnxRuntime(str(model), self.threads)
         self.outputs = None
 
     def epoch(self):
@@ -125,7 +126,8 @@ class Run:
 def run(program):
     """Runs the whole program of this path, `__file__`."""
     started = time.perf_counter()
-    options = peer.parser(program, "an engine for ONNX files", MODES).parse_args()
+    options = peer.parser(program, "an engine for ONNX files", MODES,
+                          precisions=(*peer.PRECISIONS, "int8")).parse_args()
     if not options.infer or options.device != "cpu":
         sys.exit(f"{options.workload}: {options.mode} only predicts, on the CPU")
     if options.precision == "bf16" and options.mode != "openvino":
