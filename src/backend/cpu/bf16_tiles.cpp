@@ -116,7 +116,7 @@ struct Sums {
     }
   }
   /// Rounds what follows from the sums to `to`, of whose columns the first is y's.
-  HWY_INLINE void finish(const Bf16Result& to, std::int64_t columns) const {
+  HWY_INLINE void finish(const Bf16Result& to, std::int64_t columns) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       const __mmask16 mask = mask_of(columns - v * kVector);
@@ -127,15 +127,30 @@ struct Sums {
           to.bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, to.bias + c);
 #pragma GCC unroll 12
       for (int r = 0; r < kRows; ++r) {
-        __m512 x = _mm512_add_ps(_mm512_mul_ps(sums[r * kVectors + v], scale), bias);
-        if (to.residual != nullptr) {
+        __m512& x = sums[r * kVectors + v];
+        x = _mm512_add_ps(_mm512_mul_ps(x, scale), bias);
+      }
+      if (to.residual != nullptr) {
+#pragma GCC unroll 12
+        for (int r = 0; r < kRows; ++r) {
           const __m256i half = _mm256_maskz_loadu_epi16(mask, to.residual + r * to.stride + c);
           const __m512i wide = _mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16);
+          __m512& x = sums[r * kVectors + v];
           x = _mm512_add_ps(x, _mm512_castsi512_ps(wide));
         }
-        if (to.relu) x = _mm512_max_ps(_mm512_setzero_ps(), x);
+      }
+      if (to.relu) {
+#pragma GCC unroll 12
+        for (int r = 0; r < kRows; ++r) {
+          __m512& x = sums[r * kVectors + v];
+          x = _mm512_max_ps(_mm512_setzero_ps(), x);
+        }
+      }
+#pragma GCC unroll 12
+      for (int r = 0; r < kRows; ++r) {
         _mm256_mask_storeu_epi16(to.y + r * to.stride + c, mask,
-                                 reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+                                 reinterpret_cast<__m256i>(
+                                     _mm512_cvtneps_pbh(sums[r * kVectors + v])));
       }
     }
   }
@@ -174,8 +189,8 @@ struct PanelPart {
 
 /// `to`: null where the sums are stored.
 template <int kRows, int kVectors>
-void row_tile(const PanelPart& part, const std::uint16_t* const* rows, std::int64_t offset,
-              float* c, const Bf16Result* to) {
+HWY_NOINLINE void row_tile(const PanelPart& part, const std::uint16_t* const* rows,
+                           std::int64_t offset, float* c, const Bf16Result* to) {
   Sums<kRows, kVectors> sums;
   if (part.first) {
     sums.clear();
@@ -199,7 +214,7 @@ void row_tile(const PanelPart& part, const std::uint16_t* const* rows, std::int6
 }
 
 template <int kRows, int kVectors>
-void packed_tile(const PanelPart& part, const std::uint16_t* tile, float* c) {
+HWY_NOINLINE void packed_tile(const PanelPart& part, const std::uint16_t* tile, float* c) {
   Sums<kRows, kVectors> sums;
   if (part.first) {
     sums.clear();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included first by sources that Highway compiles once per instruction set: the sets without code of
-// their own. A processor that has one runs the next lower set.
+// Included first by sources that Highway compiles once per instruction set: the sets that have no
+// code. A processor that has one of them runs the next lower set.
 #pragma once
 
 #include <hwy/detect_targets.h>
 
-// Sets that these kernels gain nothing from, and that would make them half as large again. (Early
-// versions of Highway do not know all of them.)
+// Sets that these kernels gain nothing from, and would be half as large again for. (Early versions
+// of Highway do not know all of them.)
 #ifdef HWY_AVX3_SPR
 #define LINNET_GAINLESS_TARGETS (HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR)
 #else
