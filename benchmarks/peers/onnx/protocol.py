@@ -25,8 +25,17 @@ def samples_of(data):
     return np.ascontiguousarray(samples.transpose(0, 3, 1, 2)) if data.images else samples
 
 
-def quantized(model, samples, folder):
-    """The path of an int8 copy."""
+def quantized(model, samples):
+    """The path of an int8 copy, which later processes on the same data find."""
+    found = model.with_name("int8.onnx")
+    if not found.exists():
+        with tempfile.TemporaryDirectory(dir=model.parent) as folder:
+            quantize(str(model), samples, folder).rename(found)
+    return found
+
+
+def quantize(model, samples, folder):
+    """Writes an int8 copy into a folder; returns its path."""
     from onnxruntime import quantization
 
     class Reader(quantization.CalibrationDataReader):
@@ -38,9 +47,9 @@ def quantized(model, samples, folder):
 
     import onnx
     name = onnx.load(model).graph.input[0].name
-    prepared, found = str(Path(folder, "prepared.onnx")), str(Path(folder, "int8.onnx"))
-    quantization.quant_pre_process(str(model), prepared, skip_symbolic_shape=True)
-    quantization.quantize_static(prepared, found, Reader(name), per_channel=True,
+    prepared, found = str(Path(folder, "prepared.onnx")), Path(folder, "int8.onnx")
+    quantization.quant_pre_process(model, prepared, skip_symbolic_shape=True)
+    quantization.quantize_static(prepared, str(found), Reader(name), per_channel=True,
                                  activation_type=quantization.QuantType.QUInt8,
                                  weight_type=quantization.QuantType.QInt8)
     return found
@@ -96,15 +105,13 @@ class Run:
         self.data_seconds, self.samples = data.seconds, samples_of(data)
         self.epoch_samples = peer.epoch_samples(options, len(self.samples))
         self.threads = options.threads or len(os.sched_getaffinity(0))
-        with tempfile.TemporaryDirectory() as folder:
-            if options.precision == "int8" or options.mode.endswith("-int8"):
-                model = quantized(model, self.samples, folder)
-            if options.mode.startswith("openvino"):
-                whole = self.epoch_samples % options.batch == 0
-                self.engine = OpenVino(str(model), self.threads, options.batch if whole else 0,
-                                       options.precision)
-            else:
-                self.engine = OnnxRuntime(str(model), self.threads)
+        if options.precision == "int8" or options.mode.endswith("-int8"):
+            model = quantized(model, self.samples)
+        if options.mode.startswith("openvino"):
+            whole = self.epoch_samples % options.batch == 0
+            self.engine = OpenVino(str(model), self.threads, options.batch if whole else 0, options.precision)
+        else:
+            self.engine = OnnxRuntime(str(model), self.threads)
         self.outputs = None
 
     def epoch(self):
