@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace linnet::cpu {
 
-/// A sum of outer products of short rows, which are read where they lie; on the calling thread
-/// alone. For few rows of c: panel_product.h's tiles spare more reading, but both operands are
-/// packed.
+/// Rows of `length` floats, `stride` floats apart, that are used soon.
+struct FetchedRows {
+  const float* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t length = 0;
+  std::int64_t stride = 0;
+};
+
+/// A sum of outer products of rows, which are read where they lie; on the calling thread alone.
+/// Some hundred terms at a time, whose rows stay in the L2 cache.
 struct RowProduct {
   std::int64_t terms = 0;
   std::int64_t rows = 0;
@@ -18,10 +26,15 @@ struct RowProduct {
   std::int64_t b_offset = 0;
   float* c = nullptr;  ///< (rows, columns), `c_stride` floats from row to row
   std::int64_t c_stride = 0;
+  std::array<FetchedRows, 2> ahead = {};  ///< are brought into the cache meanwhile
 };
 
 /// Computes c[i][j] = (accumulate ? c[i][j] : 0) + sum over t of a[t][i] b[t][j], by fused
 /// multiply-adds in the order of terms.
 void row_product(const RowProduct& product, bool accumulate);
+
+/// Returns whether rows from memory are multiplied faster in place than packed (panel_product.h):
+/// always where 24 vectors of sums fit into registers, else for few rows of c.
+bool row_product_pays(std::int64_t rows);
 
 }  // namespace linnet::cpu

@@ -130,9 +130,6 @@ inline constexpr std::int64_t kGradientTerms = 256;
 /// Columns of a weight gradient that one task takes, where tasks don't share its sums.
 inline constexpr std::int64_t kGradientColumns = 128;
 
-/// Weight gradients of no more output channels don't pay for packing.
-inline constexpr std::int64_t kGradientRowsInPlace = 32;
-
 /// Columns [begin, end) of segment `segment` of a weight gradient.
 struct GradientPart {
   std::int64_t segment = 0;
@@ -216,7 +213,7 @@ class WeightGradient {
   Correlation all_;
   PatchBlocks blocks_;
   std::vector<GradientPart> parts_;
-  bool in_place_ = s_.co <= kGradientRowsInPlace;
+  bool in_place_ = row_product_pays(s_.co);
 };
 
 }  // namespace linnet::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/partial_sums.h"
+#include "backend/cpu/row_product.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
 
@@ -58,6 +59,64 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   return kernel;
 }
 
+/// Pixels of both operands that stay in the L2 cache while all of their products are summed.
+std::int64_t pixels_at_once(std::int64_t width) {
+  constexpr std::int64_t kFloats = 40 * 1024;
+  return std::clamp<std::int64_t>(kFloats / width / 32 * 32, 64, 256);
+}
+
+/// Sums of dz^T x over ranges of pixels.
+class PixelSums {
+ public:
+  explicit PixelSums(const ConvShape& s)
+      : pixels_(s.n * s.in_pixels()), c_(s.c), co_(s.co), in_place_(row_product_pays(s.co)) {}
+
+  std::size_t scratch_bytes() const {
+    if (!in_place_) return gemm_scratch_bytes({co_, c_, pixels_});
+    return sizeof(float*) * static_cast<std::size_t>(pixels_at_once(1));
+  }
+  /// Writes rows `filters` and columns `channels` of dw (C_out, C) at `dw`.
+  void run(const float* x, const float* dz, Range pixels, Range filters, Range channels, float* dw,
+           std::byte* scratch) const {
+    x += channels.begin;
+    dz += filters.begin;
+    dw += filters.begin * c_ + channels.begin;
+    if (!in_place_) {
+      return gemm({filters.size(), channels.size(), pixels.size()},
+                  {dz + pixels.begin * co_, co_, true}, {x + pixels.begin * c_, c_}, dw, c_,
+                  scratch);
+    }
+    auto** rows = reinterpret_cast<const float**>(scratch);
+    const std::int64_t at_once = pixels_at_once(filters.size() + channels.size());
+    std::int64_t next = pixels.begin;
+    do {
+      const std::int64_t p = next;
+      const std::int64_t terms = std::min(at_once, pixels.end - p);
+      next += terms;
+      // Those after the range are probably the next task's.
+      const std::int64_t left = std::min(at_once, pixels_ - next);
+      for (std::int64_t t = 0; t < terms; ++t) rows[t] = x + (p + t) * c_;
+      row_product({.terms = terms,
+                   .rows = filters.size(),
+                   .columns = channels.size(),
+                   .a = dz + p * co_,
+                   .a_stride = co_,
+                   .b = rows,
+                   .c = dw,
+                   .c_stride = c_,
+                   .ahead = {FetchedRows{x + next * c_, left, channels.size(), c_},
+                             FetchedRows{dz + next * co_, left, filters.size(), co_}}},
+                  p > pixels.begin);
+    } while (next < pixels.end);
+  }
+
+ private:
+  std::int64_t pixels_;
+  std::int64_t c_;
+  std::int64_t co_;
+  bool in_place_;
+};
+
 /// Long and thin: partial products of ranges of pixels, added up. Otherwise tasks take blocks of dw
 /// and sum over all pixels themselves.
 std::optional<Kernel> grad_weight(const ConvShape& s) {
@@ -67,32 +126,28 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   const std::int64_t pixels = s.n * s.in_pixels();
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
+  const PixelSums sums(s);
   Kernel kernel;
+  kernel.scratch_bytes = sums.scratch_bytes();
   if (pixels > 4 * std::max(c, co)) {
     const int tasks = partial_gradients(s, pixels, cost(c, co));
-    constexpr std::int64_t kChannelsAtLeast = 128;  // for which x is worth packing again
+    constexpr std::int64_t kChannelsAtLeast = 128;  // for which x is worth reading again
     const int shares = share_tasks(tasks, pixels, cost(c, co), co / kChannelsAtLeast);
     kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * co * c);
-    kernel.scratch_bytes = gemm_scratch_bytes({co, c, pixels});
     kernel.stages.push_back(parallel(tasks * shares, [=](const Args& args, const Task& task) {
       const int partial = task.index / shares;
-      const Range rows = split(pixels, tasks, partial);
-      const Range channels = split(co, shares, task.index % shares);
-      gemm({channels.size(), c, rows.size()},
-           {args.in(In::dz) + rows.begin * co + channels.begin, co, true},
-           {args.in(In::x) + rows.begin * c, c}, args.work() + (partial * co + channels.begin) * c,
-           c, task.scratch);
+      sums.run(args.in(In::x), args.in(In::dz), split(pixels, tasks, partial),
+               split(co, shares, task.index % shares), {0, c}, args.work() + partial * co * c,
+               task.scratch);
     }));
-    kernel.stages.push_back(add_partials_stage(tasks, co * c, Conv2dGradWeightOp::Out::dw));
+    kernel.stages.push_back(add_partials_stage(tasks, co * c, Out::dw));
     return kernel;
   }
   const ProductTasks tasks({co, c, pixels}, true);
-  kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
     const auto [rows, columns] = tasks.block(task.index);
-    gemm({rows.size(), columns.size(), pixels}, {args.in(In::dz) + rows.begin, co, true},
-         {args.in(In::x) + columns.begin, c}, args.out(Out::dw) + rows.begin * c + columns.begin, c,
-         task.scratch);
+    sums.run(args.in(In::x), args.in(In::dz), {0, pixels}, rows, columns, args.out(Out::dw),
+             task.scratch);
   }));
   return kernel;
 }

@@ -8,6 +8,7 @@
 
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/panel_product.h"
+#include "backend/cpu/row_product.h"
 #include "backend/cpu/partial_sums.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
@@ -337,8 +338,8 @@ class WeightPoints {
   std::int64_t floats() const { return points() * s_.co * s_.c; }
   std::int64_t outputs() const { return s_.co; }
   std::size_t scratch_bytes() const {
-    return lines_bytes() + sizeof(float) * (input_floats() + output_floats() + tile_part() +
-                                            panel_part() + align_up(outside()));
+    return lines_bytes() +
+           sizeof(float) * (input_floats() + output_floats() + align_up(outside()));
   }
   /// The part of `tiles` and of the output channels `co`, at `to` (16, C_out, C).
   void run(const float* x, const float* dz, Range tiles, Range co, float* to,
@@ -346,9 +347,7 @@ class WeightPoints {
     auto** lines = reinterpret_cast<const float**>(scratch);
     float* inputs = reinterpret_cast<float*>(scratch + lines_bytes());
     float* outputs = inputs + input_floats();
-    float* packed_tiles = outputs + output_floats();
-    float* packed_panels = packed_tiles + tile_part();
-    float* zeros = packed_panels + panel_part();
+    float* zeros = outputs + output_floats();
     std::fill_n(zeros, outside(), 0.0F);
     for (std::int64_t t0 = tiles.begin; t0 < tiles.end; t0 += block_) {
       const std::int64_t count = std::min(block_, tiles.end - t0);
@@ -362,14 +361,18 @@ class WeightPoints {
         winograd_output_transposed(side(), pixels.data(), co.size(), outputs + t * co.size(),
                                    output_stride());
       }
+      for (std::int64_t t = 0; t < count; ++t) lines[t] = inputs + t * s_.c;
       for (std::int64_t p = 0; p < points(); ++p) {
-        for (std::int64_t t = 0; t < count; ++t)
-          lines[t] = outputs + p * output_stride() + t * co.size();
-        pack_tiles(lines, count, co.size(), packed_tiles);
-        for (std::int64_t t = 0; t < count; ++t) lines[t] = inputs + p * input_stride() + t * s_.c;
-        pack_row_panels(lines, 0, count, s_.c, packed_panels);
-        tile_product({count, co.size(), s_.c}, packed_tiles, packed_panels, t0 > tiles.begin,
-                     to + (p * s_.co + co.begin) * s_.c, s_.c);
+        row_product({.terms = count,
+                     .rows = co.size(),
+                     .columns = s_.c,
+                     .a = outputs + p * output_stride(),
+                     .a_stride = co.size(),
+                     .b = lines,
+                     .b_offset = p * input_stride(),
+                     .c = to + (p * s_.co + co.begin) * s_.c,
+                     .c_stride = s_.c},
+                    t0 > tiles.begin);
       }
     }
   }
@@ -386,8 +389,6 @@ class WeightPoints {
   std::size_t output_floats() const {
     return align_up(static_cast<std::size_t>(points() * output_stride()));
   }
-  std::size_t tile_part() const { return align_up(tile_floats(block_, s_.co)); }
-  std::size_t panel_part() const { return align_up(panel_floats(block_, s_.c)); }
   std::size_t outside() const { return static_cast<std::size_t>(std::max(s_.c, s_.co)); }
 
   ConvShape s_;
