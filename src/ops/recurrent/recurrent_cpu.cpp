@@ -3,19 +3,23 @@
 // packed w_hh stays in its core's cache.
 #include "ops/recurrent/recurrent_cpu.h"
 
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/partial_sums.h"
 
 namespace linnet::cpu {
 namespace {
 
-/// Slopes of a block of samples that are kept until their products are computed.
-constexpr std::int64_t kSlopeFloats = 1 << 20;
-
 /// Samples that go through the steps side by side: the more, the less often w_hh is read.
 std::int64_t block_rows(const RecurrentShape& s) {
-  return std::clamp<std::int64_t>(s.units / 16 / 4 * 4, 8, 32);
+  const auto rows = std::clamp<std::int64_t>(s.units / 16 / 4 * 4, 8, 32);
+  return std::clamp<std::int64_t>(s.n, 1, rows);
+}
+
+/// Steps of a block that are multiplied by w_ih at once, or whose slopes are: what they read and
+/// write stays in the cache for the cell.
+std::int64_t chunk_steps(const RecurrentShape& s) {
+  constexpr std::int64_t kRows = 128;
+  return std::clamp<std::int64_t>(kRows / block_rows(s), 1, s.steps);
 }
 
 /// A task for each block, but not more than `most` nor than 1,024.
@@ -42,9 +46,6 @@ class Floats {
     used_ += padded(count);
     return piece;
   }
-  std::byte* take_bytes(std::size_t bytes) {
-    return reinterpret_cast<std::byte*>(take(static_cast<std::int64_t>(bytes / sizeof(float))));
-  }
   std::size_t bytes() const { return sizeof(float) * static_cast<std::size_t>(used_); }
 
  private:
@@ -52,31 +53,26 @@ class Floats {
   std::int64_t used_ = 0;
 };
 
-/// gru_original's candidate writes whole vectors from 2 U on: up to 16 floats more.
-std::int64_t sums_width(const RecurrentShape& s) { return padded(s.columns()) + 16; }
-
-/// Scratch of the product of all steps of a block with w_ih.
-std::size_t input_product_bytes(const RecurrentShape& s) {
-  return gemm_scratch_bytes({block_rows(s) * s.steps, s.columns(), s.features});
-}
-
 /// Holds what every task of the forward kernel reads.
 struct ForwardShared {
   ForwardShared(const RecurrentShape& s, Floats& memory) {
     const bool original = s.cell == Cell::gru_original;
+    input = {s.features, s.columns()};
+    input.data = memory.take(input.floats());
     first = {s.units, original ? 2 * s.units : s.columns()};
     first.data = memory.take(first.floats());
     candidate = {s.units, original ? s.units : 0};
     candidate.data = memory.take(candidate.floats());
     bias = memory.take(s.columns() + s.units);
   }
+  Panels input;      ///< w_ihᵀ
   Panels first;      ///< w_hhᵀ; of gru_original the gates alone
   Panels candidate;  ///< gru_original's w_hnᵀ
   float* bias;       ///< ForwardStep::bias
 };
 
-void pack_forward(const RecurrentShape& s, const float* w_hh, const float* b_ih, const float* b_hh,
-                  const ForwardShared& shared) {
+void pack_state(const RecurrentShape& s, const float* w_hh, const float* b_ih, const float* b_hh,
+                const ForwardShared& shared) {
   pack_panels(w_hh, 1, s.units, shared.first);
   pack_panels(w_hh + 2 * s.units * s.units, 1, s.units, shared.candidate);
   std::fill_n(shared.bias, s.columns() + s.units, 0.0F);
@@ -88,14 +84,22 @@ void pack_forward(const RecurrentShape& s, const float* w_hh, const float* b_ih,
   }
 }
 
+/// Returns the first in x's order of the steps that are taken from the `begin`th to the `end`th.
+std::int64_t first_step(const RecurrentShape& s, std::int64_t begin, std::int64_t end) {
+  return std::min(s.step(begin), s.step(end - 1));
+}
+
+/// Returns the places of steps from `first` on of an array (N, T, width) that begins at `data`.
+template <class T>
+StepPlaces<T> places(const RecurrentShape& s, T* data, std::int64_t width, std::int64_t first) {
+  return {data + first * width, s.steps * width, width};
+}
+
 /// One block of samples, whose memory begins at these pointers, through all steps.
 void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared& shared,
-                 const float* x, const float* w_ih, float* y, float* last, float* saved,
-                 Floats scratch) {
-  gemm({rows * s.steps, s.columns(), s.features}, {x, s.features}, {w_ih, s.features, true}, saved,
-       s.saved(), scratch.take_bytes(input_product_bytes(s)));
+                 const float* x, float* y, float* last, float* saved, Floats scratch) {
   const std::int64_t width = padded(s.units);
-  const std::int64_t sums_stride = sums_width(s);
+  const std::int64_t sums_stride = padded(s.columns());
   float* sums = scratch.take(rows * sums_stride);
   float* state = scratch.take(3 * rows * width);
   std::fill_n(state, 3 * rows * width, 0.0F);
@@ -110,17 +114,23 @@ void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared
                    .m = state + rows * width,
                    .rh = state + 2 * rows * width,
                    .y_stride = s.steps * s.units};
-  for (std::int64_t index = 0; index < s.steps; ++index) {
-    const std::int64_t t = s.step(index);
-    step.saved = saved + t * s.saved();
-    step.y = y == nullptr ? nullptr : y + t * s.units;
-    multiply_panels(rows, step.h, width, shared.first, sums, sums_stride, false);
-    if (s.cell == Cell::gru_original) {
-      forward_gates(step);
-      multiply_panels(rows, step.rh, width, shared.candidate, sums + 2 * s.units, sums_stride,
-                      false);
+  for (std::int64_t begin = 0; begin < s.steps; begin += chunk_steps(s)) {
+    const std::int64_t end = std::min(begin + chunk_steps(s), s.steps);
+    const std::int64_t first = first_step(s, begin, end);
+    multiply_panels({rows, end - begin}, places(s, x, s.features, first), shared.input,
+                    places(s, saved, s.saved(), first), false);
+    for (std::int64_t index = begin; index < end; ++index) {
+      const std::int64_t t = s.step(index);
+      step.saved = saved + t * s.saved();
+      step.y = y == nullptr ? nullptr : y + t * s.units;
+      multiply_panels({rows}, {step.h, width}, shared.first, {sums, sums_stride}, false);
+      if (s.cell == Cell::gru_original) {
+        forward_gates(step);
+        multiply_panels({rows}, {step.rh, width}, shared.candidate,
+                        {sums + 2 * s.units, sums_stride}, false);
+      }
+      forward_step(step);
     }
-    forward_step(step);
   }
   for (std::int64_t r = 0; r < rows; ++r) {
     std::copy_n(step.h + r * width, s.units, last + r * s.units);
@@ -138,24 +148,25 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   Floats memory;
   ForwardShared(s, memory);
   kernel.packed_bytes = memory.bytes();
-  kernel.packed_operands = {In::w_hh};
+  kernel.packed_operands = {In::w_ih, In::w_hh};
   if (attrs.bias) kernel.packed_operands.insert(kernel.packed_operands.end(), {In::b_ih, In::b_hh});
   Floats scratch;
-  scratch.take_bytes(input_product_bytes(s));
-  scratch.take(block_rows(s) * sums_width(s));
+  scratch.take(block_rows(s) * padded(s.columns()));
   scratch.take(3 * block_rows(s) * padded(s.units));
   kernel.scratch_bytes = scratch.bytes();
-  kernel.packing.push_back(parallel(1, [=](const Args& args) {
+  kernel.packing.push_back(parallel(2, [=](const Args& args, const Task& task) {
     Floats packed(args.pack());
-    pack_forward(s, args.in(In::w_hh), attrs.bias ? args.in(In::b_ih) : nullptr,
-                 attrs.bias ? args.in(In::b_hh) : nullptr, ForwardShared(s, packed));
+    const ForwardShared shared(s, packed);
+    if (task.index == 0) return pack_panels(args.in(In::w_ih), 1, s.features, shared.input);
+    pack_state(s, args.in(In::w_hh), attrs.bias ? args.in(In::b_ih) : nullptr,
+               attrs.bias ? args.in(In::b_hh) : nullptr, shared);
   }));
   kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
     Floats packed(args.pack());
     const ForwardShared shared(s, packed);
     for_blocks(s, tasks, task.index, [&](Range block) {
       const std::int64_t row = block.begin * s.steps;
-      run_forward(s, block.size(), shared, args.in(In::x) + row * s.features, args.in(In::w_ih),
+      run_forward(s, block.size(), shared, args.in(In::x) + row * s.features,
                   y_read ? args.out(Out::y) + row * s.units : nullptr,
                   args.out(Out::last) + block.begin * s.units,
                   args.out(Out::saved) + row * s.saved(),
@@ -184,19 +195,22 @@ std::int64_t gradient_floats(const RecurrentShape& s) {
 struct BackwardShared {
   BackwardShared(const RecurrentShape& s, int tasks, Floats& memory) {
     const bool original = s.cell == Cell::gru_original;
+    input = {s.columns(), s.features};
+    input.data = memory.take(input.floats());
     first = {original ? 2 * s.units : s.columns(), s.units};
     first.data = memory.take(first.floats());
     candidate = {original ? s.units : 0, s.units};
     candidate.data = memory.take(candidate.floats());
     gradients = memory.take(tasks * gradient_floats(s));
   }
+  Panels input;      ///< w_ih
   Panels first;      ///< w_hh in the order of the slopes; of gru_original the gates alone
   Panels candidate;  ///< gru_original's w_hn
   float* gradients;  ///< WeightGradients of one task after the other
 };
 
-void pack_backward(const RecurrentShape& s, const float* w_hh, const BackwardShared& shared,
-                   float* ordered) {
+void pack_state(const RecurrentShape& s, const float* w_hh, const BackwardShared& shared,
+                float* ordered) {
   const std::int64_t part = s.units * s.units;
   if (s.cell == Cell::gru) {
     std::copy_n(w_hh + 2 * part, part, ordered);
@@ -207,60 +221,45 @@ void pack_backward(const RecurrentShape& s, const float* w_hh, const BackwardSha
   if (s.cell == Cell::gru_original) pack_panels(w_hh + 2 * part, s.units, 1, shared.candidate);
 }
 
-/// Steps whose slopes are kept at once.
-std::int64_t chunk_steps(const RecurrentShape& s) {
-  const std::int64_t most = kSlopeFloats / (block_rows(s) * s.slopes());
-  return std::clamp<std::int64_t>(most, std::min<std::int64_t>(s.steps, 16), s.steps);
-}
-
-/// Scratch of BackwardBlock::products().
-std::size_t gradient_product_bytes(const RecurrentShape& s) {
-  const std::int64_t count = block_rows(s) * s.steps;
-  return std::max({gemm_scratch_bytes({count, s.features, s.columns()}),
-                   gemm_scratch_bytes({s.columns(), s.features, count}),
-                   gemm_scratch_bytes({s.columns(), s.units, count})});
-}
-
 /// One block of samples of the backward kernel.
 struct BackwardBlock {
   RecurrentShape s;
   std::int64_t rows = 0;
   const float* x = nullptr;
-  const float* w_ih = nullptr;
   const float* saved = nullptr;
   const float* dy = nullptr;     ///< null: none
   const float* dlast = nullptr;  ///< null: none
   float* dx = nullptr;           ///< null: nobody reads it
 
-  /// dx and the weights' gradients of `count` rows of slopes, which belong to the rows from `row`.
-  void products(const float* slopes, std::int64_t row, std::int64_t count,
-                const WeightGradients& to, std::byte* scratch) const {
+  /// dx and the weights' gradients of `count` steps from `first` in x's order, whose slopes lie
+  /// `chunk` steps a sample.
+  void products(const BackwardShared& shared, const float* slopes, std::int64_t chunk,
+                std::int64_t first, std::int64_t count, const WeightGradients& to) const {
     const std::int64_t u = s.units;
-    const std::int64_t width = s.slopes();
-    const float* by_a = slopes + s.input_slopes();
-    const float* rows_x = x + row * s.features;
-    const float* rows_saved = saved + row * s.saved();
-    const auto add_w_hh = [&](const float* by_c, std::int64_t gate, std::int64_t gates,
+    const StepRows all{rows, count};
+    const auto by = [&](std::int64_t part) {
+      return StepPlaces<const float>{slopes + part * u, chunk * s.slopes(), s.slopes()};
+    };
+    const StepPlaces<const float> by_a = by(s.input_slopes() / u);
+    const auto add_w_hh = [&](std::int64_t part, std::int64_t gate, std::int64_t gates,
                               std::int64_t state) {
-      gemm({gates * u, u, count}, {by_c, width, true}, {rows_saved + state, s.saved()},
-           to.w_hh + gate * u * u, u, scratch, true);
+      add_row_sums(all, by(part), gates * u, places(s, saved + state, s.saved(), first), u,
+                   to.w_hh + gate * u * u);
     };
     if (dx != nullptr) {
-      gemm({count, s.features, s.columns()}, {by_a, width}, {w_ih, s.features},
-           dx + row * s.features, s.features, scratch);
+      multiply_panels(all, by_a, shared.input, places(s, dx, s.features, first), false);
     }
-    gemm({s.columns(), s.features, count}, {by_a, width, true}, {rows_x, s.features}, to.w_ih,
-         s.features, scratch, true);
+    add_row_sums(all, by_a, s.columns(), places(s, x, s.features, first), s.features, to.w_ih);
     switch (s.cell) {
       case Cell::gru:
-        add_w_hh(slopes, 2, 1, s.state());
-        add_w_hh(slopes + u, 0, 2, s.state());
+        add_w_hh(0, 2, 1, s.state());
+        add_w_hh(1, 0, 2, s.state());
         break;
       case Cell::gru_original:
-        add_w_hh(slopes, 0, 2, s.state());
-        add_w_hh(slopes + 2 * u, 2, 1, 3 * u);
+        add_w_hh(0, 0, 2, s.state());
+        add_w_hh(2, 2, 1, 3 * u);
         break;
-      default: add_w_hh(slopes, 0, cell_gates(s.cell), s.state());
+      default: add_w_hh(0, 0, cell_gates(s.cell), s.state());
     }
   }
 
@@ -269,12 +268,12 @@ struct BackwardBlock {
     const std::int64_t width = padded(s.units);
     float* slopes = scratch.take(rows * chunk * s.slopes());
     float* state = scratch.take(3 * rows * width);
-    std::byte* packed = scratch.take_bytes(gradient_product_bytes(s));
     std::fill_n(state, 3 * rows * width, 0.0F);
     BackwardStep step{.cell = s.cell,
                       .rows = rows,
                       .units = s.units,
                       .saved_stride = s.steps * s.saved(),
+                      .next_saved = s.reverse ? s.saved() : -s.saved(),
                       .dy_stride = s.steps * s.units,
                       .dh = state,
                       .dm = state + rows * width,
@@ -286,7 +285,7 @@ struct BackwardBlock {
     }
     for (std::int64_t end = s.steps; end > 0; end -= chunk) {
       const std::int64_t begin = std::max<std::int64_t>(end - chunk, 0);
-      const std::int64_t first = std::min(s.step(begin), s.step(end - 1));  // in x's order
+      const std::int64_t first = first_step(s, begin, end);
       for (std::int64_t index = end - 1; index >= begin; --index) {
         const std::int64_t t = s.step(index);
         step.saved = saved + t * s.saved();
@@ -295,19 +294,14 @@ struct BackwardBlock {
         step.slopes = slopes + (t - first) * s.slopes();
         backward_step(step);
         if (s.cell == Cell::gru_original) {
-          multiply_panels(rows, step.slopes + 2 * s.units, step.slopes_stride, shared.candidate,
-                          state + 2 * rows * width, width, false);
+          multiply_panels({rows}, {step.slopes + 2 * s.units, step.slopes_stride}, shared.candidate,
+                          {state + 2 * rows * width, width}, false);
           backward_reset(step);
         }
-        multiply_panels(rows, step.slopes, step.slopes_stride, shared.first, step.dh, width, true);
+        multiply_panels({rows}, {step.slopes, step.slopes_stride}, shared.first, {step.dh, width},
+                        true);
       }
-      if (chunk == s.steps) {
-        products(slopes, 0, rows * s.steps, to, packed);
-        continue;
-      }
-      for (std::int64_t r = 0; r < rows; ++r) {
-        products(slopes + r * step.slopes_stride, r * s.steps + first, end - begin, to, packed);
-      }
+      products(shared, slopes, chunk, first, end - begin, to);
     }
   }
 };
@@ -356,12 +350,12 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   Floats scratch;
   scratch.take(std::max(block_rows(s) * chunk_steps(s) * s.slopes(), s.columns() * s.units));
   scratch.take(3 * block_rows(s) * padded(s.units));
-  scratch.take_bytes(gradient_product_bytes(s));
   kernel.scratch_bytes = scratch.bytes();
-  kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
+  kernel.stages.push_back(parallel(2, [=](const Args& args, const Task& task) {
     Floats work(args.work());
-    pack_backward(s, args.in(In::w_hh), BackwardShared(s, tasks, work),
-                  reinterpret_cast<float*>(task.scratch));
+    const BackwardShared shared(s, tasks, work);
+    if (task.index == 0) return pack_panels(args.in(In::w_ih), s.features, 1, shared.input);
+    pack_state(s, args.in(In::w_hh), shared, reinterpret_cast<float*>(task.scratch));
   }));
   kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
     Floats work(args.work());
@@ -375,7 +369,6 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
       const BackwardBlock run{.s = s,
                               .rows = block.size(),
                               .x = args.in(In::x) + row * s.features,
-                              .w_ih = args.in(In::w_ih),
                               .saved = args.in(saved_input) + row * s.saved(),
                               .dy = attrs.y_gradient ? args.in(y_input) + row * s.units : nullptr,
                               .dlast = attrs.last_gradient

@@ -10,8 +10,8 @@ namespace linnet::cpu {
 /// Rows of buffers that whole vectors are read from and written to: a multiple of the widest.
 constexpr std::int64_t padded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
-/// A matrix (terms, columns) for multiply_panels(): its columns in panels of three vectors, each
-/// panel's terms one after the other; zeros up to padded(columns).
+/// A matrix (terms, columns) for multiply_panels(): its columns in panels of two or three vectors,
+/// each panel's terms one after the other; zeros up to padded(columns).
 struct Panels {
   std::int64_t terms = 0;
   std::int64_t columns = 0;
@@ -22,10 +22,29 @@ struct Panels {
 /// Takes element (k, c) from w[k * along + c * across].
 void pack_panels(const float* w, std::int64_t along, std::int64_t across, const Panels& panels);
 
-/// Computes out = a panels, or out += a panels: a (rows, terms) with rows of `a_stride`, out (rows,
-/// padded(columns)) with rows of `out_stride`. For a few rows at once; sums in the terms' order.
-void multiply_panels(std::int64_t rows, const float* a, std::int64_t a_stride, const Panels& panels,
-                     float* out, std::int64_t out_stride, bool add);
+/// Some steps of some samples.
+struct StepRows {
+  std::int64_t samples = 0;
+  std::int64_t steps = 1;
+};
+
+/// Where the row of each of them lies.
+template <class T>
+struct StepPlaces {
+  T* data = nullptr;
+  std::int64_t sample = 0;  ///< elements from one sample to the next
+  std::int64_t step = 0;
+};
+
+/// Computes out = a panels, or out += a panels: rows of a have `terms`, those of out `columns`.
+/// Sums in the terms' order.
+void multiply_panels(StepRows rows, StepPlaces<const float> a, const Panels& panels,
+                     StepPlaces<float> out, bool add);
+
+/// Computes c[i][j] += the sum over all rows of a[i] b[j], sample by sample. Both are read where
+/// they lie; c (a_columns, b_columns) is dense.
+void add_row_sums(StepRows rows, StepPlaces<const float> a, std::int64_t a_columns,
+                  StepPlaces<const float> b, std::int64_t b_columns, float* c);
 
 /// Arguments of a cell's step for some samples. Every pointer stands at the first sample; rows of
 /// padded(units) where no stride is named.
@@ -56,6 +75,7 @@ struct BackwardStep {
   const float* saved = nullptr;
   const float* m_before = nullptr;  ///< lstm, with saved's stride; null in the first step
   std::int64_t saved_stride = 0;
+  std::int64_t next_saved = 0;  ///< floats to what the next call reads, which is fetched
   const float* dy = nullptr;  ///< added to dh; null: none
   std::int64_t dy_stride = 0;
   float* dh = nullptr;         ///< becomes what reaches the state before directly

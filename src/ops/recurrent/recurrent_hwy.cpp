@@ -3,6 +3,7 @@
 #include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/recurrent/recurrent_hwy.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -19,19 +20,43 @@ using Tag = hn::ScalableTag<float>;
 using V = hn::Vec<Tag>;
 
 constexpr int kRows = 4;     // of a tile: with three vectors and one factor they fill 16 registers
-constexpr int kVectors = 3;  // of a panel
+constexpr int kVectors = 3;  // of a panel, at most
 /// Rows of a tile where there are 32 registers.
 constexpr int kMostRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : kRows;
 
 HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(Tag())); }
 HWY_INLINE V set(float x) { return hn::Set(Tag(), x); }
 
-/// Calls f(first column, vectors) for the panels of `columns`.
+/// The first `count` lanes; touches no memory after them.
+HWY_INLINE V load_first(const float* from, std::int64_t count) {
+#if HWY_TARGET > HWY_AVX2 || !HWY_ARCH_X86  // without masks
+  HWY_ALIGN float padded[hn::MaxLanes(Tag())] = {};
+  std::copy_n(from, count, padded);
+  return hn::Load(Tag(), padded);
+#else
+  return hn::MaskedLoad(hn::FirstN(Tag(), static_cast<std::size_t>(count)), Tag(), from);
+#endif
+}
+HWY_INLINE void store_first(V v, float* to, std::int64_t count) {
+#if HWY_TARGET > HWY_AVX2 || !HWY_ARCH_X86
+  HWY_ALIGN float padded[hn::MaxLanes(Tag())];
+  hn::Store(v, Tag(), padded);
+  std::copy_n(padded, count, to);
+#else
+  hn::BlendedStore(v, hn::FirstN(Tag(), static_cast<std::size_t>(count)), Tag(), to);
+#endif
+}
+
+/// Calls f(first column, vectors) for the panels of `columns`. (A single vector has too few sums to
+/// keep the processor busy.)
 template <class F>
 HWY_INLINE void for_panels(std::int64_t columns, F f) {
   const std::int64_t all = (columns + lanes() - 1) / lanes();
-  for (std::int64_t v = 0; v < all; v += kVectors) {
-    f(v * lanes(), std::min<std::int64_t>(kVectors, all - v));
+  for (std::int64_t v = 0; v < all;) {
+    const std::int64_t vectors =
+        all - v == kVectors + 1 ? 2 : std::min<std::int64_t>(kVectors, all - v);
+    f(v * lanes(), vectors);
+    v += vectors;
   }
 }
 
@@ -46,62 +71,116 @@ void Pack(const float* w, std::int64_t along, std::int64_t across, const Panels&
   });
 }
 
-template <int kTileRows, int kTileVectors>
-HWY_INLINE void tile(std::int64_t terms, const float* a, std::int64_t a_stride, const float* panel,
-                     float* out, std::int64_t out_stride, bool add) {
+/// Terms of a tile: `outer` groups of `inner` terms, a row of the right operand each.
+struct Terms {
+  std::int64_t outer;
+  std::int64_t inner;
+  std::int64_t a_outer, a_inner;  ///< floats from one to the next in the left operand
+  std::int64_t b_outer, b_inner;  ///< in the right one
+};
+
+/// Computes c = a b, or c += a b, of a few rows: a's are `a_row` floats apart, c's `c_row`. The
+/// last vector of c has `last` columns; that of b, too, if kCut.
+template <int kTileRows, int kTileVectors, bool kCut>
+HWY_INLINE void tile(const Terms terms, const float* a, std::int64_t a_row, const float* b,
+                     float* c, std::int64_t c_row, std::int64_t last, bool add) {
   const Tag d;
   V sums[kTileRows][kTileVectors];
   for (int r = 0; r < kTileRows; ++r) {
     for (int v = 0; v < kTileVectors; ++v) {
-      sums[r][v] = add ? hn::LoadU(d, out + r * out_stride + v * lanes()) : hn::Zero(d);
+      const float* at = c + r * c_row + v * lanes();
+      sums[r][v] = !add                   ? hn::Zero(d)
+                   : v + 1 < kTileVectors ? hn::LoadU(d, at)
+                                          : load_first(at, last);
     }
   }
-  for (std::int64_t k = 0; k < terms; ++k) {
-    V values[kTileVectors];
-    for (int v = 0; v < kTileVectors; ++v) {
-      values[v] = hn::LoadU(d, panel + (k * kTileVectors + v) * lanes());
-    }
-    for (int r = 0; r < kTileRows; ++r) {
-      const V factor = set(a[r * a_stride + k]);
+  for (std::int64_t o = 0; o < terms.outer; ++o) {
+    const float* factors = a + o * terms.a_outer;
+    const float* row = b + o * terms.b_outer;
+    for (std::int64_t i = 0; i < terms.inner; ++i) {
+      V values[kTileVectors];
       for (int v = 0; v < kTileVectors; ++v) {
-        sums[r][v] = hn::MulAdd(factor, values[v], sums[r][v]);
+        values[v] = kCut && v + 1 == kTileVectors ? load_first(row + v * lanes(), last)
+                                                  : hn::LoadU(d, row + v * lanes());
       }
+      for (int r = 0; r < kTileRows; ++r) {
+        const V factor = set(factors[r * a_row]);
+        for (int v = 0; v < kTileVectors; ++v) {
+          sums[r][v] = hn::MulAdd(factor, values[v], sums[r][v]);
+        }
+      }
+      factors += terms.a_inner;
+      row += terms.b_inner;
     }
   }
   for (int r = 0; r < kTileRows; ++r) {
     for (int v = 0; v < kTileVectors; ++v) {
-      hn::StoreU(sums[r][v], d, out + r * out_stride + v * lanes());
+      float* at = c + r * c_row + v * lanes();
+      if (v + 1 < kTileVectors) {
+        hn::StoreU(sums[r][v], d, at);
+      } else {
+        store_first(sums[r][v], at, last);
+      }
     }
   }
 }
 
-template <int kTileVectors>
-HWY_INLINE void panel_rows(std::int64_t rows, std::int64_t terms, const float* a,
-                           std::int64_t a_stride, const float* panel, float* out,
-                           std::int64_t out_stride, bool add) {
+/// The same of any number of rows.
+template <int kTileVectors, bool kCut>
+void rows(std::int64_t rows, const Terms& terms, const float* a, std::int64_t a_row, const float* b,
+          float* c, std::int64_t c_row, std::int64_t last, bool add) {
   std::int64_t r = 0;
   for (; r + kMostRows <= rows; r += kMostRows) {
-    tile<kMostRows, kTileVectors>(terms, a + r * a_stride, a_stride, panel, out + r * out_stride,
-                                  out_stride, add);
+    tile<kMostRows, kTileVectors, kCut>(terms, a + r * a_row, a_row, b, c + r * c_row, c_row, last,
+                                        add);
   }
   for (; r + kRows <= rows; r += kRows) {
-    tile<kRows, kTileVectors>(terms, a + r * a_stride, a_stride, panel, out + r * out_stride,
-                              out_stride, add);
+    tile<kRows, kTileVectors, kCut>(terms, a + r * a_row, a_row, b, c + r * c_row, c_row, last,
+                                    add);
   }
-  const float* rest = a + r * a_stride;
-  float* to = out + r * out_stride;
-  if (rows - r == 3) tile<3, kTileVectors>(terms, rest, a_stride, panel, to, out_stride, add);
-  if (rows - r == 2) tile<2, kTileVectors>(terms, rest, a_stride, panel, to, out_stride, add);
-  if (rows - r == 1) tile<1, kTileVectors>(terms, rest, a_stride, panel, to, out_stride, add);
+  a += r * a_row;
+  c += r * c_row;
+  if (rows - r == 3) tile<3, kTileVectors, kCut>(terms, a, a_row, b, c, c_row, last, add);
+  if (rows - r == 2) tile<2, kTileVectors, kCut>(terms, a, a_row, b, c, c_row, last, add);
+  if (rows - r == 1) tile<1, kTileVectors, kCut>(terms, a, a_row, b, c, c_row, last, add);
 }
 
-void Multiply(std::int64_t rows, const float* a, std::int64_t a_stride, const Panels& panels,
-              float* out, std::int64_t out_stride, bool add) {
+/// Columns from `first` on in `vectors` vectors: of the last one, those that there are.
+HWY_INLINE std::int64_t columns_of_last(std::int64_t columns, std::int64_t first,
+                                        std::int64_t vectors) {
+  return std::min(lanes(), columns - first - (vectors - 1) * lanes());
+}
+
+void Multiply(StepRows of, StepPlaces<const float> a, const Panels& panels, StepPlaces<float> out,
+              bool add) {
+  if (of.steps == 1) {  // one row of each sample: the samples are the rows
+    of = {1, of.samples};
+    a = {a.data, 0, a.sample};
+    out = {out.data, 0, out.sample};
+  }
   const float* panel = panels.data;
   for_panels(panels.columns, [&](std::int64_t first, std::int64_t vectors) {
-    const auto run = vectors == 3 ? panel_rows<3> : vectors == 2 ? panel_rows<2> : panel_rows<1>;
-    run(rows, panels.terms, a, a_stride, panel, out + first, out_stride, add);
+    const auto run = vectors == 3 ? rows<3, false> : vectors == 2 ? rows<2, false> : rows<1, false>;
+    const Terms terms{1, panels.terms, 0, 1, 0, vectors * lanes()};
+    const std::int64_t last = columns_of_last(panels.columns, first, vectors);
+    for (std::int64_t i = 0; i < of.samples; ++i) {
+      run(of.steps, terms, a.data + i * a.sample, a.step, panel, out.data + i * out.sample + first,
+          out.step, last, add);
+    }
     panel += panels.terms * vectors * lanes();
+  });
+}
+
+void AddRowSums(StepRows of, StepPlaces<const float> a, std::int64_t a_columns,
+                StepPlaces<const float> b, std::int64_t b_columns, float* c) {
+  const Terms terms{of.samples, of.steps, a.sample, a.step, b.sample, b.step};
+  for_panels(b_columns, [&](std::int64_t first, std::int64_t vectors) {
+    const std::int64_t last = columns_of_last(b_columns, first, vectors);
+    const bool cut = last < lanes();
+    const auto run = vectors == 3   ? (cut ? rows<3, true> : rows<3, false>)
+                     : vectors == 2 ? (cut ? rows<2, true> : rows<2, false>)
+                                    : rows<1, true>;
+    run(a_columns, terms, a.data, 1, b.data + first, c + first, b_columns, last, true);
   });
 }
 
@@ -112,18 +191,9 @@ struct Whole {
 };
 /// The last vector of a row, cut off.
 struct Rest {
-  hn::Mask<Tag> mask;
-  std::size_t count;
-  HWY_INLINE V load(const float* from) const {
-#if HWY_TARGET <= HWY_AVX2
-    return hn::MaskedLoad(mask, Tag(), from);
-#else  // It would read a whole vector, and from an aligned address only.
-    HWY_ALIGN float padded[hn::MaxLanes(Tag())] = {};
-    std::copy_n(from, count, padded);
-    return hn::Load(Tag(), padded);
-#endif
-  }
-  HWY_INLINE void store(V v, float* to) const { hn::BlendedStore(v, mask, Tag(), to); }
+  std::int64_t count;
+  HWY_INLINE V load(const float* from) const { return load_first(from, count); }
+  HWY_INLINE void store(V v, float* to) const { store_first(v, to, count); }
 };
 
 /// e^x - 1, at most 3 units in the last place off, x clipped to [-87, 87]; NaN stays NaN. (Cody and
@@ -162,8 +232,7 @@ HWY_INLINE V tanh_slope(V x) { return hn::NegMulAdd(x, x, set(1.0F)); }
 /// Calls f(access, row, unit) for all vectors of all rows.
 template <class F>
 HWY_INLINE void for_units(std::int64_t rows, std::int64_t units, F f) {
-  const auto left = static_cast<std::size_t>(units % lanes());
-  const Rest rest{hn::FirstN(Tag(), left), left};
+  const Rest rest{units % lanes()};
   for (std::int64_t row = 0; row < rows; ++row) {
     std::int64_t j = 0;
     for (; j + lanes() <= units; j += lanes()) f(Whole{}, row, j);
@@ -265,6 +334,9 @@ HWY_INLINE void backward(const BackwardStep& s) {
   for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
     const float* saved = s.saved + row * s.saved_stride + j;
     float* slopes = s.slopes + row * s.slopes_stride + j;
+    for (std::int64_t part = 0; part < cell_saved(kCell); ++part) {
+      hwy::Prefetch(saved + s.next_saved + part * u);
+    }
     float* dh = s.dh + row * padded(u) + j;
     const auto put = [&](std::int64_t part, V value) {
       float* sum = s.sums + part * u + j;
@@ -347,6 +419,7 @@ namespace linnet::cpu {
 
 HWY_EXPORT(Pack);
 HWY_EXPORT(Multiply);
+HWY_EXPORT(AddRowSums);
 HWY_EXPORT(Forward);
 HWY_EXPORT(ForwardGates);
 HWY_EXPORT(Backward);
@@ -356,9 +429,14 @@ void pack_panels(const float* w, std::int64_t along, std::int64_t across, const 
   HWY_DYNAMIC_DISPATCH(Pack)(w, along, across, panels);
 }
 
-void multiply_panels(std::int64_t rows, const float* a, std::int64_t a_stride, const Panels& panels,
-                     float* out, std::int64_t out_stride, bool add) {
-  HWY_DYNAMIC_DISPATCH(Multiply)(rows, a, a_stride, panels, out, out_stride, add);
+void multiply_panels(StepRows rows, StepPlaces<const float> a, const Panels& panels,
+                     StepPlaces<float> out, bool add) {
+  HWY_DYNAMIC_DISPATCH(Multiply)(rows, a, panels, out, add);
+}
+
+void add_row_sums(StepRows rows, StepPlaces<const float> a, std::int64_t a_columns,
+                  StepPlaces<const float> b, std::int64_t b_columns, float* c) {
+  HWY_DYNAMIC_DISPATCH(AddRowSums)(rows, a, a_columns, b, b_columns, c);
 }
 
 void forward_step(const ForwardStep& step) { HWY_DYNAMIC_DISPATCH(Forward)(step); }
