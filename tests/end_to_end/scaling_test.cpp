@@ -80,8 +80,8 @@ TEST(Scaling, AChainIsOneStageOfItsParts) {
   const Dataset digits = datasets::digits(64, 0, 4).train;
   const TrainingOptions options{.batch = 64};
   const ThreadScaling scaling = scaling_of_training(model, digits, 64, 1, {4}, options);
-  const auto chain = std::ranges::find(scaling.operators, "chain of 8 from gather_batch",
-                                       &OperatorScaling::name);
+  const auto chain =
+      std::ranges::find(scaling.operators, "chain of 8 from gather_batch", &OperatorScaling::name);
   ASSERT_NE(chain, scaling.operators.end());
   EXPECT_EQ(chain->stages, 1);
   EXPECT_EQ(chain->fewest, 8) << "the parts of the batch";

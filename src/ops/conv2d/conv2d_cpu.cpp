@@ -18,7 +18,7 @@ bool thin(const ConvShape& s) { return s.attrs.groups > 1 || s.c < 16; }
 bool short_patches(const ConvShape& s) { return s.attrs.groups > 1 || s.taps() < 27; }
 
 /// Packing the weights would cost more than oneDNN's slower sums.
-bool few_pixels(const ConvShape& s) { return s.n * s.out_pixels() < 512; }
+bool few_pixels(const ConvShape& s) { return s.n * s.out_pixels() < 128; }
 
 /// Packing weights takes a part of the time that is worth memory: each meets few pixels.
 bool packing_counts(const ConvShape& s) { return s.n * s.out_pixels() <= 8192; }

@@ -18,18 +18,26 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const Correlation all = forward_correlation(s);
   if (all.taps() == 0) return std::nullopt;
   const PatchProduct product(all, s.co);
-  const int packers = tasks_for(all.taps(), 1.5 * static_cast<double>(s.co));
+  // Columns lie one after the other: packers take groups of them, and few long parts of each.
+  const int packers =
+      tasks_for(all.taps() * product.groups(), 1.5 * static_cast<double>(s.co / product.groups()));
+  const int groups = static_cast<int>(std::min<std::int64_t>(packers, product.groups()));
+  const int parts = std::max(packers / groups, 1);
   Kernel kernel;
   kernel.packed_bytes = sizeof(float) * product.panels();
   kernel.packed_operands = {Conv2dOp::In::w};
   kernel.scratch_bytes = product.scratch_bytes();
-  kernel.packing.push_back(parallel(packers, all.taps(), [=](const Args& args, Range terms) {
+  kernel.packing.push_back(parallel(groups * parts, [=](const Args& args, const Task& task) {
+    const Range mine = split(product.groups(), groups, task.index / parts);
+    const Range terms = split(all.taps(), parts, task.index % parts);
     const std::int64_t segment = all.segment();
     for (std::int64_t t = terms.begin; t < terms.end;) {  // segment by segment
       const std::int64_t k = t / segment;
       const std::int64_t end = std::min((k + 1) * segment, terms.end);
       const float* w = args.in(In::w) + (all.rows.tap(k) * s.kw + all.columns.tap(0)) * s.c;
-      product.pack({w + t % segment, 1, s.taps()}, t, end, args.pack());
+      for (std::int64_t g = mine.begin; g < mine.end; ++g) {
+        product.pack({w + t % segment, 1, s.taps()}, t, end, g, args.pack());
+      }
       t = end;
     }
   }));

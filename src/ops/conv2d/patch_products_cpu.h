@@ -14,8 +14,8 @@
 
 namespace linnet::cpu {
 
-/// A product of patches and weights. Tasks take equal parts of the lines; where these are few, groups
-/// of columns as well, so that each reads a part of the weights of its own.
+/// A product of patches and weights. Tasks take equal parts of the lines; where these are few,
+/// groups of columns as well, so that each reads a part of the weights of its own.
 class PatchProduct {
  public:
   PatchProduct() = default;
@@ -35,13 +35,17 @@ class PatchProduct {
     return crops_ ? CroppedProduct::scratch_bytes() : blocks_.scratch_bytes();
   }
   int tasks() const { return line_tasks_ * static_cast<int>(groups()); }
+  /// Groups of columns, whose panels stand apart.
+  std::int64_t groups() const { return (columns_ + width_ - 1) / width_; }
   /// Packs terms [begin, end) of all columns from b, whose row 0 becomes `begin`.
   void pack(const StridedMatrix& b, std::int64_t begin, std::int64_t end, float* panels) const {
-    for (std::int64_t g = 0; g < groups(); ++g) {
-      const StridedMatrix part{b.data + g * width_ * b.column_stride, b.term_stride,
-                               b.column_stride};
-      pack_panels(part, begin, end, all.taps(), group_columns(g), group(panels, g));
-    }
+    for (std::int64_t g = 0; g < groups(); ++g) pack(b, begin, end, g, panels);
+  }
+  /// Packs the columns of group g.
+  void pack(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t g,
+            float* panels) const {
+    const StridedMatrix part{b.data + g * width_ * b.column_stride, b.term_stride, b.column_stride};
+    pack_panels(part, begin, end, all.taps(), group_columns(g), group(panels, g));
   }
   /// Task `index` of tasks(): its lines and columns of the images at `to`. `start` may be null; an
   /// activation and a residual are for correlations that fill images line by line.
@@ -49,8 +53,8 @@ class PatchProduct {
            std::byte* scratch, Activation activation = Activation::none,
            const float* residual = nullptr) const {
     const std::int64_t g = index % groups();
-    const Range lines = split(crops_ ? all.n : all.lines(), line_tasks_,
-                              index / static_cast<int>(groups()));
+    const Range lines =
+        split(crops_ ? all.n : all.lines(), line_tasks_, index / static_cast<int>(groups()));
     if (crops_) {
       cropped_.run(images, group(panels, g), start == nullptr ? nullptr : start + g * width_,
                    to + g * width_, group_columns(g), lines, scratch);
@@ -90,21 +94,24 @@ class PatchProduct {
     const std::int64_t rows = crops_ ? all.n : all.lines() * all.columns.out;
     const std::int64_t usual = crops_ ? CroppedProduct::kImages : kProductRows;
     const std::int64_t fewest = crops_ ? 16 : 48;
-    const auto most = static_cast<std::uint64_t>(crops_ ? std::min<std::int64_t>(worth, all.n) : worth);
+    const auto most =
+        static_cast<std::uint64_t>(crops_ ? std::min<std::int64_t>(worth, all.n) : worth);
     const auto blocks = static_cast<std::uint64_t>((4 * rows + 3 * usual - 1) / (3 * usual));
-    std::int64_t lines = static_cast<std::int64_t>(std::bit_floor(std::clamp<std::uint64_t>(blocks, 1, most)));
+    std::int64_t lines =
+        static_cast<std::int64_t>(std::bit_floor(std::clamp<std::uint64_t>(blocks, 1, most)));
     std::int64_t groups = 1;
     const std::int64_t enough = std::clamp(worth, 8, 64);
     const auto add_groups = [&](std::int64_t width) {
       while (2 * lines * groups <= enough && 2 * groups * width <= columns_) groups *= 2;
     };
     add_groups(64);
-    while (2 * lines * groups <= std::min<std::int64_t>(enough, worth) && rows >= 2 * lines * fewest) lines *= 2;
+    while (2 * lines * groups <= std::min<std::int64_t>(enough, worth) &&
+           rows >= 2 * lines * fewest)
+      lines *= 2;
     if (worth >= enough) add_groups(kPanel);
     line_tasks_ = static_cast<int>(lines);
     if (groups > 1) width_ = ((columns_ + groups - 1) / groups + kPanel - 1) / kPanel * kPanel;
   }
-  std::int64_t groups() const { return (columns_ + width_ - 1) / width_; }
   std::int64_t group_columns(std::int64_t g) const {
     return std::min(width_, columns_ - g * width_);
   }

@@ -3,7 +3,7 @@
 // ResNet on CIFAR under 3x3: every output pixel sees (almost) every pixel. One product of whole
 // images with the weights spread out, a row of (pixels, C) for each output pixel and channel, then
 // computes 4 products where a sum over taps computes 9.
-#include "backend/cpu/gemm.h"
+#include "backend/cpu/packed_products.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
@@ -59,18 +59,19 @@ bool takes(const ConvShape& s) {
          s.in_pixels() < spread.taps_met();
 }
 
-/// Packs w spread out, and b, where there is one, after.
-Stage spread_stage(const Spread& spread, bool bias) {
+/// Spreads w out in the workspace, and b, where there is one, at byte `biases_at` of what is
+/// packed.
+Stage spread_stage(const Spread& spread, bool bias, std::size_t biases_at) {
   using In = Conv2dOp::In;
   const int tasks = tasks_for(spread.outputs, 0.2 * static_cast<double>(spread.inputs));
   return parallel(tasks, spread.outputs, [=](const Args& args, Range rows) {
     const ConvShape& s = spread.s;
-    float* biases = args.pack(spread.bytes());
+    float* biases = args.pack(biases_at);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const std::int64_t p = row / s.co;
       const std::int64_t o = row % s.co;
       if (bias) biases[row] = args.in(In::b)[o];
-      float* to = args.pack() + row * spread.inputs;
+      float* to = args.work() + row * spread.inputs;
       for (std::int64_t q = 0; q < s.in_pixels(); ++q, to += s.c) {
         const std::int64_t tap = spread.tap(p, q);
         if (tap < 0) {
@@ -83,49 +84,43 @@ Stage spread_stage(const Spread& spread, bool bias) {
   });
 }
 
+/// A product of the first operand's images with the spread weights, whose terms and columns lie
+/// these strides apart.
+Kernel product_kernel(const Spread& spread, const GemmShape& shape, std::int64_t term_stride,
+                      std::int64_t column_stride, const ConvTail& tail) {
+  const PackedProduct product(shape);
+  const std::size_t biases_at = align_up(product.panel_bytes());
+  Kernel kernel;
+  kernel.workspace_bytes = spread.bytes();
+  kernel.scratch_bytes = product.scratch_bytes();
+  kernel.packed_bytes =
+      biases_at + sizeof(float) * static_cast<std::size_t>(tail.bias ? spread.outputs : 0);
+  kernel.packed_operands = {Conv2dOp::In::w};
+  if (tail.bias) kernel.packed_operands.push_back(Conv2dOp::In::b);
+  kernel.packing.push_back(spread_stage(spread, tail.bias, biases_at));
+  kernel.packing.push_back(parallel(product.groups(), [=](const Args& args, const Task& task) {
+    product.pack({args.work(), term_stride, column_stride}, task.index, args.pack());
+  }));
+  kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
+    product.run(task.index, args.in(kFirst), args.pack(),
+                tail.bias ? args.pack(biases_at) : nullptr, args.out(kFirst), task.scratch,
+                [&](float* y, std::int64_t rows, std::int64_t columns) {
+                  add_bias_and_activate(y, rows, columns, nullptr, tail.activation, shape.n);
+                });
+  }));
+  return kernel;
+}
+
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   if (!takes(s)) return std::nullopt;
   const Spread spread(s);
-  const ProductTasks tasks({s.n, spread.outputs, spread.inputs});
-  Kernel kernel;
-  kernel.packed_bytes =
-      spread.bytes() + sizeof(float) * static_cast<std::size_t>(tail.bias ? spread.outputs : 0);
-  kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.packing.push_back(spread_stage(spread, tail.bias));
-  kernel.packed_operands = {Conv2dOp::In::w};
-  if (tail.bias) kernel.packed_operands.push_back(Conv2dOp::In::b);
-  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
-    const auto [rows, columns] = tasks.block(task.index);
-    float* y = args.out(Conv2dOp::Out::y) + rows.begin * spread.outputs + columns.begin;
-    gemm({rows.size(), columns.size(), spread.inputs},
-         {args.in(Conv2dOp::In::x) + rows.begin * spread.inputs, spread.inputs},
-         {args.pack() + columns.begin * spread.inputs, spread.inputs, true}, y, spread.outputs,
-         task.scratch);
-    add_bias_and_activate(y, rows.size(), columns.size(),
-                          tail.bias ? args.pack(spread.bytes()) + columns.begin : nullptr,
-                          tail.activation, spread.outputs);
-  }));
-  return kernel;
+  return product_kernel(spread, {s.n, spread.outputs, spread.inputs}, 1, spread.inputs, tail);
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
   const Spread spread(s);
-  const ProductTasks tasks({s.n, spread.inputs, spread.outputs});
-  Kernel kernel;
-  kernel.packed_bytes = spread.bytes();
-  kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.packing.push_back(spread_stage(spread, false));
-  kernel.packed_operands = {Conv2dOp::In::w};
-  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
-    const auto [rows, columns] = tasks.block(task.index);
-    gemm({rows.size(), columns.size(), spread.outputs},
-         {args.in(Conv2dGradInputOp::In::dz) + rows.begin * spread.outputs, spread.outputs},
-         {args.pack() + columns.begin, spread.inputs},
-         args.out(Conv2dGradInputOp::Out::dx) + rows.begin * spread.inputs + columns.begin,
-         spread.inputs, task.scratch);
-  }));
-  return kernel;
+  return product_kernel(spread, {s.n, spread.inputs, spread.outputs}, spread.inputs, 1, {});
 }
 
 /// Returns the gradient of the spread weights, then of every tap the sum of its places.

@@ -5,6 +5,7 @@
 #include "ops/conv2d/winograd_cpu.h"
 
 #include <array>
+#include <bit>
 
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/panel_product.h"
@@ -143,14 +144,8 @@ class Products {
       offsets_.push_back(panel_floats_);
       panel_floats_ += static_cast<std::size_t>(points()) * point_floats(g);
     }
-    constexpr int kEnough = 32;  // tasks, for which tiles are worth transforming again
-    constexpr int kGroupsAtLeast = 2;
     const double tile = 2.0 * static_cast<double>(points() * terms * columns);
-    tile_tasks_ =
-        static_cast<int>(std::clamp<std::int64_t>(tiling.count() / task_tiles_, 1,
-                                                  tasks_for(tiling.count(), conv_cost(tile))));
-    column_tasks_ = std::clamp((kEnough + tile_tasks_ - 1) / tile_tasks_, 1,
-                               std::max(groups_ / kGroupsAtLeast, 1));
+    cut(tasks_for(tiling.count(), conv_cost(tile)));
   }
 
   const Tiling& tiling() const { return tiling_; }
@@ -213,6 +208,22 @@ class Products {
   }
 
  private:
+  /// Cuts tiles and columns for about `worth` tasks, by powers of two.
+  void cut(int worth) {
+    constexpr int kGroupsAtLeast = 2;    // for which tiles are worth transforming again
+    constexpr std::int64_t kMany = 256;  // tiles, of which a task may have few
+    const std::int64_t fewest = task_tiles_ / 3;
+    const auto parts = static_cast<std::uint64_t>(4 * tiling_.count() / (3 * task_tiles_));
+    tile_tasks_ = static_cast<int>(
+        std::bit_floor(std::clamp<std::uint64_t>(parts, 1, static_cast<std::uint64_t>(worth))));
+    const int enough = std::min(worth, 64);
+    while (2 * tasks() <= std::max(enough, 32) && 2 * column_tasks_ * kGroupsAtLeast <= groups_) {
+      column_tasks_ *= 2;
+    }
+    while (2 * tasks() <= enough && tiling_.count() >= std::max(2 * tile_tasks_ * fewest, kMany)) {
+      tile_tasks_ *= 2;
+    }
+  }
   /// Columns that are multiplied at once, at most.
   static constexpr std::int64_t kGroup = 32;
   /// Tiles that a product takes together.
