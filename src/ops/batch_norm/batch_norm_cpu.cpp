@@ -39,13 +39,13 @@ Rows rows_of(const Shape& like, const Shape& x) {
   return {channels > 0 ? like.elements() / channels : 0, channels, x[-1]};
 }
 
-/// Returns a stage of f(args, rows), the last rows first: what was read or written last is still in
-/// a cache, and whoever reads the result begins with its first rows.
+/// Returns a stage of f(args, task, rows), the last rows first: what was read or written last is
+/// still in a cache, and whoever reads the result begins with its first rows.
 template <class F>
 Stage by_rows_reversed(const Rows& s, double cost_each, F f) {
   const int tasks = s.tasks(cost_each);
   return parallel(tasks, [=](const Args& args, const Task& task) {
-    f(args, split(s.rows, tasks, tasks - 1 - task.index));
+    f(args, task, split(s.rows, tasks, tasks - 1 - task.index));
   });
 }
 
@@ -70,21 +70,26 @@ void moments_of_range(const Args& args, const Rows& s, Range range, const Moment
   }
 }
 
-/// `mean_input`: the operand that holds the mean; 0 where the node itself computes it.
-template <class T, class Attrs>
-Stage normalize_stage(const Rows& s, const Attrs& attrs, std::size_t mean_input,
-                      std::int64_t scale_at) {
+/// `mean_input`: the operand that holds the mean; 0 where the node itself computes it. `scale_of`
+/// gives a task the scales of the channels.
+template <class T, class Attrs, class ScaleOf>
+Stage normalize_stage(const Rows& s, const Attrs& attrs, std::size_t mean_input, ScaleOf scale_of) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
-  return by_rows_reversed(s, 0.5, [=](const Args& args, Range range) {
+  return by_rows_reversed(s, 0.5, [=](const Args& args, const Task& task, Range range) {
     const std::int64_t begin = range.begin * s.channels;
     const float* mean = mean_input > 0 ? args.in(mean_input) : args.out(Out::mean);
-    normalize_rows({mean, args.work() + scale_at, args.in(In::beta),
+    normalize_rows({mean, scale_of(args, task), args.in(In::beta),
                     attrs.activation == Activation::relu},
                    s.of(args.in<T>(In::x), range.begin, range.size()),
                    attrs.residual ? args.in<T>(In::residual) + begin : nullptr, s.channels,
                    args.out<T>(Out::y) + begin);
   });
+}
+
+/// Returns scales that a stage before has written to the workspace.
+auto stored_scale(std::int64_t scale_at) {
+  return [=](const Args& args, const Task&) -> const float* { return args.work() + scale_at; };
 }
 
 /// Room for what is summed over the parts of a batch, in floats: two sums a channel and the rows,
@@ -199,17 +204,18 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       use(args, channels, static_cast<float>(std::max<std::int64_t>(s.rows, 1)));
     }));
   }
-  kernel.stages.push_back(normalize_stage<T>(s, attrs, 0, scale_at));
+  kernel.stages.push_back(normalize_stage<T>(s, attrs, 0, stored_scale(scale_at)));
   return kernel;
 }
 
-/// work[scale_at ...] = inv_std * gamma, as the forward pass has it.
-Stage scale_stage(const Rows& s, std::size_t gamma, std::size_t inv_std, std::int64_t scale_at) {
-  return parallel(1, [=](const Args& args) {
-    for (std::int64_t c = 0; c < s.channels; ++c) {
-      args.work()[scale_at + c] = args.in(inv_std)[c] * args.in(gamma)[c];
-    }
-  });
+/// Returns inv_std * gamma, as the forward pass has it, which each task computes in its scratch
+/// memory: waiting for a stage that does would take longer.
+auto own_scale(std::int64_t channels, std::size_t gamma, std::size_t inv_std) {
+  return [=](const Args& args, const Task& task) -> const float* {
+    auto* scale = reinterpret_cast<float*>(task.scratch);
+    for (std::int64_t c = 0; c < channels; ++c) scale[c] = args.in(inv_std)[c] * args.in(gamma)[c];
+    return scale;
+  };
 }
 
 template <class T>
@@ -226,7 +232,7 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
       args.work()[c] = 1.0F / std::sqrt(variance[c] + epsilon) * args.in(In::gamma)[c];
     }
   }));
-  kernel.stages.push_back(normalize_stage<T>(s, attrs, 3, 0));
+  kernel.stages.push_back(normalize_stage<T>(s, attrs, 3, stored_scale(0)));
   return kernel;
 }
 
@@ -236,9 +242,9 @@ std::optional<Kernel> prepare_again(const NodeView& node) {
   using In = BatchNormAgainOp::In;
   const Rows s = rows_of(node.out(kFirst), node.in(In::x));
   Kernel kernel;
-  kernel.workspace_bytes = s.bytes_of_channels(1);
-  kernel.stages.push_back(scale_stage(s, In::gamma, In::inv_std, 0));
-  kernel.stages.push_back(normalize_stage<T>(s, node.attrs<BatchNormAgainOp>(), In::mean, 0));
+  kernel.scratch_bytes = s.bytes_of_channels(1);
+  kernel.stages.push_back(normalize_stage<T>(s, node.attrs<BatchNormAgainOp>(), In::mean,
+                                             own_scale(s.channels, In::gamma, In::inv_std)));
   return kernel;
 }
 
@@ -295,17 +301,15 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const float part = s.rows > 0 ? 1.0F / static_cast<float>(s.rows) : 0.0F;
   const int tasks = s.summing_tasks(0.6);
   const std::int64_t of_tasks = tasks * s.channels;
-  const auto forward = [=](const Args& args) {
-    return Normalization{.scale = args.work() + 2 * of_tasks,
-                         .shift = attrs.from_input ? args.in(In::beta) : nullptr};
+  const auto forward = [=](const Args& args, const float* scale) {
+    return Normalization{.scale = scale, .shift = attrs.from_input ? args.in(In::beta) : nullptr};
   };
   Kernel kernel;
   kernel.workspace_bytes =
       s.bytes_of_channels(2 * tasks + 3) +
       sizeof(float) * static_cast<std::size_t>(sync_floats(attrs.sync, s.channels));
-  if (attrs.from_input) {
-    kernel.stages.push_back(scale_stage(s, In::gamma, In::inv_std, 2 * of_tasks));
-  }
+  kernel.scratch_bytes = s.bytes_of_channels(1);
+  const auto scale_of = own_scale(s.channels, In::gamma, In::inv_std);
   kernel.stages.push_back(
       parallel(tasks, s.rows, [=](const Args& args, const Task& task, Range range) {
         float* products = args.work() + task.index * s.channels;
@@ -313,7 +317,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
         std::fill_n(products, s.channels, 0.0F);
         std::fill_n(sums, s.channels, 0.0F);
         T* dz = residual ? args.out<T>(Out::dresidual) + range.begin * s.channels : nullptr;
-        const Normalization line = forward(args);
+        const Normalization line = forward(args, attrs.from_input ? scale_of(args, task) : nullptr);
         add_gradient_sums(gradient_rows<T>(args, s, attrs, range, line), s.channels,
                           args.in(In::mean), products, sums, dz);
       }));
@@ -335,14 +339,14 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
     }
   }));
   if (attrs.sync != nullptr) add_sync_stages(kernel, s, attrs.sync, 2 * of_tasks);
-  kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, Range range) {
-    const Normalization line = forward(args);
+  kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, const Task&, Range range) {
+    const float* scale = args.work() + 2 * of_tasks;
+    const Normalization line = forward(args, scale);
     GradientRows<T> of = gradient_rows<T>(args, s, attrs, range, line);
     if (residual) {  // which has been masked
       of.dy = args.out<T>(Out::dresidual) + range.begin * s.channels;
       of.y = nullptr;
     }
-    const float* scale = args.work() + 2 * of_tasks;
     write_gradient(of, s.channels,
                    {args.in(In::mean), scale, scale + s.channels, scale + 2 * s.channels},
                    args.out<T>(Out::dx) + range.begin * s.channels);
