@@ -28,7 +28,7 @@ TestedDevice tested_cpu();
 /// arithmetic, that falls back on rounded operands.
 std::vector<TestedDevice> tested_cpus_in_bf16();
 
-/// Returns the devices at bf16 that store activations so.
-std::vector<TestedDevice> tested_in_bf16();
+/// Returns the devices at bf16 or fp16 that store activations in this type.
+std::vector<TestedDevice> tested_in(DType half);
 
 }  // namespace linnet::testing

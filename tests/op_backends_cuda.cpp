@@ -45,7 +45,11 @@ const std::vector<TestedDevice>& tested_devices() {
   return devices;
 }
 
-std::vector<TestedDevice> tested_in_bf16() {
+std::vector<TestedDevice> tested_in(DType half) {
+  if (half == DType::f16) {
+    static const std::unique_ptr<cuda::CudaBackend> in_f16 = open(false, Precision::fp16);
+    return {{"CUDA in fp16, own kernels", {in_f16.get()}}};
+  }
   static const std::unique_ptr<cuda::CudaBackend> own = open(false, Precision::bf16);
   return {tested_cpus_in_bf16().back(), {"CUDA in bf16, own kernels", {own.get()}}};
 }

@@ -29,7 +29,8 @@ const std::vector<TestedDevice>& tested_devices() {
   return devices;
 }
 
-std::vector<TestedDevice> tested_in_bf16() {
+std::vector<TestedDevice> tested_in(DType half) {
+  if (half == DType::f16) return {simulated<Precision::fp16>()};
   return {tested_cpus_in_bf16().back(), simulated<Precision::bf16>()};
 }
 

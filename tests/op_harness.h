@@ -30,8 +30,8 @@ struct Fill {
 ///  - if `gradient`: that the gradient graph's reference agrees with central differences of the
 ///    forward reference, and its kernels with its reference,
 ///  - that the operator survives being written to attributes and read back,
-///  - that kernels which read or write stored bfloat16s agree with the reference on rounded
-///    operands (tested_in_bf16()), in every set of operands that they take,
+///  - that kernels which read or write stored 16-bit numbers agree with the reference on rounded
+///    operands (tested_in()), in every set of operands that they take,
 ///  - of products and convolutions, forward and in the gradient graph: check_bf16() (op_bf16.h).
 struct OpCase {
   std::string name;

@@ -125,10 +125,10 @@ void Graph::erase_nodes(const std::function<bool(std::size_t)>& dead) {
 
 namespace {
 
-/// Operators infer f32 for what is stored as bf16.
+/// Operators infer f32 for what is stored in 16 bits.
 std::vector<ValueType> as_inferred(std::vector<ValueType> types) {
   for (ValueType& type : types) {
-    if (type.dtype == DType::bf16) type.dtype = DType::f32;
+    if (type.dtype == DType::bf16 || type.dtype == DType::f16) type.dtype = DType::f32;
   }
   return types;
 }

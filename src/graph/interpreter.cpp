@@ -33,8 +33,12 @@ void Interpreter::run(const StepInfo& step) {
     }
     node.op->reference({inputs, outputs, step});
     for (Value v : node.outputs) {
-      if (graph_.type(v).dtype != DType::bf16) continue;
-      for (double& x : (*this)[v].data) x = float_of_bf16(bf16_of(odd_float_of(x)));
+      const DType stored = graph_.type(v).dtype;
+      if (stored != DType::bf16 && stored != DType::f16) continue;
+      for (double& x : (*this)[v].data) {
+        const float once = odd_float_of(x);
+        x = stored == DType::bf16 ? float_of_bf16(bf16_of(once)) : float_of_f16(f16_of(once));
+      }
     }
   }
 }

@@ -81,7 +81,7 @@ void Operands::require_bound(const Plan& plan) const {
 
 namespace {
 
-/// Calls f(i, elements) for each output of floats, bf16 ones too, that anybody reads.
+/// Calls f(i, elements) for each output of floats, those in 16 bits too, that anybody reads.
 template <class F>
 void for_outputs_read(const Plan& plan, std::size_t n,
                       const std::function<const float*(std::size_t i)>& fetch, const F& f) {
@@ -89,13 +89,15 @@ void for_outputs_read(const Plan& plan, std::size_t n,
   const std::vector<bool> read = outputs_read(plan.graph, node);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueType& type = plan.graph.type(node.outputs[i]);
-    if ((type.dtype != DType::f32 && type.dtype != DType::bf16) || !read[i]) continue;
+    const bool half = type.dtype == DType::bf16 || type.dtype == DType::f16;
+    if ((type.dtype != DType::f32 && !half) || !read[i]) continue;
     const float* data = fetch(i);
     std::vector<float> widened;
     const auto elements = static_cast<std::size_t>(type.shape.elements());
-    if (type.dtype == DType::bf16) {
+    if (half) {
       const std::span halves(reinterpret_cast<const std::uint16_t*>(data), elements);
-      std::ranges::transform(halves, std::back_inserter(widened), float_of_bf16);
+      std::ranges::transform(halves, std::back_inserter(widened),
+                             type.dtype == DType::bf16 ? float_of_bf16 : float_of_f16);
       data = widened.data();
     }
     f(i, std::span(data, elements));

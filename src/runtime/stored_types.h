@@ -8,13 +8,21 @@
 
 #include "runtime/node_view.h"
 
-// How the operands of a node lie in memory where a pass has stored some as bfloat16s (store_bf16).
+// How the operands of a node lie in memory where a pass has stored some in 16 bits (store_bf16,
+// store_f16).
 namespace linnet {
 
-/// Returns whether any of a node's operands and results is stored in bfloat16.
-inline bool stores_bf16(const NodeView& node) {
-  const auto is_bf16 = [](const ValueType& type) { return type.dtype == DType::bf16; };
-  return std::ranges::any_of(node.inputs, is_bf16) || std::ranges::any_of(node.outputs, is_bf16);
+/// Returns whether values are stored in 16 bits of one of the two kinds.
+constexpr bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
+
+/// Returns whether any of a node's operands and results is stored as this.
+inline bool stores(const NodeView& node, DType dtype) {
+  const auto is = [dtype](const ValueType& type) { return type.dtype == dtype; };
+  return std::ranges::any_of(node.inputs, is) || std::ranges::any_of(node.outputs, is);
+}
+inline bool stores_bf16(const NodeView& node) { return stores(node, DType::bf16); }
+inline bool stores_half(const NodeView& node) {
+  return stores_bf16(node) || stores(node, DType::f16);
 }
 
 /// Returns whether none but these are: weights, statistics and losses are f32.
@@ -24,7 +32,7 @@ inline bool stores_only(const NodeView& node, std::initializer_list<std::size_t>
                        std::initializer_list<std::size_t> stored) {
     for (std::size_t i = 0; i < types.size(); ++i) {
       const bool listed = std::ranges::find(stored, i) != stored.end();
-      if (types[i].dtype == DType::bf16 && !listed) return false;
+      if (is_half(types[i].dtype) && !listed) return false;
     }
     return true;
   };
@@ -32,7 +40,7 @@ inline bool stores_only(const NodeView& node, std::initializer_list<std::size_t>
 }
 
 /// Returns the type of these, of which some may be missing, where all have the same one and the
-/// others are not bfloat16s.
+/// others are not in 16 bits.
 inline std::optional<DType> stored_type(const NodeView& node,
                                         std::initializer_list<std::size_t> inputs,
                                         std::initializer_list<std::size_t> outputs) {

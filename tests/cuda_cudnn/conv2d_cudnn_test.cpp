@@ -115,36 +115,37 @@ std::vector<ValueType> types(const std::vector<Shape>& shapes) {
   return all;
 }
 
-/// The types of all operands, the results last; `stored`: images are bfloat16s in memory.
-std::vector<ValueType> operand_types(const Op& op, const std::vector<Shape>& shapes, bool stored) {
+/// The types of all operands, the results last; `half`: as images are
+/// stored.
+std::vector<ValueType> operand_types(const Op& op, const std::vector<Shape>& shapes, DType half) {
   std::vector<ValueType> all = types(shapes);
   const std::vector<ValueType> results = op.infer(all);
   all.insert(all.end(), results.begin(), results.end());
   const bool second = op.name() == Conv2dGradWeightOp::kName;  // x and dz, but not dw
-  const auto store = [&](ValueType& type) { type.dtype = stored ? DType::bf16 : DType::f32; };
+  const auto store = [&](ValueType& type) { type.dtype = half; };
   store(all.front());
   store(all.at(second ? 1 : shapes.size()));
   return all;
 }
 
 std::optional<Kernel> prepare(const Op& op, const std::vector<Shape>& shapes,
-                              const Context& context, bool stored = false) {
-  const std::vector<ValueType> all = operand_types(op, shapes, stored);
+                              const Context& context, DType half = DType::f32) {
+  const std::vector<ValueType> all = operand_types(op, shapes, half);
   const std::span operands(all);
   return make_registry().prepare(
       {op, operands.first(shapes.size()), operands.subspan(shapes.size()), {}}, context);
 }
 
 float number(const ValueType& type, const float* data, std::size_t i) {
-  if (type.dtype == DType::f32) return data[i];
-  return to_float(reinterpret_cast<const Bf16*>(data)[i]);
+  return with_element(type.dtype,
+                      [&]<class T>() { return to_float(reinterpret_cast<const T*>(data)[i]); });
 }
 
 /// Runs the case on random numbers; the largest difference from the reference, relative to its
 /// largest number. `skip`: floats by which operands stand after an aligned address.
 double error_of(const Case& c, const Context& context, std::string* engine = nullptr,
-                std::size_t skip = 0, bool stored = false) {
-  const std::optional<Kernel> kernel = prepare(*c.op, c.inputs, context, stored);
+                std::size_t skip = 0, DType half = DType::f32) {
+  const std::optional<Kernel> kernel = prepare(*c.op, c.inputs, context, half);
   EXPECT_TRUE(kernel.has_value()) << c.name;
   if (!kernel) return INFINITY;
   if (engine != nullptr) *engine = kernel->engine;
@@ -153,18 +154,16 @@ double error_of(const Case& c, const Context& context, std::string* engine = nul
   std::vector<ReferenceTensor> tensors;
   std::vector<DeviceFloats> memory;
   std::vector<void*> addresses;
-  const std::vector<ValueType> all_types = operand_types(*c.op, c.inputs, stored);
+  const std::vector<ValueType> all_types = operand_types(*c.op, c.inputs, half);
   for (const ValueType& type : all_types) {
     const auto count = static_cast<std::size_t>(type.shape.elements());
     tensors.push_back({type.shape, std::vector<double>(count)});
     memory.emplace_back(count, skip);
     for (std::size_t i = 0; i < count; ++i) {
       const float value = uniform(random);
-      if (type.dtype == DType::bf16) {
-        reinterpret_cast<Bf16*>(memory.back().data())[i] = to_bf16(value);
-      } else {
-        memory.back().data()[i] = value;
-      }
+      with_element(type.dtype, [&]<class T>() {
+        reinterpret_cast<T*>(memory.back().data())[i] = stored_as<T>(value);
+      });
       tensors.back().data[i] = number(type, memory.back().data(), i);
     }
     addresses.push_back(memory.back().data());
@@ -214,43 +213,57 @@ TEST(Conv2dCudnn, AgreesWithTheReferenceInF32) {
   }
 }
 
-TEST(Conv2dCudnn, AgreesWithTheReferenceThroughBf16) {
+struct Half {
+  Precision precision;
+  DType type;
+  const char* name;
+  double error;  ///< that rounding may make
+};
+constexpr std::array kHalves{Half{Precision::bf16, DType::bf16, ", bf16", 2e-2},
+                             Half{Precision::fp16, DType::f16, ", fp16", 2.5e-3}};
+
+TEST(Conv2dCudnn, AgreesWithTheReferenceThroughHalves) {
   const CudnnLibrary cudnn("fake");
   TuningCache cache;
-  for (const Case& c : cases()) {
-    std::string engine;
-    const double error = error_of(c, with(cudnn, Precision::bf16, &cache), &engine);
-    EXPECT_LT(error, 2e-2) << c.name;
-    // Where cuDNN refuses bfloat16, f32 stands in.
-    const bool bf16 = engine.find(", bf16") != std::string::npos;
-    EXPECT_EQ(bf16, c.name != "dilated") << c.name;
-    EXPECT_EQ(error > 1e-4, bf16) << c.name;
+  for (const Half& half : kHalves) {
+    for (const Case& c : cases()) {
+      std::string engine;
+      const double error = error_of(c, with(cudnn, half.precision, &cache), &engine);
+      EXPECT_LT(error, half.error) << c.name;
+      // Where cuDNN refuses 16 bits, f32 stands in.
+      const bool taken = engine.find(half.name) != std::string::npos;
+      EXPECT_EQ(taken, c.name != "dilated") << c.name;
+      EXPECT_EQ(error > 2e-5, taken) << c.name;
+    }
   }
 }
 
 /// A copy of weights and bias is all that stands around cuDNN; where its tensor cores want more
 /// channels, images are copied too.
-TEST(Conv2dCudnn, TakesImagesThatAreStoredInBf16) {
+TEST(Conv2dCudnn, TakesImagesThatAreStoredInHalves) {
   const CudnnLibrary cudnn("fake");
   TuningCache cache;
-  for (const Case& c : cases()) {
-    const Context context = with(cudnn, Precision::bf16, &cache);
-    if (c.name == "dilated") {
-      EXPECT_FALSE(prepare(*c.op, c.inputs, context, true).has_value());
-      continue;
+  for (const Half& half : kHalves) {
+    const Context context = with(cudnn, half.precision, &cache);
+    for (const Case& c : cases()) {
+      if (c.name == "dilated") {
+        EXPECT_FALSE(prepare(*c.op, c.inputs, context, half.type).has_value());
+        continue;
+      }
+      EXPECT_LT(error_of(c, context, nullptr, 0, half.type), half.error) << c.name;
     }
-    EXPECT_LT(error_of(c, context, nullptr, 0, true), 2e-2) << c.name;
+    // 5 filters are padded to 8; the groups of the others are left as they are.
+    const auto engine = [&](const Case& c) {
+      return prepare(*c.op, c.inputs, context, half.type)->engine;
+    };
+    const std::string odd_engine = engine(cases()[6]);
+    EXPECT_NE(odd_engine.find("5 -> 8 channels"), std::string::npos) << odd_engine;
+    EXPECT_EQ(engine(cases()[0]).find("channels"), std::string::npos) << engine(cases()[0]);
   }
-  // 5 filters are padded to 8; the groups of the others are left as they are.
-  const Case odd_case = cases()[6];
-  const auto engine = [&](const Case& c) {
-    return prepare(*c.op, c.inputs, with(cudnn, Precision::bf16, &cache), true)->engine;
-  };
-  EXPECT_NE(engine(odd_case).find("5 -> 8 channels"), std::string::npos) << engine(odd_case);
-  EXPECT_EQ(engine(cases()[0]).find("channels"), std::string::npos) << engine(cases()[0]);
 }
 
-/// A residual is added by cuDNN in TF32, by a kernel after it in f32; bf16 is left to the parts.
+/// A residual is added by cuDNN in TF32, by a kernel after it in f32; 16 bits are left to the
+/// parts.
 TEST(Conv2dCudnn, FoldsBatchNorms) {
   const CudnnLibrary cudnn("fake");
   TuningCache cache;
@@ -265,7 +278,9 @@ TEST(Conv2dCudnn, FoldsBatchNorms) {
       if (residual) c.inputs.push_back(kZ);
       EXPECT_LT(error_of(c, with(cudnn, Precision::tf32, &cache)), 1e-5) << residual;
       EXPECT_LT(error_of(c, with(cudnn, Precision::fp32, &cache)), 1e-5) << residual;
-      EXPECT_FALSE(prepare(*c.op, c.inputs, with(cudnn, Precision::bf16, &cache)).has_value());
+      for (const Half& half : kHalves) {
+        EXPECT_FALSE(prepare(*c.op, c.inputs, with(cudnn, half.precision, &cache)).has_value());
+      }
     }
   }
 }
@@ -296,7 +311,9 @@ TEST(Conv2dCudnn, TakesNormsBeforeAndSumsAfter) {
     return prepare(*c.op, c.inputs, by).has_value();
   };
   EXPECT_FALSE(taken(with(cudnn, Precision::fp32, &cache), made(both, w)));
-  EXPECT_FALSE(taken(with(cudnn, Precision::bf16, &cache), made(both, w)));
+  for (const Half& half : kHalves) {
+    EXPECT_FALSE(taken(with(cudnn, half.precision, &cache), made(both, w)));
+  }
   EXPECT_FALSE(taken(context, made(both, {6, 3, 3, 16}))) << "sums of 24 bytes";
   both.conv.groups = 2;
   EXPECT_FALSE(taken(context, made(both, {8, 3, 3, 8}))) << "no engine";

@@ -35,8 +35,8 @@ struct Call {
   std::byte* workspace = nullptr;
 
   float read(const void* from, std::int64_t i) const {
-    return conv.math == CudnnMath::bf16 ? to_float(static_cast<const Bf16*>(from)[i])
-                                        : static_cast<const float*>(from)[i];
+    const auto get = [&]<class T>() { return to_float(static_cast<const T*>(from)[i]); };
+    return with_element(operand_type(conv.math), get);
   }
   /// Returns an element of x as the convolution reads it.
   float read_input(const void* from, std::int64_t i) const {
@@ -49,11 +49,8 @@ struct Call {
     return static_cast<float>(conv.norm_relu ? std::max(y, 0.0) : y);
   }
   void write(std::int64_t i, float value) const {
-    if (conv.math == CudnnMath::bf16) {
-      static_cast<Bf16*>(result)[i] = to_bf16(value);
-    } else {
-      static_cast<float*>(result)[i] = value;
-    }
+    with_element(operand_type(conv.math),
+                 [&]<class T>() { static_cast<T*>(result)[i] = stored_as<T>(value); });
   }
 };
 
@@ -202,7 +199,7 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
   using Tail = CudnnConvolution::Tail;
   if (const auto* conv = std::get_if<CudnnConvolution>(&problem)) {
     if (conv->tail == Tail::sigmoid || conv->tail == Tail::gelu) return nullptr;
-    if (conv->math == CudnnMath::bf16 && conv->dilation_h > 1) return nullptr;
+    if (operand_type(conv->math) != DType::f32 && conv->dilation_h > 1) return nullptr;
     if (conv->sums && conv->groups > 1) return nullptr;
   }
   std::unique_ptr<CudnnGraph> made(new CudnnGraph);
@@ -219,8 +216,8 @@ bool CudnnGraph::prepare(int engine) { return engine > 0; }
 std::size_t CudnnGraph::workspace_bytes(int /*engine*/) const { return kWorkspace; }
 bool CudnnGraph::tensor_cores(int engine) const {
   const auto* conv = std::get_if<CudnnConvolution>(&state_->problem);
-  const bool bf16 = conv != nullptr && conv->math == CudnnMath::bf16;
-  return engine == 1 || (engine == 2 && bf16 && conv->c % 8 == 0 && conv->co % 8 == 0);
+  const bool half = conv != nullptr && operand_type(conv->math) != DType::f32;
+  return engine == 1 || (engine == 2 && half && conv->c % 8 == 0 && conv->co % 8 == 0);
 }
 
 void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const> operands,

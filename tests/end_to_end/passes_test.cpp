@@ -26,7 +26,7 @@ std::vector<std::string> launches(const Network& network, NullBackend::Supported
                     {.batch = 128, .optimizer = resolve({}, 1, 1), .disabled_passes = disabled},
                     [&](const Op& op, std::span<const ValueType> in,
                         std::span<const ValueType> out) {
-                      return !stores_bf16({op, in, out, {}}) && null.supports(op, in, out);
+                      return !stores_half({op, in, out, {}}) && null.supports(op, in, out);
                     });
   const auto program = null.prepare(std::move(graph), {});
   verify_plan(program->plan());
@@ -370,8 +370,8 @@ TEST(Passes, AnUnknownNameIsAnError) {
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
                  "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, recompute_norms, "
                  "share_concats, join_norms, fuse_norm_conv2d, fuse_bias_grad, "
-                 "fuse_small_cnn_finish, copy_weights, store_bf16, overlap_sums, chain_samples, "
-                 "collect_gradients, defer_gradients");
+                 "fuse_small_cnn_finish, copy_weights, store_bf16, store_f16, overlap_sums, "
+                 "chain_samples, collect_gradients, defer_gradients");
   }
 }
 

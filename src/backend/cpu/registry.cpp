@@ -87,7 +87,8 @@ std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
   if (found == kernels_.end()) return std::nullopt;
   const Entry& entry = found->second;
   const bool stored = stores_bf16(node);
-  if (stored && (products != Products::bf16_native || entry.stores == Stores::f32)) {
+  if ((stored && (products != Products::bf16_native || entry.stores == Stores::f32)) ||
+      stores(node, DType::f16)) {
     return std::nullopt;
   }
   if (products == Products::fp32 || !entry.product) return entry.prepare(node, choose);

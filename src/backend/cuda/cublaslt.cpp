@@ -53,8 +53,15 @@ std::string_view epilogue_name(const LtProduct& p) {
 }
 
 std::string_view type_name(const LtProduct& p) {
-  if (p.bf16) return p.bf16_c ? "bf16 to bf16" : "bf16";
+  const bool to_half = p.c_type != DType::f32;
+  if (p.type == DType::f16) return to_half ? "fp16 to fp16" : "fp16";
+  if (p.type == DType::bf16) return to_half ? "bf16 to bf16" : "bf16";
   return p.tf32 ? "tf32" : "fp32";
+}
+
+cudaDataType_t library_type(DType type) {
+  if (type == DType::f16) return CUDA_R_16F;
+  return type == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
 bool at_multiples_of_16(const void* pointer) {
@@ -81,8 +88,9 @@ LtMatmul::LtMatmul(const CublasLt& library, const LtProduct& product) : LtMatmul
   handle_ = library.handle();
   deterministic_ = library.is_deterministic();
   const MatrixProduct& p = product.product;
-  const cublasComputeType_t compute =
-      product.tf32 && !product.bf16 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  const cublasComputeType_t compute = product.tf32 && product.type == DType::f32
+                                          ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                          : CUBLAS_COMPUTE_32F;
   check_lt(cublasLtMatmulDescInit(&descriptor_, compute, CUDA_R_32F), "setting up a product");
   set(descriptor_, CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(descriptor_, CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -90,10 +98,10 @@ LtMatmul::LtMatmul(const CublasLt& library, const LtProduct& product) : LtMatmul
       product.bias ? (product.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
                    : (product.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
   set(descriptor_, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
-  const cudaDataType_t type = product.bf16 ? CUDA_R_16BF : CUDA_R_32F;
+  const cudaDataType_t type = library_type(product.type);
   set_layout(a_, type, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.stride_a());
   set_layout(b_, type, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.stride_b());
-  set_layout(c_, product.bf16_c ? CUDA_R_16BF : CUDA_R_32F, p.m, p.n, p.stride_c());
+  set_layout(c_, library_type(product.c_type), p.m, p.n, p.stride_c());
 }
 
 std::optional<LtMatmul> LtMatmul::prepare(const CublasLt& library, const LtProduct& product,
@@ -220,9 +228,10 @@ cublasStatus_t LtMatmul::run(const LtOperands& operands, const Algorithm& algori
 }
 
 void LtMatmul::enqueue(const LtOperands& operands) const {
-  const LaunchMath math = product_.bf16   ? LaunchMath::bf16
-                          : product_.tf32 ? LaunchMath::tf32
-                                          : LaunchMath::fp32;
+  // A device multiplies both 16-bit types at one rate.
+  const LaunchMath math = product_.type != DType::f32 ? LaunchMath::bf16
+                          : product_.tf32             ? LaunchMath::tf32
+                                                      : LaunchMath::fp32;
   if (operands.stream.lists({engine_, "cublaslt", math})) return;
   const bool aligned = at_multiples_of_16(operands.a) && at_multiples_of_16(operands.b) &&
                        at_multiples_of_16(operands.c) && at_multiples_of_16(operands.bias);
@@ -242,13 +251,13 @@ class LtMatmul::Trial {
   Trial(const LtProduct& product, std::size_t work_bytes, std::size_t skew = 0)
       : skew_(skew), stream_(make_stream()) {
     const MatrixProduct& p = product.product;
-    const std::size_t size = product.bf16 ? 2 : 4;
+    const std::size_t size = size_of(product.type);
     const auto bytes = [](std::int64_t rows, std::int64_t stride, std::size_t element) {
       return static_cast<std::size_t>(rows * stride) * element;
     };
-    a_ = noise(bytes(p.transpose_a ? p.k : p.m, p.stride_a(), size), product.bf16);
-    b_ = noise(bytes(p.transpose_b ? p.n : p.k, p.stride_b(), size), product.bf16);
-    bias_ = noise(bytes(1, p.n, sizeof(float)), false);
+    a_ = noise(bytes(p.transpose_a ? p.k : p.m, p.stride_a(), size), product.type);
+    b_ = noise(bytes(p.transpose_b ? p.n : p.k, p.stride_b(), size), product.type);
+    bias_ = noise(bytes(1, p.n, sizeof(float)), DType::f32);
     c_ = try_allocate(bytes(p.m, p.stride_c(), sizeof(float)) + skew);
     work_ = try_allocate(work_bytes);
   }
@@ -266,9 +275,9 @@ class LtMatmul::Trial {
   }
 
  private:
-  ScratchMemory noise(std::size_t bytes, bool bf16) const {
+  ScratchMemory noise(std::size_t bytes, DType type) const {
     ScratchMemory memory = try_allocate(bytes + skew_);
-    if (memory) fill(memory.get(), bytes + skew_, {.bf16 = bf16}, stream());
+    if (memory) fill(memory.get(), bytes + skew_, {.type = type}, stream());
     return memory;
   }
   std::byte* start(const ScratchMemory& memory) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cublasLt.h>
+#include <linnet/types.h>
 
 #include <cstdint>
 #include <functional>
@@ -55,11 +56,11 @@ class CublasLt {
 /// A problem for cuBLASLt: a product, the types of its operands, and its epilogue. Sums are f32.
 struct LtProduct {
   MatrixProduct product;
-  bool bf16 = false;    ///< whether A and B are bf16
-  bool bf16_c = false;  ///< whether C is: without a bias
-  bool tf32 = false;    ///< whether f32 operands may be rounded to TF32
-  bool bias = false;    ///< n values are added to every row of C
-  bool relu = false;    ///< last; whether a NaN survives is the library's choice
+  DType type = DType::f32;    ///< of A and B: f32, bf16 or f16
+  DType c_type = DType::f32;  ///< of C: f32, or without a bias that of A and B
+  bool tf32 = false;          ///< whether f32 operands may be rounded to TF32
+  bool bias = false;          ///< n values are added to every row of C
+  bool relu = false;          ///< last; whether a NaN survives is the library's choice
 };
 
 /// Device pointers of one call; A and B of the type that was prepared. workspace:

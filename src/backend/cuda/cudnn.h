@@ -36,7 +36,9 @@ class CudnnPlan {
 
 /// Returns what a list says of a plan for the problem.
 inline PlannedLaunch listed(const CudnnProblem& problem) {
-  constexpr std::array kMath{LaunchMath::fp32, LaunchMath::tf32, LaunchMath::bf16};
+  // A device multiplies both 16-bit types at one rate.
+  constexpr std::array kMath{LaunchMath::fp32, LaunchMath::tf32, LaunchMath::bf16,
+                             LaunchMath::bf16};
   return {.name = describe(problem),
           .library = "cudnn",
           .math = kMath.at(static_cast<std::size_t>(math_of(problem)))};

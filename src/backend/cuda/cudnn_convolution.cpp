@@ -18,7 +18,7 @@ std::size_t index(E value) {
 }  // namespace
 
 std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
-  const std::size_t size = math == CudnnMath::bf16 ? 2 : 4;
+  const std::size_t size = size_of(operand_type(math));
   const auto bytes = [&](std::int64_t elements) {
     return size * static_cast<std::size_t>(elements);
   };

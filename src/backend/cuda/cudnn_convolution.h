@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +19,16 @@ enum class CudnnMath : std::uint8_t {
   fp32,  ///< f32 operands, no tensor cores, no Winograd or Fourier transforms
   tf32,  ///< f32 operands, tensor cores with 10-bit mantissas, sums in fp32
   bf16,  ///< every operand is bfloat16 in memory, sums in fp32
+  fp16,  ///< the same with IEEE's 16-bit type
 };
-constexpr std::array<std::string_view, 3> enum_names(CudnnMath) { return {"fp32", "tf32", "bf16"}; }
+constexpr std::array<std::string_view, 4> enum_names(CudnnMath) {
+  return {"fp32", "tf32", "bf16", "fp16"};
+}
+/// Returns what every operand is stored as.
+constexpr DType operand_type(CudnnMath math) {
+  if (math == CudnnMath::fp16) return DType::f16;
+  return math == CudnnMath::bf16 ? DType::bf16 : DType::f32;
+}
 
 /// Workspaces beyond it take room from larger batches, and were 1.5 to 2 times slower in the
 /// experience that Linnet was designed from; it has measured nothing itself.

@@ -58,7 +58,13 @@ bool allowed(CudnnMath math, bool deterministic, const std::vector<fe::Numerical
 }
 
 fe::DataType_t data_type(CudnnMath math) {
-  return math == CudnnMath::bf16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::FLOAT;
+  switch (math) {
+    case CudnnMath::bf16: return fe::DataType_t::BFLOAT16;
+    case CudnnMath::fp16: return fe::DataType_t::HALF;
+    case CudnnMath::fp32:
+    case CudnnMath::tf32: break;
+  }
+  return fe::DataType_t::FLOAT;
 }
 
 /// Dimensions in cuDNN's order (n, c, h, w), strides of channels last. `uid` is the operand's

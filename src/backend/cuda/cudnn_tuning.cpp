@@ -58,10 +58,10 @@ class Trial {
     memory_ = try_allocate(end + workspace);
     if (!memory_) return;
     auto* base = static_cast<std::byte*>(memory_.get());
-    const bool bf16 = math_of(problem) == CudnnMath::bf16;
+    const DType type = operand_type(math_of(problem));
     for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
       operands_.push_back(base + starts[i]);
-      fill(operands_[i], starts[i + 1] - starts[i], {.bf16 = bf16, .seed = i}, stream);
+      fill(operands_[i], starts[i + 1] - starts[i], {.type = type, .seed = i}, stream);
     }
     if (workspace > 0) workspace_ = base + end;
   }

@@ -11,7 +11,7 @@ namespace linnet::cuda {
 
 /// Activations that a thread loads at once: 16 bytes where all are stored in 16 bits.
 template <class... T>
-inline constexpr int kMapWidth = (std::is_same_v<T, Bf16> && ...) ? 8 : 4;
+inline constexpr int kMapWidth = (kIsHalf<T> && ...) ? 8 : 4;
 
 /// y[i] = f(x[i]...), several elements a thread and iteration, the last few one by one. y may be
 /// one of the x: each element is read before it is written.

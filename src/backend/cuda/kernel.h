@@ -108,8 +108,12 @@ struct Context {
   const Cudnn* cudnn = nullptr;
   TuningCache* tuning = nullptr;
 
-  /// Returns whether products are of bfloat16s: the precision, on a device that has it.
-  bool in_bf16() const { return precision == Precision::bf16 && compute_capability >= 80; }
+  /// Returns the 16-bit type of products' operands and of activations in memory: the precision's,
+  /// on a device that has it. f32: they have 32 bits.
+  DType half() const {
+    if (precision == Precision::fp16) return DType::f16;
+    return precision == Precision::bf16 && compute_capability >= 80 ? DType::bf16 : DType::f32;
+  }
 };
 
 /// Null where this engine does not take the operator with these operands.
@@ -118,7 +122,7 @@ using Prepare = std::optional<Kernel> (*)(const NodeView& node, const Context& c
 using Candidate = linnet::Candidate<Kernel>;
 
 /// Whether an engine of an operator may be asked with operands that are stored in 16 bits.
-enum class Stores : std::uint8_t { f32, bf16 };
+enum class Stores : std::uint8_t { f32, half };
 
 /// CUDA's kernels by operator name. An operator's candidates are the libraries that were added for
 /// it and then Linnet's own kernels, which take whatever is left: first_candidate() asks them in
@@ -140,7 +144,7 @@ class Registry {
     std::vector<Candidate> all;
     const auto found = entries_.find(std::string(node.op.kernels()));
     if (found == entries_.end()) return all;
-    const bool stored = stores_bf16(node);
+    const bool stored = stores_half(node);
     const auto add = [&](const Engine& engine) {
       if (engine.prepare == nullptr || (stored && engine.stores == Stores::f32)) return;
       all.push_back({engine.name, [&node, &context, prepare = engine.prepare] {

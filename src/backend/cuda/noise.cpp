@@ -2,11 +2,12 @@
 #include "backend/cuda/noise.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <random>
 #include <vector>
+
+#include "core/half.h"
 
 namespace linnet::cuda {
 namespace {
@@ -18,12 +19,12 @@ constexpr const char* kWhat = "filling memory for a trial";
 std::vector<std::byte> pattern_of(const Noise& noise) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> uniform(noise.least, noise.most);
-  const std::size_t size = noise.bf16 ? sizeof(std::uint16_t) : sizeof(float);
+  const std::size_t size = size_of(noise.type);
   std::vector<std::byte> bytes(kPattern * size);
   for (std::size_t i = 0; i < kPattern; ++i) {
     const float number = uniform(random);
-    const auto half = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16);
-    const void* from = noise.bf16 ? static_cast<const void*>(&half) : &number;
+    const std::uint16_t half = noise.type == DType::f16 ? f16_of(number) : bf16_of(number);
+    const void* from = noise.type == DType::f32 ? static_cast<const void*>(&number) : &half;
     const std::size_t place = (i + kPattern - noise.seed * kShift % kPattern) % kPattern;
     std::memcpy(bytes.data() + place * size, from, size);
   }

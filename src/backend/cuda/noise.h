@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include <linnet/types.h>
+
 #include "backend/cuda/cuda_api.h"
 
 namespace linnet::cuda {
@@ -11,8 +13,8 @@ namespace linnet::cuda {
 struct Noise {
   float least = -1;
   float most = 1;
-  bool bf16 = false;     ///< bfloat16 in memory, else f32
-  std::size_t seed = 0;  ///< equal ones give equal numbers
+  DType type = DType::f32;  ///< or bf16, or f16
+  std::size_t seed = 0;     ///< equal ones give equal numbers
 };
 
 /// Device memory becomes noise, which repeats itself, in the order of `stream`; waits for it.

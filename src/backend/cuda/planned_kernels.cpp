@@ -91,7 +91,9 @@ PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context
 bool has_kernel(const Registry& registry, const Context& context, const Op& op,
                 std::span<const ValueType> inputs, std::span<const ValueType> outputs) {
   const NodeView node{op, inputs, outputs, std::vector<bool>(outputs.size(), true)};
-  if (stores_bf16(node) && !context.in_bf16()) return false;
+  for (const DType half : {DType::bf16, DType::f16}) {
+    if (stores(node, half) && half != context.half()) return false;
+  }
   return op.is_view() || registry.prepare(node, context).has_value();
 }
 

@@ -9,6 +9,7 @@
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
+#include "core/half.h"
 
 namespace linnet::cuda {
 
@@ -27,6 +28,12 @@ using FloatVector = Vector<float, kWidth>;
 struct Bf16 {
   std::uint16_t bits;
 };
+/// The same as IEEE's binary16.
+struct F16 {
+  std::uint16_t bits;
+};
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, Bf16> || std::is_same_v<T, F16>;
 
 /// To the nearest, ties to even; infinities stay, NaN stays NaN.
 __device__ inline Bf16 to_bf16(float value) {
@@ -41,9 +48,29 @@ __device__ inline Bf16 to_bf16(float value) {
 #endif
 }
 
+/// Does the same; what is too large becomes infinite.
+__device__ inline F16 to_f16(float value) {
+#if defined(__CUDA_ARCH__)
+  F16 rounded;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(rounded.bits) : "f"(value));
+  return rounded;
+#else
+  return {f16_of(value)};
+#endif
+}
+
 __device__ inline float to_float(float value) { return value; }
 __device__ inline float to_float(Bf16 value) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
+__device__ inline float to_float(F16 value) {
+#if defined(__CUDA_ARCH__)
+  float wide;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value.bits));
+  return wide;
+#else
+  return float_of_f16(value.bits);
+#endif
 }
 
 /// Returns a float as type T stores it.
@@ -51,18 +78,19 @@ template <class T>
 __device__ inline T stored_as(float value) {
   if constexpr (std::is_same_v<T, Bf16>) {
     return to_bf16(value);
+  } else if constexpr (std::is_same_v<T, F16>) {
+    return to_f16(value);
   } else {
     return value;
   }
 }
 
-/// Returns whether four floats may be loaded and stored at once at these addresses, or kWidth
-/// bfloat16s; null is one.
+/// Returns whether four floats may be loaded and stored at once at these addresses, or kWidth of
+/// what is stored in 16 bits; null is one.
 template <int kWidth = 4, class... T>
 bool vector_aligned(const T*... pointers) {
-  constexpr auto alignment = [](bool bf16) { return bf16 ? kWidth * sizeof(Bf16) : 16; };
-  return ((reinterpret_cast<std::uintptr_t>(pointers) % alignment(std::is_same_v<T, Bf16>) == 0) &&
-          ...);
+  constexpr auto alignment = [](bool half) { return half ? kWidth * sizeof(Bf16) : 16; };
+  return ((reinterpret_cast<std::uintptr_t>(pointers) % alignment(kIsHalf<T>) == 0) && ...);
 }
 
 /// Loads kWidth elements; where `aligned` is false, one by one.
@@ -102,11 +130,17 @@ __device__ inline void store_floats(T* to, const FloatVector<kWidth>& vector, bo
   store_vector(to, stored, aligned);
 }
 
-/// Returns f.template operator()<T>() for the T that activations of this type are stored as.
+/// Returns f.template operator()<T>() for the T that a 16-bit type is stored as.
 template <class F>
-std::optional<Kernel> with_element(DType type, F f) {
-  if (type == DType::bf16) return f.template operator()<Bf16>();
-  return f.template operator()<float>();
+auto with_half(DType type, F f) {
+  if (type == DType::f16) return f.template operator()<F16>();
+  return f.template operator()<Bf16>();
+}
+
+/// Returns the same for the T that activations of this type are stored as.
+template <class F>
+auto with_element(DType type, F f) {
+  return is_half(type) ? with_half(type, f) : f.template operator()<float>();
 }
 
 /// The same for operands of which these are all stored alike; null where they are not, or others
@@ -115,13 +149,15 @@ template <class F>
 std::optional<Kernel> with_stored(const NodeView& node, std::initializer_list<std::size_t> inputs,
                                   std::initializer_list<std::size_t> outputs, F f) {
   const std::optional<DType> type = stored_type(node, inputs, outputs);
-  return type ? with_element(*type, f) : std::nullopt;
+  if (!type) return std::nullopt;
+  return with_element(*type, f);
 }
 
 /// The same where all operands are stored alike.
 template <class F>
 std::optional<Kernel> with_one_type(const NodeView& node, F f) {
-  return is_of_one_type(node) ? with_element(node.outputs.front().dtype, f) : std::nullopt;
+  if (!is_of_one_type(node)) return std::nullopt;
+  return with_element(node.outputs.front().dtype, f);
 }
 
 /// Calls f with a zero of the integer type to divide `largest` and smaller indices in: 32 bits

@@ -64,7 +64,7 @@ bool NullBackend::supports(const Op& op, std::span<const ValueType> /*inputs*/,
                            std::span<const ValueType> outputs) const {
   // Its precision is fp32.
   return supported_(op) && std::ranges::none_of(outputs, [](const ValueType& type) {
-           return type.dtype == DType::bf16;
+           return type.dtype == DType::bf16 || type.dtype == DType::f16;
          });
 }
 

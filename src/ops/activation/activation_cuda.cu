@@ -37,8 +37,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_activation(Registry& registry) {
-  registry.add(ActivationOp::kName, prepare_forward, Stores::bf16);
-  registry.add(ActivationGradOp::kName, prepare_gradient, Stores::bf16);
+  registry.add(ActivationOp::kName, prepare_forward, Stores::half);
+  registry.add(ActivationGradOp::kName, prepare_gradient, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -124,8 +124,8 @@ std::optional<Kernel> prepare_add(const NodeView& node, const Context& /*context
 void register_arithmetic(Registry& registry) {
   registry.add(ArithmeticOp::kName, prepare_arithmetic);
   registry.add(SumLeadingOp::kName, prepare_sum_leading);
-  registry.add(ScaleOp::kName, prepare_scale, Stores::bf16);
-  registry.add(AddOp::kName, prepare_add, Stores::bf16);
+  registry.add(ScaleOp::kName, prepare_scale, Stores::half);
+  registry.add(AddOp::kName, prepare_add, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -112,7 +112,7 @@ bool fits(std::int64_t channels, std::int64_t piece) { return channels % 4 != 0 
 
 /// Returns whether a norm of this image is not joined, since cuDNN's may be faster (for f32).
 bool left_to_cudnn(const Shape& image, const Context& context) {
-  return context.options.cudnn && !context.in_bf16() && context.cudnn != nullptr &&
+  return context.options.cudnn && context.half() == DType::f32 && context.cudnn != nullptr &&
          image.elements() >= kLeastForCudnn;
 }
 
@@ -356,11 +356,11 @@ void enqueue_running_statistics(const Args& args, const float* mean, const float
 }
 
 void register_batch_norm(Registry& registry) {
-  registry.add(BatchNormOp::kName, own_batch_norm, Stores::bf16);
-  registry.add(BatchNormInferenceOp::kName, prepare_inference, Stores::bf16);
-  registry.add(BatchNormGradOp::kName, prepare_gradient, Stores::bf16);
-  registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::bf16);
-  registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::bf16);
+  registry.add(BatchNormOp::kName, own_batch_norm, Stores::half);
+  registry.add(BatchNormInferenceOp::kName, prepare_inference, Stores::half);
+  registry.add(BatchNormGradOp::kName, prepare_gradient, Stores::half);
+  registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::half);
+  registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::half);
   registry.add(BatchNormFromSumsOp::kName, prepare_norm_from_sums);
   registry.add(BatchNormJoinedFromSumsOp::kName, prepare_joined_from_sums);
   registry.add(BatchNormGradFromSumsOp::kName, prepare_gradient_from_sums);

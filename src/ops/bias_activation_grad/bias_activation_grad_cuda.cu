@@ -72,7 +72,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_bias_activation_grad(Registry& registry) {
-  registry.add(BiasActivationGradOp::kName, prepare, Stores::bf16);
+  registry.add(BiasActivationGradOp::kName, prepare, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -31,8 +31,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_bias_add(Registry& registry) {
-  registry.add(BiasAddOp::kName, prepare_forward, Stores::bf16);
-  registry.add(BiasGradOp::kName, prepare_gradient, Stores::bf16);
+  registry.add(BiasAddOp::kName, prepare_forward, Stores::half);
+  registry.add(BiasGradOp::kName, prepare_gradient, Stores::half);
 }
 
 }  // namespace linnet::cuda

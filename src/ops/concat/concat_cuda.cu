@@ -29,6 +29,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare, Stores::bf16); }
+void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare, Stores::half); }
 
 }  // namespace linnet::cuda

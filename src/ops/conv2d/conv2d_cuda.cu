@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linnet's own convolutions: strict fp32, every shape. cuDNN's engine is asked before them.
-#include "backend/cuda/bf16_operands.h"
+#include "backend/cuda/half_operands.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul.cuh"
 #include "ops/conv2d/direct_cuda.cuh"
@@ -359,9 +359,9 @@ std::optional<Kernel> own_conv2d(const NodeView& node, const Context& /*context*
 }
 
 void register_conv2d(Registry& registry) {
-  registry.add(Conv2dOp::kName, prepare<own_conv2d, true>, Stores::bf16);
-  registry.add(Conv2dGradInputOp::kName, prepare<grad_input, true>, Stores::bf16);
-  registry.add(Conv2dGradWeightOp::kName, prepare<grad_weight, false>, Stores::bf16);
+  registry.add(Conv2dOp::kName, prepare<own_conv2d, true>, Stores::half);
+  registry.add(Conv2dGradInputOp::kName, prepare<grad_input, true>, Stores::half);
+  registry.add(Conv2dGradWeightOp::kName, prepare<grad_weight, false>, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "backend/cuda/bf16_operands.h"
 #include "backend/cuda/cudnn.h"
+#include "backend/cuda/half_operands.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/workspace.h"
 #include "base/check.h"
@@ -37,6 +37,7 @@ CudnnMath math_of(const Context& context) {
   switch (context.precision) {
     case Precision::fp32: return CudnnMath::fp32;
     case Precision::bf16: return CudnnMath::bf16;
+    case Precision::fp16: return CudnnMath::fp16;
     case Precision::automatic:
     case Precision::tf32: break;
   }
@@ -119,24 +120,24 @@ void enqueue_tail(const Args& args, const ConvShape& s, const ConvTail& tail) {
                                .activation = tail.activation});
 }
 
-// ---- in bfloat16
+// ---- in 16 bits
 
 /// Images and weights as matrices, with their padding to multiples of 8 channels.
-Bf16Operand matrix(std::int64_t lines, std::int64_t channels, std::int64_t padded) {
+HalfOperand matrix(std::int64_t lines, std::int64_t channels, std::int64_t padded) {
   return {DType::f32, lines, channels, lines, padded};
 }
-Bf16Operand weights(const CudnnConvolution& conv, const CudnnConvolution& padded) {
+HalfOperand weights(const CudnnConvolution& conv, const CudnnConvolution& padded) {
   const std::int64_t taps = conv.kh * conv.kw;
   return {DType::f32, conv.co * taps, conv.c / conv.groups, padded.co * taps,
           padded.c / padded.groups};
 }
 
 /// Both operands and the result of a convolution.
-std::array<Bf16Operand, 3> operands_of(const CudnnConvolution& conv,
+std::array<HalfOperand, 3> operands_of(const CudnnConvolution& conv,
                                        const CudnnConvolution& padded) {
-  const Bf16Operand in = matrix(conv.n * conv.h * conv.w, conv.c, padded.c);
-  const Bf16Operand out = matrix(conv.n * conv.oh * conv.ow, conv.co, padded.co);
-  const Bf16Operand w = weights(conv, padded);
+  const HalfOperand in = matrix(conv.n * conv.h * conv.w, conv.c, padded.c);
+  const HalfOperand out = matrix(conv.n * conv.oh * conv.ow, conv.co, padded.co);
+  const HalfOperand w = weights(conv, padded);
   switch (conv.direction) {
     case Direction::forward: break;
     case Direction::grad_input: return {out, w, in};
@@ -155,13 +156,13 @@ PlanPtr fused_plan(const Context& context, CudnnConvolution conv, const ConvTail
   return plan && (usual || plan->tensor_cores()) ? plan : nullptr;
 }
 
-/// A convolution in bfloat16 as cuDNN takes it; null where it does not.
-struct Bf16Plan {
+/// A convolution in 16 bits as cuDNN takes it; null where it does not.
+struct HalfPlan {
   CudnnConvolution conv;
   PlanPtr plan = nullptr;
   bool fused = false;  ///< whether the tail is in it
 
-  Bf16Plan(const Context& context, const CudnnConvolution& wanted, const ConvTail& tail)
+  HalfPlan(const Context& context, const CudnnConvolution& wanted, const ConvTail& tail)
       : conv(wanted) {
     if (!tail.is_empty()) plan = fused_plan(context, conv, tail);
     fused = plan != nullptr;
@@ -171,13 +172,13 @@ struct Bf16Plan {
 };
 
 /// Channels are padded to multiples of 8 where cuDNN's tensor cores take that alone.
-Bf16Plan bf16_plan(const Context& context, const CudnnConvolution& conv, const ConvTail& tail) {
-  Bf16Plan plan(context, conv, tail);
+HalfPlan half_plan(const Context& context, const CudnnConvolution& conv, const ConvTail& tail) {
+  HalfPlan plan(context, conv, tail);
   CudnnConvolution padded = conv;
   padded.c = padded_to_eight(conv.c);
   padded.co = padded_to_eight(conv.co);
   if (plan.tensor_cores() || conv.groups > 1 || padded == conv) return plan;
-  const Bf16Plan other(context, padded, tail);
+  const HalfPlan other(context, padded, tail);
   return other.tensor_cores() ? other : plan;
 }
 
@@ -189,25 +190,25 @@ std::string padding(const CudnnConvolution& conv, const CudnnConvolution& padded
   return text;
 }
 
-/// Operands in bfloat16, in the workspace where they are not stored so or have to be padded; then
+/// Operands in 16 bits, in the workspace where they are not stored so or have to be padded; then
 /// `tail`. The plan's result goes there too unless it is the node's. Null where cuDNN has no
 /// engine.
-std::optional<Kernel> in_bf16(const NodeView& node, const Context& context,
+std::optional<Kernel> in_half(const NodeView& node, const Context& context,
                               const CudnnConvolution& conv, const ConvTail& tail) {
   if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;
   const DType y_type = node.outputs[kFirst].dtype;
-  const Bf16Plan chosen = bf16_plan(context, conv, tail);
+  const HalfPlan chosen = half_plan(context, conv, tail);
   if (!chosen.plan) return std::nullopt;
   auto [first, second, result] = operands_of(conv, chosen.conv);
   first.type = node.inputs[kFirst].dtype;
   second.type = node.inputs[kSecond].dtype;
-  result.type = DType::bf16;
+  result.type = operand_type(conv.math);
   const ConvTail rest = chosen.fused ? ConvTail{} : tail;
   const bool bias = chosen.fused && tail.bias;
   const bool there = !result.is_padded() && rest.is_empty() && result.type == y_type;
-  std::vector<Bf16Operand> inputs{first, second};
+  std::vector<HalfOperand> inputs{first, second};
   if (bias) inputs.push_back(matrix(1, conv.co, chosen.conv.co));
-  const Bf16Operands operands(inputs);
+  const HalfOperands operands(result.type, inputs);
   const std::size_t result_bytes = there ? 0 : chosen.conv.operand_bytes().back();
   const std::size_t plan_at = operands.bytes() + library_padded(result_bytes);
   const auto enqueue = [=, plan = chosen.plan](const Args& args) {
@@ -229,15 +230,17 @@ std::optional<Kernel> in_bf16(const NodeView& node, const Context& context,
   };
   return Kernel{.enqueue = enqueue,
                 .workspace_bytes = plan_at + chosen.plan->workspace_bytes(),
-                .engine = chosen.plan->engine() + ", bf16" + padding(conv, chosen.conv)};
+                .engine = fmt::format("{}, {}{}", chosen.plan->engine(),
+                                      enum_names(conv.math).at(static_cast<std::size_t>(conv.math)),
+                                      padding(conv, chosen.conv))};
 }
 
-/// Null where cuDNN has no engine. A device without bfloat16 computes in f32.
+/// Null where cuDNN has no engine. A device without that type computes in f32.
 std::optional<Kernel> plain(const NodeView& node, const Context& context, CudnnConvolution conv,
                             const ConvShape& s, const ConvTail& tail = {}) {
-  if (conv.math == CudnnMath::bf16) {
-    if (std::optional<Kernel> kernel = in_bf16(node, context, conv, tail)) return kernel;
-    if (stores_bf16(node)) return std::nullopt;
+  if (operand_type(conv.math) != DType::f32) {
+    if (std::optional<Kernel> kernel = in_half(node, context, conv, tail)) return kernel;
+    if (stores_half(node)) return std::nullopt;
     conv.math = CudnnMath::tf32;
   }
   const PlanPtr plan = context.cudnn->plan(conv, context.tuning);
@@ -306,7 +309,7 @@ std::optional<Kernel> cudnn_conv2d(const NodeView& node, const Context& context)
   CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
   const ConvTail tail{.bias = attrs.bias, .activation = attrs.activation};
   if (tail.is_empty()) return plain(node, context, conv, s);
-  if (conv.math != CudnnMath::bf16) {
+  if (operand_type(conv.math) == DType::f32) {
     if (const PlanPtr plan = fused_plan(context, conv, tail)) {
       return direct(plan, attrs.bias ? 3 : 2, [](const Args& /*args*/) {});
     }
@@ -331,9 +334,9 @@ std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context&
 }
 
 void register_conv2d_cudnn(Registry& registry) {
-  registry.add_library(Conv2dOp::kName, "cudnn", cudnn_conv2d, Stores::bf16);
-  registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input, Stores::bf16);
-  registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight, Stores::bf16);
+  registry.add_library(Conv2dOp::kName, "cudnn", cudnn_conv2d, Stores::half);
+  registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input, Stores::half);
+  registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight, Stores::half);
   registry.add_library(NormConv2dOp::kName, "cudnn", prepare_norm);
 }
 

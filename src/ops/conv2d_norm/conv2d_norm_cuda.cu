@@ -56,7 +56,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
 
 std::optional<Kernel> folded_conv2d(const NodeView& node, const Context& context, Prepare engine,
                                     PrepareResidual with_residual) {
-  if (context.precision == Precision::bf16) return std::nullopt;
+  if (context.half() != DType::f32) return std::nullopt;
   const Conv2dNormAttrs& attrs = node.attrs<Conv2dNormOp>();
   const Conv2dNormOp norm(attrs);
   Conv2dAttrs plain = attrs.conv;

@@ -81,7 +81,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_copy_all(Registry& registry) {
-  registry.add(CopyAllOp::kName, prepare, Stores::bf16);
+  registry.add(CopyAllOp::kName, prepare, Stores::half);
 }
 
 }  // namespace linnet::cuda

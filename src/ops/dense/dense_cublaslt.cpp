@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "backend/cuda/bf16_operands.h"
 #include "backend/cuda/cublaslt.h"
 #include "backend/cuda/cudnn.h"
+#include "backend/cuda/half_operands.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/workspace.h"
 #include "ops/dense/passes_cuda.h"
@@ -38,7 +38,7 @@ ProductResult result_of(const MatrixProduct& product, const Tail& tail, const Ar
 }
 
 /// The stored matrix of an operand of `rows` by `columns`; its rows begin at multiples of 16 bytes.
-Bf16Operand operand(const ValueType& type, std::int64_t rows, std::int64_t columns) {
+HalfOperand operand(const ValueType& type, std::int64_t rows, std::int64_t columns) {
   return {type.dtype, rows, columns, rows, padded_to_eight(columns)};
 }
 
@@ -52,35 +52,36 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
   const Precision precision = context.precision;
   LtProduct wanted{
       .product = product,
-      .bf16 = context.in_bf16(),
+      .type = context.half(),
       // As PyTorch's default for matrix products, which differs from its one for convolutions.
       .tf32 = precision == Precision::tf32 || precision == Precision::bf16};
-  std::optional<Bf16Operands> rounded;
-  if (wanted.bf16) {
+  std::optional<HalfOperands> rounded;
+  if (wanted.type != DType::f32) {
     const MatrixProduct& p = product;
-    const Bf16Operand a = p.transpose_a ? operand(node.inputs[kFirst], p.k, p.m)
+    const HalfOperand a = p.transpose_a ? operand(node.inputs[kFirst], p.k, p.m)
                                         : operand(node.inputs[kFirst], p.m, p.k);
-    const Bf16Operand b = p.transpose_b ? operand(node.inputs[kSecond], p.n, p.k)
+    const HalfOperand b = p.transpose_b ? operand(node.inputs[kSecond], p.n, p.k)
                                         : operand(node.inputs[kSecond], p.k, p.n);
     wanted.product.lda = a.padded_columns;
     wanted.product.ldb = b.padded_columns;
-    rounded.emplace(std::vector{a, b});
+    rounded.emplace(wanted.type, std::vector{a, b});
   }
   const DType y_type = node.outputs[kFirst].dtype;
-  const bool stored = y_type == DType::bf16;
+  const bool stored = y_type != DType::f32;
   const bool no_tail = !tail.bias && tail.activation == Activation::none;
-  // A result in bf16 has no epilogue: the library's bias would be bf16 too.
+  // A result in 16 bits has no epilogue: the library's bias would have 16, too.
   bool pass = stored ? !no_tail : !fits_epilogue(tail);
   std::optional<LtMatmul> matmul;
   if (!pass) {
     wanted.bias = tail.bias;
     wanted.relu = tail.activation == Activation::relu;
-    wanted.bf16_c = stored;
+    wanted.c_type = y_type;
     matmul = LtMatmul::prepare(*context.cublaslt, wanted, context.tuning);
   }
   if (!matmul && (pass || wanted.bias || wanted.relu || stored)) {
     pass = true;
-    wanted.bias = wanted.relu = wanted.bf16_c = false;
+    wanted.bias = wanted.relu = false;
+    wanted.c_type = DType::f32;
     matmul = LtMatmul::prepare(*context.cublaslt, wanted, context.tuning);
   }
   if (!matmul) return std::nullopt;
@@ -89,7 +90,7 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
   const std::size_t c_bytes = sizeof(float) * static_cast<std::size_t>(product.m * product.n);
   const std::size_t library_at = c_at + (apart ? library_padded(c_bytes) : 0);
   const auto enqueue = [=, matmul = *matmul](const Args& args) {
-    std::array<void*, Bf16Operands::kMost> places{args.inputs[kFirst], args.inputs[kSecond]};
+    std::array<void*, HalfOperands::kMost> places{args.inputs[kFirst], args.inputs[kSecond]};
     if (rounded) places = rounded->enqueue(args, args.workspace);
     void* const c = apart ? args.workspace + c_at : args.outputs[kFirst];
     matmul.enqueue({.a = places[0],
@@ -163,9 +164,9 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
 }  // namespace
 
 void register_dense_cublaslt(Registry& registry) {
-  registry.add_library(DenseOp::kName, "cublaslt", prepare_forward, Stores::bf16);
-  registry.add_library(DenseGradInputOp::kName, "cublaslt", prepare_grad_input, Stores::bf16);
-  registry.add_library(DenseGradWeightOp::kName, "cublaslt", prepare_grad_weight, Stores::bf16);
+  registry.add_library(DenseOp::kName, "cublaslt", prepare_forward, Stores::half);
+  registry.add_library(DenseGradInputOp::kName, "cublaslt", prepare_grad_input, Stores::half);
+  registry.add_library(DenseGradWeightOp::kName, "cublaslt", prepare_grad_weight, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -29,7 +29,7 @@ class DenseCublasLt : public ::testing::Test {
   Kernel prepare(const Op& op, const std::vector<ValueType>& inputs) {
     std::vector<ValueType> outputs = op.infer(inputs);
     std::vector<ValueType> operands = inputs;
-    if (stored_) operands.front().dtype = outputs.front().dtype = DType::bf16;
+    if (stored_) operands.front().dtype = outputs.front().dtype = context_.half();
     return registry_.prepare({op, operands, outputs, {true}}, context_).value();
   }
 
@@ -53,24 +53,29 @@ class DenseCublasLt : public ::testing::Test {
     return stored_ ? unpacked(found, found.size()) : found;
   }
 
-  /// Two bfloat16s a float.
-  static std::vector<float> packed(const std::vector<float>& values) {
+  /// Two 16-bit numbers a float.
+  std::vector<float> packed(const std::vector<float>& values) const {
     std::vector<float> pairs((values.size() + 1) / 2);
-    auto* to = reinterpret_cast<Bf16*>(pairs.data());
-    for (const float value : values) *to++ = to_bf16(value);
+    with_half(context_.half(), [&]<class T>() {
+      auto* to = reinterpret_cast<T*>(pairs.data());
+      for (const float value : values) *to++ = stored_as<T>(value);
+    });
     return pairs;
   }
-  static std::vector<float> unpacked(const std::vector<float>& pairs, std::size_t count) {
+  std::vector<float> unpacked(const std::vector<float>& pairs, std::size_t count) const {
     std::vector<float> values(count);
-    const auto* from = reinterpret_cast<const Bf16*>(pairs.data());
-    for (float& value : values) value = to_float(*from++);
+    with_half(context_.half(), [&]<class T>() {
+      const auto* from = reinterpret_cast<const T*>(pairs.data());
+      for (float& value : values) value = to_float(*from++);
+    });
     return values;
   }
+  void expect_rounded_operands(Precision precision, const std::string& name, double error);
 
   CublasLt library_;
   Registry registry_;
   Context context_;
-  bool stored_ = false;  ///< whether operand 0 and the result are bf16 in memory
+  bool stored_ = false;  ///< whether operand 0 and the result have 16 bits in memory
   std::string engine_;
   std::size_t launches_ = 0;
 };
@@ -127,11 +132,12 @@ TEST_F(DenseCublasLt, BothGradients) {
   EXPECT_TRUE(engine_.starts_with("cublaslt")) << engine_;
 }
 
-TEST_F(DenseCublasLt, Bf16RoundsTheOperandsAlone) {
-  context_.precision = Precision::bf16;
-  const auto rounded = [](std::vector<float> values) {
-    for (float& value : values) value = to_float(to_bf16(value));
-    return values;
+/// Of operands alone; `error`: of results that are rounded, too.
+void DenseCublasLt::expect_rounded_operands(Precision precision, const std::string& name,
+                                            double error) {
+  context_.precision = precision;
+  const auto rounded = [&](const std::vector<float>& values) {
+    return unpacked(packed(values), values.size());
   };
   // From rounded operands the product is as exact as in fp32.
   for (const std::int64_t features : {24, 37, 39}) {
@@ -154,10 +160,10 @@ TEST_F(DenseCublasLt, Bf16RoundsTheOperandsAlone) {
                                          matrix(33, features),
                                          {DType::f32, Shape{33}}};
       EXPECT_LE(largest_error(run(op, types, {plain.a, plain.b, plain.bias}), expected), 1e-5);
-      EXPECT_NE(engine_.find("bf16"), std::string::npos) << engine_;
+      EXPECT_NE(engine_.find(name), std::string::npos) << engine_;
       EXPECT_EQ(launches_, activation == Activation::relu ? 2U : 3U);
       stored_ = true;  // a result that is stored has no epilogue of the library's
-      EXPECT_LE(largest_error(run(op, types, {plain.a, plain.b, plain.bias}), expected), 0.03);
+      EXPECT_LE(largest_error(run(op, types, {plain.a, plain.b, plain.bias}), expected), error);
       EXPECT_EQ(launches_, 3U);
       stored_ = false;
     }
@@ -168,10 +174,10 @@ TEST_F(DenseCublasLt, Bf16RoundsTheOperandsAlone) {
     EXPECT_LE(largest_error(run(DenseGradInputOp(), {matrix(20, 32), matrix(32, features)},
                                 {gradient.a, gradient.b}),
                             gradient.expected),
-              0.05);
+              2 * error);
     // Rows of 37 begin off 4 bytes, which no algorithm takes: the result is rounded apart.
     const bool direct = features == 40;
-    EXPECT_EQ(engine_.find("bf16 to bf16") != std::string::npos, direct) << engine_;
+    EXPECT_EQ(engine_.find(name + " to " + name) != std::string::npos, direct) << engine_;
     EXPECT_EQ(launches_, direct ? 2U : 3U) << "the weights are rounded";
   }
   stored_ = false;
@@ -181,8 +187,13 @@ TEST_F(DenseCublasLt, Bf16RoundsTheOperandsAlone) {
     EXPECT_LE(largest_error(run(DenseGradWeightOp(), {matrix(20, 33), matrix(20, features)},
                                 {gradient.a, gradient.b}),
                             gradient.expected),
-              0.05);
+              2 * error);
   }
+}
+
+TEST_F(DenseCublasLt, HalvesRoundTheOperandsAlone) {
+  expect_rounded_operands(Precision::bf16, "bf16", 0.03);
+  expect_rounded_operands(Precision::fp16, "fp16", 0.004);
 }
 
 TEST_F(DenseCublasLt, ThePrecisionIsTheUsers) {
@@ -197,6 +208,7 @@ TEST_F(DenseCublasLt, ThePrecisionIsTheUsers) {
   EXPECT_NE(engine(Precision::automatic, 90).find("fp32"), std::string::npos);
   EXPECT_NE(engine(Precision::bf16, 90).find("bf16"), std::string::npos);
   EXPECT_NE(engine(Precision::bf16, 75).find("tf32"), std::string::npos);
+  EXPECT_NE(engine(Precision::fp16, 75).find("fp16"), std::string::npos);
 }
 
 TEST_F(DenseCublasLt, ThinEmptyAndUnaidedProductsAreLinnets) {
@@ -218,6 +230,19 @@ TEST_F(DenseCublasLt, MeasuredChoicesAreKept) {
   sim::clear();
   static_cast<void>(prepare(DenseOp(), types));
   EXPECT_EQ(sim::counters().launches, 0U);
+}
+
+TEST(F16, RoundsToNearestEven) {
+  EXPECT_EQ(to_f16(1.0F).bits, 0x3C00);
+  EXPECT_EQ(to_f16(1.0F + 0x1p-11F).bits, 0x3C00);  // a tie goes to the even one
+  EXPECT_EQ(to_f16(65519.0F).bits, 0x7BFF);
+  EXPECT_EQ(to_f16(65520.0F).bits, 0x7C00);  // infinity
+  EXPECT_EQ(to_f16(0x1p-24F).bits, 1);
+  EXPECT_EQ(to_f16(-0x1p-25F).bits, 0x8000);
+  for (const float exact : {1.0F, -0.0F, 65504.0F, 0x1p-14F, 0x3p-24F, -0x1.5p3F}) {
+    EXPECT_EQ(to_float(to_f16(exact)), exact);
+  }
+  EXPECT_TRUE(std::isnan(to_float(to_f16(std::bit_cast<float>(0x7F800001U)))));
 }
 
 TEST(Bf16, RoundsToNearestEven) {

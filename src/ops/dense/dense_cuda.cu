@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/bf16_operands.h"
+#include "backend/cuda/half_operands.h"
 #include "backend/cuda/kernel.h"
 #include "ops/dense/bias_activation_cuda.cuh"
 #include "ops/dense/passes_cuda.h"
@@ -87,18 +87,20 @@ void launch_result(const Queue& stream, const ProductResult& r) {
 
 void enqueue_result(const Queue& stream, const ProductResult& r) {
   if (r.rows * r.columns == 0) return;
-  const bool stored = r.y_type == DType::bf16;
-  if (r.x_type == DType::bf16) {
-    stored ? launch_result<Bf16, Bf16>(stream, r) : launch_result<Bf16, float>(stream, r);
-  } else {
-    stored ? launch_result<float, Bf16>(stream, r) : launch_result<float, float>(stream, r);
-  }
+  const bool stored = is_half(r.y_type);
+  with_half(stored ? r.y_type : r.x_type, [&]<class T>() {
+    if (is_half(r.x_type)) {
+      stored ? launch_result<T, T>(stream, r) : launch_result<T, float>(stream, r);
+    } else {
+      stored ? launch_result<float, T>(stream, r) : launch_result<float, float>(stream, r);
+    }
+  });
 }
 
 void register_dense(Registry& registry) {
-  registry.add(DenseOp::kName, prepare<forward, true>, Stores::bf16);
-  registry.add(DenseGradInputOp::kName, prepare<grad_input, true>, Stores::bf16);
-  registry.add(DenseGradWeightOp::kName, prepare<grad_weight, false>, Stores::bf16);
+  registry.add(DenseOp::kName, prepare<forward, true>, Stores::half);
+  registry.add(DenseGradInputOp::kName, prepare<grad_input, true>, Stores::half);
+  registry.add(DenseGradWeightOp::kName, prepare<grad_weight, false>, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -11,8 +11,8 @@ namespace linnet::cuda {
 
 // The kernel after a library's product, for host code that no nvcc compiles.
 
-/// What becomes of a product x: y = f(x + b). Both are (rows, columns), f32 or bf16; y has no gaps
-/// and may be x.
+/// What becomes of a product x: y = f(x + b). Both are (rows, columns), f32 or one 16-bit type;
+/// y has no gaps and may be x.
 struct ProductResult {
   const void* x = nullptr;
   DType x_type = DType::f32;

@@ -53,6 +53,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_dropout(Registry& registry) { registry.add(DropoutOp::kName, prepare, Stores::bf16); }
+void register_dropout(Registry& registry) { registry.add(DropoutOp::kName, prepare, Stores::half); }
 
 }  // namespace linnet::cuda

@@ -106,7 +106,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context&) {
 }  // namespace
 
 void register_gather_batch(Registry& registry) {
-  registry.add(GatherBatchOp::kName, prepare, Stores::bf16);
+  registry.add(GatherBatchOp::kName, prepare, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -121,9 +121,9 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_global_pool(Registry& registry) {
-  registry.add(GlobalAvgPoolOp::kName, prepare_average, Stores::bf16);
+  registry.add(GlobalAvgPoolOp::kName, prepare_average, Stores::half);
   registry.add(GlobalMaxPoolOp::kName, prepare_max);
-  registry.add(GlobalAvgPoolGradOp::kName, prepare_average_grad, Stores::bf16);
+  registry.add(GlobalAvgPoolGradOp::kName, prepare_average_grad, Stores::half);
   registry.add(GlobalMaxPoolGradOp::kName, prepare_max_grad);
 }
 

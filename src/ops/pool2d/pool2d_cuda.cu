@@ -298,10 +298,10 @@ std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& 
 }  // namespace
 
 void register_pool2d(Registry& registry) {
-  registry.add(MaxPool2dOp::kName, prepare_max, Stores::bf16);
-  registry.add(AvgPool2dOp::kName, prepare_average, Stores::bf16);
-  registry.add(MaxPool2dGradOp::kName, prepare_max_grad, Stores::bf16);
-  registry.add(AvgPool2dGradOp::kName, prepare_average_grad, Stores::bf16);
+  registry.add(MaxPool2dOp::kName, prepare_max, Stores::half);
+  registry.add(AvgPool2dOp::kName, prepare_average, Stores::half);
+  registry.add(MaxPool2dGradOp::kName, prepare_max_grad, Stores::half);
+  registry.add(AvgPool2dGradOp::kName, prepare_average_grad, Stores::half);
 }
 
 }  // namespace linnet::cuda

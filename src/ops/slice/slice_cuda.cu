@@ -73,8 +73,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_slice(Registry& registry) {
-  registry.add(SliceOp::kName, prepare_forward, Stores::bf16);
-  registry.add(SliceGradOp::kName, prepare_gradient, Stores::bf16);
+  registry.add(SliceOp::kName, prepare_forward, Stores::half);
+  registry.add(SliceGradOp::kName, prepare_gradient, Stores::half);
 }
 
 }  // namespace linnet::cuda

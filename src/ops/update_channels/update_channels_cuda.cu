@@ -60,7 +60,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_update_channels(Registry& registry) {
-  registry.add(UpdateChannelsOp::kName, prepare, Stores::bf16);
+  registry.add(UpdateChannelsOp::kName, prepare, Stores::half);
 }
 
 }  // namespace linnet::cuda

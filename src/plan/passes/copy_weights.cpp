@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -9,16 +11,18 @@
 namespace linnet {
 namespace {
 
-/// Returns whether operand `i` of a node is a weight that its kernel takes as bfloat16s too.
-bool takes_bf16(const Graph& graph, const Supports& supports, const Node& node, std::size_t i) {
+/// Returns whether operand `i` of a node is a weight that its kernel takes in 16 bits too.
+bool takes_half(const Graph& graph, const Supports& supports, const Node& node, std::size_t i) {
   const ValueInfo& value = graph.info(node.inputs[i]);
   if (value.storage != Storage::parameter || value.type.dtype != DType::f32 ||
       value.type.shape.rank() < 2 || node.op->mutates(i)) {
     return false;
   }
   std::vector<ValueType> types = graph.types(node.inputs);
-  types[i].dtype = DType::bf16;
-  return supports(*node.op, types, graph.types(node.outputs));
+  return std::ranges::any_of(std::array{DType::bf16, DType::f16}, [&](DType half) {
+    types[i].dtype = half;
+    return supports(*node.op, types, graph.types(node.outputs));
+  });
 }
 
 }  // namespace
@@ -29,7 +33,7 @@ void copy_weights(Graph& graph, const Supports& supports) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (takes_bf16(graph, supports, node, i)) readers[node.inputs[i].id].emplace_back(n, i);
+      if (takes_half(graph, supports, node, i)) readers[node.inputs[i].id].emplace_back(n, i);
     }
   }
   std::erase_if(readers, [](const auto& reader) { return reader.second.size() < 2; });

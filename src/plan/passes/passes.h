@@ -60,12 +60,14 @@ void fold_batch_norm(Graph& graph, const Supports& supports);
 void use_int8(Graph& graph, const Supports& supports);
 /// Drops nodes whose results nobody reads.
 void remove_dead(Graph& graph, const Supports& supports);
-/// Weights that several kernels take as bf16, forward and backward, are copied at the graph's begin
-/// in one node, so that store_bf16 may round the copies.
+/// Weights that several kernels take in 16 bits, forward and backward, are copied at the graph's
+/// begin in one node, so that store_bf16 or store_f16 may round the copies.
 void copy_weights(Graph& graph, const Supports& supports);
 /// Values between operators lie in memory as bf16 where the kernels of all that touch them, which
 /// the backend has at its precision, read and write them so. Operators still infer f32.
 void store_bf16(Graph& graph, const Supports& supports);
+/// Does the same with f16.
+void store_f16(Graph& graph, const Supports& supports);
 
 /// The backward pass computes results of batch norms again, from the statistics that were found,
 /// and the sign of a ReLU after one from the norm's operand, so that these results live in the

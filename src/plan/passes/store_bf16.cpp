@@ -7,12 +7,16 @@
 namespace linnet {
 namespace {
 
-/// Values of the arena that are stored as bfloat16s, all of them until a kernel refuses. A value
-/// and its views are one.
+/// Values of the arena that are stored in 16 bits, all of them until a kernel refuses. A value and
+/// its views are one.
 class StoredValues {
  public:
-  StoredValues(Graph& graph, const Supports& supports)
-      : graph_(graph), supports_(supports), roots_(graph.value_count()), nodes_of_(roots_.size()) {
+  StoredValues(Graph& graph, DType half, const Supports& supports)
+      : graph_(graph),
+        half_(half),
+        supports_(supports),
+        roots_(graph.value_count()),
+        nodes_of_(roots_.size()) {
     std::iota(roots_.begin(), roots_.end(), 0);
     for (const Node& node : graph_.nodes()) {
       if (node.op->is_view()) roots_[id(node.outputs.front())] = roots_[id(node.inputs.front())];
@@ -38,7 +42,7 @@ class StoredValues {
       }
     }
     for (std::size_t v = 0; v < roots_.size(); ++v) {
-      if (stored_[roots_[v]]) graph_.info(Value{static_cast<int>(v)}).type.dtype = DType::bf16;
+      if (stored_[roots_[v]]) graph_.info(Value{static_cast<int>(v)}).type.dtype = half_;
     }
   }
 
@@ -70,7 +74,7 @@ class StoredValues {
       for (std::size_t i = 0; i < all.size(); ++i) {
         const std::size_t root = roots_[id(values[i])];
         const bool is_f32 = std::ranges::find(as_f32, root) != as_f32.end();
-        if (stored_[root] && !is_f32) all[i].dtype = DType::bf16;
+        if (stored_[root] && !is_f32) all[i].dtype = half_;
       }
       return all;
     };
@@ -103,6 +107,7 @@ class StoredValues {
   }
 
   Graph& graph_;
+  DType half_;
   const Supports& supports_;
   std::vector<std::size_t> roots_;                  ///< by value: whose memory it may be
   std::vector<bool> stored_;                        ///< by root
@@ -111,6 +116,12 @@ class StoredValues {
 
 }  // namespace
 
-void store_bf16(Graph& graph, const Supports& supports) { StoredValues(graph, supports).find(); }
+void store_bf16(Graph& graph, const Supports& supports) {
+  StoredValues(graph, DType::bf16, supports).find();
+}
+
+void store_f16(Graph& graph, const Supports& supports) {
+  StoredValues(graph, DType::f16, supports).find();
+}
 
 }  // namespace linnet

@@ -80,7 +80,7 @@ Status take(T& field, const void* value, std::size_t bytes) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-std::size_t element_bytes(cudaDataType type) { return type == CUDA_R_16BF ? 2 : 4; }
+std::size_t element_bytes(cudaDataType type) { return type == CUDA_R_32F ? 4 : 2; }
 
 /// d (m, n) = op(a) (m, k) op(b) (k, n), all column-major.
 struct Product {
@@ -117,9 +117,10 @@ struct Product {
     }
     const bool fast = descriptor.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     const bool plain = descriptor.compute == CUBLAS_COMPUTE_32F;
-    const bool known_types = a.type == b.type && (a.type == CUDA_R_32F || a.type == CUDA_R_16BF) &&
-                             c.type == d.type &&
-                             (d.type == CUDA_R_32F || (d.type == a.type && !has_bias()));
+    const bool known_types =
+        a.type == b.type &&
+        (a.type == CUDA_R_32F || a.type == CUDA_R_16BF || a.type == CUDA_R_16F) &&
+        c.type == d.type && (d.type == CUDA_R_32F || (d.type == a.type && !has_bias()));
     const bool known_compute = plain || (fast && a.type == CUDA_R_32F);
     return known_types && known_compute && descriptor.scale == CUDA_R_32F
                ? CUBLAS_STATUS_SUCCESS
@@ -139,9 +140,9 @@ struct Product {
              std::uint64_t column) const {
     if (transposed) std::swap(row, column);
     const std::uint64_t at = row + column * static_cast<std::uint64_t>(layout.stride);
-    if (layout.type == CUDA_R_16BF) {
+    if (layout.type != CUDA_R_32F) {
       const auto half = static_cast<const std::uint16_t*>(data)[at];
-      return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+      return layout.type == CUDA_R_16F ? linnet::float_of_f16(half) : linnet::float_of_bf16(half);
     }
     const float value = static_cast<const float*>(data)[at];
     if (descriptor.compute != CUBLAS_COMPUTE_32F_FAST_TF32 || value != value) return value;
@@ -165,10 +166,12 @@ struct Product {
         if (has_bias()) sum += static_cast<double>(static_cast<const float*>(descriptor.bias)[row]);
         if (has_relu() && sum < 0) sum = 0;
         const std::uint64_t at = row + column * static_cast<std::uint64_t>(d.stride);
-        if (d.type == CUDA_R_16BF) {
-          static_cast<std::uint16_t*>(d_data)[at] = linnet::bf16_of(static_cast<float>(sum));
+        const auto result = static_cast<float>(sum);
+        if (d.type == CUDA_R_32F) {
+          static_cast<float*>(d_data)[at] = result;
         } else {
-          static_cast<float*>(d_data)[at] = static_cast<float>(sum);
+          static_cast<std::uint16_t*>(d_data)[at] =
+              d.type == CUDA_R_16F ? linnet::f16_of(result) : linnet::bf16_of(result);
         }
       }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/bf16_operands.h"
+#include "backend/cuda/half_operands.h"
 
 #include <vector>
 
@@ -9,36 +9,38 @@
 namespace linnet::cuda {
 namespace {
 
-/// A copy of an operand; `from` is f32 or bf16.
+/// A copy of an operand; `from` is f32 or T.
+template <class T>
 struct Copy {
   const void* from;
-  Bf16* to;  ///< null: none
-  Bf16Operand shape;
+  T* to;  ///< null: none
+  HalfOperand shape;
 
   constexpr std::int64_t items() const { return to == nullptr ? 0 : shape.padded_elements() / 4; }
   /// Four neighbours of a row.
-  template <class T>
-  __device__ void make(std::int64_t item, const T* data) const {
+  template <class From>
+  __device__ void make(std::int64_t item, const From* data) const {
     const std::int64_t row = 4 * item / shape.padded_columns;
     const std::int64_t column = 4 * item - row * shape.padded_columns;
-    const T* at = data + row * shape.columns + column;
-    Vector<Bf16, 4> four;
+    const From* at = data + row * shape.columns + column;
+    FloatVector<4> four;
     for (int v = 0; v < 4; ++v) {
       const bool inside = row < shape.rows && column + v < shape.columns;
-      four[v] = to_bf16(inside ? to_float(at[v]) : 0.0F);
+      four[v] = inside ? to_float(at[v]) : 0.0F;
     }
-    store_vector(to + 4 * item, four);
+    store_floats(to + 4 * item, four);
   }
   __device__ void make(std::int64_t item) const {
-    if (shape.type == DType::bf16) {
-      make(item, static_cast<const Bf16*>(from));
-    } else {
+    if (shape.type == DType::f32) {
       make(item, static_cast<const float*>(from));
+    } else {
+      make(item, static_cast<const T*>(from));
     }
   }
 };
 
-__global__ void copy_to_bf16(Copy first, Copy second, Copy third) {
+template <class T>
+__global__ void copy_to_half(Copy<T> first, Copy<T> second, Copy<T> third) {
   const std::int64_t of_first = first.items();
   const std::int64_t of_two = of_first + second.items();
   for (std::int64_t i = first_item(); i < of_two + third.items(); i += grid_stride()) {
@@ -53,7 +55,7 @@ __global__ void copy_to_bf16(Copy first, Copy second, Copy third) {
 }
 
 /// Rows that need no padding may have any length: they are one row.
-Bf16Operand in_fours(const Bf16Operand& operand) {
+HalfOperand in_fours(const HalfOperand& operand) {
   if (operand.is_padded()) return operand;
   const std::int64_t elements = operand.rows * operand.columns;
   return {operand.type, 1, elements, 1, (elements + 3) / 4 * 4};
@@ -62,13 +64,15 @@ Bf16Operand in_fours(const Bf16Operand& operand) {
 struct Same {
   __device__ float operator()(float x) const { return x; }
 };
+template <class T>
 struct Rounded {
-  __device__ float operator()(float x) const { return to_float(to_bf16(x)); }
+  __device__ float operator()(float x) const { return to_float(stored_as<T>(x)); }
 };
 
 }  // namespace
 
-Bf16Operands::Bf16Operands(const std::vector<Bf16Operand>& operands) : operands_(operands) {
+HalfOperands::HalfOperands(DType half, const std::vector<HalfOperand>& operands)
+    : half_(half), operands_(operands) {
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     starts_[i] = bytes_;
     if (operands_[i].as_it_is()) continue;
@@ -77,40 +81,42 @@ Bf16Operands::Bf16Operands(const std::vector<Bf16Operand>& operands) : operands_
   }
 }
 
-std::array<void*, Bf16Operands::kMost> Bf16Operands::enqueue(const Args& args,
+std::array<void*, HalfOperands::kMost> HalfOperands::enqueue(const Args& args,
                                                              std::byte* to) const {
-  std::array<Copy, kMost> copies{};
   std::array<void*, kMost> places{};
-  std::int64_t fours = 0;
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
-    const bool copied = !operands_[i].as_it_is();
-    places[i] = copied ? to + starts_[i] : args.inputs[i];
-    copies[i] = {args.inputs[i], copied ? static_cast<Bf16*>(places[i]) : nullptr,
-                 in_fours(operands_[i])};
-    fours += copies[i].items();
-  }
-  if (fours > 0) {
-    launch(args.stream, "copy_to_bf16", for_items(fours), copy_to_bf16, copies[0], copies[1],
+  with_half(half_, [&]<class T>() {
+    std::array<Copy<T>, kMost> copies{};
+    std::int64_t fours = 0;
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const bool copied = !operands_[i].as_it_is();
+      places[i] = copied ? to + starts_[i] : args.inputs[i];
+      copies[i] = {args.inputs[i], copied ? static_cast<T*>(places[i]) : nullptr,
+                   in_fours(operands_[i])};
+      fours += copies[i].items();
+    }
+    if (fours == 0) return;
+    launch(args.stream, "copy_to_half", for_items(fours), copy_to_half<T>, copies[0], copies[1],
            copies[2]);
-  }
+  });
   return places;
 }
 
 std::optional<Kernel> through_f32(const NodeView& node, const Context& context, Prepare own,
                                   bool weights) {
-  if (!stores_bf16(node)) return own(node, context);
+  if (!stores_half(node)) return own(node, context);
   if (!stores_only(node, {kFirst, kSecond}, {kFirst}) ||
       (weights && stores_only(node, {kSecond}, {}))) {
     return std::nullopt;
   }
   std::vector<ValueType> inputs(node.inputs.begin(), node.inputs.end());
   ValueType output = node.outputs[kFirst];
-  const bool stored = output.dtype == DType::bf16;
+  const DType half = stores_bf16(node) ? DType::bf16 : DType::f16;
+  const bool stored = output.dtype != DType::f32;
   std::array<bool, 2> widened{};
   std::array<std::int64_t, 2> elements{};
   std::array<std::size_t, 4> starts{};  // of both operands, the result, and what the kernel needs
   for (std::size_t i = 0; i < 2; ++i) {
-    widened[i] = inputs[i].dtype == DType::bf16;
+    widened[i] = inputs[i].dtype != DType::f32;
     elements[i] = inputs[i].shape.elements();
     inputs[i].dtype = DType::f32;
     starts[i + 1] = starts[i] + library_padded(inputs[i].bytes());
@@ -121,25 +127,27 @@ std::optional<Kernel> through_f32(const NodeView& node, const Context& context, 
   if (!kernel) return kernel;
   const auto enqueue = [=, results = output.shape.elements(),
                         run = kernel->enqueue](const Args& args) {
-    std::vector<void*> operands(args.inputs.begin(), args.inputs.end());
-    for (std::size_t i = 0; i < 2; ++i) {
-      float* to = args.work(starts[i]);
-      operands[i] = to;
-      if (widened[i]) {
-        map_elements(args.stream, "widen_bf16", Same{}, elements[i], to, args.in<Bf16>(i));
-      } else {
-        map_elements(args.stream, "round_to_bf16", Rounded{}, elements[i], to, args.in(i));
+    with_half(half, [&]<class T>() {
+      std::vector<void*> operands(args.inputs.begin(), args.inputs.end());
+      for (std::size_t i = 0; i < 2; ++i) {
+        float* to = args.work(starts[i]);
+        operands[i] = to;
+        if (widened[i]) {
+          map_elements(args.stream, "widen_half", Same{}, elements[i], to, args.in<T>(i));
+        } else {
+          map_elements(args.stream, "round_to_half", Rounded<T>{}, elements[i], to, args.in(i));
+        }
       }
-    }
-    void* const result = stored ? args.workspace + starts[2] : args.outputs[kFirst];
-    Args inner = args;
-    inner.inputs = operands;
-    inner.outputs = {&result, 1};
-    inner.workspace = args.workspace + starts[3];
-    run(inner);
-    if (!stored) return;
-    map_elements(args.stream, "round_to_bf16", Same{}, results, args.out<Bf16>(kFirst),
-                 static_cast<const float*>(result));
+      void* const result = stored ? args.workspace + starts[2] : args.outputs[kFirst];
+      Args inner = args;
+      inner.inputs = operands;
+      inner.outputs = {&result, 1};
+      inner.workspace = args.workspace + starts[3];
+      run(inner);
+      if (!stored) return;
+      map_elements(args.stream, "round_to_half", Same{}, results, args.out<T>(kFirst),
+                   static_cast<const float*>(result));
+    });
   };
   return Kernel{.enqueue = enqueue,
                 .workspace_bytes = starts[3] + kernel->workspace_bytes,
