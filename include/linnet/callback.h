@@ -69,7 +69,8 @@ struct History {
   double startup_seconds = 0;     ///< time from the call to the first step: compile, allocate
   std::size_t planned_bytes = 0;  ///< memory of the training, all of it known before the first step
   std::int64_t shards = 1;        ///< parts in which batches were computed: FitOptions::shards
-  /// Sentences that say what the device could not do, and which checkpoints were not written.
+  /// Sentences that say what the device could not do, how many steps fp16 left out, and which
+  /// checkpoints were not written.
   std::vector<std::string> notes;
 };
 

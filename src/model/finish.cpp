@@ -84,8 +84,13 @@ Value add_stopped(Graph& graph) {
   return graph.add_value("stopped", {DType::f64, Shape{}}, Storage::optimizer, kStoppedOffset);
 }
 
+Value add_loss_scale(Graph& graph, const TrainingStep& step) {
+  return graph.add_value("loss scale", {DType::f32, Shape{}}, Storage::optimizer,
+                         step.moments - kLossScaleBytes);
+}
+
 void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
-                const std::vector<MeasuredStatistics>& measured, Value loss) {
+                const std::vector<MeasuredStatistics>& measured, bool scaled, Value loss) {
   const Value collected = take_collected_gradients(graph);
   const LeafLayout layout(network, static_cast<bool>(collected));
   const OptimizerAttrs& optimizer = step.optimizer;
@@ -115,27 +120,37 @@ void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingSt
   if (optimizer.settings.clip_norm > 0) {
     operands.push_back(graph.emit(GlobalNormOp({optimizer.bounds}), {gradients}, "optimizer"));
   }
+  Value scale;
+  if (scaled) {
+    scale = graph.add_value("loss scale", {DType::f32, Shape{kLossScaleSize}}, Storage::optimizer,
+                            step.moments - kLossScaleBytes);
+    operands.push_back(scale);
+  }
   operands.push_back(stopped);
   OptimizerAttrs guarded = optimizer;
   guarded.guarded = true;
   graph.add(std::make_shared<OptimizerUpdateOp>(guarded), std::move(operands), "optimizer");
-  if (step.average.decay == 0) return;
-  const Value averages = flat("average", Storage::optimizer, moment_offset(moments));
-  const BlendAttrs attrs{.kind = Blend::average,
-                         .decay = step.average.decay,
-                         .warmup = step.average.warmup,
-                         .guarded = true};
-  graph.add(std::make_shared<BlendOp>(attrs), {averages, parameters, stopped}, "average");
+  if (step.average.decay > 0) {
+    const Value averages = flat("average", Storage::optimizer, moment_offset(moments));
+    const BlendAttrs attrs{.kind = Blend::average,
+                           .decay = step.average.decay,
+                           .warmup = step.average.warmup,
+                           .guarded = true};
+    graph.add(std::make_shared<BlendOp>(attrs), {averages, parameters, stopped}, "average");
+  }
+  if (!scaled) return;
+  graph.add(std::make_shared<LossScaleOp>(), {scale, stopped, add_training_counters(graph)},
+            "loss scale");
 }
 
 Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
-                  const std::vector<MeasuredStatistics>& measured) {
+                  const std::vector<MeasuredStatistics>& measured, bool scaled) {
   Graph graph;
   const Value counters = add_training_counters(graph);
   const Value leaves = add_leaf_counters(graph, LeafLayout(network), 0);
   graph.add(std::make_shared<LeafMetricsOp>(LeafMetricsAttrs{.history = kLossHistory}),
             {counters, leaves, add_stopped(graph)}, "metrics");
-  add_finish(graph, network, step, measured);
+  add_finish(graph, network, step, measured, scaled);
   return graph;
 }
 

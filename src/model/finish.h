@@ -17,11 +17,14 @@
 namespace linnet {
 
 // A training's Storage::optimizer: counters, the losses of its newest steps, add_stopped(), then
-// the moments of each objective, laid out as the weights. Nothing of it is another training's.
+// of each objective its loss's scale and the moments, laid out as the weights. Nothing of it is
+// another training's.
 
 /// Where add_stopped() lies, and where the first objective's moments begin.
 inline constexpr std::size_t kStoppedOffset = sizeof(double) * (kCounters + kLossHistory);
-inline constexpr std::size_t kMomentsOffset = align_up(kStoppedOffset + sizeof(double));
+inline constexpr std::size_t kLossScaleBytes = align_up(sizeof(float) * kLossScaleSize);
+inline constexpr std::size_t kMomentsOffset =
+    align_up(kStoppedOffset + sizeof(double)) + kLossScaleBytes;
 
 /// Returns all parameters, or their gradients, in one array.
 ValueType flat_type(const NetworkDefinition& network);
@@ -44,7 +47,7 @@ struct TrainingStep {
   bool shuffle = true;
   OptimizerAttrs optimizer;
   WeightAverage average = {};
-  std::size_t moments = kMomentsOffset;  ///< where they begin, then the average
+  std::size_t moments = kMomentsOffset;  ///< where they begin, after the scale, then the average
   std::vector<std::string> disabled_passes = {};
   bool recompute = false;  ///< TrainerOptions::recompute
   /// Who sums gradients over the ranks while a leaf still finds others; null: nobody.
@@ -54,15 +57,18 @@ struct TrainingStep {
   std::shared_ptr<NormSync> norms = nullptr;
 };
 
+/// Returns the scale itself, f32 (), which the loss is multiplied with (LossScaleOp).
+Value add_loss_scale(Graph& graph, const TrainingStep& step);
+
 /// Adds the end of a step over one leaf or several, by the leaf's results: checks that
 /// all of it and the loss (if given) are finite, then the running statistics, norm, clipping,
-/// update and average.
+/// update and average. scaled: whether the gradients are add_loss_scale() times too large.
 void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
-                const std::vector<MeasuredStatistics>& measured, Value loss = {});
+                const std::vector<MeasuredStatistics>& measured, bool scaled, Value loss = {});
 
 /// Returns the finish of a batch of several leaves, with their metrics.
 Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
-                  const std::vector<MeasuredStatistics>& measured);
+                  const std::vector<MeasuredStatistics>& measured, bool scaled);
 
 /// Keeps what the last leaf has left, or the sum of leaves that ends with it, in a level's room.
 Graph keep_step(const NetworkDefinition& network, std::size_t level);

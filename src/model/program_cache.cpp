@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/memory.h"
+#include "model/finish.h"
 #include "model/memory_report.h"
 
 namespace linnet {
@@ -37,6 +38,16 @@ class RestOfBuffer final : public Buffer {
 };
 
 }  // namespace
+
+void OptimizerMemory::allocate(const Backend& backend, std::size_t size) {
+  buffer = nullptr;
+  buffer = backend.allocate(size);
+  for (const std::size_t place :
+       scales.empty() ? std::vector{kMomentsOffset - kLossScaleBytes} : scales) {
+    if (place + kLossScaleBytes > size) continue;  // the program has none
+    backend.upload(*buffer, place, std::as_bytes(std::span(&kFirstLossScale, 1)));
+  }
+}
 
 std::size_t lanes_of(std::span<const std::shared_ptr<CachedProgram>> programs) {
   std::size_t lanes = 1;
@@ -148,8 +159,9 @@ void ProgramCache::reserve(const Programs& programs) {
       if (training == nullptr) continue;
       const bool gradients = grow(training->gradients, gradient_bytes(*cached));
       OptimizerMemory& optimizer = *training->optimizer;
-      const bool moments =
-          grow(optimizer.buffer, std::max(optimizer.bytes, bytes_of(*cached, Storage::optimizer)));
+      const std::size_t wanted = std::max(optimizer.bytes, bytes_of(*cached, Storage::optimizer));
+      const bool moments = optimizer.buffer == nullptr || optimizer.buffer->bytes() < wanted;
+      if (moments) optimizer.allocate(backend_, wanted);
       if (!gradients && !moments) continue;
       for (const auto& weak : living_) {
         const auto other = weak.lock();

@@ -24,6 +24,10 @@ namespace linnet {
 struct OptimizerMemory {
   std::size_t bytes = 0;  ///< at least, so that it never grows
   std::shared_ptr<Buffer> buffer = nullptr;
+  /// Where the scales of objectives' losses are; empty: of one, in its usual place.
+  std::vector<std::size_t> scales = {};
+  /// Sets the buffer: all zeros but the scales.
+  void allocate(const Backend& backend, std::size_t size);
 };
 
 /// Memory of one objective of a training: the sums of its leaves (LeafLayout), which are lost where

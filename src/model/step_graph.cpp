@@ -23,6 +23,7 @@
 #include "ops/reshape/reshape.h"
 #include "ops/sequence_mask/sequence_mask.h"
 #include "ops/share/share.h"
+#include "ops/small_cnn/small_cnn.h"
 #include "ops/softmax/softmax.h"
 #include "plan/least_arena.h"
 #include "plan/passes/collect_gradients.h"
@@ -169,6 +170,11 @@ Supports supports_of(const Backend& backend) {
   };
 }
 
+bool scales_loss(const Supports& supports) {
+  const std::array types{ValueType{DType::f16, Shape{1, 1}}, ValueType{DType::f16, Shape{1, 1}}};
+  return supports(AddOp(), types, std::span(types).first(1));
+}
+
 namespace {
 
 /// Says how much of a batch a training graph sees.
@@ -194,6 +200,7 @@ Value share_losses(Graph& graph, const StepData& data, const Forward& forward, V
 struct Leaf {
   Graph graph;
   Value loss;
+  bool scaled = false;  ///< whether gradients are add_loss_scale() times too large
   std::vector<MeasuredStatistics> measured;
 };
 
@@ -225,11 +232,23 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
               leaf.loss);
   std::vector<std::string> disabled = step.disabled_passes;
   if (gradients_pass_frozen_norms(graph, trainable)) disabled.emplace_back("fold_batch_norm");
+  leaf.scaled = scales_loss(supports);
+  if (leaf.scaled && !whole) disabled.emplace_back("fuse_small_cnn");
   run_passes(graph, forward_passes(), supports, disabled);
 
   if (step.norms != nullptr) sync_norms(graph, step.norms);
   const std::size_t backward = graph.nodes().size();
-  const std::vector<Value> gradients = differentiate(graph, leaf.loss, trainable);
+  // An operator that finds all gradients by itself does so in fp32.
+  leaf.scaled = leaf.scaled && std::ranges::none_of(graph.nodes(), [](const Node& node) {
+                  return op_as<SmallCnnOp>(&node) != nullptr;
+                });
+  std::vector<Value> gradients;
+  if (leaf.scaled) {
+    const Value scale = add_loss_scale(graph, step);
+    gradients = differentiate(graph, std::span(&leaf.loss, 1), std::span(&scale, 1), trainable);
+  } else {
+    gradients = differentiate(graph, leaf.loss, trainable);
+  }
   std::vector<PlacedGradient> placed;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i]) placed.push_back({gradients[i], specs[i]->offset, specs[i]->name});
@@ -260,7 +279,7 @@ namespace {
 Graph whole_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                  const Supports& supports) {
   Leaf leaf = add_leaf(network, data, step, Rows::whole, supports);
-  add_finish(leaf.graph, network, step, leaf.measured, leaf.loss);
+  add_finish(leaf.graph, network, step, leaf.measured, leaf.scaled, leaf.loss);
   run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
   return std::move(leaf.graph);
 }
@@ -313,7 +332,7 @@ Graph leaf_step(const NetworkDefinition& network, const StepData& data, const Tr
 Graph finish_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                   const Supports& supports) {
   const Leaf leaf = add_leaf(network, data, step, Rows::leaf, supports);
-  return finish_step(network, step, leaf.measured);
+  return finish_step(network, step, leaf.measured, leaf.scaled);
 }
 
 Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,

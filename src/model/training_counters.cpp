@@ -65,6 +65,8 @@ void clear_stopped(const ModelState& model, const OptimizerMemory& memory) {
   model.backend->upload(*memory.buffer, kStoppedOffset, std::as_bytes(std::span(&none, 1)));
 }
 
+bool scales_loss(const ModelState& model) { return scales_loss(supports_of(*model.backend)); }
+
 void clear_leaves(const ModelState& model, const TrainingMemory& memory) {
   if (memory.gradients == nullptr) return;
   const std::vector<std::byte> zeros(memory.gradients->bytes());

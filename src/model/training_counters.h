@@ -32,6 +32,8 @@ void restore_counters(const ModelState& model, const OptimizerMemory& memory,
 std::optional<std::uint64_t> stopped_step(const ModelState& model, const OptimizerMemory& memory);
 /// Lets it go on.
 void clear_stopped(const ModelState& model, const OptimizerMemory& memory);
+/// Returns whether a training's loss is multiplied by a scale.
+bool scales_loss(const ModelState& model);
 /// Zeroes the results of an objective's leaves, which may not be finite.
 void clear_leaves(const ModelState& model, const TrainingMemory& memory);
 

@@ -103,12 +103,25 @@ class Fit {
     history.shards = static_cast<std::int64_t>(form_.shards.count);
     history.notes = notes_;
     for (const std::string& note : session_.notes()) history.notes.push_back(note);
+    if (std::string note = note_on_scale(); !note.empty()) history.notes.push_back(note);
     for (const std::string& failure : checkpoints_.failures()) history.notes.push_back(failure);
     callback_.on_end(history);
     return history;
   }
 
  private:
+  /// Returns how many steps of the whole training overflowed in fp16; empty: none.
+  std::string note_on_scale() const {
+    if (!scales_loss(model_)) return {};
+    const Tensor scale = objective_.loss_scale();
+    const float skipped = scale.as<float>()[static_cast<std::size_t>(LossScale::skipped)];
+    if (skipped == 0) return {};
+    return fmt::format(
+        "{:.0f} of {} steps changed nothing, since a gradient was too large for fp16; the loss is "
+        "multiplied by {} now",
+        skipped, trainer_.steps, scale.as<float>().front());
+  }
+
   /// Only rank 0 writes.
   Checkpoints checkpoints_of(Checkpoints options) const {
     if (ranks_ != nullptr && ranks_->rank() > 0) options.folder.clear();

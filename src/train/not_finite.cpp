@@ -9,13 +9,13 @@
 
 namespace linnet {
 
-void fail_not_finite(const NotFinite& found) {
+void fail_not_finite(const NotFinite& found, bool fp16) {
   fail(
       "the {} became NaN or infinite in epoch {}, step {} of the training (counted from 0); a "
-      "lower learning rate, gradient clipping or scaled inputs may help; the weights are unchanged "
-      "since that step began",
+      "lower learning rate, gradient clipping or scaled inputs may help{}; the weights are "
+      "unchanged since that step began",
       found.where.empty() ? "loss or a gradient" : "output of " + found.where, found.epoch,
-      found.step);
+      found.step, fp16 ? ", or bf16: fp16 ends at 65504" : "");
 }
 
 void fail_overflow(const std::string& weight, std::uint64_t step) {
@@ -44,7 +44,7 @@ void TrainerState::check_finite(std::optional<std::uint64_t> step) {
   steps = *step;
   epochs = std::min(epochs, found.epoch - 1);
   check_weights();  // which an update may have ruined before
-  fail_not_finite(found);
+  fail_not_finite(found, scales_loss(state()));
 }
 
 void TrainerState::check_weights() {

@@ -15,7 +15,7 @@ struct NotFinite {
 
 /// Throws the Error that says that a weight was ruined in the update of a step or one before.
 [[noreturn]] void fail_overflow(const std::string& weight, std::uint64_t step);
-/// Throws the Error that says so.
-[[noreturn]] void fail_not_finite(const NotFinite& found);
+/// Throws the Error that says so. fp16: the precision of the training.
+[[noreturn]] void fail_not_finite(const NotFinite& found, bool fp16);
 
 }  // namespace linnet

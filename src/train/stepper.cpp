@@ -194,6 +194,8 @@ State Stepper::gradients(const Batch& batch) {
     queue.run();
   }
   const ModelState& model = *objective_.model;
+  float scale = 1;
+  if (scales_loss(model)) scale = objective_.loss_scale().as<float>().front();
   State gradients;
   const std::vector<ParameterSpec>& parameters = model.definition().parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -201,6 +203,7 @@ State Stepper::gradients(const Batch& batch) {
     if (!trains_[i]) continue;
     Tensor values(DType::f32, spec.shape);
     model.backend->download(*objective_.memory->gradients, spec.offset, values.writable_bytes());
+    for (float& value : values.as_writable<float>()) value /= scale;  // a power of two
     gradients.set(spec.name, std::move(values));
   }
   std::array<double, kCounters> counters{};

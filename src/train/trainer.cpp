@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "base/check.h"
 #include "base/join.h"
@@ -73,10 +74,33 @@ void check_names(const Objectives& objectives) {
   }
 }
 
-/// Returns whether an entry may be in one state and not in another: what L-BFGS remembers, and a
-/// fit.
+constexpr const char* kScale = "optimizer/loss_scale";
+
+/// Returns whether an entry may be in one state and not in another: what L-BFGS remembers, a fit,
+/// and the loss's scale, of trainings in fp16.
 bool is_optional(std::string_view name) {
-  return name.starts_with(LbfgsMemory::kPrefix) || name.starts_with(FitState::kPrefix);
+  return name.starts_with(LbfgsMemory::kPrefix) || name.starts_with(FitState::kPrefix) ||
+         name.ends_with(kScale);
+}
+
+/// Returns the loss's scale of a state, a first one where it has none. Throws Error unless it is a
+/// power of two with counts.
+Tensor scale_of(const State& state, const std::string& prefix = "") {
+  const Tensor* found = state.find(prefix + kScale);
+  if (found == nullptr) {
+    return {std::vector<float>{kFirstLossScale, 0, 0}, Shape{kLossScaleSize}};
+  }
+  Tensor scale = found->to_host();
+  bool fits = scale.dtype() == DType::f32 && scale.shape() == Shape{kLossScaleSize};
+  if (fits) {
+    const std::span<const float> values = scale.as<float>();
+    int exponent = 0;
+    fits = values[0] >= kLeastLossScale && values[0] <= kMostLossScale &&
+           std::frexp(values[0], &exponent) == 0.5F && values[1] >= 0 && values[2] >= 0;
+  }
+  require(fits, "expected a power of two from 2^-14 to 2^32 and two counts as '{}'; got {}", kScale,
+          to_string(scale));
+  return scale;
 }
 
 /// Of a state that is to be loaded, what the trainer has; names and shapes must agree.
@@ -108,7 +132,8 @@ ObjectiveState::ObjectiveState(std::string called, std::shared_ptr<ModelState> t
   const double decay = objective.average.decay;
   require(decay == 0 || (decay > 0 && decay < 1),
           "expected the decay of the average in (0, 1), or 0 for none; got {}", decay);
-  moments = std::max(shared->bytes, kMomentsOffset);
+  moments = std::max(shared->bytes + kLossScaleBytes, kMomentsOffset);
+  shared->scales.push_back(moments - kLossScaleBytes);
   shared->bytes = moments + arrays() * align_up(network().bytes(true));
   memory->optimizer = std::move(shared);
 }
@@ -182,12 +207,19 @@ void ObjectiveState::fill_averaged_memory() {
 
 Buffer& ObjectiveState::optimizer_memory() {
   OptimizerMemory& shared = *memory->optimizer;
-  if (shared.buffer == nullptr) shared.buffer = model->backend->allocate(shared.bytes);
+  if (shared.buffer == nullptr) shared.allocate(*model->backend, shared.bytes);
   return *shared.buffer;
+}
+
+Tensor ObjectiveState::loss_scale() {
+  Tensor scale(DType::f32, Shape{kLossScaleSize});
+  model->backend->download(optimizer_memory(), moments - kLossScaleBytes, scale.writable_bytes());
+  return scale;
 }
 
 State ObjectiveState::state() {
   State state;
+  if (scales_loss(*model)) state.set(kScale, loss_scale());
   for_moments(*this, [&](std::string moment, const ParameterSpec& spec, std::size_t offset) {
     Tensor values(DType::f32, spec.shape);
     model->backend->download(optimizer_memory(), offset, values.writable_bytes());
@@ -200,6 +232,9 @@ State ObjectiveState::state() {
 }
 
 void ObjectiveState::load(const State& state) {
+  if (scales_loss(*model)) {
+    model->backend->upload(optimizer_memory(), moments - kLossScaleBytes, scale_of(state).bytes());
+  }
   if (!name.empty()) updates = counted(state, kUpdates);
   schedule.load(state);
   curvature = LbfgsMemory::of(state);
@@ -366,6 +401,7 @@ void load(TrainerState& trainer, const State& state) {
   const std::uint64_t steps = counted(state, "position/steps");
   for (const auto& objective : trainer.objectives) {
     if (!objective->name.empty()) counted(state, state_prefix(*objective) + kUpdates);
+    static_cast<void>(scale_of(state, state_prefix(*objective)));
   }
   static_cast<void>(LbfgsMemory::of(state));
   trainer.model.set_weights(state.part(kModel));

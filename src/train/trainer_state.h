@@ -55,6 +55,8 @@ struct ObjectiveState {
   State trained_weights() const;
   /// Returns the trainer's memory of counters and moments, all zero until the first step.
   Buffer& optimizer_memory();
+  /// Returns what a LossScaleOp keeps, f32 (kLossScaleSize). Waits.
+  Tensor loss_scale();
   /// Moments, updates and what the schedule remembers, by the names of a single objective's.
   State state();
   /// Of a state() of the same names and shapes. Throws Error, and changes nothing, for counts that

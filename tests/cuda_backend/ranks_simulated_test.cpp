@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks whose devices exchange gradients by NCCL: a fake one, between simulated devices.
+#include <array>
 #include <barrier>
 #include <cmath>
 #include <span>
@@ -67,6 +68,29 @@ TEST_F(SimulatedRanks, GiveTheBitsOfOneDevice) {
       EXPECT_EQ(left.loss, one.loss);
     }
   }
+}
+
+/// Gradients that overflow on one rank are not finite in the sum, so all leave the step out.
+TEST_F(SimulatedRanks, ScaleTheLossAlike) {
+  const auto train_on = [](const std::string& which, const Ranks& ranks) {
+    const Model model = model_on(which, with_dropout(), {}, 3, Precision::fp16);
+    Trainer trainer(model, {.output_losses = {{.output = "output", .weight = 1e6}}},
+                    {.seed = 9, .ranks = ranks});
+    trainer.fit(datasets::digits(35, 0, 3).train, {.epochs = 3, .batch = 8, .shards = 4});
+    return trainer.state();
+  };
+  const State one = train_on("", {});
+  const std::span<const float> scale = one["optimizer/loss_scale"].as<float>();
+  EXPECT_LT(scale[0], 65536);
+  EXPECT_GT(scale[2], 0);
+  EXPECT_LT(scale[2], 15);  // of 15 steps
+  std::array<State, 2> all;
+  const auto body = [&](const Ranks& ranks) {
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    all.at(rank) = train_on(std::to_string(rank), ranks);
+  };
+  EXPECT_EQ(run_ranks(2, body), std::vector<std::string>(2));
+  for (const State& state : all) EXPECT_TRUE(same_bits(state, one));
 }
 
 TEST_F(SimulatedRanks, GiveTheBitsOfStepsOneByOne) {

@@ -63,21 +63,23 @@ double learning_rate_at(const UpdateSettings& settings, std::uint64_t update) {
 }
 
 UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& range,
-                             const StepInfo& step, double norm) {
-  return update_factors(settings, range, step, norm, LibraryPower{});
+                             const StepInfo& step, double norm, const GradientScale& scale) {
+  return update_factors(settings, range, step, norm, scale, LibraryPower{});
 }
 
 std::vector<ValueType> OptimizerUpdateOp::infer(std::span<const ValueType> inputs) const {
   const std::size_t arrays = norm_input(attrs().settings.rule);
   const std::size_t expected =
       arrays + (attrs().settings.clip_norm > 0 ? 1 : 0) + (attrs().guarded ? 1 : 0);
-  bool fits = inputs.size() == expected &&
+  const std::size_t scale = scale_input(inputs.size());
+  bool fits = inputs.size() == expected + (scale > 0 ? 1 : 0) &&
+              (scale == 0 || inputs[scale] == ValueType{DType::f32, Shape{kLossScaleSize}}) &&
               (!attrs().guarded || inputs.back() == ValueType{DType::f64, Shape{}});
   for (std::size_t i = 0; fits && i < arrays; ++i) {
     fits = inputs[i].dtype == DType::f32 && inputs[i].shape == inputs[In::parameters].shape;
   }
   require(fits, "expected {} operands of equal shape; got {}", expected,
-          to_string({"parameters", "gradients", "moment", "moment", "norm", "stopped"},
+          to_string({"parameters", "gradients", "moment", "moment", "norm", "scale", "stopped"},
                     {inputs.begin(), inputs.end()}));
   require_ranges(attrs().bounds, inputs[In::parameters].shape.elements());
   require(attrs().rate_factors.size() == attrs().bounds.size() / 2 &&
@@ -92,8 +94,11 @@ void OptimizerUpdateOp::reference(const ReferenceArgs& args) const {
   const auto count = static_cast<std::size_t>(moments(settings.rule));
   if (attrs().guarded && args.in(args.inputs.size() - 1)[0] != 0) return;
   const double norm = settings.clip_norm > 0 ? args.in(norm_input(settings.rule))[0] : 0;
+  const std::size_t scaled = scale_input(args.inputs.size());
+  const GradientScale scale =
+      scaled > 0 ? gradient_scale(args.in(scaled).data.data()) : GradientScale{};
   for (const UpdateRange& range : ranges_of(attrs(), args.in(In::parameters).shape.elements())) {
-    const UpdateFactors factors = update_factors(settings, range, args.step, norm);
+    const UpdateFactors factors = update_factors(settings, range, args.step, norm, scale);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       double none = 0;
       update_element(settings.rule, factors, args.in(In::parameters)[i], args.in(In::gradients)[i],

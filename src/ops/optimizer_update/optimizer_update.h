@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "graph/step.h"
+#include "ops/loss_scale/loss_scale.h"
 
 namespace linnet {
 
@@ -152,15 +153,22 @@ struct UpdateFactors {
   float clip;        ///< on the gradient
   float clip_value;  ///< the gradient's largest magnitude; infinite: any
 };
+/// What gradients that follow from a scaled loss are divided by (LossScaleOp), with their norm, and
+/// the steps that were left out, which bias corrections do not count.
+struct GradientScale {
+  double scale = 1;
+  double skipped = 0;
+};
 /// Returns the factors of a range. `norm`: the gradients' L2 norm where clip_norm is set, else
 /// anything.
 UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& range,
-                             const StepInfo& step, double norm);
+                             const StepInfo& step, double norm, const GradientScale& scale = {});
 
 /// One step of the update rule over flat arrays of equal length P, all f32. Operands: parameters
 /// (mutated), gradients, then one array per moment (mutated), then the gradients' norm () if
-/// clip_norm > 0, then `stopped` f64 () if guarded, which leaves all as it is unless it is 0.
-/// Elements outside the ranges are neither read nor written.
+/// clip_norm > 0, then perhaps a LossScaleOp's scale, f32 (kLossScaleSize), which the gradients
+/// were multiplied with, then `stopped` f64 () if guarded, which leaves all as it is unless it is
+/// 0. Elements outside the ranges are neither read nor written.
 class OptimizerUpdateOp final : public OpBase<OptimizerUpdateOp, OptimizerAttrs> {
  public:
   static constexpr std::string_view kName = "optimizer_update";
@@ -171,6 +179,12 @@ class OptimizerUpdateOp final : public OpBase<OptimizerUpdateOp, OptimizerAttrs>
   /// Returns the place of the gradients' norm, if there is one: after the moments.
   static constexpr std::size_t norm_input(UpdateRule rule) {
     return In::first_moment + static_cast<std::size_t>(moments(rule));
+  }
+  /// Returns the place of the loss's scale among so many operands; 0: there is none.
+  std::size_t scale_input(std::size_t operands) const {
+    const std::size_t place =
+        norm_input(attrs().settings.rule) + (attrs().settings.clip_norm > 0 ? 1 : 0);
+    return operands - (attrs().guarded ? 1 : 0) > place ? place : 0;
   }
   bool mutates(std::size_t input) const override {
     return input == In::parameters ||

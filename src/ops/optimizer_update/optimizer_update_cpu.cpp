@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/cpu/kernel.h"
+#include "ops/optimizer_update/update_rule.h"
 
 namespace linnet::cpu {
 namespace {
@@ -38,16 +39,19 @@ std::optional<Kernel> prepare_update(const NodeView& node) {
   const std::int64_t size = size_of(ranges);
   const auto count = static_cast<std::size_t>(moments(settings.rule));
   const bool guarded = attrs.guarded;
+  const std::size_t scaled =
+      static_cast<const OptimizerUpdateOp&>(node.op).scale_input(node.inputs.size());
   return one_stage(size, 2.8, [=](const Args& args, const Task& task, Range range) {
     if (guarded && args.in<double>(args.inputs.size() - 1)[0] != 0) return;
     const double norm =
         settings.clip_norm > 0 ? args.in(OptimizerUpdateOp::norm_input(settings.rule))[0] : 0;
+    const GradientScale scale = scaled > 0 ? gradient_scale(args.in(scaled)) : GradientScale{};
     const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
                               .gradients = args.in(In::gradients),
                               .first = count > 0 ? args.in_out(In::first_moment) : nullptr,
                               .second = count > 1 ? args.in_out(In::second_moment) : nullptr};
     for_ranges(ranges, range, [&](std::size_t r, std::int64_t begin, std::int64_t end) {
-      const UpdateFactors factors = update_factors(settings, ranges[r], *task.step, norm);
+      const UpdateFactors factors = update_factors(settings, ranges[r], *task.step, norm, scale);
       update_elements(settings.rule, factors, arrays, begin, end);
     });
   });

@@ -102,8 +102,8 @@ struct Elements {
 template <UpdateRule kRule, int kMost>
 __global__ void __launch_bounds__(kBlock)
     update_parameters(UpdateSettings settings, const StepInfo* step, const float* norm,
-                      const double* stopped, UpdateArrays arrays, RangeTable<kMost> table,
-                      bool aligned, StepEnd end, unsigned* ticket) {
+                      const float* scale, const double* stopped, UpdateArrays arrays,
+                      RangeTable<kMost> table, bool aligned, StepEnd end, unsigned* ticket) {
   const std::int64_t whole = table.items / 4 * 4;
   std::int64_t i = 4 * first_item();
   Walk<kMost> walk;
@@ -118,7 +118,8 @@ __global__ void __launch_bounds__(kBlock)
                             .rate_factor = table.rate_factor[threadIdx.x],
                             .weight_decay = table.weight_decay[threadIdx.x]};
     factors_of_block[threadIdx.x] =
-        update_factors(settings, range, *step, norm != nullptr ? *norm : 0, SquaringPower{});
+        update_factors(settings, range, *step, norm != nullptr ? *norm : 0,
+                       scale != nullptr ? gradient_scale(scale) : GradientScale{}, SquaringPower{});
   }
   __syncthreads();
   const bool updates = stopped == nullptr || *stopped == 0;
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(kBlock)
 
 template <UpdateRule kRule>
 Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>& ranges,
-                 bool guarded, int multiprocessors) {
+                 bool guarded, std::size_t scaled, int multiprocessors) {
   using In = OptimizerUpdateOp::In;
   return {.enqueue =
               [=](const Args& args) {
@@ -160,6 +161,7 @@ Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>&
                 const float* norm = settings.clip_norm > 0
                                         ? args.in(OptimizerUpdateOp::norm_input(kRule))
                                         : nullptr;
+                const float* scale = scaled > 0 ? args.in(scaled) : nullptr;
                 const double* stopped = guarded ? args.in<double>(args.inputs.size() - 1) : nullptr;
                 const bool aligned = vector_aligned(arrays.parameters, arrays.gradients,
                                                     arrays.first, arrays.second);
@@ -169,7 +171,7 @@ Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>&
                   shape.grid.x =
                       std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
                   launch(args.stream, "optimizer_update", shape, update_parameters<kRule, kMost>,
-                         settings, args.step, norm, stopped, arrays, table, aligned,
+                         settings, args.step, norm, scale, stopped, arrays, table, aligned,
                          last ? args.end : StepEnd{}, args.tickets);
                 });
               },
@@ -181,8 +183,10 @@ std::optional<Kernel> prepare_update(const NodeView& node, const Context& contex
   const std::vector<UpdateRange> ranges =
       ranges_of(attrs, node.in(OptimizerUpdateOp::In::parameters).elements());
   if (ranges.empty()) return Kernel{.enqueue = [](const Args&) {}};
+  const std::size_t scaled =
+      static_cast<const OptimizerUpdateOp&>(node.op).scale_input(node.inputs.size());
   const auto by = [&](auto update) {
-    return update(attrs.settings, ranges, attrs.guarded, context.multiprocessors);
+    return update(attrs.settings, ranges, attrs.guarded, scaled, context.multiprocessors);
   };
   switch (attrs.settings.rule) {
     case UpdateRule::sgd: return by(update_by<UpdateRule::sgd>);

@@ -252,7 +252,8 @@ TEST(OptimizerUpdate, SquaringGivesTheLibrarysPowers) {
     const double expected = LibraryPower()(settings.beta2, n);
     EXPECT_NEAR(SquaringPower()(settings.beta2, n), expected, (n + 1) * 2e-16 * expected);
     const UpdateFactors host = factors(settings, {.update = step}, 0);
-    const UpdateFactors kernel = update_factors(settings, {}, {.update = step}, 0, SquaringPower());
+    const UpdateFactors kernel =
+        update_factors(settings, {}, {.update = step}, 0, {}, SquaringPower());
     EXPECT_FLOAT_EQ(kernel.rate, host.rate);
     EXPECT_FLOAT_EQ(kernel.second_scale, host.second_scale);
   }

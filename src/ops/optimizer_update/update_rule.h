@@ -72,11 +72,18 @@ LINNET_HOST_DEVICE inline double learning_rate_at(const UpdateSettings& settings
   return settings.learning_rate * decay_at(settings, s - warmup, power);
 }
 
+/// Returns what a LossScaleOp's operand says. T: float or double.
+template <class T>
+LINNET_HOST_DEVICE inline GradientScale gradient_scale(const T* state) {
+  return {.scale = state[static_cast<std::size_t>(LossScale::scale)],
+          .skipped = state[static_cast<std::size_t>(LossScale::skipped)]};
+}
+
 template <class Power>
 LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& settings,
                                                        const UpdateRange& range,
                                                        const StepInfo& step, double norm,
-                                                       Power power) {
+                                                       const GradientScale& scale, Power power) {
   const double rate = learning_rate_at(settings, step.schedule_step(), power) * step.rate_factor *
                       range.rate_factor;
   UpdateFactors f{.rate = static_cast<float>(rate),
@@ -89,9 +96,9 @@ LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& set
                   .second_scale = 1,
                   .epsilon = static_cast<float>(settings.epsilon),
                   .initial_sum = static_cast<float>(settings.initial_sum),
-                  .clip = 1,
+                  .clip = static_cast<float>(1 / scale.scale),
                   .clip_value = std::numeric_limits<float>::infinity()};
-  if (settings.clip_norm > 0 && norm > settings.clip_norm) {
+  if (settings.clip_norm > 0 && norm / scale.scale > settings.clip_norm) {
     f.clip = static_cast<float>(settings.clip_norm / norm);
   }
   if (settings.clip_value > 0) f.clip_value = static_cast<float>(settings.clip_value);
@@ -107,7 +114,7 @@ LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& set
       break;
     case UpdateRule::adam:
     case UpdateRule::adamw: {
-      const auto t = static_cast<double>(step.update + 1);
+      const auto t = static_cast<double>(step.update + 1) - scale.skipped;
       f.rate = static_cast<float>(rate / (1 - power(settings.beta1, t)));
       f.first_keep = static_cast<float>(settings.beta1);
       f.first_add = static_cast<float>(1 - settings.beta1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings in bf16, with activations and their gradients stored so, beside fp32 on the device and
-// on the CPU.
+// Trainings in bf16 and fp16, with activations and their gradients stored so, beside fp32 on the
+// device and on the CPU.
 #include "../end_to_end/fixtures.h"
 #include "cuda_model.h"
 
@@ -41,7 +41,7 @@ std::vector<double> losses_of(Model model, std::vector<std::string> disabled = {
   return losses;
 }
 
-class CudaBf16 : public OnDevice {
+class CudaHalf : public OnDevice {
  protected:
   /// Bound: 1.5 % of fp32 at every epoch, as on the CPU.
   void expect_to_follow_fp32(const Network& network) const {
@@ -50,21 +50,28 @@ class CudaBf16 : public OnDevice {
     };
     const std::vector<double> cpu = losses_of(Model(network, {.device = "cpu", .seed = 5}));
     const std::vector<double> fp32 = losses_of(on_device(Precision::fp32));
-    const std::vector<double> stored = losses_of(on_device(Precision::bf16));
-    const std::vector<double> rounded = losses_of(on_device(Precision::bf16), {"store_bf16"});
     for (std::size_t e = 0; e < cpu.size(); ++e) {
       EXPECT_NEAR(fp32[e], cpu[e], 1e-3 * cpu[e]) << "epoch " << e;
-      EXPECT_NEAR(stored[e], fp32[e], 0.015 * fp32[e]) << "epoch " << e;
-      EXPECT_NE(stored[e], rounded[e]) << "nothing was stored in bf16";
     }
-    EXPECT_LT(stored.back(), 0.9 * stored.front());
+    for (const Precision half : {Precision::bf16, Precision::fp16}) {
+      const bool bf16 = half == Precision::bf16;
+      SCOPED_TRACE(bf16 ? "bf16" : "fp16");
+      const std::vector<double> stored = losses_of(on_device(half));
+      const std::vector<double> rounded =
+          losses_of(on_device(half), {bf16 ? "store_bf16" : "store_f16"});
+      for (std::size_t e = 0; e < cpu.size(); ++e) {
+        EXPECT_NEAR(stored[e], fp32[e], 0.015 * fp32[e]) << "epoch " << e;
+        EXPECT_NE(stored[e], rounded[e]) << "nothing was stored in 16 bits";
+      }
+      EXPECT_LT(stored.back(), 0.9 * stored.front());
+    }
   }
 };
-INSTANTIATE_TEST_SUITE_P(Engines, CudaBf16, ::testing::ValuesIn(tested_engines()), engines_name);
+INSTANTIATE_TEST_SUITE_P(Engines, CudaHalf, ::testing::ValuesIn(tested_engines()), engines_name);
 
-TEST_P(CudaBf16, AVggFollowsFp32) { expect_to_follow_fp32(small_vgg()); }
+TEST_P(CudaHalf, AVggFollowsFp32) { expect_to_follow_fp32(small_vgg()); }
 
-TEST_P(CudaBf16, AResNetFollowsFp32) { expect_to_follow_fp32(small_resnet()); }
+TEST_P(CudaHalf, AResNetFollowsFp32) { expect_to_follow_fp32(small_resnet()); }
 
 }  // namespace
 }  // namespace linnet::testing
