@@ -90,7 +90,7 @@ def arguments():
                         help="place of a data set, as for `linnet train --data`; names: " +
                         ", ".join(sorted(set(jobs.DATA.values()))))
     parser.add_argument("--precision", default="auto",
-                        help="precision: auto, fp32, tf32, bf16 or, for :infer, int8")
+                        help="precision: auto, fp32, tf32, bf16, fp16 or, for :infer, int8")
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--batches", type=numbers, metavar="N,N,...",
                         help="run each workload at these batches; :infer at 1 gives the latency")

@@ -27,7 +27,7 @@ std::vector<std::string> names_of<Better>() {
 }
 template <>
 std::vector<std::string> names_of<Precision>() {
-  return {"automatic", "fp32", "tf32", "bf16"};
+  return {"automatic", "fp32", "tf32", "bf16", "fp16"};
 }
 
 template <>

@@ -123,7 +123,7 @@ class Cuda(command.CommandTest):
                                    "--device", device)
 
     def test_precisions_and_engines_stand_in_the_record(self):
-        for precision in ("auto", "fp32", "tf32", "bf16"):
+        for precision in ("auto", "fp32", "tf32", "bf16", "fp16"):
             summary = self.train_tiny("--device", "cuda", "--precision", precision, "--epochs", 1)
             self.assertEqual(summary["precision"], precision)
             self.assertEqual(summary["conv_engine"], "graph")

@@ -18,7 +18,7 @@ NUMERIC_WORK = tuple(
     for _, name, curve in sorted((curve["rank"], name, curve)
                                  for name, entry in workloads.ALL.items()
                                  for curve in entry.get("gpu_numerics", ())))
-REHEARSED_WORK = (("mnist-cnn", 8, 32, 3, ("fp32", "tf32", "bf16")),
+REHEARSED_WORK = (("mnist-cnn", 8, 32, 3, ("fp32", "tf32", "bf16", "fp16")),
                   ("flux-cnn", 2, 4, 2, ("fp32",)))
 
 

@@ -111,7 +111,7 @@ ModelOptions planned_on(const DeviceOptions& options, ModelOptions model) {
 }
 
 const std::vector<std::string>& precision_names() {
-  static const std::vector<std::string> names{"auto", "fp32", "tf32", "bf16"};
+  static const std::vector<std::string> names{"auto", "fp32", "tf32", "bf16", "fp16"};
   return names;
 }
 
