@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trainings in fp16 multiply their losses by a scale that follows from what overflows.
+#include <algorithm>
 #include <cmath>
 
 #include "../end_to_end/fixtures.h"
@@ -123,16 +124,22 @@ TEST_P(LossScaling, GradientsAreThoseOfTheLossItself) {
   }
 }
 
+bool tells_of_fp16(const History& history) {
+  return std::ranges::any_of(history.notes, [](const std::string& note) {
+    return note.find("too large for fp16") != std::string::npos;
+  });
+}
+
 TEST_P(LossScaling, ATrainingContinuesWithItsScale) {
-  const Tensor first = scale(0x1p30F);  // steps are left out at first
-  const FitOptions epochs{.epochs = 2, .batch = 16};
+  const Tensor first = scale(0x1p24F);  // steps are left out at first
+  const FitOptions epochs{.epochs = 2, .batch = 8};
   Trainer whole = trainer_at(first);
   whole.fit(digits_, epochs);
   const State half_way = whole.state();
   const History history = whole.fit(digits_, epochs);
+  EXPECT_GT(half_way[kScale].as<float>()[1], 0);
   EXPECT_GT(half_way[kScale].as<float>()[2], 0);
-  ASSERT_EQ(history.notes.size(), 1U);
-  EXPECT_NE(history.notes[0].find("too large for fp16"), std::string::npos) << history.notes[0];
+  EXPECT_TRUE(tells_of_fp16(history));
   Trainer continued = trainer();
   continued.load_state(half_way);
   continued.fit(digits_, epochs);
@@ -155,11 +162,12 @@ TEST_P(LossScaling, EachObjectiveHasAScale) {
 
 TEST_P(LossScaling, EveryGraphGivesTheSameBits) {
   const auto trained = [&](std::int64_t graph_steps) {
-    Trainer made = trainer(Precision::fp16, objective_of(1e6), {.graph_steps = graph_steps});
-    made.fit(digits_, {.epochs = 3, .batch = 16});
+    Trainer made = trainer(Precision::fp16, objective_of(1e3), {.graph_steps = graph_steps});
+    made.fit(digits_, {.epochs = 3, .batch = 8});
     return made.state();
   };
   const State epochs = trained(CudaOptions::kWholeEpoch);
+  EXPECT_GT(epochs[kScale].as<float>()[1], 0);
   EXPECT_GT(epochs[kScale].as<float>()[2], 0);
   EXPECT_TRUE(same_bits(trained(0), epochs));
   EXPECT_TRUE(same_bits(trained(2), epochs));
@@ -171,7 +179,7 @@ TEST_P(LossScaling, ShardsAddScaledGradients) {
     Trainer made = trainer(precision, objective_of(weight));
     const History history = made.fit(digits_, {.epochs = 4, .batch = 16, .shards = 2});
     for (const EpochReport& epoch : history.epochs) losses.push_back(epoch.train.loss / weight);
-    EXPECT_EQ(history.notes.size(), weight > 1 ? 1U : 0U);  // steps are left out
+    EXPECT_EQ(tells_of_fp16(history), weight > 1);  // steps are left out
     return losses;
   };
   const std::vector<double> fp32 = losses_of(Precision::fp32, 1);
@@ -179,7 +187,7 @@ TEST_P(LossScaling, ShardsAddScaledGradients) {
   for (std::size_t e = 0; e < fp32.size(); ++e) {
     EXPECT_NEAR(fp16[e], fp32[e], 0.015 * fp32[e]) << "epoch " << e;
   }
-  const std::vector<double> large = losses_of(Precision::fp16, 1e6);
+  const std::vector<double> large = losses_of(Precision::fp16, 1e3);
   EXPECT_GT(large[1], fp32[1]);
   EXPECT_LT(large.back(), 0.95 * large.front());
 }

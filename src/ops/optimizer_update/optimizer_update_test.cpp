@@ -85,6 +85,40 @@ TEST(OptimizerUpdate, StopsWhereItIsTold) {
   }
 }
 
+/// Gradients of a loss times a power of two give the same bits, and steps that were left out do not
+/// count for bias corrections.
+TEST(OptimizerUpdate, DividesGradientsByTheLosssScale) {
+  const std::vector<UpdateSettings> rules{{.rule = Rule::sgd, .clip_norm = 0.5},
+                                          {.rule = Rule::nesterov, .momentum = 0.9},
+                                          {.rule = Rule::adam, .clip_norm = 10},
+                                          {.rule = Rule::adamw, .weight_decay = 0.1},
+                                          {.rule = Rule::lion, .clip_value = 0.2}};
+  for (const UpdateSettings& settings : rules) {
+    const auto after = [&](double scale, double skipped, std::uint64_t update) {
+      Graph graph;
+      std::vector<Value> inputs;
+      std::vector<std::vector<double>> data;
+      const auto add = [&](const ValueType& type, std::vector<double> values) {
+        inputs.push_back(graph.add_value("operand", type, Storage::external, inputs.size()));
+        data.push_back(std::move(values));
+      };
+      add(f32({5}), {1, 2, 3, 4, 5});
+      add(f32({5}), {0.7 * scale, -0.3 * scale, 0.011 * scale, 0, -2 * scale});
+      for (int m = 0; m < moments(settings.rule); ++m) add(f32({5}), {0.1, 0.2, 0.3, 0.4, 0.5});
+      if (settings.clip_norm > 0) add(f32({}), {2.14 * scale});
+      if (scale != 1) add(f32({kLossScaleSize}), {scale, 17, skipped});
+      add({DType::f64, Shape{}}, {0});
+      graph.add(make_op(OptimizerUpdateOp({.settings = settings, .guarded = true})), inputs,
+                "update");
+      const std::vector<Value> changed(inputs.begin(), inputs.begin() + 1);
+      const StepInfo step{.step = 20, .update = update};
+      compare_with_reference(graph, inputs, data, changed, 1e-5, step);
+      return run(graph, inputs, data, changed, step)[0];
+    };
+    EXPECT_EQ(after(1024, 4, 9), after(1, 0, 5)) << static_cast<int>(settings.rule);
+  }
+}
+
 /// `count` ranges of 4 to 12 elements with gaps of 0 to 8 between, the last at the end.
 OptimizerAttrs in_ranges(const UpdateSettings& settings, int count) {
   OptimizerAttrs attrs{.settings = settings};
