@@ -55,10 +55,13 @@ std::vector<CudnnConvolution> norm_convolutions() {
                                                     {8, 128, 128, 3, 2},
                                                     {8, 64, 256, 1, 1},
                                                     {1, 512, 2048, 1, 1},
-                                                    {56, 128, 32, 3, 1}}) {
+                                                    {56, 128, 32, 3, 1},
+                                                    {14, 480, 128, 1, 1},
+                                                    {14, 256, 128, 1, 1}}) {
     for (const bool norm : {false, true}) {
       for (const bool sums : {false, true}) {
         if (!norm && !sums) continue;
+        const bool block = size == 56 || size == 14;  // of concatenations
         const std::int64_t pad = kernel / 2;
         const std::int64_t out = (size + 2 * pad - kernel) / stride + 1;
         all.push_back({.n = 64,
@@ -78,7 +81,9 @@ std::vector<CudnnConvolution> norm_convolutions() {
                        .pad_right = pad,
                        .norm = norm,
                        .norm_relu = c != 128,
-                       .sums = sums});
+                       .sums = sums,
+                       .x_row = block && kernel == 1 && norm ? 1024 : 0,
+                       .y_row = block && kernel == 3 && sums ? 256 : 0});
       }
     }
   }

@@ -41,7 +41,9 @@ struct Call {
   /// Returns an element of x as the convolution reads it.
   float read_input(const void* from, std::int64_t i) const {
     if (!conv.norm || from != first) return read(from, i);
-    const auto at = [&](std::size_t operand) { return double{norm.at(operand)[i % conv.c]}; };
+    const auto at = [&](std::size_t operand) {
+      return double{norm.at(operand)[i % conv.x_stride()]};
+    };
     const auto rows = static_cast<double>(conv.rows_in());
     const double mean = at(0) / rows;
     const double variance = std::max(at(1) / rows - mean * mean, 0.0);
@@ -59,7 +61,7 @@ template <class F>
 void for_products(const CudnnConvolution& s, F visit) {
   const std::int64_t group_in = s.c / s.groups;
   const std::int64_t group_out = s.co / s.groups;
-  for (std::int64_t y = 0; y < s.image_out(); ++y) {
+  for (std::int64_t y = 0; y < s.n * s.oh * s.ow * s.co; ++y) {
     const std::int64_t o = y % s.co;
     const std::int64_t j = y / s.co % s.ow;
     const std::int64_t i = y / s.co / s.ow % s.oh;
@@ -70,7 +72,8 @@ void for_products(const CudnnConvolution& s, F visit) {
           j * s.stride_w - s.pad_left + tap / group_in % s.kw * s.dilation_w;
       if (row < 0 || row >= s.h || column < 0 || column >= s.w) continue;
       const std::int64_t channel = o / group_out * group_in + tap % group_in;
-      visit(((n * s.h + row) * s.w + column) * s.c + channel, o * s.kh * s.kw * group_in + tap, y);
+      visit(((n * s.h + row) * s.w + column) * s.x_stride() + channel,
+            o * s.kh * s.kw * group_in + tap, y / s.co * s.y_stride() + o);
     }
   }
 }
@@ -100,6 +103,7 @@ __global__ void fake_convolution(Call call) {
         call.read_input(call.first, first) * call.read(call.second, second);
   });
   for (std::int64_t i = 0; i < results; ++i) {
+    if (direction == Direction::forward && i % s.y_stride() >= s.co) continue;
     float value = sums[static_cast<std::size_t>(i)];
     if (call.bias != nullptr) value += call.read(call.bias, i % s.co);
     if (call.residual != nullptr) value += call.read(call.residual, i);
@@ -107,8 +111,8 @@ __global__ void fake_convolution(Call call) {
     if (s.tail == CudnnConvolution::Tail::tanh) value = std::tanh(value);
     call.write(i, value);
     if (!s.sums) continue;
-    call.sums[0][i % s.co] += value;
-    call.sums[1][i % s.co] += value * value;
+    call.sums[0][i % s.y_stride()] += value;
+    call.sums[1][i % s.y_stride()] += value * value;
   }
 }
 

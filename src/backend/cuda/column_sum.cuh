@@ -33,23 +33,12 @@ __global__ void column_sum_kernel(Rows source, ColumnTiles t, bool aligned, floa
                                   float* partial, unsigned* tickets) {
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> sum{};
-  const auto add = [&](const FloatVector<kVector>& row) {
-    for (int v = 0; v < kVector; ++v) sum[v] += row[v];
-  };
   const auto load = [&](std::int64_t r) { return source.template load<kVector>(r, cell.column); };
   cell.template for_rows<4>(load, [&](std::int64_t r, const auto& loaded) {
-    add(source.template finish<kVector>(loaded, r, cell.column));
+    const auto& row = source.template finish<kVector>(loaded, r, cell.column);
+    for (int v = 0; v < kVector; ++v) sum[v] += row[v];
   });
-  add_over_rows<kVector>(t.lanes, sum);
-  if (t.chunks > 1) {
-    if (cell.leads(t)) store_vector(partial + cell.place(t), sum, aligned);
-    if (!gather_chunks<false>(t, tickets)) return;
-    sum = {};
-    cell.for_chunks(t, [&](std::int64_t /*chunk*/, std::int64_t at) {
-      add(load_vector<kVector>(partial + at, aligned));
-    });
-    add_over_rows<kVector>(t.lanes, sum);
-  }
+  if (!add_over_blocks<false>(t, cell, partial, tickets, aligned, sum)) return;
   if (cell.leads(t)) store_vector(out + cell.column, sum, aligned);
 }
 

@@ -140,4 +140,31 @@ __device__ void add_over_rows(unsigned lanes, Sum&... sums) {
   }
 }
 
+/// Adds sums over the rows of all blocks of a tile, in a fixed order. Returns false in blocks that
+/// have nothing more to do; in others every thread gets the results. `partial`: the workspace,
+/// partial_bytes() for as many sums. Every thread must call it.
+template <bool kWhole, int kVector, class... Sum>
+__device__ bool add_over_blocks(const ColumnTiles& t, const ColumnCell<kVector>& cell,
+                                float* partial, unsigned* tickets, bool aligned, Sum&... sums) {
+  add_over_rows<kVector>(t.lanes, sums...);
+  if (t.chunks == 1) return true;
+  const std::int64_t apart = t.chunks * t.columns;
+  if (cell.leads(t)) {
+    float* to = partial + cell.place(t);
+    ((store_vector(to, sums, aligned), to += apart), ...);
+  }
+  if (!gather_chunks<kWhole>(t, tickets)) return false;
+  ((sums = {}), ...);
+  cell.for_chunks(t, [&](std::int64_t /*chunk*/, std::int64_t at) {
+    const auto add = [&](FloatVector<kVector>& sum) {
+      const auto part = load_vector<kVector>(partial + at, aligned);
+      for (int v = 0; v < kVector; ++v) sum[v] += part[v];
+      at += apart;
+    };
+    (add(sums), ...);
+  });
+  add_over_rows<kVector>(t.lanes, sums...);
+  return true;
+}
+
 }  // namespace linnet::cuda

@@ -42,13 +42,17 @@ std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
 std::string CudnnConvolution::describe() const {
   const std::string normed =
       norm ? fmt::format("norm{} {}, ", norm_relu ? " + relu" : "", epsilon) : std::string();
+  const auto of_row = [](std::string_view image, std::int64_t row) {
+    return row > 0 ? fmt::format(", {} of {} channels", image, row) : std::string();
+  };
   return fmt::format(
       "{}{} x=({}, {}, {}, {}), w=({}, {}, {}, {}), y=({}, {}, {}, {}), stride ({}, {}), dilation "
-      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}{}{}, {}",
+      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}{}{}{}{}, {}",
       normed, kDirections.at(index(direction)), n, h, w, c, co, kh, kw, c / groups, n, oh, ow, co,
       stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_bottom, pad_left, pad_right, groups,
       bias ? " + bias" : "", residual ? " + residual" : "", kTails.at(index(tail)),
-      sums ? " + sums" : "", enum_names(math).at(index(math)));
+      sums ? " + sums" : "", of_row("x", x_row), of_row("y", y_row),
+      enum_names(math).at(index(math)));
 }
 
 }  // namespace linnet::cuda

@@ -62,12 +62,17 @@ struct CudnnConvolution {
   bool norm_relu = false;  ///< and a ReLU follows
   double epsilon = 1e-5;   ///< of the norm
   bool sums = false;       ///< whether y's sums are results too
+  /// Elements from pixel to pixel of x and y, which may be channels of wider images; 0: no more.
+  std::int64_t x_row = 0;
+  std::int64_t y_row = 0;
 
   bool operator==(const CudnnConvolution&) const = default;
 
-  std::int64_t image_in() const { return n * h * w * c; }      ///< elements of x and dx
-  std::int64_t image_out() const { return n * oh * ow * co; }  ///< of y and dz
-  std::int64_t rows_in() const { return n * h * w; }           ///< elements of a channel of x
+  std::int64_t x_stride() const { return x_row > 0 ? x_row : c; }
+  std::int64_t y_stride() const { return y_row > 0 ? y_row : co; }
+  std::int64_t image_in() const { return n * h * w * x_stride(); }     ///< elements of x and dx
+  std::int64_t image_out() const { return n * oh * ow * y_stride(); }  ///< of y and dz
+  std::int64_t rows_in() const { return n * h * w; }  ///< elements of a channel of x
   std::int64_t weights() const { return co * kh * kw * (c / groups); }
   /// Returns bytes of every operand, in the order of execution.
   std::vector<std::size_t> operand_bytes() const;

@@ -67,12 +67,13 @@ fe::DataType_t data_type(CudnnMath math) {
   return fe::DataType_t::FLOAT;
 }
 
-/// Dimensions in cuDNN's order (n, c, h, w), strides of channels last. `uid` is the operand's
-/// place.
+/// Dimensions in cuDNN's order (n, c, h, w), strides of channels last, `row` of them from pixel to
+/// pixel (0: c). `uid` is the operand's place.
 Attributes image(std::int64_t uid, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
-                 fe::DataType_t type) {
+                 fe::DataType_t type, std::int64_t row = 0) {
+  if (row == 0) row = c;
   Attributes attributes;
-  attributes.set_uid(uid).set_dim({n, c, h, w}).set_stride({c * h * w, 1, c * w, c});
+  attributes.set_uid(uid).set_dim({n, c, h, w}).set_stride({row * h * w, 1, row * w, row});
   attributes.set_data_type(type);
   return attributes;
 }
@@ -167,8 +168,8 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {
   const fe::DataType_t type = data_type(s.math);
-  const Attributes in = image(1, s.n, s.c, s.h, s.w, type);
-  const Attributes out = image(1, s.n, s.co, s.oh, s.ow, type);
+  const Attributes in = image(1, s.n, s.c, s.h, s.w, type, s.x_row);
+  const Attributes out = image(1, s.n, s.co, s.oh, s.ow, type, s.y_row);
   const Attributes kernel = image(2, s.co, s.c / s.groups, s.kh, s.kw, type);
   switch (s.direction) {
     case Direction::forward: add_forward(graph, s, in, kernel, out); break;

@@ -317,7 +317,7 @@ void register_batch_norm(OpRegistry& registry) {
   registry.add<BatchNormInferenceOp>();
   registry.add<BatchNormGradOp>();
   registry.add<BatchNormJoinedOp>();
-  registry.add<BatchNormJoinedFromSumsOp>();
+  registry.add<WidenWithSumsOp>();
   registry.add<BatchNormGradJoinedOp>();
   registry.add<BatchNormFromSumsOp>();
   registry.add<BatchNormGradFromSumsOp>();

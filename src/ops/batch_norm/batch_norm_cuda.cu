@@ -83,23 +83,6 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
 }
 
-/// Returns the one launch of a norm of y's shape that finds no statistics; `set_operands` as above.
-/// It takes f32 alone, as the convolutions do that leave sums.
-template <class SetOperands>
-std::optional<Kernel> from_sums(const BatchNormAttrs& attrs, const Shape& x, const Shape& y,
-                                SetOperands set_operands) {
-  const ColumnTiles map = tiles_of_map(y, rows_of(y));
-  if (map.rows * map.columns == 0) return std::nullopt;
-  return Kernel{.enqueue = [=, x_stride = x[-1]](const Args& args) {
-    Norm n = norm_of<float>(args, attrs, x_stride);
-    set_operands(args, n);
-    n.find_aligned();
-    launch(args.stream, "batch_norm", map.shape(),
-           map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map,
-           false);
-  }};
-}
-
 /// Copies all of a wide operand that the planner could not let an operator take over.
 template <class T>
 void copy_whole(const Args& args, const T* from, T* to, std::int64_t elements) {
@@ -147,21 +130,24 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   });
 }
 
-std::optional<Kernel> prepare_joined_from_sums(const NodeView& node, const Context& /*context*/) {
-  using In = BatchNormJoinedFromSumsOp::In;
-  using Out = BatchNormJoinedFromSumsOp::Out;
-  const Shape& x = node.in(In::x);
-  const Shape& y = node.out(Out::y);
-  const std::int64_t part = node.in(In::part)[-1];
-  if (!fits(y[-1], part)) return std::nullopt;
-  return from_sums(node.attrs<BatchNormJoinedFromSumsOp>(), x, y,
-                   [=, begin = y[-1] - part, elements = x.elements()](const Args& args,
-                                                                      Norm<float>& n) {
-                     set_joined(args, n, begin, elements);
-                     n.sums = args.in(In::part_sums);
-                     n.known_mean = args.in(In::known_mean);
-                     n.known_var = args.in(In::known_var);
-                   });
+std::optional<Kernel> prepare_widen(const NodeView& node, const Context& /*context*/) {
+  using In = WidenWithSumsOp::In;
+  using Out = WidenWithSumsOp::Out;
+  const Shape& wide = node.out(Out::wide);
+  const std::int64_t channels = node.in(In::x)[-1];
+  const ColumnTiles t = column_tiles(rows_of(wide), wide[-1], 4, kBlocksOfSums);
+  if (!fits(wide[-1], channels)) return std::nullopt;
+  return Kernel{.enqueue =
+                    [=](const Args& args) {
+                      if (t.columns == 0) return;
+                      const bool aligned = vector_aligned(args.in(In::x), args.out(Out::wide),
+                                                          args.out(Out::sums), args.work());
+                      launch(args.stream, "widen_with_sums", t.shape(),
+                             t.vector == 4 ? widen_kernel<4> : widen_kernel<1>, args.in(In::x),
+                             channels, t, aligned, args.out(Out::wide), args.out(Out::sums),
+                             args.work(), args.tickets);
+                    },
+                .workspace_bytes = t.partial_bytes(2)};
 }
 
 /// Returns a gradient's kernels; `operands(args)` says where it reads and writes. `passes`: reads
@@ -176,7 +162,7 @@ Kernel gradient_kernels(const ValueType& dy, int passes, const Context& context,
     const bool fours = sums.vector == 4;
     NormGrad<T> g = operands(args);
     g.aligned =
-        (g.x_stride | g.dx_stride) % 4 == 0 &&
+        (g.x_stride | g.dx_stride | g.sums_stride) % 4 == 0 &&
         vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx, g.dgamma,
                        g.dbeta, g.dresidual, g.piece, g.sums, g.beta, g.again, args.workspace);
     const Partials p = partials(args, sums);
@@ -211,8 +197,7 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
   return gradient_kernels<T>(
       node.inputs[In::dy], passes, context,
       [=, x_stride = node.in(In::x)[-1], dx_read = attrs.piece > 0 || is_read(node, Out::dx),
-       dx_stride = out[-1],
-       elements = out.elements()](const Args& args) {
+       dx_stride = out[-1], elements = out.elements()](const Args& args) {
         const bool relu = attrs.activation == Activation::relu;
         NormGrad<T> g{.dy = args.in<T>(In::dy),
                       .summand = attrs.summand ? args.in<T>(attrs.summand_at()) : nullptr,
@@ -256,24 +241,34 @@ std::optional<Kernel> prepare_gradient_from_sums(const NodeView& node, const Con
   using In = BatchNormGradFromSumsOp::In;
   using Out = BatchNormGradFromSumsOp::Out;
   const auto attrs = node.attrs<BatchNormGradFromSumsOp>();
+  const Shape& dx = node.out(Out::dx);
+  if (!fits(node.in(In::dy)[-1], attrs.piece)) return std::nullopt;
   return gradient_kernels<float>(
-      node.inputs[In::dy], 6, context,
-      [=, channels = node.in(In::dy)[-1], dx_read = is_read(node, Out::dx)](const Args& args) {
-        return NormGrad<float>{.dy = args.in(In::dy),
-                               .x = args.in(In::x),
-                               .x_stride = channels,
-                               .gamma = args.in(In::gamma),
-                               .dx = dx_read ? args.out(Out::dx) : nullptr,
-                               .dgamma = args.out(Out::dgamma),
-                               .dbeta = args.out(Out::dbeta),
-                               .dx_stride = channels,
-                               .sums = args.in(In::sums),
-                               .beta = args.in(In::beta),
-                               .again = args.out(Out::y),
-                               .running_mean = args.in_out(In::running_mean),
-                               .running_var = args.in_out(In::running_var),
-                               .epsilon = static_cast<float>(attrs.epsilon),
-                               .relu = attrs.activation == Activation::relu};
+      node.inputs[In::dy], attrs.into ? 7 : 6, context,
+      [=, x_stride = node.in(In::x)[-1], sums_stride = node.in(In::sums)[-1], dx_stride = dx[-1],
+       elements = dx.elements(),
+       dx_read = attrs.piece > 0 || is_read(node, Out::dx)](const Args& args) {
+        NormGrad<float> g{.dy = args.in(In::dy),
+                          .x = args.in(In::x),
+                          .x_stride = x_stride,
+                          .gamma = args.in(In::gamma),
+                          .dx = dx_read ? args.out(Out::dx) : nullptr,
+                          .dgamma = args.out(Out::dgamma),
+                          .dbeta = args.out(Out::dbeta),
+                          .dx_stride = dx_stride,
+                          .into = attrs.into,
+                          .piece = attrs.piece > 0 ? args.out(Out::piece) : nullptr,
+                          .piece_channels = attrs.piece,
+                          .sums = args.in(In::sums),
+                          .sums_stride = sums_stride,
+                          .beta = args.in(In::beta),
+                          .again = args.out(Out::y),
+                          .running_mean = args.in_out(In::running_mean),
+                          .running_var = args.in_out(In::running_var),
+                          .epsilon = static_cast<float>(attrs.epsilon),
+                          .relu = attrs.activation == Activation::relu};
+        if (attrs.into) copy_whole(args, args.in(In::whole), g.dx, elements);
+        return g;
       });
 }
 
@@ -281,19 +276,31 @@ std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Contex
   const auto attrs = node.attrs<BatchNormGradJoinedOp>();
   const Shape& dy = node.in(BatchNormGradOp::In::dy);
   const bool wide = node.in(BatchNormGradOp::In::x) != dy;
-  if (!fits(dy[-1], attrs.piece) || (!wide && left_to_cudnn(dy, context))) return std::nullopt;
+  if (!fits(dy[-1], attrs.piece)) return std::nullopt;
+  if (!wide && attrs.piece == 0 && left_to_cudnn(dy, context)) return std::nullopt;
   return gradient_as_stored(node, attrs, context);
 }
 
+/// Prepares one launch that finds no statistics, in f32 alone, as the convolutions do that leave
+/// sums.
 std::optional<Kernel> prepare_norm_from_sums(const NodeView& node, const Context& /*context*/) {
   using Out = BatchNormFromSumsOp::Out;
-  const Shape& x = node.in(BatchNormFromSumsOp::In::x);
-  return from_sums(node.attrs<BatchNormFromSumsOp>(), x, x, [](const Args& args, Norm<float>& n) {
+  const ColumnTiles map = tiles_of_map(node.out(Out::y), rows_of(node.out(Out::y)));
+  if (map.rows * map.columns == 0) return std::nullopt;
+  return Kernel{.enqueue = [=, attrs = node.attrs<BatchNormFromSumsOp>(),
+                            x_stride = node.in(BatchNormFromSumsOp::In::x)[-1],
+                            sums_stride = node.inputs.back().shape[-1]](const Args& args) {
+    Norm n = norm_of<float>(args, attrs, x_stride);
     n.y = args.out(Out::y);
     n.mean = args.out(Out::mean);
     n.inv_std = args.out(Out::inv_std);
     n.sums = args.in(args.inputs.size() - 1);
-  });
+    n.sums_stride = sums_stride;
+    n.find_aligned();
+    launch(args.stream, "batch_norm", map.shape(),
+           map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map,
+           false);
+  }};
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
@@ -362,7 +369,7 @@ void register_batch_norm(Registry& registry) {
   registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::half);
   registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::half);
   registry.add(BatchNormFromSumsOp::kName, prepare_norm_from_sums);
-  registry.add(BatchNormJoinedFromSumsOp::kName, prepare_joined_from_sums);
+  registry.add(WidenWithSumsOp::kName, prepare_widen);
   registry.add(BatchNormGradFromSumsOp::kName, prepare_gradient_from_sums);
 }
 

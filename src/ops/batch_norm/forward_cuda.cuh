@@ -20,11 +20,8 @@ struct Norm {
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const T* residual = nullptr;  ///< may be null; y may lie upon it
-  /// Null, or (2, columns): what the statistics follow from. Where there is a part, (2, the part's
-  /// columns); those of the others are known then.
-  const float* sums = nullptr;
-  const float* known_mean = nullptr;
-  const float* known_var = nullptr;
+  const float* sums = nullptr;  ///< null, or (2, sums_stride): what the statistics follow from
+  std::int64_t sums_stride = 0;
   float* running_mean = nullptr;
   float* running_var = nullptr;
   T* y = nullptr;
@@ -36,10 +33,9 @@ struct Norm {
   bool aligned = false;
 
   void find_aligned(const void* workspace = nullptr) {
-    aligned =
-        x_stride % 4 == 0 && vector_aligned(x, part, wide, gamma, beta, residual, running_mean,
-                                            running_var, y, mean, inv_std, sums, known_mean,
-                                            known_var, static_cast<const std::byte*>(workspace));
+    aligned = (x_stride | sums_stride) % 4 == 0 &&
+              vector_aligned(x, part, wide, gamma, beta, residual, running_mean, running_var, y,
+                             mean, inv_std, sums, static_cast<const std::byte*>(workspace));
   }
 };
 
@@ -64,11 +60,10 @@ __device__ void write_statistics(const Norm<T>& n, std::int64_t channel, std::in
   running_var = (1 - n.momentum) * running_var + n.momentum * unbiased;
 }
 
-/// `in_part`: x is read from the part, and written where it belongs.
 template <int kVector, class T>
 __device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t,
                                const ColumnCell<kVector>& cell, const FloatVector<kVector>& mean,
-                               const FloatVector<kVector>& inv_std, bool in_part) {
+                               const FloatVector<kVector>& inv_std) {
   if (!cell.inside) return;
   struct Row {
     FloatVector<kVector> x, added;
@@ -76,17 +71,14 @@ __device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t,
   FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.column, n.aligned);
   const auto beta = load_vector<kVector>(n.beta + cell.column, n.aligned);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
-  const std::int64_t stride = in_part ? t.columns - n.part_begin : n.x_stride;
-  const T* from = in_part ? n.part + cell.column - n.part_begin : n.x + cell.column;
   const auto load = [&](std::int64_t r) {
-    Row row{load_floats<kVector>(from + r * stride, n.aligned), {}};
+    Row row{load_floats<kVector>(n.x + r * n.x_stride + cell.column, n.aligned), {}};
     if (n.residual != nullptr) {
       row.added = load_floats<kVector>(n.residual + r * t.columns + cell.column, n.aligned);
     }
     return row;
   };
   cell.template for_rows<4>(load, [&](std::int64_t r, const Row& row) {
-    if (in_part) store_floats(n.wide + r * n.x_stride + cell.column, row.x, n.aligned);
     FloatVector<kVector> y;
     for (int v = 0; v < kVector; ++v) {
       y[v] = (row.x[v] - mean[v]) * factor[v] + beta[v] + row.added[v];
@@ -185,7 +177,7 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
       if (squares[v] < 0) squares[v] = 0;
       squares[v] = inverse_deviation(squares[v] / count, n.epsilon);
     }
-    normalize_cell<kVector>(n, t, cell, mean, squares, false);
+    normalize_cell<kVector>(n, t, cell, mean, squares);
   }
 }
 
@@ -196,22 +188,13 @@ __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
   const bool given = n.sums == nullptr;
-  const bool known = !given && n.part != nullptr && cell.column < n.part_begin;
-  const std::int64_t begin = n.part != nullptr ? n.part_begin : 0;
-  const float* means = given ? n.mean : known ? n.known_mean : n.sums - begin;
-  const float* others = given   ? n.inv_std
-                        : known ? n.known_var
-                                : n.sums - begin + (t.columns - begin);
-  auto mean = load_vector<kVector>(means + cell.column, n.aligned);
-  auto inv_std = load_vector<kVector>(others + cell.column, n.aligned);
+  auto mean = load_vector<kVector>((given ? n.mean : n.sums) + cell.column, n.aligned);
+  auto inv_std =
+      load_vector<kVector>((given ? n.inv_std : n.sums + n.sums_stride) + cell.column, n.aligned);
   const auto rows = static_cast<float>(t.rows);
   for (int v = 0; !given && v < kVector; ++v) {
-    if (known) {
-      inv_std[v] *= rows > 1 ? (rows - 1) / rows : 1.0F;
-    } else {
-      mean[v] /= rows;
-      inv_std[v] = variance_of(inv_std[v], mean[v], t.rows);
-    }
+    mean[v] /= rows;
+    inv_std[v] = variance_of(inv_std[v], mean[v], t.rows);
     if (cell.leads(t) && blockIdx.y == 0) {
       write_statistics(n, cell.column + v, t.rows, mean[v], rows * inv_std[v]);
     }
@@ -219,7 +202,32 @@ __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   for (int v = 0; (variances || !given) && v < kVector; ++v) {
     inv_std[v] = inverse_deviation(inv_std[v], n.epsilon);
   }
-  normalize_cell<kVector>(n, t, cell, mean, inv_std, !given && n.part != nullptr && !known);
+  normalize_cell<kVector>(n, t, cell, mean, inv_std);
+}
+
+/// Rows of x, followed by zeros, and the sums of a WidenWithSumsOp.
+template <int kVector>
+__global__ void widen_kernel(const float* x, std::int64_t channels, ColumnTiles t, bool aligned,
+                             float* wide, float* sums, float* partial, unsigned* tickets) {
+  const ColumnCell<kVector> cell(t);
+  FloatVector<kVector> sum{};
+  FloatVector<kVector> squares{};
+  const bool zeros = cell.column >= channels;
+  const auto load = [&](std::int64_t r) {
+    return zeros ? FloatVector<kVector>{}
+                 : load_vector<kVector>(x + r * channels + cell.column, aligned);
+  };
+  cell.template for_rows<4>(load, [&](std::int64_t r, const FloatVector<kVector>& row) {
+    store_vector(wide + r * t.columns + cell.column, row, aligned);
+    for (int v = 0; v < kVector; ++v) {
+      sum[v] += row[v];
+      squares[v] += row[v] * row[v];
+    }
+  });
+  if (!add_over_blocks<false>(t, cell, partial, tickets, aligned, sum, squares)) return;
+  if (!cell.leads(t)) return;
+  store_vector(sums + cell.column, sum, aligned);
+  store_vector(sums + t.columns + cell.column, squares, aligned);
 }
 
 }  // namespace linnet::cuda

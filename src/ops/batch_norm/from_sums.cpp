@@ -4,30 +4,82 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/slice/axis.h"
+
 namespace linnet {
+namespace {
+
+/// Returns the first channels of a tensor.
+ReferenceTensor narrowed(const ReferenceTensor& wide, std::int64_t channels) {
+  const int last = static_cast<int>(wide.shape.rank()) - 1;
+  ReferenceTensor narrow{with_dim(wide.shape, last, channels), {}};
+  for (std::int64_t i = 0; i < narrow.shape.elements(); ++i) {
+    narrow.data.push_back(wide[i / channels * wide.shape[-1] + i % channels]);
+  }
+  return narrow;
+}
+
+double rows_of(const Shape& shape) {
+  return static_cast<double>(shape.elements() / std::max<std::int64_t>(shape[-1], 1));
+}
+
+}  // namespace
 
 ChannelMoments::ChannelMoments(const ReferenceTensor& sums, std::int64_t channel, double rows)
     : mean(sums[channel] / rows),
       variance(std::max(sums[sums.shape[-1] + channel] / rows - mean * mean, 0.0)) {}
+
+bool are_sums(const ValueType& type, std::int64_t channels) {
+  return type.dtype == DType::f32 && type.shape.rank() == 2 && type.shape[0] == 2 &&
+         type.shape[1] >= channels;
+}
+
+std::vector<ValueType> WidenWithSumsOp::infer(std::span<const ValueType> inputs) const {
+  const ValueType x = inputs.size() == 1 ? inputs[In::x] : ValueType{};
+  require(x.dtype == DType::f32 && x.shape.rank() > 1 && x.shape[-1] <= attrs().channels,
+          "expected f32 of at most {} channels; got {}", attrs().channels,
+          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  const int last = static_cast<int>(x.shape.rank()) - 1;
+  return {{DType::f32, with_dim(x.shape, last, attrs().channels)},
+          {DType::f32, Shape{2, attrs().channels}}};
+}
+
+void WidenWithSumsOp::reference(const ReferenceArgs& args) const {
+  const ReferenceTensor& x = args.in(In::x);
+  ReferenceTensor& wide = args.out(Out::wide);
+  ReferenceTensor& sums = args.out(Out::sums);
+  std::ranges::fill(wide.data, 0.0);
+  std::ranges::fill(sums.data, 0.0);
+  for (std::int64_t i = 0; i < x.shape.elements(); ++i) {
+    const std::int64_t c = i % x.shape[-1];
+    wide[i / x.shape[-1] * attrs().channels + c] = x[i];
+    sums[c] += x[i];
+    sums[attrs().channels + c] += x[i] * x[i];
+  }
+}
+
+Cost WidenWithSumsOp::cost(std::span<const ValueType> inputs,
+                           std::span<const ValueType> outputs) const {
+  return {.flops = 3.0 * static_cast<double>(inputs[In::x].shape.elements()),
+          .bytes = static_cast<double>(inputs[In::x].bytes() + outputs[Out::wide].bytes())};
+}
 
 std::vector<ValueType> BatchNormFromSumsOp::infer(std::span<const ValueType> inputs) const {
   require(!inputs.empty(), "expected a batch norm's operands and sums; got none");
   const std::vector<ValueType> outputs =
       BatchNormOp(attrs()).infer(inputs.first(inputs.size() - 1));
   const ValueType& y = outputs[Out::y];
-  require(inputs[In::x] == y && inputs.back() == ValueType{DType::f32, Shape{2, y.shape[-1]}},
+  require(are_sums(inputs.back(), y.shape[-1]),
           "expected two sums for each of {} channels; got x={}, {}", y.shape[-1],
           to_string(inputs[In::x]), to_string(inputs.back()));
   return outputs;
 }
 
 void BatchNormFromSumsOp::reference(const ReferenceArgs& args) const {
-  const Shape& shape = args.in(In::x).shape;
-  const std::int64_t channels = shape[-1];
-  const auto rows = static_cast<double>(shape.elements() / std::max<std::int64_t>(channels, 1));
+  const double rows = rows_of(args.out(Out::y).shape);
   const ReferenceTensor& sums = *args.inputs.back();
   const double m = attrs().momentum;
-  for (std::int64_t c = 0; c < channels; ++c) {
+  for (std::int64_t c = 0; c < args.out(Out::y).shape[-1]; ++c) {
     const ChannelMoments moments(sums, c, std::max(rows, 1.0));
     args.out(Out::mean)[c] = moments.mean;
     args.out(Out::inv_std)[c] = 1 / std::sqrt(moments.variance + attrs().epsilon);
@@ -51,39 +103,50 @@ Cost BatchNormFromSumsOp::cost(std::span<const ValueType> /*inputs*/,
 
 std::vector<ValueType> BatchNormGradFromSumsOp::infer(std::span<const ValueType> inputs) const {
   const std::string got =
-      to_string({"dy", "x", "gamma", "beta", "running_mean", "running_var", "sums"},
+      to_string({"dy", "x", "gamma", "beta", "running_mean", "running_var", "sums", "whole"},
                 {inputs.begin(), inputs.end()});
-  require(inputs.size() == 7, "expected dy, x, four statistics and sums; got {}", got);
+  require(inputs.size() == (attrs().into ? 8U : 7U),
+          "expected dy, x, four statistics, sums and, for a sum, a whole; got {}", got);
   const std::vector<ValueType> norm =
       BatchNormOp({.epsilon = attrs().epsilon, .activation = attrs().activation})
           .infer(inputs.subspan(In::x, 5));
   const ValueType image = norm[BatchNormOp::Out::y];
-  require(inputs[In::dy] == image && inputs[In::x] == image &&
-              inputs[In::sums] == ValueType{DType::f32, Shape{2, image.shape[-1]}},
+  require(inputs[In::dy] == image && are_sums(inputs[In::sums], image.shape[-1]),
           "expected dy and x of one shape and two sums for each channel; got {}", got);
-  return {image, inputs[In::gamma], inputs[In::gamma], image};
+  std::vector<ValueType> operands{inputs[In::dy], inputs[In::x], inputs[In::gamma],
+                                  inputs[In::gamma], inputs[In::gamma]};
+  if (attrs().activation == Activation::relu) operands.push_back(image);
+  if (attrs().into) operands.push_back(inputs[In::whole]);
+  std::vector<ValueType> outputs = BatchNormGradJoinedOp(attrs().joined()).infer(operands);
+  outputs.insert(outputs.begin() + Out::y, image);
+  return outputs;
 }
 
 void BatchNormGradFromSumsOp::reference(const ReferenceArgs& args) const {
   ReferenceTensor mean = args.in(In::gamma);
   ReferenceTensor inv_std = args.in(In::gamma);
   ReferenceTensor& y = args.out(Out::y);
+  ReferenceTensor x = narrowed(args.in(In::x), y.shape[-1]);
   std::vector<ReferenceTensor*> norm{&y, &mean, &inv_std};
+  std::vector<ReferenceTensor*> operands(args.inputs.begin() + In::x,
+                                         args.inputs.begin() + In::whole);
+  operands.front() = &x;
   BatchNormFromSumsOp({.epsilon = attrs().epsilon, .momentum = 1, .activation = attrs().activation})
-      .reference({args.inputs.subspan(In::x), norm, args.step});
-  std::vector<ReferenceTensor*> operands{&args.in(In::dy), &args.in(In::x), &args.in(In::gamma),
-                                         &mean, &inv_std};
+      .reference({operands, norm, args.step});
+  operands = {&args.in(In::dy), &x, &args.in(In::gamma), &mean, &inv_std};
   if (attrs().activation == Activation::relu) operands.push_back(&y);
-  BatchNormGradOp({.activation = attrs().activation})
-      .reference({operands, args.outputs.first(3), args.step});
+  if (attrs().into) operands.push_back(&args.in(In::whole));
+  std::vector<ReferenceTensor*> outputs(args.outputs.begin(), args.outputs.end());
+  outputs.erase(outputs.begin() + Out::y);
+  BatchNormGradJoinedOp(attrs().joined()).reference({operands, outputs, args.step});
 }
 
 /// dy and x are read twice.
 Cost BatchNormGradFromSumsOp::cost(std::span<const ValueType> inputs,
                                    std::span<const ValueType> /*outputs*/) const {
-  const ValueType& image = inputs[In::x];
+  const ValueType& image = inputs[In::dy];
   return {.flops = 15.0 * static_cast<double>(image.shape.elements()),
-          .bytes = 6.0 * static_cast<double>(image.bytes())};
+          .bytes = (attrs().into ? 7.0 : 6.0) * static_cast<double>(image.bytes())};
 }
 
 }  // namespace linnet

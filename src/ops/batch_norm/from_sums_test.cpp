@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -26,6 +28,21 @@ TEST(BatchNormGradFromSums, AgreesWithTheReference) {
            .fills = {{-2, 3}, {-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}, {0.3 * r, 0.5 * r}},
            .gradient = false,
            .devices = {"CUDA"}});
+      const ValueType wide = f32({rows, channels + 12});
+      check({.name = "batch_norm_grad_from_sums of a block " + std::to_string(rows),
+             .op = make_op(BatchNormGradFromSumsOp(
+                 {.epsilon = 1e-3, .activation = activation, .into = true, .piece = 4})),
+             .inputs = {image, wide, c, c, c, c, f32({2, channels + 12}), wide},
+             .fills = {{-2, 3},
+                       {-2, 3},
+                       {0.5, 1.5},
+                       {-1, 1},
+                       {-1, 1},
+                       {0.5, 2},
+                       {0.3 * r, 0.5 * r},
+                       {-1, 1}},
+             .gradient = false,
+             .devices = {"CUDA"}});
     }
   }
 }
@@ -42,6 +59,8 @@ TEST(BatchNormFromSums, AgreesWithTheReference) {
       if (residual) inputs.insert(inputs.end() - 1, image);
       if (residual) fills.push_back({-2, 2});
       fills.push_back({0.3 * r, 0.5 * r});
+      if (channels == 64) inputs.front() = f32({rows, 96});
+      if (channels == 64) inputs.back() = f32({2, 96});
       check({.name = "batch_norm_from_sums " + std::to_string(rows),
              .op = make_op(BatchNormFromSumsOp({.epsilon = 1e-3,
                                                 .momentum = residual ? 1 : 0.25,
@@ -55,6 +74,18 @@ TEST(BatchNormFromSums, AgreesWithTheReference) {
   }
 }
 
+TEST(WidenWithSums, AgreesWithTheReference) {
+  for (const auto& [rows, channels, wide] :
+       {std::array<std::int64_t, 3>{7, 6, 9}, {300, 8, 24}, {9000, 64, 256}, {1100, 21, 33}}) {
+    check({.name = "widen_with_sums " + std::to_string(rows),
+           .op = make_op(WidenWithSumsOp({.channels = wide})),
+           .inputs = {f32({rows, channels})},
+           .fills = {{-2, 3}},
+           .gradient = false,
+           .devices = {"CUDA"}});
+  }
+}
+
 TEST(BatchNormGradFromSums, NamesTheShapes) {
   const ValueType c = f32({4});
   const ValueType image = f32({6, 4});
@@ -63,6 +94,9 @@ TEST(BatchNormGradFromSums, NamesTheShapes) {
             std::string::npos);
   EXPECT_NE(inference_error(make_op(BatchNormFromSumsOp()), {image, c, c, c, c, c})
                 .find("expected two sums for each of 4 channels; got x=f32 (6, 4), f32 (4)"),
+            std::string::npos);
+  EXPECT_NE(inference_error(make_op(WidenWithSumsOp({.channels = 3})), {image})
+                .find("expected f32 of at most 3 channels; got"),
             std::string::npos);
 }
 

@@ -28,9 +28,11 @@ struct NormGrad {
   bool into = false;           ///< whether dx is added to what is there
   T* piece = nullptr;          ///< may be null: the last `piece_channels` of the sum's
   std::int64_t piece_channels = 0;
-  /// Null, or (2, columns): the sums of x and of its squares, from which mean and inv_std follow.
-  /// The norm's result is then written once more to `again`, its statistics to the running ones.
+  /// Null, or (2, sums_stride): the sums of x and of its squares, from which mean and inv_std
+  /// follow. The norm's result is then written once more to `again`, its statistics to the running
+  /// ones.
   const float* sums = nullptr;
+  std::int64_t sums_stride = 0;
   const float* beta = nullptr;
   T* again = nullptr;
   float* running_mean = nullptr;
@@ -57,7 +59,7 @@ struct NormGradColumns {
       inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
     } else {
       mean = load_vector<kVector>(g.sums + cell.column, g.aligned);
-      inv_std = load_vector<kVector>(g.sums + t.columns + cell.column, g.aligned);
+      inv_std = load_vector<kVector>(g.sums + g.sums_stride + cell.column, g.aligned);
       beta = load_vector<kVector>(g.beta + cell.column, g.aligned);
       for (int v = 0; v < kVector; ++v) {
         mean[v] /= static_cast<float>(t.rows);
@@ -75,7 +77,7 @@ struct NormGradColumns {
     for (int v = 0; v < kVector; ++v) {
       g.running_mean[cell.column + v] = mean[v];
       g.running_var[cell.column + v] =
-          variance_of(g.sums[t.columns + cell.column + v], mean[v], t.rows) *
+          variance_of(g.sums[g.sums_stride + cell.column + v], mean[v], t.rows) *
           (count > 1 ? count / (count - 1) : 1.0F);
     }
   }
@@ -135,7 +137,6 @@ __device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& 
       dbeta[v] += row.dz[v];
     }
   });
-  add_over_rows<kVector>(t.lanes, dgamma, dbeta);
 }
 
 template <int kVector, class T>
@@ -181,24 +182,6 @@ __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
   });
 }
 
-/// Adds the sums of the chunks for the block's channels, in every thread.
-template <int kVector, class T>
-__device__ void merge_gradient_sums(const NormGrad<T>& g, const ColumnTiles& t,
-                                    const ColumnCell<kVector>& cell, const Partials& p,
-                                    FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta) {
-  dgamma = {};
-  dbeta = {};
-  cell.for_chunks(t, [&](std::int64_t /*chunk*/, std::int64_t at) {
-    const auto first = load_vector<kVector>(p.first + at, g.aligned);
-    const auto second = load_vector<kVector>(p.second + at, g.aligned);
-    for (int v = 0; v < kVector; ++v) {
-      dgamma[v] += first[v];
-      dbeta[v] += second[v];
-    }
-  });
-  add_over_rows<kVector>(t.lanes, dgamma, dbeta);
-}
-
 /// dgamma and dbeta, and, kWhole, dx too.
 template <int kVector, bool kWhole, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
@@ -208,15 +191,7 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   FloatVector<kVector> dbeta;
   const NormGradColumns<kVector> columns(g, t, cell);
   gradient_sums_of_block<kVector>(g, t, cell, columns, dgamma, dbeta);
-  if (t.chunks > 1) {
-    if (cell.leads(t)) {
-      const std::int64_t at = cell.place(t);
-      store_vector(p.first + at, dgamma, g.aligned);
-      store_vector(p.second + at, dbeta, g.aligned);
-    }
-    if (!gather_chunks<kWhole>(t, p.tickets)) return;
-    merge_gradient_sums<kVector>(g, t, cell, p, dgamma, dbeta);
-  }
+  if (!add_over_blocks<kWhole>(t, cell, p.first, p.tickets, g.aligned, dgamma, dbeta)) return;
   if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
     store_vector(g.dgamma + cell.column, dgamma, g.aligned);
     store_vector(g.dbeta + cell.column, dbeta, g.aligned);

@@ -2,7 +2,6 @@
 #include "ops/batch_norm/joined.h"
 
 #include "core/dims.h"
-#include "ops/batch_norm/from_sums.h"
 
 namespace linnet {
 namespace {
@@ -54,60 +53,6 @@ Cost BatchNormJoinedOp::cost(std::span<const ValueType> inputs,
   Cost cost = BatchNormOp(attrs()).cost(inputs.first(5), outputs.subspan(1));
   cost.bytes += bytes_of(inputs[In::part]);  // which is read instead of x, and written
   return cost;
-}
-
-std::vector<ValueType> BatchNormJoinedFromSumsOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 9, "expected the operands of a joined norm and three more; got {}",
-          inputs.size());
-  const std::vector<ValueType> outputs = BatchNormJoinedOp(attrs()).infer(inputs.first(6));
-  const std::int64_t part_channels = inputs[In::part].shape[-1];
-  const ValueType known{DType::f32, Shape{outputs[Out::y].shape[-1] - part_channels}};
-  require(inputs[In::part_sums] == ValueType{DType::f32, Shape{2, part_channels}} &&
-              inputs[In::known_mean] == known && inputs[In::known_var] == known,
-          "expected two sums for each of {} channels and {} known; got {}", part_channels,
-          to_string(known),
-          to_string({"sums", "mean", "var"},
-                    {inputs[In::part_sums], inputs[In::known_mean], inputs[In::known_var]}));
-  return outputs;
-}
-
-/// As a norm of the wide rows from sums, those of the known channels made of what is known.
-void BatchNormJoinedFromSumsOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& part = args.in(In::part);
-  const ReferenceTensor& part_sums = args.in(In::part_sums);
-  ReferenceTensor& wide = args.out(Out::wide);
-  ReferenceTensor narrow = args.out(Out::y);
-  const std::int64_t channels = narrow.shape[-1];
-  const std::int64_t begin = channels - part.shape[-1];
-  const auto rows = static_cast<double>(channels > 0 ? narrow.shape.elements() / channels : 0);
-  wide.data = args.in(In::x).data;
-  for_channels(wide.shape, begin, part.shape[-1],
-               [&](std::int64_t to, std::int64_t from) { wide[to] = part[from]; });
-  for_channels(wide.shape, 0, channels,
-               [&](std::int64_t from, std::int64_t to) { narrow[to] = wide[from]; });
-  ReferenceTensor sums{Shape{2, channels},
-                       std::vector<double>(static_cast<std::size_t>(2 * channels))};
-  for (std::int64_t c = 0; c < channels; ++c) {
-    const bool known = c < begin;
-    const double mean = known ? args.in(In::known_mean)[c] : 0;
-    const double variance =
-        known ? args.in(In::known_var)[c] * (rows > 1 ? (rows - 1) / rows : 1) : 0;
-    sums[c] = known ? rows * mean : part_sums[c - begin];
-    sums[channels + c] =
-        known ? rows * (variance + mean * mean) : part_sums[part.shape[-1] + c - begin];
-  }
-  std::vector<ReferenceTensor*> inputs(args.inputs.begin(), args.inputs.begin() + In::part);
-  inputs[In::x] = &narrow;
-  inputs.push_back(&sums);
-  BatchNormFromSumsOp(attrs()).reference({inputs, args.outputs.subspan(1), args.step});
-}
-
-/// x is read once; the part is read instead of its channels, and written.
-Cost BatchNormJoinedFromSumsOp::cost(std::span<const ValueType> inputs,
-                                     std::span<const ValueType> outputs) const {
-  const ValueType& y = outputs[Out::y];
-  return {.flops = 5.0 * static_cast<double>(y.shape.elements()),
-          .bytes = 2.0 * bytes_of(y) + bytes_of(inputs[In::part])};
 }
 
 std::vector<ValueType> BatchNormGradJoinedOp::infer(std::span<const ValueType> inputs) const {

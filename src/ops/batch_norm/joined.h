@@ -26,35 +26,6 @@ class BatchNormJoinedOp final : public OpBase<BatchNormJoinedOp, BatchNormAttrs>
   std::vector<int> in_place() const override { return {In::x}; }
 };
 
-/// A BatchNormJoinedOp that finds no statistics itself: those of the part's channels follow from
-/// sums of it (from_sums.h), and those of the channels before it are what a norm of momentum 1 of
-/// these channels has left as its running ones. Operands and results as above, then part_sums (2,
-/// the part's channels), known_mean and known_var (the others').
-class BatchNormJoinedFromSumsOp final : public OpBase<BatchNormJoinedFromSumsOp, BatchNormAttrs> {
- public:
-  static constexpr std::string_view kName = "batch_norm_joined_from_sums";
-  enum In : std::uint8_t {
-    x,
-    gamma,
-    beta,
-    running_mean,
-    running_var,
-    part,
-    part_sums,
-    known_mean,
-    known_var
-  };
-  using Out = BatchNormJoinedOp::Out;
-  using OpBase::OpBase;
-  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
-  void reference(const ReferenceArgs& args) const override;
-  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  bool mutates(std::size_t input) const override {
-    return input == In::running_mean || input == In::running_var;
-  }
-  std::vector<int> in_place() const override { return {In::x}; }
-};
-
 struct BatchNormGradJoinedAttrs {
   bool residual = false;  ///< as of the BatchNormGradOp
   Activation activation = Activation::none;
@@ -80,8 +51,8 @@ struct BatchNormGradJoinedAttrs {
 
 /// A BatchNormGradOp with the additions before and after it: dy may be the sum of two operands, and
 /// dx may be added to the first channels of a wider one, which output 0 takes over; of dx, or of
-/// this sum, the last channels may be written apart as well, as a slice would. Written by a pass for
-/// backends that have it.
+/// this sum, the last channels may be written apart as well, as a slice would. Written by a pass
+/// for backends that have it.
 class BatchNormGradJoinedOp final : public OpBase<BatchNormGradJoinedOp, BatchNormGradJoinedAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_grad_joined";

@@ -38,26 +38,6 @@ TEST(BatchNormJoined, AgreesWithTheReference) {
   }
 }
 
-TEST(BatchNormJoined, FromSumsAgreesWithTheReference) {
-  for (const auto& [rows, channels, part, wide] : kShapes) {
-    const ValueType c = f32({channels});
-    const ValueType known = f32({channels - part});
-    const auto r = static_cast<double>(rows);
-    check_on_cuda("batch_norm_joined_from_sums " + std::to_string(rows),
-                  make_op(BatchNormJoinedFromSumsOp(kRelu)),
-                  {f32({rows, wide}), c, c, c, c, f32({rows, part}), f32({2, part}), known, known},
-                  {{-2, 3},
-                   {0.5, 1.5},
-                   {-1, 1},
-                   {-1, 1},
-                   {0.5, 2},
-                   {-2, 2},
-                   {0.3 * r, 0.5 * r},
-                   {-1, 1},
-                   {0.5, 2}});
-  }
-}
-
 std::vector<ValueType> gradient_operands(const BatchNormGradJoinedAttrs& attrs, std::int64_t rows,
                                          std::int64_t channels, std::int64_t wide) {
   const ValueType c = f32({channels});

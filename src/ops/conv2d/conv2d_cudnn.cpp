@@ -15,6 +15,7 @@
 #include "ops/conv2d/engines_cuda.h"
 #include "ops/conv2d/norm_conv2d.h"
 #include "ops/dense/passes_cuda.h"
+#include "ops/slice/axis.h"
 
 namespace linnet::cuda {
 namespace {
@@ -270,28 +271,47 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context)
   using In = NormConv2dOp::In;
   using Out = NormConv2dOp::Out;
   const auto& attrs = static_cast<const NormConv2dOp&>(node.op).attrs();
-  const ConvShape s = conv_shape(attrs.conv, node.in(In::x), node.in(In::w), "");
+  const Shape& image = node.in(In::x);
+  const std::int64_t channels = attrs.norm ? node.in(In::gamma)[-1] : image[-1];
+  const ConvShape s = conv_shape(attrs.conv, with_dim(image, 3, channels), node.in(In::w), "");
+  const Shape& whole = node.out(Out::y);
+  const std::int64_t x_row = image[-1];
+  const std::int64_t y_row = whole[-1];
   CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
   if (!asked(s, context) || conv.math != CudnnMath::tf32 || context.compute_capability < 80 ||
-      s.c % 4 != 0 || s.co % 4 != 0) {
+      (s.c | s.co | x_row | y_row | attrs.begin) % 4 != 0) {
     return std::nullopt;
   }
   conv.norm = attrs.norm;
   conv.norm_relu = attrs.activation == Activation::relu;
   conv.epsilon = attrs.epsilon;
   conv.sums = attrs.sums;
+  conv.x_row = x_row > s.c ? x_row : 0;
+  conv.y_row = y_row > s.co ? y_row : 0;
   const PlanPtr plan = context.cudnn->plan(conv, context.tuning);
   if (!plan) return std::nullopt;
-  const auto enqueue = [plan, attrs, c = s.c, co = s.co](const Args& args) {
+  const std::int64_t squares = attrs.norm ? node.in(In::x_sums)[-1] : 0;
+  const auto enqueue = [plan, attrs, squares, y_row,
+                        rows = whole.elements() / y_row](const Args& args) {
     std::vector<void*> operands(args.inputs.begin(), args.inputs.begin() + 2);
     if (attrs.norm) {
       auto* sums = args.in_out(In::x_sums);
       operands.insert(operands.end(),
-                      {sums, sums + c, args.inputs[In::gamma], args.inputs[In::beta]});
+                      {sums, sums + squares, args.inputs[In::gamma], args.inputs[In::beta]});
     }
-    operands.push_back(args.outputs[Out::y]);
-    if (attrs.sums)
-      operands.insert(operands.end(), {args.out(Out::sums), args.out(Out::sums) + co});
+    float* y = args.out(Out::y);
+    if (attrs.into && args.inputs[attrs.whole_at()] != y) {  // the planner could not give it over
+      enqueue_result(args.stream, {.x = args.inputs[attrs.whole_at()],
+                                   .x_stride = y_row,
+                                   .y = y,
+                                   .rows = rows,
+                                   .columns = y_row});
+    }
+    operands.push_back(y + attrs.begin);
+    if (attrs.sums) {
+      auto* sums = attrs.into ? args.in_out(attrs.whole_sums_at()) : args.out(Out::sums);
+      operands.insert(operands.end(), {sums + attrs.begin, sums + y_row + attrs.begin});
+    }
     plan->execute(args.stream, operands, args.workspace);
   };
   return Kernel{.enqueue = enqueue,

@@ -5,56 +5,97 @@
 #include <cmath>
 
 #include "ops/batch_norm/from_sums.h"
+#include "ops/slice/axis.h"
 
 namespace linnet {
 
+std::vector<ValueType> NormConv2dOp::conv_types(std::span<const ValueType> inputs) const {
+  std::vector<ValueType> types(inputs.begin(), inputs.begin() + 2);
+  Shape& x = types[In::x].shape;
+  if (attrs().norm && x.rank() == 4 && inputs[In::gamma].shape.rank() == 1) {
+    x = with_dim(x, 3, std::min(x[3], inputs[In::gamma].shape[0]));
+  }
+  types.push_back(Conv2dOp(attrs().conv.plain()).infer(types).front());
+  return types;
+}
+
 std::vector<ValueType> NormConv2dOp::infer(std::span<const ValueType> inputs) const {
+  const NormConv2dAttrs& a = attrs();
   const std::string got =
-      to_string({"x", "w", "x_sums", "gamma", "beta"}, {inputs.begin(), inputs.end()});
-  const std::size_t count = attrs().norm ? 5 : 2;
+      to_string(a.norm ? std::vector<std::string>{"x", "w", "x_sums", "gamma", "beta", "whole",
+                                                  "whole_sums"}
+                       : std::vector<std::string>{"x", "w", "whole", "whole_sums"},
+                {inputs.begin(), inputs.end()});
+  const std::size_t count = a.whole_at() + (a.into ? 2 : 0);
   require(inputs.size() == count, "expected {} operands; got {}", count, got);
-  std::vector<ValueType> outputs = Conv2dOp(attrs().conv.plain()).infer(inputs.first(2));
-  const std::int64_t channels = inputs[In::x].shape[-1];
+  const std::vector<ValueType> types = conv_types(inputs);
+  const ValueType& conv = types.back();
+  const std::int64_t channels = types[In::x].shape[-1];
   const auto sums_of = [](std::int64_t c) { return ValueType{DType::f32, Shape{2, c}}; };
   const ValueType vector{DType::f32, Shape{channels}};
-  require(!attrs().norm || (inputs[In::x_sums] == sums_of(channels) &&
-                            inputs[In::gamma] == vector && inputs[In::beta] == vector),
+  require(!a.norm || (are_sums(inputs[In::x_sums], channels) && inputs[In::gamma] == vector &&
+                      inputs[In::beta] == vector),
           "expected two sums, gamma and beta of {} channels; got {}", channels, got);
-  require(attrs().activation == Activation::none ||
-              (attrs().norm && attrs().activation == Activation::relu),
+  require(a.activation == Activation::none || (a.norm && a.activation == Activation::relu),
           "expected the activation none or, after a norm, relu");
-  if (attrs().sums) outputs.push_back(sums_of(outputs[Out::y].shape[-1]));
-  return outputs;
+  if (!a.into) return a.sums ? std::vector{conv, sums_of(conv.shape[-1])} : std::vector{conv};
+  const ValueType& whole = inputs[a.whole_at()];
+  const std::int64_t wide = whole.shape.rank() == 4 ? whole.shape[3] : 0;
+  require(a.sums && whole == ValueType{conv.dtype, with_dim(conv.shape, 3, wide)} &&
+              inputs[a.whole_sums_at()] == sums_of(wide) && a.begin >= 0 &&
+              a.begin + conv.shape[-1] <= wide,
+          "expected an image with the channels from {} to {} and two sums for each; got {}",
+          a.begin, a.begin + conv.shape[-1], got);
+  return {whole};
 }
 
 void NormConv2dOp::reference(const ReferenceArgs& args) const {
-  ReferenceTensor x = args.in(In::x);
-  const std::int64_t channels = x.shape[-1];
-  const double rows = static_cast<double>(x.shape.elements() / channels);
-  for (std::int64_t i = 0; attrs().norm && i < x.shape.elements(); ++i) {
+  const NormConv2dAttrs& a = attrs();
+  const ReferenceTensor& from = args.in(In::x);
+  const std::int64_t channels = a.norm ? args.in(In::gamma).shape[-1] : from.shape[-1];
+  ReferenceTensor x{with_dim(from.shape, 3, channels), {}};
+  const double rows = static_cast<double>(from.shape.elements() / from.shape[-1]);
+  for (std::int64_t i = 0; i < x.shape.elements(); ++i) {
     const std::int64_t c = i % channels;
-    const ChannelMoments moments(args.in(In::x_sums), c, rows);
-    const double normal = (x[i] - moments.mean) / std::sqrt(moments.variance + attrs().epsilon);
-    x[i] = activate(attrs().activation, normal * args.in(In::gamma)[c] + args.in(In::beta)[c]);
+    double value = from[i / channels * from.shape[-1] + c];
+    if (a.norm) {
+      const ChannelMoments moments(args.in(In::x_sums), c, rows);
+      value = (value - moments.mean) / std::sqrt(moments.variance + a.epsilon);
+      value = activate(a.activation, value * args.in(In::gamma)[c] + args.in(In::beta)[c]);
+    }
+    x.data.push_back(value);
   }
+  ReferenceTensor& result = args.out(Out::y);
+  const std::int64_t filters = args.in(In::w).shape[0];
+  ReferenceTensor y{with_dim(result.shape, 3, filters), {}};
+  y.data.resize(static_cast<std::size_t>(y.shape.elements()));
   std::vector<ReferenceTensor*> operands{&x, &args.in(In::w)};
-  Conv2dOp(attrs().conv.plain()).reference({operands, args.outputs.first(1), args.step});
-  if (!attrs().sums) return;
-  const ReferenceTensor& y = args.out(Out::y);
-  ReferenceTensor& sums = args.out(Out::sums);
-  std::ranges::fill(sums.data, 0.0);
-  for (std::int64_t i = 0; i < y.shape.elements(); ++i) {
-    sums[i % y.shape[-1]] += y[i];
-    sums[y.shape[-1] + i % y.shape[-1]] += y[i] * y[i];
+  std::vector<ReferenceTensor*> results{&y};
+  Conv2dOp(a.conv.plain()).reference({operands, results, args.step});
+  result.data = a.into ? args.in(a.whole_at()).data : y.data;
+  const std::int64_t wide = result.shape[-1];
+  for (std::int64_t i = 0; a.into && i < y.shape.elements(); ++i) {
+    result[i / filters * wide + a.begin + i % filters] = y[i];
+  }
+  if (!a.sums) return;
+  ReferenceTensor& sums = a.into ? args.in(a.whole_sums_at()) : args.out(Out::sums);
+  for (std::int64_t c = 0; c < filters; ++c) {
+    double& sum = sums[a.begin + c] = 0;
+    double& squares = sums[wide + a.begin + c] = 0;
+    for (std::int64_t i = c; i < y.shape.elements(); i += filters) {
+      sum += y[i];
+      squares += y[i] * y[i];
+    }
   }
 }
 
 Cost NormConv2dOp::cost(std::span<const ValueType> inputs,
-                        std::span<const ValueType> outputs) const {
-  Cost cost = Conv2dOp(attrs().conv.plain()).cost(inputs.first(2), outputs.first(1));
-  const auto each = static_cast<double>(inputs[In::x].shape.elements());
-  if (attrs().norm) cost.flops += 5.0 * each;
-  if (attrs().sums) cost.flops += 3.0 * static_cast<double>(outputs[Out::y].shape.elements());
+                        std::span<const ValueType> /*outputs*/) const {
+  const std::vector<ValueType> types = conv_types(inputs);
+  Cost cost =
+      Conv2dOp(attrs().conv.plain()).cost(std::span(types).first(2), std::span(types).subspan(2));
+  if (attrs().norm) cost.flops += 5.0 * static_cast<double>(types[In::x].shape.elements());
+  if (attrs().sums) cost.flops += 3.0 * static_cast<double>(types.back().shape.elements());
   return cost;
 }
 

@@ -9,6 +9,7 @@
 #include "ops/batch_norm/joined.h"
 #include "ops/conv2d/norm_conv2d.h"
 #include "ops/slice/slice.h"
+#include "ops/update_channels/update_channels.h"
 #include "plan/passes/graph_copy.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
@@ -16,7 +17,8 @@
 namespace linnet {
 namespace {
 
-/// Finds batch norms between two convolutions and writes the graph without them.
+/// Finds batch norms between two convolutions, and in blocks of concatenations, and writes the
+/// graph without them.
 class FuseNormConv2d {
  public:
   FuseNormConv2d(const TrainingGraph& training, const Supports& supports)
@@ -25,34 +27,33 @@ class FuseNormConv2d {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       for (Value v : nodes[n].inputs) readers_[v.id].insert(n);
     }
-    for (std::size_t n = 0; n < backward_; ++n) find_between(n);
-    for (std::size_t n = 0; n < backward_; ++n) find_after(n);
-    for (std::size_t n = 0; n < backward_; ++n) find_joined(n);
+    for (std::size_t n = 0; n < backward_; ++n) find_norm(n, plain_source(n));
+    for (std::size_t n = 0; n < backward_; ++n) find_block(n);
+    for (std::size_t n = 0; n < backward_; ++n) find_norm(n, block_source(n));
+    for (std::size_t n = 0; n < backward_; ++n) find_from_sums(n);
   }
 
-  bool found() const { return !norms_.empty() || !from_sums_.empty() || !joined_.empty(); }
+  bool found() const { return !norms_.empty() || !from_sums_.empty(); }
 
   TrainingGraph run(Value loss) {
     TrainingGraph out;
     GraphCopy copy(old_);
     for (std::size_t n = 0; n < old_.nodes().size(); ++n) {
       if (n == backward_) out.backward = copy.made().nodes().size();
-      if (norms_.count(n) > 0 || later_.count(n) > 0) continue;
       const Node& node = old_.nodes()[n];
-      const auto conv = convs_.find(n);
+      if (norms_.count(n) > 0 || later_.count(n) > 0 || updates_.count(n) > 0) continue;
       const auto gradient = gradients_.find(n);
-      if (conv != convs_.end()) {
-        add_conv(copy, n, conv->second);
+      if (convs_.count(n) > 0) {
+        add_conv(copy, n);
       } else if (gradient != gradients_.end()) {
         add_gradient(copy, *gradient->second);
       } else if (from_sums_.count(n) > 0) {
-        const auto op = std::make_shared<BatchNormFromSumsOp>(op_as<BatchNormOp>(&node)->attrs());
-        copy.add(op, of(copy, operands_from_sums(n), before(n)), node.name, node.outputs);
-      } else if (const auto joined = joined_.find(n); joined != joined_.end()) {
-        const auto* op = op_as<BatchNormJoinedOp>(&node);
-        copy.add(std::make_shared<BatchNormJoinedFromSumsOp>(op->attrs()),
-                 of(copy, joined->second, producer(node.inputs[BatchNormJoinedOp::In::part])),
-                 node.name, node.outputs);
+        const NormNode norm = norm_at(n);
+        const auto begin = node.outputs.begin() + norm.first_output;
+        copy.add(std::make_shared<BatchNormFromSumsOp>(*norm.attrs),
+                 of(copy, operands_from_sums(n)), node.name, {begin, node.outputs.end()});
+      } else if (op_as<SliceGradOp>(&node) != nullptr && block_of(node.outputs.front())) {
+        begin_block(copy, *block_of(node.outputs.front()));
       } else {
         copy.add_as_it_was(node);
       }
@@ -63,11 +64,38 @@ class FuseNormConv2d {
   }
 
  private:
+  /// A block of concatenations that lie in one value, with the sums of its channels.
+  struct Block {
+    Value first;      ///< its first channels
+    Value begun;      ///< the first version of the value: these, and room for others
+    Value sums = {};  ///< of the new graph, once the block has begun there
+  };
+  /// Where the sums of an image's channels come from: a convolution, or a block.
+  struct Source {
+    std::optional<std::size_t> conv = {};
+    std::optional<std::size_t> block = {};
+    bool operator==(const Source&) const = default;
+  };
+  /// A value of the old graph, or sums.
+  struct Operand {
+    Value old = {};
+    Source sums = {};
+    Operand(Value value) : old(value) {}         // NOLINT(google-explicit-constructor)
+    Operand(const Source& from) : sums(from) {}  // NOLINT(google-explicit-constructor)
+  };
+  using Operands = std::vector<Operand>;
+
+  /// What a norm of either kind is: of x, or joined with the update of a block.
+  struct NormNode {
+    const BatchNormAttrs* attrs = nullptr;  ///< null: not a norm
+    Value x = {};                           ///< as it is normalised
+    std::ptrdiff_t first_output = 0;        ///< where y stands, mean and inv_std after it
+  };
   /// A norm with the nodes around it.
   struct Norm {
     std::size_t node = 0;
-    std::size_t before = 0;                   ///< the convolution that computes what is normalised
-    std::size_t after = 0;                    ///< the one that alone reads the result
+    Source source = {};                       ///< of the sums of what is normalised
+    std::size_t after = 0;                    ///< the convolution that alone reads the result
     std::size_t gradient = 0;                 ///< the norm's
     std::optional<std::size_t> weights = {};  ///< the gradient of `after`'s weights
   };
@@ -75,6 +103,9 @@ class FuseNormConv2d {
   struct Conv {
     NormConv2dAttrs attrs;
     const Norm* norm = nullptr;  ///< before it; null: none
+    std::size_t block = 0;       ///< with `into`
+    Value whole = {};            ///< what the result becomes part of
+    Value result = {};           ///< what stands for both then
   };
 
   const Node& node(std::size_t n) const { return old_.nodes()[n]; }
@@ -103,123 +134,170 @@ class FuseNormConv2d {
     return old_.producer(v) != nullptr ? static_cast<std::size_t>(old_.info(v).producer)
                                        : old_.nodes().size();
   }
-  std::size_t before(std::size_t n) const { return producer(node(n).inputs[BatchNormOp::In::x]); }
+  std::int64_t channels(Value v) const { return old_.shape(v)[-1]; }
 
-  /// A norm of a block of concatenations: the layer before it found the statistics of all channels
-  /// but the last ones, which a convolution computes.
-  void find_joined(std::size_t n) {
-    using In = BatchNormJoinedOp::In;
-    const auto* op = op_as<BatchNormJoinedOp>(&node(n));
-    if (op == nullptr) return;
-    const std::size_t from = producer(node(n).inputs[In::part]);
-    if (from >= backward_ || !is_plain(from)) return;
-    const std::int64_t known =
-        old_.shape(node(n).inputs[In::gamma])[-1] - old_.shape(node(n).inputs[In::part])[-1];
-    const Node* other = norm_of(node(n).inputs[In::x], known);
-    if (other == nullptr || other > &node(n)) return;
-    Conv conv = conv_at(from);
-    conv.attrs.sums = true;
-    std::vector<Value> operands = node(n).inputs;
-    operands.insert(operands.end(),
-                    {Value{}, other->inputs[In::running_mean], other->inputs[In::running_var]});
-    if (!supported(from, conv) ||
-        !supported(BatchNormJoinedFromSumsOp(op->attrs()), types(operands, from))) {
-      return;
+  NormNode norm_at(std::size_t n) const {
+    if (const auto* op = op_as<BatchNormOp>(&node(n))) {
+      return {&op->attrs(), node(n).inputs[BatchNormOp::In::x], 0};
     }
-    convs_[from] = conv;
-    joined_[n] = operands;
+    const auto* op = op_as<BatchNormJoinedOp>(&node(n));
+    if (op == nullptr) return {};
+    return {&op->attrs(), node(n).outputs[BatchNormJoinedOp::Out::wide], 1};
+  }
+  /// Returns the block of which a value is a version.
+  std::optional<std::size_t> block_of(Value v) const {
+    const auto found = block_of_.find(v.id);
+    return found != block_of_.end() ? std::optional(found->second) : std::nullopt;
   }
 
-  /// Returns a norm that leaves the batch's statistics of the first `channels` of a wide value as
-  /// the running ones; null: there is none.
-  const Node* norm_of(Value wide, std::int64_t channels) const {
-    const auto fits = [&](const Node& norm, const BatchNormAttrs& attrs) {
-      return attrs.momentum == 1 && attrs.sync == nullptr &&
-             old_.shape(norm.inputs[BatchNormOp::In::gamma])[-1] == channels;
-    };
-    const Node* made_by = old_.producer(wide);
-    if (const auto* joined = op_as<BatchNormJoinedOp>(made_by)) {
-      return fits(*made_by, joined->attrs()) ? made_by : nullptr;
+  /// Returns the convolution whose result node n, a norm, normalises.
+  Source plain_source(std::size_t n) const {
+    const NormNode norm = norm_at(n);
+    if (norm.attrs == nullptr || norm.first_output > 0) return {};
+    const std::size_t before = producer(norm.x);
+    const bool fits = before < backward_ && is_plain(before) &&
+                      channels(norm.x) == channels(node(n).inputs[BatchNormOp::In::gamma]);
+    return fits ? Source{.conv = before} : Source{};
+  }
+  /// Returns the block whose first channels node n normalises.
+  Source block_source(std::size_t n) const {
+    const NormNode norm = norm_at(n);
+    if (norm.attrs == nullptr || norms_.count(n) > 0) return {};
+    if (const auto block = block_of(norm.x)) return {.block = block};
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      if (blocks_[b].first == norm.x) return {.block = b};
     }
-    const auto* begin = op_as<SliceGradOp>(made_by);
-    if (begin == nullptr || begin->attrs().begin != 0 ||
-        begin->attrs().axis + 1 != static_cast<int>(old_.shape(wide).rank())) {
-      return nullptr;
+    return {};
+  }
+
+  /// A block all of whose parts are results of convolutions, each of which writes its channels.
+  void find_block(std::size_t n) {
+    const auto* op = op_as<SliceGradOp>(&node(n));
+    if (op == nullptr || op->attrs().begin != 0) return;
+    const Value first = node(n).inputs.front();
+    Value wide = node(n).outputs.front();
+    if (op->attrs().axis + 1 != static_cast<int>(old_.shape(wide).rank()) ||
+        !supported(WidenWithSumsOp({.channels = channels(wide)}), {first})) {
+      return;
     }
-    const Value first = made_by->inputs.front();
-    for (std::size_t reader : readers(first)) {
-      const auto* norm = op_as<BatchNormOp>(&node(reader));
-      if (norm != nullptr && node(reader).inputs[BatchNormOp::In::x] == first &&
-          fits(node(reader), norm->attrs())) {
-        return &node(reader);
+    blocks_.push_back({.first = first, .begun = wide});
+    std::map<std::size_t, Conv> convs;
+    std::set<std::size_t> updates;
+    std::vector<Value> versions{wide};
+    bool fits = true;
+    for (std::int64_t known = channels(first); fits;) {
+      const auto update = update_of(wide);
+      if (!update) break;
+      const auto [u, part] = *update;
+      const std::size_t from = producer(part);
+      fits = from < backward_ && is_plain(from) && readers(part).size() == 1;
+      if (!fits) break;
+      Conv conv = conv_at(from);
+      conv.attrs.sums = conv.attrs.into = true;
+      conv.attrs.begin = known;
+      conv.block = blocks_.size() - 1;
+      conv.whole = wide;
+      conv.result = wide = node(u).outputs.front();
+      known += channels(part);
+      const NormNode norm = norm_at(u);
+      fits =
+          known <= channels(wide) && supported(from, conv) &&
+          (norm.attrs == nullptr || supported(BatchNormFromSumsOp(*norm.attrs),
+                                              operands_from_sums(u, Source{.block = conv.block})));
+      convs[from] = conv;
+      if (norm.attrs == nullptr) updates.insert(u);
+      versions.push_back(wide);
+    }
+    if (!fits || convs.empty()) return blocks_.pop_back();
+    for (const auto& [from, conv] : convs) convs_[from] = conv;
+    updates_.merge(updates);
+    for (Value v : versions) block_of_[v.id] = blocks_.size() - 1;
+  }
+
+  /// Returns the node of the forward pass that writes channels of a wide value, and these.
+  std::optional<std::pair<std::size_t, Value>> update_of(Value wide) const {
+    for (std::size_t n : readers(wide)) {
+      const std::vector<Value>& inputs = node(n).inputs;
+      const auto* update = op_as<UpdateChannelsOp>(&node(n));
+      if (n < backward_ && inputs.front() == wide && update != nullptr && !update->attrs().add) {
+        return std::pair{n, inputs[UpdateChannelsOp::In::part]};
+      }
+      if (n < backward_ && inputs.front() == wide && norm_at(n).first_output > 0) {
+        return std::pair{n, inputs[BatchNormJoinedOp::In::part]};
       }
     }
-    return nullptr;
+    return std::nullopt;
   }
 
-  /// Norms that other nodes read as well take their statistics from the convolution before them.
-  void find_after(std::size_t n) {
-    const auto* op = op_as<BatchNormOp>(&node(n));
-    if (op == nullptr || norms_.count(n) > 0 || op->attrs().sync != nullptr ||
-        before(n) >= backward_ || !is_plain(before(n))) {
+  /// Norms that stay take their statistics from sums all the same.
+  void find_from_sums(std::size_t n) {
+    const NormNode norm = norm_at(n);
+    if (norm.attrs == nullptr || norms_.count(n) > 0 || norm.attrs->sync != nullptr) return;
+    Source source = block_source(n);
+    if (source == Source{}) {
+      source = plain_source(n);
+      if (!source.conv) return;
+      Conv conv = conv_at(*source.conv);
+      if (conv.attrs.sums) return;
+      conv.attrs.sums = true;
+      if (!supported(*source.conv, conv)) return;
+      if (!supported(BatchNormFromSumsOp(*norm.attrs), operands_from_sums(n, source))) return;
+      convs_[*source.conv] = conv;
+    } else if (!supported(BatchNormFromSumsOp(*norm.attrs), operands_from_sums(n, source))) {
       return;
     }
-    Conv conv = conv_at(before(n));
-    if (conv.attrs.sums || old_.shape(node(n).inputs[BatchNormOp::In::x])[-1] !=
-                               old_.shape(node(n).inputs[BatchNormOp::In::gamma])[-1]) {
-      return;
-    }
-    conv.attrs.sums = true;
-    if (!supported(before(n), conv) ||
-        !supported(BatchNormFromSumsOp(op->attrs()), types(operands_from_sums(n), before(n)))) {
-      return;
-    }
-    convs_[before(n)] = conv;
-    from_sums_.insert(n);
+    from_sums_[n] = source;
   }
 
-  /// Norms between two convolutions.
-  void find_between(std::size_t n) {
-    const auto* op = op_as<BatchNormOp>(&node(n));
-    if (op == nullptr) return;
-    const std::optional<Norm> norm = around(n, op->attrs());
+  /// Norms between what leaves sums and a convolution.
+  void find_norm(std::size_t n, const Source& source) {
+    if (source == Source{}) return;
+    const BatchNormAttrs& attrs = *norm_at(n).attrs;
+    const std::optional<Norm> norm = around(n, source);
     if (!norm) return;
-    Conv before = conv_at(norm->before);
     Conv after = conv_at(norm->after);
-    before.attrs.sums = true;
     after.attrs.norm = true;
-    after.attrs.activation = op->attrs().activation;
-    after.attrs.epsilon = op->attrs().epsilon;
+    after.attrs.activation = attrs.activation;
+    after.attrs.epsilon = attrs.epsilon;
     after.norm = &norms_.emplace(n, *norm).first->second;
-    if (!supported(norm->before, before) || !supported(norm->after, after) ||
-        !supported(*norm, op->attrs())) {
+    bool fits = supported(norm->after, after) &&
+                supported(BatchNormGradFromSumsOp(gradient_attrs(*norm)), gradient_operands(*norm));
+    if (source.conv) {
+      Conv before = conv_at(*source.conv);
+      before.attrs.sums = true;
+      fits = fits && supported(*source.conv, before);
+      if (fits) convs_[*source.conv] = before;
+    }
+    if (!fits) {
       norms_.erase(n);
       return;
     }
-    convs_[norm->before] = before;
     convs_[norm->after] = after;
     gradients_[norm->gradient] = after.norm;
     if (norm->weights) later_.insert(*norm->weights);
   }
 
-  std::optional<Norm> around(std::size_t n, const BatchNormAttrs& attrs) const {
-    using Out = BatchNormOp::Out;
-    const Value x = node(n).inputs[BatchNormOp::In::x];
-    const Value y = node(n).outputs[Out::y];
-    if (attrs.residual || attrs.sync != nullptr || attrs.momentum != 1 || !in_arena(y) ||
-        old_.producer(x) == nullptr || old_.shape(x) != old_.shape(y)) {
+  std::optional<Norm> around(std::size_t n, const Source& source) const {
+    const auto [attrs, x, first] = norm_at(n);
+    const auto output = [&](std::size_t i) {
+      return node(n).outputs[i + static_cast<std::size_t>(first)];
+    };
+    const Value y = output(BatchNormOp::Out::y);
+    const std::set<std::size_t>& of_mean = readers(output(BatchNormOp::Out::mean));
+    if (attrs->residual || attrs->sync != nullptr || attrs->momentum != 1 || !in_arena(y) ||
+        of_mean.size() != 1 || readers(output(BatchNormOp::Out::inv_std)) != of_mean) {
       return std::nullopt;
     }
-    Norm norm{.node = n, .before = static_cast<std::size_t>(old_.info(x).producer)};
-    const std::set<std::size_t>& of_mean = readers(node(n).outputs[Out::mean]);
-    if (!is_plain(norm.before) || of_mean.size() != 1) return std::nullopt;
-    norm.gradient = *of_mean.begin();
-    const auto* gradient = op_as<BatchNormGradOp>(&node(norm.gradient));
-    if (gradient == nullptr || gradient->attrs().from_input ||
-        readers(node(n).outputs[Out::inv_std]) != of_mean ||
-        node(norm.gradient).inputs[BatchNormGradOp::In::x] != x) {
+    Norm norm{.node = n, .source = source, .gradient = *of_mean.begin()};
+    const Node& gradient = node(norm.gradient);
+    if (const auto* op = op_as<BatchNormGradJoinedOp>(&gradient)) {
+      if (op->attrs().residual || op->attrs().summand) return std::nullopt;
+    } else if (const auto* alone = op_as<BatchNormGradOp>(&gradient);
+               alone == nullptr || alone->attrs().from_input) {
       return std::nullopt;
     }
+    const Value of_x = gradient.inputs[BatchNormGradOp::In::x];
+    if (of_x != x && !(source.block && block_of(of_x) == source.block)) return std::nullopt;
     bool has_after = false;
     for (std::size_t reader : readers(y)) {
       const Node& by = node(reader);
@@ -240,81 +318,111 @@ class FuseNormConv2d {
     return has_after ? std::optional(norm) : std::nullopt;
   }
 
-  /// Returns the operands that node n of the old graph has as such a convolution; an empty one is
-  /// the sums of x.
-  std::vector<Value> operands(std::size_t n, const Conv& conv) const {
-    std::vector<Value> all = node(n).inputs;
-    if (conv.norm == nullptr) return all;
-    const std::vector<Value>& norm = node(conv.norm->node).inputs;
-    all[NormConv2dOp::In::x] = norm[BatchNormOp::In::x];
-    all.insert(all.end(), {Value{}, norm[BatchNormOp::In::gamma], norm[BatchNormOp::In::beta]});
-    return all;
-  }
-  std::vector<Value> operands_from_sums(std::size_t n) const {
-    std::vector<Value> all = node(n).inputs;
-    all.emplace_back();
-    return all;
-  }
-
-  /// Returns types of operands, of which an empty one is the sums that node `from` leaves.
-  std::vector<ValueType> types(const std::vector<Value>& operands, std::size_t from) const {
-    std::vector<ValueType> all;
-    for (Value v : operands) {
-      all.push_back(v ? old_.type(v)
-                      : ValueType{DType::f32,
-                                  Shape{2, old_.shape(node(from).outputs[Conv2dOp::Out::y])[-1]}});
+  /// Returns the operands that node n of the old graph has as such a convolution.
+  Operands operands(std::size_t n, const Conv& conv) const {
+    Operands all{node(n).inputs.begin(), node(n).inputs.end()};
+    if (conv.norm != nullptr) {
+      const std::vector<Value>& norm = node(conv.norm->node).inputs;
+      all[NormConv2dOp::In::x] = norm_at(conv.norm->node).x;
+      all.insert(all.end(),
+                 {conv.norm->source, norm[BatchNormOp::In::gamma], norm[BatchNormOp::In::beta]});
     }
+    if (conv.attrs.into) all.insert(all.end(), {conv.whole, Source{.block = conv.block}});
     return all;
   }
+  Operands operands_from_sums(std::size_t n, const Source& source) const {
+    Operands all{node(n).inputs.begin(), node(n).inputs.end()};
+    const NormNode norm = norm_at(n);
+    if (norm.first_output > 0) all.pop_back();  // the part
+    all[BatchNormOp::In::x] = norm.x;
+    all.emplace_back(source);
+    return all;
+  }
+  Operands operands_from_sums(std::size_t n) const {
+    return operands_from_sums(n, from_sums_.at(n));
+  }
+  Operands gradient_operands(const Norm& norm) const {
+    using In = BatchNormOp::In;
+    const Node& gradient = node(norm.gradient);
+    const std::vector<Value>& of = node(norm.node).inputs;
+    Operands all{gradient.inputs[BatchNormGradOp::In::dy],
+                 gradient.inputs[BatchNormGradOp::In::x],
+                 of[In::gamma],
+                 of[In::beta],
+                 of[In::running_mean],
+                 of[In::running_var],
+                 norm.source};
+    if (gradient_attrs(norm).into) all.emplace_back(gradient.inputs.back());
+    return all;
+  }
+  BatchNormGradFromSumsAttrs gradient_attrs(const Norm& norm) const {
+    const BatchNormAttrs& attrs = *norm_at(norm.node).attrs;
+    const auto* joined = op_as<BatchNormGradJoinedOp>(&node(norm.gradient));
+    return {.epsilon = attrs.epsilon,
+            .activation = attrs.activation,
+            .into = joined != nullptr && joined->attrs().into,
+            .piece = joined != nullptr ? joined->attrs().piece : 0};
+  }
 
-  bool supported(const Op& op, const std::vector<ValueType>& types) const {
+  ValueType type(const Operand& operand) const {
+    if (operand.old) return old_.type(operand.old);
+    const auto [conv, block] = operand.sums;
+    const Value of = conv ? node(*conv).outputs[Conv2dOp::Out::y] : blocks_.at(*block).begun;
+    return {DType::f32, Shape{2, channels(of)}};
+  }
+  bool supported(const Op& op, const Operands& operands) const {
+    std::vector<ValueType> types;
+    for (const Operand& operand : operands) types.push_back(type(operand));
     return supports_(op, types, op.infer(types));
   }
   bool supported(std::size_t n, const Conv& conv) const {
-    return supported(NormConv2dOp(conv.attrs),
-                     types(operands(n, conv), conv.norm != nullptr ? conv.norm->before : n));
-  }
-  bool supported(const Norm& norm, const BatchNormAttrs& attrs) const {
-    return supported(BatchNormGradFromSumsOp(gradient_attrs(attrs)),
-                     types(gradient_operands(norm), norm.before));
+    return supported(NormConv2dOp(conv.attrs), operands(n, conv));
   }
 
-  static BatchNormGradFromSumsAttrs gradient_attrs(const BatchNormAttrs& attrs) {
-    return {.epsilon = attrs.epsilon, .activation = attrs.activation};
+  /// Adds what a block begins with, unless it is there.
+  void begin_block(GraphCopy& copy, std::size_t b) {
+    Block& block = blocks_.at(b);
+    if (block.sums) return;
+    const WidenWithSumsOp op({.channels = channels(block.begun)});
+    const std::vector<Value> made =
+        copy.made().add(std::make_shared<WidenWithSumsOp>(op), {copy.of(block.first)}, "widen");
+    copy.set(block.begun, made[WidenWithSumsOp::Out::wide]);
+    block.sums = made[WidenWithSumsOp::Out::sums];
   }
 
-  std::vector<Value> gradient_operands(const Norm& norm) const {
-    std::vector<Value> all = node(norm.node).inputs;  // x, gamma, beta, both running statistics
-    all.insert(all.begin(), node(norm.gradient).inputs[BatchNormGradOp::In::dy]);
-    all.emplace_back();
-    return all;
-  }
-
-  /// Returns what stands for operands, of which an empty one is the sums that node `from` leaves.
-  std::vector<Value> of(GraphCopy& copy, const std::vector<Value>& old, std::size_t from) const {
+  /// Returns what stands for operands.
+  std::vector<Value> of(GraphCopy& copy, const Operands& old) {
     std::vector<Value> made;
-    for (Value v : old) made.push_back(v ? copy.of(v) : sums_.at(from));
+    for (const Operand& operand : old) {
+      if (operand.sums.block) begin_block(copy, *operand.sums.block);
+    }
+    for (const Operand& operand : old) {
+      made.push_back(operand.old         ? copy.of(operand.old)
+                     : operand.sums.conv ? sums_.at(*operand.sums.conv)
+                                         : blocks_.at(*operand.sums.block).sums);
+    }
     return made;
   }
 
-  void add_conv(GraphCopy& copy, std::size_t n, const Conv& conv) {
-    const Value y = node(n).outputs[Conv2dOp::Out::y];
-    const std::size_t from = conv.norm != nullptr ? conv.norm->before : n;
-    const std::vector<Value> made =
-        copy.made().add(std::make_shared<NormConv2dOp>(conv.attrs),
-                        of(copy, operands(n, conv), from), node(n).name);
+  void add_conv(GraphCopy& copy, std::size_t n) {
+    const Conv& conv = convs_.at(n);
+    const Value y = conv.attrs.into ? conv.result : node(n).outputs[Conv2dOp::Out::y];
+    const std::vector<Value> made = copy.made().add(std::make_shared<NormConv2dOp>(conv.attrs),
+                                                    of(copy, operands(n, conv)), node(n).name);
     copy.made().info(made[NormConv2dOp::Out::y]).name = old_.info(y).name;
     copy.set(y, made[NormConv2dOp::Out::y]);
-    if (conv.attrs.sums) sums_[n] = made[NormConv2dOp::Out::sums];
+    if (conv.attrs.sums && !conv.attrs.into) sums_[n] = made[NormConv2dOp::Out::sums];
   }
 
   /// The weight gradient reads what the norm's gradient writes, so it follows.
-  void add_gradient(GraphCopy& copy, const Norm& norm) const {
-    const auto* op = op_as<BatchNormOp>(&node(norm.node));
+  void add_gradient(GraphCopy& copy, const Norm& norm) {
+    using Out = BatchNormGradFromSumsOp::Out;
     std::vector<Value> outputs = node(norm.gradient).outputs;
-    outputs.push_back(node(norm.node).outputs[BatchNormOp::Out::y]);
-    copy.add(std::make_shared<BatchNormGradFromSumsOp>(gradient_attrs(op->attrs())),
-             of(copy, gradient_operands(norm), norm.before), node(norm.gradient).name, outputs);
+    outputs.insert(
+        outputs.begin() + Out::y,
+        node(norm.node).outputs[static_cast<std::size_t>(norm_at(norm.node).first_output)]);
+    copy.add(std::make_shared<BatchNormGradFromSumsOp>(gradient_attrs(norm)),
+             of(copy, gradient_operands(norm)), node(norm.gradient).name, outputs);
     if (norm.weights) copy.add_as_it_was(node(*norm.weights));
   }
 
@@ -326,9 +434,11 @@ class FuseNormConv2d {
   std::map<std::size_t, Conv> convs_;             ///< by their nodes
   std::map<std::size_t, const Norm*> gradients_;  ///< by their nodes
   std::set<std::size_t> later_;                   ///< gradients of weights that are moved
-  std::set<std::size_t> from_sums_;  ///< norms that stay, but read the sums of what is before them
-  std::map<std::size_t, std::vector<Value>> joined_;  ///< operands of such norms in concatenations
-  std::map<std::size_t, Value> sums_;  ///< of the new graph, by the old one's convolutions
+  std::map<std::size_t, Source> from_sums_;       ///< norms that stay, but read sums
+  std::set<std::size_t> updates_;                 ///< of blocks; parts of convolutions then
+  std::vector<Block> blocks_;
+  std::map<int, std::size_t> block_of_;  ///< by the ids of its versions
+  std::map<std::size_t, Value> sums_;    ///< of the new graph, by the old one's convolutions
 };
 
 }  // namespace

@@ -144,8 +144,8 @@ TEST_F(FuseNormConv2d, LeavesWhatOthersRead) {
   EXPECT_EQ(counts["batch_norm_grad"], 3);
 }
 
-/// A block of concatenations: the second norm and later ones find no statistics themselves.
-TEST_F(FuseNormConv2d, KnowsTheStatisticsOfConcatenations) {
+/// A block of concatenations: its norms are part of convolutions, which write their channels of it.
+TEST_F(FuseNormConv2d, WritesBlocksOfConcatenations) {
   Value x = conv(x_, "first", 4, 1);
   for (const std::string layer : {"a", "b", "c"}) {
     const Value inner = conv(norm(x, "norm " + layer, relu_), "narrow " + layer, 8, 1);
@@ -160,10 +160,29 @@ TEST_F(FuseNormConv2d, KnowsTheStatisticsOfConcatenations) {
   fuse_norm_conv2d(after, everything);
   after.graph.verify();
   std::map<std::string, int> counts = operators(after.graph);
-  EXPECT_EQ(counts["batch_norm_joined_from_sums"], 3);
-  EXPECT_EQ(counts["batch_norm_joined"], 0);
-  EXPECT_EQ(counts["batch_norm"] + counts["batch_norm_from_sums"], 1);
+  EXPECT_EQ(counts["widen_with_sums"], 1);
+  EXPECT_EQ(counts["norm_conv2d"], 7) << "all but the first";
+  EXPECT_EQ(counts["batch_norm_grad_from_sums"], 7);
+  for (const char* gone : {"batch_norm", "batch_norm_joined", "batch_norm_from_sums",
+                           "update_channels", "slice_grad", "slice"}) {
+    EXPECT_EQ(counts[gone], 0) << gone;
+  }
   expect_same(results(plain.graph), results(after.graph));
+  // Without a convolution after the last norm, and where no norm may precede a convolution.
+  const auto fused = [&](const Supports& supports) {
+    after = before;
+    fuse_norm_conv2d(after, supports);
+    after.graph.verify();
+    expect_same(results(plain.graph), results(after.graph));
+    return operators(after.graph);
+  };
+  counts = fused([](const Op& op, auto, auto) { return op.name() != "batch_norm_grad_from_sums"; });
+  EXPECT_EQ(counts["widen_with_sums"], 1);
+  EXPECT_EQ(counts["batch_norm_from_sums"], 7);
+  counts = fused([](const Op& op, auto, auto) { return op.name() != "widen_with_sums"; });
+  EXPECT_EQ(counts["batch_norm_joined"], 3);
+  counts = fused([](const Op& op, auto, auto) { return op.name() != "batch_norm_from_sums"; });
+  EXPECT_EQ(counts["batch_norm_joined"], 3);
 }
 
 /// A convolution between two norms is asked for with both; where that is refused it keeps one.

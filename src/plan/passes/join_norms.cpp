@@ -90,7 +90,8 @@ class JoinNorms {
       attrs.into = true;
       operands.push_back(node(*into).inputs[UpdateChannelsOp::In::whole]);
     }
-    const Value dx = into ? node(*into).outputs[UpdateChannelsOp::Out::y] : node(n).outputs[Out::dx];
+    const Value dx =
+        into ? node(*into).outputs[UpdateChannelsOp::Out::y] : node(n).outputs[Out::dx];
     const std::size_t piece =
         slice_of(dx, graph_.shape(node(n).outputs[Out::dx])[-1], into.value_or(n));
     if (piece < taken_.size()) {
