@@ -78,7 +78,10 @@ void enqueue_matmul(const MatmulPlan& plan, const MatmulOperands& operands, Epil
       if (plan.tile == 32) launch_tiles<32>(plan, operands, epilogue);
       break;
   }
-  if (plan.splits > 1) launch_split_sum(plan, operands, epilogue);
+  if (plan.splits == 1) return;
+  const MatmulOutput out(plan, operands);
+  add_parts(operands.stream, "matmul_split_sum", out.parts, plan.splits, out.rows * out.columns,
+            SplitSums<Epilogue>{out, epilogue});
 }
 
 }  // namespace linnet::cuda

@@ -7,6 +7,7 @@
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/matmul.h"
+#include "backend/cuda/partial_sums.cuh"
 
 namespace linnet::cuda {
 
@@ -43,24 +44,18 @@ struct MatmulOutput {
   std::int64_t stride;
 };
 
-/// Adds up the parts of k, the first one first.
+/// Sums over all parts of k, finished.
 template <class Epilogue>
-__global__ void split_sum_kernel(MatmulOutput out, int splits, Epilogue epilogue) {
-  const std::int64_t count = out.rows * out.columns;
-  for (std::int64_t i = first_item(); i < count; i += grid_stride()) {
-    float sum = out.parts[i];
-    for (int part = 1; part < splits; ++part) sum += out.parts[part * count + i];
+struct SplitSums {
+  MatmulOutput out;
+  Epilogue epilogue;
+
+  __device__ void put(std::int64_t i, float sum) const {
     const std::int64_t row = i / out.columns;
     const std::int64_t column = i % out.columns;
     out.c[row * out.stride + column] = epilogue(sum, row, column);
   }
-}
-
-template <class Epilogue>
-void launch_split_sum(const MatmulPlan& plan, const MatmulOperands& operands, Epilogue epilogue) {
-  launch(operands.stream, "matmul_split_sum", for_items(plan.product.m * plan.product.n),
-         split_sum_kernel<Epilogue>, MatmulOutput(plan, operands), plan.splits, epilogue);
-}
+};
 
 struct DotArgs {
   const float* a = nullptr;  // (m, k)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/column_sum.cuh"
 #include "backend/cuda/kernel.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/forward_cuda.cuh"
@@ -133,21 +134,19 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
 std::optional<Kernel> prepare_widen(const NodeView& node, const Context& /*context*/) {
   using In = WidenWithSumsOp::In;
   using Out = WidenWithSumsOp::Out;
-  const Shape& wide = node.out(Out::wide);
+  const std::int64_t rows = rows_of(node.out(Out::wide));
+  const std::int64_t wide = node.out(Out::wide)[-1];
   const std::int64_t channels = node.in(In::x)[-1];
-  const ColumnTiles t = column_tiles(rows_of(wide), wide[-1], 4, kBlocksOfSums);
-  if (!fits(wide[-1], channels)) return std::nullopt;
-  return Kernel{.enqueue =
-                    [=](const Args& args) {
-                      if (t.columns == 0) return;
-                      const bool aligned = vector_aligned(args.in(In::x), args.out(Out::wide),
-                                                          args.out(Out::sums), args.work());
-                      launch(args.stream, "widen_with_sums", t.shape(),
-                             t.vector == 4 ? widen_kernel<4> : widen_kernel<1>, args.in(In::x),
-                             channels, t, aligned, args.out(Out::wide), args.out(Out::sums),
-                             args.work(), args.tickets);
-                    },
-                .workspace_bytes = t.partial_bytes(2)};
+  if (!fits(wide, channels)) return std::nullopt;
+  const auto enqueue = [=](const Args& args) {
+    const float* x = args.in(In::x);
+    float* to = args.out(Out::wide);
+    float* sums = args.out(Out::sums);
+    column_sum_of(args, "widen_with_sums",
+                  WidenedRows{x, to, channels, wide, vector_aligned(x, to)}, rows, wide, sums,
+                  args.workspace, sums + wide);
+  };
+  return Kernel{.enqueue = enqueue, .workspace_bytes = column_sum_workspace(rows, wide, 2)};
 }
 
 /// Returns a gradient's kernels; `operands(args)` says where it reads and writes. `passes`: reads

@@ -205,29 +205,30 @@ __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   normalize_cell<kVector>(n, t, cell, mean, inv_std);
 }
 
-/// Rows of x, followed by zeros, and the sums of a WidenWithSumsOp.
-template <int kVector>
-__global__ void widen_kernel(const float* x, std::int64_t channels, ColumnTiles t, bool aligned,
-                             float* wide, float* sums, float* partial, unsigned* tickets) {
-  const ColumnCell<kVector> cell(t);
-  FloatVector<kVector> sum{};
-  FloatVector<kVector> squares{};
-  const bool zeros = cell.column >= channels;
-  const auto load = [&](std::int64_t r) {
-    return zeros ? FloatVector<kVector>{}
-                 : load_vector<kVector>(x + r * channels + cell.column, aligned);
-  };
-  cell.template for_rows<4>(load, [&](std::int64_t r, const FloatVector<kVector>& row) {
-    store_vector(wide + r * t.columns + cell.column, row, aligned);
+/// Rows of x, which are written with zeros after them as they are added (column_sum.cuh), and the
+/// sums of their squares.
+struct WidenedRows {
+  static constexpr int kSums = 2;
+  const float* x;
+  float* wide;
+  std::int64_t channels;
+  std::int64_t wide_channels;
+  bool aligned;
+
+  template <int kVector>
+  __device__ FloatVector<kVector> load(std::int64_t r, std::int64_t c) const {
+    return c < channels ? load_vector<kVector>(x + r * channels + c, aligned)
+                        : FloatVector<kVector>{};
+  }
+  template <int kVector>
+  __device__ void add(const FloatVector<kVector>& row, std::int64_t r, std::int64_t c,
+                      FloatVector<kVector>& sum, FloatVector<kVector>& squares) const {
+    store_vector(wide + r * wide_channels + c, row, aligned);
     for (int v = 0; v < kVector; ++v) {
       sum[v] += row[v];
       squares[v] += row[v] * row[v];
     }
-  });
-  if (!add_over_blocks<false>(t, cell, partial, tickets, aligned, sum, squares)) return;
-  if (!cell.leads(t)) return;
-  store_vector(sums + cell.column, sum, aligned);
-  store_vector(sums + t.columns + cell.column, squares, aligned);
-}
+  }
+};
 
 }  // namespace linnet::cuda

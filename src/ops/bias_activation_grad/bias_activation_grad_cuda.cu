@@ -9,6 +9,7 @@ namespace {
 /// Rows of dx, which are written as they are added (column_sum.cuh).
 template <class T>
 struct GradientRows {
+  static constexpr int kSums = 1;
   const T* dy;  ///< null: it is the product of a column and a row, both f32
   const float* column;
   const float* row;
@@ -33,14 +34,14 @@ struct GradientRows {
     return loaded;
   }
   template <int kVector>
-  __device__ FloatVector<kVector> finish(const Loaded<kVector>& loaded, std::int64_t r,
-                                         std::int64_t c) const {
+  __device__ void add(const Loaded<kVector>& loaded, std::int64_t r, std::int64_t c,
+                      FloatVector<kVector>& sum) const {
     FloatVector<kVector> result;
     for (int v = 0; v < kVector; ++v) {
       result[v] = activation_gradient(kind, loaded.dy[v], loaded.saved[v]);
+      sum[v] += result[v];
     }
     store_floats(dx + r * columns + c, result, aligned);
-    return result;
   }
 };
 

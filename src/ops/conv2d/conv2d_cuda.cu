@@ -3,9 +3,9 @@
 #include "backend/cuda/half_operands.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul.cuh"
+#include "backend/cuda/partial_sums.cuh"
 #include "ops/conv2d/direct_cuda.cuh"
 #include "ops/conv2d/engines_cuda.h"
-#include "ops/conv2d/partial_sums_cuda.cuh"
 #include "ops/conv2d/problems_cuda.cuh"
 
 namespace linnet::cuda {
@@ -132,7 +132,7 @@ float* partials(const Args& args, const Parts& parts) {
 void add_partials(const Args& args, const ConvShape& s, const Parts& parts) {
   if (parts.count == 1) return;
   add_parts(args.stream, "conv2d_grad_weight sums", args.work(), parts.count, s.weights(),
-            {.first = args.out(Conv2dGradWeightOp::Out::dw), .first_count = s.weights()});
+            SumTargets{.first = args.out(Conv2dGradWeightOp::Out::dw), .first_count = s.weights()});
 }
 
 bool direct_grad_weight(const ConvShape& s) {

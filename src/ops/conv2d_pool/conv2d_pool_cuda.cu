@@ -2,7 +2,7 @@
 #include "ops/conv2d_pool/conv2d_pool_cuda.cuh"
 
 #include "backend/cuda/kernel.h"
-#include "ops/conv2d/partial_sums_cuda.cuh"
+#include "backend/cuda/partial_sums.cuh"
 #include "ops/conv2d_pool/conv2d_pool.h"
 
 namespace linnet::cuda {
@@ -128,9 +128,9 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context&) {
     launch(args.stream, "conv2d_pool_grad", shape, kernels.gradient, bands, args.in(In::x),
            args.in(In::dy), args.in(In::y), args.in<std::uint8_t>(In::winner), args.work());
     add_parts(args.stream, "conv2d_pool_grad sums", args.work(), blocks, sums,
-              {.first = args.out(Out::dw),
-               .first_count = s.weights(),
-               .second = args.out(Out::db)});
+              SumTargets{.first = args.out(Out::dw),
+                         .first_count = s.weights(),
+                         .second = args.out(Out::db)});
   };
   return kernel;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/column_sum.cuh"
 #include "backend/cuda/kernel.h"
 #include "ops/group_norm/group_norm.h"
 #include "ops/softmax/row_teams_cuda.cuh"
@@ -92,59 +93,35 @@ __global__ void dx_kernel(GroupNormShape s, const float* dy, const float* x, con
   });
 }
 
-constexpr unsigned kColumns = 32;               // of a block of the sums
-constexpr unsigned kLanes = kBlock / kColumns;  // rows that it adds side by side
-constexpr std::int64_t kRowsOfLane = 8;         // at least, before the rows are cut further
-constexpr std::int64_t kMostChunks = 256;
+/// Rows of all pixels, for the gradients of weight and bias (column_sum.cuh).
+struct WeightRows {
+  static constexpr int kSums = 2;
+  GroupNormShape s;
+  const float* dy;
+  const float* x;
+  const float* means;
+  const float* inv_stds;
+  bool aligned;
 
-/// weight_sums[chunk, c], bias_sums[chunk, c] = the chunk's sums over all rows and pixels.
-__global__ void weight_sums_kernel(GroupNormShape s, const float* dy, const float* x,
-                                   const float* means, const float* inv_stds, float* weight_sums,
-                                   float* bias_sums) {
-  __shared__ float of_lanes[2 * kBlock];
-  const std::int64_t c = static_cast<std::int64_t>(blockIdx.x) * kColumns + threadIdx.x % kColumns;
-  const unsigned lane = threadIdx.x / kColumns;
-  const std::int64_t rows = s.rows * s.pixels;
-  const std::int64_t chunk = (rows + gridDim.y - 1) / gridDim.y;
-  const std::int64_t begin = blockIdx.y * chunk;
-  const std::int64_t end = begin + chunk < rows ? begin + chunk : rows;
-  float product = 0;
-  float sum = 0;
-  if (c < s.channels) {
-    const std::int64_t group = c / (s.channels / s.groups);
-    for (std::int64_t r = begin + lane; r < end; r += kLanes) {
-      const std::int64_t of = r / s.pixels * s.groups + group;
-      const float slope = dy[r * s.channels + c];
-      sum += slope;
-      product += slope * ((x[r * s.channels + c] - means[of]) * inv_stds[of]);
+  template <int kVector>
+  struct Loaded {
+    FloatVector<kVector> dy, x;
+  };
+  template <int kVector>
+  __device__ Loaded<kVector> load(std::int64_t r, std::int64_t c) const {
+    const std::int64_t at = r * s.channels + c;
+    return {load_vector<kVector>(dy + at, aligned), load_vector<kVector>(x + at, aligned)};
+  }
+  template <int kVector>
+  __device__ void add(const Loaded<kVector>& row, std::int64_t r, std::int64_t c,
+                      FloatVector<kVector>& weight, FloatVector<kVector>& bias) const {
+    for (int v = 0; v < kVector; ++v) {
+      const std::int64_t of = r / s.pixels * s.groups + (c + v) / (s.channels / s.groups);
+      weight[v] += row.dy[v] * ((row.x[v] - means[of]) * inv_stds[of]);
+      bias[v] += row.dy[v];
     }
   }
-  of_lanes[threadIdx.x] = product;
-  of_lanes[kBlock + threadIdx.x] = sum;
-  __syncthreads();
-  if (lane == 0 && c < s.channels) {
-    for (unsigned other = 1; other < kLanes; ++other) {
-      product += of_lanes[threadIdx.x + other * kColumns];
-      sum += of_lanes[kBlock + threadIdx.x + other * kColumns];
-    }
-    weight_sums[blockIdx.y * s.channels + c] = product;
-    bias_sums[blockIdx.y * s.channels + c] = sum;
-  }
-}
-
-__global__ void add_chunks_kernel(std::int64_t channels, unsigned chunks, const float* weight_sums,
-                                  const float* bias_sums, float* dweight, float* dbias) {
-  for (std::int64_t c = first_item(); c < channels; c += grid_stride()) {
-    float product = 0;
-    float sum = 0;
-    for (unsigned chunk = 0; chunk < chunks; ++chunk) {
-      product += weight_sums[chunk * channels + c];
-      sum += bias_sums[chunk * channels + c];
-    }
-    dweight[c] = product;
-    dbias[c] = sum;
-  }
-}
+};
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   using In = GroupNormOp::In;
@@ -167,30 +144,23 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   using In = GroupNormGradOp::In;
   using Out = GroupNormGradOp::Out;
   const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(In::x));
-  const auto chunks = static_cast<unsigned>(
-      std::clamp<std::int64_t>(s.rows * s.pixels / (kLanes * kRowsOfLane), 1, kMostChunks));
-  const auto tiles = static_cast<unsigned>((s.channels + kColumns - 1) / kColumns);
   const bool wants_dx = node.output_read[Out::dx] && s.rows > 0;
-  const auto workspace = sizeof(float) * chunks * static_cast<std::size_t>(2 * s.channels);
+  const std::int64_t rows = s.rows * s.pixels;
   return with_team(s.count(), [&]<class Team>(Team /*team*/) {
     const auto enqueue = [=](const Args& args) {
-      float* weight_sums = chunks == 1 ? args.out(Out::dweight) : args.work();
-      float* bias_sums = chunks == 1 ? args.out(Out::dbias) : args.work() + chunks * s.channels;
-      launch(args.stream, "group_norm_grad", {.grid = dim3(tiles, chunks), .block = kBlock},
-             weight_sums_kernel, s, args.in(In::dy), args.in(In::x), args.in(In::mean),
-             args.in(In::inv_std), weight_sums, bias_sums);
-      if (chunks > 1) {
-        launch(args.stream, "group_norm_grad", for_items(s.channels), add_chunks_kernel, s.channels,
-               chunks, weight_sums, bias_sums, args.out(Out::dweight), args.out(Out::dbias));
-      }
+      const float* dy = args.in(In::dy);
+      const float* x = args.in(In::x);
+      column_sum_of(args, "group_norm_grad",
+                    WeightRows{s, dy, x, args.in(In::mean), args.in(In::inv_std),
+                               vector_aligned(dy, x)},
+                    rows, s.channels, args.out(Out::dweight), args.workspace, args.out(Out::dbias));
       // Last, since dx may take the place of dy or x.
       if (!wants_dx) return;
       launch(args.stream, "group_norm_grad", for_rows<Team>(s.rows * s.groups),
-             s.pixels == 1 ? dx_kernel<Team, true> : dx_kernel<Team, false>, s, args.in(In::dy),
-             args.in(In::x), args.in(In::weight), args.in(In::mean), args.in(In::inv_std),
-             args.out(Out::dx));
+             s.pixels == 1 ? dx_kernel<Team, true> : dx_kernel<Team, false>, s, dy, x,
+             args.in(In::weight), args.in(In::mean), args.in(In::inv_std), args.out(Out::dx));
     };
-    return Kernel{.enqueue = enqueue, .workspace_bytes = chunks == 1 ? 0 : workspace};
+    return Kernel{.enqueue = enqueue, .workspace_bytes = column_sum_workspace(rows, s.channels, 2)};
   });
 }
 
