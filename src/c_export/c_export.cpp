@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/c_export.h>
+#include <linnet/quantize.h>
 
 #include <algorithm>
 #include <cctype>
@@ -25,6 +26,9 @@ CTexts c_texts(const Model& model, const CExportOptions& options) {
   require(!name.empty() && std::ranges::all_of(name, fits) &&
               std::isdigit(static_cast<unsigned char>(name[0])) == 0,
           "expected a name that is a C identifier, e.g. digits; got '{}'", name);
+  require(quantized_layers(model) == 0,
+          "the model is quantized; export the one it was made of, whose weights can be written in "
+          "8 bits");
   const NetworkDefinition& network = model.state().definition();
   const InferenceGraph graph = inference_graph(network, c_scratch_of);
   std::vector<Tensor> values;

@@ -10,6 +10,7 @@
 #include "ops/bias_add/bias_add.h"
 #include "ops/channel_scale/channel_scale.h"
 #include "ops/compare/compare.h"
+#include "ops/quantize/quantize.h"
 #include "ops/select/select.h"
 #include "ops/unary/unary.h"
 
@@ -240,6 +241,21 @@ void add_elementwise_export(ExportOperators& all) {
   all["bias_add"] = [](Exporter& e, const Node& node, const Op& /*op*/) {
     Nodes n(e, node);
     combine(e, node, [&](const std::string& a, const std::string& b) { return n("Add", {a, b}); });
+  };
+  all["quantize"] = [](Exporter& e, const Node& node, const Op& op) {
+    Nodes n(e, node);
+    const LevelsAttrs& attrs = dynamic_cast<const QuantizeOp&>(op).attrs();
+    const std::string scale = e.file().number(node.name + ".scale", attrs.scale);
+    const std::string zero =
+        e.file().uint8(node.name + ".zero", static_cast<std::uint8_t>(attrs.zero));
+    keep_axes(e, node, [&](const std::string& x) {
+      return n("DequantizeLinear", {n("QuantizeLinear", {x, scale, zero}), scale, zero});
+    });
+  };
+  all["quantize_weights"] = [](Exporter& e, const Node& node, const Op& /*op*/) {
+    if (e.rounded_weight(node.outputs[0]) == nullptr) {
+      Exporter::refuse(node, "only weights are rounded so");
+    }  // They are written where they are read, in the order of axes that is read.
   };
   all["compare"] = compare;
   all["select"] = select;

@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "core/dims.h"
 #include "onnx/constant.h"
+#include "ops/quantize/quantize.h"
 
 namespace linnet::onnx {
 namespace {
@@ -150,10 +151,9 @@ std::string Exporter::as_it_is(Value v) { return in(v, form_of(v)); }
 std::string Exporter::in(Value v, Form form) {
   auto& forms = names(v).forms;
   if (const auto found = forms.find(form); found != forms.end()) return found->second;
-  const ParameterSpec* spec = parameter(v);
-  if (spec != nullptr) {
+  if (parameter(v) != nullptr || rounded_weight(v) != nullptr) {
     LINNET_ASSERT(form == Form::plain);
-    const Dims dims = dims_of(spec->shape);
+    const Dims dims = dims_of(shape(v));
     std::vector<std::int64_t> order(dims.size());
     std::iota(order.begin(), order.end(), 0);
     return forms[form] = weight(v, dims, order, dims);
@@ -180,6 +180,30 @@ std::string Exporter::in(Value v, Form form) {
   return forms[form] = file_.node("Reshape", {last, to}, layer);
 }
 
+const ParameterSpec* Exporter::rounded_weight(Value v) const {
+  const Node* node = graph().producer(v);
+  return node != nullptr && node->op->name() == QuantizeWeightsOp::kName
+             ? parameter(node->inputs[QuantizeWeightsOp::In::w])
+             : nullptr;
+}
+
+std::string Exporter::write_rounded(const ParameterSpec& spec, const Dims& dims,
+                                    const std::vector<float>& values) {
+  const auto rows = static_cast<std::size_t>(dims.front());
+  const std::size_t width = values.size() / rows;
+  std::vector<float> steps;
+  std::vector<std::int8_t> rounded;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const std::span row = std::span(values).subspan(r * width, width);
+    steps.push_back(weight_step(row));
+    for (const float w : row) rounded.push_back(steps_of(w, steps.back()));
+  }
+  return file_.node("DequantizeLinear",
+                    {file_.int8s(spec.name, dims, rounded),
+                     file_.floats(spec.name + ".steps", {dims.front()}, steps)},
+                    spec.name, {{"axis", std::int64_t{0}}});
+}
+
 std::vector<float> Exporter::numbers(Value v) const {
   const Tensor tensor = model_.parameter(parameter(v)->name);
   const auto span = tensor.as<float>();
@@ -193,10 +217,13 @@ std::string Exporter::weight(Value v, const Dims& view, const std::vector<std::i
       fmt::format("{} {} {}", text_of(view), fmt::join(order, ","), text_of(dims));
   std::string& name = weights_[{v.id, key}];
   if (!name.empty()) return name;
-  if (const ParameterSpec* spec = parameter(v)) {
-    std::vector<float> values = numbers(v);
+  const ParameterSpec* rounded = rounded_weight(v);
+  if (const ParameterSpec* spec = rounded != nullptr ? rounded : parameter(v)) {
+    std::vector<float> values = numbers(spec->value);
     if (turns) values = permuted(values, view, std::vector<int>(order.begin(), order.end()));
-    return name = file_.floats(spec->name, dims, values);
+    LINNET_ASSERT(rounded == nullptr || order.front() == 0);
+    return name = rounded != nullptr ? write_rounded(*spec, dims, values)
+                                     : file_.floats(spec->name, dims, values);
   }
   const std::string layer = definition_.graph.info(v).name;
   std::string value = in(v, Form::plain);

@@ -58,6 +58,8 @@ class Exporter {
   std::string weight(Value v, const Dims& view, const std::vector<std::int64_t>& order,
                      const Dims& dims);
   std::vector<float> numbers(Value v) const;
+  /// Returns the weight that a value is rounded from to whole numbers of steps, or null.
+  const ParameterSpec* rounded_weight(Value v) const;
 
   /// Returns the only reader of `v`, if it is an operator of this name and `v` is its first
   /// operand; null otherwise, and for an output.
@@ -79,6 +81,9 @@ class Exporter {
     std::map<Form, std::string> forms;
     Shape image;  ///< (H, W, C) of a flat one
   };
+  /// Weights in their order of axes, of which the first is the same as before.
+  std::string write_rounded(const ParameterSpec& spec, const Dims& dims,
+                            const std::vector<float>& values);
   void add_inputs();
   void add_outputs();
   Names& names(Value v) { return names_[static_cast<std::size_t>(v.id)]; }

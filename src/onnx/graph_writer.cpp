@@ -140,6 +140,15 @@ std::string GraphWriter::int32s(const std::string& wanted, const Dims& dims,
   return raw(wanted, Type::i32, dims, bytes(values));
 }
 
+std::string GraphWriter::int8s(const std::string& wanted, const Dims& dims,
+                               const std::vector<std::int8_t>& values) {
+  return raw(wanted, Type::i8, dims, bytes(values));
+}
+
+std::string GraphWriter::uint8(const std::string& wanted, std::uint8_t value) {
+  return raw(wanted, Type::u8, {}, {reinterpret_cast<const char*>(&value), 1});
+}
+
 std::string GraphWriter::number(const std::string& wanted, double value) {
   const std::array<float, 1> one = {static_cast<float>(value)};
   return floats(wanted, {}, one);

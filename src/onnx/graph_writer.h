@@ -47,6 +47,9 @@ class GraphWriter {
                        const std::vector<std::uint8_t>& values);
   std::string int32s(const std::string& wanted, const Dims& dims,
                      const std::vector<std::int32_t>& values);
+  std::string int8s(const std::string& wanted, const Dims& dims,
+                    const std::vector<std::int8_t>& values);
+  std::string uint8(const std::string& wanted, std::uint8_t value);
   std::string number(const std::string& wanted, double value);
   /// Gives the value another name everywhere: an output's. Adds an Identity where it is an input or
   /// an initializer, or has been renamed.

@@ -191,7 +191,15 @@ class Export(unittest.TestCase):
                         for name, got in zip(outputs, session.run(outputs, given)):
                             want = numpy.load(folder / f"output_{name}.npy")[:rows]
                             self.assertEqual(got.shape, want.shape)
-                            numpy.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+                            # A sum's last bit may be another level, which all later layers see.
+                            atol = 0.02 * numpy.abs(want).max() if folder.name.endswith("_int8") else 1e-4
+                            numpy.testing.assert_allclose(got, want, rtol=1e-4, atol=atol)
+                    if folder.name.endswith("_int8"):
+                        operators = [node.op_type for node in model.graph.node]
+                        self.assertGreater(operators.count("QuantizeLinear"), 1)
+                        self.assertIn(onnx.TensorProto.INT8, {w.data_type for w in model.graph.initializer})
+                        self.assertIn("[QuantizeLinear", runner.run(folder))  # is not imported
+                        continue
                     # And back through the importer.
                     for i, name in enumerate(inputs):
                         numpy.save(folder / f"input_{i}.npy", inputs[name])

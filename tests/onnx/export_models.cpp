@@ -5,6 +5,7 @@
 #include <linnet/expression.h>
 #include <linnet/layers.h>
 #include <linnet/onnx.h>
+#include <linnet/quantize.h>
 #include <linnet/tensor.h>
 #include <linnet/zoo.h>
 
@@ -67,12 +68,17 @@ Tensor channels_first(const Tensor& t) {
 
 using Ids = std::map<std::string, std::int32_t>;  ///< the largest of an input of i32
 
-void write(const std::filesystem::path& folder, const Network& network, float high,
-           const Ids& ids) {
+void write(const std::filesystem::path& folder, const Network& network, float high, const Ids& ids,
+           bool int8 = false) {
   std::filesystem::create_directories(folder);
   std::mt19937 random(7);
   Model model(network, {.device = "cpu", .seed = 3});
   disturb(model, random);
+  if (int8) {
+    const Shape batch = network.input_shape().batched(kBatch);
+    const Tensor samples(numbers(random, batch.elements(), 0, high), batch);
+    model = quantize(model, Dataset({{network.input_names().front(), samples}}, {}));
+  }
   export_onnx(model, folder / "model.onnx");
   std::vector<Column> inputs;
   const std::vector<std::string> names = network.input_names();
@@ -115,6 +121,7 @@ int main(int argc, char** argv) {
   image("resnet50", zoo::resnet50);
   image("resnet101", zoo::resnet101);
   write(folder / "cifar_resnet20", zoo::cifar_resnet(20), 255, {});
+  write(folder / "cifar_resnet20_int8", zoo::cifar_resnet(20), 255, {}, true);
   image("densenet121", zoo::densenet121);
   image("densenet169", zoo::densenet169);
   write(folder / "vgg11", zoo::vgg11({.sample = {64, 64, 3}, .classes = 10, .batch_norm = true}),
@@ -122,6 +129,10 @@ int main(int argc, char** argv) {
   write(folder / "vgg16", zoo::vgg16({.sample = {64, 64, 3}, .classes = 10}), 255, {});
   constexpr std::array<std::int64_t, 2> kHidden = {32, 16};
   write(folder / "mlp", zoo::mlp(12, kHidden, Tanh{}, 5), 1, {});
+  write(folder / "flattened_int8",
+        of_layers({12, 10, 4}, {Conv2d{.filters = 6}, ReLU{}, MaxPool2d{.size = 2}, Flatten{},
+                                Dense{.units = 5}}),
+        1, {}, true);
   zoo::TextOptions text;
   text.steps = 9;
   text.vocabulary = 50;
