@@ -17,6 +17,19 @@ run("Installing" ${CMAKE_COMMAND} --install ${LINNET_BINARY_DIR} --prefix ${WORK
 # An installed package must not know where it was installed.
 file(RENAME ${WORK_DIR}/first ${WORK_DIR}/prefix)
 
+# Of what users get, stripped. MOST_BYTES 0: any size.
+if(MOST_BYTES AND STRIP)
+  foreach(file ${PROGRAM} ${LIBRARY})
+    run("Stripping ${file}" ${STRIP} -o ${WORK_DIR}/stripped ${WORK_DIR}/prefix/${file})
+    file(SIZE ${WORK_DIR}/stripped bytes)
+    message(STATUS "${file}: ${bytes} bytes stripped, at most ${MOST_BYTES}")
+    if(bytes GREATER MOST_BYTES)
+      message(FATAL_ERROR "${file} has ${bytes} bytes stripped, more than ${MOST_BYTES}: see what grew with "
+                          "`nm --size-sort -S -C`, and docs/cpu.md, Start and size.")
+    endif()
+  endforeach()
+endif()
+
 set(flags "")
 if(SANITIZE)
   set(flags -DCMAKE_CXX_FLAGS=-fsanitize=${SANITIZE})
