@@ -261,6 +261,26 @@ class LaunchedTrainings(Launch):
         self.assertNotEqual(code, 0)
         self.assertIn("linnet: error: ", err)
 
+    def test_ranks_with_data_of_their_own_are_refused(self):
+        """Equally many samples, valid all of them: one pixel or one label differs."""
+        program = self.folder / "with_own_data"
+        program.write_text(f'#!/bin/sh\nexec "{LINNET}" "$@" --data "data-$RANK"\n')
+        program.chmod(0o755)
+        for differs, part in (("train-images-idx3-ubyte", "training set"),
+                              ("train-labels-idx1-ubyte", "training set"),
+                              ("t10k-images-idx3-ubyte", "test set")):
+            for rank in range(2):
+                write_mnist(self.folder / f"data-{rank}")
+            file = self.folder / "data-1" / differs
+            content = bytearray(file.read_bytes())
+            content[-1] ^= 1
+            file.write_bytes(content)
+            code, _, err = self.run_launch("-n", "2", "--program", str(program), "--", "train",
+                                           "--workload", "mnist-cnn", "--epochs", "1", "--out", "mixed")
+            self.assertNotEqual(code, 0)
+            self.assertRegex(err, f"{part} differs between ranks: \\d+ samples, checksum \\w+ on rank 0, "
+                                  "\\d+ samples, checksum \\w+ on rank 1")
+
     def test_a_signal_saves_first(self):
         launched = self.launch("-n", "2", "--", *self.arguments[:-1], "1000", "--out", "stopped",
                                "--checkpoint-every", "1steps")
