@@ -54,7 +54,8 @@ class Cuda(command.CommandTest):
         self.assert_error(sentence, *arguments, **self.with_plugin(plugin))
 
     def test_a_training_continues_from_any_checkpoint(self):
-        for number, arguments in enumerate(((), ("--streamed",), ("--graph", "off"))):
+        for number, arguments in enumerate(((), ("--streamed",), ("--graph", "off"),
+                                            ("--precision", "fp16"))):
             whole = self.folder / f"whole{number}"
             self.run_linnet("train", "tiny.toml", "--device", "cuda", "--out", whole,
                             "--checkpoint-every", "1steps", "--keep-checkpoints", 9, *arguments,

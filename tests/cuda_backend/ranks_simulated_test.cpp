@@ -74,7 +74,7 @@ TEST_F(SimulatedRanks, GiveTheBitsOfOneDevice) {
 TEST_F(SimulatedRanks, ScaleTheLossAlike) {
   const auto train_on = [](const std::string& which, const Ranks& ranks) {
     const Model model = model_on(which, with_dropout(), {}, 3, Precision::fp16);
-    Trainer trainer(model, {.output_losses = {{.output = "output", .weight = 1e3}}},
+    Trainer trainer(model, {.output_losses = {{.output = "output", .weight = 100}}},
                     {.seed = 9, .ranks = ranks});
     trainer.fit(datasets::digits(35, 0, 3).train, {.epochs = 3, .batch = 8, .shards = 4});
     return trainer.state();
