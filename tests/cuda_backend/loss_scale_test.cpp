@@ -5,6 +5,7 @@
 
 #include "../end_to_end/fixtures.h"
 #include "cuda_model.h"
+#include "networks/networks.h"
 #include "ops/loss_scale/loss_scale.h"
 #include "small_trainings.h"
 
@@ -199,6 +200,26 @@ std::string error_of(Trainer trainer, const Dataset& data, const FitOptions& opt
     return error.what();
   }
   return "";
+}
+
+/// It finds all gradients in fp32: the bits are fp32's. Its parts in shards and gradients() do not.
+TEST_P(LossScaling, ASmallCnnHasNoScale) {
+  const auto trainer_in = [&](Precision precision) {
+    return Trainer(cuda_model(workloads::mnist_cnn(), {}, 5, GetParam(), precision), {},
+                   {.seed = 6});
+  };
+  const auto losses_of = [&](Trainer trainer, std::int64_t shards) {
+    std::vector<double> losses;
+    const History history = trainer.fit(digits_, {.epochs = 2, .batch = 8, .shards = shards});
+    for (const EpochReport& epoch : history.epochs) losses.push_back(epoch.train.loss);
+    return losses;
+  };
+  Trainer half = trainer_in(Precision::fp16);
+  const Trainer full = trainer_in(Precision::fp32);
+  const std::vector<double> whole = losses_of(full, 1);
+  EXPECT_EQ(losses_of(half, 1), whole);
+  EXPECT_EQ(scale_of(half), (std::vector<float>{kFirstLossScale, 0, 0}));
+  EXPECT_NEAR(losses_of(trainer_in(Precision::fp16), 2).back(), whole.back(), 0.015 * whole.back());
 }
 
 TEST_P(LossScaling, WhatNoScaleMendsIsAnError) {
