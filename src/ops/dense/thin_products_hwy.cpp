@@ -40,7 +40,11 @@ HWY_INLINE void dots(const ThinShape& s, const float* x, const float* w, std::in
   }
   for (std::int64_t f = begin; f < end; f += lanes()) {
     V weights[kUnits];
-    for (int u = 0; u < kUnits; ++u) weights[u] = hn::LoadU(d, w + u * s.features + f);
+    for (int u = 0; u < kUnits; ++u) {
+      // Where one row is all, weights come from memory; the processor itself fetches no next ones.
+      if constexpr (kRows == 1) hwy::Prefetch(w + (u + kUnits) * s.features + f);
+      weights[u] = hn::LoadU(d, w + u * s.features + f);
+    }
     for (int r = 0; r < kRows; ++r) {
       const V pixel = hn::LoadU(d, x + r * s.features + f);
       for (int u = 0; u < kUnits; ++u) totals[r][u] = hn::MulAdd(pixel, weights[u], totals[r][u]);
@@ -76,15 +80,16 @@ HWY_INLINE void rows_of_dots(const ThinShape& s, const float* x, const float* w,
   rest_of_dots<kRows>(s, x, w + u * s.features, s.units - u, begin, end, sums + u * lanes());
 }
 
-void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
+void Forward(const ThinShape& s, const float* x, const float* w, float* y, std::int64_t y_stride) {
   const Tag d;
   HWY_ALIGN float sums[kRowsTogether * kMostThinUnits * hn::MaxLanes(Tag())];
   const std::int64_t whole = s.features / lanes() * lanes();
   for (std::int64_t r0 = 0; r0 < s.rows; r0 += kRowsTogether) {
     const std::int64_t rows = std::min(kRowsTogether, s.rows - r0);
     const auto sums_of = [&](std::int64_t r) { return sums + r * s.units * lanes(); };
-    for (std::int64_t f = 0; f == 0 || f < whole; f += kFeaturesTogether) {
-      const std::int64_t end = std::min(f + kFeaturesTogether, whole);
+    const std::int64_t together = rows <= 4 ? std::max<std::int64_t>(whole, 1) : kFeaturesTogether;
+    for (std::int64_t f = 0; f == 0 || f < whole; f += together) {
+      const std::int64_t end = std::min(f + together, whole);
       const float* from = x + r0 * s.features;
       std::int64_t r = 0;
       for (; r + 4 <= rows; r += 4) {
@@ -97,7 +102,7 @@ void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
       for (std::int64_t u = 0; u < s.units; ++u) {
         float sum = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, sums_of(r) + u * lanes())));
         for (std::int64_t k = whole; k < s.features; ++k) sum += row[k] * w[u * s.features + k];
-        y[(r0 + r) * s.units + u] = sum;
+        y[(r0 + r) * y_stride + u] = sum;
       }
     }
   }
@@ -213,8 +218,9 @@ HWY_EXPORT(Forward);
 HWY_EXPORT(GradInput);
 HWY_EXPORT(GradWeight);
 
-void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y) {
-  HWY_DYNAMIC_DISPATCH(Forward)(shape, x, w, y);
+void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y,
+                  std::int64_t y_stride) {
+  HWY_DYNAMIC_DISPATCH(Forward)(shape, x, w, y, y_stride);
 }
 
 void thin_grad_input(const ThinShape& shape, const float* dz, const float* w, float* dx) {
