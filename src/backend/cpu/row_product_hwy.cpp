@@ -59,55 +59,78 @@ class Ahead {
   const float* end_ = nullptr;
 };
 
-/// Rows [i0, i0 + kCount) of kVectors vectors of columns from j0 on.
-template <int kCount, int kVectors, class D>
-HWY_INLINE void product_tile(D d, const RowProduct& p, std::int64_t i0, std::int64_t j0,
-                             bool accumulate, Ahead& ahead) {
+/// Vectors of columns from `begin` on, of which the last one has as many as `used` says if kCut.
+template <class D, int kCount, bool kCut>
+struct Columns {
   using V = hn::Vec<D>;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  static constexpr int kVectors = kCount;
+
+  HWY_INLINE V load(const float* from, int v) const {
+    const float* at = from + v * static_cast<std::int64_t>(hn::Lanes(D()));
+    if (kCut && v == kCount - 1) return hn::MaskedLoad(used, D(), at);
+    return hn::LoadU(D(), at);
+  }
+  HWY_INLINE void store(V x, float* to, int v) const {
+    float* at = to + v * static_cast<std::int64_t>(hn::Lanes(D()));
+    if (kCut && v == kCount - 1) return hn::BlendedStore(x, used, D(), at);
+    hn::StoreU(x, D(), at);
+  }
+
+  std::int64_t begin;
+  hn::Mask<D> used;
+};
+
+/// Rows [i0, i0 + kCount) of some columns.
+template <int kCount, class D, int kVectors, bool kCut>
+HWY_INLINE void product_tile(const RowProduct& p, std::int64_t i0,
+                             const Columns<D, kVectors, kCut>& columns, bool accumulate,
+                             Ahead& ahead) {
+  using V = hn::Vec<D>;
   const float* a = p.a + i0;
-  float* c = p.c + i0 * p.c_stride + j0;
+  float* c = p.c + i0 * p.c_stride + columns.begin;
   V sums[kCount][kVectors];
   for (int i = 0; i < kCount; ++i) {
     for (int v = 0; v < kVectors; ++v) {
-      sums[i][v] = accumulate ? hn::LoadU(d, c + i * p.c_stride + v * lanes) : hn::Zero(d);
+      sums[i][v] = accumulate ? columns.load(c + i * p.c_stride, v) : hn::Zero(D());
     }
   }
-  const std::int64_t offset = p.b_offset + j0;
+  const std::int64_t offset = p.b_offset + columns.begin;
   for (std::int64_t t = 0; t < p.terms;) {
     ahead.fetch();
     for (const std::int64_t end = std::min(t + kStep, p.terms); t < end; ++t, a += p.a_stride) {
       const float* b = p.b[t] + offset;
       V row[kVectors];
-      for (int v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * lanes);
+      for (int v = 0; v < kVectors; ++v) row[v] = columns.load(b, v);
       for (int i = 0; i < kCount; ++i) {
-        const V factor = hn::Set(d, a[i]);
+        const V factor = hn::Set(D(), a[i]);
         for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::MulAdd(factor, row[v], sums[i][v]);
       }
     }
   }
   for (int i = 0; i < kCount; ++i) {
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[i][v], d, c + i * p.c_stride + v * lanes);
+    for (int v = 0; v < kVectors; ++v) columns.store(sums[i][v], c + i * p.c_stride, v);
   }
 }
 
 /// Rows from `i` on, kCount at a time, then half as many.
-template <int kCount, int kVectors, class D>
-HWY_INLINE void product_rows(D d, const RowProduct& p, std::int64_t i, std::int64_t column,
+template <int kCount, class Part>
+HWY_INLINE void product_rows(const RowProduct& p, std::int64_t i, const Part& columns,
                              bool accumulate, Ahead& ahead) {
   for (; i + kCount <= p.rows; i += kCount) {
-    product_tile<kCount, kVectors>(d, p, i, column, accumulate, ahead);
+    product_tile<kCount>(p, i, columns, accumulate, ahead);
   }
-  if constexpr (kCount > 1) {
-    product_rows<kCount / 2, kVectors>(d, p, i, column, accumulate, ahead);
-  }
+  if constexpr (kCount > 1) product_rows<kCount / 2>(p, i, columns, accumulate, ahead);
 }
 
-template <int kVectors, class D>
+template <int kVectors, bool kCut = false, class D>
 void product_columns(D d, const RowProduct& p, bool accumulate, Ahead& ahead,
                      std::int64_t& column) {
-  product_rows<kRows, kVectors>(d, p, 0, column, accumulate, ahead);
-  column += kVectors * static_cast<std::int64_t>(hn::Lanes(d));
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t before = column + (kVectors - 1) * lanes;
+  const Columns<D, kVectors, kCut> columns{
+      column, hn::FirstN(d, static_cast<std::size_t>(std::min(p.columns - before, lanes)))};
+  product_rows<kRows>(p, 0, columns, accumulate, ahead);
+  column = std::min(before + lanes, p.columns);
 }
 
 void AddRowProduct(const RowProduct& p, bool accumulate) {
@@ -115,23 +138,33 @@ void AddRowProduct(const RowProduct& p, bool accumulate) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   Ahead ahead(p, (p.columns + 3 * lanes - 1) / (3 * lanes) * ((p.rows + kRows - 1) / kRows));
   std::int64_t column = 0;
-  while (p.columns - column >= lanes) {
-    const std::int64_t vectors = (p.columns - column) / lanes;
+  const auto some = [&](auto vectors, auto cut) HWY_ATTR {
+    product_columns<vectors.value, cut.value>(d, p, accumulate, ahead, column);
+  };
+  const auto next = [&](std::int64_t vectors, auto cut) HWY_ATTR {
+    if (vectors == 1) return some(std::integral_constant<int, 1>(), cut);
     // Four become two and two.
-    if (vectors == 1) {
-      product_columns<1>(d, p, accumulate, ahead, column);
-    } else if (vectors == 2 || vectors == 4) {
-      product_columns<2>(d, p, accumulate, ahead, column);
+    if (vectors == 2 || vectors == 4) return some(std::integral_constant<int, 2>(), cut);
+    some(std::integral_constant<int, 3>(), cut);
+  };
+#if HWY_TARGET <= HWY_AVX3
+  while (column < p.columns) {
+    const std::int64_t left = p.columns - column;
+    if (left % lanes == 0 || left > 4 * lanes) {
+      next((left + lanes - 1) / lanes, std::false_type());
     } else {
-      product_columns<3>(d, p, accumulate, ahead, column);
+      next((left + lanes - 1) / lanes, std::true_type());
     }
   }
+#else
+  while (p.columns - column >= lanes) next((p.columns - column) / lanes, std::false_type());
   const auto rest = [&](auto part) HWY_ATTR {
     product_columns<1>(part, p, accumulate, ahead, column);
   };
   if (p.columns - column >= 8) rest(hn::CappedTag<float, 8>());
   if (p.columns - column >= 4) rest(hn::CappedTag<float, 4>());
   while (column < p.columns) rest(hn::CappedTag<float, 1>());
+#endif
 }
 
 bool RowProductPays(std::int64_t rows) {
