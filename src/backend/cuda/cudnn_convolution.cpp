@@ -18,7 +18,7 @@ std::size_t index(E value) {
 }  // namespace
 
 std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
-  const std::size_t size = size_of(operand_type(math));
+  const std::size_t size = operand_type(math) == DType::f32 ? 4 : 2;
   const auto bytes = [&](std::int64_t elements) {
     return size * static_cast<std::size_t>(elements);
   };
