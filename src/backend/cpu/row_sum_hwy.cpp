@@ -19,11 +19,15 @@ constexpr int kGroup = 8;
 
 void AddRows(const float* x, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
              float* sums) {
+  const std::int64_t ahead = rows_ahead(columns) * pitch;
   for_row_groups<kGroup>(rows, columns, [&](auto count, std::int64_t r) HWY_ATTR {
     constexpr int kRows = count.value;
     for_vectors(columns, [&](auto d, std::int64_t c) HWY_ATTR {
       const float* at = x + r * pitch + c;
-      const auto sum = sum_of<kRows>([&](int i) HWY_ATTR { return hn::LoadU(d, at + i * pitch); });
+      const auto sum = sum_of<kRows>([&](int i) HWY_ATTR {
+        hwy::Prefetch(at + i * pitch + ahead);
+        return hn::LoadU(d, at + i * pitch);
+      });
       hn::StoreU(hn::Add(hn::LoadU(d, sums + c), sum), d, sums + c);
     });
   });

@@ -50,11 +50,13 @@ void add_up(const PitchedRows<float>& of, std::int64_t channels, float* sums) {
   add_rows(of.x, of.pitch, of.rows, channels, sums);
 }
 void add_up(const PitchedRows<std::uint16_t>& of, std::int64_t channels, float* sums) {
+  const std::int64_t ahead = rows_ahead(channels) * of.pitch;
   for_columns_of_groups(of.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
                           const std::uint16_t* x = of.x + r * of.pitch + c;
                           auto sum = hn::LoadU(d, sums + c);
                           for (int i = 0; i < count.value; ++i, x += of.pitch) {
+                            hwy::Prefetch(x + ahead);
                             sum = hn::Add(sum, load_floats(d, x));
                           }
                           hn::StoreU(sum, d, sums + c);
@@ -94,6 +96,7 @@ void MergeMoments(const Moments& from, std::int64_t added, std::int64_t channels
 template <bool residual, bool relu, class T>
 void normalize(const Normalization& by, const PitchedRows<T>& of, const T* added,
                std::int64_t channels, T* y) {
+  const std::int64_t ahead = rows_ahead(channels);
   for_columns_of_groups(of.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
                           const auto mean = hn::LoadU(d, by.mean + c);
@@ -102,6 +105,9 @@ void normalize(const Normalization& by, const PitchedRows<T>& of, const T* added
                           const T* x = of.x + r * of.pitch + c;
                           std::int64_t at = r * channels + c;
                           for (int i = 0; i < count.value; ++i, at += channels, x += of.pitch) {
+                            hwy::Prefetch(x + ahead * of.pitch);
+                            if constexpr (residual)
+                              hwy::Prefetch(added + at + ahead * channels);
                             auto value = hn::MulAdd(hn::Sub(load_floats(d, x), mean), scale, shift);
                             if constexpr (residual)
                               value = hn::Add(value, load_floats(d, added + at));
@@ -147,9 +153,18 @@ HWY_INLINE hn::Vec<D> gradient_at(D d, const GradientRows<T>& of, std::int64_t c
   }
 }
 
+/// Fetches what gradient_at() reads for element `at`, and x.
+template <GradientMask mask, class T>
+HWY_INLINE void fetch(const GradientRows<T>& of, const T* x, std::int64_t at) {
+  hwy::Prefetch(x);
+  hwy::Prefetch(of.dy + at);
+  if constexpr (mask == GradientMask::output) hwy::Prefetch(of.y + at);
+}
+
 template <GradientMask mask, bool residual, class T>
 void add_sums(const GradientRows<T>& of, std::int64_t channels, const float* mean, float* products,
               float* sums, T* dz) {
+  const std::int64_t ahead = rows_ahead(channels);
   for_columns_of_groups(of.x.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
                           const auto center = hn::LoadU(d, mean + c);
@@ -158,6 +173,7 @@ void add_sums(const GradientRows<T>& of, std::int64_t channels, const float* mea
                           const T* x = of.x.x + r * of.x.pitch + c;
                           std::int64_t at = r * channels + c;
                           for (int i = 0; i < count.value; ++i, at += channels, x += of.x.pitch) {
+                            fetch<mask>(of, x + ahead * of.x.pitch, at + ahead * channels);
                             const auto apart = hn::Sub(load_floats(d, x), center);
                             const auto z = gradient_at<mask>(d, of, c, at, apart);
                             product = hn::MulAdd(z, apart, product);
@@ -193,6 +209,7 @@ void AddGradientSums16(const GradientRows<std::uint16_t>& of, std::int64_t chann
 
 template <GradientMask mask, class T>
 void write(const GradientRows<T>& of, std::int64_t channels, const GradientLine& by, T* dx) {
+  const std::int64_t ahead = rows_ahead(channels);
   for_columns_of_groups(of.x.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
                           const auto mean = hn::LoadU(d, by.mean + c);
@@ -202,6 +219,7 @@ void write(const GradientRows<T>& of, std::int64_t channels, const GradientLine&
                           const T* x = of.x.x + r * of.x.pitch + c;
                           std::int64_t at = r * channels + c;
                           for (int i = 0; i < count.value; ++i, at += channels, x += of.x.pitch) {
+                            fetch<mask>(of, x + ahead * of.x.pitch, at + ahead * channels);
                             const auto apart = hn::Sub(load_floats(d, x), mean);
                             const auto line =
                                 hn::MulSub(gradient_at<mask>(d, of, c, at, apart), scale, shift);
