@@ -101,7 +101,7 @@ void gemm(const GemmShape& s, const Matrix& a, const Matrix& b, float* c, std::i
   }
 }
 
-ProductTasks::ProductTasks(const GemmShape& shape, bool over_rows) : shape_(shape) {
+ProductTasks::ProductTasks(const GemmShape& shape, PackedSides packed) : shape_(shape) {
   // Tasks for which smaller blocks are worth their packing, and the blocks of 48 and of 96.
   constexpr int kFew = 8;
   constexpr int kEnough = 32;
@@ -110,7 +110,20 @@ ProductTasks::ProductTasks(const GemmShape& shape, bool over_rows) : shape_(shap
   constexpr std::int64_t kSmallBlock = 48;
   const double cost = 2.0 * static_cast<double>(shape.n) * static_cast<double>(shape.k) / 40;
   const int most = tasks_for(shape.m, cost);
+  const bool over_rows = packed != PackedSides::right;
   const std::int64_t reread = over_rows ? 1 : 8;  // packing costs so many times reading again
+  if (packed == PackedSides::none) {
+    constexpr std::int64_t kFewestRows = 32;
+    constexpr std::int64_t kFewestColumns = 96;
+    while (2 * count() <= std::min(most, kMany)) {
+      const bool rows = shape.m >= 2 * kFewestRows * row_parts_;
+      const bool columns = shape.n >= 2 * kFewestColumns * column_parts_;
+      if (!rows && !columns) break;
+      const bool longer = shape.n * row_parts_ < shape.m * column_parts_;
+      (rows && (longer || !columns) ? row_parts_ : column_parts_) *= 2;
+    }
+    return;
+  }
   for (std::int64_t least = kLargeBlock;
        least >= kSmallBlock && count() < (2 * least >= kLargeBlock ? kEnough : kFew); least /= 2) {
     const std::int64_t least_columns = over_rows ? least : std::min<std::int64_t>(least, 64);

@@ -37,11 +37,13 @@ std::size_t gemm_scratch_bytes(const GemmShape& shape);
 void gemm(const GemmShape& shape, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
           std::byte* scratch, bool accumulate = false, RowSums sums = RowSums::faster);
 
+/// What each block of a product packs: b, also a, which is transposed in sums over rows, or none.
+enum class PackedSides : std::uint8_t { right, both, none };
+
 /// Blocks of a product as tasks, about square, so that little is packed twice.
 class ProductTasks {
  public:
-  /// `over_rows`: a is transposed, so both operands are packed, not b alone.
-  explicit ProductTasks(const GemmShape& shape, bool over_rows = false);
+  explicit ProductTasks(const GemmShape& shape, PackedSides packed = PackedSides::right);
 
   struct Block {
     Range rows;

@@ -93,8 +93,8 @@ TEST(Gemm, MultipliesEveryFormAndSize) {
 TEST(Gemm, TasksCoverTheProductOnce) {
   for (const GemmShape& shape : std::vector<GemmShape>{
            {1, 1, 1}, {8000, 1000, 1000}, {64, 512, 6400}, {300, 125, 9600}, {1000, 33, 4000}}) {
-    for (const bool a_transposed : {false, true}) {
-      const ProductTasks tasks(shape, a_transposed);
+    for (const PackedSides packed : {PackedSides::right, PackedSides::both, PackedSides::none}) {
+      const ProductTasks tasks(shape, packed);
       EXPECT_LE(tasks.count(), 128);
       std::int64_t covered = 0;
       for (int i = 0; i < tasks.count(); ++i) {

@@ -21,7 +21,8 @@ inline void add_partials(const float* partials, int count, std::int64_t stride, 
 /// Returns a stage that adds `count` partial results of `elements`, one after the other from the
 /// workspace's byte 0 on, into output `output`.
 inline Stage add_partials_stage(int count, std::int64_t elements, std::size_t output) {
-  const int tasks = tasks_for(elements, 0.2 * count);
+  // What it reads comes from other cores: tasks are short.
+  const int tasks = tasks_for(elements, 0.8 * count);
   return parallel(tasks, elements, [=](const Args& args, Range range) {
     add_partials(args.work(), count, elements, range, args.out(output));
   });

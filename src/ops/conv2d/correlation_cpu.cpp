@@ -67,6 +67,26 @@ std::vector<EqualOutputs> CorrelationAxis::equal_outputs() const {
   return all;
 }
 
+Correlation padded(const Correlation& correlation) {
+  Correlation all = correlation;
+  for (CorrelationAxis* axis : {&all.rows, &all.columns}) {
+    axis->in = (axis->out - 1) * axis->stride + axis->kernel;
+    axis->pad = 0;
+  }
+  return all;
+}
+
+void copy_padded(const Correlation& s, const float* images, Range range, float* to) {
+  const Correlation all = padded(s);
+  const std::int64_t line = all.columns.in * s.c;
+  for (std::int64_t n = range.begin; n < range.end; ++n) {
+    for (std::int64_t y = 0; y < all.rows.in; ++y) {
+      copy_row(s, images, n, y - s.rows.pad, -s.columns.pad, all.columns.in,
+               to + (n * all.rows.in + y) * line);
+    }
+  }
+}
+
 Correlation forward_correlation(const ConvShape& s) {
   const Conv2dAttrs& a = s.attrs;
   Correlation all;

@@ -53,6 +53,11 @@ struct Correlation {
   std::int64_t segment() const { return columns.kernel * c; }
 };
 
+/// Returns the same of images that hold what it reads, zeros outside of them among it.
+Correlation padded(const Correlation& correlation);
+/// Copies images [begin, end) as padded() has them; `to` is where image 0 begins.
+void copy_padded(const Correlation& correlation, const float* images, Range range, float* to);
+
 /// Returns a convolution as it is, without groups and dilation.
 Correlation forward_correlation(const ConvShape& shape);
 

@@ -20,7 +20,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const PatchProduct product(all, s.co);
   // Columns lie one after the other: packers take groups of them, and few long parts of each.
   const int packers =
-      tasks_for(all.taps() * product.groups(), 1.5 * static_cast<double>(s.co / product.groups()));
+      tasks_for(all.taps() * product.groups(), 6.0 * static_cast<double>(s.co / product.groups()));
   const int groups = static_cast<int>(std::min<std::int64_t>(packers, product.groups()));
   const int parts = std::max(packers / groups, 1);
   Kernel kernel;
@@ -109,7 +109,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   for (const InputPhase& phase : phases) {
     const Correlation& all = phase.product.all;
     const std::int64_t terms = all.rows.kernel * all.columns.kernel * s.co;
-    const int packers = tasks_for(terms, 1.0 * static_cast<double>(s.c));
+    const int packers = tasks_for(terms, 4.0 * static_cast<double>(s.c));
     preparing.push_back(parallel(packers, terms, [=](const Args& args, Range range) {
       pack_phase(s, phase.product, range, args.in(In::w), args.work() + phase.panels_at);
     }));
@@ -126,17 +126,67 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
 /// Returns whether taps meet padding alone, whose gradients are zeros that nothing else writes.
 bool cropped(const ConvShape& s, const Correlation& all) { return all.taps() < s.taps(); }
 
+/// Returns a stage that writes zeros to dw.
+Stage clear_stage(const ConvShape& s) {
+  const std::int64_t weights = s.weights();
+  return parallel(tasks_for(weights, 0.1), weights, [=](const Args& args, Range range) {
+    std::fill_n(args.out(Conv2dGradWeightOp::Out::dw) + range.begin, range.size(), 0.0F);
+  });
+}
+
+/// Few pixels, multiplied where they lie: tasks take small blocks of dw and sum over all pixels,
+/// of images that are padded once. Null where these are too few.
+std::optional<Kernel> grad_weight_by_blocks(const ConvShape& s, const Correlation& images,
+                                            double cost) {
+  using In = Conv2dGradWeightOp::In;
+  using Out = Conv2dGradWeightOp::Out;
+  constexpr std::int64_t kFewPixels = 8192;
+  constexpr std::int64_t kFewestFilters = 32;
+  constexpr int kEnough = 96;  // of 64 and of three rows of a kernel
+  constexpr int kFewBlocks = 16;
+  if (s.n * s.out_pixels() > kFewPixels || !row_product_pays(s.co)) return std::nullopt;
+  const bool pads = images.rows.leaves_input() || images.columns.leaves_input();
+  const Correlation all = pads ? padded(images) : images;
+  const WeightGradient gradient(s, all);
+  const auto parts = static_cast<int>(gradient.part_count());
+  const int worth = std::min(share_tasks(1, 1, cost, kEnough), kEnough);
+  int shares = 1;
+  while (2 * parts * shares <= worth && s.co >= 2 * shares * kFewestFilters) shares *= 2;
+  if (parts * shares < std::min(worth, kFewBlocks)) return std::nullopt;
+  Kernel kernel;
+  kernel.scratch_bytes = gradient.scratch_bytes();
+  std::vector<Stage> preparing;
+  if (pads) {
+    const std::int64_t image = all.rows.in * all.columns.in * all.c;
+    kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.n * image);
+    const int tasks = tasks_for(s.n, 0.5 * static_cast<double>(image));
+    preparing.push_back(parallel(tasks, s.n, [=](const Args& args, Range range) {
+      copy_padded(images, args.in(In::x), range, args.work());
+    }));
+  }
+  if (cropped(s, all)) preparing.push_back(clear_stage(s));
+  if (!preparing.empty()) kernel.stages.push_back(side_by_side(preparing));
+  kernel.stages.push_back(parallel(parts * shares, [=](const Args& args, const Task& task) {
+    const int part = task.index / shares;
+    gradient.run(pads ? args.work() : args.in(In::x), args.in(In::dz), {0, all.lines()},
+                 {part, part + 1}, split(s.co, shares, task.index % shares), args.out(Out::dw),
+                 task.scratch);
+  }));
+  return kernel;
+}
+
 /// Few sums of many pixels: tasks take lines, and their sums are added. Otherwise tasks take
 /// columns of dw.
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   using In = Conv2dGradWeightOp::In;
   using Out = Conv2dGradWeightOp::Out;
   if (!takes(s)) return std::nullopt;
-  const WeightGradient gradient(s);
+  const WeightGradient gradient(s, forward_correlation(s));
   const Correlation& all = gradient.correlation();
   if (all.taps() == 0) return std::nullopt;
   const std::int64_t pixels = s.n * s.out_pixels();
   const double flops = 2.0 * static_cast<double>(pixels * s.co * all.taps());
+  if (std::optional<Kernel> kernel = grad_weight_by_blocks(s, all, conv_cost(flops))) return kernel;
   Kernel kernel;
   kernel.scratch_bytes = gradient.scratch_bytes();
   constexpr std::int64_t kFewPixels = 8192;
@@ -145,16 +195,11 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   if (pixels <= kFewPixels && gradient.part_count() >= enough_parts) {
     const std::int64_t parts = gradient.part_count();
     const int tasks = tasks_for(parts, conv_cost(flops) / static_cast<double>(parts));
-    if (cropped(s, all)) {
-      const int clearers = tasks_for(s.weights(), 0.1);
-      kernel.stages.push_back(parallel(clearers, s.weights(), [=](const Args& args, Range weights) {
-        std::fill_n(args.out(Out::dw) + weights.begin, weights.size(), 0.0F);
-      }));
-    }
+    if (cropped(s, all)) kernel.stages.push_back(clear_stage(s));
     kernel.stages.push_back(
         parallel(tasks, parts, [=](const Args& args, const Task& task, Range range) {
-          gradient.run(args.in(In::x), args.in(In::dz), {0, all.lines()}, range, args.out(Out::dw),
-                       task.scratch);
+          gradient.run(args.in(In::x), args.in(In::dz), {0, all.lines()}, range, {0, s.co},
+                       args.out(Out::dw), task.scratch);
         }));
     return kernel;
   }
@@ -176,7 +221,8 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
     }
     gradient.run(args.in(In::x), args.in(In::dz),
                  split(gradient.correlation().lines(), tasks, partial),
-                 split(gradient.part_count(), shares, task.index % shares), dw, task.scratch);
+                 split(gradient.part_count(), shares, task.index % shares), {0, s.co}, dw,
+                 task.scratch);
   }));
   kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;

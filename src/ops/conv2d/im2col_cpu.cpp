@@ -136,7 +136,7 @@ Kernel grad_weight_whole(const ConvShape& s) {
   const std::int64_t k = s.taps();
   const std::int64_t rows = lines(s) * s.ow;
   const int gatherers = tasks_for(lines(s), 0.3 * static_cast<double>(line_floats(s)));
-  const ProductTasks tasks({s.co, k, rows}, true);
+  const ProductTasks tasks({s.co, k, rows}, PackedSides::both);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(rows * k);
   kernel.scratch_bytes = tasks.scratch_bytes();

@@ -146,16 +146,19 @@ struct GradientPart {
 /// Sums of products of dz and patches over pixels.
 class WeightGradient {
  public:
-  explicit WeightGradient(const ConvShape& s)
-      : s_(s), all_(forward_correlation(s)), blocks_(all_), parts_(parts()) {}
+  /// `all`: how images are read that may have been padded before.
+  WeightGradient(const ConvShape& s, const Correlation& all)
+      : s_(s), all_(all), blocks_(all_), parts_(parts()) {}
 
   const Correlation& correlation() const { return all_; }
   std::int64_t part_count() const { return static_cast<std::int64_t>(parts_.size()); }
   std::size_t scratch_bytes() const { return own_bytes() + blocks_.scratch_bytes(); }
-  /// The part of the gradient that `lines` give, for parts [begin, end), into dw (C_out, taps),
-  /// which need not be zero before, but for cropped taps.
-  void run(const float* x, const float* dz, Range lines, Range parts, float* dw,
+  /// The part of the gradient that `lines` give, for parts [begin, end) of the output channels
+  /// `filters`, into dw (C_out, taps), which need not be zero before, but for cropped taps.
+  void run(const float* x, const float* dz, Range lines, Range parts, Range filters, float* dw,
            std::byte* scratch) const {
+    dz += filters.begin;
+    dw += filters.begin * s_.taps();
     auto** z = reinterpret_cast<const float**>(scratch);
     auto* tiles = reinterpret_cast<float*>(scratch + addresses_bytes());
     float* panels = tiles + align_up(tile_floats(kGradientTerms, s_.co));
@@ -168,7 +171,7 @@ class WeightGradient {
         const std::int64_t terms = std::min(kGradientTerms, pixels - p);
         const float* rows = dz + (l0 * s_.ow + p) * s_.co;
         for (std::int64_t t = 0; t < terms; ++t) z[t] = rows + t * s_.co;
-        if (!in_place_) pack_tiles(z, terms, s_.co, tiles);
+        if (!in_place_) pack_tiles(z, terms, filters.size(), tiles);
         for (std::int64_t part = parts.begin; part < parts.end; ++part) {
           const auto& [segment, columns] = parts_[static_cast<std::size_t>(part)];
           float* to =
@@ -176,7 +179,7 @@ class WeightGradient {
           const std::int64_t offset = segment * a.stride + columns.begin;
           if (in_place_) {
             row_product({.terms = terms,
-                         .rows = s_.co,
+                         .rows = filters.size(),
                          .columns = columns.size(),
                          .a = rows,
                          .a_stride = s_.co,
@@ -188,7 +191,8 @@ class WeightGradient {
             continue;
           }
           pack_row_panels(a.rows + p, offset, terms, columns.size(), panels);
-          tile_product({terms, s_.co, columns.size()}, tiles, panels, !first, to, s_.taps());
+          tile_product({terms, filters.size(), columns.size()}, tiles, panels, !first, to,
+                       s_.taps());
         }
       }
     }
@@ -198,8 +202,11 @@ class WeightGradient {
   std::vector<GradientPart> parts() const {
     std::vector<GradientPart> all;
     const std::int64_t length = all_.segment();
-    const std::int64_t count =
+    std::int64_t count =
         std::max<std::int64_t>((length + kGradientColumns / 2) / kGradientColumns, 1);
+    if (in_place_) {
+      count = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
+    }
     constexpr std::int64_t kVector = 16;
     const std::int64_t width = ((length + count - 1) / count + kVector - 1) / kVector * kVector;
     for (std::int64_t k = 0; k < all_.rows.kernel; ++k) {
@@ -219,8 +226,8 @@ class WeightGradient {
   ConvShape s_;
   Correlation all_;
   PatchBlocks blocks_;
-  std::vector<GradientPart> parts_;
   bool in_place_ = row_product_pays(s_.co);
+  std::vector<GradientPart> parts_;
 };
 
 }  // namespace linnet::cpu

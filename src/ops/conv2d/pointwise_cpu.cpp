@@ -75,6 +75,10 @@ class PixelSums {
     if (!in_place_) return gemm_scratch_bytes({co_, c_, pixels_});
     return sizeof(float*) * static_cast<std::size_t>(pixels_at_once(1));
   }
+  /// Returns blocks of dw as tasks that sum over all pixels: small ones where nothing is packed.
+  ProductTasks blocks() const {
+    return ProductTasks({co_, c_, pixels_}, in_place_ ? PackedSides::none : PackedSides::both);
+  }
   /// Writes rows `filters` and columns `channels` of dw (C_out, C) at `dw`.
   void run(const float* x, const float* dz, Range pixels, Range filters, Range channels, float* dw,
            std::byte* scratch) const {
@@ -143,7 +147,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
     kernel.stages.push_back(add_partials_stage(tasks, co * c, Out::dw));
     return kernel;
   }
-  const ProductTasks tasks({co, c, pixels}, true);
+  const ProductTasks tasks = sums.blocks();
   kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
     const auto [rows, columns] = tasks.block(task.index);
     sums.run(args.in(In::x), args.in(In::dz), {0, pixels}, rows, columns, args.out(Out::dw),

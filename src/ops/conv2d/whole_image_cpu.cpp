@@ -63,7 +63,7 @@ bool takes(const ConvShape& s) {
 /// packed.
 Stage spread_stage(const Spread& spread, bool bias, std::size_t biases_at) {
   using In = Conv2dOp::In;
-  const int tasks = tasks_for(spread.outputs, 0.2 * static_cast<double>(spread.inputs));
+  const int tasks = tasks_for(spread.outputs, 0.8 * static_cast<double>(spread.inputs));
   return parallel(tasks, spread.outputs, [=](const Args& args, Range rows) {
     const ConvShape& s = spread.s;
     float* biases = args.pack(biases_at);
@@ -129,8 +129,8 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   using Out = Conv2dGradWeightOp::Out;
   if (!takes(s)) return std::nullopt;
   const Spread spread(s);
-  const ProductTasks tasks({spread.outputs, spread.inputs, s.n}, true);
-  const int folders = tasks_for(s.co, 0.3 * static_cast<double>(s.out_pixels() * spread.inputs));
+  const ProductTasks tasks({spread.outputs, spread.inputs, s.n}, PackedSides::both);
+  const int folders = tasks_for(s.co, 1.2 * static_cast<double>(s.out_pixels() * spread.inputs));
   Kernel kernel;
   kernel.workspace_bytes = spread.bytes();
   kernel.scratch_bytes = tasks.scratch_bytes();

@@ -9,8 +9,8 @@
 
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/panel_product.h"
-#include "backend/cpu/row_product.h"
 #include "backend/cpu/partial_sums.h"
+#include "backend/cpu/row_product.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
@@ -286,7 +286,7 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
   const std::int64_t side = products.tiling().side;
   const std::int64_t channel = WeightTransform{s, side}.channel();
   const auto points = align_up(static_cast<std::size_t>(s.co * channel));
-  const int transformers = tasks_for(s.co, 6.0 * static_cast<double>(s.c));
+  const int transformers = tasks_for(s.co, 24.0 * static_cast<double>(s.c));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * points;
   kernel.packed_bytes = sizeof(float) * products.panels();
@@ -349,8 +349,7 @@ class WeightPoints {
   std::int64_t floats() const { return points() * s_.co * s_.c; }
   std::int64_t outputs() const { return s_.co; }
   std::size_t scratch_bytes() const {
-    return lines_bytes() +
-           sizeof(float) * (input_floats() + output_floats() + align_up(outside()));
+    return lines_bytes() + sizeof(float) * (input_floats() + output_floats() + align_up(outside()));
   }
   /// The part of `tiles` and of the output channels `co`, at `to` (16, C_out, C).
   void run(const float* x, const float* dz, Range tiles, Range co, float* to,
@@ -419,7 +418,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   const auto shares = static_cast<int>(points.side() == 2 ? 1 : gradient_shares(s, points.side()));
   const int channel_tasks =
       std::max(share_tasks(tasks, points.tiles(), cost, s.co / kChannelsAtLeast), shares);
-  const int adders = tasks_for(s.co, 2.0 * static_cast<double>(tasks * s.c));
+  const int adders = tasks_for(s.co, 16.0 * static_cast<double>(tasks * s.c));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * points.floats());
   kernel.scratch_bytes = std::max(points.scratch_bytes(),

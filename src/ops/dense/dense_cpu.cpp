@@ -155,7 +155,7 @@ Kernel thin_grad_weight_kernel(const Dims& e) {
 Kernel grad_weight_kernel(const Dims& e, RowSums sums) {
   using In = DenseGradWeightOp::In;
   using Out = DenseGradWeightOp::Out;
-  const ProductTasks tasks({e.units, e.features, e.n}, true);
+  const ProductTasks tasks({e.units, e.features, e.n}, PackedSides::both);
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
