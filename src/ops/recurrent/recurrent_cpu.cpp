@@ -246,6 +246,8 @@ struct BackwardBlock {
       add_row_sums(all, by(part), gates * u, places(s, saved + state, s.saved(), first), u,
                    to.w_hh + gate * u * u);
     };
+    constexpr float kOne = 1;
+    add_row_sums(all, {&kOne}, 1, by(0), s.slopes(), to.slopes);
     if (dx != nullptr) {
       multiply_panels(all, by_a, shared.input, places(s, dx, s.features, first), false);
     }
@@ -278,8 +280,7 @@ struct BackwardBlock {
                       .dh = state,
                       .dm = state + rows * width,
                       .drh = state + 2 * rows * width,
-                      .slopes_stride = chunk * s.slopes(),
-                      .sums = to.slopes};
+                      .slopes_stride = chunk * s.slopes()};
     for (std::int64_t r = 0; dlast != nullptr && r < rows; ++r) {
       std::copy_n(dlast + r * s.units, s.units, step.dh + r * width);
     }

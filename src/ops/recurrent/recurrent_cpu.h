@@ -83,7 +83,6 @@ struct BackwardStep {
   const float* drh = nullptr;  ///< gru_original, backward_reset() alone
   float* slopes = nullptr;     ///< as RecurrentShape::slopes()
   std::int64_t slopes_stride = 0;
-  float* sums = nullptr;  ///< (slopes), to which these slopes are added
 };
 /// All of a step; for gru_original all but r.
 void backward_step(const BackwardStep& step);

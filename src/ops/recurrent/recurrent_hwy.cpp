@@ -63,11 +63,15 @@ HWY_INLINE void for_panels(std::int64_t columns, F f) {
 void Pack(const float* w, std::int64_t along, std::int64_t across, const Panels& panels) {
   float* to = panels.data;
   for_panels(panels.columns, [&](std::int64_t first, std::int64_t vectors) {
-    for (std::int64_t k = 0; k < panels.terms; ++k) {
-      for (std::int64_t c = first; c < first + vectors * lanes(); ++c) {
-        *to++ = c < panels.columns ? w[k * along + c * across] : 0.0F;
+    const std::int64_t width = vectors * lanes();
+    for (std::int64_t c = 0; c < width; ++c) {
+      const float* from = w + (first + c) * across;
+      const bool used = first + c < panels.columns;
+      for (std::int64_t k = 0; k < panels.terms; ++k) {
+        to[k * width + c] = used ? from[k * along] : 0.0F;
       }
     }
+    to += panels.terms * width;
   });
 }
 
@@ -338,11 +342,7 @@ HWY_INLINE void backward(const BackwardStep& s) {
       hwy::Prefetch(saved + s.next_saved + part * u);
     }
     float* dh = s.dh + row * padded(u) + j;
-    const auto put = [&](std::int64_t part, V value) {
-      float* sum = s.sums + part * u + j;
-      at.store(value, slopes + part * u);
-      at.store(hn::Add(at.load(sum), value), sum);
-    };
+    const auto put = [&](std::int64_t part, V value) { at.store(value, slopes + part * u); };
     V d = at.load(dh);
     if (s.dy != nullptr) d = hn::Add(d, at.load(s.dy + row * s.dy_stride + j));
     V direct = set(0);
@@ -406,7 +406,6 @@ void BackwardReset(const BackwardStep& s) {
     float* dh = s.dh + row * padded(u) + j;
     at.store(hn::MulAdd(drh, r, at.load(dh)), dh);
     at.store(dr, s.slopes + row * s.slopes_stride + j);
-    at.store(hn::Add(at.load(s.sums + j), dr), s.sums + j);
   });
 }
 
