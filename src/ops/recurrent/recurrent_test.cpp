@@ -68,6 +68,15 @@ TEST(Recurrent, ManyUnitsAndSamplesAgreeWithTheReference) {
   }
 }
 
+/// Panels of all widths, whole and cut off, and several chunks of steps.
+TEST(Recurrent, ManyFeaturesAgreeWithTheReference) {
+  for (std::int64_t features : {64, 83}) {
+    OpCase c = recurrent("recurrent features", {}, {9, 17, features, 20}, 0.1);
+    c.tolerance = 5e-5;
+    check(c);
+  }
+}
+
 /// So wide that CUDA's blocks don't find room in shared memory.
 TEST(Recurrent, WideStatesAgreeWithTheReference) {
   const std::int64_t units = 3076;
@@ -88,7 +97,7 @@ TEST(Recurrent, ManyStepsAgreeWithTheReference) {
   }
 }
 
-/// The CPU keeps the slopes of a part of the steps alone.
+/// The CPU multiplies some steps at once.
 TEST(Recurrent, PartsOfTheStepsAgreeWithTheReference) {
   for (bool reverse : {false, true}) {
     const Sizes s{.n = 2, .steps = 2100, .features = 2, .units = 16};
