@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/finite_check/finite_check.h"
+#include "ops/finite_check/finite_check_cpu.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "backend/cpu/kernel.h"
+#include "ops/finite_check/finite_check.h"
 
 namespace linnet::cpu {
 namespace {
 
-/// The bits that are all set in infinities and NaNs, and in no other number.
-constexpr std::uint32_t kExponent = 0x7F800000;
-
-/// Finds whether a number of each task's part is not finite, by operations that every vector unit
-/// has, then of all.
+/// Finds whether a number of each task's part is not finite, then of all.
 std::optional<Kernel> prepare(const NodeView& node) {
   using In = FiniteCheckOp::In;
   const std::int64_t elements = node.in(In::x).elements();
@@ -23,13 +19,8 @@ std::optional<Kernel> prepare(const NodeView& node) {
   kernel.workspace_bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(tasks);
   kernel.stages.push_back(
       parallel(tasks, elements, [=](const Args& args, const Task& task, Range range) {
-        const float* x = args.in(In::x);
-        std::uint32_t found = 0;
-        for (std::int64_t i = range.begin; i < range.end; ++i) {
-          const std::uint32_t exponent = std::bit_cast<std::uint32_t>(x[i]) & kExponent;
-          found |= exponent == kExponent ? ~std::uint32_t{0} : 0;
-        }
-        args.work<std::uint32_t>()[task.index] = found;
+        const bool finite = all_finite(args.in(In::x) + range.begin, range.size());
+        args.work<std::uint32_t>()[task.index] = finite ? 0 : 1;
       }));
   kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
     const auto* found = args.work<std::uint32_t>();
