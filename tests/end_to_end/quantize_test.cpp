@@ -65,6 +65,21 @@ TEST(Quantize, EveryLayerComputesOnLevels) {
   EXPECT_EQ(to_levels, 5);
 }
 
+TEST(Quantize, LayersOfAnyActivationComputeOnLevels) {
+  const Dataset digits = datasets::digits(64, 0, 4).train;
+  const Network network({28, 28, 1}, {Conv2d{.filters = 4}, GELU{}, Flatten{}, Dense{.units = 40},
+                                      Tanh{}, Dense{.units = 10}});
+  Model int8 = quantize(Model(network, {.device = "cpu"}), digits);
+  const Graph graph = prediction_of(int8);
+  EXPECT_EQ(count(graph, "conv2d_int8"), 3);
+  EXPECT_EQ(count(graph, "quantize_weights"), 0);
+  const std::vector<float> samples = vector_of(first_input(digits).rows(0, 8).to(DType::f32));
+  const std::vector<float> emulated =
+      run_prediction(int8, prediction_of(int8, "conv2d_int8"), samples);
+  const std::vector<float> outputs = run_prediction(int8, graph, samples);
+  for (std::size_t i = 0; i < outputs.size(); ++i) EXPECT_NEAR(outputs[i], emulated[i], 0.05) << i;
+}
+
 TEST(Quantize, PredictionsAreThoseOfRoundedNumbers) {
   const Dataset digits = datasets::digits(256, 0, 4).train;
   Model model = trained(residual_network(), digits);

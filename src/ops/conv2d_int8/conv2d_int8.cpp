@@ -22,8 +22,8 @@ std::vector<ValueType> Conv2dInt8Op::infer(std::span<const ValueType> inputs) co
   const Conv2dAttrs& conv = attrs().conv;
   require(conv.groups == 1 && conv.dilation_h == 1 && conv.dilation_w == 1,
           "expected neither groups nor dilation");
-  require(conv.activation == Activation::none || conv.activation == Activation::relu,
-          "expected no activation but relu");
+  require(!attrs().to_levels || rounds_activation(),
+          "expected no activation but relu before levels");
   check_levels(attrs().x);
   check_levels(attrs().y);
   check_levels(attrs().residual_levels);

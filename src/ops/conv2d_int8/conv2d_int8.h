@@ -9,8 +9,8 @@
 namespace linnet {
 
 struct Conv2dInt8Attrs {
-  Conv2dAttrs conv;          ///< without groups and dilation; none or relu, after the residual
-  LevelsAttrs x = {};             ///< of the images
+  Conv2dAttrs conv;          ///< without groups and dilation; its activation follows the residual
+  LevelsAttrs x = {};        ///< of the images
   bool norm = false;         ///< whether gamma, beta, running_mean and running_var follow (C_out)
   double epsilon = 0;        ///< the norm's
   bool residual = false;     ///< whether a last operand is added before the activation
@@ -54,6 +54,11 @@ class Conv2dInt8Op final : public OpBase<Conv2dInt8Op, Conv2dInt8Attrs> {
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 
+  /// Returns whether the activation is part of what rounds a result to levels.
+  bool rounds_activation() const {
+    return attrs().conv.activation == Activation::none ||
+           attrs().conv.activation == Activation::relu;
+  }
   /// Returns the place of an operand of the norm; of kNormOperands: where the residual is.
   std::size_t norm_input(Norm operand) const {
     return (attrs().conv.bias ? In::b + 1 : In::w + 1) + operand;

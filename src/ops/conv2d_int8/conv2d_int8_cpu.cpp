@@ -8,6 +8,7 @@
 #include "backend/cpu/int8_tiles.h"
 #include "backend/cpu/kernel.h"
 #include "core/align.h"
+#include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/correlation_cpu.h"
 
 namespace linnet::cpu {
@@ -206,8 +207,13 @@ class Int8Conv {
     for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += frames_.block_lines()) {
       const std::int64_t l1 = std::min(l0 + frames_.block_lines(), lines.end);
       const Int8Rows a = frames_.patches(args.in<std::uint8_t>(In::x), l0, l1, task.scratch);
-      int8_product(int8_units().front(), a, (l1 - l0) * all_.columns.out, panels, used,
-                   tail(args, l0 * all_.columns.out * s_.co + column, column));
+      const std::int64_t pixels = (l1 - l0) * all_.columns.out;
+      const std::int64_t at = l0 * all_.columns.out * s_.co + column;
+      int8_product(int8_units().front(), a, pixels, panels, used, tail(args, at, column));
+      if (!op_.rounds_activation()) {
+        add_bias_and_activate(args.out(Out::y) + at, pixels, used, nullptr,
+                              op_.attrs().conv.activation, s_.co);
+      }
     }
   }
 

@@ -13,7 +13,7 @@ struct Options {
   std::int64_t pad = 0;
   bool bias = false;
   bool norm = false;
-  bool relu = false;
+  Activation f = Activation::none;
   int residual = 0;  ///< 1: f32, 2: levels
   bool to_levels = false;
 };
@@ -27,7 +27,7 @@ void check_conv(const std::string& name, const Shape& x, const Shape& w, const O
                 .pad_left = o.pad,
                 .pad_right = o.pad,
                 .bias = o.bias,
-                .activation = o.relu ? Activation::relu : Activation::none};
+                .activation = o.f};
   attrs.x = {.scale = 0.01, .zero = 37};
   attrs.norm = o.norm;
   attrs.epsilon = 1e-3;
@@ -66,19 +66,22 @@ TEST(Conv2dInt8, AgreesWithTheReference) {
   check_conv("int8 3x3", {2, 9, 7, 5}, {6, 3, 3, 5}, {.pad = 1});
   check_conv("int8 3x3 of 16", {3, 8, 8, 16}, {16, 3, 3, 16}, {.pad = 1, .norm = true});
   check_conv("int8 stem", {2, 33, 31, 3}, {40, 7, 7, 3},
-             {.stride = 2, .pad = 3, .bias = true, .relu = true, .to_levels = true});
+             {.stride = 2, .pad = 3, .bias = true, .f = Activation::relu, .to_levels = true});
   check_conv("int8 1x1", {2, 7, 7, 64}, {96, 1, 1, 64}, {.norm = true, .residual = 1});
   check_conv("int8 1x1/2", {2, 8, 8, 32}, {64, 1, 1, 32},
              {.stride = 2, .norm = true, .to_levels = true});
   check_conv("int8 block", {4, 8, 8, 64}, {64, 3, 3, 64},
-             {.pad = 1, .norm = true, .relu = true, .residual = 2, .to_levels = true});
+             {.pad = 1, .norm = true, .f = Activation::relu, .residual = 2, .to_levels = true});
   check_conv("int8 on one pixel", {5, 1, 1, 33}, {50, 3, 3, 33}, {.pad = 1, .bias = true});
+  check_conv("int8 gelu", {2, 9, 7, 5}, {6, 3, 3, 5},
+             {.pad = 1, .norm = true, .f = Activation::gelu, .residual = 1});
   check_conv("int8 wide", {1, 7, 7, 256}, {512, 3, 3, 256}, {.pad = 1, .norm = true});
 }
 
 TEST(Conv2dInt8, DenseAgreesWithTheReference) {
   check_conv("int8 dense", {9, 30}, {10, 30}, {.bias = true});
-  check_conv("int8 dense of one", {1, 1000}, {1000, 1000}, {.bias = true, .relu = true});
+  check_conv("int8 dense of one", {1, 1000}, {1000, 1000}, {.bias = true, .f = Activation::relu});
+  check_conv("int8 dense tanh", {200, 70}, {130, 70}, {.bias = true, .f = Activation::tanh});
   check_conv("int8 dense levels", {300, 129}, {65, 129}, {.bias = true, .to_levels = true});
 }
 

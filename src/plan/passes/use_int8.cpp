@@ -45,10 +45,7 @@ std::optional<Product> product_of(const Graph& graph, const Node& node) {
   const Node* weights = graph.producer(node.inputs[Conv2dOp::In::w]);
   if (op_as<QuantizeWeightsOp>(weights) == nullptr) return std::nullopt;
   const Conv2dAttrs& conv = product.attrs.conv;
-  if (conv.groups != 1 || conv.dilation_h != 1 || conv.dilation_w != 1 ||
-      (conv.activation != Activation::none && conv.activation != Activation::relu)) {
-    return std::nullopt;
-  }
+  if (conv.groups != 1 || conv.dilation_h != 1 || conv.dilation_w != 1) return std::nullopt;
   product.x = node.inputs[Conv2dOp::In::x];
   product.operands.push_back(weights->inputs[QuantizeWeightsOp::In::w]);
   product.operands.insert(product.operands.end(), node.inputs.begin() + Conv2dOp::In::b,
@@ -172,7 +169,7 @@ class Rewriting {
         continue;
       }
       const Node* product = sole_producer<Conv2dInt8Op>(graph_, node.inputs[QuantizeOp::In::x]);
-      if (product == nullptr) continue;
+      if (product == nullptr || !op_as<Conv2dInt8Op>(product)->rounds_activation()) continue;
       Conv2dInt8Attrs attrs = op_as<Conv2dInt8Op>(product)->attrs();
       attrs.to_levels = true;
       attrs.y = quantize->attrs();
