@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 #include <linnet/zoo.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
 #include "fixtures.h"
 #include "model/model_state.h"
 #include "networks/networks.h"
@@ -54,6 +59,37 @@ TEST(Packing, IsNearTheLeastForEveryNetworkOfTheZoo) {
           training_step(definition, data, {.batch = 8, .optimizer = resolve({}, 1, 1)}, supports));
     check("predicting",
           prediction_step(definition, data.parts[0].record.dtype, 8, OutputForm::plain, supports));
+  }
+}
+
+/// Activations lie over their operands, and gradients over dy, activations or what norms read.
+TEST(Packing, ActivationsAndGradientsTakeTheirOperandsMemory) {
+  const Conv2d conv{.filters = 8, .padding = Padding2d::same()};
+  const Network network({16, 16, 3}, {conv, BatchNorm{}, Tanh{}, conv, BatchNorm{}, ReLU{},
+                                      Flatten{}, Dense{.units = 32}, GELU{}, Dense{.units = 5}});
+  const Model model(network, {.device = "cpu", .threads = 1});
+  Backend& backend = *model.state().backend;
+  const StepData data = assumed_data(network.definition(), Loss::cross_entropy);
+  const auto program = backend.prepare(
+      training_step(network.definition(), data, {.batch = 8, .optimizer = resolve({}, 1, 1)},
+                    supports_of(backend)),
+      {});
+  const Plan& plan = program->plan();
+  const auto root = [&](Value v) { return plan.values[static_cast<std::size_t>(v.id)].root; };
+  std::map<std::string_view, std::array<int, 2>> found;  // of all, those in place
+  for (const Node& node : plan.graph.nodes()) {
+    if (node.op->in_place().empty()) continue;
+    const int result = root(node.outputs.front());
+    const bool taken =
+        std::ranges::any_of(node.inputs, [&](Value v) { return root(v) == result; });
+    ++found[node.op->name()][0];
+    found[node.op->name()][1] += taken ? 1 : 0;
+  }
+  EXPECT_EQ(found["activation"], (std::array{2, 1}));  // GELU's gradient reads its operand
+  for (const std::string_view name :
+       {"activation_grad", "bias_activation_grad", "batch_norm_grad"}) {
+    EXPECT_GT(found[name][0], 0) << name;
+    EXPECT_EQ(found[name][1], found[name][0]) << name;
   }
 }
 

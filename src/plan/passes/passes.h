@@ -71,12 +71,15 @@ void store_f16(Graph& graph, const Supports& supports);
 
 /// The backward pass computes results of batch norms again, from the statistics that were found,
 /// and the sign of a ReLU after one from the norm's operand, so that these results live in the
-/// forward pass alone.
+/// forward pass alone; and single concatenations of such results.
 void recompute_norms(TrainingGraph& training, const Supports& supports);
 /// Concatenations of channels that begin with each other's results, and the gradients of these
 /// results, share one buffer: each writes, or adds, its part of it. Where the backend has
 /// update_channels and batch norms are the results' only readers.
 void share_concats(TrainingGraph& training, const Supports& supports);
+/// The backward pass cuts operands of other concatenations out of their results, as in a U-Net, once
+/// these are no longer needed, so that operands live up to the concatenation alone.
+void slice_concats(TrainingGraph& training, const Supports& supports);
 
 /// What stands before and after batch norms and their gradients becomes part of them, where the
 /// backend has that: update_channels -> batch_norm, add -> batch_norm_grad -> update_channels ->

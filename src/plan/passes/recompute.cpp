@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/passes/recompute.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -82,10 +83,14 @@ class Recompute {
   /// The operands must be there anyway, or be much smaller.
   bool is_worth_it(const Node& node) const {
     if (op_as<BatchNormOp>(&node) != nullptr) return runs_again(node) || runs_whole(node);
-    if (scope_ == Scope::norms) return false;
+    const bool is_concat = op_as<ConcatOp>(&node) != nullptr && shared_.count(&node) == 0;
+    if (scope_ == Scope::norms) {
+      return is_concat && std::ranges::any_of(
+                              node.inputs, [&](Value v) { return source(v) != nullptr; });
+    }
     if (op_as<ActivationOp>(&node) != nullptr)
       return source(node.inputs[ActivationOp::In::x]) != nullptr;
-    return op_as<ConcatOp>(&node) != nullptr && shared_.count(&node) == 0;
+    return is_concat;
   }
 
   bool runs_again(const Node& norm) const {
