@@ -3,6 +3,7 @@
 """Memory: planned against measured bytes, the largest batches beside PyTorch, and both by batch.
 
   benchmarks/memory.py --torch-python PYTHON                  all of it; half an hour
+  benchmarks/memory.py --parts planned                        planned against measured, every workload; 3 minutes
   benchmarks/memory.py --torch-python PYTHON --parts largest --limits 1G
 
 planned: `linnet max-batch --verify` for every workload, training and predicting, under each limit of --planned.
@@ -38,6 +39,7 @@ BATCHES = (16, 50, 160, 500, 1600, 5000, 16000)
 STEPS = 8  # of an epoch, if the data set has so many samples
 SAMPLES = 60000
 NAMES = ("linnet", "torch")
+PARTS = ("planned", "largest", "decades")
 
 
 def planned(options):
@@ -128,11 +130,17 @@ def decades(options):
     return {"workload": BY_BATCH, "batches": rows}
 
 
+def command_of(options):
+    """What measures these parts again."""
+    python = "" if options.parts == ["planned"] else " --torch-python PYTHON"
+    parts = "" if options.parts == list(PARTS) else f" --parts {' '.join(options.parts)}"
+    return f"benchmarks/memory.py{python}{parts}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--torch-python", default=sys.executable, help="has torch")
-    parser.add_argument("--parts", nargs="*", default=["planned", "largest", "decades"],
-                        choices=["planned", "largest", "decades"])
+    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     parser.add_argument("--limits", nargs="*", type=run_options.memory, default=[2**30, 2**31, 2**32])
     parser.add_argument("--planned", nargs="*", type=run_options.memory, default=[2**30],
                         help="limits of the plans that are compared with a run")
@@ -150,7 +158,7 @@ def main():
         [options.torch_python, "-c", "import torch; print(torch.__version__)"], check=True, capture_output=True,
         text=True).stdout.strip()}}
     other_results.save(options, at_start, [], version, {"repetitions": options.repetitions},
-                       ["benchmarks/memory.py --torch-python PYTHON"], **found)
+                       [command_of(options)], **found)
     if "decades" in found:
         (ROOT / "docs/images/memory-by-batch.svg").write_text(memory_tables.drawing(found["decades"]))
 

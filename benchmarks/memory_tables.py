@@ -8,6 +8,7 @@ from side_table import Table
 
 TITLE = "Memory: planned, measured, and beside PyTorch"
 DOUBTED = "seconds of a step"
+CONSTANT = 24 << 20  # as docs/memory.md says
 HEADS = {"linnet": "Linnet", "torch": "PyTorch"}
 STYLE = """<style>
 svg { background: #fff; } text { font: 13px sans-serif; fill: #1c2126; } .muted { fill: #5c6670; }
@@ -20,10 +21,16 @@ def mebibytes(count):
     return f"{count / 2**20:,.1f}" if count else "–"
 
 
+def is_as_planned(each):
+    """Whether the difference is within 2 % and a constant: code, stacks, what libraries and malloc keep."""
+    return abs(each["measured_bytes"] - each["planned_bytes"]) <= 0.02 * each["planned_bytes"] + CONSTANT
+
+
 def planned_line(each):
     over = each["measured_bytes"] - each["planned_bytes"]
     return (each["workload"], each["mode"], f"{each['batch']:,}", mebibytes(each["planned_bytes"]),
-            mebibytes(each["measured_bytes"]), f"{over / 2**20:+.1f}")
+            mebibytes(each["measured_bytes"]), f"{over / 2**20:+.1f}",
+            f"{100 * over / each['planned_bytes']:+.1f} %", "yes" if is_as_planned(each) else "no")
 
 
 def largest_line(row):
@@ -48,7 +55,8 @@ def tables(result):
     if "planned" in result:
         found.append(Table("Planned and measured", "The largest batch within the limit by planning, and by how much a "
                            "fresh process grew over one step of it (`linnet max-batch --verify`).",
-                           ("workload", "mode", "batch", "planned, MiB", "measured, MiB", "difference, MiB"),
+                           ("workload", "mode", "batch", "planned, MiB", "measured, MiB", "difference, MiB", "of planned",
+                            f"within 2 % + {CONSTANT >> 20} MiB"),
                            [planned_line(each) for each in result["planned"]]))
     if "largest" in result:
         loaded = [f"{HEADS[name]} {mebibytes(count)} MiB" for name, count in result["largest"]["loaded"].items()]

@@ -139,7 +139,7 @@ MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batc
   const DType first = data.parts[0].record.dtype;
   const auto program = backend.prepare(prediction_step(network, first, batch, OutputForm::plain,
                                                        supports_of(backend)),
-                                       {});
+                                       {.fixed_weights = true});  // as a Predictor's
   MemoryPlan memory;
   add(memory, *program);
   memory.workspace += program->private_bytes();

@@ -21,7 +21,7 @@ class Memory(command.CommandTest):
 
     def test_the_largest_batch_is_measured_as_planned(self):
         for mode, workload, allow in (("train", "rosenbrock-mlp", []), ("infer", "rosenbrock-mlp", []),
-                                      ("train", "mnist-cnn", []),
+                                      ("infer", "resnet50-cifar10", []), ("train", "mnist-cnn", []),
                                       ("train", "mnist-cnn", ["--allow", "shards"])):
             found = self.run_json("max-batch", "--workload", workload, "--mode", mode,
                                   "--memory-limit", "300MiB", "--verify", *allow)
