@@ -15,7 +15,7 @@
 namespace linnet::cuda {
 namespace {
 
-constexpr std::array kMaths{CudnnMath::fp32, CudnnMath::tf32, CudnnMath::bf16};
+constexpr std::array kMaths{CudnnMath::fp32, CudnnMath::tf32, CudnnMath::bf16, CudnnMath::fp16};
 
 /// 'T': an engine with tensor cores; 'y': only others; '-': none. Each takes the graph when asked.
 char support(const std::shared_ptr<CudnnTarget>& target, CudnnConvolution conv, CudnnMath math) {
@@ -85,7 +85,7 @@ void write_table() {
   }
   std::ofstream file(kTable);
   file << "# By support_matrix_test with LINNET_WRITE_GOLDEN=1. A cell a device: fp32, tf32, "
-          "bf16.\n# T: an engine with tensor cores, y: only others, -: none.\n#";
+          "bf16, fp16.\n# T: an engine with tensor cores, y: only others, -: none.\n#";
   for (const DescribedDevice& device : kDevices) file << ' ' << device.name << ',';
   file << "\ncuDNN " << cudnn_version() << '\n';
   for (std::size_t i = 0; i < rows.size(); ++i) file << lines[i] << "| " << rows[i].name << '\n';
