@@ -42,7 +42,7 @@ class Rehearsal(unittest.TestCase):
                          ["programs", "smoke", "operators", "backend", "numerics"])
         numerics = self.rows(check.NUMERICS)
         self.assertEqual({row["precision"] for row in numerics if row["device"] == "cuda"},
-                         {"fp32", "tf32", "bf16"})
+                         {"fp32", "tf32", "bf16", "fp16"})
         rows = [row for row in self.rows(check.BENCHMARKS) if row["name"] == "mnist-cnn"]
         order = [row["engine"] for row in rows if row.get("round") == 2 and not row["failed"]]
         self.assertEqual(sorted(order), ["jax-epoch", "linnet", "torch", "torch-graph",
