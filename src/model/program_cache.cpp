@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "model/finish.h"
 #include "model/memory_report.h"
+#include "runtime/side_by_side.h"
 
 namespace linnet {
 namespace {
@@ -71,7 +72,9 @@ std::size_t arenas_of(std::span<const std::shared_ptr<CachedProgram>> programs) 
 }
 
 std::size_t gradient_bytes(const CachedProgram& cached) {
-  return cached.recipe.lane * cached.recipe.lane_gradients + bytes_of(cached, Storage::gradient);
+  const ProgramRecipe& recipe = cached.recipe;
+  const std::size_t last = recipe.apart ? 1 : recipe.lane;
+  return last * recipe.lane_gradients + bytes_of(cached, Storage::gradient);
 }
 
 std::size_t held_bytes(const Program& program) {
@@ -125,6 +128,11 @@ void ProgramCache::attach(CachedProgram& cached) {
     set(Storage::optimizer, recipe.training->optimizer->buffer);
   }
   cached.program->attach(memory);
+  if (recipe.apart) {
+    set(Storage::gradient,
+        std::make_shared<RestOfBuffer>(recipe.training->gradients, recipe.lane_gradients));
+    dynamic_cast<RunsSideBySide&>(*cached.program).attach_apart(memory);
+  }
   cached.attached = true;
 }
 

@@ -61,6 +61,8 @@ struct ProgramRecipe {
   /// what it leaves in Storage::gradient begins at byte lane * lane_gradients.
   std::size_t lane = 0;
   std::size_t lane_gradients = 0;
+  /// Runs that are asked to (ProgramRun::apart) leave it at byte lane_gradients instead.
+  bool apart = false;
 };
 
 /// A program of a ProgramCache, which lives as long as somebody holds it.

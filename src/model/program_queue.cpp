@@ -37,7 +37,7 @@ void ProgramQueue::run() {
     return first->run_in_turn(groups, is_synchronised);
   }
   for (const SideBySide& group : groups) {
-    LINNET_ASSERT(group.size() == 1);
+    LINNET_ASSERT(group.size() == 1 && !group[0].apart);
     if (group[0].repack) group[0].program->weights_changed();
     group[0].program->run(group[0].step, 1, 0);
   }

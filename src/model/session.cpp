@@ -46,7 +46,7 @@ StepInfo DataPass::at(const StepInfo& first, std::uint64_t step) const {
 
 ProgramRun DataPass::run_of(const LeafRows& leaf, std::size_t lane) const {
   CachedProgram& cached = lane > 0 ? *lanes.at({lane, leaf.rows}) : *programs.at(leaf.rows);
-  ProgramRun run{.program = cached.program.get(), .step = leaf.step};
+  ProgramRun run{.program = cached.program.get(), .step = leaf.step, .apart = leaf.apart};
   if (!cached.recipe.fixed_weights) {
     ++model->weights_version;  // it trains
   } else {
@@ -198,6 +198,7 @@ DataPass Session::add_pass(std::int64_t samples, std::int64_t batch, const Progr
     ProgramRecipe of = recipe;
     of.lane = lane;
     if (lane > 0) of.key += fmt::format(" lane {}", lane);
+    if (of.apart) of.key += " apart";
     programs_.push_back(model_.programs->get(of, static_cast<std::int64_t>(rows)));
     place = programs_.back().get();
   };

@@ -25,6 +25,7 @@ namespace linnet {
 struct LeafRows {
   StepInfo step;  ///< its position and epoch; what the leaves share is set by LeafSteps
   std::uint64_t rows = 0;
+  bool apart = false;  ///< leaves its results at LeafLayout::level(0); of ProgramRecipe::apart
 };
 
 /// A data set that stays in host memory, or in files: a pass gets its batches through a stream, in

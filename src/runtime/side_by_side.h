@@ -9,11 +9,12 @@
 namespace linnet {
 
 /// One step of a program; repack: the weights have changed since its last one
-/// (Program::weights_changed()).
+/// (Program::weights_changed()). apart: on the memory of RunsSideBySide::attach_apart().
 struct ProgramRun {
   Program* program = nullptr;
   StepInfo step = {};
   bool repack = false;
+  bool apart = false;
 };
 
 /// Steps of programs that run at the same time, each on memory of its own.
@@ -24,6 +25,8 @@ using SideBySide = std::vector<ProgramRun>;
 class RunsSideBySide {
  public:
   virtual ~RunsSideBySide() = default;
+  /// Gives the program a second memory, beside Program::attach()'s, for single runs; called after it.
+  virtual void attach_apart(const Memory& memory) = 0;
   /// Runs groups of programs one after the other; the stages of a group's programs follow each
   /// other in lock step. Where `meets` holds for a node, no program of a group begins it before all
   /// have come to it; their graphs then have equally many of these.

@@ -56,11 +56,12 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                           .norms = norm_sync_of(*objective.memory, program.model, form.shards,
                                                 program.trainer, program.trained, options.batch)};
   const std::size_t lanes = lanes_of(program.model, form.shards, program.trainer);
-  const auto recipe = form.shards.count == 1 ? training_recipe : leaf_recipe;
-  parts.train.pass = session.add_pass(program.trained, options.batch,
-                                      recipe(objective.key, program.model, parts.train.data, step,
-                                             objective.memory),
-                                      form.shards, lanes > 1);
+  const auto recipe_of = form.shards.count == 1 ? training_recipe : leaf_recipe;
+  ProgramRecipe recipe =
+      recipe_of(objective.key, program.model, parts.train.data, step, objective.memory);
+  recipe.apart = leaves_apart(program.model, lanes, form.shards.own());
+  parts.train.pass =
+      session.add_pass(program.trained, options.batch, recipe, form.shards, lanes > 1);
   parts.updates.pass = &parts.train.pass;
   if (form.shards.count > 1) {
     parts.updates.tree =

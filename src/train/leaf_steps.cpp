@@ -49,6 +49,10 @@ std::size_t lanes_of(const ModelState& model, const Shards& shards, const Traine
   return shards.own();
 }
 
+bool leaves_apart(const ModelState& model, std::size_t lanes, std::uint64_t leaves) {
+  return lanes == 1 && leaves > 1 && model.backend->threads() > 0;
+}
+
 std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const ModelState& model,
                                          const Shards& shards, const TrainerOptions& options) {
   const bool overlaps = options.ranks.size() > 1 && shards.own() == 1 &&
@@ -106,8 +110,10 @@ LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key
     LINNET_ASSERT(lanes == own);
     add_lanes_ = session.add_program(add_lanes_recipe(key, model, lanes, memory));
   }
+  apart_ = leaves_apart(model, lanes, own);
   for (std::size_t level = 0; lanes == 1 && level < levels_of(own); ++level) {
-    keep_.push_back(session.add_program(keep_recipe(key, model, level, memory)));
+    const bool copies = level > 0 || !apart_;
+    keep_.push_back(copies ? session.add_program(keep_recipe(key, model, level, memory)) : nullptr);
     add_.push_back(session.add_program(add_recipe(key, model, level, memory)));
     if (level + 1 == levels_of(own)) break;
     add_kept_.push_back(session.add_program(add_kept_recipe(key, model, level, memory)));
@@ -330,7 +336,8 @@ double LeafSteps::predicted_seconds(const DeviceRates& rates) const {
   double total = seconds(finish_) + (add_lanes_ != nullptr ? seconds(add_lanes_) : 0);
   for (std::size_t level = 0; level < add_.size(); ++level) {
     const std::size_t pairs = std::size_t{1} << (add_.size() - 1 - level);
-    const double kept = level == 0 ? seconds(keep_[level]) : 0;  // a sum is added into its room
+    // A sum is added into its room.
+    const double kept = level == 0 && !apart_ ? seconds(keep_[level]) : 0;
     total += static_cast<double>(pairs) * (kept + seconds(add_[level]));
   }
   return total;
@@ -401,8 +408,11 @@ bool LeafSteps::sum(std::span<const LeafRows> leaves, std::size_t first, std::si
   const std::size_t half = (std::size_t{1} << level) / 2;
   const bool both = has_rows(leaves, first, half) && has_rows(leaves, first + half, half);
   if (level == 0) {
-    add(queue_, first, leaves.subspan(first, 1));
+    LeafRows leaf = leaves[first];
+    leaf.apart = apart_ && keeps;
+    add(queue_, first, std::span(&leaf, 1));
     queue_.run_some();
+    if (leaf.apart) return leaf.rows > 0;
   } else {
     sum(leaves, first, level - 1, add, both);
     sum(leaves, first + half, level - 1, add);

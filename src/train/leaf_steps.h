@@ -27,6 +27,10 @@ Shards own_shards(std::int64_t asked, const Ranks& ranks);
 /// where TrainerOptions::side_by_side asks for what the device cannot do.
 std::size_t lanes_of(const ModelState& model, const Shards& shards, const TrainerOptions& options);
 
+/// Returns whether leaves run one after the other and may leave what they find where a sum waits for
+/// its sibling (ProgramRecipe::apart), `leaves` of them in a step of this process; on the CPU.
+bool leaves_apart(const ModelState& model, std::size_t lanes, std::uint64_t leaves);
+
 /// Returns the slots of a ring that holds a leaf in each: so many are read ahead.
 constexpr std::int64_t slots_of(std::int64_t prefetch, std::size_t lanes) {
   return prefetch + static_cast<std::int64_t>(lanes) - 1;
@@ -117,13 +121,14 @@ class LeafSteps {
   std::map<std::uint64_t, std::span<double>> given_;  ///< of a norm's leaves, by their first rows
   std::vector<Bucket> buckets_;
   std::unique_ptr<BackgroundSum> background_;  ///< null: sums begin after the leaves
-  std::vector<CachedProgram*> keep_;           ///< by level of the tree
+  std::vector<CachedProgram*> keep_;           ///< by level of the tree; leaves may need none
   std::vector<CachedProgram*> add_;
   std::vector<CachedProgram*> add_kept_;
   CachedProgram* add_linked_ = nullptr;  ///< adds what a device got from another; null: none does
   LinkedSteps joined_;                   ///< that wait
   std::uint64_t first_joined_ = 0;       ///< the number of their first one
   std::size_t lanes_ = 1;
+  bool apart_ = false;                   ///< leaves_apart()
   CachedProgram* add_lanes_ = nullptr;  ///< null: leaves run one after the other
   CachedProgram* finish_ = nullptr;
   ProgramQueue queue_;

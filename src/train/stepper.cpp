@@ -108,9 +108,11 @@ DataPass& Stepper::train() {
 
 DataPass& Stepper::leaf() {
   if (leaf_ == nullptr) {
-    leaf_ = std::make_unique<DataPass>(
-        pass_of(leaf_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory),
-                shards_));
+    ProgramRecipe recipe =
+        leaf_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory);
+    const auto batches = static_cast<std::uint64_t>(most_batches_);
+    recipe.apart = leaves_apart(*objective_.model, lanes(), std::max(shards_.own(), batches));
+    leaf_ = std::make_unique<DataPass>(pass_of(recipe, shards_));
   }
   return *leaf_;
 }

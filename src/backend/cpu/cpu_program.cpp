@@ -28,7 +28,8 @@ class CpuProgram::Run final : public StagedWork {
   void run(std::uint64_t stage, std::uint32_t index, int thread) override {
     const std::uint64_t repetition = stage / turns_.size();
     const StepInfo step = first_.after(repetition, stride_);
-    program_.run_turn(turn_of(stage), {static_cast<int>(index), program_.scratch(thread), &step});
+    program_.run_turn(turn_of(stage), {static_cast<int>(index), program_.scratch(thread), &step},
+                      program_.places_);
   }
 
  private:
@@ -73,8 +74,10 @@ class CpuProgram::Together final : public StagedWork {
     const std::size_t first = stage > 0 ? ends_[stage - 1] : 0;
     const auto piece = std::ranges::upper_bound(pieces.subspan(first), index, {}, &Piece::end);
     const CpuProgram& program = program_of(*piece->run);
-    program.run_turn(*piece->turn, {static_cast<int>(index - piece->begin), program.scratch(thread),
-                                    &piece->run->step});
+    program.run_turn(
+        *piece->turn,
+        {static_cast<int>(index - piece->begin), program.scratch(thread), &piece->run->step},
+        piece->run->apart ? program.apart_ : program.places_);
   }
 
   static CpuProgram& program_of(const ProgramRun& run) {
@@ -176,19 +179,19 @@ std::vector<std::size_t> CpuProgram::cuts(bool (*meets)(const Node& node)) const
   return cuts;
 }
 
-void CpuProgram::run_turn(const Turn& turn, const Task& task) const {
-  if (turn.chain != nullptr) return run_part(*turn.chain, task);
-  turn.alone.stage->run(args_[turn.alone.node], task);
+void CpuProgram::run_turn(const Turn& turn, const Task& task, const Places& places) const {
+  if (turn.chain != nullptr) return run_part(*turn.chain, task, places);
+  turn.alone.stage->run(places.args[turn.alone.node], task);
 }
 
-void CpuProgram::run_part(const SampleChain& chain, const Task& task) const {
+void CpuProgram::run_part(const SampleChain& chain, const Task& task, const Places& places) const {
   const Range mine = split(chain.samples, chain.parts(), task.index);
   Range block{mine.begin, mine.begin};
   do {  // a part without samples has sums of nothing
     block.end = std::min(block.begin + chain.block, mine.end);
     for (const std::size_t n : chain.nodes) {
       const SampleStage& stage = *sample_stage_of(kernels_[n])->by_sample;
-      stage.run(args_[n], task, {block, task.index, block.begin == mine.begin});
+      stage.run(places.args[n], task, {block, task.index, block.begin == mine.begin});
     }
     block.begin = block.end;
   } while (block.begin < mine.end);
@@ -198,17 +201,23 @@ std::byte* CpuProgram::scratch(int thread) const {
   return scratch_->data() + scratch_stride_ * static_cast<std::size_t>(thread);
 }
 
-void CpuProgram::attach(const Memory& memory) {
-  operands_.attach(plan_, memory, constants_->data());
-  args_.clear();
+void CpuProgram::attach(Places& places, const Memory& memory) const {
+  places.operands.attach(plan_, memory, constants_->data());
+  places.args.clear();
   std::byte* packed = packed_->data();
   for (std::size_t n = 0; n < plan_.graph.nodes().size(); ++n) {
-    const Operands::NodeOperands& node = operands_[n];
-    args_.push_back({node.inputs, node.outputs, node.workspace, packed});
+    const Operands::NodeOperands& node = places.operands[n];
+    places.args.push_back({node.inputs, node.outputs, node.workspace, packed});
     if (plan_.runs(n)) packed += align_up(kernels_[n].packed_bytes);
   }
+}
+
+void CpuProgram::attach(const Memory& memory) {
+  attach(places_, memory);
   is_packed_ = false;
 }
+
+void CpuProgram::attach_apart(const Memory& memory) { attach(apart_, memory); }
 
 void CpuProgram::pack(const StepInfo& step) {
   if (is_packed_ || packing_.empty()) return;
@@ -218,12 +227,13 @@ void CpuProgram::pack(const StepInfo& step) {
 }
 
 void CpuProgram::bind(std::size_t slot, const void* address) {
-  operands_.bind(plan_, slot, address);
+  places_.operands.bind(plan_, slot, address);
+  if (apart_.operands.attached()) apart_.operands.bind(plan_, slot, address);
 }
 
 void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) {
-  LINNET_ASSERT(operands_.attached());
-  operands_.require_bound(plan_);
+  LINNET_ASSERT(places_.operands.attached());
+  places_.operands.require_bound(plan_);
   if (turns_.empty()) return;
   pack(first);
   Run work(*this, turns_, first, steps, stride);
@@ -237,8 +247,9 @@ void CpuProgram::run_in_turn(std::span<const SideBySide> groups,
   for (const SideBySide& group : groups) {
     for (const ProgramRun& run : group) {
       const CpuProgram& program = Together::program_of(run);
-      LINNET_ASSERT(program.operands_.attached() && program.team_ == team_);
-      program.operands_.require_bound(program.plan_);
+      const Operands& operands = (run.apart ? program.apart_ : program.places_).operands;
+      LINNET_ASSERT(operands.attached() && program.team_ == team_);
+      operands.require_bound(program.plan_);
     }
   }
   Together work(groups, meets);
@@ -253,8 +264,8 @@ void CpuProgram::run_in_turn(std::span<const SideBySide> groups,
 }
 
 std::vector<NodeTime> CpuProgram::profile(const StepInfo& first, std::uint64_t steps) {
-  LINNET_ASSERT(operands_.attached() && steps > 0);
-  operands_.require_bound(plan_);
+  LINNET_ASSERT(places_.operands.attached() && steps > 0);
+  places_.operands.require_bound(plan_);
   using Clock = std::chrono::steady_clock;
   const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
   pack(first);
@@ -277,8 +288,8 @@ std::vector<NodeTime> CpuProgram::profile(const StepInfo& first, std::uint64_t s
 }
 
 std::optional<std::size_t> CpuProgram::first_not_finite(const StepInfo& step) {
-  LINNET_ASSERT(operands_.attached());
-  operands_.require_bound(plan_);
+  LINNET_ASSERT(places_.operands.attached());
+  places_.operands.require_bound(plan_);
   pack(step);
   for (auto stage = stages_.cbegin(); stage != stages_.cend();) {
     const std::size_t n = stage->alone.node;
@@ -287,7 +298,7 @@ std::optional<std::size_t> CpuProgram::first_not_finite(const StepInfo& step) {
     Run work(*this, {stage, end}, step, 1, 0);
     team_->run(work);
     const auto output = [&](std::size_t i) {
-      return static_cast<const float*>(operands_[n].outputs[i]);
+      return static_cast<const float*>(places_.operands[n].outputs[i]);
     };
     if (has_not_finite(plan_, n, output)) return n;
     stage = end;
@@ -309,13 +320,13 @@ void CpuProgram::poison_outputs(std::size_t n) const {
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const Placement& place = plan_.values[static_cast<std::size_t>(node.outputs[i].id)];
     if (place.root == node.outputs[i].id && place.bytes > 0 && !holds_operands(plan_, node)) {
-      std::memset(operands_[n].outputs[i], 0xFF, place.bytes);
+      std::memset(places_.operands[n].outputs[i], 0xFF, place.bytes);
     }
   }
 }
 
 void CpuProgram::run_checked(const StepInfo& step) {
-  operands_.require_bound(plan_);
+  places_.operands.require_bound(plan_);
   verify_plan(plan_);
   if (packed_->bytes() > 0) std::memset(packed_->data(), 0xFF, packed_->bytes());
   is_packed_ = false;
@@ -324,16 +335,16 @@ void CpuProgram::run_checked(const StepInfo& step) {
     if (!plan_.runs(n)) continue;
     poison_outputs(n);
     if (plan_.workspaces[n].bytes > 0) {
-      std::memset(args_[n].workspace, 0xFF, plan_.workspaces[n].bytes);
+      std::memset(places_.args[n].workspace, 0xFF, plan_.workspaces[n].bytes);
     }
     for (const Stage& stage : kernels_[n].stages) {
       for (int task = 0; task < stage.tasks; ++task) {
         if (scratch_stride_ > 0) std::memset(scratch(0), 0xFF, scratch_stride_);
-        stage.run(args_[n], {task, scratch(0), &step});
+        stage.run(places_.args[n], {task, scratch(0), &step});
       }
     }
     check_outputs(plan_, n, [&](std::size_t i) {
-      return static_cast<const float*>(operands_[n].outputs[i]);
+      return static_cast<const float*>(places_.operands[n].outputs[i]);
     });
   }
 }

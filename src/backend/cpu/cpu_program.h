@@ -26,6 +26,7 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
     return constants_->bytes() + scratch_->bytes() + packed_->bytes();
   }
   void attach(const Memory& memory) override;
+  void attach_apart(const Memory& memory) override;
   void bind(std::size_t slot, const void* address) override;
   void weights_changed() override { is_packed_ = false; }
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
@@ -49,6 +50,11 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
 
     int tasks() const { return chain != nullptr ? chain->parts() : alone.stage->tasks; }
   };
+  /// The plan's operands in some memory.
+  struct Places {
+    Operands operands;
+    std::vector<Args> args;  ///< by node
+  };
   class Run;
   class Together;
   class Watched;
@@ -57,9 +63,10 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   /// Returns the turns that begin nodes for which `meets` holds, with the first and the end.
   std::vector<std::size_t> cuts(bool (*meets)(const Node& node)) const;
   bool packs(const ProgramRun& run) const;
-  void run_turn(const Turn& turn, const Task& task) const;
+  void attach(Places& places, const Memory& memory) const;
+  void run_turn(const Turn& turn, const Task& task, const Places& places) const;
   /// Runs a part of a chain's samples.
-  void run_part(const SampleChain& chain, const Task& task) const;
+  void run_part(const SampleChain& chain, const Task& task, const Places& places) const;
   void pack(const StepInfo& step);
   std::byte* scratch(int thread) const;
   void poison_outputs(std::size_t node) const;
@@ -72,8 +79,8 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   std::unique_ptr<Buffer> scratch_;
   std::unique_ptr<Buffer> packed_;
   std::size_t scratch_stride_ = 0;
-  Operands operands_;
-  std::vector<Args> args_;  ///< by node
+  Places places_;
+  Places apart_;  ///< attach_apart()
   std::vector<Turn> packing_;
   bool is_packed_ = false;
   std::vector<Turn> stages_;  ///< node by node

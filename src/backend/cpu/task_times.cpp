@@ -67,7 +67,7 @@ class CpuProgram::Watched final : public StagedWork {
   void run(std::uint64_t stage, std::uint32_t task, int thread) override {
     const Clock::time_point start = Clock::now();
     program_.run_turn(program_.turns_[stage],
-                      {static_cast<int>(task), program_.scratch(thread), &step_});
+                      {static_cast<int>(task), program_.scratch(thread), &step_}, program_.places_);
     times_.add(number_++, 0, seconds_since(start));
   }
 
@@ -79,8 +79,8 @@ class CpuProgram::Watched final : public StagedWork {
 };
 
 std::vector<StageTimes> CpuProgram::stage_times(const StepInfo& first, std::uint64_t steps) {
-  LINNET_ASSERT(operands_.attached() && steps > 0);
-  operands_.require_bound(plan_);
+  LINNET_ASSERT(places_.operands.attached() && steps > 0);
+  places_.operands.require_bound(plan_);
   pack(first);
   ThreadTeam alone(1);
   NodeTimes times;  // of tasks, by their number in the step
