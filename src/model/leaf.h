@@ -24,9 +24,7 @@ struct LeafLayout {
   /// collected: the gradients lie in the arena instead (collect_gradients).
   explicit LeafLayout(const NetworkDefinition& network, bool collected = false);
   /// Room for a sum of leaves that waits for its sibling in the tree, after the leaf's own.
-  std::size_t level(std::size_t level) const {
-    return (level + 1) * (measured + statistics_bytes);
-  }
+  std::size_t level(std::size_t level) const { return (level + 1) * (measured + statistics_bytes); }
 
   std::size_t statistics_bytes = 0;  ///< of all applications
   std::size_t statistics = 0;

@@ -25,7 +25,8 @@ using SideBySide = std::vector<ProgramRun>;
 class RunsSideBySide {
  public:
   virtual ~RunsSideBySide() = default;
-  /// Gives the program a second memory, beside Program::attach()'s, for single runs; called after it.
+  /// Gives the program a second memory, beside Program::attach()'s, for single runs; called after
+  /// it.
   virtual void attach_apart(const Memory& memory) = 0;
   /// Runs groups of programs one after the other; the stages of a group's programs follow each
   /// other in lock step. Where `meets` holds for a node, no program of a group begins it before all

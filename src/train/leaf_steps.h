@@ -27,8 +27,8 @@ Shards own_shards(std::int64_t asked, const Ranks& ranks);
 /// where TrainerOptions::side_by_side asks for what the device cannot do.
 std::size_t lanes_of(const ModelState& model, const Shards& shards, const TrainerOptions& options);
 
-/// Returns whether leaves run one after the other and may leave what they find where a sum waits for
-/// its sibling (ProgramRecipe::apart), `leaves` of them in a step of this process; on the CPU.
+/// Returns whether leaves run one after the other and may leave what they find where a sum waits
+/// for its sibling (ProgramRecipe::apart), `leaves` of them in a step of this process; on the CPU.
 bool leaves_apart(const ModelState& model, std::size_t lanes, std::uint64_t leaves);
 
 /// Returns the slots of a ring that holds a leaf in each: so many are read ahead.
@@ -128,7 +128,7 @@ class LeafSteps {
   LinkedSteps joined_;                   ///< that wait
   std::uint64_t first_joined_ = 0;       ///< the number of their first one
   std::size_t lanes_ = 1;
-  bool apart_ = false;                   ///< leaves_apart()
+  bool apart_ = false;                  ///< leaves_apart()
   CachedProgram* add_lanes_ = nullptr;  ///< null: leaves run one after the other
   CachedProgram* finish_ = nullptr;
   ProgramQueue queue_;

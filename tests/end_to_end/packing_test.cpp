@@ -70,18 +70,17 @@ TEST(Packing, ActivationsAndGradientsTakeTheirOperandsMemory) {
   const Model model(network, {.device = "cpu", .threads = 1});
   Backend& backend = *model.state().backend;
   const StepData data = assumed_data(network.definition(), Loss::cross_entropy);
-  const auto program = backend.prepare(
-      training_step(network.definition(), data, {.batch = 8, .optimizer = resolve({}, 1, 1)},
-                    supports_of(backend)),
-      {});
+  const auto program = backend.prepare(training_step(network.definition(), data,
+                                                     {.batch = 8, .optimizer = resolve({}, 1, 1)},
+                                                     supports_of(backend)),
+                                       {});
   const Plan& plan = program->plan();
   const auto root = [&](Value v) { return plan.values[static_cast<std::size_t>(v.id)].root; };
   std::map<std::string_view, std::array<int, 2>> found;  // of all, those in place
   for (const Node& node : plan.graph.nodes()) {
     if (node.op->in_place().empty()) continue;
     const int result = root(node.outputs.front());
-    const bool taken =
-        std::ranges::any_of(node.inputs, [&](Value v) { return root(v) == result; });
+    const bool taken = std::ranges::any_of(node.inputs, [&](Value v) { return root(v) == result; });
     ++found[node.op->name()][0];
     found[node.op->name()][1] += taken ? 1 : 0;
   }

@@ -74,10 +74,10 @@ class CpuProgram::Together final : public StagedWork {
     const std::size_t first = stage > 0 ? ends_[stage - 1] : 0;
     const auto piece = std::ranges::upper_bound(pieces.subspan(first), index, {}, &Piece::end);
     const CpuProgram& program = program_of(*piece->run);
-    program.run_turn(
-        *piece->turn,
-        {static_cast<int>(index - piece->begin), program.scratch(thread), &piece->run->step},
-        piece->run->apart ? program.apart_ : program.places_);
+    program.run_turn(*piece->turn,
+                     {static_cast<int>(index - piece->begin), program.scratch(thread),
+                      &piece->run->step},
+                     piece->run->apart ? program.apart_ : program.places_);
   }
 
   static CpuProgram& program_of(const ProgramRun& run) {

@@ -77,8 +77,8 @@ void recompute_norms(TrainingGraph& training, const Supports& supports);
 /// results, share one buffer: each writes, or adds, its part of it. Where the backend has
 /// update_channels and batch norms are the results' only readers.
 void share_concats(TrainingGraph& training, const Supports& supports);
-/// The backward pass cuts operands of other concatenations out of their results, as in a U-Net, once
-/// these are no longer needed, so that operands live up to the concatenation alone.
+/// The backward pass cuts operands of other concatenations out of their results, as in a U-Net,
+/// once these are no longer needed, so that operands live up to the concatenation alone.
 void slice_concats(TrainingGraph& training, const Supports& supports);
 
 /// What stands before and after batch norms and their gradients becomes part of them, where the

@@ -85,8 +85,8 @@ class Recompute {
     if (op_as<BatchNormOp>(&node) != nullptr) return runs_again(node) || runs_whole(node);
     const bool is_concat = op_as<ConcatOp>(&node) != nullptr && shared_.count(&node) == 0;
     if (scope_ == Scope::norms) {
-      return is_concat && std::ranges::any_of(
-                              node.inputs, [&](Value v) { return source(v) != nullptr; });
+      return is_concat &&
+             std::ranges::any_of(node.inputs, [&](Value v) { return source(v) != nullptr; });
     }
     if (op_as<ActivationOp>(&node) != nullptr)
       return source(node.inputs[ActivationOp::In::x]) != nullptr;

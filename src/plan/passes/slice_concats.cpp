@@ -78,7 +78,7 @@ class SliceConcats {
 
   const Graph& graph_;
   const Supports& supports_;
-  std::map<int, std::vector<std::size_t>> reads_;  ///< nodes of the backward pass, by the value's id
+  std::map<int, std::vector<std::size_t>> reads_;  ///< in the backward pass, by the value's id
   std::multimap<std::size_t, Cut> cuts_;           ///< by the node before which they are made
   std::set<int> cut_;
 };
