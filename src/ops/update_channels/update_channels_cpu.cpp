@@ -14,6 +14,10 @@ std::uint16_t sum(std::uint16_t a, std::uint16_t b) {
   return bf16_of(float_of_bf16(a) + float_of_bf16(b));
 }
 
+/// Rows that are fetched before they are read lie so far ahead; channels between two fetches.
+constexpr std::int64_t kRowsAhead = 8;
+constexpr std::int64_t kLine = 16;
+
 /// T: float or bfloat16.
 template <class T>
 Kernel kernel_of(const NodeView& node) {
@@ -42,7 +46,12 @@ Kernel kernel_of(const NodeView& node) {
         std::copy_n(part, channels, y);
         continue;
       }
-      for (std::int64_t c = 0; c < channels; ++c) y[c] = sum(y[c], part[c]);
+      for (std::int64_t line = 0; line < channels; line += kLine) {
+        __builtin_prefetch(y + kRowsAhead * wide + line, 1);
+        __builtin_prefetch(part + kRowsAhead * channels + line);
+        const std::int64_t end = std::min(line + kLine, channels);
+        for (std::int64_t c = line; c < end; ++c) y[c] = sum(y[c], part[c]);
+      }
     }
   }));
   return kernel;
