@@ -71,12 +71,13 @@ void moments_of_range(const Args& args, const Rows& s, Range range, const Moment
 }
 
 /// `mean_input`: the operand that holds the mean; 0 where the node itself computes it. `scale_of`
-/// gives a task the scales of the channels.
+/// gives a task the scales of the channels; where that costs something, tasks are longer.
 template <class T, class Attrs, class ScaleOf>
-Stage normalize_stage(const Rows& s, const Attrs& attrs, std::size_t mean_input, ScaleOf scale_of) {
+Stage normalize_stage(const Rows& s, const Attrs& attrs, std::size_t mean_input, double cost_each,
+                      ScaleOf scale_of) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
-  return by_rows_reversed(s, 0.5, [=](const Args& args, const Task& task, Range range) {
+  return by_rows_reversed(s, cost_each, [=](const Args& args, const Task& task, Range range) {
     const std::int64_t begin = range.begin * s.channels;
     const float* mean = mean_input > 0 ? args.in(mean_input) : args.out(Out::mean);
     normalize_rows({mean, scale_of(args, task), args.in(In::beta),
@@ -143,7 +144,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
   const auto momentum = static_cast<float>(attrs.momentum);
   const auto epsilon = static_cast<float>(attrs.epsilon);
-  const int tasks = s.summing_tasks(0.4);
+  const int tasks = s.summing_tasks(1.0);
   const std::int64_t scale_at = 2 * tasks * s.channels;
   const auto moments = [=](float* work, int task) {
     float* mean = work + 2 * task * s.channels;
@@ -204,7 +205,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       use(args, channels, static_cast<float>(std::max<std::int64_t>(s.rows, 1)));
     }));
   }
-  kernel.stages.push_back(normalize_stage<T>(s, attrs, 0, stored_scale(scale_at)));
+  kernel.stages.push_back(normalize_stage<T>(s, attrs, 0, 1.0, stored_scale(scale_at)));
   return kernel;
 }
 
@@ -232,7 +233,7 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
       args.work()[c] = 1.0F / std::sqrt(variance[c] + epsilon) * args.in(In::gamma)[c];
     }
   }));
-  kernel.stages.push_back(normalize_stage<T>(s, attrs, 3, stored_scale(0)));
+  kernel.stages.push_back(normalize_stage<T>(s, attrs, 3, 1.0, stored_scale(0)));
   return kernel;
 }
 
@@ -243,7 +244,7 @@ std::optional<Kernel> prepare_again(const NodeView& node) {
   const Rows s = rows_of(node.out(kFirst), node.in(In::x));
   Kernel kernel;
   kernel.scratch_bytes = s.bytes_of_channels(1);
-  kernel.stages.push_back(normalize_stage<T>(s, node.attrs<BatchNormAgainOp>(), In::mean,
+  kernel.stages.push_back(normalize_stage<T>(s, node.attrs<BatchNormAgainOp>(), In::mean, 0.5,
                                              own_scale(s.channels, In::gamma, In::inv_std)));
   return kernel;
 }
@@ -299,7 +300,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
   const bool residual = attrs.residual;
   const float part = s.rows > 0 ? 1.0F / static_cast<float>(s.rows) : 0.0F;
-  const int tasks = s.summing_tasks(0.6);
+  const int tasks = s.summing_tasks(1.5);
   const std::int64_t of_tasks = tasks * s.channels;
   const auto forward = [=](const Args& args, const float* scale) {
     return Normalization{.scale = scale, .shift = attrs.from_input ? args.in(In::beta) : nullptr};
@@ -339,7 +340,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
     }
   }));
   if (attrs.sync != nullptr) add_sync_stages(kernel, s, attrs.sync, 2 * of_tasks);
-  kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, const Task&, Range range) {
+  kernel.stages.push_back(by_rows_reversed(s, 1.6, [=](const Args& args, const Task&, Range range) {
     const float* scale = args.work() + 2 * of_tasks;
     const Normalization line = forward(args, scale);
     GradientRows<T> of = gradient_rows<T>(args, s, attrs, range, line);
