@@ -275,7 +275,6 @@ struct BackwardBlock {
                       .rows = rows,
                       .units = s.units,
                       .saved_stride = s.steps * s.saved(),
-                      .next_saved = s.reverse ? s.saved() : -s.saved(),
                       .dy_stride = s.steps * s.units,
                       .dh = state,
                       .dm = state + rows * width,
@@ -290,6 +289,7 @@ struct BackwardBlock {
       for (std::int64_t index = end - 1; index >= begin; --index) {
         const std::int64_t t = s.step(index);
         step.saved = saved + t * s.saved();
+        step.next_saved = index == 0 ? 0 : (s.step(index - 1) - t) * s.saved();
         step.m_before = index == 0 ? nullptr : saved + s.step(index - 1) * s.saved() + 4 * s.units;
         step.dy = dy == nullptr ? nullptr : dy + t * s.units;
         step.slopes = slopes + (t - first) * s.slopes();

@@ -131,8 +131,8 @@ HWY_INLINE void tile(const Terms terms, const float* a, std::int64_t a_row, cons
 
 /// The same of any number of rows.
 template <int kTileVectors, bool kCut>
-void rows(std::int64_t rows, const Terms& terms, const float* a, std::int64_t a_row, const float* b,
-          float* c, std::int64_t c_row, std::int64_t last, bool add) {
+void tiles(std::int64_t rows, const Terms& terms, const float* a, std::int64_t a_row,
+           const float* b, float* c, std::int64_t c_row, std::int64_t last, bool add) {
   std::int64_t r = 0;
   for (; r + kMostRows <= rows; r += kMostRows) {
     tile<kMostRows, kTileVectors, kCut>(terms, a + r * a_row, a_row, b, c + r * c_row, c_row, last,
@@ -164,7 +164,9 @@ void Multiply(StepRows of, StepPlaces<const float> a, const Panels& panels, Step
   }
   const float* panel = panels.data;
   for_panels(panels.columns, [&](std::int64_t first, std::int64_t vectors) {
-    const auto run = vectors == 3 ? rows<3, false> : vectors == 2 ? rows<2, false> : rows<1, false>;
+    const auto run = vectors == 3   ? tiles<3, false>
+                     : vectors == 2 ? tiles<2, false>
+                                    : tiles<1, false>;
     const Terms terms{1, panels.terms, 0, 1, 0, vectors * lanes()};
     const std::int64_t last = columns_of_last(panels.columns, first, vectors);
     for (std::int64_t i = 0; i < of.samples; ++i) {
@@ -181,9 +183,9 @@ void AddRowSums(StepRows of, StepPlaces<const float> a, std::int64_t a_columns,
   for_panels(b_columns, [&](std::int64_t first, std::int64_t vectors) {
     const std::int64_t last = columns_of_last(b_columns, first, vectors);
     const bool cut = last < lanes();
-    const auto run = vectors == 3   ? (cut ? rows<3, true> : rows<3, false>)
-                     : vectors == 2 ? (cut ? rows<2, true> : rows<2, false>)
-                                    : rows<1, true>;
+    const auto run = vectors == 3   ? (cut ? tiles<3, true> : tiles<3, false>)
+                     : vectors == 2 ? (cut ? tiles<2, true> : tiles<2, false>)
+                                    : tiles<1, true>;
     run(a_columns, terms, a.data, 1, b.data + first, c + first, b_columns, last, true);
   });
 }
