@@ -28,19 +28,16 @@ Kernel thin_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
                       [=](const Args& args, Range rows) {
                         float* y = args.out(Out::y) + rows.begin * e.units;
                         thin_forward({rows.size(), e.features, e.units},
-                                     args.in(In::x) + rows.begin * e.features, args.in(In::w), y,
-                                     e.units);
+                                     args.in(In::x) + rows.begin * e.features, args.in(In::w), y);
                         add_bias_and_activate(y, rows.size(), e.units,
                                               attrs.bias ? args.in(In::b) : nullptr,
                                               attrs.activation);
                       });
 }
 
-/// Rows that are so few that reading the weights takes the time.
-constexpr std::int64_t kFewRows = 4;
-
-/// Tasks are units: each reads its weights in order, once for all rows.
-Kernel few_rows_kernel(const Dims& e, const DenseAttrs& attrs) {
+/// Of one row, for which reading the weights takes the time: tasks are units, which read theirs in
+/// order.
+Kernel one_row_kernel(const Dims& e, const DenseAttrs& attrs) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;
   constexpr std::int64_t kBlock = 20;  // units that are summed side by side, by 5 or fewer
@@ -52,10 +49,9 @@ Kernel few_rows_kernel(const Dims& e, const DenseAttrs& attrs) {
       const std::int64_t first = block * kBlock;
       const std::int64_t units = std::min(kBlock, e.units - first);
       float* y = args.out(Out::y) + first;
-      thin_forward({e.n, e.features, units}, args.in(In::x), args.in(In::w) + first * e.features, y,
-                   e.units);
-      add_bias_and_activate(y, e.n, units, attrs.bias ? args.in(In::b) + first : nullptr,
-                            attrs.activation, e.units);
+      thin_forward({1, e.features, units}, args.in(In::x), args.in(In::w) + first * e.features, y);
+      add_bias_and_activate(y, 1, units, attrs.bias ? args.in(In::b) + first : nullptr,
+                            attrs.activation);
     }
   });
 }
@@ -188,8 +184,8 @@ std::vector<Candidate> forward(const NodeView& node) {
   std::vector<Candidate> products{{"panels", [=] { return packed_forward_kernel(e, attrs); }},
                                   {"onednn", [=] { return forward_kernel(e, attrs); }}};
   if (!packs(e)) std::swap(products[0], products[1]);
-  if (e.n <= kFewRows) {
-    products.insert(products.begin(), {"rows", [=] { return few_rows_kernel(e, attrs); }});
+  if (e.n == 1) {
+    products.insert(products.begin(), {"row", [=] { return one_row_kernel(e, attrs); }});
   }
   return thin_or(
       e, [=] { return thin_forward_kernel(e, attrs); }, std::move(products));

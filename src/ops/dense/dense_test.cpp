@@ -49,16 +49,14 @@ TEST(Dense, AgreesWithTheReference) {
   check({"dense large values", dense(), {f32({3, 8}), f32({2, 8})}, {{-1e15, 1e15}}, false});
 }
 
-TEST(Dense, ReadsTheWeightsInOrderForFewRows) {
-  for (std::int64_t rows : {1, 2, 4}) {
-    for (std::int64_t features : {9, 603}) {
-      for (std::int64_t units : {33, 60, 1001}) {  // the last in several tasks
-        check({"dense few rows",
-               make_op(DenseOp({.bias = true, .activation = Activation::tanh})),
-               {f32({rows, features}), f32({units, features}), f32({units})},
-               {},
-               false});
-      }
+TEST(Dense, ReadsTheWeightsInOrderForOneRow) {
+  for (std::int64_t features : {9, 603}) {
+    for (std::int64_t units : {33, 60, 1001}) {  // the last in several tasks
+      check({"dense one row",
+             make_op(DenseOp({.bias = true, .activation = Activation::tanh})),
+             {f32({1, features}), f32({units, features}), f32({units})},
+             {},
+             false});
     }
   }
 }

@@ -80,14 +80,14 @@ HWY_INLINE void rows_of_dots(const ThinShape& s, const float* x, const float* w,
   rest_of_dots<kRows>(s, x, w + u * s.features, s.units - u, begin, end, sums + u * lanes());
 }
 
-void Forward(const ThinShape& s, const float* x, const float* w, float* y, std::int64_t y_stride) {
+void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
   const Tag d;
   HWY_ALIGN float sums[kRowsTogether * kMostThinUnits * hn::MaxLanes(Tag())];
   const std::int64_t whole = s.features / lanes() * lanes();
   for (std::int64_t r0 = 0; r0 < s.rows; r0 += kRowsTogether) {
     const std::int64_t rows = std::min(kRowsTogether, s.rows - r0);
     const auto sums_of = [&](std::int64_t r) { return sums + r * s.units * lanes(); };
-    const std::int64_t together = rows <= 4 ? std::max<std::int64_t>(whole, 1) : kFeaturesTogether;
+    const std::int64_t together = rows == 1 ? std::max<std::int64_t>(whole, 1) : kFeaturesTogether;
     for (std::int64_t f = 0; f == 0 || f < whole; f += together) {
       const std::int64_t end = std::min(f + together, whole);
       const float* from = x + r0 * s.features;
@@ -102,7 +102,7 @@ void Forward(const ThinShape& s, const float* x, const float* w, float* y, std::
       for (std::int64_t u = 0; u < s.units; ++u) {
         float sum = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, sums_of(r) + u * lanes())));
         for (std::int64_t k = whole; k < s.features; ++k) sum += row[k] * w[u * s.features + k];
-        y[(r0 + r) * y_stride + u] = sum;
+        y[(r0 + r) * s.units + u] = sum;
       }
     }
   }
@@ -218,9 +218,8 @@ HWY_EXPORT(Forward);
 HWY_EXPORT(GradInput);
 HWY_EXPORT(GradWeight);
 
-void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y,
-                  std::int64_t y_stride) {
-  HWY_DYNAMIC_DISPATCH(Forward)(shape, x, w, y, y_stride);
+void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y) {
+  HWY_DYNAMIC_DISPATCH(Forward)(shape, x, w, y);
 }
 
 void thin_grad_input(const ThinShape& shape, const float* dz, const float* w, float* dx) {
