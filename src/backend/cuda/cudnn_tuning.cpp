@@ -22,7 +22,9 @@ constexpr int kMostOfOneKind = 4;
 constexpr int kMostOfANorm = 2;
 constexpr int kRounds = 3;        ///< of all engines in turns; each keeps its best
 constexpr float kRoundMs = 0.5F;  ///< what a round of one engine should take at least
-constexpr int kMostRuns = 20;     ///< of an engine in a round
+/// Of a run: twice the resolution of events, by NVIDIA's description of cudaEventElapsedTime.
+constexpr float kLeastMs = 1e-3F;
+constexpr int kMostRuns = 20;  ///< of an engine in a round
 /// A later engine must win by it, so that noise does not change the choice from machine to machine.
 constexpr float kMargin = 0.97F;
 constexpr const char* kTiming = "timing an engine";
@@ -107,7 +109,7 @@ std::vector<Timed> usable(const Trial& trial, const std::vector<int>& engines) {
       trial.time(engine, 1);
       const float ms = trial.time(engine, 1);
       trial.capture(engine);
-      const float runs = kRoundMs / std::max(ms, 1e-3F);
+      const float runs = kRoundMs / std::max(ms, kLeastMs);
       timed.push_back({engine, std::clamp(static_cast<int>(runs) + 1, 1, kMostRuns), ms});
     } catch (const Error&) {
       static_cast<void>(cudaGetLastError());

@@ -13,8 +13,9 @@
 namespace linnet::cuda {
 namespace {
 
-constexpr int kRuns = 10;  ///< of a kernel in one captured graph
-constexpr int kRounds = 3;
+// Judged for a start of milliseconds, as in cudnn_tuning.cpp: no GPU has measured them.
+constexpr int kRuns = 10;        ///< of a kernel in one captured graph
+constexpr int kRounds = 3;       ///< of both in turns; each keeps its best
 constexpr float kFaster = 0.9F;  ///< of the own kernel's time: noise of timers is some percent
 /// Of the largest magnitude: TF32 keeps 10 bits, 2^-10.
 constexpr double kTolerance = 1e-3;

@@ -8,6 +8,7 @@
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/matmul.h"
 #include "backend/cuda/partial_sums.cuh"
+#include "backend/cuda/vectors.cuh"
 
 namespace linnet::cuda {
 
@@ -70,13 +71,6 @@ struct DotArgs {
   MatmulOutput out;
 };
 
-__device__ inline void add_product(float& sum, const float4& a, const float4& b) {
-  sum = fmaf(a.x, b.x, sum);
-  sum = fmaf(a.y, b.y, sum);
-  sum = fmaf(a.z, b.z, sum);
-  sum = fmaf(a.w, b.w, sum);
-}
-
 /// C = A Bᵀ: a warp (or a block of 8) takes 4 rows of A and 4 of B, their 16 sums in registers.
 /// What is outside of C is computed from the last row again and not written.
 template <class Epilogue>
@@ -104,17 +98,17 @@ __global__ void __launch_bounds__(256) dots_kernel(DotArgs args, Epilogue epilog
   const std::int64_t fours = args.vectors ? args.terms / 4 : 0;
   float sums[kRows][kRows] = {};
   for (std::int64_t t = first; t < fours; t += stride) {
-    float4 a_values[kRows];
-    float4 b_values[kRows];
+    FloatVector<4> a_values[kRows];
+    FloatVector<4> b_values[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      a_values[i] = reinterpret_cast<const float4*>(a[i])[t];
-      b_values[i] = reinterpret_cast<const float4*>(b[i])[t];
+      a_values[i] = load_vector<4>(a[i] + 4 * t);
+      b_values[i] = load_vector<4>(b[i] + 4 * t);
     }
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < kRows; ++j) add_product(sums[i][j], a_values[i], b_values[j]);
+    for (int ij = 0; ij < kSums; ++ij) {
+      float& sum = sums[ij / kRows][ij % kRows];
+      for (int v = 0; v < 4; ++v) sum = fmaf(a_values[ij / kRows][v], b_values[ij % kRows][v], sum);
     }
   }
   for (std::int64_t t = fours * 4 + first; t < args.terms; t += stride) {

@@ -18,15 +18,15 @@ struct SumTargets {
   }
 };
 
-/// A block has as many columns as fit beside the rows of threads that share the parts of a column.
-template <int kRows, class Targets>
-__global__ void add_parts_kernel(const float* parts, int count, std::int64_t columns,
-                                 Targets targets) {
-  constexpr int kColumns = static_cast<int>(kBlock) / kRows;
+/// targets.put(i, sum) for the columns of block number `block`, which has kColumns of them, and
+/// kRows rows of threads that share the parts of a column.
+template <int kRows, int kColumns, class Targets>
+__device__ void add_parts_of_block(const float* parts, int count, std::int64_t columns,
+                                   std::int64_t block, const Targets& targets) {
   __shared__ float sums[kRows][kColumns];
   const int column = static_cast<int>(threadIdx.x) % kColumns;
   const int row = static_cast<int>(threadIdx.x) / kColumns;
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kColumns + column;
+  const std::int64_t i = block * kColumns + column;
   float sum = 0;
   if (i < columns) {
 #pragma unroll 4
@@ -39,6 +39,13 @@ __global__ void add_parts_kernel(const float* parts, int count, std::int64_t col
   if (row != 0 || i >= columns) return;
   for (int r = 1; r < kRows; ++r) sum += sums[r][column];
   targets.put(i, sum);
+}
+
+template <int kRows, class Targets>
+__global__ void add_parts_kernel(const float* parts, int count, std::int64_t columns,
+                                 Targets targets) {
+  add_parts_of_block<kRows, static_cast<int>(kBlock) / kRows>(parts, count, columns, blockIdx.x,
+                                                              targets);
 }
 
 /// targets.put(i, the sum of parts[p * columns + i] over p in [0, count)), in an order that follows

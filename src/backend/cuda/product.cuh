@@ -44,23 +44,16 @@ struct KRange {
   std::int64_t end;
 };
 
-/// Returns from[0 .. count - 1] of four, and zeros; at once where `vectors` and all are there.
-__device__ inline float4 load_four(const float* from, std::int64_t count, bool vectors) {
-  if (vectors && count >= 4) return *reinterpret_cast<const float4*>(from);
-  return make_float4(count > 0 ? from[0] : 0.0F, count > 1 ? from[1] : 0.0F,
-                     count > 2 ? from[2] : 0.0F, count > 3 ? from[3] : 0.0F);
+/// The first `count` of four neighbours; all at once where `vectors`. Zeros are loaded for others.
+__device__ inline FloatVector<4> load_some(const float* from, std::int64_t count, bool vectors) {
+  if (vectors && count >= 4) return load_vector<4>(from);
+  FloatVector<4> four;
+  for (int v = 0; v < 4; ++v) four[v] = v < count ? from[v] : 0.0F;
+  return four;
 }
-
-/// Puts up to `count` of the four; all at once where `vectors`.
-__device__ inline void store_four(float* to, int count, bool vectors, float4 value) {
-  if (vectors && count >= 4) {
-    *reinterpret_cast<float4*>(to) = value;
-    return;
-  }
-  if (count > 0) to[0] = value.x;
-  if (count > 1) to[1] = value.y;
-  if (count > 2) to[2] = value.z;
-  if (count > 3) to[3] = value.w;
+__device__ inline void store_some(float* to, int count, bool vectors, const FloatVector<4>& four) {
+  if (vectors && count >= 4) return store_vector(to, four);
+  for (int v = 0; v < 4 && v < count; ++v) to[v] = four[v];
 }
 
 /// A matrix as it lies in memory. Its lines are its stored rows (`along`) or columns.
@@ -77,10 +70,10 @@ struct MatrixOperand {
   __device__ bool along_k() const { return along; }
   __device__ std::int64_t line(std::int64_t i) const { return i; }
   __device__ std::int64_t column(std::int64_t k) const { return k; }
-  __device__ float4 load(std::int64_t line, std::int64_t column) const {
+  __device__ FloatVector<4> load(std::int64_t line, std::int64_t column) const {
     const std::int64_t row = along ? line : column;
     const std::int64_t first = along ? column : line;
-    return load_four(data + row * stride + first, row < rows ? columns - first : 0, vectors);
+    return load_some(data + row * stride + first, row < rows ? columns - first : 0, vectors);
   }
 };
 
@@ -110,8 +103,7 @@ class TileReader {
 #pragma unroll
       for (int i = 0; i < kPasses; ++i) {
         const std::int64_t k = k0 + k_ + i * kTermStep;
-        values_[i] = make_float4(0, 0, 0, 0);
-        if (k < end) values_[i] = operand_.load(lines_[0], operand_.column(k));
+        values_[i] = k < end ? operand_.load(lines_[0], operand_.column(k)) : FloatVector<4>{};
       }
     }
   }
@@ -122,12 +114,9 @@ class TileReader {
     for (int i = 0; i < kPasses; ++i) {
       if (operand_.along_k()) {
         const int line = line_ + i * kLineStep;
-        tile[k_][line] = values_[i].x;
-        tile[k_ + 1][line] = values_[i].y;
-        tile[k_ + 2][line] = values_[i].z;
-        tile[k_ + 3][line] = values_[i].w;
+        for (int v = 0; v < 4; ++v) tile[k_ + v][line] = values_[i][v];
       } else {
-        *reinterpret_cast<float4*>(&tile[k_ + i * kTermStep][line_]) = values_[i];
+        store_vector(&tile[k_ + i * kTermStep][line_], values_[i]);
       }
     }
   }
@@ -140,7 +129,7 @@ class TileReader {
 
   Operand operand_;
   typename Operand::Line lines_[kPasses];
-  float4 values_[kPasses] = {};
+  FloatVector<4> values_[kPasses] = {};
   int k_ = 0;
   int line_ = 0;
   bool active_ = true;

@@ -7,9 +7,24 @@
 #include "ops/conv2d/geometry_cuda.cuh"
 
 // A convolution and its gradients as matrix products (product.cuh). kVector: channels of a
-// group come in fours that lie at multiples of 16 bytes, so they are read as float4.
+// group come in fours that lie at multiples of 16 bytes, so they are read at once.
 
 namespace linnet::cuda {
+
+/// Four elements of which find(i) says where they lie, null for a zero; kVector: beside the first.
+template <bool kVector, class Find>
+__device__ FloatVector<4> load_found(Find find) {
+  FloatVector<4> four{};
+  if constexpr (kVector) {
+    if (const float* from = find(0); from != nullptr) four = load_vector<4>(from);
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (const float* from = find(i); from != nullptr) four[i] = *from;
+    }
+  }
+  return four;
+}
 
 /// The input under a window's taps: rows are output pixels, columns (k, l, c). kTapsAreColumns says
 /// which of the two the sum runs over.
@@ -72,21 +87,10 @@ struct Patches {
     return window.image + static_cast<std::int64_t>(row * s->in.width + column) * s->c +
            taps.channel[i];
   }
-  __device__ float4 load(const Window& window, const Taps& taps) const {
-    if constexpr (kVector) {
-      const float* from = find(window, taps, 0);
-      return from != nullptr ? *reinterpret_cast<const float4*>(from) : make_float4(0, 0, 0, 0);
-    } else {
-      float values[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float* from = find(window, taps, i);
-        values[i] = from != nullptr ? *from : 0.0F;
-      }
-      return make_float4(values[0], values[1], values[2], values[3]);
-    }
+  __device__ FloatVector<4> load(const Window& window, const Taps& taps) const {
+    return load_found<kVector>([&](int i) { return find(window, taps, i); });
   }
-  __device__ float4 load(const Taps& taps, const Window& window) const {
+  __device__ FloatVector<4> load(const Taps& taps, const Window& window) const {
     return load(window, taps);
   }
 };
@@ -109,15 +113,12 @@ struct ForwardProblem {
     return {
         w + static_cast<std::int64_t>(g) * s.cog * s.taps, s.cog, s.taps, s.taps, true, kVector};
   }
-  __device__ void store(int g, std::int64_t m, int n, float4 sum) const {
+  __device__ void store(int g, std::int64_t m, int n, FloatVector<4> sum) const {
     if (m >= s.out_total || n >= s.cog) return;
     const int o = g * s.cog + n;
     const int count = s.cog - n;
-    sum.x = finish(tail, o, sum.x);
-    if (count > 1) sum.y = finish(tail, o + 1, sum.y);
-    if (count > 2) sum.z = finish(tail, o + 2, sum.z);
-    if (count > 3) sum.w = finish(tail, o + 3, sum.w);
-    store_four(y + m * s.co + o, count, vector_store, sum);
+    for (int v = 0; v < 4 && v < count; ++v) sum[v] = finish(tail, o + v, sum[v]);
+    store_some(y + m * s.co + o, count, vector_store, sum);
   }
 };
 
@@ -172,19 +173,8 @@ struct Readers {
     return line.image + static_cast<std::int64_t>(row * s->out.width + col) * s->co +
            column.channel[i];
   }
-  __device__ float4 load(const Line& line, const Column& column) const {
-    if constexpr (kVector) {
-      const float* from = find(line, column, 0);
-      return from != nullptr ? *reinterpret_cast<const float4*>(from) : make_float4(0, 0, 0, 0);
-    } else {
-      float values[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float* from = find(line, column, i);
-        values[i] = from != nullptr ? *from : 0.0F;
-      }
-      return make_float4(values[0], values[1], values[2], values[3]);
-    }
+  __device__ FloatVector<4> load(const Line& line, const Column& column) const {
+    return load_found<kVector>([&](int i) { return find(line, column, i); });
   }
 };
 
@@ -204,8 +194,8 @@ struct TurnedFilters {
     const int o = t - tap * s->cog;
     return w + static_cast<std::int64_t>(o) * s->taps + static_cast<std::int64_t>(tap) * s->cg;
   }
-  __device__ float4 load(int c, const float* row) const {
-    return load_four(row + c, s->cg - c, kVector);
+  __device__ FloatVector<4> load(int c, const float* row) const {
+    return load_some(row + c, s->cg - c, kVector);
   }
 };
 
@@ -223,8 +213,8 @@ struct GradInputProblem {
   __device__ KRange range(int) const { return {0, s.kh * s.kw * s.cog}; }
   __device__ A a(int g) const { return {&s, dz + g * s.cog}; }
   __device__ B b(int g) const { return {&s, w + static_cast<std::int64_t>(g) * s.cog * s.taps}; }
-  __device__ void store(int g, std::int64_t m, int n, float4 sum) const {
-    if (m < s.in_total) store_four(dx + m * s.c + g * s.cg + n, s.cg - n, vector_store, sum);
+  __device__ void store(int g, std::int64_t m, int n, FloatVector<4> sum) const {
+    if (m < s.in_total) store_some(dx + m * s.c + g * s.cg + n, s.cg - n, vector_store, sum);
   }
 };
 
@@ -250,10 +240,10 @@ struct GradWeightProblem {
     return {dz + z % groups * s.cog, s.out_total, s.cog, s.co, false, kVector};
   }
   __device__ B b(int z) const { return {&s, x + z % groups * s.cg}; }
-  __device__ void store(int z, std::int64_t m, int n, float4 sum) const {
+  __device__ void store(int z, std::int64_t m, int n, FloatVector<4> sum) const {
     if (m >= s.cog) return;
     const std::int64_t filter = static_cast<std::int64_t>(z / groups) * s.co + z % groups * s.cog;
-    store_four(dw + (filter + m) * s.taps + n, s.taps - n, vector_store, sum);
+    store_some(dw + (filter + m) * s.taps + n, s.taps - n, vector_store, sum);
   }
 };
 
@@ -269,8 +259,7 @@ __global__ void conv_product(Problem problem) {
   for (int i = 0; i < T::kSide; ++i) {
 #pragma unroll
     for (int j = 0; j < T::kSide; j += 4) {
-      problem.store(z, m0 + T::row(i), n0 + T::column(j),
-                    make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]));
+      problem.store(z, m0 + T::row(i), n0 + T::column(j), load_vector<4>(&sums[i][j], false));
     }
   }
 }

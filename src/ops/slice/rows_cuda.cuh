@@ -68,4 +68,42 @@ void copy_rows(const Queue& stream, const char* name, std::int64_t rows,
   }
 }
 
+/// Rows of `size` elements, of which [low, high) come from another array.
+struct PaddedRows {
+  std::int64_t size = 0;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+template <int kWidth, class Index, class T>
+__global__ void pad_rows_kernel(const T* from, T value, PaddedRows rows, std::int64_t items,
+                                T* to) {
+  const Index size = static_cast<Index>(rows.size / kWidth);
+  for (std::int64_t i = first_item(); i < items; i += grid_stride()) {
+    const Index row = static_cast<Index>(i) / size;
+    const std::int64_t column = (static_cast<Index>(i) - row * size) * kWidth;
+    Vector<T, kWidth> pack;
+    for (int w = 0; w < kWidth; ++w) pack[w] = value;
+    if (column >= rows.low && column < rows.high) {
+      pack = load_vector<kWidth>(from + row * (rows.high - rows.low) + column - rows.low);
+    }
+    store_vector(to + i * kWidth, pack);
+  }
+}
+
+/// Writes `count` rows, with `value` where nothing comes.
+template <class T>
+void pad_rows(const Queue& stream, const char* name, std::int64_t count, const PaddedRows& rows,
+              T value, const T* from, T* to) {
+  const bool packs = (rows.size | rows.low | rows.high) % 4 == 0 && vector_aligned(from, to);
+  const std::int64_t items = count * rows.size / (packs ? 4 : 1);
+  if (items == 0) return;
+  with_index(items, [&](auto index) {
+    using Index = decltype(index);
+    launch(stream, name, for_items(items),
+           packs ? pad_rows_kernel<4, Index, T> : pad_rows_kernel<1, Index, T>, from, value, rows,
+           items, to);
+  });
+}
+
 }  // namespace linnet::cuda
