@@ -106,7 +106,44 @@ TEST(CudnnGraph, ConvolutionsWithNormsAndSumsHavePlansFromAmpereOn) {
   }
 }
 
+/// What a norm's gradient begins with, by the gradient after it, as fuse_norm_conv2d writes them.
+std::vector<CudnnConvolution> norm_gradients() {
+  std::vector<CudnnConvolution> all;
+  for (CudnnConvolution conv : norm_convolutions()) {
+    if (!conv.norm || !conv.sums) continue;
+    conv.direction = CudnnConvolution::Direction::grad_input;
+    conv.x_row = conv.y_row = 0;
+    all.push_back(conv);
+  }
+  return all;
+}
+
+TEST(CudnnGraph, GradientsWithSumsOfNormsHavePlansFromAmpereOn) {
+  for (const DescribedDevice& device : kDevices) {
+    const auto target = described_target(device);
+    for (const CudnnConvolution& conv : norm_gradients()) {
+      const auto graph = CudnnGraph::build(target, conv);
+      ASSERT_EQ(graph != nullptr, device.compute_capability >= 80)
+          << device.name << ", " << conv.describe();
+      if (!graph || device.compute_capability != 90 || conv.h < 56) continue;
+      EXPECT_TRUE(graph->prepare(0)) << device.name << ", " << conv.describe();
+      EXPECT_TRUE(graph->tensor_cores(0)) << device.name << ", " << conv.describe();
+    }
+  }
+}
+
+/// Which is why they are not asked for (conv2d_cudnn.cpp).
+TEST(CudnnGraph, GradientsWithSumsOfNormsOfABlockHaveNoPlan) {
+  CudnnConvolution conv = norm_gradients().back();
+  conv.x_row = 1024;
+  EXPECT_EQ(CudnnGraph::build(described_target(kDevices[0]), conv), nullptr);
+}
+
 TEST(CudnnConvolution, HasAsManyOperandsAsItSays) {
+  for (const CudnnConvolution& conv : norm_gradients()) {
+    EXPECT_EQ(conv.operand_bytes().size(), 10U);
+  }
+
   for (const CudnnConvolution& conv : norm_convolutions()) {
     EXPECT_EQ(conv.operand_bytes().size(), 3U + (conv.norm ? 4 : 0) + (conv.sums ? 2 : 0));
   }

@@ -29,6 +29,7 @@ struct Call {
   const void* second = nullptr;
   const void* bias = nullptr;
   const void* residual = nullptr;
+  const void* x = nullptr;             ///< of the norm
   std::array<const float*, 4> norm{};  ///< sums of x, of its squares, gamma, beta; or null
   std::array<float*, 2> sums{};        ///< of the result; or null
   void* result = nullptr;
@@ -38,16 +39,21 @@ struct Call {
     const auto get = [&]<class T>() { return to_float(static_cast<const T*>(from)[i]); };
     return with_element(operand_type(conv.math), get);
   }
-  /// Returns an element of x as the convolution reads it.
-  float read_input(const void* from, std::int64_t i) const {
-    if (!conv.norm || from != first) return read(from, i);
+  /// Returns an element of the norm's x, normalised: before gamma, and after beta.
+  std::pair<double, double> normalized(std::int64_t i) const {
     const auto at = [&](std::size_t operand) {
       return double{norm.at(operand)[i % conv.x_stride()]};
     };
     const auto rows = static_cast<double>(conv.rows_in());
     const double mean = at(0) / rows;
     const double variance = std::max(at(1) / rows - mean * mean, 0.0);
-    const double y = (read(from, i) - mean) / std::sqrt(variance + conv.epsilon) * at(2) + at(3);
+    const double normal = (read(x, i) - mean) / std::sqrt(variance + conv.epsilon);
+    return {normal, normal * at(2) + at(3)};
+  }
+  /// Returns an element of x as the convolution reads it.
+  float read_input(const void* from, std::int64_t i) const {
+    if (!conv.norm || from != x) return read(from, i);
+    const double y = normalized(i).second;
     return static_cast<float>(conv.norm_relu ? std::max(y, 0.0) : y);
   }
   void write(std::int64_t i, float value) const {
@@ -83,11 +89,11 @@ __global__ void fake_convolution(Call call) {
   std::fill_n(call.workspace, kWorkspace, std::byte{0xFF});
   const Direction direction = s.direction;
   const std::int64_t results = direction == Direction::forward      ? s.image_out()
-                               : direction == Direction::grad_input ? s.image_in()
+                               : direction == Direction::grad_input ? s.rows_in() * s.c
                                                                     : s.weights();
   std::vector<float> sums(static_cast<std::size_t>(results));
   for (float* added : call.sums) {
-    if (added != nullptr) std::fill_n(added, s.co, 0.0F);
+    if (added != nullptr) std::fill_n(added, direction == Direction::forward ? s.co : s.c, 0.0F);
   }
   const std::int64_t inputs = direction == Direction::grad_input ? s.image_out() : s.image_in();
   bool zeros = true;
@@ -96,9 +102,10 @@ __global__ void fake_convolution(Call call) {
   for_products(s, [&](std::int64_t x, std::int64_t w, std::int64_t y) {
     const std::int64_t first = direction == Direction::grad_input ? y : x;
     const std::int64_t second = direction == Direction::grad_weight ? y : w;
-    const std::int64_t to = direction == Direction::forward      ? y
-                            : direction == Direction::grad_input ? x
-                                                                 : w;
+    const std::int64_t to = direction == Direction::forward ? y
+                            : direction == Direction::grad_input
+                                ? x / s.x_stride() * s.c + x % s.x_stride()
+                                : w;
     sums[static_cast<std::size_t>(to)] +=
         call.read_input(call.first, first) * call.read(call.second, second);
   });
@@ -109,8 +116,14 @@ __global__ void fake_convolution(Call call) {
     if (call.residual != nullptr) value += call.read(call.residual, i);
     if (s.tail == CudnnConvolution::Tail::relu) value = std::max(value, 0.0F);
     if (s.tail == CudnnConvolution::Tail::tanh) value = std::tanh(value);
+    if (direction == Direction::grad_input && s.norm) {
+      const auto [normal, y] = call.normalized(i / s.c * s.x_stride() + i % s.c);
+      if (s.norm_relu && !(y > 0)) value = 0;
+      call.sums[0][i % s.c] += value;
+      call.sums[1][i % s.c] += value * static_cast<float>(normal);
+    }
     call.write(i, value);
-    if (!s.sums) continue;
+    if (!s.sums || direction != Direction::forward) continue;
     call.sums[0][i % s.y_stride()] += value;
     call.sums[1][i % s.y_stride()] += value * value;
   }
@@ -251,8 +264,10 @@ void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const>
             .workspace = scratch};
   if (conv.bias) call.bias = operands[2];
   if (conv.residual) call.residual = operands[operands.size() - 2];
+  const std::size_t vectors = conv.direction == CudnnConvolution::Direction::grad_input ? 3 : 2;
+  call.x = vectors == 3 && conv.norm ? operands[2] : operands[0];
   for (std::size_t i = 0; conv.norm && i < 4; ++i) {
-    call.norm.at(i) = static_cast<const float*>(operands[2 + i]);
+    call.norm.at(i) = static_cast<const float*>(operands[vectors + i]);
   }
   for (std::size_t i = 0; conv.sums && i < 2; ++i) {
     call.sums.at(i) = static_cast<float*>(operands[operands.size() - 2 + i]);

@@ -24,18 +24,20 @@ std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
   };
   switch (direction) {
     case Direction::forward: break;
-    case Direction::grad_input: return {bytes(image_out()), bytes(weights()), bytes(image_in())};
+    case Direction::grad_input: break;
     case Direction::grad_weight: return {bytes(image_in()), bytes(image_out()), bytes(weights())};
   }
-  std::vector<std::size_t> all{bytes(image_in()), bytes(weights())};
+  const bool back = direction == Direction::grad_input;
+  std::vector<std::size_t> all{bytes(back ? image_out() : image_in()), bytes(weights())};
   if (bias) all.push_back(bytes(co));
   if (residual) all.push_back(bytes(image_out()));
   const auto vector = [](std::int64_t channels) {
     return sizeof(float) * static_cast<std::size_t>(channels);
   };
+  if (norm && back) all.push_back(bytes(image_in()));
   if (norm) all.insert(all.end(), 4, vector(c));
-  all.push_back(bytes(image_out()));
-  if (sums) all.insert(all.end(), 2, vector(co));
+  all.push_back(bytes(back ? rows_in() * c : image_out()));
+  if (sums) all.insert(all.end(), 2, vector(back ? c : co));
   return all;
 }
 

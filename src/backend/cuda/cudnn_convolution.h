@@ -34,11 +34,21 @@ constexpr DType operand_type(CudnnMath math) {
 /// experience that Linnet was designed from; it has measured nothing itself.
 inline constexpr std::size_t kCudnnWorkspaceLimit = std::size_t{256} << 20;
 
+/// The compute capability from which on cuDNN has engines for training norms and for convolutions
+/// with operations before or sums after them, and the multiple of channels that those in f32 take
+/// (16 bytes, as their vectors). cuDNN 9.19 says so of described devices: the tests
+/// CudnnGraph.BatchNormsHavePlansFromAmpereOn and
+/// ConvolutionsWithNormsAndSumsHavePlansFromAmpereOn, and tests/cuda_cudnn/batch_norm_support.txt.
+inline constexpr int kCudnnFusesFrom = 80;
+inline constexpr std::int64_t kCudnnFusedChannels = 4;
+
 /// A convolution as cuDNN is asked for it, channels last. Operands, in the order of execution:
 ///   forward      x (n, h, w, c), kernel (co, kh, kw, c / groups), [bias (co)], [residual (as y)],
 ///                [sums of x (c), of its squares, gamma, beta],
 ///                y (n, oh, ow, co), [sums of y (co), of its squares]
-///   grad_input   dz (n, oh, ow, co), kernel, dx (n, h, w, c)
+///   grad_input   dz (n, oh, ow, co), kernel,
+///                [the norm's x (n, h, w, c), sums of x (c), of its squares, gamma, beta],
+///                dx (n, h, w, c), [sums of dx (c), of its products with the norm's x before gamma]
 ///   grad_weight  x, dz, dw (the kernel's shape)
 struct CudnnConvolution {
   enum class Direction : std::uint8_t { forward, grad_input, grad_weight };
@@ -57,11 +67,13 @@ struct CudnnConvolution {
   bool bias = false;
   bool residual = false;
   Tail tail = Tail::none;
-  // Forward alone, without bias, residual and tail.
-  bool norm = false;       ///< whether x is normalised first, by the statistics of its sums
+  // Without bias, residual and tail.
+  /// Whether x is normalised first, by the statistics of its sums. Of grad_input, which leaves sums
+  /// then: whether dx is what the norm's gradient reads, 0 where its ReLU gave 0.
+  bool norm = false;
   bool norm_relu = false;  ///< and a ReLU follows
   double epsilon = 1e-5;   ///< of the norm
-  bool sums = false;       ///< whether y's sums are results too
+  bool sums = false;       ///< whether the result's sums are results too
   /// Elements from pixel to pixel of x and y, which may be channels of wider images; 0: no more.
   std::int64_t x_row = 0;
   std::int64_t y_row = 0;

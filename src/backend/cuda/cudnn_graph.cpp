@@ -109,10 +109,15 @@ Tensor pointwise(Graph& graph, fe::PointwiseMode_t mode, const Tensor& a,
   return b ? graph.pointwise(a, b, attributes) : graph.pointwise(a, attributes);
 }
 
+/// x after a batch norm: before gamma, after beta, and after the ReLU.
+struct Normalized {
+  Tensor normal, y, activated;
+};
+
 /// Returns x as the convolution reads it after a batch norm. cuDNN 9.19 has engines for operations
 /// on x before a convolution, none for operations on vectors alone: what follows from the sums is
 /// computed for each element, from 0 x + sum.
-Tensor normalized(Graph& graph, const CudnnConvolution& s, const Tensor& x, std::int64_t& uid) {
+Normalized normalized(Graph& graph, const CudnnConvolution& s, const Tensor& x, std::int64_t& uid) {
   using Mode = fe::PointwiseMode_t;
   const auto number = [&](double value) {
     return graph.tensor(Attributes(static_cast<float>(value)));
@@ -132,16 +137,17 @@ Tensor normalized(Graph& graph, const CudnnConvolution& s, const Tensor& x, std:
   Tensor variance = with(Mode::MUL, with(Mode::ADD, of_mean, squares), number(1 / rows));
   variance = with(Mode::ADD, with(Mode::MAX, variance, number(0)), number(s.epsilon));
   const Tensor inv_std = pointwise(graph, Mode::RSQRT, variance);
-  Tensor y = with(Mode::MUL, with(Mode::SUB, x, mean), inv_std);
-  y = with(Mode::ADD, with(Mode::MUL, y, gamma), beta);
-  return s.norm_relu ? pointwise(graph, Mode::RELU_FWD, y) : y;
+  const Tensor normal = with(Mode::MUL, with(Mode::SUB, x, mean), inv_std);
+  const Tensor y = with(Mode::ADD, with(Mode::MUL, normal, gamma), beta);
+  const bool forward = s.direction == Direction::forward;
+  return {normal, y, s.norm_relu && forward ? pointwise(graph, Mode::RELU_FWD, y) : y};
 }
 
 /// Adds the sum of an image's channels as an output.
-void add_sums(Graph& graph, const CudnnConvolution& s, const Tensor& of, std::int64_t uid) {
+void add_sums(Graph& graph, std::int64_t channels, const Tensor& of, std::int64_t uid) {
   const Tensor sums =
       graph.reduction(of, fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD));
-  make_output(sums, image(uid, 1, s.co, 1, 1, fe::DataType_t::FLOAT));
+  make_output(sums, image(uid, 1, channels, 1, 1, fe::DataType_t::FLOAT));
 }
 
 void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
@@ -149,7 +155,7 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   std::int64_t uid = 2;
   Tensor x = graph.tensor(Attributes(in).set_uid(1));
   const Tensor weights = graph.tensor(Attributes(kernel).set_uid(2));
-  if (s.norm) x = normalized(graph, s, x, uid);
+  if (s.norm) x = normalized(graph, s, x, uid).activated;
   Tensor y = graph.conv_fprop(x, weights, windows<fe::graph::Conv_fprop_attributes>(s));
   // cuDNN 9.19 has engines for a residual before the bias, none for one after it.
   const Tensor bias =
@@ -162,8 +168,32 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   if (s.tail != Tail::none) y = pointwise(graph, pointwise_mode(s.tail), y);
   make_output(y, out.set_uid(++uid));
   if (!s.sums) return;
-  add_sums(graph, s, y, ++uid);
-  add_sums(graph, s, pointwise(graph, fe::PointwiseMode_t::MUL, y, y), ++uid);
+  add_sums(graph, s.co, y, ++uid);
+  add_sums(graph, s.co, pointwise(graph, fe::PointwiseMode_t::MUL, y, y), ++uid);
+}
+
+/// The gradient by x, with the ReLU's and the sums of a batch norm before the convolution.
+void add_grad_input(Graph& graph, const CudnnConvolution& s, const Attributes& in,
+                    const Attributes& kernel, const Attributes& out) {
+  using Mode = fe::PointwiseMode_t;
+  std::int64_t uid = 2;
+  Tensor dx = graph.conv_dgrad(graph.tensor(out), graph.tensor(kernel),
+                               windows<fe::graph::Conv_dgrad_attributes>(s));
+  Attributes result = image(1, s.n, s.c, s.h, s.w, data_type(s.math));
+  Normalized norm;
+  if (s.norm) {
+    dx->set_dim(result.get_dim()).set_stride(result.get_stride());
+    dx->set_data_type(fe::DataType_t::FLOAT);
+    norm = normalized(graph, s, graph.tensor(Attributes(in).set_uid(++uid)), uid);
+    if (s.norm_relu) {
+      const Tensor passed = pointwise(graph, Mode::CMP_GT, norm.y, graph.tensor(Attributes(0.0F)));
+      dx = pointwise(graph, Mode::MUL, dx, passed);
+    }
+  }
+  make_output(dx, result.set_uid(++uid));
+  if (!s.sums) return;
+  add_sums(graph, s.c, dx, ++uid);
+  add_sums(graph, s.c, pointwise(graph, Mode::MUL, dx, norm.normal), ++uid);
 }
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {
@@ -173,12 +203,7 @@ void add_operations(Graph& graph, const CudnnConvolution& s) {
   const Attributes kernel = image(2, s.co, s.c / s.groups, s.kh, s.kw, type);
   switch (s.direction) {
     case Direction::forward: add_forward(graph, s, in, kernel, out); break;
-    case Direction::grad_input: {
-      const Tensor dx = graph.conv_dgrad(graph.tensor(out), graph.tensor(kernel),
-                                         windows<fe::graph::Conv_dgrad_attributes>(s));
-      make_output(dx, Attributes(in).set_uid(3));
-      break;
-    }
+    case Direction::grad_input: add_grad_input(graph, s, in, kernel, out); break;
     case Direction::grad_weight: {
       const Tensor dw = graph.conv_wgrad(graph.tensor(Attributes(out).set_uid(2)), graph.tensor(in),
                                          windows<fe::graph::Conv_wgrad_attributes>(s));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/described_backend.h"
 #include "backend/cuda/libraries.h"
@@ -12,6 +14,8 @@ namespace {
 std::unique_ptr<Backend> open(const std::string& which, const CudaOptions& options,
                               Precision precision) {
   auto device = std::make_shared<Device>(find_device(which));
+  // No option yet: no GPU has run it (docs/cuda.md).
+  device->set_programmatic_launch(std::getenv("LINNET_CUDA_PROGRAMMATIC_LAUNCH") != nullptr);
   Registry registry;
   register_cuda_kernels(registry);
   register_cuda_libraries(registry);

@@ -70,15 +70,15 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
     set_operands(args, n);
     n.find_aligned(args.workspace);
     if (whole) {
-      launch(args.stream, "batch_norm", sums.shape(),
+      launch(args.stream.early(), "batch_norm", sums.shape(),
              fours ? norm_kernel<4, true, T> : norm_kernel<1, true, T>, n, sums,
              partials(args, sums));
       return;
     }
-    launch(args.stream, "batch_norm moments", sums.shape(),
+    launch(args.stream.early(), "batch_norm moments", sums.shape(),
            fours ? norm_kernel<4, false, T> : norm_kernel<1, false, T>, n, sums,
            partials(args, sums));
-    launch(args.stream, "batch_norm", map.shape(),
+    launch(args.stream.early(), "batch_norm", map.shape(),
            fours ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, false);
   };
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
@@ -100,20 +100,6 @@ bool left_to_cudnn(const Shape& image, const Context& context) {
          image.elements() >= kLeastForCudnn;
 }
 
-/// Sets the operands of a BatchNormJoinedOp beyond those of a norm.
-template <class T>
-void set_joined(const Args& args, Norm<T>& n, std::int64_t part_begin, std::int64_t elements) {
-  using Out = BatchNormJoinedOp::Out;
-  n.wide = args.out<T>(Out::wide);
-  copy_whole(args, n.x, n.wide, elements);
-  n.x = n.wide;
-  n.part = args.in<T>(BatchNormJoinedOp::In::part);
-  n.part_begin = part_begin;
-  n.y = args.out<T>(Out::y);
-  n.mean = args.out(Out::mean);
-  n.inv_std = args.out(Out::inv_std);
-}
-
 std::optional<Kernel> prepare_joined(const NodeView& node, const Context& context) {
   using In = BatchNormJoinedOp::In;
   using Out = BatchNormJoinedOp::Out;
@@ -126,7 +112,14 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   return with_stored(node, {In::x, In::part}, {Out::wide, Out::y}, [&]<class T>() {
     return norm_kernels<T>(node.attrs<BatchNormJoinedOp>(), x, node.outputs[Out::y], context,
                            [=](const Args& args, Norm<T>& n) {
-                             set_joined(args, n, channels - part, elements);
+                             n.wide = args.out<T>(Out::wide);
+                             copy_whole(args, n.x, n.wide, elements);
+                             n.x = n.wide;
+                             n.part = args.in<T>(In::part);
+                             n.part_begin = channels - part;
+                             n.y = args.out<T>(Out::y);
+                             n.mean = args.out(Out::mean);
+                             n.inv_std = args.out(Out::inv_std);
                            });
   });
 }
@@ -160,22 +153,24 @@ Kernel gradient_kernels(const ValueType& dy, int passes, const Context& context,
     if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
     NormGrad<T> g = operands(args);
-    g.aligned =
-        (g.x_stride | g.dx_stride | g.sums_stride) % 4 == 0 &&
-        vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx, g.dgamma,
-                       g.dbeta, g.dresidual, g.piece, g.sums, g.beta, g.again, args.workspace);
+    g.aligned = (g.x_stride | g.dx_stride | g.sums_stride) % 4 == 0 &&
+                vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx,
+                               g.dgamma, g.dbeta, g.dresidual, g.piece, g.sums, g.dy_sums, g.beta,
+                               g.again, args.workspace);
     const Partials p = partials(args, sums);
     if (whole) {
-      launch(args.stream, "batch_norm_grad", sums.shape(),
+      launch(args.stream.early(), "batch_norm_grad", sums.shape(),
              fours ? norm_gradient_kernel<4, true, T> : norm_gradient_kernel<1, true, T>, g, sums,
              p);
       return;
     }
-    launch(args.stream, "batch_norm_grad sums", sums.shape(),
-           fours ? norm_gradient_kernel<4, false, T> : norm_gradient_kernel<1, false, T>, g, sums,
-           p);
+    if (g.dy_sums == nullptr) {
+      launch(args.stream.early(), "batch_norm_grad sums", sums.shape(),
+             fours ? norm_gradient_kernel<4, false, T> : norm_gradient_kernel<1, false, T>, g, sums,
+             p);
+    }
     if (!g.writes_images()) return;
-    launch(args.stream, "batch_norm_grad", map.shape(),
+    launch(args.stream.early(), "batch_norm_grad", map.shape(),
            fours ? norm_gradient_dx<4, T> : norm_gradient_dx<1, T>, g, map);
   };
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
@@ -241,9 +236,14 @@ std::optional<Kernel> prepare_gradient_from_sums(const NodeView& node, const Con
   using Out = BatchNormGradFromSumsOp::Out;
   const auto attrs = node.attrs<BatchNormGradFromSumsOp>();
   const Shape& dx = node.out(Out::dx);
-  if (!fits(node.in(In::dy)[-1], attrs.piece)) return std::nullopt;
+  const int passes = attrs.into ? 7 : 6;
+  // Where one launch finds the sums too, what is left of it takes no less.
+  if (!fits(node.in(In::dy)[-1], attrs.piece) ||
+      (attrs.summed && Launches(node.inputs[In::dy], context, passes).whole)) {
+    return std::nullopt;
+  }
   return gradient_kernels<float>(
-      node.inputs[In::dy], attrs.into ? 7 : 6, context,
+      node.inputs[In::dy], passes, context,
       [=, x_stride = node.in(In::x)[-1], sums_stride = node.in(In::sums)[-1], dx_stride = dx[-1],
        elements = dx.elements(),
        dx_read = attrs.piece > 0 || is_read(node, Out::dx)](const Args& args) {
@@ -260,13 +260,14 @@ std::optional<Kernel> prepare_gradient_from_sums(const NodeView& node, const Con
                           .piece_channels = attrs.piece,
                           .sums = args.in(In::sums),
                           .sums_stride = sums_stride,
+                          .dy_sums = attrs.summed ? args.in(In::dy_sums) : nullptr,
                           .beta = args.in(In::beta),
                           .again = args.out(Out::y),
                           .running_mean = args.in_out(In::running_mean),
                           .running_var = args.in_out(In::running_var),
                           .epsilon = static_cast<float>(attrs.epsilon),
                           .relu = attrs.activation == Activation::relu};
-        if (attrs.into) copy_whole(args, args.in(In::whole), g.dx, elements);
+        if (attrs.into) copy_whole(args, args.in(attrs.whole_at()), g.dx, elements);
         return g;
       });
 }
@@ -296,7 +297,7 @@ std::optional<Kernel> prepare_norm_from_sums(const NodeView& node, const Context
     n.sums = args.in(args.inputs.size() - 1);
     n.sums_stride = sums_stride;
     n.find_aligned();
-    launch(args.stream, "batch_norm", map.shape(),
+    launch(args.stream.early(), "batch_norm", map.shape(),
            map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map,
            false);
   }};
@@ -314,7 +315,7 @@ std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*c
       n.mean = n.running_mean;
       n.inv_std = n.running_var;
       n.find_aligned();
-      launch(args.stream, "batch_norm_inference", map.shape(),
+      launch(args.stream.early(), "batch_norm_inference", map.shape(),
              map.vector == 4 ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, true);
     }};
   });

@@ -13,8 +13,9 @@ using PlanPtr = std::shared_ptr<const CudnnPlan>;
 
 /// Where cuDNN may have an engine, and it may be worth its time.
 bool asked(const Context& context, const CudnnBatchNorm& norm) {
-  return context.options.cudnn && context.cudnn != nullptr && context.compute_capability >= 80 &&
-         norm.c > 0 && norm.c % 4 == 0 && (!norm.residual || norm.relu) && norm.rows() > 1 &&
+  return context.options.cudnn && context.cudnn != nullptr &&
+         context.compute_capability >= kCudnnFusesFrom && norm.c > 0 &&
+         norm.c % kCudnnFusedChannels == 0 && (!norm.residual || norm.relu) && norm.rows() > 1 &&
          (norm.rows() * norm.c >= kLeastForCudnn || context.cudnn->preferred());
 }
 

@@ -153,6 +153,7 @@ __device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t,
 template <int kVector, bool kWhole, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
     norm_kernel(Norm<T> n, ColumnTiles t, Partials p) {
+  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;
@@ -185,6 +186,7 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
 /// the statistics.
 template <int kVector, class T>
 __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
+  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
   const bool given = n.sums == nullptr;

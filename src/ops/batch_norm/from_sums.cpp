@@ -103,20 +103,23 @@ Cost BatchNormFromSumsOp::cost(std::span<const ValueType> /*inputs*/,
 
 std::vector<ValueType> BatchNormGradFromSumsOp::infer(std::span<const ValueType> inputs) const {
   const std::string got =
-      to_string({"dy", "x", "gamma", "beta", "running_mean", "running_var", "sums", "whole"},
+      to_string({"dy", "x", "gamma", "beta", "running_mean", "running_var", "sums"},
                 {inputs.begin(), inputs.end()});
-  require(inputs.size() == (attrs().into ? 8U : 7U),
-          "expected dy, x, four statistics, sums and, for a sum, a whole; got {}", got);
+  require(inputs.size() == attrs().whole_at() + (attrs().into ? 1 : 0),
+          "expected dy, x, four statistics, sums, those of dy and a whole; got {}", got);
   const std::vector<ValueType> norm =
       BatchNormOp({.epsilon = attrs().epsilon, .activation = attrs().activation})
           .infer(inputs.subspan(In::x, 5));
   const ValueType image = norm[BatchNormOp::Out::y];
   require(inputs[In::dy] == image && are_sums(inputs[In::sums], image.shape[-1]),
           "expected dy and x of one shape and two sums for each channel; got {}", got);
+  require(!attrs().summed ||
+              inputs[In::dy_sums] == ValueType{DType::f32, Shape{2, image.shape[-1]}},
+          "expected two sums of dy for each channel; got {}", got);
   std::vector<ValueType> operands{inputs[In::dy], inputs[In::x], inputs[In::gamma],
                                   inputs[In::gamma], inputs[In::gamma]};
   if (attrs().activation == Activation::relu) operands.push_back(image);
-  if (attrs().into) operands.push_back(inputs[In::whole]);
+  if (attrs().into) operands.push_back(inputs[attrs().whole_at()]);
   std::vector<ValueType> outputs = BatchNormGradJoinedOp(attrs().joined()).infer(operands);
   outputs.insert(outputs.begin() + Out::y, image);
   return outputs;
@@ -129,24 +132,40 @@ void BatchNormGradFromSumsOp::reference(const ReferenceArgs& args) const {
   ReferenceTensor x = narrowed(args.in(In::x), y.shape[-1]);
   std::vector<ReferenceTensor*> norm{&y, &mean, &inv_std};
   std::vector<ReferenceTensor*> operands(args.inputs.begin() + In::x,
-                                         args.inputs.begin() + In::whole);
+                                         args.inputs.begin() + In::dy_sums);
   operands.front() = &x;
   BatchNormFromSumsOp({.epsilon = attrs().epsilon, .momentum = 1, .activation = attrs().activation})
       .reference({operands, norm, args.step});
-  operands = {&args.in(In::dy), &x, &args.in(In::gamma), &mean, &inv_std};
-  if (attrs().activation == Activation::relu) operands.push_back(&y);
-  if (attrs().into) operands.push_back(&args.in(In::whole));
-  std::vector<ReferenceTensor*> outputs(args.outputs.begin(), args.outputs.end());
-  outputs.erase(outputs.begin() + Out::y);
-  BatchNormGradJoinedOp(attrs().joined()).reference({operands, outputs, args.step});
+  ReferenceTensor dx = args.in(In::dy);
+  if (attrs().summed) {
+    const std::int64_t c = y.shape[-1];
+    args.out(Out::dbeta).data = {args.in(In::dy_sums).data.begin(),
+                                 args.in(In::dy_sums).data.begin() + c};
+    args.out(Out::dgamma).data = {args.in(In::dy_sums).data.begin() + c,
+                                  args.in(In::dy_sums).data.end()};
+    for (std::int64_t i = 0; i < dx.shape.elements(); ++i) {
+      const std::int64_t k = i % c;
+      const double normal = (x[i] - mean[k]) * inv_std[k];
+      const double part = args.out(Out::dbeta)[k] + normal * args.out(Out::dgamma)[k];
+      dx[i] = args.in(In::gamma)[k] * inv_std[k] * (dx[i] - part / rows_of(dx.shape));
+    }
+  } else {
+    operands = {&args.in(In::dy), &x, &args.in(In::gamma), &mean, &inv_std};
+    if (attrs().activation == Activation::relu) operands.push_back(&y);
+    std::vector<ReferenceTensor*> outputs{&dx, &args.out(Out::dgamma), &args.out(Out::dbeta)};
+    BatchNormGradOp({.activation = attrs().activation}).reference({operands, outputs, args.step});
+  }
+  place_gradient(dx, attrs().into ? &args.in(attrs().whole_at()) : nullptr, args.out(Out::dx),
+                 attrs().piece > 0 ? &args.out(Out::piece) : nullptr);
 }
 
-/// dy and x are read twice.
+/// dy and x are read twice, or once.
 Cost BatchNormGradFromSumsOp::cost(std::span<const ValueType> inputs,
                                    std::span<const ValueType> /*outputs*/) const {
   const ValueType& image = inputs[In::dy];
   return {.flops = 15.0 * static_cast<double>(image.shape.elements()),
-          .bytes = (attrs().into ? 7.0 : 6.0) * static_cast<double>(image.bytes())};
+          .bytes = ((attrs().into ? 7.0 : 6.0) - (attrs().summed ? 2.0 : 0.0)) *
+                   static_cast<double>(image.bytes())};
 }
 
 }  // namespace linnet

@@ -63,16 +63,20 @@ class BatchNormFromSumsOp final : public OpBase<BatchNormFromSumsOp, BatchNormAt
 struct BatchNormGradFromSumsAttrs {
   double epsilon = 1e-5;
   Activation activation = Activation::none;  ///< none or relu
-  bool into = false;                         ///< as of a BatchNormGradJoinedOp
-  std::int64_t piece = 0;                    ///< likewise
+  bool summed = false;     ///< whether dy's sums are an operand, and its ReLU's gradient is in it
+  bool into = false;       ///< as of a BatchNormGradJoinedOp
+  std::int64_t piece = 0;  ///< likewise
   template <class V>
   void fields(V&& visit) {
     visit("epsilon", epsilon);
     visit("activation", activation);
+    visit("summed", summed);
     visit("into", into);
     visit("piece", piece);
   }
   bool operator==(const BatchNormGradFromSumsAttrs&) const = default;
+
+  std::size_t whole_at() const { return summed ? 8 : 7; }  ///< the operand of `into`
 
   BatchNormGradJoinedAttrs joined() const {
     return {.activation = activation, .into = into, .piece = piece};
@@ -83,13 +87,14 @@ struct BatchNormGradFromSumsAttrs {
 /// norm computed for itself alone, is written for this convolution's weight gradient; and dx,
 /// dgamma, dbeta as of a BatchNormGradOp. dy, x and y (..., C); gamma, beta, running_mean,
 /// running_var (C); sums (2, C) of x as above, x and sums may be wider. Writes the batch's
-/// statistics to the running ones, as a BatchNormOp of momentum 1. What dx is added to is a further
-/// operand, and its last channels are a further result, as of a BatchNormGradJoinedOp.
+/// statistics to the running ones, as a BatchNormOp of momentum 1. dy and its sums may be those of
+/// a NormConv2dGradInputOp. What dx is added to is a further operand, and its last channels are a
+/// further result, as of a BatchNormGradJoinedOp.
 class BatchNormGradFromSumsOp final
     : public OpBase<BatchNormGradFromSumsOp, BatchNormGradFromSumsAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_grad_from_sums";
-  enum In : std::uint8_t { dy, x, gamma, beta, running_mean, running_var, sums, whole };
+  enum In : std::uint8_t { dy, x, gamma, beta, running_mean, running_var, sums, dy_sums };
   enum Out : std::uint8_t { dx, dgamma, dbeta, y, piece };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
@@ -99,7 +104,8 @@ class BatchNormGradFromSumsOp final
     return input == In::running_mean || input == In::running_var;
   }
   std::vector<int> in_place() const override {
-    return attrs().into ? std::vector<int>{In::whole} : std::vector<int>{In::dy, In::x};
+    return attrs().into ? std::vector{static_cast<int>(attrs().whole_at())}
+                        : std::vector<int>{In::dy, In::x};
   }
 };
 

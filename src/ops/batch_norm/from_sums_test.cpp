@@ -47,6 +47,37 @@ TEST(BatchNormGradFromSums, AgreesWithTheReference) {
   }
 }
 
+/// Of more rows than one launch takes: of fewer it is left to the kernel that finds the sums too.
+TEST(BatchNormGradFromSums, TakesTheSumsOfDy) {
+  for (const std::int64_t channels : {12, 21}) {
+    const ValueType c = f32({channels});
+    const ValueType image = f32({9000, channels});
+    const ValueType wide = f32({9000, channels + 12});
+    for (const bool into : {false, true}) {
+      BatchNormGradFromSumsAttrs attrs{.epsilon = 1e-3, .activation = Activation::relu};
+      attrs.summed = true;
+      attrs.into = into;
+      std::vector<ValueType> inputs{
+          image, wide, c, c, c, c, f32({2, channels + 12}), f32({2, channels})};
+      if (into) inputs.push_back(wide);
+      check({.name = "batch_norm_grad_from_sums of dy",
+             .op = make_op(BatchNormGradFromSumsOp(attrs)),
+             .inputs = std::move(inputs),
+             .fills = {{-2, 3},
+                       {-2, 3},
+                       {0.5, 1.5},
+                       {-1, 1},
+                       {-1, 1},
+                       {0.5, 2},
+                       {2700, 4500},
+                       {-900, 900},
+                       {-1, 1}},
+             .gradient = false,
+             .devices = {"CUDA"}});
+    }
+  }
+}
+
 TEST(BatchNormFromSums, AgreesWithTheReference) {
   for (const bool residual : {false, true}) {
     for (const auto& [rows, channels] :

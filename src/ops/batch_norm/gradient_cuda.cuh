@@ -33,6 +33,8 @@ struct NormGrad {
   /// ones.
   const float* sums = nullptr;
   std::int64_t sums_stride = 0;
+  /// Null, or (2, columns): the sums of dy, in which the ReLU's gradient is, and of dy * x_hat.
+  const float* dy_sums = nullptr;
   const float* beta = nullptr;
   T* again = nullptr;
   float* running_mean = nullptr;
@@ -104,7 +106,7 @@ struct NormGradRow {
       const auto more = load_floats<kVector>(g.summand + at, g.aligned);
       for (int v = 0; v < kVector; ++v) dz[v] += more[v];
     }
-    if (g.sums != nullptr && g.relu) {
+    if (g.sums != nullptr && g.relu && g.dy_sums == nullptr) {
       for (int v = 0; v < kVector; ++v) {
         if (!(columns.normalized(v, x[v]) > 0)) dz[v] = 0;
       }
@@ -186,6 +188,7 @@ __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
 template <int kVector, bool kWhole, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
     norm_gradient_kernel(NormGrad<T> g, ColumnTiles t, Partials p) {
+  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
@@ -204,11 +207,21 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
 
 template <int kVector, class T>
 __global__ void norm_gradient_dx(NormGrad<T> g, ColumnTiles t) {
+  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
-  const auto dgamma = load_vector<kVector>(g.dgamma + cell.column, g.aligned);
-  const auto dbeta = load_vector<kVector>(g.dbeta + cell.column, g.aligned);
-  write_dx<kVector>(g, t, cell, NormGradColumns<kVector>(g, t, cell), dgamma, dbeta);
+  const bool given = g.dy_sums != nullptr;
+  const float* from = given ? g.dy_sums + t.columns : g.dgamma;
+  const auto dgamma = load_vector<kVector>(from + cell.column, g.aligned);
+  from = given ? g.dy_sums : g.dbeta;
+  const auto dbeta = load_vector<kVector>(from + cell.column, g.aligned);
+  const NormGradColumns<kVector> columns(g, t, cell);
+  if (given && cell.leads(t) && blockIdx.y == 0) {
+    store_vector(g.dgamma + cell.column, dgamma, g.aligned);
+    store_vector(g.dbeta + cell.column, dbeta, g.aligned);
+    columns.write_statistics(g, t, cell);
+  }
+  write_dx<kVector>(g, t, cell, columns, dgamma, dbeta);
 }
 
 }  // namespace linnet::cuda

@@ -167,6 +167,7 @@ void register_conv2d(OpRegistry& registry) {
   registry.add<Conv2dGradInputOp>();
   registry.add<Conv2dGradWeightOp>();
   registry.add<NormConv2dOp>();
+  registry.add<NormConv2dGradInputOp>();
 }
 
 }  // namespace linnet

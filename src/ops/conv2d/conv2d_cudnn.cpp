@@ -24,7 +24,8 @@ using Direction = CudnnConvolution::Direction;
 using Tail = CudnnConvolution::Tail;
 using PlanPtr = std::shared_ptr<const CudnnPlan>;
 
-/// Terms and filters up to which a product is short: judged, not measured.
+/// Terms and filters up to which a product is short: they fill a quarter of a tile of 128 filters
+/// at most. Judged, not measured.
 constexpr std::int64_t kFew = 32;
 
 /// Sums so short that a tile of a matrix product would be mostly empty, and depthwise convolutions:
@@ -265,8 +266,14 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
   return plain(node, context, convolution(Direction::grad_weight, s, math_of(context)), s);
 }
 
-/// cuDNN's engines for what precedes and follows a convolution need tensor cores (from compute
-/// capability 8.0 on) and f32 operands; vectors of channels begin at 16 bytes.
+/// Returns whether cuDNN may have engines for what precedes and follows a convolution: they need
+/// tensor cores and f32 operands, and vectors of channels begin at 16 bytes.
+bool fuses(const Context& context, const CudnnConvolution& conv,
+           std::initializer_list<std::int64_t> channels) {
+  return conv.math == CudnnMath::tf32 && context.compute_capability >= kCudnnFusesFrom &&
+         std::ranges::all_of(channels, [](std::int64_t c) { return c % kCudnnFusedChannels == 0; });
+}
+
 std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context) {
   using In = NormConv2dOp::In;
   using Out = NormConv2dOp::Out;
@@ -278,8 +285,7 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context)
   const std::int64_t x_row = image[-1];
   const std::int64_t y_row = whole[-1];
   CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
-  if (!asked(s, context) || conv.math != CudnnMath::tf32 || context.compute_capability < 80 ||
-      (s.c | s.co | x_row | y_row | attrs.begin) % 4 != 0) {
+  if (!asked(s, context) || !fuses(context, conv, {s.c, s.co, x_row, y_row, attrs.begin})) {
     return std::nullopt;
   }
   conv.norm = attrs.norm;
@@ -312,6 +318,33 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context)
       auto* sums = attrs.into ? args.in_out(attrs.whole_sums_at()) : args.out(Out::sums);
       operands.insert(operands.end(), {sums + attrs.begin, sums + y_row + attrs.begin});
     }
+    plan->execute(args.stream, operands, args.workspace);
+  };
+  return Kernel{.enqueue = enqueue,
+                .workspace_bytes = plan->workspace_bytes(),
+                .engine = plan->engine()};
+}
+
+/// A gradient by x that leaves what the gradient of the norm before begins with; as above.
+/// cuDNN 9.19 has no engine where x has more channels.
+std::optional<Kernel> prepare_norm_grad_input(const NodeView& node, const Context& context) {
+  using In = NormConv2dGradInputOp::In;
+  using Out = NormConv2dGradInputOp::Out;
+  const auto& attrs = static_cast<const NormConv2dGradInputOp&>(node.op).attrs();
+  const ConvShape s = Conv2dGradInputOp(attrs.conv).shape(node.in(In::dz), node.in(In::w));
+  CudnnConvolution conv = convolution(Direction::grad_input, s, math_of(context));
+  if (!fuses(context, conv, {s.c, s.co}) || node.in(In::x)[-1] != s.c) return std::nullopt;
+  conv.norm = conv.sums = true;
+  conv.norm_relu = attrs.activation == Activation::relu;
+  conv.epsilon = attrs.epsilon;
+  const PlanPtr plan = asked(s, context) ? context.cudnn->plan(conv, context.tuning) : nullptr;
+  if (!plan) return std::nullopt;
+  const auto enqueue = [plan, c = s.c, squares = node.in(In::x_sums)[-1]](const Args& args) {
+    std::vector<void*> operands(args.inputs.begin(), args.inputs.begin() + In::x_sums);
+    float* x_sums = args.in_out(In::x_sums);
+    float* sums = args.out(Out::sums);
+    operands.insert(operands.end(), {x_sums, x_sums + squares, args.inputs[In::gamma],
+                                     args.inputs[In::beta], args.outputs[Out::dy], sums, sums + c});
     plan->execute(args.stream, operands, args.workspace);
   };
   return Kernel{.enqueue = enqueue,
@@ -358,6 +391,7 @@ void register_conv2d_cudnn(Registry& registry) {
   registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input, Stores::half);
   registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight, Stores::half);
   registry.add_library(NormConv2dOp::kName, "cudnn", prepare_norm);
+  registry.add_library(NormConv2dGradInputOp::kName, "cudnn", prepare_norm_grad_input);
 }
 
 }  // namespace linnet::cuda

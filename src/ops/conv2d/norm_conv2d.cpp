@@ -99,4 +99,48 @@ Cost NormConv2dOp::cost(std::span<const ValueType> inputs,
   return cost;
 }
 
+std::vector<ValueType> NormConv2dGradInputOp::infer(std::span<const ValueType> inputs) const {
+  const std::string got =
+      to_string({"dz", "w", "x", "x_sums", "gamma", "beta"}, {inputs.begin(), inputs.end()});
+  require(inputs.size() == 6, "expected six operands; got {}", got);
+  const ValueType dy = Conv2dGradInputOp(attrs().conv).infer(inputs.first(2)).front();
+  const std::int64_t c = dy.shape[-1];
+  const ValueType& image = inputs[In::x];
+  require(image.shape.rank() == 4 && image.shape[3] >= c &&
+              ValueType{image.dtype, with_dim(image.shape, 3, c)} == dy &&
+              are_sums(inputs[In::x_sums], c) && inputs[In::gamma].shape == Shape{c} &&
+              inputs[In::beta].shape == Shape{c},
+          "expected x of {}, two sums, gamma and beta; got {}", to_string(dy), got);
+  return {dy, {DType::f32, Shape{2, c}}};
+}
+
+void NormConv2dGradInputOp::reference(const ReferenceArgs& args) const {
+  Conv2dGradInputOp(attrs().conv)
+      .reference({args.inputs.first(2), args.outputs.first(1), args.step});
+  ReferenceTensor& dy = args.out(Out::dy);
+  ReferenceTensor& sums = args.out(Out::sums);
+  const ReferenceTensor& from = args.in(In::x);
+  const std::int64_t channels = dy.shape[-1];
+  const double rows = static_cast<double>(dy.shape.elements() / channels);
+  std::ranges::fill(sums.data, 0.0);
+  for (std::int64_t i = 0; i < dy.shape.elements(); ++i) {
+    const std::int64_t c = i % channels;
+    const ChannelMoments moments(args.in(In::x_sums), c, rows);
+    const double normal = (from[i / channels * from.shape[-1] + c] - moments.mean) /
+                          std::sqrt(moments.variance + attrs().epsilon);
+    const bool passes = normal * args.in(In::gamma)[c] + args.in(In::beta)[c] > 0;
+    if (attrs().activation == Activation::relu && !passes) dy[i] = 0;
+    sums[c] += dy[i];
+    sums[channels + c] += dy[i] * normal;
+  }
+}
+
+Cost NormConv2dGradInputOp::cost(std::span<const ValueType> inputs,
+                                 std::span<const ValueType> outputs) const {
+  Cost cost = Conv2dGradInputOp(attrs().conv).cost(inputs.first(2), outputs.first(1));
+  cost.flops += 10.0 * static_cast<double>(outputs[Out::dy].shape.elements());
+  cost.bytes += static_cast<double>(outputs[Out::dy].bytes());
+  return cost;
+}
+
 }  // namespace linnet

@@ -63,4 +63,31 @@ class NormConv2dOp final : public OpBase<NormConv2dOp, NormConv2dAttrs> {
   std::vector<ValueType> conv_types(std::span<const ValueType> inputs) const;
 };
 
+struct NormConv2dGradInputAttrs {
+  Conv2dGradInputAttrs conv;
+  Activation activation = Activation::none;  ///< after the norm: none or relu
+  double epsilon = 1e-5;                     ///< of the norm
+  template <class V>
+  void fields(V&& visit) {
+    conv.fields(visit);
+    visit("activation", activation);
+    visit("epsilon", epsilon);
+  }
+  bool operator==(const NormConv2dGradInputAttrs&) const = default;
+};
+
+/// What the gradient of the norm before a convolution begins with: dy, the gradient by the norm's
+/// result (before the ReLU, if one follows), and its sums (2, C) by channel: of dy, and of dy times
+/// the normalised x. Operands of a Conv2dGradInputOp, then x, x_sums, gamma and beta as above.
+class NormConv2dGradInputOp final : public OpBase<NormConv2dGradInputOp, NormConv2dGradInputAttrs> {
+ public:
+  static constexpr std::string_view kName = "norm_conv2d_grad_input";
+  enum In : std::uint8_t { dz, w, x, x_sums, gamma, beta };
+  enum Out : std::uint8_t { dy, sums };
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+};
+
 }  // namespace linnet

@@ -29,17 +29,40 @@ Kernel loss(std::int64_t n, std::int64_t classes) {
   });
 }
 
+enum class Source : std::uint8_t { log_probabilities, probabilities, logits };
+
+/// `x`: the probabilities of which the loss is, their logarithms, or what softmax made of logits.
 template <class Team>
-__global__ void loss_gradient(const float* dloss, const float* scores, const std::int32_t* labels,
-                              std::int64_t rows, std::int64_t classes, float factor, bool logarithm,
-                              float* dx) {
+__global__ void loss_gradient(Source source, const float* dloss, const float* x,
+                              const std::int32_t* labels, std::int64_t rows, std::int64_t classes,
+                              float factor, float* dx) {
+  wait_for_previous();
   const float slope = factor * *dloss;
   for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
     const std::int64_t at = row * classes;
     const std::int64_t label = labels[row];
     for_columns<Team>(n, [&](std::int64_t c) {
-      dx[at + c] = c != label ? 0.0F : logarithm ? slope / scores[at + c] : slope;
+      const float of_label = c == label ? slope : 0.0F;
+      dx[at + c] = source == Source::logits                        ? slope * x[at + c] - of_label
+                   : source == Source::probabilities && c == label ? -of_label / x[at + c]
+                                                                   : 0.0F - of_label;
     });
+  });
+}
+
+Kernel gradient(const char* name, const Shape& x, Source source, std::size_t dloss,
+                std::size_t scores, std::size_t labels) {
+  const std::int64_t n = x[0];
+  const std::int64_t classes = x[1];
+  if (n == 0) return {.enqueue = [](const Args&) {}};
+  const auto factor = static_cast<float>(mean_factor(n));
+  return with_team(classes, [&](auto team) {
+    using Team = decltype(team);
+    return Kernel{.enqueue = [=](const Args& args) {
+      launch(args.stream.early(), name, for_rows<Team>(n), loss_gradient<Team>, source,
+             args.in(dloss), args.in(scores), args.in<std::int32_t>(labels), n, classes, factor,
+             args.out(kFirst));
+    }};
   });
 }
 
@@ -52,20 +75,10 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   using In = CrossEntropyGradOp::In;
-  using Out = CrossEntropyGradOp::Out;
-  const std::int64_t n = node.in(In::scores)[0];
-  const std::int64_t classes = node.in(In::scores)[1];
-  if (n == 0) return Kernel{.enqueue = [](const Args&) {}};
   const bool logarithm = node.attrs<CrossEntropyGradOp>().input == CrossEntropyInput::probabilities;
-  const auto factor = static_cast<float>(-mean_factor(n));
-  return with_team(classes, [&](auto team) {
-    using Team = decltype(team);
-    return Kernel{.enqueue = [=](const Args& args) {
-      launch(args.stream, "cross_entropy_grad", for_rows<Team>(n), loss_gradient<Team>,
-             args.in(In::dloss), args.in(In::scores), args.in<std::int32_t>(In::labels), n, classes,
-             factor, logarithm, args.out(Out::dscores));
-    }};
-  });
+  return gradient("cross_entropy_grad", node.in(In::scores),
+                  logarithm ? Source::probabilities : Source::log_probabilities, In::dloss,
+                  In::scores, In::labels);
 }
 
 // With the softmax in the same pass.
@@ -76,6 +89,7 @@ __global__ void __launch_bounds__(kLargeBlock)
     probabilities_and_loss(const float* logits, const std::int32_t* labels, std::int64_t rows,
                            std::int64_t classes, double factor, float* p, double* parts,
                            unsigned* ticket, float* total) {
+  wait_for_previous();
   double loss = 0;
   for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
     const float* x = logits + row * classes;
@@ -99,24 +113,11 @@ Kernel fused(std::int64_t n, std::int64_t classes) {
   const double factor = mean_factor(n);
   const LaunchShape shape = for_row_sums<Team>(n, classes);
   const auto enqueue = [=](const Args& args) {
-    launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team>,
+    launch(args.stream.early(), "softmax_cross_entropy", shape, probabilities_and_loss<Team>,
            args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, factor,
            args.out(Out::probabilities), args.work<double>(), args.tickets, args.out(Out::loss));
   };
   return {.enqueue = enqueue, .workspace_bytes = grid_sum_bytes<double>(shape)};
-}
-
-template <class Team>
-__global__ void logits_gradient(const float* p, const std::int32_t* labels, const float* dloss,
-                                std::int64_t rows, std::int64_t classes, float factor, float* dx) {
-  const float slope = factor * *dloss;
-  for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
-    const std::int64_t at = row * classes;
-    const std::int64_t label = labels[row];
-    for_columns<Team>(n, [&](std::int64_t c) {
-      dx[at + c] = slope * p[at + c] - (c == label ? slope : 0.0F);
-    });
-  });
 }
 
 std::optional<Kernel> prepare_fused(const NodeView& node, const Context& /*context*/) {
@@ -128,19 +129,8 @@ std::optional<Kernel> prepare_fused(const NodeView& node, const Context& /*conte
 
 std::optional<Kernel> prepare_fused_gradient(const NodeView& node, const Context& /*context*/) {
   using In = SoftmaxCrossEntropyGradOp::In;
-  using Out = SoftmaxCrossEntropyGradOp::Out;
-  const std::int64_t n = node.in(In::probabilities)[0];
-  const std::int64_t classes = node.in(In::probabilities)[1];
-  if (n == 0) return Kernel{.enqueue = [](const Args&) {}};
-  const auto factor = static_cast<float>(mean_factor(n));
-  return with_team(classes, [&](auto team) {
-    using Team = decltype(team);
-    return Kernel{.enqueue = [=](const Args& args) {
-      launch(args.stream, "softmax_cross_entropy_grad", for_rows<Team>(n), logits_gradient<Team>,
-             args.in(In::probabilities), args.in<std::int32_t>(In::labels), args.in(In::dloss), n,
-             classes, factor, args.out(Out::dlogits));
-    }};
-  });
+  return gradient("softmax_cross_entropy_grad", node.in(In::probabilities), Source::logits,
+                  In::dloss, In::probabilities, In::labels);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "backend/cuda/partial_sums.cuh"
 #include "ops/finite_check/stop_cuda.cuh"
 #include "ops/metrics/batch_cuda.cuh"
 #include "ops/small_cnn/small_cnn_cuda.cuh"
@@ -74,26 +75,15 @@ __device__ inline void add_dense_gradient(const SmallCnnShape& s, const SmallCnn
   }
 }
 
-/// The block's columns of the sum of all parts.
-__device__ inline void add_conv_parts(const SmallCnnShape& s, const SmallCnnResults& from,
-                                      const SmallCnnGradients& to, int block, int parts,
-                                      float* stage) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const int row = thread / kCnnColumns;
-  const int i = block * kCnnColumns + thread % kCnnColumns;
-  const int weights = s.taps() * s.co;
-  const int columns = weights + s.co;
-  float sum = 0;
-  if (i < columns) {
-#pragma unroll 4
-    for (int p = row; p < parts; p += kCnnRows) sum += from.parts[p * columns + i];
+/// Where the sums of the convolution's parts go.
+struct ConvSums {
+  const SmallCnnGradients& to;
+  int weights;
+
+  __device__ void put(std::int64_t i, float sum) const {
+    to.put(i < weights ? to.conv_weight + i : to.conv_bias + (i - weights), sum);
   }
-  stage[thread] = sum;
-  __syncthreads();
-  if (row != 0 || i >= columns) return;
-  for (int r = 1; r < kCnnRows; ++r) sum += stage[r * kCnnColumns + thread];
-  to.put(i < weights ? to.conv_weight + i : to.conv_bias + (i - weights), sum);
-}
+};
 
 /// The loss and, where the step is finished here, its metrics; for one block.
 __device__ inline void add_loss(const SmallCnnShape& s, const SmallCnnResults& from,
@@ -119,12 +109,14 @@ __device__ inline void add_loss(const SmallCnnShape& s, const SmallCnnResults& f
 template <int kClasses>
 __global__ void __launch_bounds__(kCnnBlock)
     small_cnn_sums(SmallCnnShape s, SmallCnnResults from, SmallCnnGradients to, int parts) {
+  wait_for_previous();
   __shared__ float stage[kCnnExchange];
   const int block = static_cast<int>(blockIdx.x) - 1;
   if (block < 0) return add_loss(s, from, to);
   const int conv_blocks = blocks_of_columns((s.taps() + 1) * s.co);
   if (block < conv_blocks) {
-    add_conv_parts(s, from, to, block, parts, stage);
+    add_parts_of_block<kCnnRows, kCnnColumns>(from.parts, parts, (s.taps() + 1) * s.co, block,
+                                              ConvSums{to, s.taps() * s.co});
   } else {
     add_dense_gradient<kClasses>(s, from, to, block - conv_blocks, stage);
   }

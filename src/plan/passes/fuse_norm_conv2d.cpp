@@ -45,6 +45,8 @@ class FuseNormConv2d {
       const auto gradient = gradients_.find(n);
       if (convs_.count(n) > 0) {
         add_conv(copy, n);
+      } else if (const auto before = inputs_.find(n); before != inputs_.end()) {
+        add_grad_input(copy, n, *before->second);
       } else if (gradient != gradients_.end()) {
         add_gradient(copy, *gradient->second);
       } else if (from_sums_.count(n) > 0) {
@@ -76,7 +78,7 @@ class FuseNormConv2d {
     std::optional<std::size_t> block = {};
     bool operator==(const Source&) const = default;
   };
-  /// A value of the old graph, or sums.
+  /// A value of the old graph, or sums: of a convolution, which may be a gradient, or of a block.
   struct Operand {
     Value old = {};
     Source sums = {};
@@ -94,10 +96,11 @@ class FuseNormConv2d {
   /// A norm with the nodes around it.
   struct Norm {
     std::size_t node = 0;
-    Source source = {};                       ///< of the sums of what is normalised
-    std::size_t after = 0;                    ///< the convolution that alone reads the result
-    std::size_t gradient = 0;                 ///< the norm's
-    std::optional<std::size_t> weights = {};  ///< the gradient of `after`'s weights
+    Source source = {};                          ///< of the sums of what is normalised
+    std::size_t after = 0;                       ///< the convolution that alone reads the result
+    std::size_t gradient = 0;                    ///< the norm's
+    std::optional<std::size_t> weights = {};     ///< the gradient of `after`'s weights
+    std::optional<std::size_t> grad_input = {};  ///< by `after`'s x, where it leaves sums
   };
   /// A convolution with what becomes part of it.
   struct Conv {
@@ -274,13 +277,32 @@ class FuseNormConv2d {
     }
     convs_[norm->after] = after;
     gradients_[norm->gradient] = after.norm;
+    find_grad_input(norms_.at(n));
     if (norm->weights) later_.insert(*norm->weights);
   }
 
+  /// A gradient by the norm's result that can leave the sums with which the norm's own begins.
+  void find_grad_input(Norm& norm) {
+    const Value dy = node(norm.gradient).inputs[BatchNormGradOp::In::dy];
+    const std::size_t n = producer(dy);
+    if (n == old_.nodes().size() || op_as<Conv2dGradInputOp>(&node(n)) == nullptr ||
+        readers(dy).size() != 1 || !in_arena(dy)) {
+      return;
+    }
+    norm.grad_input = n;
+    if (supported(NormConv2dGradInputOp(grad_input_attrs(norm)), grad_input_operands(norm)) &&
+        supported(BatchNormGradFromSumsOp(gradient_attrs(norm)), gradient_operands(norm))) {
+      inputs_[n] = &norm;
+    } else {
+      norm.grad_input.reset();
+    }
+  }
+
   std::optional<Norm> around(std::size_t n, const Source& source) const {
-    const auto [attrs, x, first] = norm_at(n);
+    const NormNode at = norm_at(n);
+    const BatchNormAttrs* attrs = at.attrs;
     const auto output = [&](std::size_t i) {
-      return node(n).outputs[i + static_cast<std::size_t>(first)];
+      return node(n).outputs[i + static_cast<std::size_t>(at.first_output)];
     };
     const Value y = output(BatchNormOp::Out::y);
     const std::set<std::size_t>& of_mean = readers(output(BatchNormOp::Out::mean));
@@ -297,7 +319,7 @@ class FuseNormConv2d {
       return std::nullopt;
     }
     const Value of_x = gradient.inputs[BatchNormGradOp::In::x];
-    if (of_x != x && !(source.block && block_of(of_x) == source.block)) return std::nullopt;
+    if (of_x != at.x && !(source.block && block_of(of_x) == source.block)) return std::nullopt;
     bool has_after = false;
     for (std::size_t reader : readers(y)) {
       const Node& by = node(reader);
@@ -352,7 +374,22 @@ class FuseNormConv2d {
                  of[In::running_mean],
                  of[In::running_var],
                  norm.source};
+    if (norm.grad_input) all.emplace_back(Source{.conv = norm.grad_input});
     if (gradient_attrs(norm).into) all.emplace_back(gradient.inputs.back());
+    return all;
+  }
+  NormConv2dGradInputAttrs grad_input_attrs(const Norm& norm) const {
+    const BatchNormAttrs& attrs = *norm_at(norm.node).attrs;
+    return {.conv = op_as<Conv2dGradInputOp>(&node(*norm.grad_input))->attrs(),
+            .activation = attrs.activation,
+            .epsilon = attrs.epsilon};
+  }
+  Operands grad_input_operands(const Norm& norm) const {
+    const std::vector<Value>& inputs = node(*norm.grad_input).inputs;
+    const std::vector<Value>& of = node(norm.node).inputs;
+    Operands all{inputs.begin(), inputs.end()};
+    all.insert(all.end(), {node(norm.gradient).inputs[BatchNormGradOp::In::x], norm.source,
+                           of[BatchNormOp::In::gamma], of[BatchNormOp::In::beta]});
     return all;
   }
   BatchNormGradFromSumsAttrs gradient_attrs(const Norm& norm) const {
@@ -360,6 +397,7 @@ class FuseNormConv2d {
     const auto* joined = op_as<BatchNormGradJoinedOp>(&node(norm.gradient));
     return {.epsilon = attrs.epsilon,
             .activation = attrs.activation,
+            .summed = norm.grad_input.has_value(),
             .into = joined != nullptr && joined->attrs().into,
             .piece = joined != nullptr ? joined->attrs().piece : 0};
   }
@@ -367,7 +405,7 @@ class FuseNormConv2d {
   ValueType type(const Operand& operand) const {
     if (operand.old) return old_.type(operand.old);
     const auto [conv, block] = operand.sums;
-    const Value of = conv ? node(*conv).outputs[Conv2dOp::Out::y] : blocks_.at(*block).begun;
+    const Value of = conv ? node(*conv).outputs.front() : blocks_.at(*block).begun;
     return {DType::f32, Shape{2, channels(of)}};
   }
   bool supported(const Op& op, const Operands& operands) const {
@@ -414,6 +452,14 @@ class FuseNormConv2d {
     if (conv.attrs.sums && !conv.attrs.into) sums_[n] = made[NormConv2dOp::Out::sums];
   }
 
+  void add_grad_input(GraphCopy& copy, std::size_t n, const Norm& norm) {
+    const std::vector<Value> made =
+        copy.made().add(std::make_shared<NormConv2dGradInputOp>(grad_input_attrs(norm)),
+                        of(copy, grad_input_operands(norm)), node(n).name);
+    copy.set(node(n).outputs.front(), made[NormConv2dGradInputOp::Out::dy]);
+    sums_[n] = made[NormConv2dGradInputOp::Out::sums];
+  }
+
   /// The weight gradient reads what the norm's gradient writes, so it follows.
   void add_gradient(GraphCopy& copy, const Norm& norm) {
     using Out = BatchNormGradFromSumsOp::Out;
@@ -433,6 +479,7 @@ class FuseNormConv2d {
   std::map<std::size_t, Norm> norms_;             ///< by their nodes
   std::map<std::size_t, Conv> convs_;             ///< by their nodes
   std::map<std::size_t, const Norm*> gradients_;  ///< by their nodes
+  std::map<std::size_t, const Norm*> inputs_;     ///< by the nodes of gradients that leave sums
   std::set<std::size_t> later_;                   ///< gradients of weights that are moved
   std::map<std::size_t, Source> from_sums_;       ///< norms that stay, but read sums
   std::set<std::size_t> updates_;                 ///< of blocks; parts of convolutions then

@@ -117,6 +117,7 @@ TEST_F(FuseNormConv2d, MeansTheSame) {
   EXPECT_EQ(counts["batch_norm_from_sums"], 1);
   EXPECT_EQ(counts["batch_norm"], 0);
   EXPECT_EQ(counts["batch_norm_grad_from_sums"], 2);
+  EXPECT_EQ(counts["norm_conv2d_grad_input"], 2) << "which leave the sums of these";
   EXPECT_EQ(counts["conv2d"], 0);
   EXPECT_EQ(after.graph.nodes().size(), before.graph.nodes().size() - 2);
   EXPECT_EQ(after.graph.nodes()[after.backward].op->name(), "batch_norm_grad");

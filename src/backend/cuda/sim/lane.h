@@ -8,6 +8,10 @@
 
 namespace linnet::cuda::sim {
 
+/// Whether a kernel's thread has called cudaGridDependencySynchronize(): none may end, nor reach a
+/// barrier, before.
+inline thread_local bool waited = false;
+
 enum class BlockBarrier : std::uint8_t { kSync, kOr, kAnd, kCount, kCluster };
 enum class WarpOp : std::uint8_t {
   kSync,
