@@ -18,12 +18,14 @@ Conv2d conv(std::int64_t filters, std::int64_t kernel) {
   return {.filters = filters, .kernel = kernel, .padding = Padding2d::same(), .bias = false};
 }
 
-/// Begins with images of (4, 4, 8). cuDNN gets no convolution of both few terms and few filters.
+/// Begins with images of (4, 4, 8), or of 13 x 13 at a stride of 2. cuDNN gets no convolution of
+/// both few terms and few filters.
 template <class AddBlock>
-Network two_blocks(AddBlock add_block) {
+Network two_blocks(AddBlock add_block, std::int64_t stride = 7) {
   FunctionalNetwork functional;
-  Expression x = functional.input("x", {28, 28, 1}) | Rescale{} | Conv2d{.filters = 8, .stride = 7};
-  for (int i = 0; i < 2; ++i) x = add_block(x);
+  Expression x =
+      functional.input("x", {28, 28, 1}) | Rescale{} | Conv2d{.filters = 8, .stride = stride};
+  for (int i = 0; i < (stride > 2 ? 2 : 1); ++i) x = add_block(x);
   x = x | BatchNorm{} | ReLU{} | GlobalAvgPool2d{} | Dense{.units = 10};
   return functional.build({{"y", x}});
 }
@@ -42,6 +44,15 @@ Network concatenations() {
         x | BatchNorm{} | ReLU{} | conv(36, 1) | BatchNorm{} | ReLU{} | conv(8, 3);
     return concat({x, inner}, 2);
   });
+}
+
+/// A norm of few channels and many rows: one launch takes no such gradient with its sums.
+Network long_columns() {
+  return two_blocks(
+      [](const Expression& x) {
+        return x | conv(12, 3) | BatchNorm{} | ReLU{} | conv(8, 3) | BatchNorm{} | ReLU{};
+      },
+      2);
 }
 
 Trained trained_network(const Network& network, const std::vector<std::string>& disabled) {
@@ -63,7 +74,7 @@ Trained trained_network(const Network& network, const std::vector<std::string>& 
 
 /// Weights hold the running statistics too.
 TEST(NormTraining, FusedNormsTrainTheSameWithinRounding) {
-  for (const Network& network : {bottlenecks(), concatenations()}) {
+  for (const Network& network : {bottlenecks(), concatenations(), long_columns()}) {
     const Trained fused = trained_network(network, {});
     const Trained plain = trained_network(network, {"fuse_norm_conv2d"});
     EXPECT_NE(fused, plain) << "nothing was fused";
