@@ -89,7 +89,8 @@ class Op {
   /// Inputs whose memory output 0 may take over if nobody reads them later (the kernel reads each
   /// element before it writes the same one).
   virtual std::vector<int> in_place() const { return {}; }
-  /// Bytes at which the inputs, in order, may lie inside output 0: an input that does is not copied.
+  /// Bytes at which the inputs, in order, may lie inside output 0: an input that does is not
+  /// copied.
   virtual std::vector<std::size_t> places_in_result() const { return {}; }
   /// Inputs that the node writes as well: optimizer state, running statistics, metrics. Such a node
   /// is never dead.

@@ -130,7 +130,8 @@ void join_aliases(const Graph& graph, const PlanOptions& options, AliasGroups& g
 }
 
 /// Where operands of the first node that has places for them lie in its result, which begins the
-/// arena: the bytes at which they begin, by the first value of those that share memory. Only those that nobody needs elsewhere.
+/// arena: the bytes at which they begin, by the first value of those that share memory. Only those
+/// that nobody needs elsewhere.
 struct Collected {
   std::size_t node = 0;
   std::map<std::size_t, std::size_t> begins;

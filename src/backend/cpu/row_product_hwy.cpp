@@ -158,9 +158,8 @@ void AddRowProduct(const RowProduct& p, bool accumulate) {
   }
 #else
   while (p.columns - column >= lanes) next((p.columns - column) / lanes, std::false_type());
-  const auto rest = [&](auto part) HWY_ATTR {
-    product_columns<1>(part, p, accumulate, ahead, column);
-  };
+  const auto rest = [&](auto part)
+                        HWY_ATTR { product_columns<1>(part, p, accumulate, ahead, column); };
   if (p.columns - column >= 8) rest(hn::CappedTag<float, 8>());
   if (p.columns - column >= 4) rest(hn::CappedTag<float, 4>());
   while (column < p.columns) rest(hn::CappedTag<float, 1>());

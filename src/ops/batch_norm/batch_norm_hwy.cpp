@@ -106,8 +106,7 @@ void normalize(const Normalization& by, const PitchedRows<T>& of, const T* added
                           std::int64_t at = r * channels + c;
                           for (int i = 0; i < count.value; ++i, at += channels, x += of.pitch) {
                             hwy::Prefetch(x + ahead * of.pitch);
-                            if constexpr (residual)
-                              hwy::Prefetch(added + at + ahead * channels);
+                            if constexpr (residual) hwy::Prefetch(added + at + ahead * channels);
                             auto value = hn::MulAdd(hn::Sub(load_floats(d, x), mean), scale, shift);
                             if constexpr (residual)
                               value = hn::Add(value, load_floats(d, added + at));

@@ -171,9 +171,9 @@ Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>&
                   LaunchShape shape = for_items((table.items + 3) / 4);
                   shape.grid.x =
                       std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
-                  launch(args.stream.early(), "optimizer_update", shape, update_parameters<kRule, kMost>,
-                         settings, args.step, norm, scale, stopped, arrays, table, aligned,
-                         last ? args.end : StepEnd{}, args.tickets);
+                  launch(args.stream.early(), "optimizer_update", shape,
+                         update_parameters<kRule, kMost>, settings, args.step, norm, scale, stopped,
+                         arrays, table, aligned, last ? args.end : StepEnd{}, args.tickets);
                 });
               },
           .ends_steps = true};

@@ -76,7 +76,7 @@ struct BackwardStep {
   const float* m_before = nullptr;  ///< lstm, with saved's stride; null in the first step
   std::int64_t saved_stride = 0;
   std::int64_t next_saved = 0;  ///< floats to what the next call reads, which is fetched
-  const float* dy = nullptr;  ///< added to dh; null: none
+  const float* dy = nullptr;    ///< added to dh; null: none
   std::int64_t dy_stride = 0;
   float* dh = nullptr;         ///< becomes what reaches the state before directly
   float* dm = nullptr;         ///< lstm
