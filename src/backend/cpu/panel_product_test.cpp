@@ -113,7 +113,7 @@ TEST_P(PanelProduct, SumsTilesOverTerms) {
 
 TEST_P(PanelProduct, SumsRowsInPlace) {
   const std::int64_t columns = GetParam();
-  for (const std::int64_t rows : {1, 4, 8, 11}) {
+  for (const std::int64_t rows : {1, 4, 8, 15}) {
     constexpr std::int64_t kTerms = 19;
     const std::int64_t a_stride = rows + 3;
     const Data a = numbers(static_cast<std::size_t>(kTerms * a_stride), 6);
@@ -129,7 +129,9 @@ TEST_P(PanelProduct, SumsRowsInPlace) {
                              .b = right.data(),
                              .b_offset = 5,
                              .c = c.data(),
-                             .c_stride = columns + 1};
+                             .c_stride = columns + 1,
+                             .ahead = {FetchedRows{a.data(), kTerms, rows, a_stride},
+                                       FetchedRows{b.data(), kTerms, columns, columns}}};
     row_product(product, false);
     row_product(product, true);
     for (std::int64_t i = 0; i < rows; ++i) {

@@ -84,6 +84,8 @@ TEST(Conv2d, LargerSizesAgreeWithTheReference) {
       {"17 to 19", {5, 9, 11, 17}, {19, 3, 3, 17}, padded(1)},
       {"small images", {9, 2, 2, 40}, {48, 3, 3, 40}, padded(1)},
       {"1x1 many pixels", {5, 19, 17, 24}, {40, 1, 1, 24}, {}},
+      {"1x1 many pixels, wide", {5, 19, 17, 130}, {300, 1, 1, 130}, {}},
+      {"1x1 no sample", {0, 19, 17, 24}, {40, 1, 1, 24}, {}},
       {"1x1 few pixels, more filters", {7, 1, 1, 80}, {96, 1, 1, 80}, {}},
       {"1x1 few pixels, large", {70, 1, 1, 300}, {310, 1, 1, 300}, {}},
       {"1x1 few pixels, wide", {70, 1, 1, 310}, {300, 1, 1, 310}, {}},
