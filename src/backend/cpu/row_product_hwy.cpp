@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "backend/cpu/row_product.h"
 
@@ -63,7 +64,6 @@ class Ahead {
 template <class D, int kCount, bool kCut>
 struct Columns {
   using V = hn::Vec<D>;
-  static constexpr int kVectors = kCount;
 
   HWY_INLINE V load(const float* from, int v) const {
     const float* at = from + v * static_cast<std::int64_t>(hn::Lanes(D()));
