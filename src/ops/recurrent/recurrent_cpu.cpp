@@ -65,10 +65,10 @@ struct ForwardShared {
     candidate.data = memory.take(candidate.floats());
     bias = memory.take(s.columns() + s.units);
   }
-  Panels input;      ///< w_ihᵀ
-  Panels first;      ///< w_hhᵀ; of gru_original the gates alone
-  Panels candidate;  ///< gru_original's w_hnᵀ
-  float* bias;       ///< ForwardStep::bias
+  WeightPanels input;      ///< w_ihᵀ
+  WeightPanels first;      ///< w_hhᵀ; of gru_original the gates alone
+  WeightPanels candidate;  ///< gru_original's w_hnᵀ
+  float* bias;             ///< ForwardStep::bias
 };
 
 void pack_state(const RecurrentShape& s, const float* w_hh, const float* b_ih, const float* b_hh,
@@ -203,10 +203,10 @@ struct BackwardShared {
     candidate.data = memory.take(candidate.floats());
     gradients = memory.take(tasks * gradient_floats(s));
   }
-  Panels input;      ///< w_ih
-  Panels first;      ///< w_hh in the order of the slopes; of gru_original the gates alone
-  Panels candidate;  ///< gru_original's w_hn
-  float* gradients;  ///< WeightGradients of one task after the other
+  WeightPanels input;      ///< w_ih
+  WeightPanels first;      ///< w_hh in the order of the slopes; of gru_original the gates alone
+  WeightPanels candidate;  ///< gru_original's w_hn
+  float* gradients;        ///< WeightGradients of one task after the other
 };
 
 void pack_state(const RecurrentShape& s, const float* w_hh, const BackwardShared& shared,

@@ -12,7 +12,7 @@ constexpr std::int64_t padded(std::int64_t floats) { return (floats + 15) / 16 *
 
 /// A matrix (terms, columns) for multiply_panels(): its columns in panels of two or three vectors,
 /// each panel's terms one after the other; zeros up to padded(columns).
-struct Panels {
+struct WeightPanels {
   std::int64_t terms = 0;
   std::int64_t columns = 0;
   float* data = nullptr;  ///< terms * padded(columns)
@@ -20,7 +20,8 @@ struct Panels {
 };
 
 /// Takes element (k, c) from w[k * along + c * across].
-void pack_panels(const float* w, std::int64_t along, std::int64_t across, const Panels& panels);
+void pack_panels(const float* w, std::int64_t along, std::int64_t across,
+                 const WeightPanels& panels);
 
 /// Some steps of some samples.
 struct StepRows {
@@ -38,7 +39,7 @@ struct StepPlaces {
 
 /// Computes out = a panels, or out += a panels: rows of a have `terms`, those of out `columns`.
 /// Sums in the terms' order.
-void multiply_panels(StepRows rows, StepPlaces<const float> a, const Panels& panels,
+void multiply_panels(StepRows rows, StepPlaces<const float> a, const WeightPanels& panels,
                      StepPlaces<float> out, bool add);
 
 /// Computes c[i][j] += the sum over all rows of a[i] b[j], sample by sample. Both are read where

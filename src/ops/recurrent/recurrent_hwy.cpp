@@ -60,7 +60,7 @@ HWY_INLINE void for_panels(std::int64_t columns, F f) {
   }
 }
 
-void Pack(const float* w, std::int64_t along, std::int64_t across, const Panels& panels) {
+void Pack(const float* w, std::int64_t along, std::int64_t across, const WeightPanels& panels) {
   float* to = panels.data;
   for_panels(panels.columns, [&](std::int64_t first, std::int64_t vectors) {
     const std::int64_t width = vectors * lanes();
@@ -155,8 +155,8 @@ HWY_INLINE std::int64_t columns_of_last(std::int64_t columns, std::int64_t first
   return std::min(lanes(), columns - first - (vectors - 1) * lanes());
 }
 
-void Multiply(StepRows of, StepPlaces<const float> a, const Panels& panels, StepPlaces<float> out,
-              bool add) {
+void Multiply(StepRows of, StepPlaces<const float> a, const WeightPanels& panels,
+              StepPlaces<float> out, bool add) {
   if (of.steps == 1) {  // one row of each sample: the samples are the rows
     of = {1, of.samples};
     a = {a.data, 0, a.sample};
@@ -426,11 +426,12 @@ HWY_EXPORT(ForwardGates);
 HWY_EXPORT(Backward);
 HWY_EXPORT(BackwardReset);
 
-void pack_panels(const float* w, std::int64_t along, std::int64_t across, const Panels& panels) {
+void pack_panels(const float* w, std::int64_t along, std::int64_t across,
+                 const WeightPanels& panels) {
   HWY_DYNAMIC_DISPATCH(Pack)(w, along, across, panels);
 }
 
-void multiply_panels(StepRows rows, StepPlaces<const float> a, const Panels& panels,
+void multiply_panels(StepRows rows, StepPlaces<const float> a, const WeightPanels& panels,
                      StepPlaces<float> out, bool add) {
   HWY_DYNAMIC_DISPATCH(Multiply)(rows, a, panels, out, add);
 }
