@@ -23,7 +23,7 @@ struct QuantizeOptions {
 /// What these layers read, and what is added to their results, gets 256 levels between the smallest
 /// and the largest value that the samples give. Both are part of the network: the copy saves,
 /// loads, predicts and evaluates as any model does. The CPU computes in 8 bits, bias, batch norm,
-/// ReLU and residual included; a GPU, and a training, compute in f32 on rounded numbers, whose
+/// activation and residual included; a GPU, and a training, compute in f32 on rounded numbers, whose
 /// gradients pass unchanged. Layers with groups or dilation, and all other operators, stay in f32.
 /// Waits. Throws Error for a model without convolutions and dense layers, for one that is
 /// quantized, and DataError for data that do not fit the network or give values that are not

@@ -63,7 +63,7 @@ void add_export(CLI::App& app, Action& action) {
       ->required();
   command->add_option("--c", options->c_folder,
                       "Write one C99 file without dependencies, and its header, to this folder");
-  command->add_option("--onnx", options->onnx, "As this ONNX file");
+  command->add_option("--onnx", options->onnx, "Write this ONNX file");
   command
       ->add_option("--name", options->name,
                    "Name of the C file, and prefix of the names it defines")

@@ -60,7 +60,7 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       ->check(a_device());
   command
       .add_option("--precision", options.precision,
-                  "Arithmetic of matrix products and convolutions")
+                  "Arithmetic of matrix products and convolutions; fp16: on a GPU")
       ->check(one_of(precision_names()));
   command
       .add_option(
