@@ -24,9 +24,9 @@ constexpr std::int64_t kStep = 4;
 constexpr std::int64_t kLine = 16;
 
 /// The lines of the rows that a product fetches, handed out evenly over its tiles.
-class Ahead {
+class LinesAhead {
  public:
-  Ahead(const RowProduct& p, std::int64_t tiles) : rows_(p.ahead) {
+  LinesAhead(const RowProduct& p, std::int64_t tiles) : rows_(p.ahead) {
     std::int64_t lines = 0;
     for (const FetchedRows& of : rows_) lines += of.rows * ((of.length + kLine - 1) / kLine);
     const std::int64_t steps = std::max<std::int64_t>(tiles * (p.terms / kStep), 1);
@@ -84,7 +84,7 @@ struct Columns {
 template <int kCount, class D, int kVectors, bool kCut>
 HWY_INLINE void product_tile(const RowProduct& p, std::int64_t i0,
                              const Columns<D, kVectors, kCut>& columns, bool accumulate,
-                             Ahead& ahead) {
+                             LinesAhead& ahead) {
   using V = hn::Vec<D>;
   const float* a = p.a + i0;
   float* c = p.c + i0 * p.c_stride + columns.begin;
@@ -115,7 +115,7 @@ HWY_INLINE void product_tile(const RowProduct& p, std::int64_t i0,
 /// Rows from `i` on, kCount at a time, then half as many.
 template <int kCount, class Part>
 HWY_INLINE void product_rows(const RowProduct& p, std::int64_t i, const Part& columns,
-                             bool accumulate, Ahead& ahead) {
+                             bool accumulate, LinesAhead& ahead) {
   for (; i + kCount <= p.rows; i += kCount) {
     product_tile<kCount>(p, i, columns, accumulate, ahead);
   }
@@ -123,7 +123,7 @@ HWY_INLINE void product_rows(const RowProduct& p, std::int64_t i, const Part& co
 }
 
 template <int kVectors, bool kCut = false, class D>
-void product_columns(D d, const RowProduct& p, bool accumulate, Ahead& ahead,
+void product_columns(D d, const RowProduct& p, bool accumulate, LinesAhead& ahead,
                      std::int64_t& column) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t before = column + (kVectors - 1) * lanes;
@@ -136,7 +136,7 @@ void product_columns(D d, const RowProduct& p, bool accumulate, Ahead& ahead,
 void AddRowProduct(const RowProduct& p, bool accumulate) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  Ahead ahead(p, (p.columns + 3 * lanes - 1) / (3 * lanes) * ((p.rows + kRows - 1) / kRows));
+  LinesAhead ahead(p, (p.columns + 3 * lanes - 1) / (3 * lanes) * ((p.rows + kRows - 1) / kRows));
   std::int64_t column = 0;
   const auto some = [&](auto vectors, auto cut) HWY_ATTR {
     product_columns<vectors.value, cut.value>(d, p, accumulate, ahead, column);
@@ -160,7 +160,6 @@ void AddRowProduct(const RowProduct& p, bool accumulate) {
   while (p.columns - column >= lanes) next((p.columns - column) / lanes, std::false_type());
   const auto rest = [&](auto part)
                         HWY_ATTR { product_columns<1>(part, p, accumulate, ahead, column); };
-  if (p.columns - column >= 8) rest(hn::CappedTag<float, 8>());
   if (p.columns - column >= 4) rest(hn::CappedTag<float, 4>());
   while (column < p.columns) rest(hn::CappedTag<float, 1>());
 #endif

@@ -19,7 +19,7 @@ constexpr int kGroup = 8;
 
 void AddRows(const float* x, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
              float* sums) {
-  const std::int64_t ahead = rows_ahead(columns) * pitch;
+  const std::int64_t ahead = rows > 1 ? rows_ahead(columns) * pitch : 0;
   for_row_groups<kGroup>(rows, columns, [&](auto count, std::int64_t r) HWY_ATTR {
     constexpr int kRows = count.value;
     for_vectors(columns, [&](auto d, std::int64_t c) HWY_ATTR {

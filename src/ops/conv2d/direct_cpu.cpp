@@ -126,6 +126,9 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
 /// Returns whether taps meet padding alone, whose gradients are zeros that nothing else writes.
 bool cropped(const ConvShape& s, const Correlation& all) { return all.taps() < s.taps(); }
 
+/// Pixels of which partial sums would be short.
+constexpr std::int64_t kFewPixels = 8192;
+
 /// Returns a stage that writes zeros to dw.
 Stage clear_stage(const ConvShape& s) {
   const std::int64_t weights = s.weights();
@@ -140,7 +143,6 @@ std::optional<Kernel> grad_weight_by_blocks(const ConvShape& s, const Correlatio
                                             double cost) {
   using In = Conv2dGradWeightOp::In;
   using Out = Conv2dGradWeightOp::Out;
-  constexpr std::int64_t kFewPixels = 8192;
   constexpr std::int64_t kFewestFilters = 32;
   constexpr int kEnough = 96;  // of 64 and of three rows of a kernel
   constexpr int kFewBlocks = 16;
@@ -189,7 +191,6 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   if (std::optional<Kernel> kernel = grad_weight_by_blocks(s, all, conv_cost(flops))) return kernel;
   Kernel kernel;
   kernel.scratch_bytes = gradient.scratch_bytes();
-  constexpr std::int64_t kFewPixels = 8192;
   // Of cropped sums partial ones would be zeros for the most part.
   const std::int64_t enough_parts = cropped(s, all) ? 4 : 8;
   if (pixels <= kFewPixels && gradient.part_count() >= enough_parts) {

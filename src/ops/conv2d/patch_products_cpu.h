@@ -170,8 +170,10 @@ class WeightGradient {
       for (std::int64_t p = 0; p < pixels; p += kGradientTerms, first = false) {
         const std::int64_t terms = std::min(kGradientTerms, pixels - p);
         const float* rows = dz + (l0 * s_.ow + p) * s_.co;
-        for (std::int64_t t = 0; t < terms; ++t) z[t] = rows + t * s_.co;
-        if (!in_place_) pack_tiles(z, terms, filters.size(), tiles);
+        if (!in_place_) {
+          for (std::int64_t t = 0; t < terms; ++t) z[t] = rows + t * s_.co;
+          pack_tiles(z, terms, filters.size(), tiles);
+        }
         for (std::int64_t part = parts.begin; part < parts.end; ++part) {
           const auto& [segment, columns] = parts_[static_cast<std::size_t>(part)];
           float* to =
@@ -218,6 +220,7 @@ class WeightGradient {
   }
   static std::size_t addresses_bytes() { return align_up(sizeof(float*) * kGradientTerms); }
   std::size_t own_bytes() const {
+    if (in_place_) return 0;  // nothing is packed
     return addresses_bytes() +
            sizeof(float) * (align_up(tile_floats(kGradientTerms, s_.co)) +
                             align_up(panel_floats(kGradientTerms, 2 * kGradientColumns)));

@@ -11,11 +11,12 @@ namespace linnet::cpu {
 constexpr std::int64_t padded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
 /// A matrix (terms, columns) for multiply_panels(): its columns in panels of two or three vectors,
-/// each panel's terms one after the other; zeros up to padded(columns).
+/// or of a single one that holds all, each panel's terms one after the other; zeros fill the last
+/// vector.
 struct WeightPanels {
   std::int64_t terms = 0;
   std::int64_t columns = 0;
-  float* data = nullptr;  ///< terms * padded(columns)
+  float* data = nullptr;  ///< room for terms * padded(columns)
   std::int64_t floats() const { return terms * padded(columns); }
 };
 
