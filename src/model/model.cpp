@@ -120,6 +120,9 @@ Model Model::copy(const ModelOptions& options) const {
 Model Model::to(const std::string& device) const {
   ModelOptions options = state_->options;
   options.device = device;
+  if (device == "cpu" && options.precision == Precision::fp16) {
+    options.precision = Precision::automatic;
+  }
   return copy(options);
 }
 

@@ -63,6 +63,10 @@ void clear_stopped(const ModelState& model, const OptimizerMemory& memory) {
   if (memory.buffer == nullptr) return;
   const double none = 0;
   model.backend->upload(*memory.buffer, kStoppedOffset, std::as_bytes(std::span(&none, 1)));
+  // Nor is a loss that stopped it one of the steps that follow (LossScaleOp).
+  model.backend->upload(*memory.buffer,
+                        sizeof(double) * static_cast<std::size_t>(Counter::not_finite),
+                        std::as_bytes(std::span(&none, 1)));
 }
 
 bool scales_loss(const ModelState& model) { return scales_loss(supports_of(*model.backend)); }

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "model/check_values.h"
 #include "train/epoch_updates.h"
 #include "train/recipes.h"
@@ -188,16 +190,37 @@ State Stepper::gradients(const Batch& batch) {
   };
   LeafSteps* const tree = leaves.size() > 1 ? &this->tree(leaves.size()) : nullptr;
   session_.attach();
-  if (tree != nullptr) {
-    tree->add_up(leaves, add);
-  } else {
-    ProgramQueue queue;
-    add(queue, 0, std::span(&rows, 1));
-    queue.run();
+  const auto find = [&] {
+    if (tree != nullptr) {
+      tree->add_up(leaves, add);
+    } else {
+      ProgramQueue queue;
+      add(queue, 0, std::span(&rows, 1));
+      queue.run();
+    }
+  };
+  if (!scales_loss(*objective_.model)) {
+    find();
+    return found_gradients(1);
   }
+  // Where gradients overflow, the scale is halved as steps do; the training's own stays.
+  const float kept = objective_.loss_scale().as<float>().front();
+  for (float scale = kept;; scale /= 2) {
+    objective_.set_loss_scale(scale);
+    find();
+    State gradients = found_gradients(scale);
+    const bool finite = std::ranges::all_of(gradients, [](const State::Entry& entry) {
+      return all_finite(entry.value.as<float>());
+    });
+    if (finite || !std::isfinite(loss_) || scale <= kLeastLossScale) {
+      objective_.set_loss_scale(kept);
+      return gradients;
+    }
+  }
+}
+
+State Stepper::found_gradients(float scale) {
   const ModelState& model = *objective_.model;
-  float scale = 1;
-  if (scales_loss(model)) scale = objective_.loss_scale().as<float>().front();
   State gradients;
   const std::vector<ParameterSpec>& parameters = model.definition().parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {

@@ -60,6 +60,9 @@ class Stepper {
 
   /// Notes in the model what it learns from, as fit() does.
   void record();
+  /// Returns the gradients, of a loss times `scale`, that lie in memory, without it, and notes the
+  /// loss.
+  State found_gradients(float scale);
 
   TrainerState& trainer_;
   ObjectiveState& objective_;

@@ -217,6 +217,11 @@ Tensor ObjectiveState::loss_scale() {
   return scale;
 }
 
+void ObjectiveState::set_loss_scale(float scale) {
+  model->backend->upload(optimizer_memory(), moments - kLossScaleBytes,
+                         std::as_bytes(std::span(&scale, 1)));
+}
+
 State ObjectiveState::state() {
   State state;
   if (scales_loss(*model)) state.set(kScale, loss_scale());
@@ -400,8 +405,13 @@ void load(TrainerState& trainer, const State& state) {
   const std::uint64_t epochs = counted(state, "position/epochs");
   const std::uint64_t steps = counted(state, "position/steps");
   for (const auto& objective : trainer.objectives) {
-    if (!objective->name.empty()) counted(state, state_prefix(*objective) + kUpdates);
-    static_cast<void>(scale_of(state, state_prefix(*objective)));
+    const std::string prefix = state_prefix(*objective);
+    const std::uint64_t updates =
+        objective->name.empty() ? steps : counted(state, prefix + kUpdates);
+    const Tensor scale = scale_of(state, prefix);
+    const double left_out = scale.as<float>()[static_cast<std::size_t>(LossScale::skipped)];
+    require(left_out <= static_cast<double>(updates),
+            "the state has {} steps that were left out, of {}", left_out, updates);
   }
   static_cast<void>(LbfgsMemory::of(state));
   trainer.model.set_weights(state.part(kModel));

@@ -53,10 +53,13 @@ struct ObjectiveState {
   void fill_averaged_memory();
   /// Returns the weights that the objective trains, by name. Waits.
   State trained_weights() const;
-  /// Returns the trainer's memory of counters and moments, all zero until the first step.
+  /// Returns the trainer's memory of counters and moments, all zero until the first
+  /// step, but for the scales of losses.
   Buffer& optimizer_memory();
   /// Returns what a LossScaleOp keeps, f32 (kLossScaleSize). Waits.
   Tensor loss_scale();
+  /// Changes the scale alone.
+  void set_loss_scale(float scale);
   /// Moments, updates and what the schedule remembers, by the names of a single objective's.
   State state();
   /// Of a state() of the same names and shapes. Throws Error, and changes nothing, for counts that

@@ -84,6 +84,20 @@ TEST_P(LossScaling, AStepThatOverflowsChangesNothingAndHalvesTheScale) {
   EXPECT_TRUE(same_bits(without_scale(large.state()), without_scale(fresh.state())));
 }
 
+TEST_P(LossScaling, GradientsThatOverflowAreFoundAtASmallerScale) {
+  const Batch batch = *trainer().batches(digits_, {.size = 16}).begin();
+  Trainer large = trainer_at(scale(0x1p32F));
+  Trainer small = trainer_at(scale(1024));
+  const State found = large.gradients(batch);
+  for (const auto& [name, expected] : small.gradients(batch)) {
+    const std::span<const float> values = found[name].as<float>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(values[i], expected.as<float>()[i], 1e-3) << name;
+    }
+  }
+  EXPECT_EQ(scale_of(large).front(), 0x1p32F);
+}
+
 TEST_P(LossScaling, TheScaleDoublesAfterGoodSteps) {
   Trainer grows = trainer_at(scale(1024, 1997));
   for (const Batch& batch : grows.batches(digits_, {.size = 16})) grows.step(batch);
@@ -239,8 +253,8 @@ TEST_P(LossScaling, WhatNoScaleMendsIsAnError) {
 TEST_P(LossScaling, StatesMustHoldAScale) {
   Trainer made = trainer();
   const State before = made.state();
-  for (const Tensor& bad :
-       {scale(3), scale(0), scale(NAN), scale(1, -1), Tensor(DType::f32, {2})}) {
+  for (const Tensor& bad : {scale(3), scale(0), scale(NAN), scale(1, -1), scale(1, 0, INFINITY),
+                            scale(1, 0, 1e6F), Tensor(DType::f32, {2})}) {
     State state = before;
     state.set(kScale, bad);
     EXPECT_THROW(made.load_state(state), Error);

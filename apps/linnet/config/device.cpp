@@ -107,6 +107,10 @@ void apply(const DeviceOptions& options, ModelOptions& model) {
 ModelOptions planned_on(const DeviceOptions& options, ModelOptions model) {
   model.device = "cpu";
   apply(options, model);
+  // A file's fp16 is its GPU's.
+  if (model.device == "cpu" && !options.precision && model.precision == Precision::fp16) {
+    model.precision = Precision::automatic;
+  }
   return model;
 }
 

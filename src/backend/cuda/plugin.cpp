@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
+#include <string_view>
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/described_backend.h"
@@ -15,7 +16,8 @@ std::unique_ptr<Backend> open(const std::string& which, const CudaOptions& optio
                               Precision precision) {
   auto device = std::make_shared<Device>(find_device(which));
   // No option yet: no GPU has run it (docs/cuda.md).
-  device->set_programmatic_launch(std::getenv("LINNET_CUDA_PROGRAMMATIC_LAUNCH") != nullptr);
+  const char* early = std::getenv("LINNET_CUDA_PROGRAMMATIC_LAUNCH");
+  device->set_programmatic_launch(early != nullptr && std::string_view(early) == "1");
   Registry registry;
   register_cuda_kernels(registry);
   register_cuda_libraries(registry);

@@ -11,8 +11,8 @@ namespace {
 
 /// Each block whose elements are not all finite writes the same number. `loss` may be null.
 __global__ void __launch_bounds__(kBlock)
-    check_finite(const StepInfo* step, std::int64_t elements, bool aligned,
-                 const float* __restrict__ x, const float* loss, double* stopped) {
+    check_finite(const StepInfo* step, std::int64_t elements, bool aligned, const float* x,
+                 const float* loss, double* stopped) {
   wait_for_previous();
   const std::int64_t vectors = elements / 4;
   int found = 0;

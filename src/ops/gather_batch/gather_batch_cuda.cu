@@ -21,8 +21,7 @@ struct Scaling {
 template <class From, class To, int kWidth>
 __global__ void gather_records(const StepInfo* step, bool shuffle, Scaling scaling,
                                std::int64_t batch, std::int64_t packs,
-                               const Vector<From, kWidth>* __restrict__ data,
-                               Vector<To, kWidth>* __restrict__ out) {
+                               const Vector<From, kWidth>* data, Vector<To, kWidth>* out) {
   wait_for_previous();
   __shared__ std::uint64_t records[kBlock];
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.y;

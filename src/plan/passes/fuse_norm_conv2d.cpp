@@ -188,13 +188,16 @@ class FuseNormConv2d {
     std::set<std::size_t> updates;
     std::vector<Value> versions{wide};
     bool fits = true;
+    // What a convolution writes into must be there when it runs.
+    std::size_t least = old_.producer(first) != nullptr ? producer(first) + 1 : 0;
     for (std::int64_t known = channels(first); fits;) {
       const auto update = update_of(wide);
       if (!update) break;
       const auto [u, part] = *update;
       const std::size_t from = producer(part);
-      fits = from < backward_ && is_plain(from) && readers(part).size() == 1;
+      fits = least <= from && from < backward_ && is_plain(from) && readers(part).size() == 1;
       if (!fits) break;
+      least = from + 1;
       Conv conv = conv_at(from);
       conv.attrs.sums = conv.attrs.into = true;
       conv.attrs.begin = known;

@@ -186,6 +186,33 @@ TEST_F(FuseNormConv2d, WritesBlocksOfConcatenations) {
   EXPECT_EQ(counts["batch_norm_joined"], 3);
 }
 
+/// A convolution that stands before what it would write into keeps a result of its own.
+TEST_F(FuseNormConv2d, BlocksNeedTheirConvolutionsInOrder) {
+  const Value start = conv(x_, "first", 4, 1);
+  const Graph before = graph_;
+  const std::vector<Value> parameters = parameters_;
+  const auto expect_apart = [&](Value block) {
+    const Value grown = conv(norm(block, "norm", relu_), "grown", 4, 1);
+    const Value all = graph_.emit(ConcatOp({.axis = 3}), {block, grown}, "all");
+    const TrainingGraph plain = trained(conv(norm(all, "norm of all", relu_), "last", 4, 1));
+    TrainingGraph after = plain;
+    share_concats(after, everything);
+    join_norms(after, everything);
+    fuse_norm_conv2d(after, everything);
+    after.graph.verify();
+    EXPECT_EQ(operators(after.graph)["widen_with_sums"], 0);
+    expect_same(results(plain.graph), results(after.graph));
+    graph_ = before;
+    parameters_ = parameters;
+  };
+  const Value late = conv(start, "late", 4, 1);
+  const Value early = conv(start, "early", 4, 1);
+  expect_apart(graph_.emit(ConcatOp({.axis = 3}), {early, late}, "block"));
+  const Value second = conv(start, "second", 4, 1);
+  const Value first = conv(start, "one", 4, 1);
+  expect_apart(graph_.emit(ConcatOp({.axis = 3}), {start, first, second}, "block"));
+}
+
 /// A convolution between two norms is asked for with both; where that is refused it keeps one.
 TEST_F(FuseNormConv2d, AsksTheBackend) {
   Value y = norm(conv(x_, "first", 4, 1), "norm a", relu_);

@@ -8,8 +8,8 @@
 
 namespace linnet::cuda::sim {
 
-/// Whether a kernel's thread has called cudaGridDependencySynchronize(): none may end, nor reach a
-/// barrier, before.
+/// Whether the thread that runs has called cudaGridDependencySynchronize(), which none may end
+/// without. Lanes share it, so one that does not wait may be missed where another has.
 inline thread_local bool waited = false;
 
 enum class BlockBarrier : std::uint8_t { kSync, kOr, kAnd, kCount, kCluster };
