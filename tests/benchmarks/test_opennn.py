@@ -110,8 +110,8 @@ class OpenNN(unittest.TestCase):
                      f"-DOPENNN_DIR={self.tree}", f"-DOPENNN_BUILD={self.tree / 'build-cpu'}"]
         self.make_cmake(CMAKE.format(python=sys.executable, configure=configure,
                                      fake=BENCHMARKS / "peers/fake/mnist_cnn.py"))
-        (job, command, environment, reason), other = self.rows("rosenbrock-mlp", "flux-cnn")
-        self.assertEqual(other[-1], "there is no benchmarks/peers/opennn/flux_cnn.cpp")
+        (job, command, environment, reason), other = self.rows("rosenbrock-mlp", "gru-imdb")
+        self.assertEqual(other[-1], "there is no benchmarks/peers/opennn/gru_imdb.cpp")
         self.assertIsNone(reason)
         self.assertEqual(command[0], str(built / "rosenbrock_mlp"))
         self.assertEqual(environment["OMP_NUM_THREADS"], "1")
