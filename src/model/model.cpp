@@ -12,6 +12,7 @@
 #include "model/custom_metrics.h"
 #include "model/model_state.h"
 #include "model/output_form.h"
+#include "model/precision.h"
 #include "ops/cpu_kernels.h"
 
 namespace linnet {
@@ -120,9 +121,7 @@ Model Model::copy(const ModelOptions& options) const {
 Model Model::to(const std::string& device) const {
   ModelOptions options = state_->options;
   options.device = device;
-  if (device == "cpu" && options.precision == Precision::fp16) {
-    options.precision = Precision::automatic;
-  }
+  if (device == "cpu") options.precision = precision_on_cpu(options.precision);
   return copy(options);
 }
 

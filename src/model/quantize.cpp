@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "model/model_state.h"
+#include "model/precision.h"
 #include "nn/builder.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
@@ -183,12 +184,10 @@ Model quantize(const Model& model, const Dataset& data, const QuantizeOptions& o
     levels.emplace(values[i].id, levels_between(ranges[i].low, ranges[i].high));
   }
   const ModelState& state = model.state();
-  const Precision precision = state.options.precision;
   Model made(Network(with_batch_named([&] { return rounded(network, levels); })),
              {.device = "cpu",
               .threads = model.threads(),
-              .precision = precision == Precision::fp16 ? Precision::automatic  // not on a CPU
-                                                        : precision});
+              .precision = precision_on_cpu(state.options.precision)});
   made.set_weights(model.weights());
   made.state().class_names = state.class_names;
   made.state().table = state.table;

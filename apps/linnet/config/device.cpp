@@ -11,6 +11,7 @@
 #include "config/options.h"
 #include "config/workloads.h"
 #include "describe/nearest.h"
+#include "model/precision.h"
 #include "report/machine.h"
 
 namespace linnet::command {
@@ -108,8 +109,8 @@ ModelOptions planned_on(const DeviceOptions& options, ModelOptions model) {
   model.device = "cpu";
   apply(options, model);
   // A file's fp16 is its GPU's.
-  if (model.device == "cpu" && !options.precision && model.precision == Precision::fp16) {
-    model.precision = Precision::automatic;
+  if (model.device == "cpu" && !options.precision) {
+    model.precision = precision_on_cpu(model.precision);
   }
   return model;
 }

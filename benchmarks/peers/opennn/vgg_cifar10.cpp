@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // vgg-cifar10 in OpenNN: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592
-// parameters. OpenNN has dropout in dense layers alone, so the two after the poolings are not here.
+// parameters. OpenNN has dropout in dense layers alone, so the two after the poolings are left out.
 #include "opennn/activation_layer.h"
 #include "opennn/convolutional_layer.h"
 #include "opennn/dense_layer.h"

@@ -414,7 +414,7 @@ struct TileRows {
       residual[i] = part;
     }
   }
-  /// Of rows that are not whole.
+  /// Writes rows that are not whole.
   HWY_NOINLINE void write(const PanelCall& call, std::int64_t first, int height,
                           std::int64_t width) const {
     const ListedPlaces places{call.c, first, call.rows, call.c_offset};

@@ -22,7 +22,7 @@ constexpr int kMostOfOneKind = 4;
 constexpr int kMostOfANorm = 2;
 constexpr int kRounds = 3;        ///< of all engines in turns; each keeps its best
 constexpr float kRoundMs = 0.5F;  ///< what a round of one engine should take at least
-/// Of a run: twice the resolution of events, by NVIDIA's description of cudaEventElapsedTime.
+/// A run takes at least twice the resolution of events (NVIDIA's text on cudaEventElapsedTime).
 constexpr float kLeastMs = 1e-3F;
 constexpr int kMostRuns = 20;  ///< of an engine in a round
 /// A later engine must win by it, so that noise does not change the choice from machine to machine.

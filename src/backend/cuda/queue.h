@@ -24,8 +24,8 @@ class Queue {
     if (list_ != nullptr) list_->push_back(work);
     return list_ != nullptr;
   }
-  /// For a kernel whose first statement is wait_for_previous() (device.cuh): its blocks may take
-  /// their places before the kernel before it has ended, where the queue lets them.
+  /// Returns the queue for a kernel whose first statement is wait_for_previous() (device.cuh): its
+  /// blocks may take their places before the previous kernel ends, where the queue lets them.
   Queue early() const {
     Queue queue = *this;
     queue.waits_ = true;

@@ -47,7 +47,7 @@ TEST(BatchNormGradFromSums, AgreesWithTheReference) {
   }
 }
 
-/// Of more rows than one launch takes: of fewer it is left to the kernel that finds the sums too.
+/// 9,000 rows are more than one launch takes; fewer are left to the kernel that finds the sums too.
 TEST(BatchNormGradFromSums, TakesTheSumsOfDy) {
   for (const std::int64_t channels : {12, 21}) {
     const ValueType c = f32({channels});

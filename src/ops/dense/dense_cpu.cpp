@@ -35,8 +35,8 @@ Kernel thin_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
                       });
 }
 
-/// Of one row, for which reading the weights takes the time: tasks are units, which read theirs in
-/// order.
+/// Multiplies one row, for which reading the weights takes the time: tasks are units, which read
+/// theirs in order.
 Kernel one_row_kernel(const Dims& e, const DenseAttrs& attrs) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;

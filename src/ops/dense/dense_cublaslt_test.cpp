@@ -132,7 +132,7 @@ TEST_F(DenseCublasLt, BothGradients) {
   EXPECT_TRUE(engine_.starts_with("cublaslt")) << engine_;
 }
 
-/// Of operands alone; `error`: of results that are rounded, too.
+/// Compares products of rounded operands; `error` allows for rounded results, too.
 void DenseCublasLt::expect_rounded_operands(Precision precision, const std::string& name,
                                             double error) {
   context_.precision = precision;
