@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes .bundle/linnet-gpu.tar.xz: all that tools/gpu_check.sh needs on a machine with one GPU and
-# no network, so that nothing must be built there: the command, liblinnet, the CUDA plug-in for sm_90
-# (and PTX), the device tests, every library that is neither the system's nor NVIDIA's, the rivals'
+# no network, so that nothing must be built there: the command, the CUDA plug-in for sm_90 (and
+# PTX), the device tests, every library that is neither the system's nor NVIDIA's, the rivals'
 # programs, and the script itself. `linnet bench` makes the data. Run paths of $ORIGIN find the
-# libraries. Needs nvcc, cuDNN and patchelf, and a glibc no newer than the other machine's. Arguments
-# go to CMake.
+# libraries. Needs nvcc, cuDNN and patchelf, and a glibc no newer than the other machine's.
+# Arguments go to CMake.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 archive=.bundle/linnet-gpu.tar.xz
@@ -33,12 +33,12 @@ trap 'rm -rf "$work" "$archive.new"' EXIT
 root=$work/linnet-gpu
 mkdir -p "$root"/{bin,lib,tools,benchmarks/peers,benchmarks/results}
 cp "$build/bin/linnet" "${tests[@]/#/$build/bin/}" "$root/bin"
-cp -L "$build/lib/liblinnet.so.0" "$build/lib/liblinnet_cuda.so" "$root/lib"
+cp -L "$build/lib/liblinnet_cuda.so" "$root/lib"
 
 # needed FILE...: the libraries that they load, as lines of name and path.
 needed() { ldd "$@" | awk '/=> \// {print $1, $3}' | sort -u; }
 missing=$(ldd "$root"/bin/* "$root"/lib/* | awk '/not found/ {print $1}' | sort -u |
-          grep -Ev "$nvidias|^liblinnet" || true)
+          grep -Ev "$nvidias" || true)
 [[ -z $missing ]] || die "these libraries were not found: $missing"
 while read -r name path; do
   [[ $name =~ $systems || $name =~ $nvidias || -e $root/lib/$name ]] ||

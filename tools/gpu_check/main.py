@@ -79,14 +79,15 @@ def run(check, wanted, seconds):
 
 # They need no rivals.
 CORRECT = ("programs", "smoke", "operators", "backend", "numerics", "graphs", "sanitizer",
-           "kernels")
+           "kernels", "choices", "profiles")
 
 
 def arguments():
     names = [phase.name for phase in phases.ALL]
     parser = argparse.ArgumentParser(prog="tools/gpu_check.sh", description=__doc__)
     parser.add_argument("phases", nargs="*", metavar="PHASE",
-                        help=f"phases to run, of {', '.join(names)}; also {phases.ASKED[0].name}")
+                        help=f"phases to run, of {', '.join(names)}; also "
+                        f"{', '.join(phase.name for phase in phases.ASKED)}")
     parser.add_argument("--list", action="store_true", help="print the phases and their seconds")
     parser.add_argument("--rehearse", action="store_true", help="run on the simulated device")
     parser.add_argument("--out", help="folder of the results; by default $OUT or "

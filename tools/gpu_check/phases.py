@@ -4,6 +4,7 @@ use."""
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import choices
 import correctness
 import jobs
 import measure
@@ -72,6 +73,8 @@ ALL = (
 )
 # Not by themselves: too long for a call that has all the others.
 ASKED = (
+    Phase("choices", 110, choices.compare, "Linnet beside itself: passes, graphs, launches"),
+    Phase("profiles", 60, profiles.workloads, "the time of each operator of every workload"),
     Phase("max-autotune", 400, measure.rows(Work(RESNET.name, RESNET.size, (EAGER, TUNED)),
                                             Work(MNIST.name, MNIST.size, (EAGER, TUNED))),
           "resnet50-cifar10 and mnist-cnn beside torch.compile's max-autotune"),

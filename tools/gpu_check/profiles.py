@@ -2,9 +2,9 @@
 """Where the time of a step goes: Linnet's own profile, and the hottest kernels under ncu."""
 import csv
 import io
-import random
 import re
 
+import jobs
 import programs
 from check import PROFILE, Failed
 
@@ -39,26 +39,24 @@ def base_name(kernel):
     return name.split("::")[-1].split()[-1]
 
 
-def write_cifar10(folder):
-    """Writes random images as CIFAR-10's files, which `linnet profile` needs."""
-    folder.mkdir(parents=True, exist_ok=True)
-    numbers = random.Random(0)
-    for name in (*(f"data_batch_{part}" for part in range(1, 6)), "test_batch"):
-        images = (bytes([each % 10]) + numbers.randbytes(3 * 32 * 32) for each in range(200))
-        (folder / f"{name}.bin").write_bytes(b"".join(images))
-
-
-def operators(check, workload, batch):
-    """Records the times of operators inside the captured step."""
-    data = "digits"
-    if workload != "mnist-cnn":  # not in the cache, where `linnet bench` would find it
-        data = check.work / "cifar10"
-        write_cifar10(data)
-    ended = check.linnet("profile", "--workload", workload, "--device", "cuda", "--batch", batch,
-                         "--precision", "tf32", "--graph", "epoch", "--data", data, limit=20)
-    check.append(PROFILE, f"== linnet profile, {workload}, batch {batch}\n{ended.out}")
+def operators(check, name, batch, precision="tf32"):
+    """Records the times of operators inside the captured step. `name`: of a workload, with :infer
+    where it predicts."""
+    words = ["--inference"] if name.endswith(":infer") else ["--synthetic", "--graph", "epoch"]
+    ended = check.linnet("profile", "--workload", name.removesuffix(":infer"), "--device", "cuda",
+                         "--batch", batch, "--precision", precision, *words, limit=20, copy=False)
+    check.append(PROFILE, f"== linnet profile, {name}, batch {batch}, {precision}\n{ended.out}")
     if ended.status != 0:
-        check.problem(f"linnet profile, {workload}: {ended.reason()}")
+        check.problem(f"linnet profile, {name}, {precision}: {ended.reason()}")
+
+
+def workloads(check):
+    """Profiles every workload at the benchmarks' sizes."""
+    work = REHEARSED if check.rehearsal else [(name, size.batch)
+                                              for name, size in jobs.sizes("gpu").items()]
+    for precision in ("tf32", "bf16"):
+        for name, batch in work:
+            operators(check, name, batch, precision)
 
 
 def kernels(check):

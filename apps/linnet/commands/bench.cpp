@@ -40,6 +40,7 @@ struct BenchOptions {
   bool side_by_side = false;
   bool recompute = false;
   bool int8 = false;
+  std::vector<std::string> disabled_passes;
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> warmup;
   std::optional<int> threads;
@@ -70,6 +71,7 @@ Job job_of(BenchOptions& options) {
   t.shards = options.shards;
   t.side_by_side = options.side_by_side;
   t.recompute = options.recompute;
+  t.disabled_passes = options.disabled_passes;
   options.warmup = options.warmup.value_or(size.warmup);
   if (!options.wanted.samples && size.samples > 0) options.wanted.samples = size.samples;
   t.streamed = options.streamed();
@@ -97,6 +99,7 @@ Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
   json["warmup"] = warmup;
   json["streamed"] = options.streamed();
   json["int8"] = options.int8;
+  json["disabled_passes"] = options.disabled_passes;
   json["synthetic"] = data.synthetic.empty() ? Json(false) : Json(true);
   json["last_batch"] = run.samples % job.training.batch == 0 ? "full" : "incomplete, included";
   add_speed(json, run.samples, seconds);
@@ -203,6 +206,8 @@ int bench(BenchOptions options) {
     return kSuccess;
   }
   require(options.infer() || !options.int8, "--int8 needs --mode infer");
+  require(!options.infer() || options.disabled_passes.empty(),
+          "--disable-pass needs --mode train");
   require(!options.infer() || !options.wanted.test,
           "--test needs --mode train: --mode infer has no epochs to evaluate");
   Model model(job.network, job.model);  // before the data: a missing device costs no download
@@ -268,6 +273,7 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--shards", o->shards, "Parts in which training computes a batch")
       ->check(at_least(1));
   command->add_flag("--side-by-side", o->side_by_side, "Compute the shards at the same time");
+  add_disabled_passes(*command, o->disabled_passes);
   command->add_option("--epochs", o->epochs, "Timed passes over the data")->check(at_least(1));
   command->add_option("--warmup", o->warmup, "Passes before these, not timed")->check(at_least(0));
   command->add_option("--data", o->data, "Where the samples are before the clock starts")

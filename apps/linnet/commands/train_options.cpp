@@ -174,9 +174,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_flag("--sync-batch-norm", o.sync_batch_norm,
                    "With --side-by-side, or on several processes with one shard each: batch norms "
                    "take the statistics of the whole batch");
-  command.add_option(
-      "--disable-pass", o.disabled_passes,
-      "For diagnosis: leave out this pass over the graph, of those that `linnet plan` names");
+  add_disabled_passes(command, o.disabled_passes);
   command.add_flag("--drop-last", o.drop_last,
                    "Leave out the last, incomplete batch of each epoch");
   command.add_option("--epochs", o.epochs, "Passes over the training set")->check(at_least(1));

@@ -41,4 +41,10 @@ CLI::Validator at_least(long long least, long long most) {
   return CLI::Validator(check, "N");
 }
 
+void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes) {
+  command.add_option("--disable-pass", passes,
+                     "For diagnosis: leave out this pass over the graph of a training, of those "
+                     "that `linnet plan` names");
+}
+
 }  // namespace linnet::command

@@ -17,5 +17,7 @@ std::size_t index_of(const std::vector<std::string>& names, const std::string& n
 /// Accepts integers of at least `least`, and at most `most`: sums and products of a few don't
 /// overflow.
 CLI::Validator at_least(long long least, long long most = std::numeric_limits<std::int32_t>::max());
+/// Adds --disable-pass, which may be given several times.
+void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes);
 
 }  // namespace linnet::command
