@@ -2,8 +2,9 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
+
+#include "base/bits.h"
 
 namespace linnet {
 
@@ -73,7 +74,7 @@ class Permutation {
   constexpr Permutation(std::uint64_t key, std::uint64_t size)
       : key_(key),
         size_(size),
-        half_bits_(static_cast<std::uint32_t>(std::bit_width(size > 1 ? size - 1 : 1) + 1) / 2) {}
+        half_bits_(static_cast<std::uint32_t>(bit_width(size > 1 ? size - 1 : 1) + 1) / 2) {}
 
   /// index: below the size.
   constexpr std::uint64_t operator()(std::uint64_t index) const {

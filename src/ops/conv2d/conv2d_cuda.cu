@@ -42,8 +42,8 @@ Kernel launching(F enqueue, std::string engine, std::int64_t workspace_floats = 
 /// Output channels of a block: a power of two whose weights fit shared memory, or 0.
 int direct_tile(const ConvShape& s, bool vectors) {
   const std::int64_t wanted =
-      vectors ? 4 * static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(s.co / 4)))
-              : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(s.co)));
+      vectors ? 4 * static_cast<std::int64_t>(bit_ceil(static_cast<std::uint64_t>(s.co / 4)))
+              : static_cast<std::int64_t>(bit_ceil(static_cast<std::uint64_t>(s.co)));
   std::int64_t tile = std::min<std::int64_t>(wanted, vectors ? 64 : 32);
   while (tile >= (vectors ? 4 : 1) && tile * s.taps() > kSharedFloats) tile /= 2;
   return tile >= (vectors ? 4 : 1) ? static_cast<int>(tile) : 0;
@@ -144,7 +144,7 @@ Kernel grad_weight_direct(const ConvShape& s) {
   using In = Conv2dGradWeightOp::In;
   const int each = in_fours(s) ? 4 : 1;
   const auto lanes = static_cast<int>(
-      std::min<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(s.co / each)),
+      std::min<std::uint64_t>(bit_ceil(static_cast<std::uint64_t>(s.co / each)),
                               kWarp / static_cast<unsigned>(each)));
   const dim3 channels_and_taps(1, ceil_div(s.co, lanes * each), ceil_div(s.taps(), kTapsOfThread));
   const Parts parts = cut(s, std::int64_t{channels_and_taps.y} * channels_and_taps.z,

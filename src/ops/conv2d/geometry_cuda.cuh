@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/vectors.cuh"
+#include "base/bits.h"
 #include "ops/activation/epilogue_cuda.cuh"
 #include "ops/conv2d/conv2d.h"
 
@@ -18,7 +18,7 @@ class Divider {
  public:
   Divider() = default;
   explicit constexpr Divider(std::int64_t d)
-      : shift_(std::bit_width(static_cast<std::uint64_t>(d) - 1)),
+      : shift_(bit_width(static_cast<std::uint64_t>(d) - 1)),
         factor_(static_cast<std::uint32_t>(
             (static_cast<std::uint64_t>((std::int64_t{1} << shift_) - d) << 32) /
                 static_cast<std::uint64_t>(d) +

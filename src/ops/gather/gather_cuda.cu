@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
 #include <limits>
 
 #include "backend/cuda/column_sum.cuh"
@@ -148,11 +147,11 @@ __global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std
       const bool hit = row[k] >= first_row && row[k] < last_row;
       const unsigned mask = __ballot_sync(kFullWarp, hit);
       if (hit) {
-        const int at = pending + std::popcount(mask & ((1U << lane) - 1));
+        const int at = pending + __popc(mask & ((1U << lane) - 1));
         hits.item[at] = static_cast<int>(base - begin + k * kWarp + lane);
         hits.row[at] = static_cast<int>(row[k] - first_row);
       }
-      pending += std::popcount(mask);
+      pending += __popc(mask);
     }
     if (pending < static_cast<int>(kWarp) && base + kLoads * kWarp < end) continue;
     __syncwarp();
