@@ -12,7 +12,6 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/vectors.cuh"
 #include "ops/conv2d/conv2d.h"
-#include "ops/conv2d/norm_conv2d.h"
 #include "ops/conv2d_norm/conv2d_norm.h"
 #include "ops/dense/dense.h"
 
@@ -283,42 +282,6 @@ TEST(Conv2dCudnn, FoldsBatchNorms) {
       }
     }
   }
-}
-
-/// Norms before a convolution and the sums after it are cuDNN's in TF32 alone, from Ampere on.
-TEST(Conv2dCudnn, TakesNormsBeforeAndSumsAfter) {
-  const CudnnLibrary cudnn("fake");
-  TuningCache cache;
-  const Shape w{8, 3, 3, 16};
-  Context context = with(cudnn, Precision::tf32, &cache);
-  NormConv2dAttrs both{
-      .conv = odd(), .norm = true, .activation = Activation::relu, .epsilon = 2, .sums = true};
-  NormConv2dAttrs sums = both;
-  sums.norm = false;
-  sums.activation = Activation::none;
-  NormConv2dAttrs norm = both;
-  norm.activation = Activation::none;
-  norm.sums = false;
-  const auto made = [&](const NormConv2dAttrs& a, const Shape& kernel) {
-    Case c{"norm_conv2d", std::make_shared<NormConv2dOp>(a), {kX, kernel}};
-    if (a.norm) c.inputs.insert(c.inputs.end(), {Shape{2, 16}, Shape{16}, Shape{16}});
-    return c;
-  };
-  for (const NormConv2dAttrs& a : {both, sums, norm}) {
-    EXPECT_LT(error_of(made(a, w), context), 1e-5) << a.norm << a.sums;
-  }
-  const auto taken = [&](const Context& by, const Case& c) {
-    return prepare(*c.op, c.inputs, by).has_value();
-  };
-  EXPECT_FALSE(taken(with(cudnn, Precision::fp32, &cache), made(both, w)));
-  for (const Half& half : kHalves) {
-    EXPECT_FALSE(taken(with(cudnn, half.precision, &cache), made(both, w)));
-  }
-  EXPECT_FALSE(taken(context, made(both, {6, 3, 3, 16}))) << "sums of 24 bytes";
-  both.conv.groups = 2;
-  EXPECT_FALSE(taken(context, made(both, {8, 3, 3, 8}))) << "no engine";
-  context.compute_capability = 75;
-  EXPECT_FALSE(taken(context, made(norm, w)));
 }
 
 /// A dense layer with a tail that cuBLASLt has not is a convolution of one pixel, in TF32.

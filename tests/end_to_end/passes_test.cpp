@@ -202,7 +202,7 @@ TEST(Passes, TrainingPassesCanBeSwitchedOffAndGiveTheSameBits) {
   for (const TrainingPass& pass : training_passes()) {
     // Below: it adds in another order; of GPUs; of concatenations that form no chain.
     if (pass.name == "fuse_bias_grad" || pass.name == "join_norms" ||
-        pass.name == "fuse_norm_conv2d" || pass.name == "slice_concats") {
+        pass.name == "slice_concats") {
       continue;
     }
     const std::vector<std::string> disabled{std::string(pass.name)};
@@ -369,7 +369,7 @@ TEST(Passes, AnUnknownNameIsAnError) {
                  "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
                  "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, recompute_norms, "
-                 "share_concats, slice_concats, join_norms, fuse_norm_conv2d, fuse_bias_grad, "
+                 "share_concats, slice_concats, join_norms, fuse_bias_grad, "
                  "fuse_small_cnn_finish, copy_weights, store_bf16, store_f16, overlap_sums, "
                  "chain_samples, collect_gradients, defer_gradients");
   }

@@ -7,7 +7,6 @@
 #include "core/dims.h"
 #include "graph/registry.h"
 #include "ops/arithmetic/arithmetic.h"
-#include "ops/batch_norm/from_sums.h"
 #include "ops/batch_norm/joined.h"
 #include "ops/unary/unary.h"
 
@@ -317,10 +316,7 @@ void register_batch_norm(OpRegistry& registry) {
   registry.add<BatchNormInferenceOp>();
   registry.add<BatchNormGradOp>();
   registry.add<BatchNormJoinedOp>();
-  registry.add<WidenWithSumsOp>();
   registry.add<BatchNormGradJoinedOp>();
-  registry.add<BatchNormFromSumsOp>();
-  registry.add<BatchNormGradFromSumsOp>();
 }
 
 }  // namespace linnet

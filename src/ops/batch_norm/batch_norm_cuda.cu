@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/column_sum.cuh"
 #include "backend/cuda/kernel.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/forward_cuda.cuh"
-#include "ops/batch_norm/from_sums.h"
 #include "ops/batch_norm/gradient_cuda.cuh"
 #include "ops/batch_norm/joined.h"
-#include "ops/batch_norm/own_cuda.h"
 #include "ops/batch_norm/tiles_cuda.cuh"
 #include "ops/slice/rows_cuda.cuh"
 
@@ -94,12 +91,6 @@ void copy_whole(const Args& args, const T* from, T* to, std::int64_t elements) {
 /// kernels do it, four at a time or one.
 bool fits(std::int64_t channels, std::int64_t piece) { return channels % 4 != 0 || piece % 4 == 0; }
 
-/// Returns whether a norm of this image is not joined, since cuDNN's may be faster (for f32).
-bool left_to_cudnn(const Shape& image, const Context& context) {
-  return context.options.cudnn && context.half() == DType::f32 && context.cudnn != nullptr &&
-         image.elements() >= kLeastForCudnn;
-}
-
 std::optional<Kernel> prepare_joined(const NodeView& node, const Context& context) {
   using In = BatchNormJoinedOp::In;
   using Out = BatchNormJoinedOp::Out;
@@ -107,8 +98,7 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   const std::int64_t channels = node.out(Out::y)[-1];
   const std::int64_t part = node.in(In::part)[-1];
   const std::int64_t elements = x.elements();
-  const bool wide = x != node.out(Out::y);
-  if (!fits(channels, part) || (!wide && left_to_cudnn(x, context))) return std::nullopt;
+  if (!fits(channels, part)) return std::nullopt;
   return with_stored(node, {In::x, In::part}, {Out::wide, Out::y}, [&]<class T>() {
     return norm_kernels<T>(node.attrs<BatchNormJoinedOp>(), x, node.outputs[Out::y], context,
                            [=](const Args& args, Norm<T>& n) {
@@ -124,24 +114,6 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   });
 }
 
-std::optional<Kernel> prepare_widen(const NodeView& node, const Context& /*context*/) {
-  using In = WidenWithSumsOp::In;
-  using Out = WidenWithSumsOp::Out;
-  const std::int64_t rows = rows_of(node.out(Out::wide));
-  const std::int64_t wide = node.out(Out::wide)[-1];
-  const std::int64_t channels = node.in(In::x)[-1];
-  if (!fits(wide, channels)) return std::nullopt;
-  const auto enqueue = [=](const Args& args) {
-    const float* x = args.in(In::x);
-    float* to = args.out(Out::wide);
-    float* sums = args.out(Out::sums);
-    column_sum_of(args, "widen_with_sums",
-                  WidenedRows{x, to, channels, wide, vector_aligned(x, to)}, rows, wide, sums,
-                  args.workspace, sums + wide);
-  };
-  return Kernel{.enqueue = enqueue, .workspace_bytes = column_sum_workspace(rows, wide, 2)};
-}
-
 /// Returns a gradient's kernels; `operands(args)` says where it reads and writes. `passes`: reads
 /// and writes of an image.
 template <class T, class Operands>
@@ -153,10 +125,9 @@ Kernel gradient_kernels(const ValueType& dy, int passes, const Context& context,
     if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
     NormGrad<T> g = operands(args);
-    g.aligned = (g.x_stride | g.dx_stride | g.sums_stride) % 4 == 0 &&
+    g.aligned = (g.x_stride | g.dx_stride) % 4 == 0 &&
                 vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx,
-                               g.dgamma, g.dbeta, g.dresidual, g.piece, g.sums, g.dy_sums, g.beta,
-                               g.again, args.workspace);
+                               g.dgamma, g.dbeta, g.dresidual, g.piece, args.workspace);
     const Partials p = partials(args, sums);
     if (whole) {
       launch(args.stream.early(), "batch_norm_grad", sums.shape(),
@@ -164,12 +135,10 @@ Kernel gradient_kernels(const ValueType& dy, int passes, const Context& context,
              p);
       return;
     }
-    if (g.dy_sums == nullptr) {
-      launch(args.stream.early(), "batch_norm_grad sums", sums.shape(),
-             fours ? norm_gradient_kernel<4, false, T> : norm_gradient_kernel<1, false, T>, g, sums,
-             p);
-    }
-    if (!g.writes_images()) return;
+    launch(args.stream.early(), "batch_norm_grad sums", sums.shape(),
+           fours ? norm_gradient_kernel<4, false, T> : norm_gradient_kernel<1, false, T>, g, sums,
+           p);
+    if (g.dx == nullptr) return;
     launch(args.stream.early(), "batch_norm_grad", map.shape(),
            fours ? norm_gradient_dx<4, T> : norm_gradient_dx<1, T>, g, map);
   };
@@ -230,77 +199,11 @@ std::optional<Kernel> gradient_as_stored(const NodeView& node,
                      [&]<class T>() { return gradient_kernels<T>(node, attrs, context); });
 }
 
-/// Prepares a gradient from sums, in f32 alone, as the convolutions do that leave sums.
-std::optional<Kernel> prepare_gradient_from_sums(const NodeView& node, const Context& context) {
-  using In = BatchNormGradFromSumsOp::In;
-  using Out = BatchNormGradFromSumsOp::Out;
-  const auto attrs = node.attrs<BatchNormGradFromSumsOp>();
-  const Shape& dx = node.out(Out::dx);
-  const int passes = attrs.into ? 7 : 6;
-  // Where one launch finds the sums too, what is left of it takes no less.
-  if (!fits(node.in(In::dy)[-1], attrs.piece) ||
-      (attrs.summed && Launches(node.inputs[In::dy], context, passes).whole)) {
-    return std::nullopt;
-  }
-  return gradient_kernels<float>(
-      node.inputs[In::dy], passes, context,
-      [=, x_stride = node.in(In::x)[-1], sums_stride = node.in(In::sums)[-1], dx_stride = dx[-1],
-       elements = dx.elements(),
-       dx_read = attrs.piece > 0 || is_read(node, Out::dx)](const Args& args) {
-        NormGrad<float> g{.dy = args.in(In::dy),
-                          .x = args.in(In::x),
-                          .x_stride = x_stride,
-                          .gamma = args.in(In::gamma),
-                          .dx = dx_read ? args.out(Out::dx) : nullptr,
-                          .dgamma = args.out(Out::dgamma),
-                          .dbeta = args.out(Out::dbeta),
-                          .dx_stride = dx_stride,
-                          .into = attrs.into,
-                          .piece = attrs.piece > 0 ? args.out(Out::piece) : nullptr,
-                          .piece_channels = attrs.piece,
-                          .sums = args.in(In::sums),
-                          .sums_stride = sums_stride,
-                          .dy_sums = attrs.summed ? args.in(In::dy_sums) : nullptr,
-                          .beta = args.in(In::beta),
-                          .again = args.out(Out::y),
-                          .running_mean = args.in_out(In::running_mean),
-                          .running_var = args.in_out(In::running_var),
-                          .epsilon = static_cast<float>(attrs.epsilon),
-                          .relu = attrs.activation == Activation::relu};
-        if (attrs.into) copy_whole(args, args.in(attrs.whole_at()), g.dx, elements);
-        return g;
-      });
-}
-
 std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Context& context) {
   const auto attrs = node.attrs<BatchNormGradJoinedOp>();
   const Shape& dy = node.in(BatchNormGradOp::In::dy);
-  const bool wide = node.in(BatchNormGradOp::In::x) != dy;
   if (!fits(dy[-1], attrs.piece)) return std::nullopt;
-  if (!wide && attrs.piece == 0 && left_to_cudnn(dy, context)) return std::nullopt;
   return gradient_as_stored(node, attrs, context);
-}
-
-/// Prepares one launch that finds no statistics, in f32 alone, as the convolutions do that leave
-/// sums.
-std::optional<Kernel> prepare_norm_from_sums(const NodeView& node, const Context& /*context*/) {
-  using Out = BatchNormFromSumsOp::Out;
-  const ColumnTiles map = tiles_of_map(node.out(Out::y), rows_of(node.out(Out::y)));
-  if (map.rows * map.columns == 0) return std::nullopt;
-  return Kernel{.enqueue = [=, attrs = node.attrs<BatchNormFromSumsOp>(),
-                            x_stride = node.in(BatchNormFromSumsOp::In::x)[-1],
-                            sums_stride = node.inputs.back().shape[-1]](const Args& args) {
-    Norm n = norm_of<float>(args, attrs, x_stride);
-    n.y = args.out(Out::y);
-    n.mean = args.out(Out::mean);
-    n.inv_std = args.out(Out::inv_std);
-    n.sums = args.in(args.inputs.size() - 1);
-    n.sums_stride = sums_stride;
-    n.find_aligned();
-    launch(args.stream.early(), "batch_norm", map.shape(),
-           map.vector == 4 ? normalize_kernel<4, float> : normalize_kernel<1, float>, n, map,
-           false);
-  }};
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
@@ -321,22 +224,7 @@ std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*c
   });
 }
 
-__global__ void copy_statistics(const float* mean, const float* var, float* running_mean,
-                                float* running_var, std::int64_t channels) {
-  for (std::int64_t c = first_item(); c < channels; c += grid_stride()) {
-    running_mean[c] = mean[c];
-    running_var[c] = var[c];
-  }
-}
-
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
-  if (node.attrs<BatchNormGradOp>().from_input) return std::nullopt;
-  return own_batch_norm_gradient(node, context);
-}
-
-}  // namespace
-
-std::optional<Kernel> own_batch_norm(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
   return with_stored(node, {In::x, In::residual}, {Out::y}, [&]<class T>() {
@@ -349,28 +237,21 @@ std::optional<Kernel> own_batch_norm(const NodeView& node, const Context& contex
   });
 }
 
-std::optional<Kernel> own_batch_norm_gradient(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
+  if (attrs.from_input) return std::nullopt;
   return gradient_as_stored(node, {.residual = attrs.residual, .activation = attrs.activation},
                             context);
 }
 
-void enqueue_running_statistics(const Args& args, const float* mean, const float* var,
-                                std::int64_t channels) {
-  using In = BatchNormOp::In;
-  launch(args.stream, "batch_norm running", for_items(channels), copy_statistics, mean, var,
-         args.in_out(In::running_mean), args.in_out(In::running_var), channels);
-}
+}  // namespace
 
 void register_batch_norm(Registry& registry) {
-  registry.add(BatchNormOp::kName, own_batch_norm, Stores::half);
+  registry.add(BatchNormOp::kName, prepare_norm, Stores::half);
   registry.add(BatchNormInferenceOp::kName, prepare_inference, Stores::half);
   registry.add(BatchNormGradOp::kName, prepare_gradient, Stores::half);
   registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::half);
   registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::half);
-  registry.add(BatchNormFromSumsOp::kName, prepare_norm_from_sums);
-  registry.add(WidenWithSumsOp::kName, prepare_widen);
-  registry.add(BatchNormGradFromSumsOp::kName, prepare_gradient_from_sums);
 }
 
 }  // namespace linnet::cuda

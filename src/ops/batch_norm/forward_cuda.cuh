@@ -20,8 +20,6 @@ struct Norm {
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const T* residual = nullptr;  ///< may be null; y may lie upon it
-  const float* sums = nullptr;  ///< null, or (2, sums_stride): what the statistics follow from
-  std::int64_t sums_stride = 0;
   float* running_mean = nullptr;
   float* running_var = nullptr;
   T* y = nullptr;
@@ -33,9 +31,9 @@ struct Norm {
   bool aligned = false;
 
   void find_aligned(const void* workspace = nullptr) {
-    aligned = (x_stride | sums_stride) % 4 == 0 &&
+    aligned = x_stride % 4 == 0 &&
               vector_aligned(x, part, wide, gamma, beta, residual, running_mean, running_var, y,
-                             mean, inv_std, sums, static_cast<const std::byte*>(workspace));
+                             mean, inv_std, static_cast<const std::byte*>(workspace));
   }
 };
 
@@ -182,55 +180,18 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   }
 }
 
-/// y from given statistics; `variances`: n.inv_std holds variances (inference). Or from n.sums, and
-/// the statistics.
+/// y from given statistics; `variances`: n.inv_std holds variances (inference).
 template <int kVector, class T>
 __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   wait_for_previous();
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
-  const bool given = n.sums == nullptr;
-  auto mean = load_vector<kVector>((given ? n.mean : n.sums) + cell.column, n.aligned);
-  auto inv_std =
-      load_vector<kVector>((given ? n.inv_std : n.sums + n.sums_stride) + cell.column, n.aligned);
-  const auto rows = static_cast<float>(t.rows);
-  for (int v = 0; !given && v < kVector; ++v) {
-    mean[v] /= rows;
-    inv_std[v] = variance_of(inv_std[v], mean[v], t.rows);
-    if (cell.leads(t) && blockIdx.y == 0) {
-      write_statistics(n, cell.column + v, t.rows, mean[v], rows * inv_std[v]);
-    }
-  }
-  for (int v = 0; (variances || !given) && v < kVector; ++v) {
+  const auto mean = load_vector<kVector>(n.mean + cell.column, n.aligned);
+  auto inv_std = load_vector<kVector>(n.inv_std + cell.column, n.aligned);
+  for (int v = 0; variances && v < kVector; ++v) {
     inv_std[v] = inverse_deviation(inv_std[v], n.epsilon);
   }
   normalize_cell<kVector>(n, t, cell, mean, inv_std);
 }
-
-/// Rows of x, which are written with zeros after them as they are added (column_sum.cuh), and the
-/// sums of their squares.
-struct WidenedRows {
-  static constexpr int kSums = 2;
-  const float* x;
-  float* wide;
-  std::int64_t channels;
-  std::int64_t wide_channels;
-  bool aligned;
-
-  template <int kVector>
-  __device__ FloatVector<kVector> load(std::int64_t r, std::int64_t c) const {
-    return c < channels ? load_vector<kVector>(x + r * channels + c, aligned)
-                        : FloatVector<kVector>{};
-  }
-  template <int kVector>
-  __device__ void add(const FloatVector<kVector>& row, std::int64_t r, std::int64_t c,
-                      FloatVector<kVector>& sum, FloatVector<kVector>& squares) const {
-    store_vector(wide + r * wide_channels + c, row, aligned);
-    for (int v = 0; v < kVector; ++v) {
-      sum[v] += row[v];
-      squares[v] += row[v] * row[v];
-    }
-  }
-};
 
 }  // namespace linnet::cuda

@@ -28,64 +28,23 @@ struct NormGrad {
   bool into = false;           ///< whether dx is added to what is there
   T* piece = nullptr;          ///< may be null: the last `piece_channels` of the sum's
   std::int64_t piece_channels = 0;
-  /// Null, or (2, sums_stride): the sums of x and of its squares, from which mean and inv_std
-  /// follow. The norm's result is then written once more to `again`, its statistics to the running
-  /// ones.
-  const float* sums = nullptr;
-  std::int64_t sums_stride = 0;
-  /// Null, or (2, columns): the sums of dy, in which the ReLU's gradient is, and of dy * x_hat.
-  const float* dy_sums = nullptr;
-  const float* beta = nullptr;
-  T* again = nullptr;
-  float* running_mean = nullptr;
-  float* running_var = nullptr;
-  float epsilon = 0;
-  bool relu = false;
   bool aligned = false;
-
-  __host__ __device__ bool writes_images() const { return dx != nullptr || again != nullptr; }
 };
 
 /// What a norm's kernels know of a thread's columns.
 template <int kVector>
 struct NormGradColumns {
-  FloatVector<kVector> mean{}, inv_std{}, factor{}, beta{};
+  FloatVector<kVector> mean{}, inv_std{}, factor{};
 
   template <class T>
   __device__ NormGradColumns(const NormGrad<T>& g, const ColumnTiles& t,
                              const ColumnCell<kVector>& cell) {
     if (!cell.inside) return;
     factor = load_vector<kVector>(g.gamma + cell.column, g.aligned);
-    if (g.sums == nullptr) {
-      mean = load_vector<kVector>(g.mean + cell.column, g.aligned);
-      inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
-    } else {
-      mean = load_vector<kVector>(g.sums + cell.column, g.aligned);
-      inv_std = load_vector<kVector>(g.sums + g.sums_stride + cell.column, g.aligned);
-      beta = load_vector<kVector>(g.beta + cell.column, g.aligned);
-      for (int v = 0; v < kVector; ++v) {
-        mean[v] /= static_cast<float>(t.rows);
-        inv_std[v] = 1.0F / sqrtf(variance_of(inv_std[v], mean[v], t.rows) + g.epsilon);
-      }
-    }
+    mean = load_vector<kVector>(g.mean + cell.column, g.aligned);
+    inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
     for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
   }
-
-  /// Writes the statistics of the sums; by one thread for its columns.
-  template <class T>
-  __device__ void write_statistics(const NormGrad<T>& g, const ColumnTiles& t,
-                                   const ColumnCell<kVector>& cell) const {
-    const auto count = static_cast<float>(t.rows);
-    for (int v = 0; v < kVector; ++v) {
-      g.running_mean[cell.column + v] = mean[v];
-      g.running_var[cell.column + v] =
-          variance_of(g.sums[g.sums_stride + cell.column + v], mean[v], t.rows) *
-          (count > 1 ? count / (count - 1) : 1.0F);
-    }
-  }
-
-  /// The norm's result for an element of x, before the ReLU.
-  __device__ float normalized(int v, float x) const { return (x - mean[v]) * factor[v] + beta[v]; }
 };
 
 /// x and dz, the gradient after the ReLU, of a row.
@@ -96,8 +55,7 @@ struct NormGradRow {
   NormGradRow() = default;
   template <class T>
   __device__ NormGradRow(const NormGrad<T>& g, const ColumnTiles& t,
-                         const ColumnCell<kVector>& cell, const NormGradColumns<kVector>& columns,
-                         std::int64_t r, bool kept)
+                         const ColumnCell<kVector>& cell, std::int64_t r, bool kept)
       : x(load_floats<kVector>(g.x + r * g.x_stride + cell.column, g.aligned)) {
     const std::int64_t at = r * t.columns + cell.column;
     dz = load_floats<kVector>((kept ? g.dresidual : g.dy) + at, g.aligned);
@@ -105,11 +63,6 @@ struct NormGradRow {
     if (g.summand != nullptr) {
       const auto more = load_floats<kVector>(g.summand + at, g.aligned);
       for (int v = 0; v < kVector; ++v) dz[v] += more[v];
-    }
-    if (g.sums != nullptr && g.relu && g.dy_sums == nullptr) {
-      for (int v = 0; v < kVector; ++v) {
-        if (!(columns.normalized(v, x[v]) > 0)) dz[v] = 0;
-      }
     }
     if (g.y == nullptr) return;
     const auto sign = load_floats<kVector>(g.y + at, g.aligned);
@@ -129,7 +82,7 @@ __device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& 
   using Row = NormGradRow<kVector>;
   dgamma = {};
   dbeta = {};
-  const auto load = [&](std::int64_t r) { return Row(g, t, cell, columns, r, false); };
+  const auto load = [&](std::int64_t r) { return Row(g, t, cell, r, false); };
   cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
     if (g.dresidual != nullptr) {
       store_floats(g.dresidual + r * t.columns + cell.column, row.dz, g.aligned);
@@ -156,7 +109,7 @@ __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
   const std::int64_t piece_begin = t.columns - g.piece_channels;
   const bool in_piece = g.piece != nullptr && cell.column >= piece_begin;
   const auto load = [&](std::int64_t r) {
-    Row row{NormGradRow<kVector>(g, t, cell, columns, r, kept), {}};
+    Row row{NormGradRow<kVector>(g, t, cell, r, kept), {}};
     if (g.into) row.sum = load_floats<kVector>(g.dx + r * g.dx_stride + cell.column, g.aligned);
     return row;
   };
@@ -168,15 +121,6 @@ __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
       dx[v] = __fmul_rn(columns.factor[v], row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
       if (g.into) dx[v] += row.sum[v];
     }
-    if (g.sums != nullptr) {
-      FloatVector<kVector> y;
-      for (int v = 0; v < kVector; ++v) {
-        y[v] = columns.normalized(v, row.own.x[v]);
-        if (g.relu && y[v] < 0) y[v] = 0;  // keeps NaN
-      }
-      store_floats(g.again + r * t.columns + cell.column, y, g.aligned);
-    }
-    if (g.dx == nullptr) return;
     store_floats(g.dx + r * g.dx_stride + cell.column, dx, g.aligned);
     if (in_piece) {
       store_floats(g.piece + r * g.piece_channels + cell.column - piece_begin, dx, g.aligned);
@@ -198,10 +142,9 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
     store_vector(g.dgamma + cell.column, dgamma, g.aligned);
     store_vector(g.dbeta + cell.column, dbeta, g.aligned);
-    if (g.sums != nullptr) columns.write_statistics(g, t, cell);
   }
   if constexpr (kWhole) {
-    if (g.writes_images()) write_dx<kVector>(g, t, cell, columns, dgamma, dbeta);
+    if (g.dx != nullptr) write_dx<kVector>(g, t, cell, columns, dgamma, dbeta);
   }
 }
 
@@ -210,17 +153,9 @@ __global__ void norm_gradient_dx(NormGrad<T> g, ColumnTiles t) {
   wait_for_previous();
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
-  const bool given = g.dy_sums != nullptr;
-  const float* from = given ? g.dy_sums + t.columns : g.dgamma;
-  const auto dgamma = load_vector<kVector>(from + cell.column, g.aligned);
-  from = given ? g.dy_sums : g.dbeta;
-  const auto dbeta = load_vector<kVector>(from + cell.column, g.aligned);
+  const auto dgamma = load_vector<kVector>(g.dgamma + cell.column, g.aligned);
+  const auto dbeta = load_vector<kVector>(g.dbeta + cell.column, g.aligned);
   const NormGradColumns<kVector> columns(g, t, cell);
-  if (given && cell.leads(t) && blockIdx.y == 0) {
-    store_vector(g.dgamma + cell.column, dgamma, g.aligned);
-    store_vector(g.dbeta + cell.column, dbeta, g.aligned);
-    columns.write_statistics(g, t, cell);
-  }
   write_dx<kVector>(g, t, cell, columns, dgamma, dbeta);
 }
 

@@ -50,9 +50,4 @@ struct Partials {
   unsigned* tickets = nullptr;  ///< one for each tile
 };
 
-/// Returns a channel's variance from the sum of its elements' squares (from_sums.h).
-__device__ inline float variance_of(float squares, float mean, std::int64_t rows) {
-  return fmaxf(squares / static_cast<float>(rows) - mean * mean, 0.0F);
-}
-
 }  // namespace linnet::cuda

@@ -5,7 +5,6 @@
 
 #include "graph/registry.h"
 #include "ops/bias_add/bias_add.h"
-#include "ops/conv2d/norm_conv2d.h"
 
 namespace linnet {
 namespace {
@@ -166,8 +165,6 @@ void register_conv2d(OpRegistry& registry) {
   registry.add<Conv2dOp>();
   registry.add<Conv2dGradInputOp>();
   registry.add<Conv2dGradWeightOp>();
-  registry.add<NormConv2dOp>();
-  registry.add<NormConv2dGradInputOp>();
 }
 
 }  // namespace linnet

@@ -13,7 +13,6 @@
 #include "base/check.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/engines_cuda.h"
-#include "ops/conv2d/norm_conv2d.h"
 #include "ops/dense/passes_cuda.h"
 #include "ops/slice/axis.h"
 
@@ -266,92 +265,6 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
   return plain(node, context, convolution(Direction::grad_weight, s, math_of(context)), s);
 }
 
-/// Returns whether cuDNN may have engines for what precedes and follows a convolution: they need
-/// tensor cores and f32 operands, and vectors of channels begin at 16 bytes.
-bool fuses(const Context& context, const CudnnConvolution& conv,
-           std::initializer_list<std::int64_t> channels) {
-  return conv.math == CudnnMath::tf32 && context.compute_capability >= kCudnnFusesFrom &&
-         std::ranges::all_of(channels, [](std::int64_t c) { return c % kCudnnFusedChannels == 0; });
-}
-
-std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context) {
-  using In = NormConv2dOp::In;
-  using Out = NormConv2dOp::Out;
-  const auto& attrs = static_cast<const NormConv2dOp&>(node.op).attrs();
-  const Shape& image = node.in(In::x);
-  const std::int64_t channels = attrs.norm ? node.in(In::gamma)[-1] : image[-1];
-  const ConvShape s = conv_shape(attrs.conv, with_dim(image, 3, channels), node.in(In::w), "");
-  const Shape& whole = node.out(Out::y);
-  const std::int64_t x_row = image[-1];
-  const std::int64_t y_row = whole[-1];
-  CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
-  if (!asked(s, context) || !fuses(context, conv, {s.c, s.co, x_row, y_row, attrs.begin})) {
-    return std::nullopt;
-  }
-  conv.norm = attrs.norm;
-  conv.norm_relu = attrs.activation == Activation::relu;
-  conv.epsilon = attrs.epsilon;
-  conv.sums = attrs.sums;
-  conv.x_row = x_row > s.c ? x_row : 0;
-  conv.y_row = y_row > s.co ? y_row : 0;
-  const PlanPtr plan = context.cudnn->plan(conv, context.tuning);
-  if (!plan) return std::nullopt;
-  const std::int64_t squares = attrs.norm ? node.in(In::x_sums)[-1] : 0;
-  const auto enqueue = [plan, attrs, squares, y_row,
-                        rows = whole.elements() / y_row](const Args& args) {
-    std::vector<void*> operands(args.inputs.begin(), args.inputs.begin() + 2);
-    if (attrs.norm) {
-      auto* sums = args.in_out(In::x_sums);
-      operands.insert(operands.end(),
-                      {sums, sums + squares, args.inputs[In::gamma], args.inputs[In::beta]});
-    }
-    float* y = args.out(Out::y);
-    if (attrs.into && args.inputs[attrs.whole_at()] != y) {  // the planner could not give it over
-      enqueue_result(args.stream, {.x = args.inputs[attrs.whole_at()],
-                                   .x_stride = y_row,
-                                   .y = y,
-                                   .rows = rows,
-                                   .columns = y_row});
-    }
-    operands.push_back(y + attrs.begin);
-    if (attrs.sums) {
-      auto* sums = attrs.into ? args.in_out(attrs.whole_sums_at()) : args.out(Out::sums);
-      operands.insert(operands.end(), {sums + attrs.begin, sums + y_row + attrs.begin});
-    }
-    plan->execute(args.stream, operands, args.workspace);
-  };
-  return Kernel{.enqueue = enqueue,
-                .workspace_bytes = plan->workspace_bytes(),
-                .engine = plan->engine()};
-}
-
-/// A gradient by x that leaves what the gradient of the norm before begins with; as above.
-/// cuDNN 9.19 has no engine where x has more channels.
-std::optional<Kernel> prepare_norm_grad_input(const NodeView& node, const Context& context) {
-  using In = NormConv2dGradInputOp::In;
-  using Out = NormConv2dGradInputOp::Out;
-  const auto& attrs = static_cast<const NormConv2dGradInputOp&>(node.op).attrs();
-  const ConvShape s = Conv2dGradInputOp(attrs.conv).shape(node.in(In::dz), node.in(In::w));
-  CudnnConvolution conv = convolution(Direction::grad_input, s, math_of(context));
-  if (!fuses(context, conv, {s.c, s.co}) || node.in(In::x)[-1] != s.c) return std::nullopt;
-  conv.norm = conv.sums = true;
-  conv.norm_relu = attrs.activation == Activation::relu;
-  conv.epsilon = attrs.epsilon;
-  const PlanPtr plan = asked(s, context) ? context.cudnn->plan(conv, context.tuning) : nullptr;
-  if (!plan) return std::nullopt;
-  const auto enqueue = [plan, c = s.c, squares = node.in(In::x_sums)[-1]](const Args& args) {
-    std::vector<void*> operands(args.inputs.begin(), args.inputs.begin() + In::x_sums);
-    float* x_sums = args.in_out(In::x_sums);
-    float* sums = args.out(Out::sums);
-    operands.insert(operands.end(), {x_sums, x_sums + squares, args.inputs[In::gamma],
-                                     args.inputs[In::beta], args.outputs[Out::dy], sums, sums + c});
-    plan->execute(args.stream, operands, args.workspace);
-  };
-  return Kernel{.enqueue = enqueue,
-                .workspace_bytes = plan->workspace_bytes(),
-                .engine = plan->engine()};
-}
-
 }  // namespace
 
 std::optional<Kernel> cudnn_conv2d(const NodeView& node, const Context& context) {
@@ -390,8 +303,6 @@ void register_conv2d_cudnn(Registry& registry) {
   registry.add_library(Conv2dOp::kName, "cudnn", cudnn_conv2d, Stores::half);
   registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input, Stores::half);
   registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight, Stores::half);
-  registry.add_library(NormConv2dOp::kName, "cudnn", prepare_norm);
-  registry.add_library(NormConv2dGradInputOp::kName, "cudnn", prepare_norm_grad_input);
 }
 
 }  // namespace linnet::cuda

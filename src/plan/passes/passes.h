@@ -85,13 +85,6 @@ void slice_concats(TrainingGraph& training, const Supports& supports);
 /// backend has that: update_channels -> batch_norm, add -> batch_norm_grad -> update_channels ->
 /// slice.
 void join_norms(TrainingGraph& training, const Supports& supports);
-/// conv2d -> batch_norm -> conv2d, where nothing else reads what is between, becomes two
-/// norm_conv2d: the first leaves the sums that the norm's statistics follow from, the second
-/// normalises what it reads. The norm's gradient writes the norm's result once more, for the
-/// gradient of the second one's weights. Other norms after a convolution take their statistics from
-/// such sums, and read its result once less. Where the backend has that. Variances lose digits
-/// where means are far from 0.
-void fuse_norm_conv2d(TrainingGraph& training, const Supports& supports);
 /// activation_grad -> bias_grad becomes one operator where the backend has it; before it, the
 /// product that a dense layer of one unit hands back, an outer product, becomes part of it.
 void fuse_bias_grad(TrainingGraph& training, const Supports& supports);
