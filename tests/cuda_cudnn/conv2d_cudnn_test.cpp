@@ -432,19 +432,6 @@ TEST(CudnnConvolution, EveryDifferenceShowsInItsDescription) {
     other.*member += 2;
     EXPECT_NE(other.describe(), one.describe());
   }
-  for (auto member : {&CudnnConvolution::norm, &CudnnConvolution::sums}) {
-    CudnnConvolution other = one;
-    other.*member = true;
-    EXPECT_NE(other.describe(), one.describe());
-  }
-  CudnnConvolution norm = one;
-  norm.norm = true;
-  CudnnConvolution relu = norm;
-  relu.norm_relu = true;
-  EXPECT_NE(relu.describe(), norm.describe());
-  relu = norm;
-  relu.epsilon = 1;
-  EXPECT_NE(relu.describe(), norm.describe());
   CudnnConvolution other = one;
   other.bias = true;
   EXPECT_NE(other.describe(), one.describe());

@@ -39,15 +39,6 @@ class Rows {
     conv.tail = Tail::relu;
     put(name + " forward+bias+relu", conv);
   }
-  /// A batch norm with what stands after it, on square images, and its gradient.
-  void add_norm(const std::string& name, std::int64_t n, std::int64_t size, std::int64_t c,
-                bool relu = true, bool residual = false) {
-    CudnnBatchNorm norm{.n = n, .h = size, .w = size, .c = c, .residual = residual, .relu = relu};
-    const std::string fused = std::string(residual ? "+add" : "") + (relu ? "+relu" : "");
-    put(name + " forward" + fused, norm);
-    norm.direction = CudnnBatchNorm::Direction::gradient;
-    put(name + " gradient" + fused, norm);
-  }
   void add_tail(const std::string& name, CudnnConvolution conv, Tail tail) {
     conv.bias = true;
     conv.tail = tail;
@@ -57,14 +48,13 @@ class Rows {
   std::vector<Row> rows;
 
  private:
-  void put(const std::string& name, const CudnnProblem& problem) {
+  void put(const std::string& name, const CudnnConvolution& problem) {
     rows.push_back({name, problem});
   }
 };
 
 void add_resnet50(Rows& rows, const std::string& name, std::int64_t n, std::int64_t size) {
   rows.add(name + " stem", square(n, size, 3, 64, 7, 2, 3), true);
-  rows.add_norm(name + " stem norm", n, size / 2, 64);
   size /= 4;  // the stem, and the pool after it
   std::int64_t in = 64;
   for (int stage = 1; stage <= 4; ++stage) {
@@ -78,10 +68,6 @@ void add_resnet50(Rows& rows, const std::string& name, std::int64_t n, std::int6
     rows.add(prefix + ".conv3", square(n, out_size, width, 4 * width, 1, 1, 0));
     rows.add(prefix + ".conv1", square(n, out_size, 4 * width, width, 1, 1, 0));
     rows.add(prefix + ".conv2", square(n, out_size, width, width, 3, 1, 1));
-    if (stride == 2) rows.add_norm(prefix + ".norm1 first", n, size, width);
-    rows.add_norm(prefix + ".norm", n, out_size, width);
-    rows.add_norm(prefix + ".norm3", n, out_size, 4 * width, true, true);
-    rows.add_norm(prefix + ".shortcut norm", n, out_size, 4 * width, false);
     in = 4 * width;
     size = out_size;
   }
@@ -96,33 +82,12 @@ void add_vgg(Rows& rows) {
     const CudnnConvolution first = square(kBatch, size, in, width, 3, 1, 1);
     rows.add(prefix + " first", first, in == 3);
     rows.add_fused(prefix + " first", first);
-    rows.add_norm(prefix + " norm", kBatch, size, width);
     if (in != width) {
       const CudnnConvolution next = square(kBatch, size, width, width, 3, 1, 1);
       rows.add(prefix, next);
       rows.add_fused(prefix, next);
     }
     in = width;
-    size /= 2;
-  }
-}
-
-/// Its convolutions but the first have the shapes of others' 1x1 and 3x3 ones.
-void add_densenet121(Rows& rows, std::int64_t n, std::int64_t size) {
-  constexpr std::int64_t kGrowth = 32;
-  rows.add("densenet121 stem", square(n, size, 3, 64, 7, 2, 3), true);
-  rows.add_norm("densenet121 stem norm", n, size / 2, 64);
-  size /= 4;
-  std::int64_t channels = 64;
-  int block = 0;
-  for (const int layers : {6, 12, 24, 16}) {
-    const std::string prefix = "densenet121 block" + std::to_string(++block);
-    rows.add_norm(prefix + " norm 4 growths", n, size, 4 * kGrowth);
-    for (int layer = 0; layer <= layers; ++layer) {  // and the one after the block
-      const std::int64_t c = channels + layer * kGrowth;
-      if (c != 4 * kGrowth) rows.add_norm(prefix + " norm " + std::to_string(c), n, size, c);
-    }
-    channels = (channels + layers * kGrowth) / 2;
     size /= 2;
   }
 }
@@ -151,8 +116,6 @@ void add_others(Rows& rows) {
   conv = square(64, 16, 6, 10, 3, 1, 1);
   rows.add("other 6 to 10 channels", conv);
   rows.add_fused("other 6 to 10 channels", conv);
-  rows.add_norm("other norm of 6 channels", 64, 16, 6);
-  rows.add_norm("other norm of rows", 4096, 1, 64, false);
 }
 
 }  // namespace
@@ -164,7 +127,8 @@ std::vector<Row> network_rows() {
   add_vgg(rows);
   add_resnet50(rows, "resnet50-cifar", 128, 32);
   add_resnet50(rows, "resnet50-224", 32, 224);
-  add_densenet121(rows, 32, 224);
+  // Its other convolutions have the shapes of others' 1x1 and 3x3 ones.
+  rows.add("densenet121 stem", square(32, 224, 3, 64, 7, 2, 3), true);
   add_others(rows);
   return rows.rows;
 }

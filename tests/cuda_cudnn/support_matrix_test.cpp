@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which graphs cuDNN has plans for, on devices that are only described to it: needs cuDNN, but no
-// GPU. Compiled twice: for convolutions (support.txt beside this file), and for batch norms, which
-// need fake_driver.cpp (batch_norm_support.txt). LINNET_WRITE_GOLDEN=1 before them writes the
-// tables anew.
+// GPU. LINNET_WRITE_GOLDEN=1 before it writes their table anew, support.txt beside this file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,28 +31,10 @@ char support(const std::shared_ptr<CudnnTarget>& target, CudnnConvolution conv, 
   return any ? 'y' : '-';
 }
 
-/// Norms are f32, and compiling a plan for each would take minutes: graph_test.cpp does for some.
-char support(const std::shared_ptr<CudnnTarget>& target, const CudnnBatchNorm& norm,
-             CudnnMath math) {
-  if (math != CudnnMath::fp32) return ' ';
-  return CudnnGraph::build(target, norm) ? 'y' : '-';
-}
-
-std::string cell(const std::shared_ptr<CudnnTarget>& target, const CudnnProblem& problem) {
+std::string cell(const std::shared_ptr<CudnnTarget>& target, const CudnnConvolution& conv) {
   std::string text;
-  for (const CudnnMath math : kMaths) {
-    text += std::visit([&](const auto& p) { return support(target, p, math); }, problem);
-  }
+  for (const CudnnMath math : kMaths) text += support(target, conv, math);
   return text;
-}
-
-/// The rows that this program asks for.
-std::vector<Row> tested_rows() {
-  std::vector<Row> rows = network_rows();
-  std::erase_if(rows, [](const Row& row) {
-    return std::holds_alternative<CudnnBatchNorm>(row.problem) != LINNET_TEST_BATCH_NORMS;
-  });
-  return rows;
 }
 
 constexpr std::size_t kCell = kMaths.size() + 1;  ///< and a blank
@@ -62,7 +42,7 @@ constexpr std::size_t kCell = kMaths.size() + 1;  ///< and a blank
 /// A cell of every device by row, and under "" the version of cuDNN that they hold for.
 using Table = std::map<std::string, std::string>;
 
-const std::string kTable = std::string(LINNET_TEST_FOLDER) + "/" + LINNET_TEST_TABLE;
+const std::string kTable = std::string(LINNET_TEST_FOLDER) + "/support.txt";
 
 Table read_table() {
   std::ifstream file(kTable);
@@ -77,7 +57,7 @@ Table read_table() {
 }
 
 void write_table() {
-  const std::vector<Row> rows = tested_rows();
+  const std::vector<Row> rows = network_rows();
   std::vector<std::string> lines(rows.size());
   for (const DescribedDevice& device : kDevices) {
     const std::shared_ptr<CudnnTarget> target = described_target(device);
@@ -95,7 +75,7 @@ class CudnnSupport : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(CudnnSupport, NetworksHaveThePlansOfTheTable) {
   const std::shared_ptr<CudnnTarget> target = described_target(kDevices.at(GetParam()));
-  const std::vector<Row> rows = tested_rows();
+  const std::vector<Row> rows = network_rows();
   const Table table = read_table();
   ASSERT_EQ(table.size(), rows.size() + 1) << kTable << " is missing or of other networks";
   const bool same_version = table.at("") == cudnn_version();
@@ -123,7 +103,7 @@ TEST(CudnnSupportTable, HasARowForEveryNetwork) {
   if (std::getenv("LINNET_WRITE_GOLDEN") != nullptr) write_table();
   Table table = read_table();
   EXPECT_EQ(table.erase(""), 1U) << "no version";
-  for (const Row& row : tested_rows()) {
+  for (const Row& row : network_rows()) {
     EXPECT_EQ(table[row.name].size(), kCell * kDevices.size() - 1) << row.name;
     table.erase(row.name);
   }

@@ -9,7 +9,7 @@ namespace {
 
 class AssumedPlan final : public CudnnPlan {
  public:
-  explicit AssumedPlan(const CudnnProblem& problem)
+  explicit AssumedPlan(const CudnnConvolution& problem)
       : listed_(listed(problem)), engine_("cudnn, " + listed_.name) {}
 
   std::size_t workspace_bytes() const override { return 0; }
@@ -27,11 +27,11 @@ class AssumedPlan final : public CudnnPlan {
 
 class AssumedCudnn final : public Cudnn {
  public:
-  std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem,
+  std::shared_ptr<const CudnnPlan> plan(const CudnnConvolution& problem,
                                         TuningCache* /*cache*/) const override {
     return std::make_shared<AssumedPlan>(problem);
   }
-  std::optional<Kernel> kernel_if_faster(const CudnnProblem& /*problem*/, const NodeView& /*node*/,
+  std::optional<Kernel> kernel_if_faster(const CudnnConvolution& /*problem*/, const NodeView& /*node*/,
                                          const Kernel& /*own*/, const Wrap& /*wrap*/,
                                          TuningCache* /*cache*/) const override {
     return std::nullopt;

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "backend/cuda/cudnn_problem.h"
+#include "backend/cuda/cudnn_convolution.h"
 #include "backend/cuda/kernel.h"
 
 namespace linnet::cuda {
@@ -35,13 +35,13 @@ class CudnnPlan {
 };
 
 /// Returns what a list says of a plan for the problem.
-inline PlannedLaunch listed(const CudnnProblem& problem) {
+inline PlannedLaunch listed(const CudnnConvolution& problem) {
   // A device multiplies both 16-bit types at one rate.
   constexpr std::array kMath{LaunchMath::fp32, LaunchMath::tf32, LaunchMath::bf16,
                              LaunchMath::bf16};
-  return {.name = describe(problem),
+  return {.name = problem.describe(),
           .library = "cudnn",
-          .math = kMath.at(static_cast<std::size_t>(math_of(problem)))};
+          .math = kMath.at(static_cast<std::size_t>(problem.math))};
 }
 
 /// cuDNN as the operators ask for it: the library on a device (cudnn_plans.h), or what it would do
@@ -50,21 +50,18 @@ class Cudnn {
  public:
   virtual ~Cudnn() = default;
 
-  /// Returns whether kernel_if_faster() takes every plan, without a trial (tests on a GPU).
-  virtual bool preferred() const { return false; }
-
   /// Returns null where cuDNN has no engine for the problem. On the calling thread's device, the
   /// same at every call. With a cache, engines are measured unless the cache knows the choice (some
   /// milliseconds, and device memory for the operands meanwhile; where that is missing, or without
   /// a cache, the heuristics' first engine is taken). Throws Error where cuDNN can't be started.
-  virtual std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem,
+  virtual std::shared_ptr<const CudnnPlan> plan(const CudnnConvolution& problem,
                                                 TuningCache* cache) const = 0;
 
   using Wrap = std::function<Kernel(std::shared_ptr<const CudnnPlan>)>;
   /// Returns the result of `wrap` for the problem's plan, where that may replace `own`, Linnet's
   /// kernel for the node (see may_replace()): measured, unless the cache knows. Else, and without a
   /// cache, null.
-  virtual std::optional<Kernel> kernel_if_faster(const CudnnProblem& problem, const NodeView& node,
+  virtual std::optional<Kernel> kernel_if_faster(const CudnnConvolution& problem, const NodeView& node,
                                                  const Kernel& own, const Wrap& wrap,
                                                  TuningCache* cache) const = 0;
 

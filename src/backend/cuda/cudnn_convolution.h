@@ -34,21 +34,10 @@ constexpr DType operand_type(CudnnMath math) {
 /// experience that Linnet was designed from; it has measured nothing itself.
 inline constexpr std::size_t kCudnnWorkspaceLimit = std::size_t{256} << 20;
 
-/// The compute capability from which on cuDNN has engines for training norms and for convolutions
-/// with operations before or sums after them, and the multiple of channels that those in f32 take
-/// (16 bytes, as their vectors). cuDNN 9.19 says so of described devices: the tests
-/// CudnnGraph.BatchNormsHavePlansFromAmpereOn and
-/// ConvolutionsWithNormsAndSumsHavePlansFromAmpereOn, and tests/cuda_cudnn/batch_norm_support.txt.
-inline constexpr int kCudnnFusesFrom = 80;
-inline constexpr std::int64_t kCudnnFusedChannels = 4;
-
 /// A convolution as cuDNN is asked for it, channels last. Operands, in the order of execution:
 ///   forward      x (n, h, w, c), kernel (co, kh, kw, c / groups), [bias (co)], [residual (as y)],
-///                [sums of x (c), of its squares, gamma, beta],
-///                y (n, oh, ow, co), [sums of y (co), of its squares]
-///   grad_input   dz (n, oh, ow, co), kernel,
-///                [the norm's x (n, h, w, c), sums of x (c), of its squares, gamma, beta],
-///                dx (n, h, w, c), [sums of dx (c), of its products with the norm's x before gamma]
+///                y (n, oh, ow, co)
+///   grad_input   dz (n, oh, ow, co), kernel, dx (n, h, w, c)
 ///   grad_weight  x, dz, dw (the kernel's shape)
 struct CudnnConvolution {
   enum class Direction : std::uint8_t { forward, grad_input, grad_weight };
@@ -67,24 +56,11 @@ struct CudnnConvolution {
   bool bias = false;
   bool residual = false;
   Tail tail = Tail::none;
-  // Without bias, residual and tail.
-  /// Whether x is normalised first, by the statistics of its sums. Of grad_input, which leaves sums
-  /// then: whether dx is what the norm's gradient reads, 0 where its ReLU gave 0.
-  bool norm = false;
-  bool norm_relu = false;  ///< and a ReLU follows
-  double epsilon = 1e-5;   ///< of the norm
-  bool sums = false;       ///< whether the result's sums are results too
-  /// Elements from pixel to pixel of x and y, which may be channels of wider images; 0: no more.
-  std::int64_t x_row = 0;
-  std::int64_t y_row = 0;
 
   bool operator==(const CudnnConvolution&) const = default;
 
-  std::int64_t x_stride() const { return x_row > 0 ? x_row : c; }
-  std::int64_t y_stride() const { return y_row > 0 ? y_row : co; }
-  std::int64_t image_in() const { return n * h * w * x_stride(); }     ///< elements of x and dx
-  std::int64_t image_out() const { return n * oh * ow * y_stride(); }  ///< of y and dz
-  std::int64_t rows_in() const { return n * h * w; }  ///< elements of a channel of x
+  std::int64_t image_in() const { return n * h * w * c; }      ///< elements of x and dx
+  std::int64_t image_out() const { return n * oh * ow * co; }  ///< of y and dz
   std::int64_t weights() const { return co * kh * kw * (c / groups); }
   /// Returns bytes of every operand, in the order of execution.
   std::vector<std::size_t> operand_bytes() const;

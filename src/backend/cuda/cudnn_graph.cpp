@@ -67,13 +67,12 @@ fe::DataType_t data_type(CudnnMath math) {
   return fe::DataType_t::FLOAT;
 }
 
-/// Dimensions in cuDNN's order (n, c, h, w), strides of channels last, `row` of them from pixel to
-/// pixel (0: c). `uid` is the operand's place.
+/// Dimensions in cuDNN's order (n, c, h, w), strides of channels last. `uid` is the operand's
+/// place.
 Attributes image(std::int64_t uid, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
-                 fe::DataType_t type, std::int64_t row = 0) {
-  if (row == 0) row = c;
+                 fe::DataType_t type) {
   Attributes attributes;
-  attributes.set_uid(uid).set_dim({n, c, h, w}).set_stride({row * h * w, 1, row * w, row});
+  attributes.set_uid(uid).set_dim({n, c, h, w}).set_stride({c * h * w, 1, c * w, c});
   attributes.set_data_type(type);
   return attributes;
 }
@@ -109,53 +108,11 @@ Tensor pointwise(Graph& graph, fe::PointwiseMode_t mode, const Tensor& a,
   return b ? graph.pointwise(a, b, attributes) : graph.pointwise(a, attributes);
 }
 
-/// x after a batch norm: before gamma, after beta, and after the ReLU.
-struct Normalized {
-  Tensor normal, y, activated;
-};
-
-/// Returns x as the convolution reads it after a batch norm. cuDNN 9.19 has engines for operations
-/// on x before a convolution, none for operations on vectors alone: what follows from the sums is
-/// computed for each element, from 0 x + sum.
-Normalized normalized(Graph& graph, const CudnnConvolution& s, const Tensor& x, std::int64_t& uid) {
-  using Mode = fe::PointwiseMode_t;
-  const auto number = [&](double value) {
-    return graph.tensor(Attributes(static_cast<float>(value)));
-  };
-  const auto with = [&](Mode mode, const Tensor& a, const Tensor& b) {
-    return pointwise(graph, mode, a, b);
-  };
-  std::array<Tensor, 4> vectors;
-  for (Tensor& vector : vectors) {
-    vector = graph.tensor(image(++uid, 1, s.c, 1, 1, fe::DataType_t::FLOAT));
-  }
-  const auto& [sum, squares, gamma, beta] = vectors;
-  const auto rows = static_cast<double>(s.rows_in());
-  const Tensor sums = with(Mode::ADD, with(Mode::MUL, x, number(0)), sum);
-  const Tensor mean = with(Mode::MUL, sums, number(1 / rows));
-  const Tensor of_mean = with(Mode::MUL, with(Mode::MUL, mean, mean), number(-rows));
-  Tensor variance = with(Mode::MUL, with(Mode::ADD, of_mean, squares), number(1 / rows));
-  variance = with(Mode::ADD, with(Mode::MAX, variance, number(0)), number(s.epsilon));
-  const Tensor inv_std = pointwise(graph, Mode::RSQRT, variance);
-  const Tensor normal = with(Mode::MUL, with(Mode::SUB, x, mean), inv_std);
-  const Tensor y = with(Mode::ADD, with(Mode::MUL, normal, gamma), beta);
-  const bool forward = s.direction == Direction::forward;
-  return {normal, y, s.norm_relu && forward ? pointwise(graph, Mode::RELU_FWD, y) : y};
-}
-
-/// Adds the sum of an image's channels as an output.
-void add_sums(Graph& graph, std::int64_t channels, const Tensor& of, std::int64_t uid) {
-  const Tensor sums =
-      graph.reduction(of, fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD));
-  make_output(sums, image(uid, 1, channels, 1, 1, fe::DataType_t::FLOAT));
-}
-
 void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
                  const Attributes& kernel, Attributes out) {
   std::int64_t uid = 2;
-  Tensor x = graph.tensor(Attributes(in).set_uid(1));
-  const Tensor weights = graph.tensor(Attributes(kernel).set_uid(2));
-  if (s.norm) x = normalized(graph, s, x, uid).activated;
+  const Tensor x = graph.tensor(in);
+  const Tensor weights = graph.tensor(kernel);
   Tensor y = graph.conv_fprop(x, weights, windows<fe::graph::Conv_fprop_attributes>(s));
   // cuDNN 9.19 has engines for a residual before the bias, none for one after it.
   const Tensor bias =
@@ -167,128 +124,27 @@ void add_forward(Graph& graph, const CudnnConvolution& s, const Attributes& in,
   if (s.bias) y = pointwise(graph, fe::PointwiseMode_t::ADD, y, bias);
   if (s.tail != Tail::none) y = pointwise(graph, pointwise_mode(s.tail), y);
   make_output(y, out.set_uid(++uid));
-  if (!s.sums) return;
-  add_sums(graph, s.co, y, ++uid);
-  add_sums(graph, s.co, pointwise(graph, fe::PointwiseMode_t::MUL, y, y), ++uid);
-}
-
-/// The gradient by x, with the ReLU's and the sums of a batch norm before the convolution.
-void add_grad_input(Graph& graph, const CudnnConvolution& s, const Attributes& in,
-                    const Attributes& kernel, const Attributes& out) {
-  using Mode = fe::PointwiseMode_t;
-  std::int64_t uid = 2;
-  Tensor dx = graph.conv_dgrad(graph.tensor(out), graph.tensor(kernel),
-                               windows<fe::graph::Conv_dgrad_attributes>(s));
-  Attributes result = image(1, s.n, s.c, s.h, s.w, data_type(s.math));
-  Normalized norm;
-  if (s.norm) {
-    dx->set_dim(result.get_dim()).set_stride(result.get_stride());
-    dx->set_data_type(fe::DataType_t::FLOAT);
-    norm = normalized(graph, s, graph.tensor(Attributes(in).set_uid(++uid)), uid);
-    if (s.norm_relu) {
-      const Tensor passed = pointwise(graph, Mode::CMP_GT, norm.y, graph.tensor(Attributes(0.0F)));
-      dx = pointwise(graph, Mode::MUL, dx, passed);
-    }
-  }
-  make_output(dx, result.set_uid(++uid));
-  if (!s.sums) return;
-  add_sums(graph, s.c, dx, ++uid);
-  add_sums(graph, s.c, pointwise(graph, Mode::MUL, dx, norm.normal), ++uid);
 }
 
 void add_operations(Graph& graph, const CudnnConvolution& s) {
   const fe::DataType_t type = data_type(s.math);
-  const Attributes in = image(1, s.n, s.c, s.h, s.w, type, s.x_row);
-  const Attributes out = image(1, s.n, s.co, s.oh, s.ow, type, s.y_row);
+  const Attributes in = image(1, s.n, s.c, s.h, s.w, type);
+  const Attributes out = image(1, s.n, s.co, s.oh, s.ow, type);
   const Attributes kernel = image(2, s.co, s.c / s.groups, s.kh, s.kw, type);
   switch (s.direction) {
     case Direction::forward: add_forward(graph, s, in, kernel, out); break;
-    case Direction::grad_input: add_grad_input(graph, s, in, kernel, out); break;
+    case Direction::grad_input: {
+      const Tensor dx = graph.conv_dgrad(graph.tensor(out), graph.tensor(kernel),
+                                         windows<fe::graph::Conv_dgrad_attributes>(s));
+      make_output(dx, Attributes(in).set_uid(3));
+      break;
+    }
     case Direction::grad_weight: {
       const Tensor dw = graph.conv_wgrad(graph.tensor(Attributes(out).set_uid(2)), graph.tensor(in),
                                          windows<fe::graph::Conv_wgrad_attributes>(s));
       make_output(dw, Attributes(kernel).set_uid(3));
       break;
     }
-  }
-}
-
-/// The operands of a batch norm, numbered as they are made.
-class NormOperands {
- public:
-  NormOperands(Graph& graph, const CudnnBatchNorm& norm) : graph_(graph), s_(norm) {}
-  Tensor image() { return graph_.tensor(next_image()); }
-  Tensor vector() { return graph_.tensor(next_vector()); }
-  void image_output(const Tensor& tensor) { make_output(tensor, next_image()); }
-  void vector_output(const Tensor& tensor) { make_output(tensor, next_vector()); }
-  /// No operand: its value stays in the plan.
-  Tensor number(double value) { return graph_.tensor(Attributes(static_cast<float>(value))); }
-
- private:
-  Attributes next_image() {
-    return linnet::cuda::image(++uid_, s_.n, s_.c, s_.h, s_.w, fe::DataType_t::FLOAT);
-  }
-  Attributes next_vector() {
-    return linnet::cuda::image(++uid_, 1, s_.c, 1, 1, fe::DataType_t::FLOAT);
-  }
-
-  Graph& graph_;
-  const CudnnBatchNorm& s_;
-  std::int64_t uid_ = 0;
-};
-
-void add_forward(Graph& graph, const CudnnBatchNorm& s) {
-  NormOperands operands(graph, s);
-  const Tensor x = operands.image();
-  const Tensor gamma = operands.vector();
-  const Tensor beta = operands.vector();
-  Tensor running_mean = operands.vector();
-  Tensor running_var = operands.vector();
-  Tensor epsilon = operands.number(s.epsilon);
-  Tensor momentum = operands.number(s.momentum);
-  fe::graph::Batchnorm_attributes attributes;
-  attributes.set_epsilon(epsilon);
-  attributes.set_previous_running_stats(running_mean, running_var, momentum);
-  const Tensor residual = s.residual ? operands.image() : nullptr;
-  auto [y, mean, inv_std, next_mean, next_var] = graph.batchnorm(x, gamma, beta, attributes);
-  y->set_data_type(fe::DataType_t::FLOAT);
-  if (residual) y = pointwise(graph, fe::PointwiseMode_t::ADD, y, residual);
-  if (s.relu) y = pointwise(graph, fe::PointwiseMode_t::RELU_FWD, y);
-  operands.image_output(y);
-  for (const Tensor& statistic : {mean, inv_std, next_mean, next_var}) {
-    operands.vector_output(statistic);
-  }
-}
-
-/// The ReLU's gradient as a comparison and a product: cuDNN takes no RELU_BWD of y here.
-void add_gradient(Graph& graph, const CudnnBatchNorm& s) {
-  NormOperands operands(graph, s);
-  Tensor dz = operands.image();
-  const Tensor x = operands.image();
-  const Tensor gamma = operands.vector();
-  const Tensor mean = operands.vector();
-  const Tensor inv_std = operands.vector();
-  if (s.relu) {
-    const Tensor passed =
-        pointwise(graph, fe::PointwiseMode_t::CMP_GT, operands.image(), operands.number(0));
-    passed->set_data_type(fe::DataType_t::BOOLEAN);
-    dz = pointwise(graph, fe::PointwiseMode_t::MUL, dz, passed);
-    dz->set_data_type(fe::DataType_t::FLOAT);
-  }
-  fe::graph::Batchnorm_backward_attributes attributes;
-  attributes.set_saved_mean_and_inv_variance(mean, inv_std);
-  const auto [dx, dgamma, dbeta] = graph.batchnorm_backward(dz, x, gamma, attributes);
-  operands.image_output(dx);
-  operands.vector_output(dgamma);
-  operands.vector_output(dbeta);
-  if (s.residual) operands.image_output(dz);
-}
-
-void add_operations(Graph& graph, const CudnnBatchNorm& s) {
-  if (s.direction == CudnnBatchNorm::Direction::forward) {
-    add_forward(graph, s);
-  } else {
-    add_gradient(graph, s);
   }
 }
 
@@ -342,7 +198,7 @@ std::shared_ptr<CudnnTarget> CudnnTarget::described(const std::string& propertie
 
 struct CudnnGraph::State {
   std::shared_ptr<const CudnnTarget> target;
-  CudnnProblem problem;
+  CudnnConvolution problem;
   Graph graph;
   std::vector<Engine> engines;
 
@@ -353,12 +209,12 @@ CudnnGraph::CudnnGraph() : state_(std::make_unique<State>()) {}
 CudnnGraph::~CudnnGraph() = default;
 
 std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget> target,
-                                              const CudnnProblem& problem, bool deterministic) {
+                                              const CudnnConvolution& problem, bool deterministic) {
   std::unique_ptr<CudnnGraph> made(new CudnnGraph);
   State& state = *made->state_;
   state.target = std::move(target);
   state.problem = problem;
-  const CudnnMath math = math_of(problem);
+  const CudnnMath math = problem.math;
   Graph& graph = state.graph;
   const CudnnTarget::State& device = state.target->state();
   graph.set_io_data_type(data_type(math));
@@ -369,7 +225,7 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
     graph.set_sm_version(device.compute_capability * 10);
   }
   const std::string error = attempt([&]() -> fe::error_t {
-    std::visit([&](const auto& operation) { add_operations(graph, operation); }, problem);
+    add_operations(graph, problem);
     for (const auto step : {0, 1, 2}) {
       const fe::error_t status =
           step == 0   ? graph.validate()
@@ -429,18 +285,18 @@ void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const>
   const Engine& e = state_->engine(engine);
   const CudnnTarget::State& device = state_->target->state();
   LINNET_ASSERT(e.prepared && device.handle);
-  LINNET_ASSERT(operands.size() == operand_bytes(state_->problem).size());
+  LINNET_ASSERT(operands.size() == state_->problem.operand_bytes().size());
   std::unordered_map<std::int64_t, void*> addresses;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     addresses.emplace(static_cast<std::int64_t>(i) + 1, operands[i]);
   }
   const cudnnStatus_t status = cudnnSetStream(device.handle.get(), stream);
   require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "[{}] cuDNN refuses the stream: {}",
-                       describe(state_->problem), cudnnGetErrorString(status));
+                       state_->problem.describe(), cudnnGetErrorString(status));
   const std::string error = attempt([&] {
     return state_->graph.execute_plan_at_index(device.handle.get(), addresses, workspace, e.index);
   });
-  require<DeviceError>(error.empty(), "[{}] engine {} failed: {}", describe(state_->problem),
+  require<DeviceError>(error.empty(), "[{}] engine {} failed: {}", state_->problem.describe(),
                        e.name, error);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cudnn_problem.h"
+#include "backend/cuda/cudnn_convolution.h"
 #include "backend/cuda/workspace.h"
 
 struct cudnnContext;  // what cuDNN's handles point to
@@ -46,7 +46,7 @@ class CudnnGraph {
  public:
   /// Returns null where cuDNN refuses the graph or no engine is left.
   static std::unique_ptr<CudnnGraph> build(std::shared_ptr<const CudnnTarget> target,
-                                           const CudnnProblem& problem, bool deterministic = true);
+                                           const CudnnConvolution& problem, bool deterministic = true);
   ~CudnnGraph();
   CudnnGraph(const CudnnGraph&) = delete;
   CudnnGraph& operator=(const CudnnGraph&) = delete;

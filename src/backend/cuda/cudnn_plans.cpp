@@ -23,7 +23,7 @@ std::optional<int> find_engine(CudnnGraph& graph, const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<int> first_engine(CudnnGraph& graph, const CudnnProblem& problem,
+std::optional<int> first_engine(CudnnGraph& graph, const CudnnConvolution& problem,
                                 cudaStream_t stream) {
   for (int i = 0; i < graph.engines(); ++i) {
     if (graph.prepare(i) && runs(graph, i, problem, stream)) return i;
@@ -33,7 +33,7 @@ std::optional<int> first_engine(CudnnGraph& graph, const CudnnProblem& problem,
 
 }  // namespace
 
-CudnnEngine::CudnnEngine(const CudnnProblem& problem, std::unique_ptr<CudnnGraph> graph, int engine)
+CudnnEngine::CudnnEngine(const CudnnConvolution& problem, std::unique_ptr<CudnnGraph> graph, int engine)
     : listed_(listed(problem)),
       graph_(std::move(graph)),
       engine_(engine),
@@ -59,19 +59,19 @@ std::string CudnnLibrary::key(const std::string& description) const {
                      deterministic_ ? "" : ", sums in any order");
 }
 
-std::shared_ptr<const CudnnPlan> CudnnLibrary::plan(const CudnnProblem& problem,
+std::shared_ptr<const CudnnPlan> CudnnLibrary::plan(const CudnnConvolution& problem,
                                                     TuningCache* cache) const {
-  const std::string name = describe(problem);
+  const std::string name = problem.describe();
   const auto known = plans_.find(name);
   if (known != plans_.end()) return known->second;
   return plans_.emplace(name, make(problem, cache)).first->second;
 }
 
-std::optional<Kernel> CudnnLibrary::kernel_if_faster(const CudnnProblem& problem,
+std::optional<Kernel> CudnnLibrary::kernel_if_faster(const CudnnConvolution& problem,
                                                      const NodeView& node, const Kernel& own,
                                                      const Wrap& wrap, TuningCache* cache) const {
   if (cache == nullptr) return std::nullopt;
-  const std::string question = key(describe(problem)) + ", or own kernels";
+  const std::string question = key(problem.describe()) + ", or own kernels";
   const std::optional<std::string> choice = cache->get(question);
   if (choice == kOwn && !preferred_) return std::nullopt;
   const std::shared_ptr<const CudnnPlan> found = plan(problem, cache);
@@ -143,20 +143,20 @@ void CudnnLibrary::start() const {
   if (!trials_) trials_ = make_stream();
 }
 
-std::shared_ptr<const CudnnPlan> CudnnLibrary::make(const CudnnProblem& problem,
+std::shared_ptr<const CudnnPlan> CudnnLibrary::make(const CudnnConvolution& problem,
                                                     TuningCache* cache) const {
   start();
   std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, problem, deterministic_);
   if (!graph) return nullptr;
   std::optional<int> engine;
   if (cache != nullptr) {
-    const std::optional<std::string> choice = cache->get(key(describe(problem)));
+    const std::optional<std::string> choice = cache->get(key(problem.describe()));
     if (choice) engine = find_engine(*graph, *choice);
     if (!engine) engine = fastest_engine(*graph, problem, trials_.get());
     if (engine) {
       const std::string name = graph->name(*engine);
       if (choice != name) {
-        cache->put(key(describe(problem)), name);
+        cache->put(key(problem.describe()), name);
         // Anew, so that the slower engines' kernels don't stay on the device.
         graph = CudnnGraph::build(target_, problem, deterministic_);
         engine = graph ? find_engine(*graph, name) : std::nullopt;

@@ -20,7 +20,7 @@ namespace linnet::cuda {
 class CudnnEngine final : public CudnnPlan {
  public:
   /// `engine` of the problem's graph is prepared.
-  CudnnEngine(const CudnnProblem& problem, std::unique_ptr<CudnnGraph> graph, int engine);
+  CudnnEngine(const CudnnConvolution& problem, std::unique_ptr<CudnnGraph> graph, int engine);
 
   std::size_t workspace_bytes() const override { return workspace_bytes_; }
   bool tensor_cores() const override { return graph_->tensor_cores(engine_); }
@@ -41,14 +41,13 @@ class CudnnEngine final : public CudnnPlan {
 class CudnnLibrary final : public Cudnn {
  public:
   /// Starts nothing yet. `device` is its name, for the keys of measured choices.
-  /// `preferred`: see Cudnn. `deterministic`: see CudaOptions; cuDNN's RNN does not follow it.
+  /// `preferred`: kernel_if_faster() takes every plan, without a trial. `deterministic`: see CudaOptions; cuDNN's RNN does not follow it.
   explicit CudnnLibrary(std::string device, bool preferred = false, bool deterministic = true)
       : device_(std::move(device)), preferred_(preferred), deterministic_(deterministic) {}
 
-  bool preferred() const override { return preferred_; }
-  std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem,
+  std::shared_ptr<const CudnnPlan> plan(const CudnnConvolution& problem,
                                         TuningCache* cache) const override;
-  std::optional<Kernel> kernel_if_faster(const CudnnProblem& problem, const NodeView& node,
+  std::optional<Kernel> kernel_if_faster(const CudnnConvolution& problem, const NodeView& node,
                                          const Kernel& own, const Wrap& wrap,
                                          TuningCache* cache) const override;
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, std::string_view use,
@@ -58,7 +57,7 @@ class CudnnLibrary final : public Cudnn {
 
  private:
   void start() const;
-  std::shared_ptr<const CudnnPlan> make(const CudnnProblem& problem, TuningCache* cache) const;
+  std::shared_ptr<const CudnnPlan> make(const CudnnConvolution& problem, TuningCache* cache) const;
   std::shared_ptr<const CudnnRnn> fastest_rnn(const CudnnRecurrent& layer,
                                               const std::string& question, const NodeView& node,
                                               const Kernel& own, const WrapRnn& wrap,
@@ -77,12 +76,12 @@ class CudnnLibrary final : public Cudnn {
 /// Returns the engine that runs fastest on the current device, among the heuristics' first of every
 /// kind that can be captured in a CUDA graph; null where none runs or memory for the operands is
 /// missing. The graph's engines are left prepared. `stream` may not be the legacy default one.
-std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem,
+std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& problem,
                                   cudaStream_t stream);
 
 /// Runs a prepared engine on memory of its own and captures it: then its kernels are loaded when a
 /// step is captured, where loading may be refused. False where it fails; true, untried, where that
 /// memory is missing.
-bool runs(const CudnnGraph& graph, int engine, const CudnnProblem& problem, cudaStream_t stream);
+bool runs(const CudnnGraph& graph, int engine, const CudnnConvolution& problem, cudaStream_t stream);
 
 }  // namespace linnet::cuda

@@ -18,8 +18,6 @@ constexpr int kMostCandidates = 12;
 /// Neighbours of the list are mostly one engine with other settings, and the first engine is not
 /// always a good one.
 constexpr int kMostOfOneKind = 4;
-/// Of a batch norm's, which are of one kind, and each of which is compiled for up to a second.
-constexpr int kMostOfANorm = 2;
 constexpr int kRounds = 3;        ///< of all engines in turns; each keeps its best
 constexpr float kRoundMs = 0.5F;  ///< what a round of one engine should take at least
 /// A run takes at least twice the resolution of events (NVIDIA's text on cudaEventElapsedTime).
@@ -34,12 +32,12 @@ std::string kind(const std::string& name) {
   return name.substr(0, engine == std::string::npos ? engine : name.find("_k", engine));
 }
 
-std::vector<int> candidates(CudnnGraph& graph, int most_of_a_kind) {
+std::vector<int> candidates(CudnnGraph& graph) {
   std::vector<int> chosen;
   std::map<std::string, int> of_kind;
   for (int i = 0; i < graph.engines() && chosen.size() < kMostCandidates; ++i) {
     int& count = of_kind[kind(graph.name(i))];
-    if (count == most_of_a_kind || !graph.prepare(i)) continue;
+    if (count == kMostOfOneKind || !graph.prepare(i)) continue;
     ++count;
     chosen.push_back(i);
   }
@@ -49,18 +47,18 @@ std::vector<int> candidates(CudnnGraph& graph, int most_of_a_kind) {
 /// Runs engines of one graph on memory of its own, full of noise.
 class Trial {
  public:
-  Trial(const CudnnGraph& graph, const CudnnProblem& problem, std::size_t workspace,
+  Trial(const CudnnGraph& graph, const CudnnConvolution& problem, std::size_t workspace,
         cudaStream_t stream)
       : graph_(graph), stream_(stream), watch_(stream) {
     std::vector<std::size_t> starts{0};
-    for (const std::size_t bytes : operand_bytes(problem)) {
+    for (const std::size_t bytes : problem.operand_bytes()) {
       starts.push_back(starts.back() + library_padded(bytes));
     }
     const std::size_t end = starts.back();
     memory_ = try_allocate(end + workspace);
     if (!memory_) return;
     auto* base = static_cast<std::byte*>(memory_.get());
-    const DType type = operand_type(math_of(problem));
+    const DType type = operand_type(problem.math);
     for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
       operands_.push_back(base + starts[i]);
       fill(operands_[i], starts[i + 1] - starts[i], {.type = type, .seed = i}, stream);
@@ -120,10 +118,9 @@ std::vector<Timed> usable(const Trial& trial, const std::vector<int>& engines) {
 
 }  // namespace
 
-std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem,
+std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& problem,
                                   cudaStream_t stream) {
-  const bool norm = std::holds_alternative<CudnnBatchNorm>(problem);
-  const std::vector<int> engines = candidates(graph, norm ? kMostOfANorm : kMostOfOneKind);
+  const std::vector<int> engines = candidates(graph);
   if (engines.empty()) return std::nullopt;
   std::size_t workspace = 0;
   for (const int engine : engines) workspace = std::max(workspace, graph.workspace_bytes(engine));
@@ -140,7 +137,7 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem
   return best != nullptr ? std::optional(best->engine) : std::nullopt;
 }
 
-bool runs(const CudnnGraph& graph, int engine, const CudnnProblem& problem, cudaStream_t stream) {
+bool runs(const CudnnGraph& graph, int engine, const CudnnConvolution& problem, cudaStream_t stream) {
   const Trial trial(graph, problem, graph.workspace_bytes(engine), stream);
   return !trial || !usable(trial, {engine}).empty();
 }

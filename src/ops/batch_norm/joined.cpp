@@ -20,20 +20,6 @@ double bytes_of(const ValueType& type) { return static_cast<double>(type.bytes()
 
 }  // namespace
 
-void place_gradient(const ReferenceTensor& dx, const ReferenceTensor* whole, ReferenceTensor& out,
-                    ReferenceTensor* piece) {
-  const std::int64_t channels = dx.shape[-1];
-  out.data = whole != nullptr ? whole->data : dx.data;
-  if (whole != nullptr) {
-    for_channels(out.shape, 0, channels,
-                 [&](std::int64_t to, std::int64_t from) { out[to] += dx[from]; });
-  }
-  if (piece == nullptr) return;
-  const std::int64_t count = piece->shape[-1];
-  for_channels(out.shape, channels - count, count,
-               [&](std::int64_t from, std::int64_t to) { (*piece)[to] = out[from]; });
-}
-
 std::vector<ValueType> BatchNormJoinedOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 6, "expected x, four statistics and a part; got {} operands",
           inputs.size());
@@ -109,8 +95,20 @@ void BatchNormGradJoinedOp::reference(const ReferenceArgs& args) const {
   ReferenceTensor dx = dy;
   outputs[Out::dx] = &dx;
   BatchNormGradOp(attrs().norm()).reference({inputs, outputs, args.step});
-  place_gradient(dx, attrs().into ? &args.in(attrs().into_at()) : nullptr, args.out(Out::dx),
-                 attrs().piece > 0 ? &args.out(attrs().piece_at()) : nullptr);
+  ReferenceTensor& out = args.out(Out::dx);
+  const std::int64_t channels = dx.shape[-1];
+  if (attrs().into) {
+    out.data = args.in(attrs().into_at()).data;
+    for_channels(out.shape, 0, channels,
+                 [&](std::int64_t to, std::int64_t from) { out[to] += dx[from]; });
+  } else {
+    out.data = dx.data;
+  }
+  if (attrs().piece == 0) return;
+  for_channels(out.shape, channels - attrs().piece, attrs().piece,
+               [&](std::int64_t from, std::int64_t to) {
+                 args.out(attrs().piece_at())[to] = out[from];
+               });
 }
 
 Cost BatchNormGradJoinedOp::cost(std::span<const ValueType> inputs,

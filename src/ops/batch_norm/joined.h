@@ -65,9 +65,4 @@ class BatchNormGradJoinedOp final : public OpBase<BatchNormGradJoinedOp, BatchNo
   std::vector<int> in_place() const override;
 };
 
-/// The reference of what becomes of dx: it is added to `whole`, unless that is null, and the last
-/// channels are written to `piece` too, unless that is null.
-void place_gradient(const ReferenceTensor& dx, const ReferenceTensor* whole, ReferenceTensor& out,
-                    ReferenceTensor* piece);
-
 }  // namespace linnet

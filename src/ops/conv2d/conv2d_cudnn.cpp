@@ -14,7 +14,6 @@
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/engines_cuda.h"
 #include "ops/dense/passes_cuda.h"
-#include "ops/slice/axis.h"
 
 namespace linnet::cuda {
 namespace {
