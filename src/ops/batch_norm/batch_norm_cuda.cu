@@ -67,15 +67,15 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
     set_operands(args, n);
     n.find_aligned(args.workspace);
     if (whole) {
-      launch(args.stream.early(), "batch_norm", sums.shape(),
+      launch(args.stream, "batch_norm", sums.shape(),
              fours ? norm_kernel<4, true, T> : norm_kernel<1, true, T>, n, sums,
              partials(args, sums));
       return;
     }
-    launch(args.stream.early(), "batch_norm moments", sums.shape(),
+    launch(args.stream, "batch_norm moments", sums.shape(),
            fours ? norm_kernel<4, false, T> : norm_kernel<1, false, T>, n, sums,
            partials(args, sums));
-    launch(args.stream.early(), "batch_norm", map.shape(),
+    launch(args.stream, "batch_norm", map.shape(),
            fours ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, false);
   };
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
@@ -130,16 +130,16 @@ Kernel gradient_kernels(const ValueType& dy, int passes, const Context& context,
                                g.dgamma, g.dbeta, g.dresidual, g.piece, args.workspace);
     const Partials p = partials(args, sums);
     if (whole) {
-      launch(args.stream.early(), "batch_norm_grad", sums.shape(),
+      launch(args.stream, "batch_norm_grad", sums.shape(),
              fours ? norm_gradient_kernel<4, true, T> : norm_gradient_kernel<1, true, T>, g, sums,
              p);
       return;
     }
-    launch(args.stream.early(), "batch_norm_grad sums", sums.shape(),
+    launch(args.stream, "batch_norm_grad sums", sums.shape(),
            fours ? norm_gradient_kernel<4, false, T> : norm_gradient_kernel<1, false, T>, g, sums,
            p);
     if (g.dx == nullptr) return;
-    launch(args.stream.early(), "batch_norm_grad", map.shape(),
+    launch(args.stream, "batch_norm_grad", map.shape(),
            fours ? norm_gradient_dx<4, T> : norm_gradient_dx<1, T>, g, map);
   };
   return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
@@ -218,7 +218,7 @@ std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*c
       n.mean = n.running_mean;
       n.inv_std = n.running_var;
       n.find_aligned();
-      launch(args.stream.early(), "batch_norm_inference", map.shape(),
+      launch(args.stream, "batch_norm_inference", map.shape(),
              map.vector == 4 ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, true);
     }};
   });

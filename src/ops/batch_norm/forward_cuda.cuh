@@ -151,7 +151,6 @@ __device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t,
 template <int kVector, bool kWhole, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
     norm_kernel(Norm<T> n, ColumnTiles t, Partials p) {
-  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;
@@ -183,7 +182,6 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
 /// y from given statistics; `variances`: n.inv_std holds variances (inference).
 template <int kVector, class T>
 __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
-  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
   const auto mean = load_vector<kVector>(n.mean + cell.column, n.aligned);

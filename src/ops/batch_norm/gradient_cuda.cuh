@@ -132,7 +132,6 @@ __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
 template <int kVector, bool kWhole, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
     norm_gradient_kernel(NormGrad<T> g, ColumnTiles t, Partials p) {
-  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
@@ -150,7 +149,6 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
 
 template <int kVector, class T>
 __global__ void norm_gradient_dx(NormGrad<T> g, ColumnTiles t) {
-  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
   const auto dgamma = load_vector<kVector>(g.dgamma + cell.column, g.aligned);
