@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "backend/cuda/kernel.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/forward_cuda.cuh"
@@ -14,24 +16,52 @@ constexpr std::int64_t kBlocksOfSums = 1024;
 constexpr std::int64_t kBlocksOfMaps = 8192;
 static_assert(kBlocksOfSums <= kTickets, "a ticket for each tile of channels");
 
-ColumnTiles tiles_of_map(const Shape& x, std::int64_t rows) {
-  return column_tiles(rows, x[-1], 8, kBlocksOfMaps);
-}
 std::int64_t rows_of(const Shape& x) { return x[-1] > 0 ? x.elements() / x[-1] : 0; }
+
+ColumnTiles tiles_of_map(const Shape& x, bool vectors) {
+  return column_tiles(rows_of(x), x[-1], 8, kBlocksOfMaps, vectors);
+}
 
 /// How a training's norm of x is launched: as a whole, or its sums first.
 struct Launches {
-  ColumnTiles sums;
+  ColumnTiles sums, map;
   bool whole;
 
-  Launches(const ValueType& type, const Context& context, int passes) {
+  Launches(const ValueType& type, const Context& context, bool vectors) {
     const Shape& x = type.shape;
-    const auto one = tiles_of_one_launch(rows_of(x), x[-1], context.compute_capability, passes,
-                                         size_of(type.dtype));
+    const auto one = tiles_of_one_launch(rows_of(x), x[-1], context.compute_capability,
+                                         size_of(type.dtype), vectors);
     whole = one.has_value();
-    sums = whole ? *one : column_tiles(rows_of(x), x[-1], 4, kBlocksOfSums);
+    sums = whole ? *one : column_tiles(rows_of(x), x[-1], 4, kBlocksOfSums, vectors);
+    map = tiles_of_map(x, vectors);
   }
 };
+
+/// The same by whether four channels may be taken at once.
+struct AllLaunches {
+  Launches fours, ones;
+
+  AllLaunches(const ValueType& type, const Context& context)
+      : fours(type, context, true), ones(type, context, false) {}
+  const Launches& of(bool aligned) const { return aligned ? fours : ones; }
+  std::size_t workspace_bytes() const {
+    return std::max(fours.sums.partial_bytes(2), ones.sums.partial_bytes(2));
+  }
+};
+
+/// Calls launch<kVector, kKept>() with what a kernel of one launch is compiled for; a thread keeps
+/// kMost rows at most.
+template <int kMost, class Launch>
+void with_kept(const ColumnTiles& t, Launch launch) {
+  const std::int64_t rows = t.rows_of_thread();
+  if (t.vector != 4 || rows > kMost) {
+    t.vector == 4 ? launch.template operator()<4, 0>() : launch.template operator()<1, 0>();
+  } else if (rows > 2) {
+    launch.template operator()<4, kMost>();
+  } else {
+    launch.template operator()<4, 2>();
+  }
+}
 
 Partials partials(const Args& args, const ColumnTiles& t) {
   return {args.work(), args.work() + t.chunks * t.columns, args.tickets};
@@ -57,28 +87,28 @@ Norm<T> norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_st
 template <class T, class SetOperands>
 Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType& y,
                     const Context& context, SetOperands set_operands) {
-  const auto [sums, whole] = Launches(y, context, attrs.residual ? 4 : 3);
-  const ColumnTiles map = tiles_of_map(y.shape, sums.rows);
+  const AllLaunches launches(y, context);
   const std::int64_t x_stride = x[-1];
-  const auto enqueue = [=, sums = sums, whole = whole](const Args& args) {
-    if (sums.columns == 0) return;
-    const bool fours = sums.vector == 4;
+  const auto enqueue = [=](const Args& args) {
     Norm n = norm_of<T>(args, attrs, x_stride);
     set_operands(args, n);
-    n.find_aligned(args.workspace);
+    const auto& [sums, map, whole] = launches.of(n.aligned(args.work()));
+    if (sums.columns == 0) return;
+    const bool fours = sums.vector == 4;
     if (whole) {
-      launch(args.stream, "batch_norm", sums.shape(),
-             fours ? norm_kernel<4, true, T> : norm_kernel<1, true, T>, n, sums,
-             partials(args, sums));
+      with_kept<kMostKept>(sums, [&]<int kVector, int kKept>() {
+        launch(args.stream, "batch_norm", sums.shape(), norm_kernel<kVector, true, kKept, T>,
+               n, sums, partials(args, sums));
+      });
       return;
     }
     launch(args.stream, "batch_norm moments", sums.shape(),
-           fours ? norm_kernel<4, false, T> : norm_kernel<1, false, T>, n, sums,
+           fours ? norm_kernel<4, false, 0, T> : norm_kernel<1, false, 0, T>, n, sums,
            partials(args, sums));
     launch(args.stream, "batch_norm", map.shape(),
            fours ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, false);
   };
-  return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
+  return {.enqueue = enqueue, .workspace_bytes = launches.workspace_bytes()};
 }
 
 /// Copies all of a wide operand that the planner could not let an operator take over.
@@ -114,35 +144,32 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   });
 }
 
-/// Returns a gradient's kernels; `operands(args)` says where it reads and writes. `passes`: reads
-/// and writes of an image.
+/// Returns a gradient's kernels; `operands(args)` says where it reads and writes.
 template <class T, class Operands>
-Kernel gradient_kernels(const ValueType& dy, int passes, const Context& context,
-                        Operands operands) {
-  const auto [sums, whole] = Launches(dy, context, passes);
-  const ColumnTiles map = tiles_of_map(dy.shape, sums.rows);
-  const auto enqueue = [=, sums = sums, whole = whole](const Args& args) {
+Kernel gradient_kernels(const ValueType& dy, const Context& context, Operands operands) {
+  const AllLaunches launches(dy, context);
+  const auto enqueue = [=](const Args& args) {
+    const NormGrad<T> g = operands(args);
+    const auto& [sums, map, whole] = launches.of(g.aligned(args.work()));
     if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
-    NormGrad<T> g = operands(args);
-    g.aligned = (g.x_stride | g.dx_stride) % 4 == 0 &&
-                vector_aligned(g.dy, g.summand, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx,
-                               g.dgamma, g.dbeta, g.dresidual, g.piece, args.workspace);
     const Partials p = partials(args, sums);
     if (whole) {
-      launch(args.stream, "batch_norm_grad", sums.shape(),
-             fours ? norm_gradient_kernel<4, true, T> : norm_gradient_kernel<1, true, T>, g, sums,
-             p);
+      constexpr int kMost = kMostKept / 2;  // a gradient's rows take twice the registers
+      with_kept<kMost>(sums, [&]<int kVector, int kKept>() {
+        launch(args.stream, "batch_norm_grad", sums.shape(),
+               norm_gradient_kernel<kVector, true, kKept, T>, g, sums, p);
+      });
       return;
     }
     launch(args.stream, "batch_norm_grad sums", sums.shape(),
-           fours ? norm_gradient_kernel<4, false, T> : norm_gradient_kernel<1, false, T>, g, sums,
-           p);
+           fours ? norm_gradient_kernel<4, false, 0, T> : norm_gradient_kernel<1, false, 0, T>, g,
+           sums, p);
     if (g.dx == nullptr) return;
     launch(args.stream, "batch_norm_grad", map.shape(),
            fours ? norm_gradient_dx<4, T> : norm_gradient_dx<1, T>, g, map);
   };
-  return {.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
+  return {.enqueue = enqueue, .workspace_bytes = launches.workspace_bytes()};
 }
 
 bool is_read(const NodeView& node, std::size_t output) {
@@ -155,10 +182,9 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
                         const Context& context) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
-  const int passes = 7 + (attrs.residual ? 1 : 0) + (attrs.summand ? 2 : 0) + (attrs.into ? 1 : 0);
   const Shape& out = node.out(Out::dx);
   return gradient_kernels<T>(
-      node.inputs[In::dy], passes, context,
+      node.inputs[In::dy], context,
       [=, x_stride = node.in(In::x)[-1], dx_read = attrs.piece > 0 || is_read(node, Out::dx),
        dx_stride = out[-1], elements = out.elements()](const Args& args) {
         const bool relu = attrs.activation == Activation::relu;
@@ -209,15 +235,15 @@ std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Contex
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
   using In = BatchNormInferenceOp::In;
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
-  const ColumnTiles map = tiles_of_map(node.in(In::x), rows_of(node.in(In::x)));
+  const Shape& x = node.in(In::x);
   return with_stored(node, {In::x, In::residual}, {kFirst}, [&]<class T>() {
     return Kernel{.enqueue = [=](const Args& args) {
-      if (map.rows * map.columns == 0) return;
-      Norm n = norm_of<T>(args, attrs, map.columns);
+      if (x.elements() == 0) return;
+      Norm n = norm_of<T>(args, attrs, x[-1]);
       n.y = args.out<T>(BatchNormInferenceOp::Out::y);
       n.mean = n.running_mean;
       n.inv_std = n.running_var;
-      n.find_aligned();
+      const ColumnTiles map = tiles_of_map(x, n.aligned());
       launch(args.stream, "batch_norm_inference", map.shape(),
              map.vector == 4 ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, true);
     }};

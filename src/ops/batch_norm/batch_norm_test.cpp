@@ -67,7 +67,9 @@ TEST(BatchNorm, AddsAResidualAndActivates) {
     check({"batch_norm add relu, residual not trained " + shape, make_op(BatchNormOp(kAddRelu)),
            with_residual(x), kFillsWithResidual, true, kTrained, kRoots});
   }
-  for (const Shape& x : {Shape{0, 4}, Shape{600, 32}, Shape{1100, 8}, Shape{1300, 6}}) {
+  // The larger ones keep eight rows a thread in registers, or read them twice.
+  for (const Shape& x : {Shape{0, 4}, Shape{600, 32}, Shape{1100, 8}, Shape{1300, 6},
+                         Shape{9000, 16}, Shape{20000, 8}}) {
     const std::string shape = to_string(x);
     check({"batch_norm relu " + shape, make_op(BatchNormOp(kRelu)), operands(x), kFills, false});
     check({"batch_norm add relu " + shape, make_op(BatchNormOp(kAddRelu)), with_residual(x),
@@ -132,7 +134,7 @@ TEST(BatchNorm, GradientAtManyTasks) {
          {f32(x), f32(x), f32(channels), f32(channels), f32(channels)},
          kFills,
          false});
-  for (const Shape& shape : {Shape{1500, 64}, Shape{1100, 5}}) {
+  for (const Shape& shape : {Shape{1500, 64}, Shape{1100, 5}, Shape{5000, 16}, Shape{9000, 16}}) {
     for (bool residual : {true, false}) {
       check({"batch_norm_grad relu " + to_string(shape),
              make_op(BatchNormGradOp({.residual = residual, .activation = Activation::relu})),

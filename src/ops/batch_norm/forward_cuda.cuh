@@ -28,12 +28,11 @@ struct Norm {
   float epsilon = 0;
   float momentum = 0;
   bool relu = false;
-  bool aligned = false;
 
-  void find_aligned(const void* workspace = nullptr) {
-    aligned = x_stride % 4 == 0 &&
-              vector_aligned(x, part, wide, gamma, beta, residual, running_mean, running_var, y,
-                             mean, inv_std, static_cast<const std::byte*>(workspace));
+  /// Returns whether kernels may take four channels at once.
+  bool aligned(const float* workspace = nullptr) const {
+    return x_stride % 4 == 0 && vector_aligned(x, part, wide, gamma, beta, residual, running_mean,
+                                               running_var, y, mean, inv_std, workspace);
   }
 };
 
@@ -58,41 +57,51 @@ __device__ void write_statistics(const Norm<T>& n, std::int64_t channel, std::in
   running_var = (1 - n.momentum) * running_var + n.momentum * unbiased;
 }
 
-template <int kVector, class T>
+/// A row's columns of x and of the residual.
+template <int kVector>
+struct NormRow {
+  FloatVector<kVector> x, added;
+};
+
+/// `kept`: the thread's rows, or, kKept == 0, none: they are read.
+template <int kVector, int kKept, class T>
 __device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t,
                                const ColumnCell<kVector>& cell, const FloatVector<kVector>& mean,
-                               const FloatVector<kVector>& inv_std) {
+                               const FloatVector<kVector>& inv_std,
+                               const NormRow<kVector> (&kept)[kKept + 1]) {
   if (!cell.inside) return;
-  struct Row {
-    FloatVector<kVector> x, added;
-  };
-  FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.column, n.aligned);
-  const auto beta = load_vector<kVector>(n.beta + cell.column, n.aligned);
+  FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.column);
+  const auto beta = load_vector<kVector>(n.beta + cell.column);
   for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
-  const auto load = [&](std::int64_t r) {
-    Row row{load_floats<kVector>(n.x + r * n.x_stride + cell.column, n.aligned), {}};
-    if (n.residual != nullptr) {
-      row.added = load_floats<kVector>(n.residual + r * t.columns + cell.column, n.aligned);
-    }
-    return row;
-  };
-  cell.template for_rows<4>(load, [&](std::int64_t r, const Row& row) {
+  const auto write = [&](std::int64_t r, const NormRow<kVector>& row) {
     FloatVector<kVector> y;
     for (int v = 0; v < kVector; ++v) {
       y[v] = (row.x[v] - mean[v]) * factor[v] + beta[v] + row.added[v];
       if (n.relu && y[v] < 0) y[v] = 0;  // keeps NaN
     }
-    store_floats(n.y + r * t.columns + cell.column, y, n.aligned);
-  });
+    store_floats(n.y + r * t.columns + cell.column, y);
+  };
+  if constexpr (kKept > 0) {
+    cell.template use_kept<kKept>(write, kept);
+  } else {
+    const auto load = [&](std::int64_t r) {
+      NormRow<kVector> row{load_floats<kVector>(n.x + r * n.x_stride + cell.column), {}};
+      if (n.residual != nullptr) {
+        row.added = load_floats<kVector>(n.residual + r * t.columns + cell.column);
+      }
+      return row;
+    };
+    cell.template for_rows<4>(load, write);
+  }
 }
 
-/// Mean and squared distances from it of the block's rows. Sums are taken about
-/// the first of these rows, so they don't cancel however far the mean is from
-/// 0.
-template <int kVector, class T>
+/// Mean and squared distances from it of the block's rows; keeps the thread's, kKept > 0. Sums are
+/// taken about the first of these rows, so they don't cancel however far the mean is from 0.
+template <int kVector, int kKept, class T>
 __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
                                  const ColumnCell<kVector>& cell, FloatVector<kVector>& mean,
-                                 FloatVector<kVector>& squares) {
+                                 FloatVector<kVector>& squares,
+                                 NormRow<kVector> (&kept)[kKept + 1]) {
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
@@ -100,17 +109,31 @@ __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
   const std::int64_t stride = in_part ? t.columns - n.part_begin : n.x_stride;
   const T* from = in_part ? n.part + cell.column - n.part_begin : n.x + cell.column;
   const auto load = [&](std::int64_t r) {
-    return load_floats<kVector>(from + r * stride, n.aligned);
+    return load_floats<kVector>(from + r * stride);
   };
   if (cell.inside && cell.begin < cell.end) about = load(cell.begin);
-  cell.template for_rows<4>(load, [&](std::int64_t r, const FloatVector<kVector>& x) {
-    if (in_part) store_floats(n.wide + r * n.x_stride + cell.column, x, n.aligned);
+  const auto add = [&](std::int64_t r, const FloatVector<kVector>& x) {
+    if (in_part) store_floats(n.wide + r * n.x_stride + cell.column, x);
     for (int v = 0; v < kVector; ++v) {
       const float d = x[v] - about[v];
       sum[v] += d;
       squares[v] += d * d;
     }
-  });
+  };
+  if constexpr (kKept > 0) {
+    const auto load_row = [&](std::int64_t r) {
+      NormRow<kVector> row{load(r), {}};
+      if (n.residual != nullptr) {
+        row.added = load_floats<kVector>(n.residual + r * t.columns + cell.column);
+      }
+      return row;
+    };
+    cell.template load_kept<kKept>(load_row, kept);
+    cell.template use_kept<kKept>(
+        [&](std::int64_t r, const NormRow<kVector>& row) { add(r, row.x); }, kept);
+  } else {
+    cell.template for_rows<4>(load, add);
+  }
   add_over_rows<kVector>(t.lanes, sum, squares);
   const auto count = static_cast<float>(cell.end > cell.begin ? cell.end - cell.begin : 1);
   for (int v = 0; v < kVector; ++v) {
@@ -120,26 +143,31 @@ __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
 }
 
 /// Joins the moments of the chunks (Chan et al., 1983) for the block's channels, in every thread.
-template <int kVector, class T>
+template <int kVector, bool kWhole, class T>
 __device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t,
                               const ColumnCell<kVector>& cell, const Partials& p,
                               FloatVector<kVector>& mean, FloatVector<kVector>& squares) {
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
-  if (cell.inside) about = load_vector<kVector>(p.first + cell.column, n.aligned);
-  cell.for_chunks(t, [&](std::int64_t j, std::int64_t at) {
-    const std::int64_t chunk_rows = t.rows * (j + 1) / t.chunks - t.rows * j / t.chunks;
-    const auto count = static_cast<float>(chunk_rows);
-    const auto chunk_mean = load_vector<kVector>(p.first + at, n.aligned);
-    const auto chunk_squares = load_vector<kVector>(p.second + at, n.aligned);
+  if (cell.inside) about = load_vector<kVector>(p.first + cell.column);
+  const auto add = [&](std::int64_t j, std::int64_t at) {
+    const std::int64_t left = t.rows - j * t.chunk_rows;
+    const auto count = static_cast<float>(max(min(left, t.chunk_rows), std::int64_t{0}));
+    const auto chunk_mean = load_vector<kVector>(p.first + at);
+    const auto chunk_squares = load_vector<kVector>(p.second + at);
     for (int v = 0; v < kVector; ++v) {
       const float d = chunk_mean[v] - about[v];
       sum[v] += count * d;
       squares[v] += chunk_squares[v] + count * d * d;
     }
-  });
-  add_over_rows<kVector>(t.lanes, sum, squares);
+  };
+  if constexpr (kWhole) {
+    cell.for_cluster(t, add);
+  } else {
+    cell.for_chunks(t, add);
+    add_over_rows<kVector>(t.lanes, sum, squares);
+  }
   for (int v = 0; v < kVector; ++v) {
     const float shift = sum[v] / static_cast<float>(t.rows);
     mean[v] = about[v] + shift;
@@ -147,22 +175,23 @@ __device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t,
   }
 }
 
-/// The statistics, and, kWhole, the result too.
-template <int kVector, bool kWhole, class T>
+/// The statistics, and, kWhole, the result too, of rows of which a thread keeps up to kKept; 0: none.
+template <int kVector, bool kWhole, int kKept, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
     norm_kernel(Norm<T> n, ColumnTiles t, Partials p) {
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;
-  moments_of_block<kVector>(n, t, cell, mean, squares);
+  NormRow<kVector> kept[kKept + 1];
+  moments_of_block<kVector, kKept>(n, t, cell, mean, squares, kept);
   if (t.chunks > 1) {
     if (cell.leads(t)) {
       const std::int64_t at = cell.place(t);
-      store_vector(p.first + at, mean, n.aligned);
-      store_vector(p.second + at, squares, n.aligned);
+      store_vector(p.first + at, mean);
+      store_vector(p.second + at, squares);
     }
     if (!gather_chunks<kWhole>(t, p.tickets)) return;
-    merge_moments<kVector>(n, t, cell, p, mean, squares);
+    merge_moments<kVector, kWhole>(n, t, cell, p, mean, squares);
   }
   if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
     for (int v = 0; v < kVector; ++v) {
@@ -175,7 +204,7 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
       if (squares[v] < 0) squares[v] = 0;
       squares[v] = inverse_deviation(squares[v] / count, n.epsilon);
     }
-    normalize_cell<kVector>(n, t, cell, mean, squares);
+    normalize_cell<kVector, kKept>(n, t, cell, mean, squares, kept);
   }
 }
 
@@ -184,12 +213,13 @@ template <int kVector, class T>
 __global__ void normalize_kernel(Norm<T> n, ColumnTiles t, bool variances) {
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
-  const auto mean = load_vector<kVector>(n.mean + cell.column, n.aligned);
-  auto inv_std = load_vector<kVector>(n.inv_std + cell.column, n.aligned);
+  const auto mean = load_vector<kVector>(n.mean + cell.column);
+  auto inv_std = load_vector<kVector>(n.inv_std + cell.column);
   for (int v = 0; variances && v < kVector; ++v) {
     inv_std[v] = inverse_deviation(inv_std[v], n.epsilon);
   }
-  normalize_cell<kVector>(n, t, cell, mean, inv_std);
+  const NormRow<kVector> none[1] = {};
+  normalize_cell<kVector, 0>(n, t, cell, mean, inv_std, none);
 }
 
 }  // namespace linnet::cuda

@@ -28,7 +28,13 @@ struct NormGrad {
   bool into = false;           ///< whether dx is added to what is there
   T* piece = nullptr;          ///< may be null: the last `piece_channels` of the sum's
   std::int64_t piece_channels = 0;
-  bool aligned = false;
+
+  /// Returns whether kernels may take four channels at once.
+  bool aligned(const float* workspace) const {
+    return (x_stride | dx_stride) % 4 == 0 &&
+           vector_aligned(dy, summand, x, y, gamma, mean, inv_std, dx, dgamma, dbeta, dresidual,
+                          piece, workspace);
+  }
 };
 
 /// What a norm's kernels know of a thread's columns.
@@ -40,9 +46,9 @@ struct NormGradColumns {
   __device__ NormGradColumns(const NormGrad<T>& g, const ColumnTiles& t,
                              const ColumnCell<kVector>& cell) {
     if (!cell.inside) return;
-    factor = load_vector<kVector>(g.gamma + cell.column, g.aligned);
-    mean = load_vector<kVector>(g.mean + cell.column, g.aligned);
-    inv_std = load_vector<kVector>(g.inv_std + cell.column, g.aligned);
+    factor = load_vector<kVector>(g.gamma + cell.column);
+    mean = load_vector<kVector>(g.mean + cell.column);
+    inv_std = load_vector<kVector>(g.inv_std + cell.column);
     for (int v = 0; v < kVector; ++v) factor[v] *= inv_std[v];
   }
 };
@@ -51,99 +57,139 @@ struct NormGradColumns {
 template <int kVector>
 struct NormGradRow {
   FloatVector<kVector> x, dz;
+};
 
-  NormGradRow() = default;
+/// What a row's dz is made of. Loading it waits for nothing, so that loads of rows overlap.
+template <int kVector>
+struct NormGradLoads {
+  FloatVector<kVector> x, dy, summand, sign;
+
+  NormGradLoads() = default;
+  /// written: dz is in g.dresidual.
   template <class T>
-  __device__ NormGradRow(const NormGrad<T>& g, const ColumnTiles& t,
-                         const ColumnCell<kVector>& cell, std::int64_t r, bool kept)
-      : x(load_floats<kVector>(g.x + r * g.x_stride + cell.column, g.aligned)) {
+  __device__ NormGradLoads(const NormGrad<T>& g, const ColumnTiles& t,
+                           const ColumnCell<kVector>& cell, std::int64_t r, bool written)
+      : x(load_floats<kVector>(g.x + r * g.x_stride + cell.column)),
+        summand{},
+        sign{} {
     const std::int64_t at = r * t.columns + cell.column;
-    dz = load_floats<kVector>((kept ? g.dresidual : g.dy) + at, g.aligned);
-    if (kept) return;
-    if (g.summand != nullptr) {
-      const auto more = load_floats<kVector>(g.summand + at, g.aligned);
-      for (int v = 0; v < kVector; ++v) dz[v] += more[v];
+    dy = load_floats<kVector>((written ? g.dresidual : g.dy) + at);
+    if (g.summand != nullptr && !written) {
+      summand = load_floats<kVector>(g.summand + at);
     }
-    if (g.y == nullptr) return;
-    const auto sign = load_floats<kVector>(g.y + at, g.aligned);
+    if (g.y != nullptr && !written) sign = load_floats<kVector>(g.y + at);
+  }
+
+  template <class T>
+  __device__ NormGradRow<kVector> row(const NormGrad<T>& g, bool written) const {
+    NormGradRow<kVector> row{x, dy};
     for (int v = 0; v < kVector; ++v) {
-      if (!(sign[v] > 0)) dz[v] = 0;
+      row.dz[v] += summand[v];
+      if (g.y != nullptr && !written && !(sign[v] > 0)) row.dz[v] = 0;
     }
+    return row;
   }
 };
 
-/// Sums of dz * x_hat and dz over the block's rows; writes the residual's
-/// gradient.
-template <int kVector, class T>
+/// Sums of dz * x_hat and dz over the block's rows; writes the residual's gradient. Keeps the
+/// thread's rows, kKept > 0.
+template <int kVector, int kKept, class T>
 __device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& t,
                                        const ColumnCell<kVector>& cell,
                                        const NormGradColumns<kVector>& columns,
-                                       FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta) {
+                                       FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta,
+                                       NormGradRow<kVector> (&kept)[kKept + 1]) {
   using Row = NormGradRow<kVector>;
   dgamma = {};
   dbeta = {};
-  const auto load = [&](std::int64_t r) { return Row(g, t, cell, r, false); };
-  cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
+  const auto load = [&](std::int64_t r) {
+    return NormGradLoads<kVector>(g, t, cell, r, false);
+  };
+  const auto add = [&](std::int64_t r, const Row& row) {
     if (g.dresidual != nullptr) {
-      store_floats(g.dresidual + r * t.columns + cell.column, row.dz, g.aligned);
+      store_floats(g.dresidual + r * t.columns + cell.column, row.dz);
     }
     for (int v = 0; v < kVector; ++v) {
       dgamma[v] += row.dz[v] * ((row.x[v] - columns.mean[v]) * columns.inv_std[v]);
       dbeta[v] += row.dz[v];
     }
-  });
+  };
+  if constexpr (kKept > 0) {
+    NormGradLoads<kVector> loads[kKept];
+    cell.template load_kept<kKept>(load, loads);
+    for (int k = 0; k < kKept; ++k) kept[k] = loads[k].row(g, false);
+    cell.template use_kept<kKept>(add, kept);
+  } else {
+    cell.template for_rows<4>(load, [&](std::int64_t r, const NormGradLoads<kVector>& loads) {
+      add(r, loads.row(g, false));
+    });
+  }
 }
 
-template <int kVector, class T>
+/// `kept`: the thread's rows, or, kKept == 0, none: they are read.
+template <int kVector, int kKept, class T>
 __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
                          const ColumnCell<kVector>& cell, const NormGradColumns<kVector>& columns,
-                         const FloatVector<kVector>& dgamma, const FloatVector<kVector>& dbeta) {
+                         const FloatVector<kVector>& dgamma, const FloatVector<kVector>& dbeta,
+                         const NormGradRow<kVector> (&kept)[kKept + 1]) {
   if (!cell.inside) return;
-  struct Row {
-    NormGradRow<kVector> own;
-    FloatVector<kVector> sum;
-  };
   const float part = 1.0F / static_cast<float>(t.rows);
-  // dz itself, unless it was rounded.
-  const bool kept = std::is_same_v<T, float> && g.dresidual != nullptr;
   const std::int64_t piece_begin = t.columns - g.piece_channels;
   const bool in_piece = g.piece != nullptr && cell.column >= piece_begin;
-  const auto load = [&](std::int64_t r) {
-    Row row{NormGradRow<kVector>(g, t, cell, r, kept), {}};
-    if (g.into) row.sum = load_floats<kVector>(g.dx + r * g.dx_stride + cell.column, g.aligned);
-    return row;
+  const auto load_sum = [&](std::int64_t r) {
+    return g.into ? load_floats<kVector>(g.dx + r * g.dx_stride + cell.column)
+                  : FloatVector<kVector>{};
   };
-  cell.template for_rows<2>(load, [&](std::int64_t r, const Row& row) {
+  const auto write = [&](std::int64_t r, const NormGradRow<kVector>& row,
+                         const FloatVector<kVector>& sum) {
     FloatVector<kVector> dx;
     for (int v = 0; v < kVector; ++v) {
-      const float normal = (row.own.x[v] - columns.mean[v]) * columns.inv_std[v];
+      const float normal = (row.x[v] - columns.mean[v]) * columns.inv_std[v];
       // Rounded before it is added, as where another kernel adds it.
-      dx[v] = __fmul_rn(columns.factor[v], row.own.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
-      if (g.into) dx[v] += row.sum[v];
+      dx[v] = __fmul_rn(columns.factor[v], row.dz[v] - part * (dbeta[v] + normal * dgamma[v]));
+      if (g.into) dx[v] += sum[v];
     }
-    store_floats(g.dx + r * g.dx_stride + cell.column, dx, g.aligned);
+    store_floats(g.dx + r * g.dx_stride + cell.column, dx);
     if (in_piece) {
-      store_floats(g.piece + r * g.piece_channels + cell.column - piece_begin, dx, g.aligned);
+      store_floats(g.piece + r * g.piece_channels + cell.column - piece_begin, dx);
     }
-  });
+  };
+  if constexpr (kKept > 0) {
+    FloatVector<kVector> sums[kKept];
+    cell.template load_kept<kKept>(load_sum, sums);
+    cell.template use_kept<kKept>(write, kept, sums);
+  } else {
+    struct Row {
+      NormGradLoads<kVector> own;
+      FloatVector<kVector> sum;
+    };
+    // dz itself, unless it was rounded.
+    const bool written = std::is_same_v<T, float> && g.dresidual != nullptr;
+    cell.template for_rows<4>(
+        [&](std::int64_t r) {
+          return Row{NormGradLoads<kVector>(g, t, cell, r, written), load_sum(r)};
+        },
+        [&](std::int64_t r, const Row& row) { write(r, row.own.row(g, written), row.sum); });
+  }
 }
 
-/// dgamma and dbeta, and, kWhole, dx too.
-template <int kVector, bool kWhole, class T>
+/// dgamma and dbeta, and, kWhole, dx too, of rows of which a thread keeps up to kKept; 0: none.
+template <int kVector, bool kWhole, int kKept, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
     norm_gradient_kernel(NormGrad<T> g, ColumnTiles t, Partials p) {
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
+  NormGradRow<kVector> kept[kKept + 1];
   const NormGradColumns<kVector> columns(g, t, cell);
-  gradient_sums_of_block<kVector>(g, t, cell, columns, dgamma, dbeta);
-  if (!add_over_blocks<kWhole>(t, cell, p.first, p.tickets, g.aligned, dgamma, dbeta)) return;
+  gradient_sums_of_block<kVector, kKept>(g, t, cell, columns, dgamma, dbeta, kept);
+  if (!add_over_blocks<kWhole>(t, cell, p.first, p.tickets, true, dgamma, dbeta)) return;
   if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
-    store_vector(g.dgamma + cell.column, dgamma, g.aligned);
-    store_vector(g.dbeta + cell.column, dbeta, g.aligned);
+    store_vector(g.dgamma + cell.column, dgamma);
+    store_vector(g.dbeta + cell.column, dbeta);
   }
   if constexpr (kWhole) {
-    if (g.dx != nullptr) write_dx<kVector>(g, t, cell, columns, dgamma, dbeta);
+    if (g.dx != nullptr) write_dx<kVector, kKept>(g, t, cell, columns, dgamma, dbeta, kept);
   }
 }
 
@@ -151,10 +197,11 @@ template <int kVector, class T>
 __global__ void norm_gradient_dx(NormGrad<T> g, ColumnTiles t) {
   const ColumnCell<kVector> cell(t);
   if (!cell.inside) return;
-  const auto dgamma = load_vector<kVector>(g.dgamma + cell.column, g.aligned);
-  const auto dbeta = load_vector<kVector>(g.dbeta + cell.column, g.aligned);
+  const auto dgamma = load_vector<kVector>(g.dgamma + cell.column);
+  const auto dbeta = load_vector<kVector>(g.dbeta + cell.column);
   const NormGradColumns<kVector> columns(g, t, cell);
-  write_dx<kVector>(g, t, cell, columns, dgamma, dbeta);
+  const NormGradRow<kVector> none[1] = {};
+  write_dx<kVector, 0>(g, t, cell, columns, dgamma, dbeta, none);
 }
 
 }  // namespace linnet::cuda

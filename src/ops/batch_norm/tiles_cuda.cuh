@@ -2,44 +2,58 @@
 #pragma once
 
 // How a batch norm is launched.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
 #include "backend/cuda/column_tiles.cuh"
+#include "base/bits.h"
 
 namespace linnet::cuda {
 
-/// Returns tiles by which one launch computes sums and what follows from them, where it is no
-/// slower than two: few rows by a block, more by the blocks of a cluster. `passes` are reads and
-/// writes of an image, of `element` bytes each. One launch saves a node of the graph and costs a
-/// wait of the cluster. It takes longer where its blocks are too few, and where it reads parts of
-/// lines of images that leave the L2 cache.
+/// Rows of a norm that a thread keeps in registers between its two passes over them, at most.
+inline constexpr int kMostKept = 8;
+
+/// Returns tiles by which one launch computes sums and what follows from them, where two are not
+/// better: a block has all rows of some channels, or the blocks of a cluster have. Large images
+/// take two. The choice follows from the shape alone, so that all kinds of norms and gradients of
+/// one image add in the same order.
 inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::int64_t channels,
-                                                      int compute_capability, int passes,
-                                                      std::size_t element) {
-  constexpr std::int64_t kRowsOfBlock = 1024;           // a block finds them in the cache again
-  constexpr std::int64_t kImageOfCache = 32 << 20;      // bytes; an H100's L2 cache has 50 MB
-  constexpr double kMultiprocessors = 132;              // of an H100 or H200
-  constexpr double kBytes = 4.3e12 / kMultiprocessors;  // its share of the memory's, a second
-  constexpr double kMost = 2;                           // shares: 64 bytes a clock would be three
-  constexpr double kSaved = 1.3e-6 - 0.5e-6;            // a node (gpu_kinds.cpp), a wait (a guess)
-  ColumnTiles t = column_tiles(rows, channels, 1, 1);
-  if (rows <= kRowsOfBlock) return t;
-  if (!has_clusters(compute_capability)) return std::nullopt;
-  t.cluster = true;
-  t.chunks = kCluster;
-  t.block = kColumnBlock;
-  const unsigned whole_lines = t.lanes;
-  const auto multiprocessors = [&] {
-    return std::min(kMost * t.tiles * t.chunks, kMultiprocessors);
-  };
-  while (t.lanes * static_cast<unsigned>(t.vector) > 8 && multiprocessors() < kMultiprocessors) {
-    t.set_lanes(t.lanes / 2);
-  }
+                                                      int compute_capability, std::size_t element,
+                                                      bool vectors) {
+  constexpr double kMultiprocessors = 132;  // of an H100 or H200
+  constexpr double kBytes = 80e9;           // a second, of one with 512 threads; an estimate
+  constexpr double kWait = 1e-6;            // of a cluster; an estimate
+  constexpr double kPasses = 5;             // reads and writes of an image
+  constexpr double kImageOfLoops = 2 << 20;  // bytes, beyond which rows are not read twice
+  const ColumnTiles widest = column_tiles(rows, channels, 1, 1, vectors);
   const double image = static_cast<double>(element) * static_cast<double>(rows * channels);
-  if (image > kImageOfCache && t.lanes < whole_lines) return std::nullopt;
-  const double longer = passes * image / kBytes * (1 / multiprocessors() - 1 / kMultiprocessors);
-  return longer <= kSaved ? std::optional(t) : std::nullopt;
+  std::optional<ColumnTiles> best;
+  double least = 0;
+  for (unsigned lanes = widest.lanes; lanes > 0; lanes /= 2) {
+    const bool narrow = lanes * static_cast<unsigned>(widest.vector) < 8;  // than a sector
+    if (narrow && lanes < widest.lanes) break;
+    for (unsigned chunks = 1; chunks <= (has_clusters(compute_capability) ? kCluster : 1);
+         chunks *= 2) {
+      ColumnTiles t = widest;
+      t.set_lanes(lanes);
+      t.set_chunks(chunks);
+      t.cluster = chunks > 1;
+      t.block = static_cast<unsigned>(std::clamp<std::uint64_t>(
+          bit_ceil(static_cast<std::uint64_t>(t.chunk_rows)) * lanes, kWarp, kColumnBlock));
+      const bool loops = t.rows_of_thread() > kMostKept;
+      if (loops && image > kImageOfLoops) continue;
+      const double blocks = t.tiles * chunks;
+      const double at_once = kMultiprocessors * kColumnBlock / t.block;  // of these registers
+      const double passes = (loops ? 2 : 1) * kPasses * std::ceil(blocks / at_once);
+      const double seconds = passes * image / (blocks * kBytes) + (t.cluster ? kWait : 0);
+      if (best && seconds >= 0.99 * least) continue;
+      best = t;
+      least = seconds;
+    }
+  }
+  return best;
 }
 
 /// Describes where two numbers of each channel lie by chunks of rows:
