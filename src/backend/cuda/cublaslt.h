@@ -81,11 +81,10 @@ class LtMatmul {
 
   /// Returns null where cuBLASLt has no algorithm for it that runs, or where m, n or k is 0.
   /// Algorithms that add with atomics in no fixed order are left out where the library has to be
-  /// deterministic. With a cache the library's
-  /// first proposals are measured on the current device (a fraction of a second; memory for the
-  /// operands), unless the cache knows the choice; without one, or where that memory is missing,
-  /// the first is taken. What is chosen runs once, so that the library has loaded its kernels
-  /// before anybody captures it.
+  /// deterministic. With a cache the library's first proposals are measured on the current device
+  /// (a fraction of a second; memory for the operands), unless the cache knows the choice; without
+  /// one, or where that memory is missing, the first is taken. What is chosen runs once, so that
+  /// the library has loaded its kernels before anybody captures it.
   static std::optional<LtMatmul> prepare(const CublasLt& library, const LtProduct& product,
                                          TuningCache* cache);
 
@@ -104,7 +103,9 @@ class LtMatmul {
 
   explicit LtMatmul(const LtProduct& product) : product_(product) {}
   LtMatmul(const CublasLt& library, const LtProduct& product);
-  std::vector<Algorithm> proposals(std::uint32_t alignment, int most);
+  std::vector<Algorithm> proposals(std::uint32_t alignment, int most,
+                                   std::size_t most_workspace = kMostWorkspace);
+  std::vector<Algorithm> candidates();
   static std::string to_text(const Algorithm& algorithm);
   std::optional<Algorithm> parse(const std::string& text) const;
   class Trial;

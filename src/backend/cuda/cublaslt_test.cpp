@@ -139,6 +139,22 @@ TEST(CublasLt, MeasuresOnceAndKeepsTheChoice) {
   EXPECT_EQ(sim::allocated_bytes(), 0U);
 }
 
+/// Of the simulated algorithms 21 is slow and 40 refuses to run.
+TEST(CublasLt, ATrialDecidesAndTheCacheKeepsIt) {
+  const CublasLt library;
+  const LtProduct wanted{.product = {.m = 8, .n = 8, .k = 8}};
+  const std::string key = library.description() + ": (8, 8, 8), strides 8 8 8, fp32, no epilogue";
+  TuningCache cache;
+  const auto engine = [&] { return LtMatmul::prepare(library, wanted, &cache)->engine(); };
+  const std::string chosen = engine();
+  EXPECT_FALSE(chosen.starts_with("cublaslt algorithm 21,")) << chosen;
+  EXPECT_FALSE(chosen.starts_with("cublaslt algorithm 40,")) << chosen;
+  EXPECT_EQ(engine(), chosen);
+  // What another process may have kept: "<workspace> <the algorithm's words>".
+  cache.put(key, "0 4c696e6e65744c74 1000000015 0 0 0 0 0 0");
+  EXPECT_TRUE(engine().starts_with("cublaslt algorithm 21,")) << engine();
+}
+
 TEST(CublasLt, MayBeCapturedFromItsFirstCallOn) {
   const LtProduct wanted{.product = {.m = 8, .n = 8, .k = 8}};
   TuningCache cache;

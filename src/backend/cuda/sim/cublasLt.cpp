@@ -53,8 +53,12 @@ struct Algorithm {
   std::uint64_t workspace_bytes = 0;
 };
 constexpr std::uint64_t kMagic = 0x4C696E6E65744C74;
-constexpr std::array<Algorithm, 3> kAlgorithms{
+constexpr std::int32_t kSlow = 21;      ///< takes a second
+constexpr std::int32_t kRefusing = 40;  ///< does not run
+constexpr std::array<Algorithm, 5> kAlgorithms{
     {{kMagic, 31, 16, CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, 0, 1 << 16},
+     {kMagic, kSlow, 16, CUBLASLT_REDUCTION_SCHEME_NONE, 0, 0},
+     {kMagic, kRefusing, 16, CUBLASLT_REDUCTION_SCHEME_NONE, 0, 0},
      {kMagic, 32, 4, CUBLASLT_REDUCTION_SCHEME_INPLACE, 0, 1 << 10},
      {kMagic, 20, 4, CUBLASLT_REDUCTION_SCHEME_NONE, 0, 0}}};
 
@@ -351,6 +355,7 @@ Status cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t descriptor, 
   const Product product(descriptor, a_layout, b_layout, c_layout, d_layout);
   if (const Status status = product.check(); status != CUBLAS_STATUS_SUCCESS) return status;
   const auto one = load<Algorithm>(algorithm);
+  if (one.number == kRefusing) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (!known(one) || !product.strides_allow(one.alignment) ||
       workspace_bytes < one.workspace_bytes) {
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -378,6 +383,7 @@ Status cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t descriptor, 
     // All of a workspace is written, so that what else lives there is seen to break.
     if (one.workspace_bytes > 0) std::memset(workspace, 0xEE, one.workspace_bytes);
     product.run(by, a, b, and_by, c, d);
+    if (one.number == kSlow) linnet::cuda::sim::device().pretended_seconds += 1;
   });
   return CUBLAS_STATUS_SUCCESS;
 }
