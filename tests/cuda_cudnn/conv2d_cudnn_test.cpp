@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <tuple>
 
 #include "backend/cuda/captured_graph.h"
 #include "backend/cuda/cublaslt.h"
@@ -313,6 +314,191 @@ TEST(DenseCudnn, TakesTanhInTheSameGraph) {
   EXPECT_FALSE(by_cudnn(Activation::tanh));
 }
 
+/// cuDNN, but whatever may replace its kernels does so without a trial.
+class Yielding final : public Cudnn {
+ public:
+  std::shared_ptr<const CudnnPlan> plan(const CudnnConvolution& problem,
+                                        TuningCache* cache) const override {
+    return cudnn_.plan(problem, cache);
+  }
+  std::optional<Kernel> kernel_if_faster(const CudnnConvolution&, const NodeView&, const Kernel&,
+                                         const Wrap&, TuningCache*) const override {
+    return std::nullopt;
+  }
+  std::optional<Kernel> rival_if_faster(const CudnnConvolution&, std::string_view, const NodeView&,
+                                        const Kernel&, const Make& make,
+                                        TuningCache*) const override {
+    return make();
+  }
+  std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent&, std::string_view,
+                                                const NodeView&, const Kernel&, const WrapRnn&,
+                                                TuningCache*) const override {
+    return nullptr;
+  }
+
+ private:
+  CudnnLibrary cudnn_{"fake"};
+};
+
+/// Convolutions of single pixels, of as many channels as a product is for; 33 and 20 are no
+/// multiples of 8.
+std::vector<Case> pixel_cases() {
+  const Shape x{2, 5, 4, 20};
+  const Shape w{33, 1, 1, 20};
+  const Shape z{2, 5, 4, 33};
+  const auto forward = [&](bool bias, Activation activation) {
+    Conv2dAttrs a;
+    a.bias = bias;
+    a.activation = activation;
+    Case c{"forward", std::make_shared<Conv2dOp>(a), {x, w}};
+    if (bias) c.inputs.push_back(Shape{33});
+    return c;
+  };
+  const Conv2dAttrs a;
+  return {forward(false, Activation::none),
+          forward(true, Activation::none),
+          forward(true, Activation::relu),
+          forward(false, Activation::relu),
+          forward(true, Activation::tanh),
+          {"grad_input",
+           std::make_shared<Conv2dGradInputOp>(Conv2dGradInputAttrs{a, 5, 4}),
+           {z, w}},
+          {"grad_weight",
+           std::make_shared<Conv2dGradWeightOp>(Conv2dGradWeightAttrs{a, 1, 1}),
+           {x, z}}};
+}
+
+TEST(Conv2dProducts, AgreeWithTheReference) {
+  const CublasLt cublaslt;
+  const Yielding cudnn;
+  const auto expect = [&](Precision precision, DType stored, double error) {
+    Context context = with(cudnn, precision);
+    context.cublaslt = &cublaslt;
+    for (const Case& c : pixel_cases()) {
+      std::string engine;
+      EXPECT_LT(error_of(c, context, &engine, 0, stored), error) << c.name << ' ' << engine;
+      EXPECT_TRUE(engine.starts_with("cublaslt")) << c.name << ' ' << engine;
+    }
+  };
+  expect(Precision::fp32, DType::f32, 1e-5);
+  expect(Precision::tf32, DType::f32, 2e-3);
+  expect(Precision::automatic, DType::f32, 2e-3);
+  for (const Half& half : kHalves) {
+    expect(half.precision, DType::f32, half.error);
+    expect(half.precision, half.type, half.error);
+  }
+}
+
+TEST(Conv2dProducts, AreNoConvolutionsOfMoreThanAPixel) {
+  const CublasLt cublaslt;
+  const Yielding cudnn;
+  Context context = with(cudnn);
+  context.cublaslt = &cublaslt;
+  const auto by_cublaslt = [&](const Conv2dAttrs& a, std::int64_t kernel_height = 1) {
+    const std::vector<Shape> shapes{{2, 6, 4, 40 * a.groups}, {32, kernel_height, 1, 40}};
+    return prepare(Conv2dOp(a), shapes, context).value().engine.starts_with("cublaslt");
+  };
+  EXPECT_TRUE(by_cublaslt({}));
+  EXPECT_FALSE(by_cublaslt({}, 2));
+  for (const auto member : {&Conv2dAttrs::stride_h, &Conv2dAttrs::stride_w, &Conv2dAttrs::groups}) {
+    Conv2dAttrs a;
+    a.*member = 2;
+    EXPECT_FALSE(by_cublaslt(a));
+  }
+  for (const auto member : {&Conv2dAttrs::pad_top, &Conv2dAttrs::pad_bottom, &Conv2dAttrs::pad_left,
+                            &Conv2dAttrs::pad_right}) {
+    Conv2dAttrs a;
+    a.*member = 1;
+    EXPECT_FALSE(by_cublaslt(a));
+  }
+  context.cublaslt = nullptr;
+  EXPECT_FALSE(by_cublaslt({}));
+}
+
+/// Engine 3 of the fake pretends to take a second.
+TEST(Conv2dProducts, AreTakenWhereATrialFindsThemFaster) {
+  const CublasLt cublaslt;
+  const CudnnLibrary cudnn("fake");
+  TuningCache cache;
+  Context context = with(cudnn, Precision::tf32, &cache);
+  context.cublaslt = &cublaslt;
+  const Case c = pixel_cases().front();
+  CudnnConvolution conv;
+  std::tie(conv.n, conv.h, conv.w, conv.c) = std::tuple(2, 5, 4, 20);
+  std::tie(conv.oh, conv.ow, conv.co) = std::tuple(5, 4, 33);
+  conv.kh = conv.kw = 1;
+  const std::string key = "cudnn 0.0.0, fake, " + conv.describe();
+  const std::string question = key + ", or a product, f32 f32 -> f32: " + cublaslt.description();
+  cache.put(key, "Fake_eng3_k1=0");
+  const auto engine = [&] { return prepare(*c.op, c.inputs, context)->engine; };
+  EXPECT_TRUE(engine().starts_with("cublaslt")) << engine();
+  EXPECT_EQ(cache.get(question), "rival");
+  EXPECT_TRUE(engine().starts_with("cublaslt")) << "the answer is kept";
+  cache.put(question, "cudnn");
+  EXPECT_TRUE(engine().starts_with("cudnn")) << "the cache decides, and nothing is measured";
+  context.tuning = nullptr;
+  EXPECT_TRUE(engine().starts_with("cudnn")) << "nothing may be measured";
+}
+
+/// A kernel for the 1x1 convolution of pixel_cases(), and what a cuDNN with `cache` says of it.
+class RivalKernels : public ::testing::Test {
+ protected:
+  RivalKernels() : types_(operand_types(*case_.op, case_.inputs, DType::f32)) {
+    Context context = with(cudnn_, Precision::tf32);
+    own_ = *prepare(*case_.op, case_.inputs, context);
+  }
+  /// Returns own's kernel that runs `times` times, and then `after`.
+  Kernel repeated(int times, const std::function<void(const Args&)>& after = {}) const {
+    Kernel kernel = own_;
+    kernel.enqueue = [times, after, once = own_.enqueue](const Args& args) {
+      for (int i = 0; i < times; ++i) once(args);
+      if (after) after(args);
+    };
+    return kernel;
+  }
+  bool takes(const Kernel& own, const std::optional<Kernel>& rival, TuningCache* cache) {
+    const std::span all(types_);
+    const NodeView node{*case_.op, all.first(2), all.subspan(2), {}};
+    const auto make = [&] {
+      ++made_;
+      return rival;
+    };
+    return cudnn_.rival_if_faster(some_problem_, "x", node, own, make, cache).has_value();
+  }
+
+  Case case_ = pixel_cases().front();
+  std::vector<ValueType> types_;
+  CudnnLibrary cudnn_{"fake"};
+  CudnnConvolution some_problem_;
+  Kernel own_;
+  int made_ = 0;
+};
+
+TEST_F(RivalKernels, ATrialDecidesOnceAndForAll) {
+  TuningCache cache;
+  EXPECT_TRUE(takes(repeated(8), repeated(1), &cache));
+  EXPECT_TRUE(takes(repeated(1), repeated(8), &cache)) << "the answer is known";
+  TuningCache another;
+  EXPECT_FALSE(takes(repeated(1), repeated(8), &another));
+  EXPECT_EQ(made_, 3);
+  EXPECT_FALSE(takes(repeated(8), repeated(1), &another)) << "the answer is known";
+  EXPECT_EQ(made_, 3) << "and the rival is not asked for";
+  EXPECT_FALSE(takes(repeated(8), repeated(1), nullptr)) << "nothing may be measured";
+}
+
+__global__ void spoil(float* y) { *y += 1000; }
+
+TEST_F(RivalKernels, WhatIsMissingWrongOrFailsIsNotTaken) {
+  const auto wrong = [](const Args& args) { launch(args.stream, "spoil", {}, spoil, args.out(0)); };
+  const auto fails = [](const Args& /*args*/) { throw DeviceError("no"); };
+  const std::vector<std::optional<Kernel>> rivals{std::nullopt, repeated(1, wrong),
+                                                  repeated(1, fails)};
+  for (const std::optional<Kernel>& rival : rivals) {
+    TuningCache cache;
+    EXPECT_FALSE(takes(repeated(8), rival, &cache));
+  }
+}
+
 TEST(Conv2dCudnn, LeavesOwnKernelsWhatIsTheirs) {
   const CudnnLibrary cudnn("fake");
   const Conv2dOp op(attrs());
@@ -406,6 +592,18 @@ TEST(CudnnPlans, AChoiceThatCudnnNoLongerHasIsMeasuredAgain) {
 TEST(CudnnPlans, WithoutACacheTheFirstEngineThatRunsIsTaken) {
   EXPECT_EQ(CudnnLibrary("fake").plan(some_convolution(), nullptr)->engine(),
             "cudnn Fake_eng2_k1=0, 0.0 MiB");
+}
+
+/// Preparing the fake's compiled engine of another convolution is an error.
+TEST(CudnnPlans, AreCompiledOnlyWhereNoOtherEngineIsGood) {
+  CudnnConvolution conv = some_convolution();
+  TuningCache cache;
+  EXPECT_NO_THROW(static_cast<void>(CudnnLibrary("fake").plan(conv, &cache)));
+  conv.tail = CudnnConvolution::Tail::tanh;
+  EXPECT_EQ(CudnnLibrary("fake").plan(conv, &cache)->engine(),
+            "cudnn Fake_eng5_k24=0, tensor cores, 0.0 MiB");
+  conv.math = CudnnMath::fp32;
+  EXPECT_EQ(CudnnLibrary("fake").plan(conv, &cache)->engine(), "cudnn Fake_eng3_k1=0, 0.0 MiB");
 }
 
 TEST(CudnnPlans, AddInAnyOrderOnlyWhereTheyMay) {

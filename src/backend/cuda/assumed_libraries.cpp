@@ -36,6 +36,12 @@ class AssumedCudnn final : public Cudnn {
                                          TuningCache* /*cache*/) const override {
     return std::nullopt;
   }
+  std::optional<Kernel> rival_if_faster(const CudnnConvolution& /*problem*/, std::string_view /*rival*/,
+                                        const NodeView& /*node*/, const Kernel& /*own*/,
+                                        const Make& /*make*/,
+                                        TuningCache* /*cache*/) const override {
+    return std::nullopt;
+  }
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& /*layer*/,
                                                 std::string_view /*use*/, const NodeView& /*node*/,
                                                 const Kernel& /*own*/, const WrapRnn& /*wrap*/,

@@ -39,6 +39,10 @@ class Graph : public fe::graph::Graph {
   const std::vector<fe::NumericalNote_t>& notes(std::int64_t engine) const {
     return plans.numeric_notes[static_cast<std::size_t>(engine)];
   }
+  bool is_compiled(std::int64_t engine) const {
+    const auto& all = plans.behavior_notes[static_cast<std::size_t>(engine)];
+    return std::find(all.begin(), all.end(), fe::BehaviorNote_t::RUNTIME_COMPILATION) != all.end();
+  }
 };
 
 bool has(const std::vector<fe::NumericalNote_t>& notes, fe::NumericalNote_t note) {
@@ -152,6 +156,7 @@ struct Engine {
   std::int64_t index = 0;  ///< among all that the heuristics named
   std::string name;
   bool tensor_cores = false;
+  bool compiled = false;
   bool prepared = false;
   std::size_t workspace_bytes = 0;
 };
@@ -247,6 +252,7 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
     const auto same = [&](const Engine& other) { return other.name == engine.name; };
     if (std::any_of(state.engines.begin(), state.engines.end(), same)) continue;
     engine.tensor_cores = has(graph.notes(i), fe::NumericalNote_t::TENSOR_CORE);
+    engine.compiled = graph.is_compiled(i);
     state.engines.push_back(std::move(engine));
   }
   return state.engines.empty() ? nullptr : std::move(made);
@@ -257,6 +263,8 @@ int CudnnGraph::engines() const { return static_cast<int>(state_->engines.size()
 const std::string& CudnnGraph::name(int engine) const { return state_->engine(engine).name; }
 
 bool CudnnGraph::tensor_cores(int engine) const { return state_->engine(engine).tensor_cores; }
+
+bool CudnnGraph::is_compiled(int engine) const { return state_->engine(engine).compiled; }
 
 std::size_t CudnnGraph::workspace_bytes(int engine) const {
   LINNET_ASSERT(state_->engine(engine).prepared);

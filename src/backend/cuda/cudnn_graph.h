@@ -59,6 +59,8 @@ class CudnnGraph {
   /// Returns the workspace of a prepared engine.
   std::size_t workspace_bytes(int engine) const;
   bool tensor_cores(int engine) const;
+  /// Returns whether prepare() has to compile the engine first.
+  bool is_compiled(int engine) const;
   /// Enqueues a prepared engine. Operands stand in the problem's order, 16-byte aligned;
   /// workspace is 256-byte aligned, null if it needs none. Waits for nothing. Throws Error naming
   /// the problem.

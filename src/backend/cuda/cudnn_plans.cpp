@@ -12,9 +12,22 @@ namespace linnet::cuda {
 namespace {
 
 constexpr std::size_t kOperandAlignment = 16;  ///< as the tensors of the graph are declared
-/// Answers to whether a plan or own kernels are taken.
+/// Answers to which kernels are taken.
 constexpr const char* kOwn = "own";
 constexpr const char* kCudnn = "cudnn";
+constexpr const char* kRival = "rival";
+
+/// Returns by how much two libraries' results may differ: TF32 keeps 10 bits, and one rounds both
+/// operands to it where another cuts them off; bf16 keeps 7 of a result.
+double tolerance(CudnnMath math) {
+  switch (math) {
+    case CudnnMath::fp32: break;
+    case CudnnMath::tf32:
+    case CudnnMath::fp16: return 0x1p-8;
+    case CudnnMath::bf16: return 0x1p-6;
+  }
+  return 1e-3;
+}
 
 std::optional<int> find_engine(CudnnGraph& graph, const std::string& name) {
   for (int i = 0; i < graph.engines(); ++i) {
@@ -71,14 +84,36 @@ std::optional<Kernel> CudnnLibrary::kernel_if_faster(const CudnnConvolution& pro
                                                      const NodeView& node, const Kernel& own,
                                                      const Wrap& wrap, TuningCache* cache) const {
   if (cache == nullptr) return std::nullopt;
+  const Make make = [&] {
+    const std::shared_ptr<const CudnnPlan> found = plan(problem, cache);
+    return found ? std::optional(wrap(found)) : std::nullopt;
+  };
+  if (preferred_) return make();
   const std::string question = key(problem.describe()) + ", or own kernels";
-  const std::optional<std::string> choice = cache->get(question);
-  if (choice == kOwn && !preferred_) return std::nullopt;
-  const std::shared_ptr<const CudnnPlan> found = plan(problem, cache);
-  std::optional<Kernel> kernel = found ? std::optional(wrap(found)) : std::nullopt;
-  if (preferred_ || (kernel && choice == kCudnn)) return kernel;
-  const bool better = kernel && may_replace(*kernel, own, node, trials_.get());
-  cache->put(question, better ? kCudnn : kOwn);
+  return faster({kOwn, own, kCudnn, make, problem.math}, question, node, *cache);
+}
+
+std::optional<Kernel> CudnnLibrary::rival_if_faster(const CudnnConvolution& problem,
+                                                    std::string_view rival, const NodeView& node,
+                                                    const Kernel& own, const Make& make,
+                                                    TuningCache* cache) const {
+  if (cache == nullptr || preferred_) return std::nullopt;
+  const std::string question = fmt::format("{}, or {}", key(problem.describe()), rival);
+  return faster({kCudnn, own, kRival, make, problem.math}, question, node, *cache);
+}
+
+/// Returns the rival's kernel where the cache says so or, where it says nothing, a trial.
+std::optional<Kernel> CudnnLibrary::faster(const Rivals& rivals, const std::string& question,
+                                           const NodeView& node, TuningCache& cache) const {
+  const std::optional<std::string> choice = cache.get(question);
+  if (choice == rivals.own_name) return std::nullopt;
+  std::optional<Kernel> kernel = rivals.make();
+  if (kernel && choice == rivals.name) return kernel;
+  start();
+  const bool better =
+      kernel && may_replace(*kernel, rivals.own, node, trials_.get(),
+                            {.tolerance = tolerance(rivals.math), .repeats = deterministic_});
+  cache.put(question, std::string(better ? rivals.name : rivals.own_name));
   return better ? kernel : std::nullopt;
 }
 
@@ -127,7 +162,7 @@ std::shared_ptr<const CudnnRnn> CudnnLibrary::fastest_rnn(const CudnnRecurrent& 
     if (!rnn) continue;
     const Kernel candidate = wrap(rnn);
     if (candidate.workspace_bytes > kCudnnWorkspaceLimit ||
-        !may_replace(candidate, fastest, node, trials_.get(), {-bound, bound})) {
+        !may_replace(candidate, fastest, node, trials_.get(), {.least = -bound, .most = bound})) {
       continue;
     }
     best = rnn;

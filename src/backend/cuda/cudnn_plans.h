@@ -50,6 +50,9 @@ class CudnnLibrary final : public Cudnn {
   std::optional<Kernel> kernel_if_faster(const CudnnConvolution& problem, const NodeView& node,
                                          const Kernel& own, const Wrap& wrap,
                                          TuningCache* cache) const override;
+  std::optional<Kernel> rival_if_faster(const CudnnConvolution& problem, std::string_view rival,
+                                        const NodeView& node, const Kernel& own, const Make& make,
+                                        TuningCache* cache) const override;
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, std::string_view use,
                                                 const NodeView& node, const Kernel& own,
                                                 const WrapRnn& wrap,
@@ -58,6 +61,16 @@ class CudnnLibrary final : public Cudnn {
  private:
   void start() const;
   std::shared_ptr<const CudnnPlan> make(const CudnnConvolution& problem, TuningCache* cache) const;
+  /// Two kernels for a node, by the names that the cache has for them.
+  struct Rivals {
+    std::string_view own_name;
+    const Kernel& own;
+    std::string_view name;
+    const Make& make;
+    CudnnMath math;
+  };
+  std::optional<Kernel> faster(const Rivals& rivals, const std::string& question,
+                               const NodeView& node, TuningCache& cache) const;
   std::shared_ptr<const CudnnRnn> fastest_rnn(const CudnnRecurrent& layer,
                                               const std::string& question, const NodeView& node,
                                               const Kernel& own, const WrapRnn& wrap,

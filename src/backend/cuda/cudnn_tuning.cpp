@@ -32,14 +32,25 @@ std::string kind(const std::string& name) {
   return name.substr(0, engine == std::string::npos ? engine : name.find("_k", engine));
 }
 
-std::vector<int> candidates(CudnnGraph& graph) {
+/// Engines that are compiled as they are prepared take up to a second each: they are candidates
+/// where no other is, or none that multiplies as fast as `math` allows (there may be a generic
+/// one).
+std::vector<int> candidates(CudnnGraph& graph, CudnnMath math) {
   std::vector<int> chosen;
-  std::map<std::string, int> of_kind;
-  for (int i = 0; i < graph.engines() && chosen.size() < kMostCandidates; ++i) {
-    int& count = of_kind[kind(graph.name(i))];
-    if (count == kMostOfOneKind || !graph.prepare(i)) continue;
-    ++count;
-    chosen.push_back(i);
+  for (const bool compiled : {false, true}) {
+    std::map<std::string, int> of_kind;
+    for (int i = 0; i < graph.engines() && chosen.size() < kMostCandidates; ++i) {
+      int& count = of_kind[kind(graph.name(i))];
+      if (graph.is_compiled(i) != compiled || count == kMostOfOneKind || !graph.prepare(i)) {
+        continue;
+      }
+      ++count;
+      chosen.push_back(i);
+    }
+    const bool good = std::ranges::any_of(chosen, [&](int engine) {
+      return math == CudnnMath::fp32 || graph.tensor_cores(engine);
+    });
+    if (good) break;
   }
   return chosen;
 }
@@ -120,7 +131,7 @@ std::vector<Timed> usable(const Trial& trial, const std::vector<int>& engines) {
 
 std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& problem,
                                   cudaStream_t stream) {
-  const std::vector<int> engines = candidates(graph);
+  const std::vector<int> engines = candidates(graph, problem.math);
   if (engines.empty()) return std::nullopt;
   std::size_t workspace = 0;
   for (const int engine : engines) workspace = std::max(workspace, graph.workspace_bytes(engine));

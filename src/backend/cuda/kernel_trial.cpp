@@ -3,34 +3,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "backend/cuda/captured_graph.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/noise.h"
 #include "backend/cuda/workspace.h"
 #include "base/check.h"
+#include "core/half.h"
 
 namespace linnet::cuda {
 namespace {
 
 // Judged for a start of milliseconds, as in cudnn_tuning.cpp: no GPU has measured them.
-constexpr int kRuns = 10;        ///< of a kernel in one captured graph
-constexpr int kRounds = 3;       ///< of both in turns; each keeps its best
-constexpr float kFaster = 0.9F;  ///< of the own kernel's time: noise of timers is some percent
-/// Of the largest magnitude: TF32 keeps 10 bits, 2^-10.
-constexpr double kTolerance = 1e-3;
+constexpr int kRuns = 20;         ///< of a kernel in one captured graph
+constexpr int kRounds = 4;        ///< of both in turns; each keeps its best
+constexpr float kFaster = 0.95F;  ///< of the own kernel's time: noise of timers is some percent
+constexpr std::size_t kCompared = std::size_t{1} << 18;  ///< numbers at either end of an operand
 constexpr const char* kWhat = "trying a kernel";
 
 /// Operands of a node on the device, and what they begin with.
 class Operands {
  public:
-  Operands(const NodeView& node, std::size_t workspace_bytes, TrialRange range, cudaStream_t stream)
-      : inputs_(node.inputs.size()), range_(range), stream_(stream) {
+  Operands(const NodeView& node, std::size_t workspace_bytes, const TrialOptions& options,
+           cudaStream_t stream)
+      : inputs_(node.inputs.size()), options_(options), stream_(stream) {
     std::size_t end = 0;
     for (const std::span<const ValueType> types : {node.inputs, node.outputs}) {
       for (const ValueType& type : types) {
         starts_.push_back(end);
-        sizes_.push_back(type.bytes() / sizeof(float));
+        const DType stored = is_half(type.dtype) ? type.dtype : DType::f32;
+        types_.push_back(stored);
+        sizes_.push_back(type.bytes() / size_of(stored));
         end += library_padded(type.bytes());
       }
     }
@@ -47,8 +51,9 @@ class Operands {
   void fill(int upon) {
     auto* base = static_cast<std::byte*>(memory_.get());
     for (std::size_t i = 0; i < starts_.size(); ++i) {
-      cuda::fill(base + starts_[i], sizes_[i] * sizeof(float),
-                 {.least = range_.least, .most = range_.most, .seed = i}, stream_);
+      cuda::fill(base + starts_[i], sizes_[i] * size_of(types_[i]),
+                 {.least = options_.least, .most = options_.most, .type = types_[i], .seed = i},
+                 stream_);
     }
     addresses_[inputs_] =
         upon < 0 ? base + starts_[inputs_] : addresses_[static_cast<std::size_t>(upon)];
@@ -61,43 +66,71 @@ class Operands {
                     .stream = stream_,
                     .tickets = static_cast<unsigned*>(tickets_.get())});
   }
+  /// Returns what is compared of an operand.
   std::vector<float> read(std::size_t i) const {
-    std::vector<float> numbers(sizes_[i]);
-    check(cudaMemcpyAsync(numbers.data(), addresses_[i], numbers.size() * sizeof(float),
-                          cudaMemcpyDeviceToHost, stream_),
-          kWhat);
+    const std::size_t size = size_of(types_[i]);
+    const std::size_t first = std::min(sizes_[i], kCompared);
+    const std::size_t last = std::min(sizes_[i] - first, kCompared);
+    std::vector<std::byte> bytes((first + last) * size);
+    const auto* from = static_cast<const std::byte*>(addresses_[i]);
+    const auto copy = [&](std::size_t to, std::size_t at, std::size_t count) {
+      check(cudaMemcpyAsync(bytes.data() + to * size, from + at * size, count * size,
+                            cudaMemcpyDeviceToHost, stream_),
+            kWhat);
+    };
+    copy(0, 0, first);
+    if (last > 0) copy(first, sizes_[i] - last, last);
     check(cudaStreamSynchronize(stream_), kWhat);
+    std::vector<float> numbers(first + last);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      numbers[k] = number(types_[i], bytes.data() + k * size);
+    }
     return numbers;
   }
 
  private:
+  static float number(DType type, const std::byte* from) {
+    if (type == DType::f32) return load<float>(from);
+    const auto bits = load<std::uint16_t>(from);
+    return type == DType::bf16 ? float_of_bf16(bits) : float_of_f16(bits);
+  }
+  template <class T>
+  static T load(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+
   std::size_t inputs_;
-  TrialRange range_;
+  TrialOptions options_;
   cudaStream_t stream_;  ///< everything goes there: nothing else is ordered with it
   std::vector<std::size_t> starts_;
-  std::vector<std::size_t> sizes_;  ///< in floats
+  std::vector<DType> types_;        ///< as they are stored
+  std::vector<std::size_t> sizes_;  ///< in numbers
   ScratchMemory memory_;
   ScratchMemory tickets_;
   std::vector<void*> addresses_;
   std::byte* workspace_ = nullptr;
 };
 
-bool close(const std::vector<float>& expected, const std::vector<float>& found) {
+using Numbers = std::vector<float>;
+
+bool close(const Numbers& expected, const Numbers& found, double tolerance) {
   double largest = 0;
   for (const float value : expected) largest = std::max(largest, std::abs(double{value}));
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double difference = std::abs(double{expected[i]} - double{found[i]});
-    if (!(difference <= kTolerance * largest)) return false;
+    if (!(difference <= tolerance * largest)) return false;
   }
   return true;
 }
 
 /// Returns all that a kernel wrote: outputs, and inputs that the operator mutates.
-std::vector<std::vector<float>> results(const Kernel& kernel, const NodeView& node,
-                                        Operands& operands, int upon) {
+std::vector<Numbers> results(const Kernel& kernel, const NodeView& node, Operands& operands,
+                             int upon) {
   operands.fill(upon);
   operands.enqueue(kernel);
-  std::vector<std::vector<float>> all;
+  std::vector<Numbers> all;
   for (std::size_t i = 0; i < node.inputs.size() + node.outputs.size(); ++i) {
     if (i >= node.inputs.size() || node.op.mutates(i)) all.push_back(operands.read(i));
   }
@@ -126,23 +159,29 @@ class Race {
 }  // namespace
 
 bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& node,
-                  cudaStream_t stream, TrialRange range) {
-  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), range, stream);
+                  cudaStream_t stream, const TrialOptions& options) {
+  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), options,
+                    stream);
   const auto expected = results(own, node, operands, -1);
   const auto first = results(candidate, node, operands, -1);
   std::vector<int> places = node.op.in_place();
-  places.push_back(-1);
+  const auto alike = [&](const Numbers& one, const Numbers& other) {
+    return close(one, other, options.tolerance);
+  };
+  if (options.repeats || places.empty()) places.push_back(-1);
   return std::all_of(places.begin(), places.end(), [&](int upon) {
     const auto found = results(candidate, node, operands, upon);
-    return std::equal(expected.begin(), expected.end(), found.begin(), close) &&
-           (upon >= 0 || found == first);
+    return std::equal(expected.begin(), expected.end(), found.begin(), alike) &&
+           (upon >= 0 || !options.repeats || found == first);
   });
 }
 
 bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
-               cudaStream_t stream, TrialRange range) {
-  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), range, stream);
+               cudaStream_t stream, const TrialOptions& options) {
+  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), options,
+                    stream);
   operands.fill(-1);
+  for (const Kernel* kernel : {&own, &candidate}) operands.enqueue(*kernel);  // loads what it needs
   const Race of_own(own, operands, stream);
   const Race of_candidate(candidate, operands, stream);
   float own_ms = of_own.milliseconds();
@@ -155,10 +194,10 @@ bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
 }
 
 bool may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
-                 cudaStream_t stream, TrialRange range) {
+                 cudaStream_t stream, const TrialOptions& options) {
   try {
-    return same_results(candidate, own, node, stream, range) &&
-           is_faster(candidate, own, node, stream, range);
+    return is_faster(candidate, own, node, stream, options) &&
+           same_results(candidate, own, node, stream, options);
   } catch (const Error&) {
     static_cast<void>(cudaGetLastError());
     return false;

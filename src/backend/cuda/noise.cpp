@@ -16,13 +16,24 @@ constexpr std::size_t kPattern = 65537;  ///< numbers, then again: no multiple o
 constexpr std::size_t kShift = 101;      ///< between the beginnings of two seeds
 constexpr const char* kWhat = "filling memory for a trial";
 
+/// From 0 to 1, drawn once: a start fills hundreds of operands.
+const std::vector<float>& random_numbers() {
+  static const std::vector<float> numbers = [] {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> uniform;
+    std::vector<float> drawn(kPattern);
+    std::ranges::generate(drawn, [&] { return uniform(random); });
+    return drawn;
+  }();
+  return numbers;
+}
+
 std::vector<std::byte> pattern_of(const Noise& noise) {
-  std::mt19937 random(7);
-  std::uniform_real_distribution<float> uniform(noise.least, noise.most);
+  const std::vector<float>& numbers = random_numbers();
   const std::size_t size = size_of(noise.type);
   std::vector<std::byte> bytes(kPattern * size);
   for (std::size_t i = 0; i < kPattern; ++i) {
-    const float number = uniform(random);
+    const float number = noise.least + numbers[i] * (noise.most - noise.least);
     const std::uint16_t half = noise.type == DType::f16 ? f16_of(number) : bf16_of(number);
     const void* from = noise.type == DType::f32 ? static_cast<const void*>(&number) : &half;
     const std::size_t place = (i + kPattern - noise.seed * kShift % kPattern) % kPattern;

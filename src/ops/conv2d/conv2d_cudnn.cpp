@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backend/cuda/cublaslt.h"
 #include "backend/cuda/cudnn.h"
 #include "backend/cuda/half_operands.h"
 #include "backend/cuda/kernel.h"
@@ -14,6 +15,7 @@
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/engines_cuda.h"
 #include "ops/dense/passes_cuda.h"
+#include "ops/dense/products_cuda.h"
 
 namespace linnet::cuda {
 namespace {
@@ -248,20 +250,65 @@ std::optional<Kernel> plain(const NodeView& node, const Context& context, CudnnC
   return direct(plan, 2, [=](const Args& args) { enqueue_tail(args, s, tail); });
 }
 
+/// Returns a convolution of single pixels as a product of matrices with a pixel in each row; null
+/// for others.
+std::optional<NodeProduct> as_product(const CudnnConvolution& s, const ConvTail& tail) {
+  const bool single = s.kh == 1 && s.kw == 1 && s.stride_h == 1 && s.stride_w == 1 &&
+                      s.pad_top == 0 && s.pad_bottom == 0 && s.pad_left == 0 && s.pad_right == 0;
+  if (!single || s.groups > 1) return std::nullopt;
+  NodeProduct node{.tf32 = s.math != CudnnMath::fp32,
+                   .tail = {.bias = tail.bias, .activation = tail.activation}};
+  switch (s.direction) {
+    case Direction::forward:
+      node.product = {.m = s.rows_in(), .n = s.co, .k = s.c, .transpose_b = true};
+      break;
+    case Direction::grad_input: node.product = {.m = s.rows_in(), .n = s.c, .k = s.co}; break;
+    case Direction::grad_weight:  // dzᵀ x, of operands x and dz
+      node.product = {.m = s.co, .n = s.c, .k = s.rows_in(), .transpose_a = true};
+      node.swapped = true;
+      break;
+  }
+  return node;
+}
+
+/// Returns cuBLASLt's kernel for the convolution where it is a product and a trial has found that
+/// faster than cuDNN's `kernel`; else that.
+std::optional<Kernel> or_product(const NodeView& node, const Context& context,
+                                 CudnnConvolution conv, const ConvTail& tail,
+                                 std::optional<Kernel> kernel) {
+  const std::optional<NodeProduct> product = as_product(conv, tail);
+  if (!kernel || !product || context.cublaslt == nullptr) return kernel;
+  conv.bias = tail.bias;
+  conv.tail = tail_of(tail.activation);
+  const auto stored = [](const ValueType& type) { return to_string(type.dtype); };
+  const std::string rival = fmt::format("a product, {} {} -> {}: {}", stored(node.inputs[kFirst]),
+                                        stored(node.inputs[kSecond]), stored(node.outputs[kFirst]),
+                                        context.cublaslt->description());
+  std::optional<Kernel> faster = context.cudnn->rival_if_faster(
+      conv, rival, node, *kernel, [&] { return cublaslt_product(node, context, *product); },
+      context.tuning);
+  return faster ? faster : kernel;
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context,
+                                       Direction direction, const ConvShape& s) {
+  if (!asked(s, context)) return std::nullopt;
+  const CudnnConvolution conv = convolution(direction, s, math_of(context));
+  return or_product(node, context, conv, {}, plain(node, context, conv, s));
+}
+
 std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& context) {
   using In = Conv2dGradInputOp::In;
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
-  if (!asked(s, context)) return std::nullopt;
-  return plain(node, context, convolution(Direction::grad_input, s, math_of(context)), s);
+  return prepare_gradient(node, context, Direction::grad_input, s);
 }
 
 std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& context) {
   using In = Conv2dGradWeightOp::In;
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
-  if (!asked(s, context)) return std::nullopt;
-  return plain(node, context, convolution(Direction::grad_weight, s, math_of(context)), s);
+  return prepare_gradient(node, context, Direction::grad_weight, s);
 }
 
 }  // namespace
@@ -271,15 +318,16 @@ std::optional<Kernel> cudnn_conv2d(const NodeView& node, const Context& context)
   const Conv2dAttrs attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   if (!asked(s, context)) return std::nullopt;
-  CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
+  const CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
   const ConvTail tail{.bias = attrs.bias, .activation = attrs.activation};
-  if (tail.is_empty()) return plain(node, context, conv, s);
-  if (operand_type(conv.math) == DType::f32) {
+  std::optional<Kernel> kernel;
+  if (!tail.is_empty() && operand_type(conv.math) == DType::f32) {
     if (const PlanPtr plan = fused_plan(context, conv, tail)) {
-      return direct(plan, attrs.bias ? 3 : 2, [](const Args& /*args*/) {});
+      kernel = direct(plan, attrs.bias ? 3 : 2, [](const Args& /*args*/) {});
     }
   }
-  return plain(node, context, conv, s, tail);
+  if (!kernel) kernel = plain(node, context, conv, s, tail);
+  return or_product(node, context, conv, tail, std::move(kernel));
 }
 
 std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context& context,

@@ -12,20 +12,14 @@
 namespace linnet::cuda {
 namespace {
 
-/// What follows the product: a bias is operand 2.
-struct Tail {
-  bool bias = false;
-  Activation activation = Activation::none;
-};
-
 /// A pass of Linnet's own does what the library's epilogue can't: its GELU is an approximation, and
 /// it has neither tanh nor sigmoid.
-bool fits_epilogue(const Tail& tail) {
+bool fits_epilogue(const ProductTail& tail) {
   return tail.activation == Activation::none || tail.activation == Activation::relu;
 }
 
 /// What the product is without the library's epilogue: in the workspace or the node's result.
-ProductResult result_of(const MatrixProduct& product, const Tail& tail, const Args& args,
+ProductResult result_of(const MatrixProduct& product, const ProductTail& tail, const Args& args,
                         const void* c, DType y_type) {
   return {.x = c,
           .x_stride = product.n,
@@ -42,29 +36,30 @@ HalfOperand operand(const ValueType& type, std::int64_t rows, std::int64_t colum
   return {type.dtype, rows, columns, rows, padded_to_eight(columns)};
 }
 
-std::optional<Kernel> prepare_product(const NodeView& node, const Context& context,
-                                      MatrixProduct product, const Tail& tail) {
+}  // namespace
+
+std::optional<Kernel> cublaslt_product(const NodeView& node, const Context& context,
+                                       const NodeProduct& wished) {
+  const MatrixProduct product = wished.product;
+  const ProductTail tail = wished.tail;
+  const std::size_t at_a = wished.swapped ? kSecond : kFirst;
+  const std::size_t at_b = wished.swapped ? kFirst : kSecond;
   // What has a kernel for thin products is bound by memory, which that one reads once.
   if (context.cublaslt == nullptr || plan_matmul(product).kind != MatmulPlan::Kind::tiles ||
       !stores_only(node, {kFirst, kSecond}, {kFirst})) {
     return std::nullopt;
   }
-  const Precision precision = context.precision;
-  LtProduct wanted{
-      .product = product,
-      .type = context.half(),
-      // As PyTorch's default for matrix products, which differs from its one for convolutions.
-      .tf32 = precision == Precision::tf32 || precision == Precision::bf16};
+  LtProduct wanted{.product = product, .type = context.half(), .tf32 = wished.tf32};
   std::optional<HalfOperands> rounded;
   if (wanted.type != DType::f32) {
     const MatrixProduct& p = product;
-    const HalfOperand a = p.transpose_a ? operand(node.inputs[kFirst], p.k, p.m)
-                                        : operand(node.inputs[kFirst], p.m, p.k);
-    const HalfOperand b = p.transpose_b ? operand(node.inputs[kSecond], p.n, p.k)
-                                        : operand(node.inputs[kSecond], p.k, p.n);
+    const HalfOperand a =
+        p.transpose_a ? operand(node.inputs[at_a], p.k, p.m) : operand(node.inputs[at_a], p.m, p.k);
+    const HalfOperand b =
+        p.transpose_b ? operand(node.inputs[at_b], p.n, p.k) : operand(node.inputs[at_b], p.k, p.n);
     wanted.product.lda = a.padded_columns;
     wanted.product.ldb = b.padded_columns;
-    rounded.emplace(wanted.type, std::vector{a, b});
+    rounded.emplace(wanted.type, wished.swapped ? std::vector{b, a} : std::vector{a, b});
   }
   const DType y_type = node.outputs[kFirst].dtype;
   const bool stored = y_type != DType::f32;
@@ -93,8 +88,8 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
     std::array<void*, HalfOperands::kMost> places{args.inputs[kFirst], args.inputs[kSecond]};
     if (rounded) places = rounded->enqueue(args, args.workspace);
     void* const c = apart ? args.workspace + c_at : args.outputs[kFirst];
-    matmul.enqueue({.a = places[0],
-                    .b = places[1],
+    matmul.enqueue({.a = places.at(at_a),
+                    .b = places.at(at_b),
                     .bias = tail.bias && !pass ? args.in(DenseOp::In::b) : nullptr,
                     .c = c,
                     .workspace = args.workspace + library_at,
@@ -106,9 +101,22 @@ std::optional<Kernel> prepare_product(const NodeView& node, const Context& conte
                 .engine = matmul->engine()};
 }
 
+namespace {
+
+/// As PyTorch's default for matrix products, which differs from its one for convolutions.
+bool rounds_to_tf32(const Context& context) {
+  return context.precision == Precision::tf32 || context.precision == Precision::bf16;
+}
+
+std::optional<Kernel> prepare_product(const NodeView& node, const Context& context,
+                                      const MatrixProduct& product, const ProductTail& tail = {}) {
+  return cublaslt_product(node, context,
+                          {.product = product, .tf32 = rounds_to_tf32(context), .tail = tail});
+}
+
 /// Returns what cuDNN is asked for instead of a product and a pass: a convolution of images of one
 /// pixel, of which it has one graph with bias and activation. In TF32 alone.
-std::optional<CudnnConvolution> in_one_graph(const NodeView& node, const Tail& tail,
+std::optional<CudnnConvolution> in_one_graph(const NodeView& node, const ProductTail& tail,
                                              const Context& context) {
   const Shape& w = node.in(DenseOp::In::w);
   const bool asked = tail.activation == Activation::tanh || tail.activation == Activation::sigmoid;
@@ -134,7 +142,7 @@ std::optional<CudnnConvolution> in_one_graph(const NodeView& node, const Tail& t
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
   const DenseAttrs attrs = node.attrs<DenseOp>();
-  const Tail tail{.bias = attrs.bias, .activation = attrs.activation};
+  const ProductTail tail{.bias = attrs.bias, .activation = attrs.activation};
   std::optional<Kernel> product = prepare_product(node, context, dense_product(node), tail);
   const std::optional<CudnnConvolution> graph = in_one_graph(node, tail, context);
   if (!product || !graph) return product;
@@ -154,11 +162,11 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& conte
 }
 
 std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& context) {
-  return prepare_product(node, context, dense_grad_input_product(node), {});
+  return prepare_product(node, context, dense_grad_input_product(node));
 }
 
 std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& context) {
-  return prepare_product(node, context, dense_grad_weight_product(node), {});
+  return prepare_product(node, context, dense_grad_weight_product(node));
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
+#include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul.h"
+#include "ops/activation/activation.h"
 #include "ops/dense/dense.h"
 #include "runtime/node_view.h"
 
@@ -32,5 +36,24 @@ inline MatrixProduct dense_grad_weight_product(const NodeView& node) {
           .k = node.in(In::dz)[0],
           .transpose_a = true};
 }
+
+/// What follows a product: a bias is operand 2.
+struct ProductTail {
+  bool bias = false;
+  Activation activation = Activation::none;
+};
+
+/// A node's result as the product of its first two operands, A and B.
+struct NodeProduct {
+  MatrixProduct product = {};
+  bool tf32 = false;     ///< whether f32 operands may be rounded to TF32
+  bool swapped = false;  ///< B is operand 0, and A operand 1
+  ProductTail tail = {};
+};
+
+/// Returns cuBLASLt's kernel for it, and one of Linnet's for what its epilogues leave. Null where
+/// it has none, and for products so thin that Linnet's own kernels are better.
+std::optional<Kernel> cublaslt_product(const NodeView& node, const Context& context,
+                                       const NodeProduct& wished);
 
 }  // namespace linnet::cuda
