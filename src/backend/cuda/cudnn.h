@@ -69,7 +69,8 @@ class Cudnn {
   /// The other way round: `own` is the node's kernel by the problem's plan. Returns what `make`
   /// makes, by another library of which `rival` says all that the choice depends on, where that may
   /// replace it. Else, and without a cache, null.
-  virtual std::optional<Kernel> rival_if_faster(const CudnnConvolution& problem, std::string_view rival,
+  virtual std::optional<Kernel> rival_if_faster(const CudnnConvolution& problem,
+                                                std::string_view rival,
                                                 const NodeView& node, const Kernel& own,
                                                 const Make& make, TuningCache* cache) const = 0;
 

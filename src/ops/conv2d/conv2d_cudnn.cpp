@@ -258,13 +258,14 @@ std::optional<NodeProduct> as_product(const CudnnConvolution& s, const ConvTail&
   if (!single || s.groups > 1) return std::nullopt;
   NodeProduct node{.tf32 = s.math != CudnnMath::fp32,
                    .tail = {.bias = tail.bias, .activation = tail.activation}};
+  const std::int64_t pixels = s.n * s.h * s.w;
   switch (s.direction) {
     case Direction::forward:
-      node.product = {.m = s.rows_in(), .n = s.co, .k = s.c, .transpose_b = true};
+      node.product = {.m = pixels, .n = s.co, .k = s.c, .transpose_b = true};
       break;
-    case Direction::grad_input: node.product = {.m = s.rows_in(), .n = s.c, .k = s.co}; break;
+    case Direction::grad_input: node.product = {.m = pixels, .n = s.c, .k = s.co}; break;
     case Direction::grad_weight:  // dzᵀ x, of operands x and dz
-      node.product = {.m = s.co, .n = s.c, .k = s.rows_in(), .transpose_a = true};
+      node.product = {.m = s.co, .n = s.c, .k = pixels, .transpose_a = true};
       node.swapped = true;
       break;
   }
