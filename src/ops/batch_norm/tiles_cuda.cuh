@@ -24,7 +24,7 @@ inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::in
                                                       bool vectors) {
   constexpr double kMultiprocessors = 132;  // of an H100 or H200
   constexpr double kBytes = 80e9;           // a second, of one with 512 threads; an estimate
-  constexpr double kWait = 1e-6;            // of a cluster; an estimate
+  constexpr double kWait = 4e-6;            // of a cluster: measured on an H200
   constexpr double kSecond = 4e-6;          // launch, and the sums of the last block; an estimate
   constexpr double kPasses = 5;             // reads and writes of an image
   const ColumnTiles widest = column_tiles(rows, channels, 1, 1, vectors);
