@@ -20,7 +20,6 @@ Model model_on(const std::string& which, Network network, const CudaOptions& opt
   cuda::Registry registry;
   cuda::register_cuda_kernels(registry);
   auto device = std::make_shared<cuda::Device>(cuda::find_device(which));
-  device->set_programmatic_launch(programmatic_launch);
   return Model(
       make_state(std::move(network),
                  std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device),
@@ -32,10 +31,7 @@ MachineGuard::MachineGuard() {
   cuda::sim::reset_device();
   cuda::sim::clear();
 }
-MachineGuard::~MachineGuard() {
-  cuda::sim::reset_device();
-  programmatic_launch = false;
-}
+MachineGuard::~MachineGuard() { cuda::sim::reset_device(); }
 
 std::size_t device_bytes() { return cuda::sim::allocated_bytes(); }
 

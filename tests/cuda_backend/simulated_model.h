@@ -12,9 +12,6 @@
 
 namespace linnet::testing {
 
-/// Device::programmatic_launch() of the devices of models from here on; a MachineGuard ends it.
-inline bool programmatic_launch = false;
-
 /// A model on one of several devices; which: its index.
 Model model_on(const std::string& which, Network network, const CudaOptions& options = {},
                std::uint64_t seed = 0, Precision precision = Precision::fp32);

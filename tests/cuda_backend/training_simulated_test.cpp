@@ -43,40 +43,6 @@ TEST(SimulatedTraining, ADeviceThatCannotLoopIsAnErrorWhereALoopIsRequired) {
   }
 }
 
-/// Kernels that wait by themselves begin early in a graph, but where branches meet.
-TEST(SimulatedTraining, KernelsBeginEarlyInGraphs) {
-  const auto early = [](int major, bool programmatic) {
-    const MachineGuard machine;
-    cuda::sim::device().major = major;
-    cuda::sim::device().record_launches = true;
-    programmatic_launch = programmatic;
-    trained_weights({});
-    std::size_t kernels = 0;
-    for (const auto& launch : cuda::sim::launches()) {
-      if (launch.issue != cuda::sim::Issue::kReplayed) continue;
-      kernels += launch.early ? 1 : 0;
-    }
-    return kernels;
-  };
-  EXPECT_GT(early(9, true), 10U);
-  EXPECT_EQ(early(8, true), 0U);
-  EXPECT_EQ(early(9, false), 0U);
-}
-
-TEST(SimulatedTraining, ADeviceWithoutEarlyKernelsInGraphsGoesOnWithoutThem) {
-  const MachineGuard machine;
-  const std::vector<float> loop = trained_weights({});
-  programmatic_launch = true;
-  EXPECT_EQ(trained_weights({}), loop);
-  cuda::sim::device().early_nodes = false;
-  History history;
-  EXPECT_EQ(trained_weights({}, &history), loop);
-  ASSERT_EQ(history.notes.size(), 1U);
-  EXPECT_NE(history.notes[0].find("kernels do not begin early in graphs: "), std::string::npos)
-      << history.notes[0];
-  EXPECT_NO_THROW(trained_weights({.graph_required = true}));
-}
-
 TEST(SimulatedTraining, WorkThatRunsLateGivesTheSameBits) {
   const MachineGuard machine;
   const std::vector<float> prompt = trained_weights({});

@@ -59,8 +59,7 @@ void for_products(const CudnnConvolution& s, F visit) {
           j * s.stride_w - s.pad_left + tap / group_in % s.kw * s.dilation_w;
       if (row < 0 || row >= s.h || column < 0 || column >= s.w) continue;
       const std::int64_t channel = o / group_out * group_in + tap % group_in;
-      visit(((n * s.h + row) * s.w + column) * s.c + channel,
-            o * s.kh * s.kw * group_in + tap, y);
+      visit(((n * s.h + row) * s.w + column) * s.c + channel, o * s.kh * s.kw * group_in + tap, y);
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decides whether a library's kernel replaces an own one, on the simulated device with own
+// What decides whether a library's kernel replaces one of Linnet's, on the simulated device with
 // batch norms: they have several outputs, mutate operands and may write upon others.
 #include <gtest/gtest.h>
 
@@ -85,8 +85,7 @@ TEST(KernelIfFaster, TheAnswerIsKept) {
     const Cudnn::Wrap wrap = [&](const auto& /*plan*/) { return by_cudnn; };
     return cudnn.kernel_if_faster(problem, Node(c).view(), own_kernel(c), wrap, &tuning);
   };
-  const std::string question =
-      "cudnn 0.0.0, simulated, " + problem.describe() + ", or own kernels";
+  const std::string question = "cudnn 0.0.0, simulated, " + problem.describe() + ", or own kernels";
   const Kernel wrong = with(own_kernel(c), [](const Args& args) {
     launch(args.stream, "add_one", {}, add_one, args.out(0));
   });

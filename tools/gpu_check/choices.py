@@ -9,15 +9,13 @@ from check import BENCHMARKS
 from measure import SMALL
 
 ROUNDS = 3  # of every way, in turns
-EARLY = {"LINNET_CUDA_PROGRAMMATIC_LAUNCH": "1"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """`words`: further arguments of `linnet bench`; `variables`: of its environment."""
+    """`words`: further arguments of `linnet bench`."""
     name: str
     words: tuple = ()
-    variables: dict = dataclasses.field(default_factory=dict)
 
     @staticmethod
     def without(*passes):
@@ -26,8 +24,6 @@ class Way:
 
 
 DEFAULT = Way("default")
-PROGRAMMATIC = Way("programmatic launch", (), EARLY)
-NORMS_APART = Way.without("fuse_norm_conv2d")
 FREE = Way("any order of sums", ("--deterministic", "off"))
 ONE_STEP, PLAIN = Way("a graph a step", ("--graph", "1")), Way("no graph", ("--graph", "off"))
 
@@ -43,14 +39,12 @@ class Choice:
 
 ALL = (
     Choice("resnet50-cifar10", jobs.Size(128, 6400, 1, 2),
-           (DEFAULT, NORMS_APART, Way.without("join_norms", "fuse_norm_conv2d"), PROGRAMMATIC, FREE,
-            ONE_STEP, PLAIN)),
+           (DEFAULT, Way.without("join_norms"), FREE, ONE_STEP, PLAIN)),
     Choice("mnist-cnn", jobs.Size(128, 9984, 2, 20),
-           (DEFAULT, Way.without("fuse_small_cnn"), PROGRAMMATIC, ONE_STEP, PLAIN), rehearsed=True),
-    Choice("densenet121-xray", jobs.Size(64, 256, 1, 2),
-           (DEFAULT, NORMS_APART, PROGRAMMATIC)),
-    Choice("flux-cnn", jobs.Size(1000, 10000, 2, 6), (DEFAULT, PROGRAMMATIC, ONE_STEP)),
-    Choice("vgg-cifar10", jobs.Size(64, 6400, 1, 3), (DEFAULT, PROGRAMMATIC, FREE)),
+           (DEFAULT, Way.without("fuse_small_cnn"), ONE_STEP, PLAIN), rehearsed=True),
+    Choice("densenet121-xray", jobs.Size(64, 256, 1, 2), (DEFAULT, Way.without("join_norms"))),
+    Choice("flux-cnn", jobs.Size(1000, 10000, 2, 6), (DEFAULT, ONE_STEP)),
+    Choice("vgg-cifar10", jobs.Size(64, 6400, 1, 3), (DEFAULT, FREE)),
 )
 
 
@@ -62,7 +56,7 @@ def measure(check, choice, way, turn):
                    precision=choice.precision, threads=0, test=False,
                    dataset="digits" if choice.workload == "mnist-cnn" else "")
     command = [*engines.linnet_command(str(check.programs.linnet), job), "--json", "-", *way.words]
-    row, failed = check.bench(command, env=check.environment(**way.variables))
+    row, failed = check.bench(command)
     check.row(BENCHMARKS, {**(row or {}), "about": "choice", "way": way.name, "turn": turn,
                            "name": job.name, "batch": job.batch, "precision": job.precision,
                            "failed": failed})

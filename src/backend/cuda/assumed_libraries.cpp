@@ -31,8 +31,9 @@ class AssumedCudnn final : public Cudnn {
                                         TuningCache* /*cache*/) const override {
     return std::make_shared<AssumedPlan>(problem);
   }
-  std::optional<Kernel> kernel_if_faster(const CudnnConvolution& /*problem*/, const NodeView& /*node*/,
-                                         const Kernel& /*own*/, const Wrap& /*wrap*/,
+  std::optional<Kernel> kernel_if_faster(const CudnnConvolution& /*problem*/,
+                                         const NodeView& /*node*/, const Kernel& /*own*/,
+                                         const Wrap& /*wrap*/,
                                          TuningCache* /*cache*/) const override {
     return std::nullopt;
   }

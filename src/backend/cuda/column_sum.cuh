@@ -32,7 +32,6 @@ struct MatrixRows {
 template <int kVector, class Rows>
 __global__ void column_sum_kernel(Rows source, ColumnTiles t, bool aligned, float* first,
                                   float* second, float* partial, unsigned* tickets) {
-  wait_for_previous();
   const ColumnCell<kVector> cell(t);
   const auto load = [&](std::int64_t r) { return source.template load<kVector>(r, cell.column); };
   const auto add_all = [&](auto&... sums) {
@@ -74,7 +73,7 @@ void column_sum_of(const Args& args, const char* name, const Rows& source, std::
   if (columns == 0) return;
   const ColumnTiles t = column_sum_tiles(rows, columns);
   auto* partial = static_cast<float*>(workspace);
-  launch(args.stream.early(), name, t.shape(),
+  launch(args.stream, name, t.shape(),
          t.vector == 4 ? column_sum_kernel<4, Rows> : column_sum_kernel<1, Rows>, source, t,
          vector_aligned(out, second, t.chunks > 1 ? partial : out), out, second, partial,
          args.tickets);

@@ -46,8 +46,7 @@ CudaProgram::CudaProgram(Plan plan, std::vector<Kernel> kernels,
       device_(std::move(device)),
       kernels_(std::move(kernels)),
       graph_steps_(graph_steps),
-      graph_required_(graph_required),
-      early_(device_->programmatic_launch() && kernels_wait(device_->info().compute_capability)) {
+      graph_required_(graph_required) {
   const std::vector<std::byte> constants = constant_bytes(plan_);
   constants_ = allocate(device_, constants.size());
   upload(*device_, constants_->data(), constants);
@@ -122,22 +121,17 @@ void CudaProgram::enqueue_step(const StepEnd& end) const {
   const auto mark = [](const Event& event, cudaStream_t stream) {
     check(cudaEventRecord(event.get(), stream), "marking where branches meet");
   };
-  // Where a step begins and where branches meet, nothing begins early: a graph has such edges from
-  // one kernel to the next.
-  bool joined = true;
   bool forked = false;  // the side branch waits for all of the main one so far
   std::size_t unjoined = Branches::kNobody;
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     if (const std::size_t awaited = branches.awaited_by(n); awaited != Branches::kNobody) {
       follow(main, ended_[awaited]);
-      joined = true;
       if (awaited == unjoined) unjoined = Branches::kNobody;
     }
     if (!plan_.runs(n)) continue;
     Args args = args_[n];
     if (!branches.is_side(n)) {
       if (n == last_ && ends_itself_) args.end = end;
-      args.stream = Queue(main, early_ && !std::exchange(joined, false));
       enqueue(args, n);
       forked = false;
       continue;
@@ -200,30 +194,13 @@ CapturedGraph CudaProgram::capture_loops() const {
       });
 }
 
-/// Captures without kernels that begin early where it fails with them.
-CapturedGraph CudaProgram::captured(const std::function<CapturedGraph()>& capture) {
-  try {
-    return capture();
-  } catch (const Error& error) {
-    if (!std::exchange(early_, false)) throw;
-    try {
-      CapturedGraph graph = capture();
-      note(fmt::format("kernels do not begin early in graphs: {}", error.what()));
-      return graph;
-    } catch (const Error&) {
-      early_ = true;  // that was not it
-      throw;
-    }
-  }
-}
-
 void CudaProgram::capture(std::uint64_t steps) {
   cudaStream_t stream = device_->stream();
   const auto one = [&] { enqueue_step({.loop = state()}); };
   if (graph_steps_ == CudaOptions::kWholeEpoch && steps > 1 && !loop_graph_) {
     std::string problem;
     try {
-      loop_graph_ = captured([&] { return capture_loops(); });
+      loop_graph_ = capture_loops();
     } catch (const Error& error) {
       problem = error.what();
     }
@@ -236,15 +213,11 @@ void CudaProgram::capture(std::uint64_t steps) {
   const bool single = graph_steps_ > 0 || (graph_steps_ == CudaOptions::kWholeEpoch && steps == 1);
   try {
     if (graph_steps_ > 1 && steps >= static_cast<std::uint64_t>(graph_steps_) && !steps_graph_) {
-      steps_graph_ = captured([&] {
-        return CapturedGraph::capture(stream, [&] {
-          for (std::int64_t i = 0; i < graph_steps_; ++i) one();
-        });
+      steps_graph_ = CapturedGraph::capture(stream, [&] {
+        for (std::int64_t i = 0; i < graph_steps_; ++i) one();
       });
     }
-    if (single && !single_graph_) {
-      single_graph_ = captured([&] { return CapturedGraph::capture(stream, one); });
-    }
+    if (single && !single_graph_) single_graph_ = CapturedGraph::capture(stream, one);
   } catch (const Error& error) {
     fall_back(fmt::format("steps cannot be captured in a graph ({})", error.what()),
               "kernels are launched one by one");

@@ -68,7 +68,6 @@ class CudaProgram final : public Program {
     if (!std::exchange(is_packed_, true)) pack();
   }
   CapturedGraph capture_loops() const;
-  CapturedGraph captured(const std::function<CapturedGraph()>& capture);
   void capture(std::uint64_t steps);
   void poison(std::size_t node) const;
 
@@ -77,7 +76,6 @@ class CudaProgram final : public Program {
   std::vector<Kernel> kernels_;  ///< they may own a library's handles: gone before the device
   std::int64_t graph_steps_;
   bool graph_required_;
-  bool early_;  ///< kernels may begin before those before them have ended
   std::unique_ptr<Buffer> constants_;
   std::unique_ptr<Buffer> state_;
   std::unique_ptr<Buffer> packed_;  ///< what kernels keep of weights

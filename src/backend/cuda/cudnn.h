@@ -61,9 +61,9 @@ class Cudnn {
   /// Returns the result of `wrap` for the problem's plan, where that may replace `own`, Linnet's
   /// kernel for the node (see may_replace()): measured, unless the cache knows. Else, and without a
   /// cache, null.
-  virtual std::optional<Kernel> kernel_if_faster(const CudnnConvolution& problem, const NodeView& node,
-                                                 const Kernel& own, const Wrap& wrap,
-                                                 TuningCache* cache) const = 0;
+  virtual std::optional<Kernel> kernel_if_faster(const CudnnConvolution& problem,
+                                                 const NodeView& node, const Kernel& own,
+                                                 const Wrap& wrap, TuningCache* cache) const = 0;
 
   using Make = std::function<std::optional<Kernel>()>;
   /// The other way round: `own` is the node's kernel by the problem's plan. Returns what `make`

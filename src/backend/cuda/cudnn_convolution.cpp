@@ -38,8 +38,8 @@ std::string CudnnConvolution::describe() const {
   return fmt::format(
       "{} x=({}, {}, {}, {}), w=({}, {}, {}, {}), y=({}, {}, {}, {}), stride ({}, {}), dilation "
       "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}{}, {}",
-      kDirections.at(index(direction)), n, h, w, c, co, kh, kw, c / groups, n, oh, ow, co,
-      stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_bottom, pad_left, pad_right, groups,
+      kDirections.at(index(direction)), n, h, w, c, co, kh, kw, c / groups, n, oh, ow, co, stride_h,
+      stride_w, dilation_h, dilation_w, pad_top, pad_bottom, pad_left, pad_right, groups,
       bias ? " + bias" : "", residual ? " + residual" : "", kTails.at(index(tail)),
       enum_names(math).at(index(math)));
 }

@@ -46,7 +46,8 @@ class CudnnGraph {
  public:
   /// Returns null where cuDNN refuses the graph or no engine is left.
   static std::unique_ptr<CudnnGraph> build(std::shared_ptr<const CudnnTarget> target,
-                                           const CudnnConvolution& problem, bool deterministic = true);
+                                           const CudnnConvolution& problem,
+                                           bool deterministic = true);
   ~CudnnGraph();
   CudnnGraph(const CudnnGraph&) = delete;
   CudnnGraph& operator=(const CudnnGraph&) = delete;

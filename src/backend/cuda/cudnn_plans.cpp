@@ -46,7 +46,8 @@ std::optional<int> first_engine(CudnnGraph& graph, const CudnnConvolution& probl
 
 }  // namespace
 
-CudnnEngine::CudnnEngine(const CudnnConvolution& problem, std::unique_ptr<CudnnGraph> graph, int engine)
+CudnnEngine::CudnnEngine(const CudnnConvolution& problem, std::unique_ptr<CudnnGraph> graph,
+                         int engine)
     : listed_(listed(problem)),
       graph_(std::move(graph)),
       engine_(engine),

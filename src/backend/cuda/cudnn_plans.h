@@ -41,7 +41,8 @@ class CudnnEngine final : public CudnnPlan {
 class CudnnLibrary final : public Cudnn {
  public:
   /// Starts nothing yet. `device` is its name, for the keys of measured choices.
-  /// `preferred`: kernel_if_faster() takes every plan, without a trial. `deterministic`: see CudaOptions; cuDNN's RNN does not follow it.
+  /// `preferred`: kernel_if_faster() takes every plan, without a trial. `deterministic`: see
+  /// CudaOptions; cuDNN's RNN does not follow it.
   explicit CudnnLibrary(std::string device, bool preferred = false, bool deterministic = true)
       : device_(std::move(device)), preferred_(preferred), deterministic_(deterministic) {}
 
@@ -95,6 +96,7 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& pro
 /// Runs a prepared engine on memory of its own and captures it: then its kernels are loaded when a
 /// step is captured, where loading may be refused. False where it fails; true, untried, where that
 /// memory is missing.
-bool runs(const CudnnGraph& graph, int engine, const CudnnConvolution& problem, cudaStream_t stream);
+bool runs(const CudnnGraph& graph, int engine, const CudnnConvolution& problem,
+          cudaStream_t stream);
 
 }  // namespace linnet::cuda

@@ -148,7 +148,8 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& pro
   return best != nullptr ? std::optional(best->engine) : std::nullopt;
 }
 
-bool runs(const CudnnGraph& graph, int engine, const CudnnConvolution& problem, cudaStream_t stream) {
+bool runs(const CudnnGraph& graph, int engine, const CudnnConvolution& problem,
+          cudaStream_t stream) {
   const Trial trial(graph, problem, graph.workspace_bytes(engine), stream);
   return !trial || !usable(trial, {engine}).empty();
 }

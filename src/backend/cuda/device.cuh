@@ -30,16 +30,6 @@ T* shared_memory() {
 }
 #endif
 
-/// Waits until the kernel before this one has ended and what it wrote is visible; the first
-/// statement of kernels that Queue::early() launches, in every thread.
-__device__ inline void wait_for_previous() {
-#if defined(LINNET_CUDA_SIM)
-  cudaGridDependencySynchronize();
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 inline constexpr unsigned kWarp = 32;
 inline constexpr unsigned kFullWarp = 0xFFFFFFFFU;
 

@@ -70,14 +70,8 @@ class Device {
   void activate() const;
   void synchronize() const;
 
-  /// Whether kernels may begin before the kernels before them have ended (Queue::early()); false
-  /// unless set before programs are made.
-  bool programmatic_launch() const { return programmatic_launch_; }
-  void set_programmatic_launch(bool on) { programmatic_launch_ = on; }
-
  private:
   CudaDevice info_;
-  bool programmatic_launch_ = false;
   Stream stream_;
   Stream side_stream_;
 };

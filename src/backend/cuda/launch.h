@@ -60,33 +60,21 @@ void launch(const Queue& queue, const char* name, const LaunchShape& shape, void
   (require_reachable(static_cast<P>(args)), ...);
   sim::launch(
       queue.stream(), name, shape.grid, shape.block, shape.shared_bytes,
-      [=, waits = queue.kernel_waits()] {
-        sim::waited = false;
-        kernel(static_cast<P>(args)...);
-        sim::require_waited(name, waits);
-      },
-      function, shape.cluster, queue.begins_early());
+      [=] { kernel(static_cast<P>(args)...); }, function, shape.cluster);
 #else
   std::tuple<P...> values(static_cast<P>(args)...);
   std::apply(
       [&](auto&... value) {
         std::array<void*, sizeof...(P) + 1> pointers{&value..., nullptr};
-        std::array<cudaLaunchAttribute, 2> attributes{};
-        unsigned count = 0;
-        if (shape.cluster > 1) {
-          attributes[count].id = cudaLaunchAttributeClusterDimension;
-          attributes[count++].val.clusterDim = {1, shape.cluster, 1};
-        }
-        if (queue.begins_early()) {
-          attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-          attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-        }
+        cudaLaunchAttribute cluster{};
+        cluster.id = cudaLaunchAttributeClusterDimension;
+        cluster.val.clusterDim = {1, shape.cluster, 1};
         const cudaLaunchConfig_t config{.gridDim = shape.grid,
                                         .blockDim = shape.block,
                                         .dynamicSmemBytes = shape.shared_bytes,
                                         .stream = queue.stream(),
-                                        .attrs = attributes.data(),
-                                        .numAttrs = count};
+                                        .attrs = &cluster,
+                                        .numAttrs = shape.cluster > 1 ? 1U : 0U};
         check(cudaLaunchKernelExC(&config, function, pointers.data()), name);
       },
       values);

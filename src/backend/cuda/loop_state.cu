@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/loop_state.h"
 
-#include "backend/cuda/cluster.cuh"
 #include "backend/cuda/launch.h"
 #include "backend/cuda/loop_state.cuh"
 
@@ -41,7 +40,5 @@ void take_step(const Queue& stream, LoopState* state, const StepList& steps) {
 void decide_rounds(const Queue& stream, const LoopState* state, const LoopRounds& rounds) {
   launch(stream, "decide_rounds", {}, decide, state, rounds);
 }
-
-bool kernels_wait(int compute_capability) { return has_clusters(compute_capability); }
 
 }  // namespace linnet::cuda

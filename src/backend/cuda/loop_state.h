@@ -45,8 +45,4 @@ void take_step(const Queue& stream, LoopState* state, const StepList& steps);
 /// Enqueues, before the WHILE nodes: the values that their conditions have at first.
 void decide_rounds(const Queue& stream, const LoopState* state, const LoopRounds& rounds);
 
-/// Returns whether kernels of Queue::early() wait by themselves on a device of this compute
-/// capability: from 9.0 on, with code that was compiled for it.
-bool kernels_wait(int compute_capability);
-
 }  // namespace linnet::cuda

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
-#include <string_view>
-
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/described_backend.h"
 #include "backend/cuda/libraries.h"
@@ -15,9 +12,6 @@ namespace {
 std::unique_ptr<Backend> open(const std::string& which, const CudaOptions& options,
                               Precision precision) {
   auto device = std::make_shared<Device>(find_device(which));
-  // No option yet: no GPU has run it (docs/cuda.md).
-  const char* early = std::getenv("LINNET_CUDA_PROGRAMMATIC_LAUNCH");
-  device->set_programmatic_launch(early != nullptr && std::string_view(early) == "1");
   Registry registry;
   register_cuda_kernels(registry);
   register_cuda_libraries(registry);

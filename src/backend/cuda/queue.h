@@ -14,9 +14,7 @@ namespace linnet::cuda {
 class Queue {
  public:
   Queue() = default;
-  /// `programmatic`: whether kernels that wait themselves may begin early.
-  Queue(cudaStream_t stream, bool programmatic = false)  // NOLINT(google-explicit-constructor)
-      : stream_(stream), programmatic_(programmatic) {}
+  Queue(cudaStream_t stream) : stream_(stream) {}  // NOLINT(google-explicit-constructor)
   explicit Queue(std::vector<PlannedLaunch>& list) : list_(&list) {}
 
   /// Returns whether `work` goes to a list; then it is there now, and nothing else is to be done.
@@ -24,15 +22,6 @@ class Queue {
     if (list_ != nullptr) list_->push_back(work);
     return list_ != nullptr;
   }
-  /// Returns the queue for a kernel whose first statement is wait_for_previous() (device.cuh): its
-  /// blocks may take their places before the previous kernel ends, where the queue lets them.
-  Queue early() const {
-    Queue queue = *this;
-    queue.waits_ = true;
-    return queue;
-  }
-  bool kernel_waits() const { return waits_; }
-  bool begins_early() const { return waits_ && programmatic_; }
   /// Returns the stream. Throws InternalError where there is only a list.
   cudaStream_t stream() const {
     LINNET_ASSERT(list_ == nullptr);
@@ -41,8 +30,6 @@ class Queue {
 
  private:
   cudaStream_t stream_ = nullptr;
-  bool programmatic_ = false;
-  bool waits_ = false;
   std::vector<PlannedLaunch>* list_ = nullptr;
 };
 

@@ -36,7 +36,6 @@ template <class Team>
 __global__ void loss_gradient(Source source, const float* dloss, const float* x,
                               const std::int32_t* labels, std::int64_t rows, std::int64_t classes,
                               float factor, float* dx) {
-  wait_for_previous();
   const float slope = factor * *dloss;
   for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
     const std::int64_t at = row * classes;
@@ -59,9 +58,8 @@ Kernel gradient(const char* name, const Shape& x, Source source, std::size_t dlo
   return with_team(classes, [&](auto team) {
     using Team = decltype(team);
     return Kernel{.enqueue = [=](const Args& args) {
-      launch(args.stream.early(), name, for_rows<Team>(n), loss_gradient<Team>, source,
-             args.in(dloss), args.in(scores), args.in<std::int32_t>(labels), n, classes, factor,
-             args.out(kFirst));
+      launch(args.stream, name, for_rows<Team>(n), loss_gradient<Team>, source, args.in(dloss),
+             args.in(scores), args.in<std::int32_t>(labels), n, classes, factor, args.out(kFirst));
     }};
   });
 }
@@ -89,7 +87,6 @@ __global__ void __launch_bounds__(kLargeBlock)
     probabilities_and_loss(const float* logits, const std::int32_t* labels, std::int64_t rows,
                            std::int64_t classes, double factor, float* p, double* parts,
                            unsigned* ticket, float* total) {
-  wait_for_previous();
   double loss = 0;
   for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
     const float* x = logits + row * classes;
@@ -113,7 +110,7 @@ Kernel fused(std::int64_t n, std::int64_t classes) {
   const double factor = mean_factor(n);
   const LaunchShape shape = for_row_sums<Team>(n, classes);
   const auto enqueue = [=](const Args& args) {
-    launch(args.stream.early(), "softmax_cross_entropy", shape, probabilities_and_loss<Team>,
+    launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team>,
            args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, factor,
            args.out(Out::probabilities), args.work<double>(), args.tickets, args.out(Out::loss));
   };

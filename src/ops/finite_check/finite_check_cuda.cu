@@ -13,7 +13,6 @@ namespace {
 __global__ void __launch_bounds__(kBlock)
     check_finite(const StepInfo* step, std::int64_t elements, bool aligned, const float* x,
                  const float* loss, double* stopped) {
-  wait_for_previous();
   const std::int64_t vectors = elements / 4;
   int found = 0;
   for (std::int64_t i = first_item(); i < vectors; i += grid_stride()) {
@@ -35,7 +34,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
     LaunchShape shape = for_items((elements + 3) / 4);
     shape.grid.x = std::clamp(shape.grid.x, 1U, most_blocks);
     const float* loss = args.inputs.size() > 2 ? args.in(In::loss) : nullptr;
-    launch(args.stream.early(), "finite_check", shape, check_finite, args.step, elements,
+    launch(args.stream, "finite_check", shape, check_finite, args.step, elements,
            vector_aligned(args.in(In::x)), args.in(In::x), loss, args.in_out<double>(In::stopped));
   }};
 }

@@ -22,7 +22,6 @@ template <class From, class To, int kWidth>
 __global__ void gather_records(const StepInfo* step, bool shuffle, Scaling scaling,
                                std::int64_t batch, std::int64_t packs,
                                const Vector<From, kWidth>* data, Vector<To, kWidth>* out) {
-  wait_for_previous();
   __shared__ std::uint64_t records[kBlock];
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.y;
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
@@ -65,7 +64,7 @@ void launch_gather(const Args& args, const GatherBatchAttrs& attrs, std::int64_t
                                        static_cast<unsigned>(std::min<std::int64_t>(parts, 65535))),
                           .block = dim3(across, down)};
   const Scaling scaling{static_cast<float>(attrs.scale), static_cast<float>(attrs.shift)};
-  launch(args.stream.early(), "gather_batch", shape, gather_records<From, To, kWidth>, args.step,
+  launch(args.stream, "gather_batch", shape, gather_records<From, To, kWidth>, args.step,
          attrs.shuffle, scaling, attrs.batch, packs, args.in<Vector<From, kWidth>>(0),
          args.out<Vector<To, kWidth>>(0));
 }

@@ -25,7 +25,6 @@ template <class Team>
 __global__ void __launch_bounds__(kLargeBlock)
     count_correct(const float* scores, const std::int32_t* labels, std::int64_t rows,
                   std::int64_t classes, double* parts, unsigned* ticket, CountedBatch batch) {
-  wait_for_previous();
   double correct = 0;
   for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
     const std::int64_t winner = first_largest<Team>(scores + row * classes, n);
@@ -38,7 +37,6 @@ __global__ void __launch_bounds__(kLargeBlock)
 
 /// Of a batch without classes, for one block.
 __global__ void count_samples(CountedBatch batch) {
-  wait_for_previous();
   const double weight = batch.weight();
   if (threadIdx.x == 0) batch.add(0, weight);
 }
@@ -67,7 +65,7 @@ Kernel classification(const MetricsAttrs& attrs, const Weights& weights, std::in
   using In = MetricsOp::In;
   const LaunchShape shape = for_row_sums<Team>(rows, classes);
   const auto enqueue = [=](const Args& args) {
-    launch(args.stream.early(), "metrics", shape, count_correct<Team>, args.in(In::scores),
+    launch(args.stream, "metrics", shape, count_correct<Team>, args.in(In::scores),
            args.in<std::int32_t>(In::labels), rows, classes, args.work<double>(), args.tickets,
            batch_of(args, attrs, weights));
   };
@@ -83,7 +81,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   if (!attrs.classification) {
     const LaunchShape shape{.block = place > 0 ? kBlock : kWarp};
     return Kernel{.enqueue = [=](const Args& args) {
-      launch(args.stream.early(), "metrics", shape, count_samples, batch_of(args, attrs, weights));
+      launch(args.stream, "metrics", shape, count_samples, batch_of(args, attrs, weights));
     }};
   }
   const std::int64_t rows = node.in(In::scores)[0];

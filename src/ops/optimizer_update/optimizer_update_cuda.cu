@@ -104,7 +104,6 @@ __global__ void __launch_bounds__(kBlock)
     update_parameters(UpdateSettings settings, const StepInfo* step, const float* norm,
                       const float* scale, const double* stopped, UpdateArrays arrays,
                       RangeTable<kMost> table, bool aligned, StepEnd end, unsigned* ticket) {
-  wait_for_previous();
   const std::int64_t whole = table.items / 4 * 4;
   std::int64_t i = 4 * first_item();
   Walk<kMost> walk;
@@ -171,9 +170,9 @@ Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>&
                   LaunchShape shape = for_items((table.items + 3) / 4);
                   shape.grid.x =
                       std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
-                  launch(args.stream.early(), "optimizer_update", shape,
-                         update_parameters<kRule, kMost>, settings, args.step, norm, scale, stopped,
-                         arrays, table, aligned, last ? args.end : StepEnd{}, args.tickets);
+                  launch(args.stream, "optimizer_update", shape, update_parameters<kRule, kMost>,
+                         settings, args.step, norm, scale, stopped, arrays, table, aligned,
+                         last ? args.end : StepEnd{}, args.tickets);
                 });
               },
           .ends_steps = true};

@@ -140,9 +140,9 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
                          .samples = static_cast<double>(s.n)};
     }
     if (blocks > 0) {
-      launch(args.stream.early(), "small_cnn", samples, kernels.samples, s, operands, results);
+      launch(args.stream, "small_cnn", samples, kernels.samples, s, operands, results);
     }
-    launch(args.stream.early(), "small_cnn sums", sums, kernels.sums, s, results, gradients,
+    launch(args.stream, "small_cnn sums", sums, kernels.sums, s, results, gradients,
            static_cast<int>(blocks));
   };
   return kernel;

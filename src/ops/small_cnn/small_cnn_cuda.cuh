@@ -224,7 +224,6 @@ __device__ inline void add_conv_gradient(const SmallCnnShape& s, int stride, con
 template <int kRows, int kRow, int kChannels, int kTaps, int kClasses>
 __global__ void __launch_bounds__(kCnnBlock, kTaps <= 9 ? 2 : 1)
     small_cnn_samples(SmallCnnShape s, SmallCnnOperands in, SmallCnnResults out) {
-  wait_for_previous();
   __shared__ std::uint64_t record;
   const SmallCnnLayout layout(s);
   const int thread = static_cast<int>(threadIdx.x);

@@ -109,7 +109,6 @@ __device__ inline void add_loss(const SmallCnnShape& s, const SmallCnnResults& f
 template <int kClasses>
 __global__ void __launch_bounds__(kCnnBlock)
     small_cnn_sums(SmallCnnShape s, SmallCnnResults from, SmallCnnGradients to, int parts) {
-  wait_for_previous();
   __shared__ float stage[kCnnExchange];
   const int block = static_cast<int>(blockIdx.x) - 1;
   if (block < 0) return add_loss(s, from, to);

@@ -77,7 +77,6 @@ inline void sim_cluster_barrier(
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
-inline void cudaGridDependencySynchronize() { linnet::cuda::sim::waited = true; }
 
 // ---- warps; `width` divides the warp into groups, as in CUDA
 

@@ -8,10 +8,6 @@
 
 namespace linnet::cuda::sim {
 
-/// Whether the thread that runs has called cudaGridDependencySynchronize(), which none may end
-/// without. Lanes share it, so one that does not wait may be missed where another has.
-inline thread_local bool waited = false;
-
 enum class BlockBarrier : std::uint8_t { kSync, kOr, kAnd, kCount, kCluster };
 enum class WarpOp : std::uint8_t {
   kSync,

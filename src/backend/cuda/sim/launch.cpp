@@ -7,9 +7,7 @@
 
 #include "backend/cuda/sim/block.h"
 #include "backend/cuda/sim/cluster.h"
-#include "backend/cuda/sim/lane.h"
 #include "backend/cuda/sim/machine.h"
-#include "base/check.h"
 
 namespace linnet::cuda::sim {
 namespace {
@@ -55,39 +53,30 @@ void validate(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
   }
 }
 
-void record(const Launch& launch) {
+void record(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, Issue issue) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
-  if (launch.issue != Issue::kCaptured) ++m.counters.launches;
-  if (m.device.record_launches) m.launches.push_back(launch);
+  if (issue != Issue::kCaptured) ++m.counters.launches;
+  if (m.device.record_launches) m.launches.push_back({name, grid, block, shared_bytes, issue});
 }
 
 }  // namespace
 
 void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
-            std::function<void()> body, const void* kernel, unsigned cluster, bool early) {
+            std::function<void()> body, const void* kernel, unsigned cluster) {
   if (device_status() != cudaSuccess || !is_stream(stream)) {
     throw std::runtime_error(
         fmt::format("[CUDA sim] kernel '{}': {}", name,
                     device_status() != cudaSuccess ? "there is no device" : "not a live stream"));
   }
   validate(name, grid, block, shared_bytes, kernel, cluster);
-  if (early && machine().device.major < 9) {
-    throw std::runtime_error(
-        fmt::format("[CUDA sim] kernel '{}': compute capability 9.0 lets kernels begin early",
-                    name));
-  }
   const bool captured = capture_of(stream) != nullptr;
-  if (captured && early && !machine().device.early_nodes) {
-    capture_of(stream)->invalid = true;
-    fail<DeviceError>("[CUDA] {}: operation not permitted when stream is capturing", name);
-  }
-  if (captured) record({name, grid, block, shared_bytes, Issue::kCaptured, early});
+  if (captured) record(name, grid, block, shared_bytes, Issue::kCaptured);
   const cudaError_t status = enqueue(
       stream, name, cudaGraphNodeTypeKernel, [=, text = std::string(name), body = std::move(body)] {
         if (captured) validate(text.c_str(), grid, block, shared_bytes, kernel, cluster);
-        record(
-            {text, grid, block, shared_bytes, captured ? Issue::kReplayed : Issue::kDirect, early});
+        record(text.c_str(), grid, block, shared_bytes,
+               captured ? Issue::kReplayed : Issue::kDirect);
         if (!machine().device.compute) return;
         const Grid whole{text.c_str(), grid, block, shared_bytes, machine().device.shuffle_seed,
                          body};
@@ -101,14 +90,6 @@ void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::s
     throw std::runtime_error(fmt::format("[CUDA sim] kernel '{}': {} ({})", name,
                                          cudaGetErrorString(status), static_cast<int>(status)));
   }
-}
-
-void require_waited(const char* name, bool expected) {
-  if (waited == expected) return;
-  throw std::runtime_error(
-      fmt::format("[CUDA sim] kernel '{}' {}", name,
-                  expected ? "may begin early and has not waited for the one before it"
-                           : "waits for the one before it, which its launch does not say"));
 }
 
 std::size_t most_dynamic_shared(const void* kernel) {

@@ -19,11 +19,6 @@ __global__ void undeclared_template(int* value) {
   *value = kResult;
 }
 
-__global__ void waiting(int* value) {
-  cudaGridDependencySynchronize();
-  *value = 5;
-}
-
 class Launches : public SimTest {
  protected:
   std::string error_of_launch(unsigned threads, void (*kernel)(int*)) {
@@ -104,26 +99,6 @@ TEST_F(Launches, TakeNoPointersToTheHost) {
   EXPECT_NE(error.find("argument 0 points to memory of the host"), std::string::npos) << error;
   sim::device().host_pointers = true;
   EXPECT_EQ(error_of([&] { launch(stream_, "kernel", {}, undeclared, &host); }), "");
-}
-
-TEST_F(Launches, MayBeginEarlyWhereTheKernelWaits) {
-  sim::device().record_launches = true;
-  const auto error = [&](const Queue& queue, void (*kernel)(int*)) {
-    return error_of([&] { launch(queue, "kernel", {}, kernel, value_); });
-  };
-  EXPECT_EQ(error(Queue(stream_).early(), waiting), "");
-  EXPECT_EQ(error(Queue(stream_, true).early(), waiting), "");
-  EXPECT_EQ(*value_, 5);
-  ASSERT_EQ(sim::launches().size(), 2U);
-  EXPECT_FALSE(sim::launches()[0].early) << "the queue does not let it";
-  EXPECT_TRUE(sim::launches()[1].early);
-  EXPECT_NE(error(Queue(stream_, true).early(), undeclared).find("has not waited"),
-            std::string::npos);
-  EXPECT_NE(error(Queue(stream_, true), waiting).find("its launch does not say"),
-            std::string::npos);
-  sim::device().major = 8;
-  EXPECT_NE(error(Queue(stream_, true).early(), waiting).find("9.0 lets kernels begin early"),
-            std::string::npos);
 }
 
 }  // namespace

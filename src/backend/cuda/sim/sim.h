@@ -21,15 +21,9 @@ namespace linnet::cuda::sim {
 /// Throws std::runtime_error naming the kernel for a shape that hardware refuses, and, with block
 /// and thread, for deadlocks, divergent barriers and wrong masks. What `body` throws comes out.
 /// `kernel` tells what was declared of it; null: nothing but the device's limits counts. `cluster`
-/// neighbouring blocks along y may wait for each other. `early`: the kernel may begin before the
-/// one before it has ended (recorded alone: kernels run one after the other).
+/// neighbouring blocks along y may wait for each other.
 void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
-            std::function<void()> body, const void* kernel = nullptr, unsigned cluster = 1,
-            bool early = false);
-
-/// Throws std::runtime_error where a thread that ends has waited and its launch does not say so, or
-/// the other way round.
-void require_waited(const char* name, bool expected);
+            std::function<void()> body, const void* kernel = nullptr, unsigned cluster = 1);
 
 /// Throws std::runtime_error unless `pointer`, argument `index` of kernel `name`, is null or lies
 /// in memory that kernels reach.
@@ -50,7 +44,6 @@ struct Device {
   std::string name = "Simulated H200";
   int driver_version = 13000;             ///< 1000 * major + 10 * minor
   bool conditional_nodes = true;          ///< false: they are cudaErrorNotSupported
-  bool early_nodes = true;                ///< false: captures of launches that begin early fail
   bool event_nodes = true;                ///< the same for events in graphs
   std::size_t shared_bytes = 227 * 1024;  ///< the most that a block can have
   /// Not 0: threads, blocks and unordered graph nodes run in an order drawn from it, so that a
@@ -78,7 +71,6 @@ struct Launch {
   dim3 block;
   std::size_t shared_bytes = 0;
   Issue issue = Issue::kDirect;
-  bool early = false;
 };
 
 struct Copies {
