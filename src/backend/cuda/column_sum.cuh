@@ -38,7 +38,7 @@ __global__ void column_sum_kernel(Rows source, ColumnTiles t, bool aligned, floa
     cell.template for_rows<4>(load, [&](std::int64_t r, const auto& loaded) {
       source.template add<kVector>(loaded, r, cell.column, sums...);
     });
-    return add_over_blocks<false>(t, cell, partial, tickets, aligned, sums...) && cell.leads(t);
+    return add_over_blocks(t, cell, partial, tickets, aligned, sums...) && cell.leads(t);
   };
   FloatVector<kVector> one{};
   FloatVector<kVector> two{};

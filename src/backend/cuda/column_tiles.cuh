@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backend/cuda/cluster.cuh"
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/last_block.cuh"
@@ -27,7 +26,6 @@ struct ColumnTiles {
   unsigned chunks = 1;
   std::int64_t chunk_rows = 0;  ///< of each chunk but the last ones, which may have fewer
   unsigned block = kBlock;
-  bool cluster = false;  ///< whether the blocks of a tile run together (cluster.cuh)
 
   void set_lanes(unsigned count) {
     lanes = count;
@@ -41,7 +39,7 @@ struct ColumnTiles {
     return (chunk_rows * lanes + block - 1) / block;
   }
   LaunchShape shape() const {
-    return {.grid = dim3(tiles, chunks), .block = block, .cluster = cluster ? chunks : 1};
+    return {.grid = dim3(tiles, chunks), .block = block};
   }
   /// Returns what `sums` numbers a column and chunk take of the workspace.
   std::size_t partial_bytes(std::size_t sums) const {
@@ -129,27 +127,7 @@ struct ColumnCell {
       use(j, j * t.columns + column);
     }
   }
-  /// The same for all chunks of a cluster, in every thread.
-  template <class Use>
-  __device__ void for_cluster(const ColumnTiles& t, const Use& use) const {
-#pragma unroll
-    for (unsigned j = 0; j < kCluster; ++j) {
-      if (inside && j < t.chunks) use(j, j * t.columns + column);
-    }
-  }
 };
-
-/// Makes the sums of all chunks visible to the block; false where another block goes on with them.
-/// kWhole, a launch of clusters: all go on, else the last one of a tile of columns.
-template <bool kWhole>
-__device__ bool gather_chunks(const ColumnTiles& t, unsigned* tickets) {
-  if constexpr (kWhole) {
-    cluster_barrier();
-    return true;
-  } else {
-    return is_last_block(tickets + blockIdx.x, t.chunks);
-  }
-}
 
 /// Adds each of `sums` (FloatVector<kVector>) over all threads of a block that share columns, in a
 /// fixed order; every thread gets the results, and every thread must call it. The block has a whole
@@ -190,10 +168,10 @@ __device__ void add_over_rows(unsigned lanes, Sum&... sums) {
   for (int v = 0; v < kVector; ++v) ((sums[v] = *from++), ...);
 }
 
-/// Adds sums over the rows of all blocks of a tile, in a fixed order. Returns false in blocks that
-/// have nothing more to do; in others every thread gets the results. `partial`: the workspace,
-/// partial_bytes() for as many sums. Every thread must call it.
-template <bool kWhole, int kVector, class... Sum>
+/// Adds sums over the rows of all blocks of a tile, in a fixed order. Returns true in one of them;
+/// there every thread gets the results. `partial`: the workspace, partial_bytes() for as many sums.
+/// Every thread must call it.
+template <int kVector, class... Sum>
 __device__ bool add_over_blocks(const ColumnTiles& t, const ColumnCell<kVector>& cell,
                                 float* partial, unsigned* tickets, bool aligned, Sum&... sums) {
   add_over_rows<kVector>(t.lanes, sums...);
@@ -203,22 +181,17 @@ __device__ bool add_over_blocks(const ColumnTiles& t, const ColumnCell<kVector>&
     float* to = partial + cell.place(t);
     ((store_vector(to, sums, aligned), to += apart), ...);
   }
-  if (!gather_chunks<kWhole>(t, tickets)) return false;
+  if (!is_last_block(tickets + blockIdx.x, t.chunks)) return false;
   ((sums = {}), ...);
-  const auto add_chunk = [&](std::int64_t /*chunk*/, std::int64_t at) {
+  cell.for_chunks(t, [&](std::int64_t /*chunk*/, std::int64_t at) {
     const auto add = [&](FloatVector<kVector>& sum) {
       const auto part = load_vector<kVector>(partial + at, aligned);
       for (int v = 0; v < kVector; ++v) sum[v] += part[v];
       at += apart;
     };
     (add(sums), ...);
-  };
-  if constexpr (kWhole) {
-    cell.for_cluster(t, add_chunk);
-  } else {
-    cell.for_chunks(t, add_chunk);
-    add_over_rows<kVector>(t.lanes, sums...);
-  }
+  });
+  add_over_rows<kVector>(t.lanes, sums...);
   return true;
 }
 

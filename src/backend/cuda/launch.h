@@ -15,7 +15,6 @@ struct LaunchShape {
   dim3 grid = 1;
   dim3 block = 1;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory: shared_memory<T>() in the kernel
-  unsigned cluster = 1;          ///< neighbouring blocks along y that run together (cluster.cuh)
 };
 
 inline constexpr unsigned kBlock = 256;  ///< threads of a block where nothing speaks for another
@@ -60,22 +59,15 @@ void launch(const Queue& queue, const char* name, const LaunchShape& shape, void
   (require_reachable(static_cast<P>(args)), ...);
   sim::launch(
       queue.stream(), name, shape.grid, shape.block, shape.shared_bytes,
-      [=] { kernel(static_cast<P>(args)...); }, function, shape.cluster);
+      [=] { kernel(static_cast<P>(args)...); }, function);
 #else
   std::tuple<P...> values(static_cast<P>(args)...);
   std::apply(
       [&](auto&... value) {
         std::array<void*, sizeof...(P) + 1> pointers{&value..., nullptr};
-        cudaLaunchAttribute cluster{};
-        cluster.id = cudaLaunchAttributeClusterDimension;
-        cluster.val.clusterDim = {1, shape.cluster, 1};
-        const cudaLaunchConfig_t config{.gridDim = shape.grid,
-                                        .blockDim = shape.block,
-                                        .dynamicSmemBytes = shape.shared_bytes,
-                                        .stream = queue.stream(),
-                                        .attrs = &cluster,
-                                        .numAttrs = shape.cluster > 1 ? 1U : 0U};
-        check(cudaLaunchKernelExC(&config, function, pointers.data()), name);
+        check(cudaLaunchKernel(function, shape.grid, shape.block, pointers.data(),
+                               shape.shared_bytes, queue.stream()),
+              name);
       },
       values);
 #endif

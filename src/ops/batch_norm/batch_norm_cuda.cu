@@ -27,10 +27,9 @@ struct Launches {
   ColumnTiles sums, map;
   bool whole;
 
-  Launches(const ValueType& type, const Context& context, bool vectors) {
+  Launches(const ValueType& type, bool vectors) {
     const Shape& x = type.shape;
-    const auto one = tiles_of_one_launch(rows_of(x), x[-1], context.compute_capability,
-                                         size_of(type.dtype), vectors);
+    const auto one = tiles_of_one_launch(rows_of(x), x[-1], size_of(type.dtype), vectors);
     whole = one.has_value();
     sums = whole ? *one : column_tiles(rows_of(x), x[-1], 4, kBlocksOfSums, vectors);
     map = tiles_of_map(x, vectors);
@@ -41,8 +40,7 @@ struct Launches {
 struct AllLaunches {
   Launches fours, ones;
 
-  AllLaunches(const ValueType& type, const Context& context)
-      : fours(type, context, true), ones(type, context, false) {}
+  explicit AllLaunches(const ValueType& type) : fours(type, true), ones(type, false) {}
   const Launches& of(bool aligned) const { return aligned ? fours : ones; }
   std::size_t workspace_bytes() const {
     return std::max(fours.sums.partial_bytes(2), ones.sums.partial_bytes(2));
@@ -86,8 +84,8 @@ Norm<T> norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_st
 /// `set_operands(args, n)` says where the results lie, and what precedes the norm.
 template <class T, class SetOperands>
 Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType& y,
-                    const Context& context, SetOperands set_operands) {
-  const AllLaunches launches(y, context);
+                    SetOperands set_operands) {
+  const AllLaunches launches(y);
   const std::int64_t x_stride = x[-1];
   const auto enqueue = [=](const Args& args) {
     Norm n = norm_of<T>(args, attrs, x_stride);
@@ -121,7 +119,7 @@ void copy_whole(const Args& args, const T* from, T* to, std::int64_t elements) {
 /// kernels do it, four at a time or one.
 bool fits(std::int64_t channels, std::int64_t piece) { return channels % 4 != 0 || piece % 4 == 0; }
 
-std::optional<Kernel> prepare_joined(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_joined(const NodeView& node, const Context& /*context*/) {
   using In = BatchNormJoinedOp::In;
   using Out = BatchNormJoinedOp::Out;
   const Shape& x = node.in(In::x);
@@ -130,7 +128,7 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
   const std::int64_t elements = x.elements();
   if (!fits(channels, part)) return std::nullopt;
   return with_stored(node, {In::x, In::part}, {Out::wide, Out::y}, [&]<class T>() {
-    return norm_kernels<T>(node.attrs<BatchNormJoinedOp>(), x, node.outputs[Out::y], context,
+    return norm_kernels<T>(node.attrs<BatchNormJoinedOp>(), x, node.outputs[Out::y],
                            [=](const Args& args, Norm<T>& n) {
                              n.wide = args.out<T>(Out::wide);
                              copy_whole(args, n.x, n.wide, elements);
@@ -146,8 +144,8 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& contex
 
 /// Returns a gradient's kernels; `operands(args)` says where it reads and writes.
 template <class T, class Operands>
-Kernel gradient_kernels(const ValueType& dy, const Context& context, Operands operands) {
-  const AllLaunches launches(dy, context);
+Kernel gradient_kernels(const ValueType& dy, Operands operands) {
+  const AllLaunches launches(dy);
   const auto enqueue = [=](const Args& args) {
     const NormGrad<T> g = operands(args);
     const auto& [sums, map, whole] = launches.of(g.aligned(args.work()));
@@ -178,13 +176,12 @@ bool is_read(const NodeView& node, std::size_t output) {
 
 /// Returns the kernels of a BatchNormGradOp or BatchNormGradJoinedOp.
 template <class T>
-Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& attrs,
-                        const Context& context) {
+Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& attrs) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
   const Shape& out = node.out(Out::dx);
   return gradient_kernels<T>(
-      node.inputs[In::dy], context,
+      node.inputs[In::dy],
       [=, x_stride = node.in(In::x)[-1], dx_read = attrs.piece > 0 || is_read(node, Out::dx),
        dx_stride = out[-1], elements = out.elements()](const Args& args) {
         const bool relu = attrs.activation == Activation::relu;
@@ -211,8 +208,7 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
 
 /// The same where its activations are stored alike.
 std::optional<Kernel> gradient_as_stored(const NodeView& node,
-                                         const BatchNormGradJoinedAttrs& attrs,
-                                         const Context& context) {
+                                         const BatchNormGradJoinedAttrs& attrs) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
   const std::size_t dy = In::dy;  // what is missing is dy once more
@@ -222,14 +218,14 @@ std::optional<Kernel> gradient_as_stored(const NodeView& node,
   const std::size_t dresidual = attrs.residual ? std::size_t{Out::dresidual} : std::size_t{Out::dx};
   const std::size_t piece = attrs.piece > 0 ? attrs.piece_at() : std::size_t{Out::dx};
   return with_stored(node, {dy, In::x, y, summand, into}, {Out::dx, dresidual, piece},
-                     [&]<class T>() { return gradient_kernels<T>(node, attrs, context); });
+                     [&]<class T>() { return gradient_kernels<T>(node, attrs); });
 }
 
-std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Context& /*context*/) {
   const auto attrs = node.attrs<BatchNormGradJoinedOp>();
   const Shape& dy = node.in(BatchNormGradOp::In::dy);
   if (!fits(dy[-1], attrs.piece)) return std::nullopt;
-  return gradient_as_stored(node, attrs, context);
+  return gradient_as_stored(node, attrs);
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
@@ -250,11 +246,11 @@ std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*c
   });
 }
 
-std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*context*/) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
   return with_stored(node, {In::x, In::residual}, {Out::y}, [&]<class T>() {
-    return norm_kernels<T>(node.attrs<BatchNormOp>(), node.in(In::x), node.outputs[Out::y], context,
+    return norm_kernels<T>(node.attrs<BatchNormOp>(), node.in(In::x), node.outputs[Out::y],
                            [](const Args& args, Norm<T>& n) {
                              n.y = args.out<T>(Out::y);
                              n.mean = args.out(Out::mean);
@@ -263,11 +259,10 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& context)
   });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
   if (attrs.from_input) return std::nullopt;
-  return gradient_as_stored(node, {.residual = attrs.residual, .activation = attrs.activation},
-                            context);
+  return gradient_as_stored(node, {.residual = attrs.residual, .activation = attrs.activation});
 }
 
 }  // namespace

@@ -143,15 +143,15 @@ __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
 }
 
 /// Joins the moments of the chunks (Chan et al., 1983) for the block's channels, in every thread.
-template <int kVector, bool kWhole, class T>
-__device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t,
-                              const ColumnCell<kVector>& cell, const Partials& p,
-                              FloatVector<kVector>& mean, FloatVector<kVector>& squares) {
+template <int kVector>
+__device__ void merge_moments(const ColumnTiles& t, const ColumnCell<kVector>& cell,
+                              const Partials& p, FloatVector<kVector>& mean,
+                              FloatVector<kVector>& squares) {
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
   if (cell.inside) about = load_vector<kVector>(p.first + cell.column);
-  const auto add = [&](std::int64_t j, std::int64_t at) {
+  cell.for_chunks(t, [&](std::int64_t j, std::int64_t at) {
     const std::int64_t left = t.rows - j * t.chunk_rows;
     const auto count = static_cast<float>(max(min(left, t.chunk_rows), std::int64_t{0}));
     const auto chunk_mean = load_vector<kVector>(p.first + at);
@@ -161,13 +161,8 @@ __device__ void merge_moments(const Norm<T>& n, const ColumnTiles& t,
       sum[v] += count * d;
       squares[v] += chunk_squares[v] + count * d * d;
     }
-  };
-  if constexpr (kWhole) {
-    cell.for_cluster(t, add);
-  } else {
-    cell.for_chunks(t, add);
-    add_over_rows<kVector>(t.lanes, sum, squares);
-  }
+  });
+  add_over_rows<kVector>(t.lanes, sum, squares);
   for (int v = 0; v < kVector; ++v) {
     const float shift = sum[v] / static_cast<float>(t.rows);
     mean[v] = about[v] + shift;
@@ -190,10 +185,10 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
       store_vector(p.first + at, mean);
       store_vector(p.second + at, squares);
     }
-    if (!gather_chunks<kWhole>(t, p.tickets)) return;
-    merge_moments<kVector, kWhole>(n, t, cell, p, mean, squares);
+    if (!is_last_block(p.tickets + blockIdx.x, t.chunks)) return;
+    merge_moments<kVector>(t, cell, p, mean, squares);
   }
-  if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
+  if (cell.leads(t)) {
     for (int v = 0; v < kVector; ++v) {
       write_statistics(n, cell.column + v, t.rows, mean[v], squares[v]);
     }

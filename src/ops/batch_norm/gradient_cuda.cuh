@@ -43,8 +43,7 @@ struct NormGradColumns {
   FloatVector<kVector> mean{}, inv_std{}, factor{};
 
   template <class T>
-  __device__ NormGradColumns(const NormGrad<T>& g, const ColumnTiles& t,
-                             const ColumnCell<kVector>& cell) {
+  __device__ NormGradColumns(const NormGrad<T>& g, const ColumnCell<kVector>& cell) {
     if (!cell.inside) return;
     factor = load_vector<kVector>(g.gamma + cell.column);
     mean = load_vector<kVector>(g.mean + cell.column);
@@ -181,10 +180,10 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
   NormGradRow<kVector> kept[kKept + 1];
-  const NormGradColumns<kVector> columns(g, t, cell);
+  const NormGradColumns<kVector> columns(g, cell);
   gradient_sums_of_block<kVector, kKept>(g, t, cell, columns, dgamma, dbeta, kept);
-  if (!add_over_blocks<kWhole>(t, cell, p.first, p.tickets, true, dgamma, dbeta)) return;
-  if (cell.leads(t) && (!kWhole || blockIdx.y == 0)) {
+  if (!add_over_blocks(t, cell, p.first, p.tickets, true, dgamma, dbeta)) return;
+  if (cell.leads(t)) {
     store_vector(g.dgamma + cell.column, dgamma);
     store_vector(g.dbeta + cell.column, dbeta);
   }
@@ -199,7 +198,7 @@ __global__ void norm_gradient_dx(NormGrad<T> g, ColumnTiles t) {
   if (!cell.inside) return;
   const auto dgamma = load_vector<kVector>(g.dgamma + cell.column);
   const auto dbeta = load_vector<kVector>(g.dbeta + cell.column);
-  const NormGradColumns<kVector> columns(g, t, cell);
+  const NormGradColumns<kVector> columns(g, cell);
   const NormGradRow<kVector> none[1] = {};
   write_dx<kVector, 0>(g, t, cell, columns, dgamma, dbeta, none);
 }

@@ -24,8 +24,8 @@ void check_on_cuda(const std::string& name, OpPtr op, std::vector<ValueType> inp
          .devices = {"CUDA"}});
 }
 
-/// Rows, channels, those of the part or piece, those of the wider rows: one block of rows, a
-/// cluster, and more rows than one launch takes.
+/// Rows, channels, those of the part or piece, those of the wider rows: rows of one launch,
+/// and more.
 constexpr std::array<std::array<std::int64_t, 4>, 5> kShapes{
     {{7, 6, 2, 9}, {300, 8, 4, 8}, {1500, 64, 32, 96}, {1100, 21, 5, 33}, {9000, 12, 8, 16}}};
 

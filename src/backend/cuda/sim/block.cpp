@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "backend/cuda/sim/cluster.h"
 #include "backend/cuda/sim/device_functions.h"
 
 constinit thread_local uint3 threadIdx{};
@@ -34,33 +33,31 @@ BlockRunner& BlockRunner::current() {
   return runner;
 }
 
-template <class Blocks>
-void BlockRunner::run(const Grid& grid, const Blocks& blocks) {
+void BlockRunner::run_grid(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
+                           std::uint64_t shuffle_seed, const std::function<void()>& body) {
   if (running()) {
     throw std::runtime_error(
-        fmt::format("[CUDA sim] kernel '{}' is launched from inside kernel '{}'", grid.name,
-                    name_));
+        fmt::format("[CUDA sim] kernel '{}' is launched from inside kernel '{}'", name, name_));
   }
-  name_ = grid.name;
-  block_shape_ = grid.block;
-  size_ = grid.block.x * grid.block.y * grid.block.z;
-  shuffling_ = grid.shuffle_seed != 0;
-  if (shuffling_) random_.seed(grid.shuffle_seed);
+  name_ = name;
+  block_shape_ = block;
+  size_ = block.x * block.y * block.z;
+  shuffling_ = shuffle_seed != 0;
+  if (shuffling_) random_.seed(shuffle_seed);
   // Memory of the exact size lets AddressSanitizer see overruns.
   const std::unique_ptr<void, FreeDeleter> shared(
-      grid.shared_bytes > 0 ? std::aligned_alloc(16, (grid.shared_bytes + 15) / 16 * 16) : nullptr);
-  if (grid.shared_bytes > 0 && shared == nullptr) throw std::bad_alloc();
+      shared_bytes > 0 ? std::aligned_alloc(16, (shared_bytes + 15) / 16 * 16) : nullptr);
+  if (shared_bytes > 0 && shared == nullptr) throw std::bad_alloc();
   shared_ = shared.get();
-  shared_bytes_ = grid.shared_bytes;
   lanes_.resize(size_);
   warps_.resize((size_ + 31) / 32);
   if (order_.size() != size_ || shuffling_) {
     order_.resize(size_);
     std::iota(order_.begin(), order_.end(), 0U);
   }
-  blockDim = grid.block;
-  gridDim = grid.grid;
-  body_ = &grid.body;
+  blockDim = block;
+  gridDim = grid;
+  body_ = &body;
   struct Finish {
     BlockRunner& runner;
     ~Finish() {
@@ -70,38 +67,20 @@ void BlockRunner::run(const Grid& grid, const Blocks& blocks) {
     }
   } finish{*this};
 
-  blocks();
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  const std::uint64_t start = shuffling_ ? random_() % blocks : 0;
+  const bool backwards = shuffling_ && random_() % 2 == 1;
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    const std::uint64_t index = (start + (backwards ? blocks - i : i)) % blocks;
+    blockIdx = {static_cast<unsigned>(index % grid.x),
+                static_cast<unsigned>(index / grid.x % grid.y),
+                static_cast<unsigned>(index / grid.x / grid.y)};
+    if (shared_bytes > 0) std::memset(shared_, kGarbage, shared_bytes);
+    run_block();
+  }
 }
 
-void BlockRunner::run_grid(const Grid& grid) {
-  run(grid, [&] {
-    const dim3 shape = grid.grid;
-    const std::uint64_t blocks = std::uint64_t{shape.x} * shape.y * shape.z;
-    const std::uint64_t start = shuffling_ ? random_() % blocks : 0;
-    const bool backwards = shuffling_ && random_() % 2 == 1;
-    for (std::uint64_t i = 0; i < blocks; ++i) {
-      const std::uint64_t index = (start + (backwards ? blocks - i : i)) % blocks;
-      run_block({static_cast<unsigned>(index % shape.x),
-                 static_cast<unsigned>(index / shape.x % shape.y),
-                 static_cast<unsigned>(index / shape.x / shape.y)});
-    }
-  });
-}
-
-void BlockRunner::run_in_cluster(const Grid& grid, uint3 block, ClusterTurns& turns,
-                                 unsigned number) {
-  turns_ = &turns;
-  number_ = number;
-  struct Finish {
-    ClusterTurns*& turns;
-    ~Finish() { turns = nullptr; }
-  } finish{turns_};
-  run(grid, [&] { run_block(block); });
-}
-
-void BlockRunner::run_block(uint3 block) {
-  blockIdx = block;
-  if (shared_bytes_ > 0) std::memset(shared_, kGarbage, shared_bytes_);
+void BlockRunner::run_block() {
   for (Lane& lane : lanes_) lane.state = State::kNew;
   for (std::size_t w = 0; w < warps_.size(); ++w) {
     const unsigned lanes = std::min(32U, size_ - static_cast<unsigned>(w) * 32);

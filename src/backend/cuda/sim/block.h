@@ -17,28 +17,15 @@
 
 namespace linnet::cuda::sim {
 
-/// Describes what a launch runs.
-struct Grid {
-  const char* name;
-  dim3 grid;
-  dim3 block;
-  std::size_t shared_bytes;
-  std::uint64_t shuffle_seed;  ///< see Device
-  const std::function<void()>& body;
-};
-
-class ClusterTurns;
-
 /// Runs the blocks of a launch, one after another, on the calling OS thread. A CUDA thread runs on
 /// the fiber of its predecessor while none waits; one that waits keeps its fiber.
 class BlockRunner {
  public:
   static BlockRunner& current();  ///< the OS thread's
 
-  /// Throws as launch() does.
-  void run_grid(const Grid& grid);
-  /// Runs one block of a cluster; the other ones run on other OS threads, in turns.
-  void run_in_cluster(const Grid& grid, uint3 block, ClusterTurns& turns, unsigned number);
+  /// `shuffle_seed`: see Device. Throws as launch() does.
+  void run_grid(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
+                std::uint64_t shuffle_seed, const std::function<void()>& body);
   bool running() const { return body_ != nullptr; }
 
   // What lane.h declares.
@@ -70,9 +57,7 @@ class BlockRunner {
   static constexpr unsigned kNobody = ~0U;
 
   [[noreturn]] static void work();
-  template <class Blocks>
-  void run(const Grid& grid, const Blocks& blocks);
-  void run_block(uint3 block);
+  void run_block();
   void run_lanes(Fiber& fiber);
   void run_lane(unsigned lane, Fiber& fiber);
   void lane_exits(unsigned lane);
@@ -101,9 +86,6 @@ class BlockRunner {
   bool shuffling_ = false;
   std::mt19937_64 random_;
   void* shared_ = nullptr;
-  std::size_t shared_bytes_ = 0;
-  ClusterTurns* turns_ = nullptr;  // of the block's cluster
-  unsigned number_ = 0;            // of the block in it
 
   // The block.
   std::vector<Lane> lanes_;

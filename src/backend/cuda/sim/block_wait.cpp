@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "backend/cuda/sim/block.h"
-#include "backend/cuda/sim/cluster.h"
 #include "backend/cuda/sim/device_functions.h"
 
 namespace linnet::cuda::sim {
@@ -34,7 +33,6 @@ const char* name_of(BlockBarrier kind) {
     case BlockBarrier::kOr: return "__syncthreads_or";
     case BlockBarrier::kAnd: return "__syncthreads_and";
     case BlockBarrier::kCount: return "__syncthreads_count";
-    case BlockBarrier::kCluster: return "cluster_barrier";
   }
   return "?";
 }
@@ -83,7 +81,6 @@ int BlockRunner::block_barrier(BlockBarrier kind, bool predicate,
   lane.state = State::kBlockBarrier;
   if (at_barrier_ + exited_ == size_) {
     release_block(shuffling_ ? kNobody : current_);
-    if (error_) throw Cancelled{};
     if (!shuffling_) return static_cast<int>(lane.result);
     suspend(State::kRunnable);
   } else {
@@ -94,10 +91,6 @@ int BlockRunner::block_barrier(BlockBarrier kind, bool predicate,
 
 /// Lets all waiting lanes go on; `caller` goes on at once instead of by the queue.
 void BlockRunner::release_block(unsigned caller) {
-  if (barrier_kind_ == BlockBarrier::kCluster && turns_ != nullptr && !turns_->wait(number_)) {
-    error_ = std::make_exception_ptr(Cancelled{});
-    return;
-  }
   for (unsigned i = 0; i < size_; ++i) {
     if (lanes_[i].state != State::kBlockBarrier) continue;
     lanes_[i].result = static_cast<std::uint64_t>(barrier_votes_);

@@ -69,11 +69,6 @@ inline void __syncwarp(unsigned mask = 0xFFFFFFFFU, const linnet::cuda::sim::Whe
   linnet::cuda::sim::warp_exchange(linnet::cuda::sim::WarpOp::kSync, mask, 0,
                                    linnet::cuda::sim::lane_index(), where);
 }
-/// What cluster.cuh compiles to for a device.
-inline void sim_cluster_barrier(
-    const linnet::cuda::sim::Where& where = linnet::cuda::sim::Where::current()) {
-  linnet::cuda::sim::block_barrier(linnet::cuda::sim::BlockBarrier::kCluster, false, where);
-}
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}

@@ -8,7 +8,7 @@
 
 namespace linnet::cuda::sim {
 
-enum class BlockBarrier : std::uint8_t { kSync, kOr, kAnd, kCount, kCluster };
+enum class BlockBarrier : std::uint8_t { kSync, kOr, kAnd, kCount };
 enum class WarpOp : std::uint8_t {
   kSync,
   kShuffle,
@@ -25,8 +25,7 @@ enum class WarpOp : std::uint8_t {
 void* dynamic_shared();
 
 /// Waits until every thread of the block that has not exited is here. Returns the number of threads
-/// whose `predicate` held. Throws where the block's threads wait at different barriers. kCluster
-/// waits for the threads of all blocks of the cluster.
+/// whose `predicate` held. Throws where the block's threads wait at different barriers.
 int block_barrier(BlockBarrier kind, bool predicate, const std::source_location& where);
 
 /// Waits for the lanes of `mask` and returns the bits that lane `source` of the warp brought, or

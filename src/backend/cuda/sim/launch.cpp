@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "backend/cuda/sim/block.h"
-#include "backend/cuda/sim/cluster.h"
 #include "backend/cuda/sim/machine.h"
 
 namespace linnet::cuda::sim {
@@ -14,8 +13,8 @@ namespace {
 
 std::string text_of(dim3 shape) { return fmt::format("({}, {}, {})", shape.x, shape.y, shape.z); }
 
-void validate(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, const void* kernel,
-              unsigned cluster) {
+void validate(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
+              const void* kernel) {
   const auto refuse = [&](const std::string& what) {
     throw std::runtime_error(
         fmt::format("[CUDA sim] kernel '{}': invalid configuration argument (9): {}; got grid {}, "
@@ -31,12 +30,6 @@ void validate(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
   }
   if (shared_bytes > machine().device.shared_bytes) {
     refuse(fmt::format("a block has at most {} bytes", machine().device.shared_bytes));
-  }
-  if (cluster != 1) {
-    if (machine().device.major < 9) refuse("compute capability 9.0 has clusters");
-    if (cluster == 0 || cluster > 8 || grid.y % cluster != 0) {
-      refuse(fmt::format("a cluster has 1 to 8 blocks, which divide the grid's; got {}", cluster));
-    }
   }
   if (kernel == nullptr) return;
   if (threads > launch_bounds(kernel)) {
@@ -63,29 +56,25 @@ void record(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, I
 }  // namespace
 
 void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
-            std::function<void()> body, const void* kernel, unsigned cluster) {
+            std::function<void()> body, const void* kernel) {
   if (device_status() != cudaSuccess || !is_stream(stream)) {
     throw std::runtime_error(
         fmt::format("[CUDA sim] kernel '{}': {}", name,
                     device_status() != cudaSuccess ? "there is no device" : "not a live stream"));
   }
-  validate(name, grid, block, shared_bytes, kernel, cluster);
+  validate(name, grid, block, shared_bytes, kernel);
   const bool captured = capture_of(stream) != nullptr;
   if (captured) record(name, grid, block, shared_bytes, Issue::kCaptured);
-  const cudaError_t status = enqueue(
-      stream, name, cudaGraphNodeTypeKernel, [=, text = std::string(name), body = std::move(body)] {
-        if (captured) validate(text.c_str(), grid, block, shared_bytes, kernel, cluster);
-        record(text.c_str(), grid, block, shared_bytes,
-               captured ? Issue::kReplayed : Issue::kDirect);
-        if (!machine().device.compute) return;
-        const Grid whole{text.c_str(), grid, block, shared_bytes, machine().device.shuffle_seed,
-                         body};
-        if (cluster > 1) {
-          run_clusters(whole, cluster);
-        } else {
-          BlockRunner::current().run_grid(whole);
-        }
-      });
+  const cudaError_t status =
+      enqueue(stream, name, cudaGraphNodeTypeKernel,
+              [=, text = std::string(name), body = std::move(body)] {
+                if (captured) validate(text.c_str(), grid, block, shared_bytes, kernel);
+                record(text.c_str(), grid, block, shared_bytes,
+                       captured ? Issue::kReplayed : Issue::kDirect);
+                if (!machine().device.compute) return;
+                BlockRunner::current().run_grid(text.c_str(), grid, block, shared_bytes,
+                                                machine().device.shuffle_seed, body);
+              });
   if (status != cudaSuccess) {
     throw std::runtime_error(fmt::format("[CUDA sim] kernel '{}': {} ({})", name,
                                          cudaGetErrorString(status), static_cast<int>(status)));

@@ -20,10 +20,9 @@ namespace linnet::cuda::sim {
 /// Runs `body` once for every thread of the grid, or adds it to the graph that `stream` captures.
 /// Throws std::runtime_error naming the kernel for a shape that hardware refuses, and, with block
 /// and thread, for deadlocks, divergent barriers and wrong masks. What `body` throws comes out.
-/// `kernel` tells what was declared of it; null: nothing but the device's limits counts. `cluster`
-/// neighbouring blocks along y may wait for each other.
+/// `kernel` tells what was declared of it; null: nothing but the device's limits counts.
 void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
-            std::function<void()> body, const void* kernel = nullptr, unsigned cluster = 1);
+            std::function<void()> body, const void* kernel = nullptr);
 
 /// Throws std::runtime_error unless `pointer`, argument `index` of kernel `name`, is null or lies
 /// in memory that kernels reach.
