@@ -32,24 +32,26 @@ struct CountedBatch {
     return block_sum(sum);
   }
   /// For one thread.
-  __device__ void add(double correct, double weight) const {
-    const auto count = [this](Counter c) -> double& {
-      return counters[static_cast<std::size_t>(c)];
-    };
-    const float mean = *loss;
-    if (leaf) {
-      for (std::int64_t c = 0; c < kCounters; ++c) counters[c] = 0;
-    }
-    count(Counter::last_loss) = mean;
-    if (history > 0) counters[kCounters + step->step % history] = mean;
-    count(Counter::samples) += samples;
-    count(Counter::weight) += weight;
+  __device__ void add(double correct, double weight) const { add(*loss, correct, weight); }
+  /// The same where the thread has the loss at hand. The counters are read together, before any is
+  /// written.
+  __device__ void add(float mean, double correct, double weight) const {
+    constexpr auto place = [](Counter c) { return static_cast<std::size_t>(c); };
+    double after[kCounters];
+#pragma unroll
+    for (std::int64_t c = 0; c < kCounters; ++c) after[c] = leaf ? 0 : counters[c];
+    after[place(Counter::last_loss)] = mean;
+    after[place(Counter::samples)] += samples;
+    after[place(Counter::weight)] += weight;
     if (is_not_finite(mean)) {
-      count(Counter::not_finite) += 1;
+      after[place(Counter::not_finite)] += 1;
     } else {
-      count(Counter::loss) += mean * weight;
+      after[place(Counter::loss)] += mean * weight;
     }
-    count(Counter::correct) += correct;
+    after[place(Counter::correct)] += correct;
+#pragma unroll
+    for (std::int64_t c = 0; c < kCounters; ++c) counters[c] = after[c];
+    if (history > 0) counters[kCounters + step->step % history] = mean;
   }
 };
 

@@ -4,11 +4,12 @@
 #include "backend/cuda/kernel.h"
 #include "ops/small_cnn/small_cnn.h"
 #include "ops/small_cnn/small_cnn_sums_cuda.cuh"
+#include "ops/small_cnn/small_cnn_tiles_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 512;  ///< of the first launch: parts of the conv gradient
+constexpr std::int64_t kMostBlocks = 128;  ///< of the first launch: parts of the conv gradient
 /// Of the 48 KiB that every device has; the kernel declares a few bytes itself.
 constexpr std::size_t kSharedBytes = (48 << 10) - 16;
 constexpr std::int64_t kLargestImage = 32;
@@ -76,13 +77,19 @@ std::optional<SmallCnnShape> shape_of(const SmallCnnAttrs& attrs, const NodeView
   return shape;
 }
 
+/// The first launch in registers, or null.
+Samples tiles_for(const SmallCnnShape& s) {
+  if (s.classes == 10 && CnnTiles<16>::fit(s)) return small_cnn_tiles<16, 10>;
+  return nullptr;
+}
+
 /// Where the workspace holds what the first launch leaves for the second, in floats.
 struct Workspace {
   std::int64_t slopes, parts, losses, floats;
 
   Workspace(const SmallCnnShape& s, std::int64_t blocks) {
     slopes = s.n * s.features();
-    parts = slopes + s.n * s.padded_classes;
+    parts = slopes + s.n * slope_pitch(s.padded_classes);
     losses = s.gradients ? parts + blocks * (s.taps() + 1) * s.co : 0;
     floats = losses + s.n;
   }
@@ -103,6 +110,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   const LaunchShape samples{.grid = static_cast<unsigned>(blocks),
                             .block = kCnnBlock,
                             .shared_bytes = SmallCnnLayout(s).bytes()};
+  const Samples tiles = tiles_for(s);
+  const LaunchShape in_tiles{.grid = static_cast<unsigned>(blocks), .block = kCnnBlock};
   const LaunchShape sums{.grid = static_cast<unsigned>(s.gradients ? 1 + columns : 1),
                          .block = kCnnBlock};
   const Workspace work(s, blocks);
@@ -140,7 +149,9 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
                          .samples = static_cast<double>(s.n)};
     }
     if (blocks > 0) {
-      launch(args.stream, "small_cnn", samples, kernels.samples, s, operands, results);
+      const bool tiled = tiles != nullptr && vector_aligned(operands.weight);
+      launch(args.stream, "small_cnn", tiled ? in_tiles : samples,
+             tiled ? tiles : kernels.samples, s, operands, results);
     }
     launch(args.stream, "small_cnn sums", sums, kernels.sums, s, results, gradients,
            static_cast<int>(blocks));

@@ -22,6 +22,9 @@ inline constexpr int kCnnWarps = kCnnBlock / static_cast<int>(kWarp);
 /// Floats that a block's threads exchange at once when their sums are added.
 inline constexpr int kCnnExchange = 8 * kCnnBlock;
 
+/// Floats of a sample's slopes of its logits, which are loaded four at a time.
+constexpr int slope_pitch(int classes) { return (classes + 3) / 4 * 4; }
+
 struct SmallCnnShape {
   std::int64_t n;
   int h, w, c, co;   ///< image, filters
@@ -59,7 +62,7 @@ struct SmallCnnResults {
   std::int32_t* labels;  ///< (N)
   float* losses;         ///< (N)
   float* pooled;         ///< (N, features)
-  float* logits_slopes;  ///< (N, padded classes)
+  float* logits_slopes;  ///< (N, slope_pitch(padded classes))
   float* parts;          ///< (blocks, (taps + 1) * C_out): a block's dw, then db
 };
 
@@ -70,7 +73,7 @@ struct SmallCnnLayout {
   constexpr explicit SmallCnnLayout(const SmallCnnShape& s)
       : sums((s.taps() + 1) * s.co),
         slopes(sums + kCnnWarps * s.padded_classes),
-        offsets(slopes + s.padded_classes),
+        offsets(slopes + slope_pitch(s.padded_classes)),
         image((offsets + static_cast<int>(kWarp) + 3) / 4 * 4),
         pooled(image + (s.image_floats() + 3) / 4 * 4),
         winner(pooled + s.features()),
@@ -156,25 +159,33 @@ __device__ inline void add_logits(const SmallCnnShape& s, int stride, const floa
 }
 
 /// The first warp's: scores, label, loss of a sample, and the slopes of its logits (zeros
-/// beyond the classes) in shared memory and at out.logits_slopes.
+/// beyond the classes) in shared memory and at out.logits_slopes. bias: of the lane's class.
 template <int kClasses>
-__device__ inline void sample_loss(const SmallCnnShape& s, const SmallCnnOperands& in,
-                                   const SmallCnnResults& out, std::int64_t sample,
-                                   std::uint64_t record, const float* sums, float* slopes) {
+__device__ inline void sample_loss(const SmallCnnShape& s, const SmallCnnResults& out,
+                                   std::int64_t sample, std::int32_t label, float bias,
+                                   const float* sums, float* slopes) {
   const int c = static_cast<int>(threadIdx.x);
   const bool mine = c < s.classes;
   float x = -std::numeric_limits<float>::infinity();
   if (mine) {
-    x = 0;
+    float odd = 0;
+    x = bias;
 #pragma unroll
-    for (int w = 0; w < kCnnWarps; ++w) x += sums[w * kClasses + c];
-    x += in.bias[c];
+    for (int w = 0; w < kCnnWarps; w += 2) {
+      x += sums[w * kClasses + c];
+      odd += sums[(w + 1) * kClasses + c];
+    }
+    x += odd;
   }
   const float top = warp_max(x);
   const float exponential = mine ? ::expf(x - top) : 0.0F;
   const float sum = warp_sum(exponential);
   const float p = exponential * (1.0F / sum);
-  const std::int32_t label = in.targets[record];
+  if (s.gradients && c < slope_pitch(kClasses)) {
+    const float slope = mine ? s.slope * p - (c == label ? s.slope : 0.0F) : 0.0F;
+    slopes[c] = slope;
+    out.logits_slopes[sample * slope_pitch(kClasses) + c] = slope;
+  }
   const bool known = is_class(label, s.classes);
   const float hit = __shfl_sync(kFullWarp, x, known ? label : 0);
   if (mine) out.scores[sample * s.classes + c] = s.probabilities ? p : x;
@@ -183,10 +194,6 @@ __device__ inline void sample_loss(const SmallCnnShape& s, const SmallCnnOperand
     out.losses[sample] =
         known ? ::logf(sum) - (hit - top) : std::numeric_limits<float>::quiet_NaN();
   }
-  if (!s.gradients || c >= kClasses) return;
-  const float slope = mine ? s.slope * p - (c == label ? s.slope : 0.0F) : 0.0F;
-  slopes[c] = slope;
-  out.logits_slopes[sample * kClasses + c] = slope;
 }
 
 /// Adds a sample to this thread's sums for its filter.
@@ -257,7 +264,8 @@ __global__ void __launch_bounds__(kCnnBlock, kTaps <= 9 ? 2 : 1)
     add_logits<kClasses>(s, stride, in.weight, pooled, sums);
     __syncthreads();
     if (thread < static_cast<int>(kWarp)) {
-      sample_loss<kClasses>(s, in, out, sample, record, sums, slopes);
+      sample_loss<kClasses>(s, out, sample, in.targets[record],
+                            thread < s.classes ? in.bias[thread] : 0.0F, sums, slopes);
     }
     __syncthreads();
     if (!s.gradients) continue;

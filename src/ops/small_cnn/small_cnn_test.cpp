@@ -107,6 +107,17 @@ TEST(SmallCnn, FinishesAStep) {
 TEST(SmallCnn, AgreesWithTheReferenceAtSize) {
   check(op_case("mnist", {.batch = 5, .image = {28, 28, 1}, .filters = 16}, false));
   check(op_case("32x32", {.batch = 2, .image = {32, 32, 1}, .filters = 32}, false));
+  // 16 filters of 3x3 stay in registers.
+  check(op_case("tiles", {.filters = 16}));
+  check(op_case("tiles, odd image", {.image = {7, 9, 1}, .filters = 16, .samples = DType::f32}));
+  check(op_case("tiles, no padding", {.image = {9, 6, 1}, .filters = 16, .pad = 0}));
+  check(op_case("tiles, no activation", {.filters = 16, .activation = Activation::none}));
+  check(finishing("tiles, probabilities", {.filters = 16, .probabilities = true}));
+  OpCase rounds =
+      op_case("tiles, rounds", {.batch = 300, .image = {4, 4, 1}, .filters = 16}, false);
+  rounds.records = {310, 310};
+  rounds.step.samples = 310;
+  check(rounds);
   // More samples than blocks, and than slopes that are staged at once.
   OpCase many = op_case("many", {.batch = 530, .image = {4, 4, 1}, .filters = 4}, false);
   many.records = {600, 600};
