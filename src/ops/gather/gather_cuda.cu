@@ -47,7 +47,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
 // order, to sums of its own in shared memory, which the block then adds in the order of the warps.
 // So a word that is everywhere costs no more than its share of dy, and nothing is sorted. Every
 // block reads its segment of the indices: about indices * (table floats / 1024) * 4 bytes, out of
-// the cache: 25,000 indices into 10,000 rows of 64 are 64 MB.
+// the cache: 25,000 indices into 10,000 rows of 64 are 64 MB. Most find nothing for it, in few
+// instructions.
 
 constexpr unsigned kWarps = 8;
 constexpr std::int64_t kSums = 1024;  // floats of a warp's sums: 32 KiB a block
@@ -116,16 +117,17 @@ __global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std
   __shared__ Hits warp_hits[kWarps];
   const unsigned warp = threadIdx.x / kWarp;
   const unsigned lane = threadIdx.x % kWarp;
+  const auto area = static_cast<int>(block_rows * tile);
   auto* all_sums = shared_memory<float>();
-  float* sums = all_sums + warp * block_rows * tile;
-  for (std::int64_t i = threadIdx.x; i < kWarps * block_rows * tile; i += blockDim.x) {
-    all_sums[i] = 0;
-  }
-  __syncthreads();
+  float* sums = all_sums + warp * area;
+  __shared__ bool warp_adds[kWarps];  // most warps find no hit: their sums need no memory
+  if (lane == 0) warp_adds[warp] = false;
 
   const std::int64_t first_row = blockIdx.x / tiles * block_rows;
   const std::int64_t last_row = first_row + block_rows < rows ? first_row + block_rows : rows;
   const std::int64_t column = blockIdx.x % tiles * tile;
+  const auto first_hit = static_cast<unsigned>(first_row);
+  const auto hit_rows = static_cast<unsigned>(last_row - first_row);
   const bool owns = lane * kVector < tile && column + lane * kVector < size;
   float* own_sums = sums + lane * kVector;
   // Parts of a multiple of 32 indices, so that a warp's loads stay aligned.
@@ -137,37 +139,49 @@ __global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std
   const float* own_dy = dy + begin * size + column + lane * kVector;
   Hits& hits = warp_hits[warp];
   int pending = 0;
+  bool adds = false;
   for (std::int64_t base = begin; base < end; base += kLoads * kWarp) {
-    std::int64_t row[kLoads];
+    unsigned row[kLoads];  // from the block's first on
+    bool any = false;
     for (int k = 0; k < kLoads; ++k) {
       const std::int64_t item = base + k * kWarp + lane;
-      row[k] = item < end ? indices[item] : std::int64_t{-1};
+      row[k] = item < end ? static_cast<unsigned>(indices[item]) - first_hit : hit_rows;
+      any = any || row[k] < hit_rows;
     }
-    for (int k = 0; k < kLoads; ++k) {
-      const bool hit = row[k] >= first_row && row[k] < last_row;
-      const unsigned mask = __ballot_sync(kFullWarp, hit);
-      if (hit) {
-        const int at = pending + __popc(mask & ((1U << lane) - 1));
-        hits.item[at] = static_cast<int>(base - begin + k * kWarp + lane);
-        hits.row[at] = static_cast<int>(row[k] - first_row);
+    if (__any_sync(kFullWarp, any)) {
+      for (int k = 0; k < kLoads; ++k) {
+        const bool hit = row[k] < hit_rows;
+        const unsigned mask = __ballot_sync(kFullWarp, hit);
+        if (hit) {
+          const int at = pending + __popc(mask & ((1U << lane) - 1));
+          hits.item[at] = static_cast<int>(base - begin + k * kWarp + lane);
+          hits.row[at] = static_cast<int>(row[k]);
+        }
+        pending += __popc(mask);
       }
-      pending += __popc(mask);
     }
+    if (pending == 0) continue;
     if (pending < static_cast<int>(kWarp) && base + kLoads * kWarp < end) continue;
+    if (!adds) {
+      for (int i = static_cast<int>(lane); i < area; i += static_cast<int>(kWarp)) sums[i] = 0;
+      adds = true;
+    }
     __syncwarp();
     if (owns) add_hits<kVector>(hits, pending, own_dy, size, aligned, own_sums, tile);
     __syncwarp();
     pending = 0;
   }
+  if (adds && lane == 0) warp_adds[warp] = true;
   __syncthreads();
 
-  const std::int64_t area = block_rows * tile;
-  for (std::int64_t i = threadIdx.x; i < area; i += blockDim.x) {
-    const std::int64_t row = i / tile;
+  for (int i = static_cast<int>(threadIdx.x); i < area; i += static_cast<int>(blockDim.x)) {
+    const int row = i / static_cast<int>(tile);
     const std::int64_t c = column + i - row * tile;
     if (first_row + row >= last_row || c >= size) continue;
     float sum = 0;
-    for (unsigned w = 0; w < kWarps; ++w) sum += all_sums[w * area + i];
+    for (unsigned w = 0; w < kWarps; ++w) {
+      if (warp_adds[w]) sum += all_sums[w * area + i];
+    }
     table[(blockIdx.y * rows + first_row + row) * size + c] = sum;
   }
 }

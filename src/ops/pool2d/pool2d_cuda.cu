@@ -147,6 +147,34 @@ __global__ void max_grad_kernel(const T* dy, const Winner* winner, T* dx, Dims<I
   }
 }
 
+/// The same where windows follow each other without gaps or padding: a thread reads one window's
+/// gradient and writes all of its pixels, of the last windows also those that no window holds.
+template <class T, class Winner, int kWidth, class Int>
+__global__ void max_grad_apart_kernel(const T* dy, const Winner* winner, T* dx, Dims<Int> s) {
+  for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
+    const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
+    const Vector<Winner, kWidth> winners = load_vector<kWidth>(winner + i * kWidth);
+    const FloatVector<kWidth> part = load_floats<kWidth>(dy + i * kWidth);
+    const Int top = at.row * s.size_h;
+    const Int left = at.column * s.size_w;
+    const Int rows = at.row + 1 < s.oh ? s.size_h : s.h - top;
+    const Int columns = at.column + 1 < s.ow ? s.size_w : s.w - left;
+    for (Int k = 0; k < rows; ++k) {
+      const std::int64_t line = static_cast<std::int64_t>(at.n) * s.h + top + k;
+      T* to = dx + ((line * s.w + left) * s.c + at.c) * kWidth;
+      for (Int l = 0; l < columns; ++l) {
+        const bool held = k < s.size_h && l < s.size_w;
+        const int position = held ? static_cast<int>(k * s.size_w + l) : -1;
+        FloatVector<kWidth> pixel;
+        for (int c = 0; c < kWidth; ++c) {
+          pixel[c] = static_cast<int>(winners[c]) == position ? part[c] : 0.0F;
+        }
+        store_floats(to + static_cast<std::int64_t>(l) * s.c * kWidth, pixel);
+      }
+    }
+  }
+}
+
 template <class T, int kWidth, class Int>
 __global__ void average_grad_kernel(const T* dy, T* dx, float factor, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
@@ -187,14 +215,16 @@ template <class F>
 void with_index_type(const PoolShape& s, std::int64_t pixels, bool aligned, F f) {
   const std::int64_t elements = s.n * pixels * s.c;
   if (elements == 0) return;
-  const std::int64_t largest = std::max({elements, s.h, s.w, s.attrs.stride_h, s.attrs.stride_w});
+  const std::int64_t width = !aligned || s.c % 2 != 0 ? 1 : s.c % 4 != 0 ? 2 : 4;
+  const std::int64_t largest =
+      std::max({elements / width, s.h, s.w, s.attrs.stride_h, s.attrs.stride_w});
   with_index(largest, [&](auto index) {
     using Int = decltype(index);
-    if (aligned && s.c % 4 == 0) {
-      f(Constant<4>{}, dims<Int>(s, elements / 4, 4));
-    } else {
-      f(Constant<1>{}, dims<Int>(s, elements, 1));
+    if constexpr (sizeof(Int) == sizeof(std::int32_t)) {
+      if (width == 4) return f(Constant<4>{}, dims<Int>(s, elements / 4, 4));
+      if (width == 2) return f(Constant<2>{}, dims<Int>(s, elements / 2, 2));
     }
+    f(Constant<1>{}, dims<Int>(s, elements, 1));
   });
 }
 
@@ -259,13 +289,22 @@ template <class T, class Winner>
 Kernel max_grad(const PoolShape& s) {
   using In = MaxPool2dGradOp::In;
   using Out = MaxPool2dGradOp::Out;
+  const Pool2dAttrs& a = s.attrs;
+  const bool apart = a.stride_h == a.size_h && a.stride_w == a.size_w && a.pad_top == 0 &&
+                     a.pad_left == 0 && s.oh * a.size_h <= s.h && s.ow * a.size_w <= s.w &&
+                     a.size_h * a.size_w <= 16;  // larger ones leave too few threads
   return {.enqueue = [=](const Args& args) {
     const T* dy = args.in<T>(In::dy);
     const Winner* winner = args.in<Winner>(In::winner);
     T* dx = args.out<T>(Out::dx);
-    with_index_type(s, s.in_pixels(), vector_aligned(dy, winner, dx), [&](auto width, auto e) {
-      launch(args.stream, "max_pool2d_grad", for_items(e.items),
-             max_grad_kernel<T, Winner, width(), decltype(e.items)>, dy, winner, dx, e);
+    const std::int64_t pixels = apart ? s.out_pixels() : s.in_pixels();
+    with_index_type(s, pixels, vector_aligned(dy, winner, dx), [&](auto width, auto e) {
+      using Int = decltype(e.items);
+      auto* kernel = max_grad_kernel<T, Winner, width(), Int>;
+      if constexpr (sizeof(Winner) == 1) {
+        if (apart) kernel = max_grad_apart_kernel<T, Winner, width(), Int>;
+      }
+      launch(args.stream, "max_pool2d_grad", for_items(e.items), kernel, dy, winner, dx, e);
     });
   }};
 }
