@@ -9,6 +9,7 @@ namespace linnet::cuda {
 namespace {
 
 constexpr std::int64_t kItems = 512;            ///< bands that fill a large device
+constexpr std::int64_t kGradientBlocks = 264;   ///< two to a multiprocessor, all at once
 constexpr std::int64_t kImageFloats = 8 << 10;  ///< of a band: 32 KiB
 constexpr std::int64_t kWeightFloats = 8 << 10;
 
@@ -16,7 +17,9 @@ constexpr std::int64_t kWeightFloats = 8 << 10;
 /// themselves are better (many channels) or needed (strides, other windows).
 std::optional<ConvPoolBands> bands_of(const Conv2dPoolAttrs& attrs, const ConvShape& s) {
   const Conv2dAttrs& a = attrs.conv;
-  const std::int64_t pitch = (s.w + a.pad_left + a.pad_right) * s.c;
+  const std::int64_t line = (s.w + a.pad_left + a.pad_right) * s.c;
+  // Two rows of the image begin 16 banks of shared memory apart: a warp reads windows of both.
+  const std::int64_t pitch = line + (48 - line % 32) % 32;
   const std::int64_t pooled_h = s.oh / 2;
   if (a.stride_h != 1 || a.stride_w != 1 || a.dilation_h != 1 || a.dilation_w != 1 ||
       a.groups != 1 || attrs.pool != Pool2dAttrs{} || s.co % 4 != 0 || s.co > kBlock ||
@@ -54,6 +57,20 @@ std::size_t image_bytes(const ConvPoolBands& s) {
   return sizeof(float) * static_cast<std::size_t>(s.image_rows(s.rows) * s.pitch);
 }
 
+/// Returns the block whose threads have the least to wait for in a band's last round.
+unsigned forward_block(const ConvPoolBands& s, bool pairs) {
+  const int items = s.items_across(pairs) * s.rows * s.co / 4;
+  unsigned best = kBlock;
+  int least = INT32_MAX;
+  for (unsigned block = kBlock; block >= kBlock / 2; block -= kWarp) {
+    const int at_once = static_cast<int>(block) / (s.co / 4) * (s.co / 4);
+    const int spent = (items + at_once - 1) / at_once * static_cast<int>(block);
+    if (spent < least) best = block;
+    least = std::min(least, spent);
+  }
+  return best;
+}
+
 using Forward = void (*)(ConvPoolBands, const float*, const float*, const float*, float*,
                          std::uint8_t*, bool);
 using Gradient = void (*)(ConvPoolBands, const float*, const float*, const float*,
@@ -64,6 +81,7 @@ struct Kernels {
   Forward forward;
   Gradient gradient;
   int taps;  ///< that the gradient has offsets for
+  bool pairs = true;
 };
 Kernels kernels_for(const ConvPoolBands& s) {
   const auto is = [&](int rows, int row, int channels) {
@@ -73,8 +91,8 @@ Kernels kernels_for(const ConvPoolBands& s) {
   if (is(3, 9, 3)) return {conv_pool_forward<3, 9, 3>, conv_pool_gradient<3, 9, 27>, 27};
   if (is(5, 5, 1)) return {conv_pool_forward<5, 5, 1>, conv_pool_gradient<5, 5, 25>, 25};
   if (is(5, 15, 3)) return {conv_pool_forward<5, 15, 3>, conv_pool_gradient<5, 15, 75>, 75};
-  if (s.taps() <= 27) return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, 27>, 27};
-  return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, kPoolTaps>, kPoolTaps};
+  if (s.taps() <= 27) return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, 27>, 27, false};
+  return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, kPoolTaps>, kPoolTaps, false};
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
@@ -85,14 +103,16 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
   const std::optional<ConvPoolBands> taken = bands_of(attrs, s);
   if (!taken) return std::nullopt;
   const ConvPoolBands bands = *taken;
+  const Kernels kernels = kernels_for(bands);
   const LaunchShape shape{
       .grid = static_cast<unsigned>(std::clamp<std::int64_t>(bands.items, 1, 4 * kItems)),
-      .block = kBlock,
-      .shared_bytes = sizeof(float) * static_cast<std::size_t>((bands.taps() + 1) * bands.co) +
-                      image_bytes(bands)};
+      .block = forward_block(bands, kernels.pairs),
+      .shared_bytes =
+          sizeof(float) * static_cast<std::size_t>((bands.taps() + 1) * bands.co + kPastWindow) +
+          image_bytes(bands)};
   Kernel kernel;
   kernel.engine = std::to_string(bands.rows) + " pooled rows a block";
-  kernel.enqueue = [=, kernels = kernels_for(bands)](const Args& args) {
+  kernel.enqueue = [=](const Args& args) {
     if (bands.items == 0) return;
     auto* winner = args.out<std::uint8_t>(Out::winner);
     const bool aligned = vector_aligned(args.out(Out::y)) &&
@@ -113,7 +133,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context&) {
   if (!taken) return std::nullopt;
   const ConvPoolBands bands = *taken;
   const Kernels kernels = kernels_for(bands);
-  const auto blocks = static_cast<int>(std::clamp<std::int64_t>(bands.items, 1, kItems));
+  const auto blocks = static_cast<int>(std::clamp<std::int64_t>(bands.items, 1, kGradientBlocks));
   const std::size_t scratch =
       std::max(image_bytes(bands), sizeof(float) * std::size_t{kPoolExchange});
   const LaunchShape shape{.grid = static_cast<unsigned>(blocks),
