@@ -234,7 +234,6 @@ __global__ void __launch_bounds__(kCnnBlock)
   using Tiles = CnnTiles<kFilters>;
   constexpr int kLanes = static_cast<int>(kWarp);
   constexpr int kItems = Tiles::kItems;
-  wait_for_previous();
   alignas(16) __shared__ float weights[(Tiles::kTaps + 1) * kFilters];
   alignas(16) __shared__ float
       images[2 * Tiles::kImage > Tiles::kExchange ? 2 * Tiles::kImage : Tiles::kExchange];
