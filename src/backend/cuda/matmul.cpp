@@ -53,12 +53,12 @@ MatmulPlan plan_matmul(const MatrixProduct& product) {
   if (!product.transpose_a && product.transpose_b && least <= kThin) {
     plan.kind = MatmulPlan::Kind::dots;
     const std::int64_t warps = parts(product.m, 4) * parts(product.n, 4);
-    plan.block_dots = product.k >= 1024 && warps <= 4 * kBlocks;
+    plan.block_dots = warps <= 4 * kBlocks && product.k >= (warps <= kBlocks ? 256 : 1024);
     plan.engine = plan.block_dots ? "dots by blocks" : "dots by warps";
   } else if (product.transpose_a && !product.transpose_b && least <= kThin) {
     plan.kind = MatmulPlan::Kind::thin_sums;
     plan.engine = "thin sums";
-    split(plan, parts(most, 32), 64, 8);
+    split(plan, parts(most, thin_block_columns(least)), 64, 8);
   } else {
     plan.kind = MatmulPlan::Kind::tiles;
     plan.tile = choose_tile(product);

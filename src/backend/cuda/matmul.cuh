@@ -46,7 +46,7 @@ inline MatrixOperand matrix_operand(const float* data, std::int64_t lines, std::
           .columns = along_terms ? terms : lines,
           .stride = stride,
           .along = along_terms,
-          .vectors = stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0};
+          .vectors = aligned_rows(data, stride)};
 }
 
 template <int kTile, class Epilogue>

@@ -42,6 +42,11 @@ struct MatmulPlan {
   std::string engine = {};  ///< for dumps: "tiles 64x64, k in 8"
 };
 
+/// Returns the columns of the wide side that a block of thin_sums takes, beside `thin` others.
+constexpr std::int64_t thin_block_columns(std::int64_t thin) {
+  return thin <= 4 ? 128 : thin <= 8 ? 64 : 32;
+}
+
 /// Plans a product; m, n and k may be 0 (an empty sum is f(0)). Everything is fp32, sums by fmaf.
 MatmulPlan plan_matmul(const MatrixProduct& product);
 

@@ -66,6 +66,21 @@ TEST(Matmul, LongDotsAreSharedByABlock) {
   }
 }
 
+/// Blocks of 128, 64 and 32 columns, their last one not full; a single row or column.
+TEST(Matmul, ThinSidesOfLongProducts) {
+  for (const std::int64_t wide : {128, 129, 260}) {
+    for (const std::int64_t k : {63, 260, 1100}) {
+      for (const std::int64_t thin : {1, 4, 6, 12}) {
+        expect_product({.m = wide, .n = thin, .k = k, .transpose_a = true});
+        expect_product({.m = thin, .n = wide, .k = k, .transpose_a = true});
+      }
+      expect_product({.m = wide, .n = 1, .k = k, .transpose_b = true});
+      expect_product({.m = 1, .n = wide, .k = k, .transpose_b = true});
+      expect_product({.m = 4 * wide, .n = 1, .k = k + 1, .transpose_b = true});
+    }
+  }
+}
+
 TEST(Matmul, EveryTileAndSplit) {
   for (const int tile : {32, 64, 128}) {
     for (const bool transpose : {false, true}) {

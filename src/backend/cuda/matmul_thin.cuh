@@ -58,6 +58,11 @@ struct SplitSums {
   }
 };
 
+/// Returns whether rows so far apart can be read by four.
+inline bool aligned_rows(const float* data, std::int64_t stride) {
+  return stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+}
+
 struct DotArgs {
   const float* a = nullptr;  // (m, k)
   const float* b = nullptr;  // (n, k)
@@ -71,44 +76,56 @@ struct DotArgs {
   MatmulOutput out;
 };
 
-/// C = A Bᵀ: a warp (or a block of 8) takes 4 rows of A and 4 of B, their 16 sums in registers.
+/// C = A Bᵀ: a warp (or a block of 8) takes kRows of A and kColumns of B, all sums in registers.
 /// What is outside of C is computed from the last row again and not written.
-template <class Epilogue>
-__global__ void __launch_bounds__(256) dots_kernel(DotArgs args, Epilogue epilogue) {
-  constexpr int kRows = 4;
-  constexpr int kSums = kRows * kRows;
+template <int kRows, int kColumns, class Epilogue>
+__global__ void __launch_bounds__(256, 2) dots_kernel(DotArgs args, Epilogue epilogue) {
+  constexpr int kSums = kRows * kColumns;
+  constexpr int kAhead = kSums > 4 ? 1 : 4;  // steps whose operands are on their way
   __shared__ float warp_sums[8][kSums];
   const int warp = static_cast<int>(threadIdx.x / kWarp);
   const int lane = static_cast<int>(threadIdx.x % kWarp);
   const std::int64_t group =
       args.by_block ? blockIdx.x : static_cast<std::int64_t>(blockIdx.x) * 8 + warp;
   const std::int64_t row0 = group / args.column_groups * kRows;
-  const std::int64_t column0 = group % args.column_groups * kRows;
+  const std::int64_t column0 = group % args.column_groups * kColumns;
   const float* a[kRows];
-  const float* b[kRows];
+  const float* b[kColumns];
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
     const std::int64_t row = row0 + i < args.out.rows ? row0 + i : args.out.rows - 1;
-    const std::int64_t column = column0 + i < args.out.columns ? column0 + i : args.out.columns - 1;
     a[i] = args.a + row * args.a_stride;
-    b[i] = args.b + column * args.b_stride;
+  }
+#pragma unroll
+  for (int j = 0; j < kColumns; ++j) {
+    const std::int64_t column = column0 + j < args.out.columns ? column0 + j : args.out.columns - 1;
+    b[j] = args.b + column * args.b_stride;
   }
   const std::int64_t first = args.by_block ? threadIdx.x : lane;
   const std::int64_t stride = args.by_block ? blockDim.x : kWarp;
   const std::int64_t fours = args.vectors ? args.terms / 4 : 0;
-  float sums[kRows][kRows] = {};
-  for (std::int64_t t = first; t < fours; t += stride) {
-    FloatVector<4> a_values[kRows];
-    FloatVector<4> b_values[kRows];
+  float sums[kRows][kColumns] = {};
+  for (std::int64_t t = first; t < fours; t += kAhead * stride) {
+    FloatVector<4> a_values[kAhead][kRows];
+    FloatVector<4> b_values[kAhead][kColumns];
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      a_values[i] = load_vector<4>(a[i] + 4 * t);
-      b_values[i] = load_vector<4>(b[i] + 4 * t);
+    for (int u = 0; u < kAhead; ++u) {
+      const std::int64_t at = t + u * stride;
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        a_values[u][i] = at < fours ? load_vector<4>(a[i] + 4 * at) : FloatVector<4>{};
+      }
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) {
+        b_values[u][j] = at < fours ? load_vector<4>(b[j] + 4 * at) : FloatVector<4>{};
+      }
     }
 #pragma unroll
-    for (int ij = 0; ij < kSums; ++ij) {
-      float& sum = sums[ij / kRows][ij % kRows];
-      for (int v = 0; v < 4; ++v) sum = fmaf(a_values[ij / kRows][v], b_values[ij % kRows][v], sum);
+    for (int n = 0; n < kAhead * kSums; ++n) {
+      const FloatVector<4>& left = a_values[n / kSums][n % kSums / kColumns];
+      const FloatVector<4>& right = b_values[n / kSums][n % kColumns];
+      float& sum = sums[n % kSums / kColumns][n % kColumns];
+      for (int v = 0; v < 4; ++v) sum = fmaf(left[v], right[v], sum);
     }
   }
   for (std::int64_t t = fours * 4 + first; t < args.terms; t += stride) {
@@ -116,12 +133,12 @@ __global__ void __launch_bounds__(256) dots_kernel(DotArgs args, Epilogue epilog
     for (int i = 0; i < kRows; ++i) {
       const float a_value = a[i][t];
 #pragma unroll
-      for (int j = 0; j < kRows; ++j) sums[i][j] = fmaf(a_value, b[j][t], sums[i][j]);
+      for (int j = 0; j < kColumns; ++j) sums[i][j] = fmaf(a_value, b[j][t], sums[i][j]);
     }
   }
 #pragma unroll
   for (int i = 0; i < kSums; ++i) {
-    const float sum = warp_sum(sums[i / kRows][i % kRows]);
+    const float sum = warp_sum(sums[i / kColumns][i % kColumns]);
     if (lane == i) warp_sums[warp][i] = sum;
   }
   __syncthreads();
@@ -130,16 +147,13 @@ __global__ void __launch_bounds__(256) dots_kernel(DotArgs args, Epilogue epilog
   if (args.by_block) {
     for (int other = 1; other < 8; ++other) sum += warp_sums[other][lane];
   }
-  args.out.put(row0 + lane / kRows, column0 + lane % kRows, 0, sum, epilogue);
+  args.out.put(row0 + lane / kColumns, column0 + lane % kColumns, 0, sum, epilogue);
 }
 
 template <class Epilogue>
 void launch_dots(const MatmulPlan& plan, const MatmulOperands& operands, Epilogue epilogue) {
   const MatrixProduct& p = plan.product;
-  const auto aligned = [](const float* data, std::int64_t stride) {
-    return stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
-  };
-  const std::int64_t column_groups = (p.n + 3) / 4;
+  const std::int64_t column_groups = (p.n + 3) / 4;  // of four or, where there is but one, of it
   const std::int64_t groups = (p.m + 3) / 4 * column_groups;
   const DotArgs args{.a = operands.a,
                      .b = operands.b,
@@ -148,13 +162,16 @@ void launch_dots(const MatmulPlan& plan, const MatmulOperands& operands, Epilogu
                      .terms = p.k,
                      .column_groups = column_groups,
                      .groups = groups,
-                     .vectors =
-                         aligned(operands.a, p.stride_a()) && aligned(operands.b, p.stride_b()),
+                     .vectors = aligned_rows(operands.a, p.stride_a()) &&
+                                aligned_rows(operands.b, p.stride_b()),
                      .by_block = plan.block_dots,
                      .out = MatmulOutput(plan, operands)};
   launch(operands.stream, "matmul_dots",
          {.grid = static_cast<unsigned>(plan.block_dots ? groups : (groups + 7) / 8), .block = 256},
-         dots_kernel<Epilogue>, args, epilogue);
+         p.n == 1   ? dots_kernel<4, 1, Epilogue>
+         : p.m == 1 ? dots_kernel<1, 4, Epilogue>
+                    : dots_kernel<4, 4, Epilogue>,
+         args, epilogue);
 }
 
 struct ThinSumArgs {
@@ -167,42 +184,69 @@ struct ThinSumArgs {
   std::int64_t terms = 0;
   std::int64_t split_terms = 0;
   bool thin_rows = false;  ///< whether the thin side gives C's rows
+  bool vectors = false;    ///< whether rows of the wide side can be read by as many as a lane takes
   MatmulOutput out;
 };
 
-/// C = Aᵀ B with at most kMost columns on one side: a lane has one column of the wide side and all
-/// of the thin one; the 8 warps of a block take terms in turn and add up in their order.
+/// C = Aᵀ B with at most kMost columns on one side: a lane has kVector columns of the wide side and
+/// all of the thin one; the 8 warps of a block take terms in turn and add up in their order.
 template <int kMost, class Epilogue>
-__global__ void __launch_bounds__(256) thin_sums_kernel(ThinSumArgs args, Epilogue epilogue) {
-  __shared__ float warp_sums[8][kMost][kWarp];
+__global__ void __launch_bounds__(256, 2) thin_sums_kernel(ThinSumArgs args, Epilogue epilogue) {
+  constexpr int kColumns = static_cast<int>(thin_block_columns(kMost));
+  constexpr int kVector = kColumns / static_cast<int>(kWarp);
+  constexpr int kAhead = 8;  // terms on their way
+  __shared__ float warp_sums[8][kMost][kColumns];
   const int warp = static_cast<int>(threadIdx.x / kWarp);
   const int lane = static_cast<int>(threadIdx.x % kWarp);
-  const std::int64_t column0 = static_cast<std::int64_t>(blockIdx.x) * kWarp;
-  const std::int64_t column =
-      column0 + lane < args.wide_count ? column0 + lane : args.wide_count - 1;
+  const std::int64_t column0 = static_cast<std::int64_t>(blockIdx.x) * kColumns;
+  const std::int64_t column = column0 + lane * kVector;
+  const bool whole = args.vectors && column + kVector <= args.wide_count;
   const std::int64_t begin = blockIdx.y * args.split_terms;
   const std::int64_t end =
       begin + args.split_terms < args.terms ? begin + args.split_terms : args.terms;
-  float sums[kMost] = {};
-#pragma unroll 4
-  for (std::int64_t t = begin + warp; t < end; t += 8) {
-    const float value = args.wide[t * args.wide_stride + column];
-    const float* factors = args.thin + t * args.thin_stride;
+  float sums[kMost][kVector] = {};
+  for (std::int64_t first = begin + warp; first < end; first += 8 * kAhead) {
+    FloatVector<kVector> values[kAhead] = {};
 #pragma unroll
-    for (int i = 0; i < kMost; ++i) {
-      if (i < args.thin_count) sums[i] = fmaf(factors[i], value, sums[i]);
+    for (int u = 0; u < kAhead; ++u) {
+      const std::int64_t t = first + 8 * u;
+      if (t >= end) continue;
+      const float* row = args.wide + t * args.wide_stride;
+      if (whole) {
+        values[u] = load_vector<kVector>(row + column);
+      } else {
+        for (int v = 0; v < kVector; ++v) {
+          values[u][v] = row[column + v < args.wide_count ? column + v : args.wide_count - 1];
+        }
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < kAhead; ++u) {
+      const std::int64_t t = first + 8 * u;
+      if (t >= end) continue;
+      const float* factors = args.thin + t * args.thin_stride;
+#pragma unroll
+      for (int i = 0; i < kMost; ++i) {
+        if (i >= args.thin_count) continue;
+        for (int v = 0; v < kVector; ++v) sums[i][v] = fmaf(factors[i], values[u][v], sums[i][v]);
+      }
     }
   }
 #pragma unroll
-  for (int i = 0; i < kMost; ++i) warp_sums[warp][i][lane] = sums[i];
+  for (int i = 0; i < kMost; ++i) {
+#pragma unroll
+    for (int v = 0; v < kVector; ++v) warp_sums[warp][i][lane * kVector + v] = sums[i][v];
+  }
   __syncthreads();
-  for (int i = warp; i < args.thin_count; i += 8) {
-    float sum = warp_sums[0][i][lane];
-    for (int other = 1; other < 8; ++other) sum += warp_sums[other][i][lane];
+  for (int n = static_cast<int>(threadIdx.x); n < args.thin_count * kColumns; n += 256) {
+    const int i = n / kColumns;
+    const int c = n % kColumns;
+    float sum = warp_sums[0][i][c];
+    for (int other = 1; other < 8; ++other) sum += warp_sums[other][i][c];
     if (args.thin_rows) {
-      args.out.put(i, column0 + lane, blockIdx.y, sum, epilogue);
+      args.out.put(i, column0 + c, blockIdx.y, sum, epilogue);
     } else {
-      args.out.put(column0 + lane, i, blockIdx.y, sum, epilogue);
+      args.out.put(column0 + c, i, blockIdx.y, sum, epilogue);
     }
   }
 }
@@ -220,9 +264,13 @@ void launch_thin_sums(const MatmulPlan& plan, const MatmulOperands& operands, Ep
                          .terms = p.k,
                          .split_terms = plan.split_terms,
                          .thin_rows = thin_rows,
+                         .vectors = aligned_rows(thin_rows ? operands.b : operands.a,
+                                                 thin_rows ? p.stride_b() : p.stride_a()),
                          .out = MatmulOutput(plan, operands)};
-  const LaunchShape shape{.grid = dim3(static_cast<unsigned>((args.wide_count + 31) / 32),
-                                       static_cast<unsigned>(plan.splits)),
+  const std::int64_t columns = thin_block_columns(args.thin_count);
+  const LaunchShape shape{.grid =
+                              dim3(static_cast<unsigned>((args.wide_count + columns - 1) / columns),
+                                   static_cast<unsigned>(plan.splits)),
                           .block = 256};
   const auto kernel = args.thin_count <= 4   ? thin_sums_kernel<4, Epilogue>
                       : args.thin_count <= 8 ? thin_sums_kernel<8, Epilogue>

@@ -29,7 +29,7 @@ __device__ void add_parts_of_block(const float* parts, int count, std::int64_t c
   const std::int64_t i = block * kColumns + column;
   float sum = 0;
   if (i < columns) {
-#pragma unroll 4
+#pragma unroll 8
     for (int p = row; p < count; p += kRows) sum += parts[p * columns + i];
   }
   if constexpr (kRows > 1) {

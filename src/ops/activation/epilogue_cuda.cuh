@@ -18,16 +18,4 @@ __device__ inline float activated(Activation kind, float x) {
   return x;
 }
 
-/// dy * f'(·) likewise; see activation_gradient_f32 for `saved`.
-__device__ inline float activation_gradient(Activation kind, float dy, float saved) {
-  switch (kind) {
-    case Activation::relu: return activation_gradient_f32<Activation::relu>(dy, saved);
-    case Activation::tanh: return activation_gradient_f32<Activation::tanh>(dy, saved);
-    case Activation::sigmoid: return activation_gradient_f32<Activation::sigmoid>(dy, saved);
-    case Activation::gelu: return activation_gradient_f32<Activation::gelu>(dy, saved);
-    case Activation::none: break;
-  }
-  return dy;
-}
-
 }  // namespace linnet::cuda

@@ -35,6 +35,10 @@ TEST(BiasActivationGrad, ManyRowsAgreeWithTheReference) {
   check(op_case(Activation::tanh, {3000, 20}, false));
   check(op_case(Activation::tanh, {3000, 20}, true));
   check(op_case(Activation::relu, {1500, 9}, true));
+  check(op_case(Activation::relu, {6000, 50}, false));   // two rows as one
+  check(op_case(Activation::relu, {6001, 50}, false));   // which an odd number does not allow
+  check(op_case(Activation::relu, {12000, 25}, false));  // four
+  check(op_case(Activation::relu, {3, 1030}, false));    // wide blocks
 }
 
 TEST(BiasActivationGrad, NamesTheShapes) {

@@ -22,7 +22,9 @@ TEST(BiasAdd, AgreesWithTheReference) {
   check({"bias of four", op, {f32({5, 8}), f32({8})}});
   // More elements than CUDA's largest grid has threads.
   check({"bias of many strides", op, {f32({31800, 33}), f32({33})}, {}, false});
-  for (const Shape& shape : {Shape{5000, 8}, Shape{9000, 1}, Shape{301, 260}, Shape{290, 67}}) {
+  for (const Shape& shape : {Shape{5000, 8}, Shape{9000, 1}, Shape{301, 260}, Shape{290, 67},
+                             Shape{8000, 50}, Shape{7000, 25}, Shape{7002, 25}, Shape{130, 126},
+                             Shape{5000, 140}, Shape{2, 4000}, Shape{100000, 2}}) {
     check({"bias gradient " + to_string(shape), make_op(BiasGradOp()), {f32(shape)}, {}, false});
   }
 }
