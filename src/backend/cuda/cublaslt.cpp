@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <vector>
 
-#include "backend/cuda/captured_graph.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/noise.h"
+#include "backend/cuda/race.h"
 #include "backend/cuda/workspace.h"
 #include "base/check.h"
 #include "runtime/tuning_cache.h"
@@ -24,9 +23,6 @@ namespace {
 /// one kernel with other settings.
 constexpr int kProposals = 16;
 constexpr int kWithoutWorkspace = 8;    ///< and of those that need no workspace
-constexpr int kRuns = 10;               ///< of an algorithm in one captured graph
-constexpr int kRounds = 4;              ///< of all in turns; each keeps its best
-constexpr float kNear = 1.3F;           ///< of the best time: what is slower has no further round
 constexpr std::uint32_t kAligned = 16;  ///< bytes, of operands: what 128-bit loads need
 
 void check_lt(cublasStatus_t status, std::string_view what) {
@@ -319,38 +315,20 @@ std::optional<LtMatmul::Algorithm> LtMatmul::fastest(
   }
   const Trial trial(product_, work_bytes);
   if (!trial) return std::nullopt;
-  const Stopwatch watch(trial.stream());
   const LtOperands operands = trial.operands();
-  struct Timed {
-    const Algorithm* algorithm;
-    CapturedGraph graph;
-    float ms = std::numeric_limits<float>::infinity();
-  };
-  std::vector<Timed> timed;
+  Race race(trial.stream(), "measuring a product");
+  std::vector<const Algorithm*> entered;
   for (const Algorithm& algorithm : proposals) {
-    // The first run loads the kernel.
-    if (run(operands, algorithm) != CUBLAS_STATUS_SUCCESS) continue;
     try {
-      timed.push_back({&algorithm, CapturedGraph::capture(trial.stream(), [&] {
-                         for (int i = 0; i < kRuns; ++i) {
-                           check_lt(run(operands, algorithm), "measuring a product");
-                         }
-                       })});
+      race.enter([&] { check_lt(run(operands, algorithm), "measuring a product"); });
+      entered.push_back(&algorithm);
     } catch (const Error&) {
-      static_cast<void>(cudaGetLastError());  // steps could not be captured with it either
+      static_cast<void>(cudaGetLastError());
     }
   }
-  const Timed* best = nullptr;
-  for (int round = 0; round < kRounds; ++round) {
-    const float limit = best != nullptr ? kNear * best->ms : 0;
-    for (Timed& t : timed) {
-      if (round > 0 && t.ms > limit) continue;
-      t.ms = std::min(t.ms, watch.milliseconds("measuring a product",
-                                               [&] { t.graph.launch(trial.stream()); }));
-      if (best == nullptr || t.ms < best->ms) best = &t;
-    }
-  }
-  return best != nullptr ? std::optional(*best->algorithm) : std::nullopt;
+  if (entered.empty()) return std::nullopt;
+  const std::vector<float> ms = race.run();
+  return *entered[static_cast<std::size_t>(std::ranges::min_element(ms) - ms.begin())];
 }
 
 /// Both algorithms once, as steps will call them but outside of a capture.

@@ -6,6 +6,7 @@
 #include "backend/cuda/cudnn_plans.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/noise.h"
+#include "backend/cuda/race.h"
 #include "base/check.h"
 
 namespace linnet::cuda {
@@ -14,18 +15,14 @@ namespace {
 // Numbers without another source are judged for a start of some seconds: no GPU has measured them.
 
 /// Engines of one graph that are timed.
-constexpr int kMostCandidates = 12;
+constexpr int kMostCandidates = 20;
 /// Neighbours of the list are mostly one engine with other settings, and the first engine is not
 /// always a good one.
-constexpr int kMostOfOneKind = 4;
-constexpr int kRounds = 3;        ///< of all engines in turns; each keeps its best
-constexpr float kRoundMs = 0.5F;  ///< what a round of one engine should take at least
-/// A run takes at least twice the resolution of events (NVIDIA's text on cudaEventElapsedTime).
-constexpr float kLeastMs = 1e-3F;
-constexpr int kMostRuns = 20;  ///< of an engine in a round
+constexpr int kMostOfOneKind = 8;
+/// Of a batch norm's, which are of one kind, and each of which is compiled for up to a second.
+constexpr int kMostOfANorm = 2;
 /// A later engine must win by it, so that noise does not change the choice from machine to machine.
 constexpr float kMargin = 0.97F;
-constexpr const char* kTiming = "timing an engine";
 
 std::string kind(const std::string& name) {
   const std::size_t engine = name.find("eng");
@@ -60,7 +57,7 @@ class Trial {
  public:
   Trial(const CudnnGraph& graph, const CudnnConvolution& problem, std::size_t workspace,
         cudaStream_t stream)
-      : graph_(graph), stream_(stream), watch_(stream) {
+      : graph_(graph), stream_(stream) {
     std::vector<std::size_t> starts{0};
     for (const std::size_t bytes : problem.operand_bytes()) {
       starts.push_back(starts.back() + library_padded(bytes));
@@ -80,52 +77,15 @@ class Trial {
   /// Returns whether there was memory for it.
   explicit operator bool() const { return static_cast<bool>(memory_); }
 
-  /// Milliseconds of one run.
-  float time(int engine, int runs) const {
-    const auto all = [&] {
-      for (int i = 0; i < runs; ++i) execute(engine);
-    };
-    return watch_.milliseconds(kTiming, all) / static_cast<float>(runs);
-  }
-
-  /// Throws Error unless it can be captured as steps are. Runs nothing.
-  void capture(int engine) const {
-    static_cast<void>(CapturedGraph::capture(stream_, [&] { execute(engine); }));
-  }
-
- private:
   void execute(int engine) const { graph_.execute(engine, stream_, operands_, workspace_); }
 
+ private:
   const CudnnGraph& graph_;
   cudaStream_t stream_;
-  Stopwatch watch_;
   ScratchMemory memory_;
   std::vector<void*> operands_;
   void* workspace_ = nullptr;
 };
-
-struct Timed {
-  int engine = 0;
-  int runs = 1;
-  float best_ms = 0;
-};
-
-/// Returns the engines that run and can be captured, warm.
-std::vector<Timed> usable(const Trial& trial, const std::vector<int>& engines) {
-  std::vector<Timed> timed;
-  for (const int engine : engines) {
-    try {
-      trial.time(engine, 1);
-      const float ms = trial.time(engine, 1);
-      trial.capture(engine);
-      const float runs = kRoundMs / std::max(ms, kLeastMs);
-      timed.push_back({engine, std::clamp(static_cast<int>(runs) + 1, 1, kMostRuns), ms});
-    } catch (const Error&) {
-      static_cast<void>(cudaGetLastError());
-    }
-  }
-  return timed;
-}
 
 }  // namespace
 
@@ -137,21 +97,38 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& pro
   for (const int engine : engines) workspace = std::max(workspace, graph.workspace_bytes(engine));
   const Trial trial(graph, problem, workspace, stream);
   if (!trial) return std::nullopt;
-  std::vector<Timed> timed = usable(trial, engines);
-  for (int round = 0; round < kRounds; ++round) {
-    for (Timed& t : timed) t.best_ms = std::min(t.best_ms, trial.time(t.engine, t.runs));
+  Race race(stream, "timing an engine");
+  std::vector<int> entered;
+  for (const int engine : engines) {
+    try {
+      race.enter([&] { trial.execute(engine); });
+      entered.push_back(engine);
+    } catch (const Error&) {
+      static_cast<void>(cudaGetLastError());
+    }
   }
-  const Timed* best = nullptr;
-  for (const Timed& t : timed) {
-    if (best == nullptr || t.best_ms < kMargin * best->best_ms) best = &t;
+  if (entered.empty()) return std::nullopt;
+  const std::vector<float> ms = race.run();
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < ms.size(); ++i) {
+    if (ms[i] < kMargin * ms[best]) best = i;
   }
-  return best != nullptr ? std::optional(best->engine) : std::nullopt;
+  return entered[best];
 }
 
 bool runs(const CudnnGraph& graph, int engine, const CudnnConvolution& problem,
           cudaStream_t stream) {
   const Trial trial(graph, problem, graph.workspace_bytes(engine), stream);
-  return !trial || !usable(trial, {engine}).empty();
+  if (!trial) return true;
+  try {
+    trial.execute(engine);
+    check(cudaStreamSynchronize(stream), "trying an engine");
+    static_cast<void>(CapturedGraph::capture(stream, [&] { trial.execute(engine); }));
+    return true;
+  } catch (const Error&) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
 }
 
 }  // namespace linnet::cuda

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "backend/cuda/captured_graph.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/noise.h"
+#include "backend/cuda/race.h"
 #include "backend/cuda/workspace.h"
 #include "base/check.h"
 #include "core/half.h"
@@ -15,10 +15,8 @@
 namespace linnet::cuda {
 namespace {
 
-// Judged for a start of milliseconds, as in cudnn_tuning.cpp: no GPU has measured them.
-constexpr int kRuns = 20;         ///< of a kernel in one captured graph
-constexpr int kRounds = 4;        ///< of both in turns; each keeps its best
-constexpr float kFaster = 0.95F;  ///< of the own kernel's time: noise of timers is some percent
+/// Of the own kernel's time: noise of timers is some percent. Judged: no GPU has measured it.
+constexpr float kFaster = 0.95F;
 constexpr std::size_t kCompared = std::size_t{1} << 18;  ///< numbers at either end of an operand
 constexpr const char* kWhat = "trying a kernel";
 
@@ -137,25 +135,6 @@ std::vector<Numbers> results(const Kernel& kernel, const NodeView& node, Operand
   return all;
 }
 
-/// kRuns of a kernel, captured: as a step has it, without the host's part.
-class Race {
- public:
-  Race(const Kernel& kernel, const Operands& operands, cudaStream_t stream)
-      : stream_(stream), watch_(stream), graph_(CapturedGraph::capture(stream, [&] {
-          for (int i = 0; i < kRuns; ++i) operands.enqueue(kernel);
-        })) {
-    graph_.launch(stream);
-  }
-  float milliseconds() const {
-    return watch_.milliseconds(kWhat, [&] { graph_.launch(stream_); });
-  }
-
- private:
-  cudaStream_t stream_;
-  Stopwatch watch_;
-  CapturedGraph graph_;
-};
-
 }  // namespace
 
 bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& node,
@@ -181,16 +160,12 @@ bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
   Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), options,
                     stream);
   operands.fill(-1);
-  for (const Kernel* kernel : {&own, &candidate}) operands.enqueue(*kernel);  // loads what it needs
-  const Race of_own(own, operands, stream);
-  const Race of_candidate(candidate, operands, stream);
-  float own_ms = of_own.milliseconds();
-  float candidate_ms = of_candidate.milliseconds();
-  for (int round = 1; round < kRounds; ++round) {
-    own_ms = std::min(own_ms, of_own.milliseconds());
-    candidate_ms = std::min(candidate_ms, of_candidate.milliseconds());
+  Race race(stream, kWhat);
+  for (const Kernel* kernel : {&own, &candidate}) {
+    race.enter([&] { operands.enqueue(*kernel); });
   }
-  return candidate_ms < kFaster * own_ms;
+  const std::vector<float> ms = race.run();
+  return ms[1] < kFaster * ms[0];
 }
 
 bool may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
