@@ -19,8 +19,6 @@ constexpr int kMostCandidates = 20;
 /// Neighbours of the list are mostly one engine with other settings, and the first engine is not
 /// always a good one.
 constexpr int kMostOfOneKind = 8;
-/// Of a batch norm's, which are of one kind, and each of which is compiled for up to a second.
-constexpr int kMostOfANorm = 2;
 /// A later engine must win by it, so that noise does not change the choice from machine to machine.
 constexpr float kMargin = 0.97F;
 
