@@ -27,9 +27,9 @@ struct Launches {
   ColumnTiles sums, map;
   bool whole;
 
-  Launches(const ValueType& type, bool vectors) {
+  Launches(const ValueType& type, bool vectors, int keeps) {
     const Shape& x = type.shape;
-    const auto one = tiles_of_one_launch(rows_of(x), x[-1], size_of(type.dtype), vectors);
+    const auto one = tiles_of_one_launch(rows_of(x), x[-1], size_of(type.dtype), vectors, keeps);
     whole = one.has_value();
     sums = whole ? *one : column_tiles(rows_of(x), x[-1], 4, kBlocksOfSums, vectors);
     map = tiles_of_map(x, vectors);
@@ -40,7 +40,8 @@ struct Launches {
 struct AllLaunches {
   Launches fours, ones;
 
-  explicit AllLaunches(const ValueType& type) : fours(type, true), ones(type, false) {}
+  AllLaunches(const ValueType& type, int keeps)
+      : fours(type, true, keeps), ones(type, false, keeps) {}
   const Launches& of(bool aligned) const { return aligned ? fours : ones; }
   std::size_t workspace_bytes() const {
     return std::max(fours.sums.partial_bytes(2), ones.sums.partial_bytes(2));
@@ -85,7 +86,7 @@ Norm<T> norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_st
 template <class T, class SetOperands>
 Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType& y,
                     SetOperands set_operands) {
-  const AllLaunches launches(y);
+  const AllLaunches launches(y, kNormKeeps);
   const std::int64_t x_stride = x[-1];
   const auto enqueue = [=](const Args& args) {
     Norm n = norm_of<T>(args, attrs, x_stride);
@@ -94,7 +95,7 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
     if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
     if (whole) {
-      with_kept<kMostKept>(sums, [&]<int kVector, int kKept>() {
+      with_kept<kNormKeeps>(sums, [&]<int kVector, int kKept>() {
         launch(args.stream, "batch_norm", sums.shape(), norm_kernel<kVector, true, kKept, T>,
                n, sums, partials(args, sums));
       });
@@ -145,7 +146,7 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& /*cont
 /// Returns a gradient's kernels; `operands(args)` says where it reads and writes.
 template <class T, class Operands>
 Kernel gradient_kernels(const ValueType& dy, Operands operands) {
-  const AllLaunches launches(dy);
+  const AllLaunches launches(dy, kGradientKeeps);
   const auto enqueue = [=](const Args& args) {
     const NormGrad<T> g = operands(args);
     const auto& [sums, map, whole] = launches.of(g.aligned(args.work()));
@@ -153,8 +154,7 @@ Kernel gradient_kernels(const ValueType& dy, Operands operands) {
     const bool fours = sums.vector == 4;
     const Partials p = partials(args, sums);
     if (whole) {
-      constexpr int kMost = kMostKept / 2;  // a gradient's rows take twice the registers
-      with_kept<kMost>(sums, [&]<int kVector, int kKept>() {
+      with_kept<kGradientKeeps>(sums, [&]<int kVector, int kKept>() {
         launch(args.stream, "batch_norm_grad", sums.shape(),
                norm_gradient_kernel<kVector, true, kKept, T>, g, sums, p);
       });

@@ -12,14 +12,18 @@
 
 namespace linnet::cuda {
 
-/// Rows of a norm that a thread keeps in registers between its two passes over them, at most.
-inline constexpr int kMostKept = 8;
+/// Rows that a thread keeps in registers between its two passes over them, at most: of a norm, and
+/// of a gradient, whose rows take twice the registers.
+inline constexpr int kNormKeeps = 8;
+inline constexpr int kGradientKeeps = 4;
 
 /// Returns tiles by which one launch computes sums and what follows from them, a block all rows of
-/// some channels, where two launches are not faster. The choice follows from the shape alone, so
-/// that all kinds of norms and gradients of one image add in the same order.
+/// some channels, where two launches are not faster. `keeps`: rows of a thread that are read once.
+/// The choice follows from the shape alone, so that all kinds of norms of one image add in the same
+/// order, and all kinds of gradients.
 inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::int64_t channels,
-                                                      std::size_t element, bool vectors) {
+                                                      std::size_t element, bool vectors,
+                                                      int keeps) {
   constexpr double kMultiprocessors = 132;  // of an H100 or H200
   constexpr double kBytes = 80e9;           // a second, of one with 512 threads; an estimate
   constexpr double kSecond = 4e-6;          // launch, and the sums of the last block; on an H200
@@ -35,7 +39,7 @@ inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::in
     t.set_lanes(lanes);
     t.block = static_cast<unsigned>(std::clamp<std::uint64_t>(
         bit_ceil(static_cast<std::uint64_t>(rows)) * lanes, kWarp, kColumnBlock));
-    const bool loops = t.rows_of_thread() > kMostKept;
+    const bool loops = t.rows_of_thread() > keeps;
     const double blocks = t.tiles;
     const double at_once = kMultiprocessors * kColumnBlock / t.block;  // of these registers
     const double seconds = (loops ? 2 : 1) * kPasses * std::ceil(blocks / at_once) * image /

@@ -57,20 +57,6 @@ std::size_t image_bytes(const ConvPoolBands& s) {
   return sizeof(float) * static_cast<std::size_t>(s.image_rows(s.rows) * s.pitch);
 }
 
-/// Returns the block whose threads have the least to wait for in a band's last round.
-unsigned forward_block(const ConvPoolBands& s, bool pairs) {
-  const int items = s.items_across(pairs) * s.rows * s.co / 4;
-  unsigned best = kBlock;
-  int least = INT32_MAX;
-  for (unsigned block = kBlock; block >= kBlock / 2; block -= kWarp) {
-    const int at_once = static_cast<int>(block) / (s.co / 4) * (s.co / 4);
-    const int spent = (items + at_once - 1) / at_once * static_cast<int>(block);
-    if (spent < least) best = block;
-    least = std::min(least, spent);
-  }
-  return best;
-}
-
 using Forward = void (*)(ConvPoolBands, const float*, const float*, const float*, float*,
                          std::uint8_t*, bool);
 using Gradient = void (*)(ConvPoolBands, const float*, const float*, const float*,
@@ -81,7 +67,6 @@ struct Kernels {
   Forward forward;
   Gradient gradient;
   int taps;  ///< that the gradient has offsets for
-  bool pairs = true;
 };
 Kernels kernels_for(const ConvPoolBands& s) {
   const auto is = [&](int rows, int row, int channels) {
@@ -91,8 +76,8 @@ Kernels kernels_for(const ConvPoolBands& s) {
   if (is(3, 9, 3)) return {conv_pool_forward<3, 9, 3>, conv_pool_gradient<3, 9, 27>, 27};
   if (is(5, 5, 1)) return {conv_pool_forward<5, 5, 1>, conv_pool_gradient<5, 5, 25>, 25};
   if (is(5, 15, 3)) return {conv_pool_forward<5, 15, 3>, conv_pool_gradient<5, 15, 75>, 75};
-  if (s.taps() <= 27) return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, 27>, 27, false};
-  return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, kPoolTaps>, kPoolTaps, false};
+  if (s.taps() <= 27) return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, 27>, 27};
+  return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, kPoolTaps>, kPoolTaps};
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
@@ -103,16 +88,14 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
   const std::optional<ConvPoolBands> taken = bands_of(attrs, s);
   if (!taken) return std::nullopt;
   const ConvPoolBands bands = *taken;
-  const Kernels kernels = kernels_for(bands);
   const LaunchShape shape{
       .grid = static_cast<unsigned>(std::clamp<std::int64_t>(bands.items, 1, 4 * kItems)),
-      .block = forward_block(bands, kernels.pairs),
-      .shared_bytes =
-          sizeof(float) * static_cast<std::size_t>((bands.taps() + 1) * bands.co + kPastWindow) +
-          image_bytes(bands)};
+      .block = kBlock,
+      .shared_bytes = sizeof(float) * static_cast<std::size_t>((bands.taps() + 1) * bands.co) +
+                      image_bytes(bands)};
   Kernel kernel;
   kernel.engine = std::to_string(bands.rows) + " pooled rows a block";
-  kernel.enqueue = [=](const Args& args) {
+  kernel.enqueue = [=, kernels = kernels_for(bands)](const Args& args) {
     if (bands.items == 0) return;
     auto* winner = args.out<std::uint8_t>(Out::winner);
     const bool aligned = vector_aligned(args.out(Out::y)) &&

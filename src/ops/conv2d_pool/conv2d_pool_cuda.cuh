@@ -30,8 +30,6 @@ struct ConvPoolBands {
   constexpr int taps() const { return kh * row_taps; }
   /// Image rows under `pooled` rows.
   constexpr int image_rows(int pooled) const { return 2 * pooled + kh - 1; }
-  /// What threads of the forward pass take of a pooled row: pairs of pixels, or single ones.
-  constexpr int items_across(bool pairs) const { return pairs ? (pooled_w + 1) / 2 : pooled_w; }
 };
 
 /// Rows of a kernel that are worth unrolling together: more would leave the registers.
@@ -84,26 +82,6 @@ struct PooledPixel {
   unsigned index[4];
 };
 
-/// The largest of four filters' sums at each position of a window.
-__device__ inline PooledPixel pooled_sums(const float (&sums)[4][4], bool relu) {
-  PooledPixel found;
-#pragma unroll
-  for (int f = 0; f < 4; ++f) {
-    found.best[f] = sums[0][f];
-    found.index[f] = 0;
-#pragma unroll
-    for (int p = 1; p < 4; ++p) {
-      compete(sums[p][f], static_cast<unsigned>(p), found.best[f], found.index[f]);
-    }
-    // Where nothing is positive the activated window is all zeros, and its first one wins.
-    if (relu && found.best[f] <= 0) {
-      found.best[f] = 0;
-      found.index[f] = 0;
-    }
-  }
-  return found;
-}
-
 /// window: the first input of the upper left sum, in an image of `pitch` floats a row. weights
 /// (taps, filters) and bias start at the four filters. kRows > 0: rows and row_taps are kRows and
 /// kRow, for loops without a counter.
@@ -131,62 +109,34 @@ __device__ inline PooledPixel pooled_pixel(const float* window, int pitch, int r
       }
     }
   }
-  return pooled_sums(sums, relu);
-}
-
-/// Does the same for this pixel and its right neighbour, where the compiler knows all: weights and
-/// inputs are loaded once for both. window and pitch: multiples of 4. Reads up to kPastWindow
-/// floats past the image where there is no neighbour.
-inline constexpr int kPastWindow = 12;
-template <int kRows, int kRow, int kChannels>
-__device__ inline void pooled_pair(const float* window, int pitch, const float* weights,
-                                   const float* bias, int filters, bool relu,
-                                   PooledPixel (&found)[2]) {
-  constexpr int kSpan = kRow + 3 * kChannels;
-  static_assert(2 * kChannels + 3 <= kPastWindow);
-  float lines[2][(kSpan + 3) / 4 * 4];  // of the image: under the upper sums and the lower ones
-  const auto load = [&](float* to, int k) {
+  PooledPixel found;
 #pragma unroll
-    for (int i = 0; i < kSpan; i += 4) {
-      const auto four = load_vector<4>(window + k * pitch + i);
+  for (int f = 0; f < 4; ++f) {
+    found.best[f] = sums[0][f];
+    found.index[f] = 0;
 #pragma unroll
-      for (int v = 0; v < 4; ++v) to[i + v] = four[v];
+    for (int p = 1; p < 4; ++p) {
+      compete(sums[p][f], static_cast<unsigned>(p), found.best[f], found.index[f]);
     }
-  };
-  float sums[2][4][4];  // pixels, window positions, filters
-#pragma unroll
-  for (int i = 0; i < 32; ++i) sums[i / 16][i / 4 % 4][i % 4] = bias[i % 4];
-  load(lines[1], 0);
-#pragma unroll 1
-  for (int k = 0; k < kRows; ++k) {
-#pragma unroll
-    for (int i = 0; i < kSpan; ++i) lines[0][i] = lines[1][i];
-    load(lines[1], k + 1);
-#pragma unroll
-    for (int t = 0; t < kRow; ++t) {
-      const auto weight = load_vector<4>(weights + (k * kRow + t) * filters);
-#pragma unroll
-      for (int i = 0; i < 32; ++i) {
-        const int pixel = i / 16;
-        const int position = i / 4 % 4;
-        const int column = 2 * pixel + position % 2;
-        float& sum = sums[pixel][position][i % 4];
-        sum = fmaf(lines[position / 2][t + column * kChannels], weight[i % 4], sum);
-      }
+    // Where nothing is positive the activated window is all zeros, and its first one wins.
+    if (relu && found.best[f] <= 0) {
+      found.best[f] = 0;
+      found.index[f] = 0;
     }
   }
-#pragma unroll
-  for (int pixel = 0; pixel < 2; ++pixel) found[pixel] = pooled_sums(sums[pixel], relu);
+  return found;
 }
 
-/// y and winner. A thread has four filters of a pooled pixel, or of two neighbours where the
-/// compiler knows the kernel's dimensions (KH, KW * C, C). Shared memory: weights (taps, C_out),
-/// bias, then the band's image and kPastWindow floats.
+/// y and winner. A thread has four filters of a pooled pixel. Shared memory: weights (taps, C_out),
+/// bias, then the band's image.
 template <int kRows, int kRow, int kChannels>
-__global__ void __launch_bounds__(kBlock, 2)
-    conv_pool_forward(ConvPoolBands s, const float* x, const float* w, const float* b, float* y,
-                      std::uint8_t* winner, bool aligned) {
-  const int taps = s.taps();
+__global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* w, const float* b,
+                                  float* y, std::uint8_t* winner, bool aligned) {
+  // The kernel's dimensions (KH, KW * C, C) are the template's, or where those are zeros any.
+  const int rows = kRows > 0 ? kRows : s.kh;
+  const int row_taps = kRows > 0 ? kRow : s.row_taps;
+  const int channels = kRows > 0 ? kChannels : s.c;
+  const int taps = rows * row_taps;
   const int thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
   float* weights = shared_memory<float>();
@@ -201,7 +151,6 @@ __global__ void __launch_bounds__(kBlock, 2)
   const int o = thread % quads * 4;
   const int lanes = threads / quads;
   const int lane = thread / quads;
-  const int across = s.items_across(kRows > 0);
 
   for (std::int64_t item = blockIdx.x; item < s.items; item += gridDim.x) {
     const Band band(s, item);
@@ -209,8 +158,14 @@ __global__ void __launch_bounds__(kBlock, 2)
     load_band(s, band, x, image);
     __syncthreads();
     const std::int64_t first = (band.sample * s.pooled_h + band.first_row) * s.pooled_w * s.co + o;
-    const auto store = [&](int i, int j, const PooledPixel& found) {
-      const std::int64_t at = first + static_cast<std::int64_t>(i * s.pooled_w + j) * s.co;
+    const int pixels = band.rows * s.pooled_w;
+    for (int pixel = lane < lanes ? lane : pixels; pixel < pixels; pixel += lanes) {
+      const int i = pixel / s.pooled_w;
+      const int j = pixel - i * s.pooled_w;
+      const float* window = image + 2 * i * s.pitch + 2 * j * channels;
+      const PooledPixel found = pooled_pixel<kRows, kRow>(window, s.pitch, rows, row_taps, channels,
+                                                          weights + o, bias + o, s.co, s.relu);
+      const std::int64_t at = first + static_cast<std::int64_t>(pixel) * s.co;
       store_vector<4>(y + at, found.best, aligned);
       if (aligned) {
         *reinterpret_cast<unsigned*>(winner + at) =
@@ -218,22 +173,6 @@ __global__ void __launch_bounds__(kBlock, 2)
       } else {
 #pragma unroll
         for (int f = 0; f < 4; ++f) winner[at + f] = static_cast<std::uint8_t>(found.index[f]);
-      }
-    };
-    for (int n = lane < lanes ? lane : band.rows * across; n < band.rows * across; n += lanes) {
-      const int i = n / across;
-      const int j = (n - i * across) * (kRows > 0 ? 2 : 1);
-      const float* window = image + 2 * i * s.pitch + 2 * j * s.c;
-      if constexpr (kRows > 0) {
-        PooledPixel found[2];
-        pooled_pair<kRows, kRow, kChannels>(window, s.pitch, weights + o, bias + o, s.co, s.relu,
-                                            found);
-        store(i, j, found[0]);
-        if (j + 1 < s.pooled_w) store(i, j + 1, found[1]);
-      } else {
-        store(i, j,
-              pooled_pixel<0, 0>(window, s.pitch, s.kh, s.row_taps, s.c, weights + o, bias + o,
-                                 s.co, s.relu));
       }
     }
   }
