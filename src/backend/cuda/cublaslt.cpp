@@ -17,7 +17,7 @@
 namespace linnet::cuda {
 namespace {
 
-// Judged for a start of at most 0.1 s a product: no GPU has measured them.
+// Judged for a start of at most 0.1 s a product; other values were not measured.
 
 /// Of the library that are timed: its own order comes from a model, and neighbours in it are mostly
 /// one kernel with other settings.

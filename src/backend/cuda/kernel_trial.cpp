@@ -15,7 +15,7 @@
 namespace linnet::cuda {
 namespace {
 
-/// Of the own kernel's time: noise of timers is some percent. Judged: no GPU has measured it.
+/// Of the own kernel's time: noise of timers is some percent. Judged, not measured.
 constexpr float kFaster = 0.95F;
 constexpr std::size_t kCompared = std::size_t{1} << 18;  ///< numbers at either end of an operand
 constexpr const char* kWhat = "trying a kernel";

@@ -7,7 +7,7 @@
 namespace linnet::cuda {
 namespace {
 
-// Judged for a start of seconds: no GPU has measured them.
+// Judged for a start of seconds; other values were not measured.
 constexpr float kRoundMs = 0.4F;  ///< what a round of one entrant should take at least
 /// A run takes at least twice the resolution of events (NVIDIA's text on cudaEventElapsedTime).
 constexpr float kLeastMs = 1e-3F;
