@@ -4,7 +4,7 @@
 #
 #   tools/gpu_check.sh              all phases; results in benchmarks/results/gpu-<date>
 #   tools/gpu_check.sh PHASE...     these phases; --list names them with their seconds
-#   tools/gpu_check.sh --rehearse   the same on the simulated device, tiny sizes, fake rivals
+#   tools/gpu_check.sh --rehearse   the same on the simulated device, tiny sizes, fake peers
 #
 # It takes the programs of tools/gpu_bundle.sh's archive where that lies in .bundle/, and otherwise
 # builds them with what tools/gpu_deps.sh has gathered. tools/gpu_check/ holds the rest, in Python.

@@ -11,7 +11,7 @@ namespace linnet::testing {
 namespace {
 
 /// One set for all models: engines that are measured twice may be chosen differently, and then add
-/// up in another order. cuDNN takes every batch norm that it can, however fast it is.
+/// up in another order. cuDNN takes all that it can, however fast it is.
 const cuda::Libraries& libraries(const cuda::Device& device) {
   static const cuda::Libraries opened = [&] {
     cuda::Libraries all = cuda::open_libraries(device, {});

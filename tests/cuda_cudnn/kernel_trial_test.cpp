@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decides whether a library's kernel replaces one of Linnet's, on the simulated device with
-// batch norms: they have several outputs, mutate operands and may write upon others.
+// batch norms, which have several outputs.
 #include <gtest/gtest.h>
 
 #include "backend/cuda/cudnn_plans.h"
@@ -89,6 +89,9 @@ TEST(KernelIfFaster, TheAnswerIsKept) {
   const Kernel wrong = with(own_kernel(c), [](const Args& args) {
     launch(args.stream, "add_one", {}, add_one, args.out(0));
   });
+  const Kernel failing = with(own_kernel(c), [](const Args&) { throw Error("no"); });
+  EXPECT_FALSE(chosen(failing).has_value());
+  EXPECT_EQ(tuning.get(question), std::nullopt) << "what failed may not fail again";
   EXPECT_FALSE(chosen(wrong).has_value());
   EXPECT_EQ(tuning.get(question), "own");
   EXPECT_FALSE(chosen(own_kernel(c)).has_value());
@@ -111,27 +114,6 @@ TEST(SameResults, ComparesAllThatIsWritten) {
   }
 }
 
-TEST(SameResults, ComparesWhatIsMutated) {
-  const Stream stream = make_stream();
-  const Case c = forward(false, Activation::none);
-  const Kernel wrong = with(own_kernel(c), [](const Args& args) {
-    launch(args.stream, "add_one", {}, add_one, args.in_out(4));
-  });
-  EXPECT_FALSE(same_results(wrong, own_kernel(c), Node(c).view(), stream.get()));
-}
-
-TEST(SameResults, ComparesInPlaceToo) {
-  const Stream stream = make_stream();
-  const Case c = gradient(true, Activation::relu);
-  for (const std::size_t upon : {0U, 1U, 5U}) {
-    const Kernel wrong = with(own_kernel(c), [upon](const Args& args) {
-      if (args.inputs[upon] != args.outputs[0]) return;
-      launch(args.stream, "add_one", {}, add_one, args.out(0));
-    });
-    EXPECT_FALSE(same_results(wrong, own_kernel(c), Node(c).view(), stream.get())) << upon;
-  }
-}
-
 /// One kernel eight times is slower than once, on any machine.
 TEST(IsFaster, TellsOnceFromEightTimes) {
   const Stream stream = make_stream();
@@ -142,14 +124,14 @@ TEST(IsFaster, TellsOnceFromEightTimes) {
   });
   EXPECT_TRUE(is_faster(own, eightfold, Node(c).view(), stream.get()));
   EXPECT_FALSE(is_faster(eightfold, own, Node(c).view(), stream.get()));
-  EXPECT_TRUE(may_replace(own, eightfold, Node(c).view(), stream.get()));
+  EXPECT_EQ(may_replace(own, eightfold, Node(c).view(), stream.get()), true);
 }
 
 TEST(MayReplace, WhatFailsMayNot) {
   const Stream stream = make_stream();
   const Case c = gradient(false, Activation::none);
   const Kernel failing = with(own_kernel(c), [](const Args&) { throw Error("no"); });
-  EXPECT_FALSE(may_replace(failing, own_kernel(c), Node(c).view(), stream.get()));
+  EXPECT_EQ(may_replace(failing, own_kernel(c), Node(c).view(), stream.get()), std::nullopt);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ class Rehearsal(unittest.TestCase):
         self.assertEqual(process.returncode, 1, out)
         found = {line["phase"]: line for line in self.rows(check.PHASES)}
         self.assertEqual(found["kernels"]["problems"],
-                         ["linnet profile, mnist-cnn: ended by signal 9"])
+                         ["linnet profile, mnist-cnn, tf32: ended by signal 9"])
         self.assertEqual(found["largest"]["result"], "ok")
         self.assertIn("forward<float>", (self.out / check.PROFILE).read_text())
 

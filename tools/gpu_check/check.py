@@ -86,10 +86,10 @@ class Check:
         """Runs `linnet ...`."""
         return self.run([self.programs.linnet, *arguments], **options)
 
-    def bench(self, command, limit=None, env=None):
+    def bench(self, command, limit=None):
         """Runs a `linnet bench` whose steps must be captured: (its JSON or None, why it failed or
         None)."""
-        ended = self.run(command, limit=limit, env=env, copy=False)
+        ended = self.run(command, limit=limit, copy=False)
         # 3: the loss does not fall, which the row says.
         row = engines.json_line(ended.out) if ended.status in (0, 3) else None
         if row is None:

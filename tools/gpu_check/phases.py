@@ -73,7 +73,7 @@ ALL = (
 )
 # Not by themselves: too long for a call that has all the others.
 ASKED = (
-    Phase("choices", 110, choices.compare, "Linnet beside itself: passes, graphs, launches"),
+    Phase("choices", 110, choices.compare, "Linnet beside itself: passes, graphs, order of sums"),
     Phase("profiles", 60, profiles.workloads, "the time of each operator of every workload"),
     Phase("max-autotune", 400, measure.rows(Work(RESNET.name, RESNET.size, (EAGER, TUNED)),
                                             Work(MNIST.name, MNIST.size, (EAGER, TUNED))),

@@ -18,7 +18,7 @@ constexpr std::array kAssumptions{
     "A library call counts as one node; on the device it may be several.",
     "cuDNN has an engine for each convolution that it is asked for, and cuBLASLt one for each "
     "product.",
-    "Where a trial on the device would choose (cuDNN's batch norms and RNN), Linnet's own kernels "
+    "Where a trial on the device would choose (cuDNN's RNN), Linnet's own kernels "
     "compute.",
     "The libraries' workspaces are not known and not part of the planned memory.",
 };

@@ -166,7 +166,7 @@ __global__ void column_sum_kernel(Rows source, ColumnSums t, bool aligned, float
     }
   }
   if (t.fold > 1) {  // the only tile, with one sum
-    __shared__ float folded[kFoldedVectors * kVector];
+    alignas(16) __shared__ float folded[kFoldedVectors * kVector];
     if (leads) store_vector(folded + column, sums[0]);
     __syncthreads();
     const unsigned columns = static_cast<unsigned>(t.columns) / t.fold;
@@ -182,16 +182,10 @@ __global__ void column_sum_kernel(Rows source, ColumnSums t, bool aligned, float
   store_vector(first + column, sums[0], aligned);
 }
 
-/// Returns bytes of workspace that column_sum_of() needs for this shape; 0 where one chunk has all.
-inline std::size_t column_sum_workspace(std::int64_t rows, std::int64_t columns,
-                                        std::size_t sums = 1) {
-  return column_sums(rows, columns).partial_bytes(sums);
-}
-
 /// out[c] = the sum of column c of `source`, such as MatrixRows, over its rows, 0 for no row: f32,
 /// in an order that follows from the shape alone; the second sums go to `second`. Each element is
 /// loaded and added once. One launch, with sums of row ranges in `workspace`
-/// (column_sum_workspace() bytes). `name` is the operator's, for errors.
+/// (ColumnSums::partial_bytes()). `name` is the operator's, for errors.
 template <class Rows>
 void column_sum_of(const Args& args, const char* name, const Rows& source, const ColumnSums& t,
                    float* out, void* workspace, float* second = nullptr) {

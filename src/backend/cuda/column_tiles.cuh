@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How kernels that add columns, or normalise by sums of them, go over a (rows, columns) matrix.
+// How kernels that normalise by sums of columns go over a (rows, columns) matrix.
 #include <algorithm>
 #include <cstdint>
 
@@ -173,19 +173,19 @@ __device__ void add_over_rows(unsigned lanes, Sum&... sums) {
 /// Every thread must call it.
 template <int kVector, class... Sum>
 __device__ bool add_over_blocks(const ColumnTiles& t, const ColumnCell<kVector>& cell,
-                                float* partial, unsigned* tickets, bool aligned, Sum&... sums) {
+                                float* partial, unsigned* tickets, Sum&... sums) {
   add_over_rows<kVector>(t.lanes, sums...);
   if (t.chunks == 1) return true;
   const std::int64_t apart = t.chunks * t.columns;
   if (cell.leads(t)) {
     float* to = partial + cell.place(t);
-    ((store_vector(to, sums, aligned), to += apart), ...);
+    ((store_vector(to, sums), to += apart), ...);
   }
   if (!is_last_block(tickets + blockIdx.x, t.chunks)) return false;
   ((sums = {}), ...);
   cell.for_chunks(t, [&](std::int64_t /*chunk*/, std::int64_t at) {
     const auto add = [&](FloatVector<kVector>& sum) {
-      const auto part = load_vector<kVector>(partial + at, aligned);
+      const auto part = load_vector<kVector>(partial + at);
       for (int v = 0; v < kVector; ++v) sum[v] += part[v];
       at += apart;
     };

@@ -69,6 +69,11 @@ cudaDataType_t library_type(DType type) {
   return type == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
+/// The address is never read, but its value tells how the bias will be aligned.
+void tell_alignment_of_bias(cublasLtMatmulDescOpaque_t& descriptor, std::uintptr_t alignment) {
+  set(descriptor, CUBLASLT_MATMUL_DESC_BIAS_POINTER, alignment);
+}
+
 bool at_multiples_of_16(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kAligned == 0;
 }
@@ -163,11 +168,7 @@ std::vector<LtMatmul::Algorithm> LtMatmul::proposals(std::uint32_t alignment, in
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
     set(preference, attribute, alignment);
   }
-  // Never read here, but its value tells how the bias will be aligned.
-  if (product_.bias) {
-    const auto address = static_cast<std::uintptr_t>(alignment);
-    set(descriptor_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, address);
-  }
+  if (product_.bias) tell_alignment_of_bias(descriptor_, alignment);
   std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));
   int count = 0;
   const cublasStatus_t status =
@@ -222,6 +223,7 @@ std::optional<LtMatmul::Algorithm> LtMatmul::parse(const std::string& text) cons
   cublasLtMatrixLayoutOpaque_t a = a_;
   cublasLtMatrixLayoutOpaque_t b = b_;
   cublasLtMatrixLayoutOpaque_t c = c_;
+  if (product_.bias) tell_alignment_of_bias(descriptor, kAligned);
   cublasLtMatmulHeuristicResult_t result{};
   const cublasStatus_t status =
       cublasLtMatmulAlgoCheck(handle_, &descriptor, &b, &a, &c, &c, &algorithm.id, &result);
@@ -327,8 +329,7 @@ std::optional<LtMatmul::Algorithm> LtMatmul::fastest(
     }
   }
   if (entered.empty()) return std::nullopt;
-  const std::vector<float> ms = race.run();
-  return *entered[static_cast<std::size_t>(std::ranges::min_element(ms) - ms.begin())];
+  return *entered[first_of_fastest(race.run())];
 }
 
 /// Both algorithms once, as steps will call them but outside of a capture.

@@ -38,8 +38,12 @@ std::optional<int> find_engine(CudnnGraph& graph, const std::string& name) {
 
 std::optional<int> first_engine(CudnnGraph& graph, const CudnnConvolution& problem,
                                 cudaStream_t stream) {
-  for (int i = 0; i < graph.engines(); ++i) {
-    if (graph.prepare(i) && runs(graph, i, problem, stream)) return i;
+  for (const bool compiled : {false, true}) {
+    for (int i = 0; i < graph.engines(); ++i) {
+      if (graph.is_compiled(i) == compiled && graph.prepare(i) && runs(graph, i, problem, stream)) {
+        return i;
+      }
+    }
   }
   return std::nullopt;
 }
@@ -108,14 +112,19 @@ std::optional<Kernel> CudnnLibrary::faster(const Rivals& rivals, const std::stri
                                            const NodeView& node, TuningCache& cache) const {
   const std::optional<std::string> choice = cache.get(question);
   if (choice == rivals.own_name) return std::nullopt;
-  std::optional<Kernel> kernel = rivals.make();
-  if (kernel && choice == rivals.name) return kernel;
+  std::optional<Kernel> kernel;
+  try {
+    kernel = rivals.make();
+  } catch (const Error&) {
+    return std::nullopt;  // there is the other one
+  }
+  if (!kernel || choice == rivals.name) return kernel;
   start();
-  const bool better =
-      kernel && may_replace(*kernel, rivals.own, node, trials_.get(),
-                            {.tolerance = tolerance(rivals.math), .repeats = deterministic_});
-  cache.put(question, std::string(better ? rivals.name : rivals.own_name));
-  return better ? kernel : std::nullopt;
+  const std::optional<bool> better =
+      may_replace(*kernel, rivals.own, node, trials_.get(),
+                  {.tolerance = tolerance(rivals.math), .repeats = deterministic_});
+  if (better) cache.put(question, std::string(*better ? rivals.name : rivals.own_name));
+  return better == true ? kernel : std::nullopt;
 }
 
 std::shared_ptr<const CudnnRnn> CudnnLibrary::rnn_if_faster(const CudnnRecurrent& layer,
@@ -163,7 +172,8 @@ std::shared_ptr<const CudnnRnn> CudnnLibrary::fastest_rnn(const CudnnRecurrent& 
     if (!rnn) continue;
     const Kernel candidate = wrap(rnn);
     if (candidate.workspace_bytes > kCudnnWorkspaceLimit ||
-        !may_replace(candidate, fastest, node, trials_.get(), {.least = -bound, .most = bound})) {
+        may_replace(candidate, fastest, node, trials_.get(), {.least = -bound, .most = bound}) !=
+            true) {
       continue;
     }
     best = rnn;

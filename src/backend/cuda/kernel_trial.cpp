@@ -45,16 +45,14 @@ class Operands {
     workspace_ = base + end;
   }
 
-  /// The same numbers at every call; the first output lies upon input `upon`, or on its own (-1).
-  void fill(int upon) {
+  /// The same numbers at every call.
+  void fill() {
     auto* base = static_cast<std::byte*>(memory_.get());
     for (std::size_t i = 0; i < starts_.size(); ++i) {
       cuda::fill(base + starts_[i], sizes_[i] * size_of(types_[i]),
                  {.least = options_.least, .most = options_.most, .type = types_[i], .seed = i},
                  stream_);
     }
-    addresses_[inputs_] =
-        upon < 0 ? base + starts_[inputs_] : addresses_[static_cast<std::size_t>(upon)];
   }
   void enqueue(const Kernel& kernel) const {
     const std::span<void* const> all(addresses_);
@@ -123,14 +121,13 @@ bool close(const Numbers& expected, const Numbers& found, double tolerance) {
   return true;
 }
 
-/// Returns all that a kernel wrote: outputs, and inputs that the operator mutates.
-std::vector<Numbers> results(const Kernel& kernel, const NodeView& node, Operands& operands,
-                             int upon) {
-  operands.fill(upon);
+/// Returns all that a kernel wrote.
+std::vector<Numbers> results(const Kernel& kernel, const NodeView& node, Operands& operands) {
+  operands.fill();
   operands.enqueue(kernel);
   std::vector<Numbers> all;
-  for (std::size_t i = 0; i < node.inputs.size() + node.outputs.size(); ++i) {
-    if (i >= node.inputs.size() || node.op.mutates(i)) all.push_back(operands.read(i));
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    all.push_back(operands.read(node.inputs.size() + i));
   }
   return all;
 }
@@ -141,25 +138,20 @@ bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& no
                   cudaStream_t stream, const TrialOptions& options) {
   Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), options,
                     stream);
-  const auto expected = results(own, node, operands, -1);
-  const auto first = results(candidate, node, operands, -1);
-  std::vector<int> places = node.op.in_place();
+  const auto expected = results(own, node, operands);
+  const auto found = results(candidate, node, operands);
   const auto alike = [&](const Numbers& one, const Numbers& other) {
     return close(one, other, options.tolerance);
   };
-  if (options.repeats || places.empty()) places.push_back(-1);
-  return std::all_of(places.begin(), places.end(), [&](int upon) {
-    const auto found = results(candidate, node, operands, upon);
-    return std::equal(expected.begin(), expected.end(), found.begin(), alike) &&
-           (upon >= 0 || !options.repeats || found == first);
-  });
+  return std::equal(expected.begin(), expected.end(), found.begin(), alike) &&
+         (!options.repeats || results(candidate, node, operands) == found);
 }
 
 bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
                cudaStream_t stream, const TrialOptions& options) {
   Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), options,
                     stream);
-  operands.fill(-1);
+  operands.fill();
   Race race(stream, kWhat);
   for (const Kernel* kernel : {&own, &candidate}) {
     race.enter([&] { operands.enqueue(*kernel); });
@@ -168,20 +160,20 @@ bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
   return ms[1] < kFaster * ms[0];
 }
 
-bool may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
+std::optional<bool> may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
                  cudaStream_t stream, const TrialOptions& options) {
   try {
     return is_faster(candidate, own, node, stream, options) &&
            same_results(candidate, own, node, stream, options);
   } catch (const Error&) {
     static_cast<void>(cudaGetLastError());
-    return false;
+    return std::nullopt;
   }
 }
 
 void run_once(const Kernel& kernel, const NodeView& node, cudaStream_t stream) {
   Operands operands(node, kernel.workspace_bytes, {}, stream);
-  operands.fill(-1);
+  operands.fill();
   operands.enqueue(kernel);
   check(cudaStreamSynchronize(stream), kWhat);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "backend/cuda/kernel.h"
 
 namespace linnet::cuda {
 
 struct TrialOptions {
-  /// Range of the pseudo-random operands. (Variances may be below 0.)
+  /// Range of the pseudo-random operands.
   float least = -0.5F;
   float most = 1.5F;
   /// Differences that are allowed, of an operand's largest magnitude.
@@ -15,9 +17,7 @@ struct TrialOptions {
 };
 
 /// Returns whether `candidate` leaves the numbers of `own` on operands of the node as they are
-/// stored, up to rounding, also where the first output lies upon an input that the operator allows.
-/// Compared is what is written: outputs, and inputs that are mutated (of large ones, both ends).
-/// Throws Error where one of them fails.
+/// stored, up to rounding (of large results, at both ends). Throws Error where one of them fails.
 bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& node,
                   cudaStream_t stream, const TrialOptions& options = {});
 
@@ -26,9 +26,9 @@ bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& no
 bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
                cudaStream_t stream, const TrialOptions& options = {});
 
-/// Both; false where one fails or memory for the operands is missing. Takes milliseconds and waits
+/// Both; null where one fails or memory for the operands is missing. Takes milliseconds and waits
 /// for the device. `stream` may not be the legacy default one.
-bool may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
+std::optional<bool> may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
                  cudaStream_t stream, const TrialOptions& options = {});
 
 /// Runs a kernel on operands of its own, so that what a library loads or allocates at its first

@@ -37,4 +37,8 @@ class Race {
   std::vector<Entrant> entrants_;
 };
 
+/// Returns the place of the fastest: a later one must win by more than noise, so that the choice does
+/// not change from machine to machine. Needs one time.
+std::size_t first_of_fastest(const std::vector<float>& milliseconds);
+
 }  // namespace linnet::cuda

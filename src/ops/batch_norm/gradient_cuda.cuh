@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   NormGradRow<kVector> kept[kKept + 1];
   const NormGradColumns<kVector> columns(g, cell);
   gradient_sums_of_block<kVector, kKept>(g, t, cell, columns, dgamma, dbeta, kept);
-  if (!add_over_blocks(t, cell, p.first, p.tickets, true, dgamma, dbeta)) return;
+  if (!add_over_blocks(t, cell, p.first, p.tickets, dgamma, dbeta)) return;
   if (cell.leads(t)) {
     store_vector(g.dgamma + cell.column, dgamma);
     store_vector(g.dbeta + cell.column, dbeta);
