@@ -326,7 +326,7 @@ class Yielding final : public Cudnn {
     return std::nullopt;
   }
   std::optional<Kernel> rival_if_faster(const CudnnConvolution&, std::string_view, const NodeView&,
-                                        const Kernel&, const Make& make,
+                                        const Make&, const Make& make,
                                         TuningCache*) const override {
     return make();
   }
@@ -459,11 +459,15 @@ class RivalKernels : public ::testing::Test {
   bool takes(const Kernel& own, const std::optional<Kernel>& rival, TuningCache* cache) {
     const std::span all(types_);
     const NodeView node{*case_.op, all.first(2), all.subspan(2), {}};
+    const auto make_own = [&] {
+      ++made_own_;
+      return std::optional(own);
+    };
     const auto make = [&] {
       ++made_;
       return rival;
     };
-    return cudnn_.rival_if_faster(some_problem_, "x", node, own, make, cache).has_value();
+    return cudnn_.rival_if_faster(some_problem_, "x", node, make_own, make, cache).has_value();
   }
 
   Case case_ = pixel_cases().front();
@@ -472,12 +476,14 @@ class RivalKernels : public ::testing::Test {
   CudnnConvolution some_problem_;
   Kernel own_;
   int made_ = 0;
+  int made_own_ = 0;
 };
 
 TEST_F(RivalKernels, ATrialDecidesOnceAndForAll) {
   TuningCache cache;
   EXPECT_TRUE(takes(repeated(8), repeated(1), &cache));
   EXPECT_TRUE(takes(repeated(1), repeated(8), &cache)) << "the answer is known";
+  EXPECT_EQ(made_own_, 1) << "and cuDNN is not asked for its kernel";
   TuningCache another;
   EXPECT_FALSE(takes(repeated(1), repeated(8), &another));
   EXPECT_EQ(made_, 3);

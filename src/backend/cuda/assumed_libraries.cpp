@@ -37,9 +37,9 @@ class AssumedCudnn final : public Cudnn {
                                          TuningCache* /*cache*/) const override {
     return std::nullopt;
   }
-  std::optional<Kernel> rival_if_faster(const CudnnConvolution& /*problem*/, std::string_view /*rival*/,
-                                        const NodeView& /*node*/, const Kernel& /*own*/,
-                                        const Make& /*make*/,
+  std::optional<Kernel> rival_if_faster(const CudnnConvolution& /*problem*/,
+                                        std::string_view /*rival*/, const NodeView& /*node*/,
+                                        const Make& /*own*/, const Make& /*make*/,
                                         TuningCache* /*cache*/) const override {
     return std::nullopt;
   }

@@ -19,8 +19,8 @@ namespace {
 
 // Judged for a start of at most 0.1 s a product; other values were not measured.
 
-/// Of the library that are timed: its own order comes from a model, and neighbours in it are mostly
-/// one kernel with other settings.
+/// Proposals of the library that are timed: its own order comes from a model, and neighbours in it
+/// are mostly one kernel with other settings.
 constexpr int kProposals = 16;
 constexpr int kWithoutWorkspace = 8;    ///< and of those that need no workspace
 constexpr std::uint32_t kAligned = 16;  ///< bytes, of operands: what 128-bit loads need
@@ -318,18 +318,11 @@ std::optional<LtMatmul::Algorithm> LtMatmul::fastest(
   const Trial trial(product_, work_bytes);
   if (!trial) return std::nullopt;
   const LtOperands operands = trial.operands();
-  Race race(trial.stream(), "measuring a product");
-  std::vector<const Algorithm*> entered;
-  for (const Algorithm& algorithm : proposals) {
-    try {
-      race.enter([&] { check_lt(run(operands, algorithm), "measuring a product"); });
-      entered.push_back(&algorithm);
-    } catch (const Error&) {
-      static_cast<void>(cudaGetLastError());
-    }
-  }
-  if (entered.empty()) return std::nullopt;
-  return *entered[first_of_fastest(race.run())];
+  constexpr const char* kWhat = "measuring a product";
+  const std::optional<std::size_t> best =
+      fastest_of(trial.stream(), kWhat, proposals.size(),
+                 [&](std::size_t i) { check_lt(run(operands, proposals[i]), kWhat); });
+  return best ? std::optional(proposals[*best]) : std::nullopt;
 }
 
 /// Both algorithms once, as steps will call them but outside of a capture.

@@ -139,7 +139,7 @@ TEST(CublasLt, MeasuresOnceAndKeepsTheChoice) {
   EXPECT_EQ(sim::allocated_bytes(), 0U);
 }
 
-/// Of the simulated algorithms 21 is slow and 40 refuses to run.
+/// Algorithm 21 of the simulated ones is slow, and 40 refuses to run.
 TEST(CublasLt, ATrialDecidesAndTheCacheKeepsIt) {
   const CublasLt library;
   const LtProduct wanted{.product = {.m = 8, .n = 8, .k = 8}};

@@ -66,13 +66,13 @@ class Cudnn {
                                                  const Wrap& wrap, TuningCache* cache) const = 0;
 
   using Make = std::function<std::optional<Kernel>()>;
-  /// The other way round: `own` is the node's kernel by the problem's plan. Returns what `make`
-  /// makes, by another library of which `rival` says all that the choice depends on, where that may
-  /// replace it. Else, and without a cache, null.
+  /// The other way round: `own` makes the node's kernel by the problem's plan, for a trial alone.
+  /// Returns what `make` makes, by another library of which `rival` says all that the choice
+  /// depends on, where that may replace it. Else, and without a cache, null.
   virtual std::optional<Kernel> rival_if_faster(const CudnnConvolution& problem,
-                                                std::string_view rival,
-                                                const NodeView& node, const Kernel& own,
-                                                const Make& make, TuningCache* cache) const = 0;
+                                                std::string_view rival, const NodeView& node,
+                                                const Make& own, const Make& make,
+                                                TuningCache* cache) const = 0;
 
   using WrapRnn = std::function<Kernel(std::shared_ptr<const CudnnRnn>)>;
   /// Returns the layer by that of cuDNN's algorithms with which the result of `wrap` for it is

@@ -94,13 +94,14 @@ std::optional<Kernel> CudnnLibrary::kernel_if_faster(const CudnnConvolution& pro
     return found ? std::optional(wrap(found)) : std::nullopt;
   };
   if (preferred_) return make();
+  const Make given = [&] { return std::optional(own); };
   const std::string question = key(problem.describe()) + ", or own kernels";
-  return faster({kOwn, own, kCudnn, make, problem.math}, question, node, *cache);
+  return faster({kOwn, given, kCudnn, make, problem.math}, question, node, *cache);
 }
 
 std::optional<Kernel> CudnnLibrary::rival_if_faster(const CudnnConvolution& problem,
                                                     std::string_view rival, const NodeView& node,
-                                                    const Kernel& own, const Make& make,
+                                                    const Make& own, const Make& make,
                                                     TuningCache* cache) const {
   if (cache == nullptr || preferred_) return std::nullopt;
   const std::string question = fmt::format("{}, or {}", key(problem.describe()), rival);
@@ -119,9 +120,11 @@ std::optional<Kernel> CudnnLibrary::faster(const Rivals& rivals, const std::stri
     return std::nullopt;  // there is the other one
   }
   if (!kernel || choice == rivals.name) return kernel;
+  const std::optional<Kernel> own = rivals.own();
+  if (!own) return std::nullopt;
   start();
   const std::optional<bool> better =
-      may_replace(*kernel, rivals.own, node, trials_.get(),
+      may_replace(*kernel, *own, node, trials_.get(),
                   {.tolerance = tolerance(rivals.math), .repeats = deterministic_});
   if (better) cache.put(question, std::string(*better ? rivals.name : rivals.own_name));
   return better == true ? kernel : std::nullopt;

@@ -52,7 +52,7 @@ class CudnnLibrary final : public Cudnn {
                                          const Kernel& own, const Wrap& wrap,
                                          TuningCache* cache) const override;
   std::optional<Kernel> rival_if_faster(const CudnnConvolution& problem, std::string_view rival,
-                                        const NodeView& node, const Kernel& own, const Make& make,
+                                        const NodeView& node, const Make& own, const Make& make,
                                         TuningCache* cache) const override;
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, std::string_view use,
                                                 const NodeView& node, const Kernel& own,
@@ -65,7 +65,7 @@ class CudnnLibrary final : public Cudnn {
   /// Two kernels for a node, by the names that the cache has for them.
   struct Rivals {
     std::string_view own_name;
-    const Kernel& own;
+    const Make& own;
     std::string_view name;
     const Make& make;
     CudnnMath math;

@@ -93,18 +93,10 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& pro
   for (const int engine : engines) workspace = std::max(workspace, graph.workspace_bytes(engine));
   const Trial trial(graph, problem, workspace, stream);
   if (!trial) return std::nullopt;
-  Race race(stream, "timing an engine");
-  std::vector<int> entered;
-  for (const int engine : engines) {
-    try {
-      race.enter([&] { trial.execute(engine); });
-      entered.push_back(engine);
-    } catch (const Error&) {
-      static_cast<void>(cudaGetLastError());
-    }
-  }
-  if (entered.empty()) return std::nullopt;
-  return entered[first_of_fastest(race.run())];
+  const std::optional<std::size_t> best =
+      fastest_of(stream, "timing an engine", engines.size(),
+                 [&](std::size_t i) { trial.execute(engines[i]); });
+  return best ? std::optional(engines[*best]) : std::nullopt;
 }
 
 bool runs(const CudnnGraph& graph, int engine, const CudnnConvolution& problem,

@@ -15,7 +15,8 @@
 namespace linnet::cuda {
 namespace {
 
-/// Of the own kernel's time: noise of timers is some percent. Judged, not measured.
+/// A candidate must take less than this part of the own kernel's time: noise of timers is some
+/// percent. Judged, not measured.
 constexpr float kFaster = 0.95F;
 constexpr std::size_t kCompared = std::size_t{1} << 18;  ///< numbers at either end of an operand
 constexpr const char* kWhat = "trying a kernel";
@@ -161,7 +162,7 @@ bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
 }
 
 std::optional<bool> may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
-                 cudaStream_t stream, const TrialOptions& options) {
+                                cudaStream_t stream, const TrialOptions& options) {
   try {
     return is_faster(candidate, own, node, stream, options) &&
            same_results(candidate, own, node, stream, options);

@@ -29,7 +29,7 @@ bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
 /// Both; null where one fails or memory for the operands is missing. Takes milliseconds and waits
 /// for the device. `stream` may not be the legacy default one.
 std::optional<bool> may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
-                 cudaStream_t stream, const TrialOptions& options = {});
+                                cudaStream_t stream, const TrialOptions& options = {});
 
 /// Runs a kernel on operands of its own, so that what a library loads or allocates at its first
 /// call is there before anyone captures one. Throws Error where it fails or memory is missing.

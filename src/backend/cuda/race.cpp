@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/check.h"
+
 namespace linnet::cuda {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr float kLeastMs = 1e-3F;
 constexpr int kMostRuns = 20;  ///< in one graph
 constexpr int kRounds = 4;
 constexpr float kMargin = 0.97F;  ///< of the time of an earlier one
-constexpr float kNear = 1.3F;  ///< of the fastest's time: slower ones leave
+constexpr float kNear = 1.3F;     ///< of the fastest's time: slower ones leave
 
 }  // namespace
 
@@ -47,12 +49,25 @@ std::vector<float> Race::run() {
   return times;
 }
 
-std::size_t first_of_fastest(const std::vector<float>& milliseconds) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < milliseconds.size(); ++i) {
-    if (milliseconds[i] < kMargin * milliseconds[best]) best = i;
+std::optional<std::size_t> fastest_of(cudaStream_t stream, const char* what, std::size_t count,
+                                      const std::function<void(std::size_t)>& enqueue) {
+  Race race(stream, what);
+  std::vector<std::size_t> entered;
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      race.enter([&] { enqueue(i); });
+      entered.push_back(i);
+    } catch (const Error&) {
+      static_cast<void>(cudaGetLastError());
+    }
   }
-  return best;
+  if (entered.empty()) return std::nullopt;
+  const std::vector<float> ms = race.run();
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < ms.size(); ++i) {
+    if (ms[i] < kMargin * ms[best]) best = i;
+  }
+  return entered[best];
 }
 
 }  // namespace linnet::cuda

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "backend/cuda/captured_graph.h"
@@ -37,8 +39,10 @@ class Race {
   std::vector<Entrant> entrants_;
 };
 
-/// Returns the place of the fastest: a later one must win by more than noise, so that the choice does
-/// not change from machine to machine. Needs one time.
-std::size_t first_of_fastest(const std::vector<float>& milliseconds);
+/// Returns which of `count` works, which `enqueue` puts on the stream by number, takes the least
+/// time. Who fails is left out; null where all do. A later one must win by more than noise, so that
+/// the choice does not change from machine to machine.
+std::optional<std::size_t> fastest_of(cudaStream_t stream, const char* what, std::size_t count,
+                                      const std::function<void(std::size_t)>& enqueue);
 
 }  // namespace linnet::cuda

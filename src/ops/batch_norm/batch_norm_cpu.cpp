@@ -209,8 +209,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   return kernel;
 }
 
-/// Returns a function that computes inv_std * gamma, as the forward pass has it, in a task's
-/// scratch memory: waiting for a stage of its own would take longer.
+/// Returns a function that computes inv_std * gamma, as in the forward pass, in a task's scratch
+/// memory: waiting for a stage of its own would take longer.
 auto own_scale(std::int64_t channels, std::size_t gamma, std::size_t inv_std) {
   return [=](const Args& args, const Task& task) -> const float* {
     auto* scale = reinterpret_cast<float*>(task.scratch);

@@ -273,12 +273,12 @@ std::optional<NodeProduct> as_product(const CudnnConvolution& s, const ConvTail&
 }
 
 /// Returns cuBLASLt's kernel for the convolution where it is a product and a trial has found that
-/// faster than cuDNN's `kernel`; else that.
+/// faster than cuDNN's, which `by_cudnn` makes; else that.
 std::optional<Kernel> or_product(const NodeView& node, const Context& context,
                                  CudnnConvolution conv, const ConvTail& tail,
-                                 std::optional<Kernel> kernel) {
+                                 const Cudnn::Make& by_cudnn) {
   const std::optional<NodeProduct> product = as_product(conv, tail);
-  if (!kernel || !product || context.cublaslt == nullptr) return kernel;
+  if (!product || context.cublaslt == nullptr) return by_cudnn();
   conv.bias = tail.bias;
   conv.tail = tail_of(tail.activation);
   const auto stored = [](const ValueType& type) { return to_string(type.dtype); };
@@ -286,16 +286,16 @@ std::optional<Kernel> or_product(const NodeView& node, const Context& context,
                                         stored(node.inputs[kSecond]), stored(node.outputs[kFirst]),
                                         context.cublaslt->description());
   std::optional<Kernel> faster = context.cudnn->rival_if_faster(
-      conv, rival, node, *kernel, [&] { return cublaslt_product(node, context, *product); },
+      conv, rival, node, by_cudnn, [&] { return cublaslt_product(node, context, *product); },
       context.tuning);
-  return faster ? faster : kernel;
+  return faster ? faster : by_cudnn();
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context,
                                        Direction direction, const ConvShape& s) {
   if (!asked(s, context)) return std::nullopt;
   const CudnnConvolution conv = convolution(direction, s, math_of(context));
-  return or_product(node, context, conv, {}, plain(node, context, conv, s));
+  return or_product(node, context, conv, {}, [&] { return plain(node, context, conv, s); });
 }
 
 std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& context) {
@@ -321,14 +321,14 @@ std::optional<Kernel> cudnn_conv2d(const NodeView& node, const Context& context)
   if (!asked(s, context)) return std::nullopt;
   const CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
   const ConvTail tail{.bias = attrs.bias, .activation = attrs.activation};
-  std::optional<Kernel> kernel;
-  if (!tail.is_empty() && operand_type(conv.math) == DType::f32) {
-    if (const PlanPtr plan = fused_plan(context, conv, tail)) {
-      kernel = direct(plan, attrs.bias ? 3 : 2, [](const Args& /*args*/) {});
+  return or_product(node, context, conv, tail, [&]() -> std::optional<Kernel> {
+    if (!tail.is_empty() && operand_type(conv.math) == DType::f32) {
+      if (const PlanPtr plan = fused_plan(context, conv, tail)) {
+        return direct(plan, attrs.bias ? 3 : 2, [](const Args& /*args*/) {});
+      }
     }
-  }
-  if (!kernel) kernel = plain(node, context, conv, s, tail);
-  return or_product(node, context, conv, tail, std::move(kernel));
+    return plain(node, context, conv, s, tail);
+  });
 }
 
 std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context& context,

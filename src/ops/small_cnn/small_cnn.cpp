@@ -165,12 +165,11 @@ Saving SmallCnnOp::saving(std::span<const ValueType> inputs) const {
   }
   // Each sample reads v twice from the L2 cache, which is about twice as fast as memory; where v
   // fits into the L1 cache, each of the kernel's blocks does once.
-  constexpr std::int64_t kBlocks = 128;
   constexpr std::size_t kNear = 160 << 10;
   const std::int64_t batch = attrs().gather.batch;
   const std::size_t v = inputs[In::v].bytes();
   saving.bytes -= static_cast<double>(v) *
-                  static_cast<double>(v <= kNear ? std::min(batch, kBlocks) : batch);
+                  static_cast<double>(v <= kNear ? std::min(batch, kSmallCnnBlocks) : batch);
   return saving;
 }
 

@@ -28,6 +28,9 @@ struct SmallCnnAttrs {
   bool operator==(const SmallCnnAttrs&) const = default;
 };
 
+/// Blocks of a GPU's first kernel, at most: each leaves a part of the convolution's gradient.
+inline constexpr std::int64_t kSmallCnnBlocks = 128;
+
 /// Savings of a fused operator in a step.
 struct Saving {
   double kernels = 0;

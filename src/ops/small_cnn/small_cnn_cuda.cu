@@ -9,7 +9,6 @@
 namespace linnet::cuda {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 128;  ///< of the first launch: parts of the conv gradient
 /// Of the 48 KiB that every device has; the kernel declares a few bytes itself.
 constexpr std::size_t kSharedBytes = (48 << 10) - 16;
 constexpr std::int64_t kLargestImage = 32;
@@ -104,7 +103,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   s.gradients = std::any_of(node.output_read.begin() + Op::Out::dw, node.output_read.end(),
                             [](bool read) { return read; });
   const Kernels kernels = kernels_for(s);
-  const std::int64_t blocks = std::min(s.n, kMostBlocks);
+  const std::int64_t blocks = std::min(s.n, kSmallCnnBlocks);
   const int columns =
       blocks_of_columns((s.taps() + 1) * s.co) + blocks_of_columns(s.features() + 1);
   const LaunchShape samples{.grid = static_cast<unsigned>(blocks),
@@ -150,8 +149,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
     }
     if (blocks > 0) {
       const bool tiled = tiles != nullptr && vector_aligned(operands.weight);
-      launch(args.stream, "small_cnn", tiled ? in_tiles : samples,
-             tiled ? tiles : kernels.samples, s, operands, results);
+      launch(args.stream, "small_cnn", tiled ? in_tiles : samples, tiled ? tiles : kernels.samples,
+             s, operands, results);
     }
     launch(args.stream, "small_cnn sums", sums, kernels.sums, s, results, gradients,
            static_cast<int>(blocks));
