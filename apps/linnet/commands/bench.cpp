@@ -206,8 +206,7 @@ int bench(BenchOptions options) {
     return kSuccess;
   }
   require(options.infer() || !options.int8, "--int8 needs --mode infer");
-  require(!options.infer() || options.disabled_passes.empty(),
-          "--disable-pass needs --mode train");
+  require(!options.infer() || options.disabled_passes.empty(), "--disable-pass needs --mode train");
   require(!options.infer() || !options.wanted.test,
           "--test needs --mode train: --mode infer has no epochs to evaluate");
   Model model(job.network, job.model);  // before the data: a missing device costs no download

@@ -97,7 +97,8 @@ std::string to_text(const Planned& planned) {
   line("  by data alone", path(counts.data));
   line("predicted", fmt::format("{:.1f} us, {:.0f} samples/s", 1e6 * counts.seconds(),
                                 planned.samples_per_second()));
-  text += "Predictions, not measurements: an H200 took 2 to 8 times as long (docs/cuda-counts.md).\n";
+  text +=
+      "Predictions, not measurements: an H200 took 2 to 8 times as long (docs/cuda-counts.md).\n";
   for (std::string_view assumption : kAssumptions) text += fmt::format("- {}\n", assumption);
   return text;
 }

@@ -20,9 +20,9 @@ inline constexpr unsigned kColumnBlock = 512;
 struct ColumnTiles {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  int vector = 1;              ///< floats that a thread loads at once: 4 or 1
-  unsigned lanes = 1;          ///< threads side by side: a power of two, at most a warp
-  unsigned tiles = 0;          ///< blocks side by side
+  int vector = 1;      ///< floats that a thread loads at once: 4 or 1
+  unsigned lanes = 1;  ///< threads side by side: a power of two, at most a warp
+  unsigned tiles = 0;  ///< blocks side by side
   unsigned chunks = 1;
   std::int64_t chunk_rows = 0;  ///< of each chunk but the last ones, which may have fewer
   unsigned block = kBlock;
@@ -35,12 +35,8 @@ struct ColumnTiles {
     chunks = count;
     chunk_rows = (rows + chunks - 1) / chunks;
   }
-  std::int64_t rows_of_thread() const {
-    return (chunk_rows * lanes + block - 1) / block;
-  }
-  LaunchShape shape() const {
-    return {.grid = dim3(tiles, chunks), .block = block};
-  }
+  std::int64_t rows_of_thread() const { return (chunk_rows * lanes + block - 1) / block; }
+  LaunchShape shape() const { return {.grid = dim3(tiles, chunks), .block = block}; }
   /// Returns what `sums` numbers a column and chunk take of the workspace.
   std::size_t partial_bytes(std::size_t sums) const {
     return chunks == 1 ? 0 : sums * sizeof(float) * chunks * static_cast<std::size_t>(columns);

@@ -96,8 +96,8 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
     const bool fours = sums.vector == 4;
     if (whole) {
       with_kept<kNormKeeps>(sums, [&]<int kVector, int kKept>() {
-        launch(args.stream, "batch_norm", sums.shape(), norm_kernel<kVector, true, kKept, T>,
-               n, sums, partials(args, sums));
+        launch(args.stream, "batch_norm", sums.shape(), norm_kernel<kVector, true, kKept, T>, n,
+               sums, partials(args, sums));
       });
       return;
     }

@@ -108,9 +108,7 @@ __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
   const bool in_part = n.part != nullptr && cell.column >= n.part_begin;
   const std::int64_t stride = in_part ? t.columns - n.part_begin : n.x_stride;
   const T* from = in_part ? n.part + cell.column - n.part_begin : n.x + cell.column;
-  const auto load = [&](std::int64_t r) {
-    return load_floats<kVector>(from + r * stride);
-  };
+  const auto load = [&](std::int64_t r) { return load_floats<kVector>(from + r * stride); };
   if (cell.inside && cell.begin < cell.end) about = load(cell.begin);
   const auto add = [&](std::int64_t r, const FloatVector<kVector>& x) {
     if (in_part) store_floats(n.wide + r * n.x_stride + cell.column, x);
@@ -129,8 +127,9 @@ __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
       return row;
     };
     cell.template load_kept<kKept>(load_row, kept);
-    cell.template use_kept<kKept>(
-        [&](std::int64_t r, const NormRow<kVector>& row) { add(r, row.x); }, kept);
+    cell.template use_kept<kKept>([&](std::int64_t r,
+                                      const NormRow<kVector>& row) { add(r, row.x); },
+                                  kept);
   } else {
     cell.template for_rows<4>(load, add);
   }
@@ -170,7 +169,8 @@ __device__ void merge_moments(const ColumnTiles& t, const ColumnCell<kVector>& c
   }
 }
 
-/// The statistics, and, kWhole, the result too, of rows of which a thread keeps up to kKept; 0: none.
+/// The statistics, and, kWhole, the result too, of rows of which a thread keeps up to kKept; 0:
+/// none.
 template <int kVector, bool kWhole, int kKept, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
     norm_kernel(Norm<T> n, ColumnTiles t, Partials p) {

@@ -68,9 +68,7 @@ struct NormGradLoads {
   template <class T>
   __device__ NormGradLoads(const NormGrad<T>& g, const ColumnTiles& t,
                            const ColumnCell<kVector>& cell, std::int64_t r, bool written)
-      : x(load_floats<kVector>(g.x + r * g.x_stride + cell.column)),
-        summand{},
-        sign{} {
+      : x(load_floats<kVector>(g.x + r * g.x_stride + cell.column)), summand{}, sign{} {
     const std::int64_t at = r * t.columns + cell.column;
     dy = load_floats<kVector>((written ? g.dresidual : g.dy) + at);
     if (g.summand != nullptr && !written) {
@@ -101,9 +99,7 @@ __device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& 
   using Row = NormGradRow<kVector>;
   dgamma = {};
   dbeta = {};
-  const auto load = [&](std::int64_t r) {
-    return NormGradLoads<kVector>(g, t, cell, r, false);
-  };
+  const auto load = [&](std::int64_t r) { return NormGradLoads<kVector>(g, t, cell, r, false); };
   const auto add = [&](std::int64_t r, const Row& row) {
     if (g.dresidual != nullptr) {
       store_floats(g.dresidual + r * t.columns + cell.column, row.dz);

@@ -37,13 +37,14 @@ inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::in
     if (narrow && lanes < widest.lanes) break;
     ColumnTiles t = widest;
     t.set_lanes(lanes);
-    t.block = static_cast<unsigned>(std::clamp<std::uint64_t>(
-        bit_ceil(static_cast<std::uint64_t>(rows)) * lanes, kWarp, kColumnBlock));
+    t.block = static_cast<unsigned>(
+        std::clamp<std::uint64_t>(bit_ceil(static_cast<std::uint64_t>(rows)) * lanes, kWarp,
+                                  kColumnBlock));
     const bool loops = t.vector != 4 || t.rows_of_thread() > keeps;
     const double blocks = t.tiles;
     const double at_once = kMultiprocessors * kColumnBlock / t.block;  // of these registers
-    const double seconds = (loops ? 2 : 1) * kPasses * std::ceil(blocks / at_once) * image /
-                           (blocks * kBytes);
+    const double seconds =
+        (loops ? 2 : 1) * kPasses * std::ceil(blocks / at_once) * image / (blocks * kBytes);
     if (seconds >= 0.99 * least) continue;
     best = t;
     least = seconds;

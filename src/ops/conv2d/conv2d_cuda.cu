@@ -143,9 +143,9 @@ template <bool kDepthwise>
 Kernel grad_weight_direct(const ConvShape& s) {
   using In = Conv2dGradWeightOp::In;
   const int each = in_fours(s) ? 4 : 1;
-  const auto lanes = static_cast<int>(
-      std::min<std::uint64_t>(bit_ceil(static_cast<std::uint64_t>(s.co / each)),
-                              kWarp / static_cast<unsigned>(each)));
+  const auto lanes =
+      static_cast<int>(std::min<std::uint64_t>(bit_ceil(static_cast<std::uint64_t>(s.co / each)),
+                                               kWarp / static_cast<unsigned>(each)));
   const dim3 channels_and_taps(1, ceil_div(s.co, lanes * each), ceil_div(s.taps(), kTapsOfThread));
   const Parts parts = cut(s, std::int64_t{channels_and_taps.y} * channels_and_taps.z,
                           8 * std::int64_t{kBlock} / lanes);

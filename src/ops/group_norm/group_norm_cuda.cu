@@ -160,7 +160,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
              s.pixels == 1 ? dx_kernel<Team, true> : dx_kernel<Team, false>, s, dy, x,
              args.in(In::weight), args.in(In::mean), args.in(In::inv_std), args.out(Out::dx));
     };
-    return Kernel{.enqueue = enqueue, .workspace_bytes = column_sums(rows, s.channels).partial_bytes(2)};
+    return Kernel{.enqueue = enqueue,
+                  .workspace_bytes = column_sums(rows, s.channels).partial_bytes(2)};
   });
 }
 

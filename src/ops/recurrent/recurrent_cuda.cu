@@ -171,7 +171,8 @@ Kernel own_recurrent_gradient(const NodeView& node) {
   const RecurrentLaunch cut(s, backward_floats(s, 1));
   const auto products = slope_products(s, node.output_read.empty() || node.output_read[Out::dx]);
   // One after the other: the blocks' memory, the products' and the sums' share a place.
-  std::size_t shared_bytes = std::max(cut.memory_bytes(), matrix_sums(rows, s.slopes()).partial_bytes(1));
+  std::size_t shared_bytes =
+      std::max(cut.memory_bytes(), matrix_sums(rows, s.slopes()).partial_bytes(1));
   for (const SlopeProduct& p : products) {
     shared_bytes = std::max(shared_bytes, p.plan.workspace_bytes);
   }
