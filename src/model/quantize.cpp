@@ -2,8 +2,11 @@
 #include <linnet/quantize.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -17,6 +20,7 @@
 #include "ops/global_pool/global_pool.h"
 #include "ops/pool2d/pool2d.h"
 #include "ops/quantize/quantize.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
 #include "plan/passes/match.h"
 
@@ -86,38 +90,14 @@ struct Range {
   double high = 0;
 };
 
-/// Returns the smallest and largest of each value over all samples.
-std::vector<Range> ranges_of(const Model& model, const std::vector<Value>& values,
-                             const Dataset& data, const QuantizeOptions& options) {
-  NetworkDefinition watched = model.state().definition();
-  watched.outputs.clear();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    watched.outputs.push_back({fmt::format("value {}", i), values[i]});
-  }
-  const std::vector<bool> all(values.size(), true);
-  Model copy(Network(std::make_unique<NetworkDefinition>(pruned(watched, all))),
-             {.device = "cpu", .threads = model.threads()});
-  copy.set_weights(model.weights());
-  std::vector<Range> ranges(values.size());
-  const Dataset samples = calibration_samples(data, options.samples);
-  for (std::int64_t first = 0; first < samples.size(); first += options.batch) {
-    const std::int64_t end = std::min(first + options.batch, samples.size());
-    const std::vector<Column> columns = copy.predict_all(samples.rows(first, end), options.batch);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      for (const float x : columns[i].data.as<float>()) {
-        require<DataError>(std::isfinite(x), "the samples {} to {} of '{}' give {} in '{}'", first,
-                           end - 1, data.info().name, x, watched.graph.info(values[i]).name);
-        ranges[i].low = std::min(ranges[i].low, static_cast<double>(x));
-        ranges[i].high = std::max(ranges[i].high, static_cast<double>(x));
-      }
-    }
-  }
-  return ranges;
-}
+/// Makes what stands after a value of a copied network: gets the value's copy and its layer,
+/// returns what later nodes read instead.
+using After = std::function<Value(NetworkBuilder&, Value original, Value copy, const std::string&)>;
 
-/// Returns the network with `levels` after values, by id, and weights of products rounded.
-std::unique_ptr<NetworkDefinition> rounded(const NetworkDefinition& from,
-                                           const std::map<int, LevelsAttrs>& levels) {
+/// Returns a copy of a network, with what `after` makes, and weights of the products that are
+/// `on_levels` rounded.
+std::unique_ptr<NetworkDefinition> copied(const NetworkDefinition& from, const After& after,
+                                          const std::function<bool(const Node&)>& on_levels) {
   auto made = std::make_unique<NetworkDefinition>();
   made->kinds = from.kinds;
   made->layers = from.layers;
@@ -125,15 +105,9 @@ std::unique_ptr<NetworkDefinition> rounded(const NetworkDefinition& from,
   NetworkBuilder builder(*made);
   std::vector<Value> map(from.graph.value_count());
   const auto mapped = [&](Value v) -> Value& { return map[static_cast<std::size_t>(v.id)]; };
-  const auto round = [&](Value v, const std::string& layer) {
-    const auto found = levels.find(v.id);
-    if (found == levels.end()) return;
-    mapped(v) = builder.graph().add(std::make_shared<QuantizeOp>(found->second), {mapped(v)},
-                                    layer)[QuantizeOp::Out::y];
-  };
   for (const NetworkInput& input : from.inputs) {
-    mapped(input.value) = builder.add_input(input.name, input.sample, input.dtype);
-    round(input.value, input.name);
+    const Value copy = builder.add_input(input.name, input.sample, input.dtype);
+    mapped(input.value) = after(builder, input.value, copy, input.name);
   }
   for (const ParameterSpec& spec : from.parameters) {
     const std::size_t dot = spec.name.rfind('.');
@@ -147,15 +121,13 @@ std::unique_ptr<NetworkDefinition> rounded(const NetworkDefinition& from,
   for (const Node& node : from.graph.nodes()) {
     std::vector<Value> inputs;
     for (const Value input : node.inputs) inputs.push_back(mapped(input));
-    if (is_product(node) && is_parameter(from, node.inputs[Conv2dOp::In::w]) &&
-        levels.contains(rounded_for(from.graph, node.inputs[Conv2dOp::In::x]).id)) {
+    if (on_levels(node)) {
       Value& w = inputs[Conv2dOp::In::w];
       w = builder.graph().emit(QuantizeWeightsOp(), {w}, node.name);
     }
     const std::vector<Value> outputs = builder.copy(node, std::move(inputs));
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      mapped(node.outputs[i]) = outputs[i];
-      round(node.outputs[i], node.name);
+      mapped(node.outputs[i]) = after(builder, node.outputs[i], outputs[i], node.name);
     }
   }
   for (const auto& [sequences, lengths] : from.lengths) {
@@ -164,6 +136,72 @@ std::unique_ptr<NetworkDefinition> rounded(const NetworkDefinition& from,
   made->outputs = from.outputs;
   for (NetworkOutput& output : made->outputs) output.value = mapped(output.value);
   return made;
+}
+
+/// Returns the network with `levels` after values, by id, and weights of products rounded.
+std::unique_ptr<NetworkDefinition> rounded(const NetworkDefinition& network,
+                                           const std::map<int, LevelsAttrs>& levels) {
+  const After round = [&](NetworkBuilder& builder, Value v, Value copy, const std::string& layer) {
+    const auto found = levels.find(v.id);
+    if (found == levels.end()) return copy;
+    return builder.graph().add(std::make_shared<QuantizeOp>(found->second), {copy},
+                               layer)[QuantizeOp::Out::y];
+  };
+  return copied(network, round, [&](const Node& node) {
+    return is_product(node) && is_parameter(network, node.inputs[Conv2dOp::In::w]) &&
+           levels.contains(rounded_for(network.graph, node.inputs[Conv2dOp::In::x]).id);
+  });
+}
+
+constexpr std::array kBounds = {Reduction::min, Reduction::max};
+
+/// Returns a network whose outputs are each sample's bounds of `values`: the i-th value's k-th
+/// bound is named i * kBounds.size() + k. Each is computed beside its value, which need not be
+/// kept.
+std::unique_ptr<NetworkDefinition> with_bounds(const NetworkDefinition& network,
+                                               const std::vector<Value>& values) {
+  std::vector<NetworkOutput> outputs;
+  const After watch = [&](NetworkBuilder& builder, Value v, Value copy, const std::string& layer) {
+    const auto found = std::ranges::find(values, v);
+    if (found == values.end()) return copy;
+    const auto first = static_cast<std::size_t>(found - values.begin()) * kBounds.size();
+    std::vector<std::int64_t> axes(builder.graph().type(copy).shape.rank() - 1);
+    std::iota(axes.begin(), axes.end(), 1);
+    for (std::size_t k = 0; k < kBounds.size(); ++k) {
+      const ReduceOp bound({.kind = kBounds[k], .axes = axes});
+      outputs.push_back({fmt::format("{}", first + k), builder.graph().emit(bound, {copy}, layer)});
+    }
+    return copy;
+  };
+  auto made = copied(network, watch, [](const Node&) { return false; });
+  made->outputs = std::move(outputs);
+  return made;
+}
+
+/// Returns the smallest and largest of each value over all samples.
+std::vector<Range> ranges_of(const Model& model, const std::vector<Value>& values,
+                             const Dataset& data, const QuantizeOptions& options) {
+  const NetworkDefinition& network = model.state().definition();
+  const std::unique_ptr<NetworkDefinition> watched = with_bounds(network, values);
+  const std::vector<bool> all(watched->outputs.size(), true);
+  Model copy(Network(std::make_unique<NetworkDefinition>(pruned(*watched, all))),
+             {.device = "cpu", .threads = model.threads()});
+  copy.set_weights(model.weights());
+  std::vector<Range> ranges(values.size());
+  const Dataset samples = calibration_samples(data, options.samples);
+  for (std::int64_t first = 0; first < samples.size(); first += options.batch) {
+    const std::int64_t end = std::min(first + options.batch, samples.size());
+    for (const Column& bound : copy.predict_all(samples.rows(first, end), options.batch)) {
+      const std::size_t i = std::stoul(bound.name) / kBounds.size();
+      for (const float x : bound.data.as<float>()) {
+        require<DataError>(std::isfinite(x), "the samples {} to {} of '{}' give {} in '{}'", first,
+                           end - 1, data.info().name, x, network.graph.info(values[i]).name);
+        ranges[i].low = std::min(ranges[i].low, static_cast<double>(x));
+        ranges[i].high = std::max(ranges[i].high, static_cast<double>(x));
+      }
+    }
+  }
+  return ranges;
 }
 
 }  // namespace

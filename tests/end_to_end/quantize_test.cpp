@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../message_of.h"
 #include "fixtures.h"
@@ -150,6 +151,15 @@ TEST(Quantize, SaysWhatItCannotDo) {
             "the network has neither convolutions nor dense layers to quantize");
   EXPECT_EQ(message_of([&] { quantize(model, digits, {.samples = 0}); }),
             "expected at least 1 sample and a batch of at least 1; got 0 and 20");
+}
+
+TEST(Quantize, NamesTheValueThatIsNotFinite) {
+  const Dataset digits = datasets::digits(32, 0, 4).train;
+  Model model(Network({28, 28, 1}, {Flatten{}, Dense{.units = 3}, ReLU{}, Dense{.units = 10}}),
+              {.device = "cpu"});
+  set_parameter(model, "dense_1.bias", {0, std::numeric_limits<float>::quiet_NaN(), 0});
+  const std::string message = message_of([&] { quantize(model, digits, {.samples = 8}); });
+  EXPECT_EQ(message, "the samples 0 to 7 of 'digits' give nan in 'relu_1'");
 }
 
 }  // namespace
