@@ -35,6 +35,13 @@ class Memory(command.CommandTest):
                                  status=2)
         self.assertIn("not even a batch of 1 fits into 1000 bytes", err)
 
+    def test_what_is_no_number_of_bytes_is_refused_in_one_sentence(self):
+        for given in ("-5MiB", "5XB", "abc", "MiB", "0.5GiB", "99999999999TiB", "9" * 30, ""):
+            _, err = self.run_linnet("max-batch", "--workload", "mnist-cnn", "--memory-limit", given,
+                                     status=2)
+            self.assertIn(f"--memory-limit: expected a number of bytes of at least 1, e.g. 536870912 or "
+                          f"512MiB; got '{given}'", err)
+
     def test_a_training_stays_within_its_limit(self):
         plain, _ = self.train()
         summary = self.run_json("summary", "--workload", "mnist-cnn", "--batch", 32)

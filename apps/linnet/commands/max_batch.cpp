@@ -123,7 +123,7 @@ void add_max_batch(CLI::App& app, Action& action) {
   command
       ->add_option("--memory-limit", arguments->memory_limit,
                    "Bytes that may be needed, e.g. 1GiB or 512MiB")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(byte_count(1))
       ->required();
   command->add_option("--mode", arguments->mode, "train or infer")
       ->check(one_of({"train", "infer"}));

@@ -19,19 +19,6 @@
 namespace linnet::command {
 namespace {
 
-/// Accepts numbers of bytes with a unit, e.g. 512MiB, and turns them into plain ones.
-CLI::Validator byte_count(std::uint64_t least) {
-  const auto convert = [least](std::string& given) -> std::string {
-    const std::string text = given;
-    // CLI11 would take -1 for 2^64 - 1, and MiB for 1MiB.
-    const bool number = !text.empty() && text[0] >= '0' && text[0] <= '9';
-    if (std::string error = CLI::AsSizeValue(false)(given); !error.empty()) return error;
-    if (number && std::stoull(given) >= least) return {};
-    return fmt::format("expected a number of bytes of at least {}; got '{}'", least, text);
-  };
-  return CLI::Validator(convert, "BYTES");
-}
-
 constexpr const char* kConfig = "CONFIG";
 constexpr const char* kWorkload = "--workload";
 constexpr const char* kNoTable =

@@ -41,6 +41,23 @@ CLI::Validator at_least(long long least, long long most) {
   return CLI::Validator(check, "N");
 }
 
+CLI::Validator byte_count(std::uint64_t least) {
+  const auto convert = [least](std::string& given) -> std::string {
+    const std::string text = given;
+    try {
+      // CLI11 would take -1 for 2^64 - 1, and MiB for 1MiB.
+      const bool number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+      if (number && CLI::AsSizeValue(false)(given).empty() && std::stoull(given) >= least) {
+        return {};
+      }
+    } catch (const std::exception&) {  // CLI11 speaks of factors, std::stoull() of nothing
+    }
+    return fmt::format("expected a number of bytes of at least {}, e.g. {} or 512MiB; got '{}'",
+                       least, 512 << 20, text);
+  };
+  return CLI::Validator(convert, "BYTES");
+}
+
 void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes) {
   command.add_option("--disable-pass", passes,
                      "For diagnosis: leave out this pass over the graph of a training, of those "

@@ -17,6 +17,9 @@ std::size_t index_of(const std::vector<std::string>& names, const std::string& n
 /// Accepts integers of at least `least`, and at most `most`: sums and products of a few don't
 /// overflow.
 CLI::Validator at_least(long long least, long long most = std::numeric_limits<std::int32_t>::max());
+/// Accepts numbers of bytes of at least `least`, also with a unit, e.g. 512MiB, and turns them into
+/// plain ones.
+CLI::Validator byte_count(std::uint64_t least);
 /// Adds --disable-pass, which may be given several times.
 void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes);
 
