@@ -7,6 +7,7 @@
 #include "backend/cpu/partial_sums.h"
 #include "backend/cpu/stored.h"
 #include "ops/batch_norm/batch_norm.h"
+#include "ops/batch_norm/joined.h"
 
 namespace linnet::cpu {
 namespace {
@@ -33,10 +34,9 @@ struct Rows {
   }
 };
 
-/// Rows of `like`, y or dy; x may be wider.
-Rows rows_of(const Shape& like, const Shape& x) {
-  const std::int64_t channels = like[-1];
-  return {channels > 0 ? like.elements() / channels : 0, channels, x[-1]};
+/// Rows of x, of which `channels` count.
+Rows rows_of(const Shape& x, std::int64_t channels) {
+  return {channels > 0 ? x.elements() / x[-1] : 0, channels, x[-1]};
 }
 
 /// Returns a stage of f(args, task, rows), the last rows first: what was read or written last is
@@ -140,7 +140,7 @@ template <class T>
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   using In = BatchNormOp::In;
   using Out = BatchNormOp::Out;
-  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
+  const Rows s = rows_of(node.in(In::x), node.out(kFirst)[-1]);
   const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
   const auto momentum = static_cast<float>(attrs.momentum);
   const auto epsilon = static_cast<float>(attrs.epsilon);
@@ -222,7 +222,7 @@ auto own_scale(std::int64_t channels, std::size_t gamma, std::size_t inv_std) {
 template <class T>
 std::optional<Kernel> prepare_inference(const NodeView& node) {
   using In = BatchNormInferenceOp::In;
-  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
+  const Rows s = rows_of(node.in(In::x), node.out(kFirst)[-1]);
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
   const auto epsilon = static_cast<float>(attrs.epsilon);
   Kernel kernel;
@@ -241,7 +241,7 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
 template <class T>
 std::optional<Kernel> prepare_again(const NodeView& node) {
   using In = BatchNormAgainOp::In;
-  const Rows s = rows_of(node.out(kFirst), node.in(In::x));
+  const Rows s = rows_of(node.in(In::x), node.out(kFirst)[-1]);
   Kernel kernel;
   kernel.scratch_bytes = s.bytes_of_channels(1);
   kernel.stages.push_back(normalize_stage<T>(s, node.attrs<BatchNormAgainOp>(), In::mean, 0.5,
@@ -290,14 +290,48 @@ void add_sync_stages(Kernel& kernel, const Rows& s, const std::shared_ptr<const 
   }));
 }
 
+/// Where dx goes, if not to output 0 alone.
+struct GradientTail {
+  std::optional<std::size_t> into;  ///< a wider operand to which it is added
+  std::int64_t piece = 0;           ///< channels, the last ones, that are also written apart
+  std::size_t piece_at = 0;         ///< as this output
+};
+
+/// Writes dx of some rows, and the last channels of it, or of the sum that holds it, apart.
+template <class T>
+void write_rows(const Args& args, const Rows& s, const GradientTail& tail, Range range,
+                const GradientRows<T>& of, const GradientLine& by, std::int64_t pitch) {
+  GradientPlace<T> to{args.out<T>(BatchNormGradOp::Out::dx) + range.begin * pitch, pitch,
+                      tail.into.has_value()};
+  if (tail.into && args.in<T>(*tail.into) + range.begin * pitch != to.dx) {
+    std::copy_n(args.in<T>(*tail.into) + range.begin * pitch, range.size() * pitch, to.dx);
+  }
+  if (tail.piece == 0) return write_gradient(of, s.channels, by, to);
+  constexpr std::int64_t kRows = 16;  // which are still in the L1 cache
+  T* piece = args.out<T>(tail.piece_at) + range.begin * tail.piece;
+  for (std::int64_t r = 0; r < range.size(); r += kRows) {
+    const std::int64_t rows = std::min(kRows, range.size() - r);
+    GradientRows<T> some = of;
+    some.dy += r * s.channels;
+    some.x.x += r * s.pitch;
+    some.x.rows = rows;
+    if (some.y != nullptr) some.y += r * s.channels;
+    write_gradient(some, s.channels, by, to);
+    for (std::int64_t i = 0; i < rows; ++i, to.dx += pitch, piece += tail.piece) {
+      std::copy_n(to.dx + s.channels - tail.piece, tail.piece, piece);
+    }
+  }
+}
+
 /// Both sums by task, then all of them and what follows for a channel, then dx. The workspace has
 /// the products of the tasks, their sums, then the lines by which dx follows, scale first.
 template <class T>
-std::optional<Kernel> prepare_gradient(const NodeView& node) {
+std::optional<Kernel> prepare_gradient(const NodeView& node, const BatchNormGradAttrs& attrs,
+                                       const GradientTail& tail) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
-  const Rows s = rows_of(node.in(In::dy), node.in(In::x));
-  const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
+  const Rows s = rows_of(node.in(In::x), node.in(In::dy)[-1]);
+  const std::int64_t pitch = node.out(Out::dx)[-1];
   const bool residual = attrs.residual;
   const float part = s.rows > 0 ? 1.0F / static_cast<float>(s.rows) : 0.0F;
   const int tasks = s.summing_tasks(1.5);
@@ -348,9 +382,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
       of.dy = args.out<T>(Out::dresidual) + range.begin * s.channels;
       of.y = nullptr;
     }
-    write_gradient(of, s.channels,
-                   {args.in(In::mean), scale, scale + s.channels, scale + 2 * s.channels},
-                   args.out<T>(Out::dx) + range.begin * s.channels);
+    write_rows(args, s, tail, range, of,
+               {args.in(In::mean), scale, scale + s.channels, scale + 2 * s.channels}, pitch);
   }));
   return kernel;
 }
@@ -363,14 +396,30 @@ std::optional<Kernel> forward_as_stored(const NodeView& node) {
   return stored->bf16() ? bf16(node) : f32(node);
 }
 
-std::optional<Kernel> gradient_as_stored(const NodeView& node) {
+/// Returns the gradient's kernel for activations that are all stored alike.
+std::optional<Kernel> gradient_as_stored(const NodeView& node, const BatchNormGradAttrs& attrs,
+                                         const GradientTail& tail) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
-  const bool beta = node.attrs<BatchNormGradOp>().from_input;
-  const std::optional<Stored> stored =
-      stored_alike(node, {In::dy, In::x, beta ? In::x : In::y}, {Out::dx, Out::dresidual});
+  const std::optional<Stored> stored = stored_alike(
+      node, {In::dy, In::x, attrs.from_input ? In::x : In::y, tail.into.value_or(In::x)},
+      {Out::dx, Out::dresidual});
   if (!stored) return std::nullopt;
-  return stored->bf16() ? prepare_gradient<std::uint16_t>(node) : prepare_gradient<float>(node);
+  return stored->bf16() ? prepare_gradient<std::uint16_t>(node, attrs, tail)
+                        : prepare_gradient<float>(node, attrs, tail);
+}
+
+std::optional<Kernel> gradient(const NodeView& node) {
+  return gradient_as_stored(node, node.attrs<BatchNormGradOp>(), {});
+}
+
+/// Of what the pass joins, additions after the gradient alone.
+std::optional<Kernel> joined_gradient(const NodeView& node) {
+  const BatchNormGradJoinedAttrs attrs = node.attrs<BatchNormGradJoinedOp>();
+  if (attrs.summand || !attrs.into || attrs.residual) return std::nullopt;
+  return gradient_as_stored(
+      node, attrs.norm(),
+      {.into = attrs.into_at(), .piece = attrs.piece, .piece_at = attrs.piece_at()});
 }
 
 }  // namespace
@@ -388,7 +437,8 @@ void register_batch_norm(Registry& registry) {
                forward_as_stored<prepare_inference<float>, prepare_inference<std::uint16_t>,
                                  BatchNormOp::In::residual>,
                Stores::bf16);
-  registry.add(BatchNormGradOp::kName, gradient_as_stored, Stores::bf16);
+  registry.add(BatchNormGradOp::kName, gradient, Stores::bf16);
+  registry.add(BatchNormGradJoinedOp::kName, joined_gradient, Stores::bf16);
 }
 
 }  // namespace linnet::cpu

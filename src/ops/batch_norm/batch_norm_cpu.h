@@ -75,9 +75,16 @@ struct GradientLine {
   const float* slope = nullptr;
   const float* shift = nullptr;
 };
+/// Where dx goes: to rows that lie `pitch` elements apart, to be added to what they hold or not.
+template <class T>
+struct GradientPlace {
+  T* dx = nullptr;
+  std::int64_t pitch = 0;
+  bool adds = false;
+};
 void write_gradient(const GradientRows<float>& of, std::int64_t channels, const GradientLine& by,
-                    float* dx);
+                    const GradientPlace<float>& to);
 void write_gradient(const GradientRows<std::uint16_t>& of, std::int64_t channels,
-                    const GradientLine& by, std::uint16_t* dx);
+                    const GradientLine& by, const GradientPlace<std::uint16_t>& to);
 
 }  // namespace linnet::cpu

@@ -224,7 +224,7 @@ std::optional<Kernel> gradient_as_stored(const NodeView& node,
 std::optional<Kernel> prepare_joined_gradient(const NodeView& node, const Context& /*context*/) {
   const auto attrs = node.attrs<BatchNormGradJoinedOp>();
   const Shape& dy = node.in(BatchNormGradOp::In::dy);
-  if (!fits(dy[-1], attrs.piece)) return std::nullopt;
+  if (attrs.from_input || !fits(dy[-1], attrs.piece)) return std::nullopt;
   return gradient_as_stored(node, attrs);
 }
 

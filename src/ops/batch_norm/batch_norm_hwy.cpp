@@ -206,8 +206,9 @@ void AddGradientSums16(const GradientRows<std::uint16_t>& of, std::int64_t chann
   add_any_sums(of, channels, mean, products, sums, dz);
 }
 
-template <GradientMask mask, class T>
-void write(const GradientRows<T>& of, std::int64_t channels, const GradientLine& by, T* dx) {
+template <GradientMask mask, bool adds, class T>
+void write(const GradientRows<T>& of, std::int64_t channels, const GradientLine& by,
+           const GradientPlace<T>& to) {
   const std::int64_t ahead = rows_ahead(channels);
   for_columns_of_groups(of.x.rows, channels,
                         [&](auto d, auto count, std::int64_t c, std::int64_t r) HWY_ATTR {
@@ -216,33 +217,45 @@ void write(const GradientRows<T>& of, std::int64_t channels, const GradientLine&
                           const auto slope = hn::LoadU(d, by.slope + c);
                           const auto shift = hn::LoadU(d, by.shift + c);
                           const T* x = of.x.x + r * of.x.pitch + c;
+                          T* dx = to.dx + r * to.pitch + c;
                           std::int64_t at = r * channels + c;
-                          for (int i = 0; i < count.value; ++i, at += channels, x += of.x.pitch) {
+                          for (int i = 0; i < count.value;
+                               ++i, at += channels, x += of.x.pitch, dx += to.pitch) {
                             fetch<mask>(of, x + ahead * of.x.pitch, at + ahead * channels);
+                            if constexpr (adds) hwy::Prefetch(dx + ahead * to.pitch);
                             const auto apart = hn::Sub(load_floats(d, x), mean);
                             const auto line =
                                 hn::MulSub(gradient_at<mask>(d, of, c, at, apart), scale, shift);
-                            store_floats(hn::NegMulAdd(apart, slope, line), d, dx + at);
+                            auto value = hn::NegMulAdd(apart, slope, line);
+                            if constexpr (adds) value = hn::Add(load_floats(d, dx), value);
+                            store_floats(value, d, dx);
                           }
                         });
 }
 
-template <class T>
-void write_any(const GradientRows<T>& of, std::int64_t channels, const GradientLine& by, T* dx) {
+template <bool adds, class T>
+void write_masked(const GradientRows<T>& of, std::int64_t channels, const GradientLine& by,
+                  const GradientPlace<T>& to) {
   switch (of.mask()) {
-    case GradientMask::all: return write<GradientMask::all>(of, channels, by, dx);
-    case GradientMask::output: return write<GradientMask::output>(of, channels, by, dx);
-    case GradientMask::input: return write<GradientMask::input>(of, channels, by, dx);
+    case GradientMask::all: return write<GradientMask::all, adds>(of, channels, by, to);
+    case GradientMask::output: return write<GradientMask::output, adds>(of, channels, by, to);
+    case GradientMask::input: return write<GradientMask::input, adds>(of, channels, by, to);
   }
 }
 
+template <class T>
+void write_any(const GradientRows<T>& of, std::int64_t channels, const GradientLine& by,
+               const GradientPlace<T>& to) {
+  (to.adds ? write_masked<true, T> : write_masked<false, T>)(of, channels, by, to);
+}
+
 void WriteGradient32(const GradientRows<float>& of, std::int64_t channels, const GradientLine& by,
-                     float* dx) {
-  write_any(of, channels, by, dx);
+                     const GradientPlace<float>& to) {
+  write_any(of, channels, by, to);
 }
 void WriteGradient16(const GradientRows<std::uint16_t>& of, std::int64_t channels,
-                     const GradientLine& by, std::uint16_t* dx) {
-  write_any(of, channels, by, dx);
+                     const GradientLine& by, const GradientPlace<std::uint16_t>& to) {
+  write_any(of, channels, by, to);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -293,12 +306,12 @@ void add_gradient_sums(const GradientRows<std::uint16_t>& of, std::int64_t chann
 }
 
 void write_gradient(const GradientRows<float>& of, std::int64_t channels, const GradientLine& by,
-                    float* dx) {
-  HWY_DYNAMIC_DISPATCH(WriteGradient32)(of, channels, by, dx);
+                    const GradientPlace<float>& to) {
+  HWY_DYNAMIC_DISPATCH(WriteGradient32)(of, channels, by, to);
 }
 void write_gradient(const GradientRows<std::uint16_t>& of, std::int64_t channels,
-                    const GradientLine& by, std::uint16_t* dx) {
-  HWY_DYNAMIC_DISPATCH(WriteGradient16)(of, channels, by, dx);
+                    const GradientLine& by, const GradientPlace<std::uint16_t>& to) {
+  HWY_DYNAMIC_DISPATCH(WriteGradient16)(of, channels, by, to);
 }
 
 }  // namespace linnet::cpu

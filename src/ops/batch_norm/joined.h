@@ -29,6 +29,7 @@ class BatchNormJoinedOp final : public OpBase<BatchNormJoinedOp, BatchNormAttrs>
 struct BatchNormGradJoinedAttrs {
   bool residual = false;  ///< as of the BatchNormGradOp
   Activation activation = Activation::none;
+  bool from_input = false;
   bool summand = false;    ///< whether a further operand is added to dy
   bool into = false;       ///< whether dx is added to the first channels of a last, wider operand
   std::int64_t piece = 0;  ///< how many of dx's channels, the last ones, are also written apart
@@ -36,13 +37,16 @@ struct BatchNormGradJoinedAttrs {
   void fields(V&& visit) {
     visit("residual", residual);
     visit("activation", activation);
+    visit("from_input", from_input);
     visit("summand", summand);
     visit("into", into);
     visit("piece", piece);
   }
   bool operator==(const BatchNormGradJoinedAttrs&) const = default;
 
-  BatchNormGradAttrs norm() const { return {.residual = residual, .activation = activation}; }
+  BatchNormGradAttrs norm() const {
+    return {.residual = residual, .activation = activation, .from_input = from_input};
+  }
   /// Returns the places of operands and results after those of the BatchNormGradOp.
   std::size_t summand_at() const { return activation == Activation::relu ? 6 : 5; }
   std::size_t into_at() const { return summand_at() + (summand ? 1 : 0); }

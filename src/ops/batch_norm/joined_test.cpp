@@ -14,14 +14,14 @@ namespace {
 
 const BatchNormAttrs kRelu{.epsilon = 1e-3, .activation = Activation::relu};
 
-void check_on_cuda(const std::string& name, OpPtr op, std::vector<ValueType> inputs,
-                   std::vector<Fill> fills) {
+void check_on(const std::string& device, const std::string& name, OpPtr op,
+              std::vector<ValueType> inputs, std::vector<Fill> fills) {
   check({.name = name,
          .op = std::move(op),
          .inputs = std::move(inputs),
          .fills = std::move(fills),
          .gradient = false,
-         .devices = {"CUDA"}});
+         .devices = {device}});
 }
 
 /// Rows, channels, those of the part or piece, those of the wider rows: rows of one launch,
@@ -32,18 +32,20 @@ constexpr std::array<std::array<std::int64_t, 4>, 5> kShapes{
 TEST(BatchNormJoined, AgreesWithTheReference) {
   for (const auto& [rows, channels, part, wide] : kShapes) {
     const ValueType c = f32({channels});
-    check_on_cuda("batch_norm_joined " + std::to_string(rows), make_op(BatchNormJoinedOp(kRelu)),
+    check_on("CUDA", "batch_norm_joined " + std::to_string(rows), make_op(BatchNormJoinedOp(kRelu)),
                   {f32({rows, wide}), c, c, c, c, f32({rows, part})},
                   {{-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}, {-2, 2}});
   }
 }
+
+const std::vector<Fill> kGradientFills{{-2, 3}, {-2, 3}, {0.5, 1.5}, {-1, 1}, {0.5, 1}, {-1, 1}};
 
 std::vector<ValueType> gradient_operands(const BatchNormGradJoinedAttrs& attrs, std::int64_t rows,
                                          std::int64_t channels, std::int64_t wide) {
   const ValueType c = f32({channels});
   const ValueType image = f32({rows, channels});
   std::vector<ValueType> types{image, attrs.into ? f32({rows, wide}) : image, c, c, c};
-  if (attrs.activation == Activation::relu) types.push_back(image);
+  if (attrs.activation == Activation::relu) types.push_back(attrs.from_input ? c : image);
   if (attrs.summand) types.push_back(image);
   if (attrs.into) types.push_back(f32({rows, wide}));
   return types;
@@ -59,10 +61,23 @@ TEST(BatchNormJoined, GradientAgreesWithTheReference) {
           BatchNormGradJoinedAttrs{.activation = relu, .into = true, .piece = piece},
           BatchNormGradJoinedAttrs{.into = true, .piece = channels},
           BatchNormGradJoinedAttrs{.activation = relu, .summand = true, .into = true}}) {
-      check_on_cuda("batch_norm_grad_joined " + std::to_string(rows),
-                    make_op(BatchNormGradJoinedOp(attrs)),
-                    gradient_operands(attrs, rows, channels, wide),
-                    {{-2, 3}, {-2, 3}, {0.5, 1.5}, {-1, 1}, {0.5, 1}, {-1, 1}});
+      check_on("CUDA", "batch_norm_grad_joined " + std::to_string(rows),
+               make_op(BatchNormGradJoinedOp(attrs)),
+               gradient_operands(attrs, rows, channels, wide), kGradientFills);
+    }
+  }
+}
+
+TEST(BatchNormJoined, GradientAddsOnTheCpu) {
+  const Activation relu = Activation::relu;
+  for (const auto& [rows, channels, piece, wide] : kShapes) {
+    for (const BatchNormGradJoinedAttrs& attrs :
+         {BatchNormGradJoinedAttrs{.activation = relu, .from_input = true, .into = true},
+          BatchNormGradJoinedAttrs{.activation = relu, .into = true, .piece = piece},
+          BatchNormGradJoinedAttrs{.into = true, .piece = channels}}) {
+      check_on("CPU", "batch_norm_grad_joined " + std::to_string(rows),
+               make_op(BatchNormGradJoinedOp(attrs)),
+               gradient_operands(attrs, rows, channels, wide), kGradientFills);
     }
   }
 }

@@ -77,8 +77,10 @@ class JoinNorms {
     using In = BatchNormGradOp::In;
     using Out = BatchNormGradOp::Out;
     const BatchNormGradAttrs norm = op_as<BatchNormGradOp>(&node(n))->attrs();
-    if (norm.from_input || norm.sync != nullptr) return;
-    BatchNormGradJoinedAttrs attrs{.residual = norm.residual, .activation = norm.activation};
+    if (norm.sync != nullptr) return;
+    BatchNormGradJoinedAttrs attrs{.residual = norm.residual,
+                                   .activation = norm.activation,
+                                   .from_input = norm.from_input};
     std::vector<Value> operands = node(n).inputs;
     if (const Node* sum = sole_producer<AddOp>(graph_, operands[In::dy]); sum != nullptr) {
       attrs.summand = true;
