@@ -77,6 +77,20 @@ struct Tiling {
   }
 };
 
+/// Points of `count` tiles from `first` on, of images of `channels`: point p of tile t at
+/// to + p stride + t channels.
+void transform_inputs(const Tiling& tiling, const float* images, std::int64_t channels,
+                      std::int64_t first, std::int64_t count, const float* zeros, float* to,
+                      std::int64_t stride) {
+  auto window = tiling.inputs(images, channels, first, zeros);
+  for (std::int64_t t = 0; t < count; ++t, to += channels) {
+    const std::int64_t following = std::min(first + t + 1, tiling.count() - 1);
+    const auto next = tiling.inputs(images, channels, following, zeros);
+    winograd_input(tiling.side, window.data(), next.data(), channels, to, stride);
+    window = next;
+  }
+}
+
 /// Tiles from which on fewer products pay for more points of weights.
 struct FewestTiles {
   std::int64_t small = 0;
@@ -187,10 +201,7 @@ class Products {
       const Range block = split(tiles.size(), blocks, b);
       const std::int64_t t0 = tiles.begin + block.begin;
       const std::int64_t count = block.size();
-      for (std::int64_t t = 0; t < count; ++t) {
-        const auto window = tiling_.inputs(images, terms_, t0 + t, outside);
-        winograd_input(tiling_.side, window.data(), terms_, points_at + t * terms_, input_stride());
-      }
+      transform_inputs(tiling_, images, terms_, t0, count, outside, points_at, input_stride());
       for (int g = static_cast<int>(groups.begin); g < groups.end; ++g) {
         const Range part = group(g);
         const float* from = panels + offsets_[static_cast<std::size_t>(g)];
@@ -252,10 +263,12 @@ class Products {
     for (float*& pixel : pixels) {
       if (pixel != nullptr) pixel += part.begin;
     }
+    const std::int64_t following = std::min(tile + 1, tiling_.count() - 1);
+    const auto next = tiling_.outputs(to + part.begin, columns_, following, to + part.begin);
     const bool in_registers =
         tail.activation == Activation::none || tail.activation == Activation::relu;
     winograd_output(tiling_.side, sums, sum_stride(), part.size(),
-                    {bias, tail.activation == Activation::relu}, pixels.data());
+                    {bias, tail.activation == Activation::relu}, pixels.data(), next.data());
     if (in_registers) return;
     for (std::int64_t i = 0; i < tiling_.side; ++i) {
       float** row = pixels.data() + i * tiling_.side;
@@ -361,9 +374,8 @@ class WeightPoints {
     std::fill_n(zeros, outside(), 0.0F);
     for (std::int64_t t0 = tiles.begin; t0 < tiles.end; t0 += block_) {
       const std::int64_t count = std::min(block_, tiles.end - t0);
+      transform_inputs(tiling_, x, s_.c, t0, count, zeros, inputs, input_stride());
       for (std::int64_t t = 0; t < count; ++t) {
-        const auto window = tiling_.inputs(x, s_.c, t0 + t, zeros);
-        winograd_input(side(), window.data(), s_.c, inputs + t * s_.c, input_stride());
         auto pixels = tiling_.outputs<const float>(dz, s_.co, t0 + t, zeros);
         for (const float*& pixel : pixels) {
           if (pixel != zeros) pixel += co.begin;

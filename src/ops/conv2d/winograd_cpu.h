@@ -15,9 +15,9 @@ constexpr std::int64_t winograd_points(std::int64_t side) { return (side + 2) * 
 inline constexpr std::int64_t kMostWinogradPoints = winograd_points(4);
 
 /// Computes out[p] = (Bᵀ d B)[p]: d are the addresses of a tile's pixels of `channels`; point p of
-/// the transform goes to out + p * stride.
-void winograd_input(std::int64_t side, const float* const* d, std::int64_t channels, float* out,
-                    std::int64_t stride);
+/// the transform goes to out + p * stride. Fetches `next`, those of the tile that follows.
+void winograd_input(std::int64_t side, const float* const* d, const float* const* next,
+                    std::int64_t channels, float* out, std::int64_t stride);
 
 /// What follows Aᵀ m A in registers: a bias, unless null, and max(x, 0).
 struct WinogradTail {
@@ -26,9 +26,9 @@ struct WinogradTail {
 };
 
 /// Computes y = tail(Aᵀ m A): point p of m lies at m + p * stride; y are the addresses of m x m
-/// pixels, null where there is none.
+/// pixels, null where there is none. Fetches `next`, those of the tile that follows, none null.
 void winograd_output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
-                     const WinogradTail& tail, float* const* y);
+                     const WinogradTail& tail, float* const* y, float* const* next);
 
 /// Computes out[p] = (A dy Aᵀ)[p], the transpose of winograd_output(): dy are the addresses of m x
 /// m pixels.

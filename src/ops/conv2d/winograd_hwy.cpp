@@ -3,6 +3,7 @@
 #include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/conv2d/winograd_hwy.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -209,19 +210,25 @@ HWY_INLINE void transform(std::int64_t channels, Side side, Read read, Write wri
 }
 
 template <int kSide>
-void input(const float* const* d, std::int64_t channels, float* out, std::int64_t stride) {
+void input(const float* const* d, const float* const* next, std::int64_t channels, float* out,
+           std::int64_t stride) {
   transform(
-      channels, InputSide<kSide>(), [=](int i, std::int64_t c) HWY_ATTR { return load(d[i] + c); },
+      channels, InputSide<kSide>(),
+      [=](int i, std::int64_t c) HWY_ATTR {
+        hwy::Prefetch(next[i] + c);
+        return load(d[i] + c);
+      },
       [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, out + i * stride + c); });
 }
 
 template <int kSide>
 void output(const float* m, std::int64_t stride, std::int64_t channels, const WinogradTail& tail,
-            float* const* y) {
+            float* const* y, float* const* next) {
   transform(
       channels, OutputSide<kSide>(),
       [=](int i, std::int64_t c) HWY_ATTR { return load(m + i * stride + c); },
       [=](V v, int i, std::int64_t c) HWY_ATTR {
+        hwy::Prefetch(next[i] + c);
         if (y[i] == nullptr) return;
         if (tail.bias != nullptr) v = hn::Add(v, load(tail.bias + c));
         if (tail.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(kFloats)), v);
@@ -255,14 +262,14 @@ void weights_transposed(const float* u, std::int64_t stride, std::int64_t channe
       [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, dg[i] + c); });
 }
 
-void Input(std::int64_t side, const float* const* d, std::int64_t channels, float* out,
-           std::int64_t stride) {
-  (side == 4 ? input<4> : input<2>)(d, channels, out, stride);
+void Input(std::int64_t side, const float* const* d, const float* const* next,
+           std::int64_t channels, float* out, std::int64_t stride) {
+  (side == 4 ? input<4> : input<2>)(d, next, channels, out, stride);
 }
 
 void Output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
-            const WinogradTail& tail, float* const* y) {
-  (side == 4 ? output<4> : output<2>)(m, stride, channels, tail, y);
+            const WinogradTail& tail, float* const* y, float* const* next) {
+  (side == 4 ? output<4> : output<2>)(m, stride, channels, tail, y, next);
 }
 
 void OutputTransposed(std::int64_t side, const float* const* dy, std::int64_t channels, float* out,
@@ -293,14 +300,14 @@ HWY_EXPORT(OutputTransposed);
 HWY_EXPORT(Weights);
 HWY_EXPORT(WeightsTransposed);
 
-void winograd_input(std::int64_t side, const float* const* d, std::int64_t channels, float* out,
-                    std::int64_t stride) {
-  HWY_DYNAMIC_DISPATCH(Input)(side, d, channels, out, stride);
+void winograd_input(std::int64_t side, const float* const* d, const float* const* next,
+                    std::int64_t channels, float* out, std::int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(Input)(side, d, next, channels, out, stride);
 }
 
 void winograd_output(std::int64_t side, const float* m, std::int64_t stride, std::int64_t channels,
-                     const WinogradTail& tail, float* const* y) {
-  HWY_DYNAMIC_DISPATCH(Output)(side, m, stride, channels, tail, y);
+                     const WinogradTail& tail, float* const* y, float* const* next) {
+  HWY_DYNAMIC_DISPATCH(Output)(side, m, stride, channels, tail, y, next);
 }
 
 void winograd_output_transposed(std::int64_t side, const float* const* dy, std::int64_t channels,
