@@ -76,6 +76,18 @@ HWY_INLINE __m512bh load(const std::uint16_t* from) {
   return reinterpret_cast<__m512bh>(_mm512_loadu_si512(from));
 }
 
+/// tanh(x), at most 7e-5 of it off, for what is rounded to 8 bits. NaN stays.
+HWY_INLINE __m512 short_tanh(__m512 x) {
+  const __m512 end = _mm512_set1_ps(3.6F);  // rounded, all that follows is 1
+  x = _mm512_max_ps(_mm512_sub_ps(_mm512_setzero_ps(), end), _mm512_min_ps(end, x));
+  const __m512 z = _mm512_mul_ps(x, x);
+  __m512 p = _mm512_fmadd_ps(_mm512_set1_ps(8.11060906e-4F), z, _mm512_set1_ps(1.06356747e-1F));
+  p = _mm512_fmadd_ps(p, z, _mm512_set1_ps(9.99993283e-1F));
+  __m512 q = _mm512_fmadd_ps(_mm512_set1_ps(1.41007301e-2F), z, _mm512_set1_ps(4.39634146e-1F));
+  q = _mm512_fmadd_ps(q, z, _mm512_set1_ps(1));
+  return _mm512_mul_ps(_mm512_mul_ps(x, p), _mm512_rcp14_ps(q));
+}
+
 /// Rows where they lie.
 template <int kRows>
 struct RowAddresses {
@@ -128,7 +140,7 @@ struct Sums {
 #pragma GCC unroll 12
       for (int r = 0; r < kRows; ++r) {
         __m512& x = sums[r * kVectors + v];
-        x = _mm512_add_ps(_mm512_mul_ps(x, scale), bias);
+        x = _mm512_fmadd_ps(x, scale, bias);
       }
       if (to.residual != nullptr) {
 #pragma GCC unroll 12
@@ -139,18 +151,27 @@ struct Sums {
           x = _mm512_add_ps(x, _mm512_castsi512_ps(wide));
         }
       }
-      if (to.relu) {
+    }
+    if (to.then == Bf16Result::Then::relu) {
+#pragma GCC unroll 24
+      for (__m512& x : sums) x = _mm512_max_ps(_mm512_setzero_ps(), x);
+    } else if (to.then == Bf16Result::Then::tanh) {
+#pragma GCC unroll 24
+      for (__m512& x : sums) x = short_tanh(x);
+    }
 #pragma GCC unroll 12
-        for (int r = 0; r < kRows; ++r) {
-          __m512& x = sums[r * kVectors + v];
-          x = _mm512_max_ps(_mm512_setzero_ps(), x);
-        }
+    for (int r = 0; r < kRows; ++r) {
+      std::uint16_t* y = to.y + r * to.stride;
+      if (kVectors == 2 && columns == 2 * kVector) {  // a line of memory at once
+        _mm512_storeu_si512(y, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(
+                                   sums[r * kVectors + kVectors - 1], sums[r * kVectors])));
+        continue;
       }
-#pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r) {
-        _mm256_mask_storeu_epi16(to.y + r * to.stride + c, mask,
-                                 reinterpret_cast<__m256i>(
-                                     _mm512_cvtneps_pbh(sums[r * kVectors + v])));
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        _mm256_mask_storeu_epi16(
+            y + v * kVector, mask_of(columns - v * kVector),
+            reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sums[r * kVectors + v])));
       }
     }
   }
@@ -261,11 +282,32 @@ HWY_INLINE std::int64_t next_block(const Bf16Rows& a, std::int64_t of_segment, s
   return segment * a.stride + 2 * inside;
 }
 
-/// Fetches the sums of a tile that comes next.
+// What a tile that comes next will read or write is fetched while one is summed.
+
+template <class T>
+HWY_INLINE void fetch(const T* line) {
+  _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T0);
+}
+
 HWY_INLINE void fetch_sums(const float* c, std::int64_t c_stride, std::int64_t rows) {
   for (std::int64_t i = 0; i < rows; ++i, c += c_stride) {
-    _mm_prefetch(reinterpret_cast<const char*>(c), _MM_HINT_T0);
-    _mm_prefetch(reinterpret_cast<const char*>(c + kVector), _MM_HINT_T0);
+    fetch(c);
+    fetch(c + kVector);
+  }
+}
+
+/// Of a tile's rows, from `offset` on.
+HWY_INLINE void fetch_rows(const std::uint16_t* const* a, std::int64_t rows, std::int64_t offset,
+                           std::int64_t length) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t t = 0; t < length; t += 2 * kVector) fetch(a[i] + offset + t);
+  }
+}
+
+HWY_INLINE void fetch_result(const Bf16Result& result, std::int64_t rows) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    fetch(result.y + i * result.stride);
+    if (result.residual != nullptr) fetch(result.residual + i * result.stride);
   }
 }
 
@@ -419,8 +461,18 @@ void panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* pa
       const bool last = result != nullptr && begin + block == pairs;
       for (std::int64_t i = 0; i < tiles; ++i) {
         const std::int64_t first = rows * i / tiles;
+        const std::int64_t end = rows * (i + 1) / tiles;
         const Bf16Result to = last ? part_of(*result, first, j) : Bf16Result{};
-        for_tile(rows * (i + 1) / tiles - first, vectors, [&]<int kRows, int kVectors>() {
+        const std::int64_t next = rows * ((i + 1) % tiles + 1) / tiles - end % rows;  // its rows
+        if (last && end < rows) {
+          fetch_result(part_of(*result, end, j), next);
+        } else if (last && j + used < columns) {
+          fetch_result(part_of(*result, 0, j + used), next);
+        }
+        if (j == 0 && a.segments == 1 && end < rows) {
+          fetch_rows(a.rows + end, next, offset, 2 * part.pairs);
+        }
+        for_tile(end - first, vectors, [&]<int kRows, int kVectors>() {
           row_tile<kRows, kVectors>(part, a.rows + first, offset, c + first * c_stride + j,
                                     last ? &to : nullptr);
         });

@@ -46,15 +46,16 @@ struct Bf16Rows {
 void bf16_panel_product(const Bf16Rows& a, std::int64_t rows, const std::uint16_t* panels,
                         std::int64_t columns, float* c, std::int64_t c_stride);
 
-/// What becomes of sums: y = f(scale sum + bias + residual), f the identity or relu, which keeps
-/// NaN; what is null is left out. A residual's rows lie as y's.
+/// What becomes of sums: y = f(scale sum + bias + residual), f keeps NaN; what is null is left out.
+/// A residual's rows lie as y's.
 struct Bf16Result {
+  enum class Then : std::uint8_t { nothing, relu, tanh };
   std::uint16_t* y = nullptr;
   std::int64_t stride = 0;
   const float* scale = nullptr;
   const float* bias = nullptr;
   const std::uint16_t* residual = nullptr;
-  bool relu = false;
+  Then then = Then::nothing;
 };
 /// The same product, rounded to bfloat16 from the registers. `sums`: rows of `columns` floats,
 /// which are overwritten.

@@ -259,17 +259,44 @@ TEST(Bf16Tiles, SumsInMemoryAreFinishedAsThoseInRegisters) {
   const AmxProblem problem(40);
   const std::vector<std::uint16_t>& residual = problem.halves;
   std::vector<float> line(32, 0.5F);
-  std::vector<std::uint16_t> expected(32 * 32);
-  std::vector<std::uint16_t> found(32 * 32);
-  const auto result = [&](std::vector<std::uint16_t>& y) {
-    return Bf16Result{y.data(), 32, line.data(), line.data(), residual.data(), true};
-  };
-  std::vector<float> sums(32 * 32);
-  bf16_panel_product(problem.left(), 32, problem.panel(), 32, sums.data(), result(expected));
-  bf16_panel_product(problem.left(), 32, problem.panel(), 32, sums.data(), 32);
-  finish_sums(sums.data(), 32, 32, result(found));
-  EXPECT_EQ(found, expected);
-  EXPECT_NE(found, std::vector<std::uint16_t>(32 * 32));
+  std::vector<std::vector<std::uint16_t>> results;
+  for (const auto then :
+       {Bf16Result::Then::nothing, Bf16Result::Then::relu, Bf16Result::Then::tanh}) {
+    std::vector<std::uint16_t> expected(32 * 32);
+    std::vector<std::uint16_t> found(32 * 32);
+    const auto result = [&](std::vector<std::uint16_t>& y) {
+      return Bf16Result{y.data(), 32, line.data(), line.data(), residual.data(), then};
+    };
+    std::vector<float> sums(32 * 32);
+    bf16_panel_product(problem.left(), 32, problem.panel(), 32, sums.data(), result(expected));
+    bf16_panel_product(problem.left(), 32, problem.panel(), 32, sums.data(), 32);
+    finish_sums(sums.data(), 32, 32, result(found));
+    EXPECT_EQ(found, expected);
+    for (const auto& other : results) EXPECT_NE(found, other);
+    results.push_back(found);
+  }
+}
+
+TEST(Bf16Tiles, TanhOfSumsIsOffByLittleBeforeItIsRounded) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "no AVX512_BF16 here";
+  std::vector<float> sums;
+  for (int i = -6000; i < 6000; ++i) sums.push_back(static_cast<float>(i) / 1000);
+  for (const float x : {INFINITY, -INFINITY, NAN, 1e-30F, -1e-30F, 0.0F, 3e38F}) sums.push_back(x);
+  const std::ptrdiff_t columns = std::ssize(sums);
+  std::vector<std::uint16_t> y(sums.size());
+  finish_sums(sums.data(), 1, columns,
+              {.y = y.data(), .stride = columns, .then = Bf16Result::Then::tanh});
+  constexpr double kOff = 7e-5;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const auto found = static_cast<double>(std::bit_cast<float>(std::uint32_t{y[i]} << 16U));
+    const double exact = std::tanh(static_cast<double>(sums[i]));
+    if (std::isnan(exact)) {
+      EXPECT_TRUE(std::isnan(found));
+    } else {
+      const double half_unit = std::ldexp(0.5, std::max(std::ilogb(exact), -200) - 7);
+      EXPECT_NEAR(found, exact, half_unit + kOff * std::abs(exact)) << sums[i];
+    }
+  }
 }
 
 TEST(AmxTiles, TheProcessorComputesWhatItsDefinitionSays) {

@@ -27,8 +27,16 @@ constexpr std::int64_t kBlockPixels = 144;
 constexpr std::int64_t kFrameBytes = 384 * 1024;
 /// Columns of a block that are finished while they are in the L2 cache.
 constexpr std::int64_t kTailColumns = 256;
-/// Columns of a block whose sums are in scratch memory, since they will be rounded.
-constexpr std::int64_t kStoredColumns = 128;
+
+/// Returns what computes an activation of sums in registers that will be rounded, if they can.
+std::optional<Bf16Result::Then> in_registers(Activation activation) {
+  switch (activation) {
+    case Activation::none: return Bf16Result::Then::nothing;
+    case Activation::relu: return Bf16Result::Then::relu;
+    case Activation::tanh: return Bf16Result::Then::tanh;
+    default: return std::nullopt;
+  }
+}
 
 // Where packing costs more than products by VDPBF16PS gain (measured on Zen 5): fp32's kernels take
 // these on rounded operands.
@@ -88,8 +96,8 @@ class FrameProduct {
     for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += frames_.block_lines()) {
       const std::int64_t l1 = std::min(l0 + frames_.block_lines(), lines.end);
       const Bf16Rows a = frames_.patches(images, l0, l1, scratch);
-      for (std::int64_t j = 0; j < used; j += tail_columns()) {
-        const std::int64_t wide = std::min(used - j, tail_columns());
+      for (std::int64_t j = 0; j < used; j += kTailColumns) {
+        const std::int64_t wide = std::min(used - j, kTailColumns);
         const std::uint16_t* own = panels + 2 * j * pairs();
         if (!in_order()) {
           place_lines(a, own, to, sums, l0, l1, first + j, wide);
@@ -115,24 +123,23 @@ class FrameProduct {
   bool in_order() const {
     return all.rows.place == all.rows.out && all.columns.place == all.columns.out;
   }
-  std::int64_t tail_columns() const { return stored_.y.bf16() ? kStoredColumns : kTailColumns; }
   /// Returns the bytes of a block of sums, which are not in memory as floats.
   std::size_t block_bytes() const {
     if (!stored_.y.bf16()) return 0;
     const std::int64_t pixels = frames_.block_lines() * all.columns.out;
-    return align_up(sizeof(float) * static_cast<std::size_t>(pixels * kStoredColumns));
+    return align_up(sizeof(float) * static_cast<std::size_t>(pixels * std::min(width_, kTailColumns)));
   }
   /// Columns [first, first + wide) of `pixels` from element `at` of the result on, with their tail.
   void finish_in_bf16(const Bf16Rows& a, std::int64_t pixels, const std::uint16_t* panels,
                       std::int64_t wide, float* sums, const Bf16Tail& tail, Activation activation,
                       std::int64_t first, std::int64_t at, void* to) const {
     Bf16Result result{.y = static_cast<std::uint16_t*>(to) + at, .stride = columns_};
-    if (activation == Activation::none || activation == Activation::relu) {
+    if (const std::optional<Bf16Result::Then> then = in_registers(activation)) {
       const auto* residual = static_cast<const std::uint16_t*>(tail.residual);
       result.scale = tail.scale == nullptr ? nullptr : tail.scale + first;
       result.bias = tail.bias == nullptr ? nullptr : tail.bias + first;
       result.residual = residual == nullptr ? nullptr : residual + at;
-      result.relu = activation == Activation::relu;
+      result.then = *then;
       bf16_panel_product(a, pixels, panels, wide, sums, result);
       return;
     }
