@@ -91,10 +91,12 @@ std::shared_ptr<CachedProgram> ProgramCache::get(const ProgramRecipe& recipe, st
     return kept_.front();
   }
   auto cached = in_memory(fmt::format("the program of a batch of {}", batch), [&] {
-    return std::make_shared<CachedProgram>(CachedProgram{
-        recipe, batch,
-        backend_.prepare(recipe.graph_of(batch),
-                         {.fixed_weights = recipe.fixed_weights, .chains = recipe.chains})});
+    return std::make_shared<CachedProgram>(
+        CachedProgram{recipe, batch,
+                      backend_.prepare(recipe.graph_of(batch),
+                                       {.fixed_weights = recipe.fixed_weights,
+                                        .chains = recipe.chains,
+                                        .shared_stages = recipe.shared_stages})});
   });
   ++prepared_;
   kept_.push_front(cached);

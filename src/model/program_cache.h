@@ -55,6 +55,8 @@ struct ProgramRecipe {
   bool fixed_weights = false;
   /// PlanOptions::chains
   bool chains = true;
+  /// PlanOptions::shared_stages
+  bool shared_stages = true;
   /// Weights that it reads, in the layout of the model's; null: the model's.
   std::shared_ptr<Buffer> parameters = nullptr;
   /// Programs of different lanes can run at the same time: each lane has an arena of its own, and

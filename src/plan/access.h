@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -21,5 +22,10 @@ struct Access {
            other.begin < end;
   }
 };
+
+struct Plan;
+
+/// Returns what a node of a plan reads and writes, its workspace too.
+std::vector<Access> accesses(const Plan& plan, std::size_t node);
 
 }  // namespace linnet

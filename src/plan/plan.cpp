@@ -13,20 +13,31 @@ namespace {
 
 std::size_t index_of(Value value) { return static_cast<std::size_t>(value.id); }
 
-/// Returns the node up to which memory that node `n` touches is kept. What waits for a node of the
-/// side branch is counted in: only there may a result take over what that node reads.
-std::size_t last_node(const Branches& branches, std::size_t n) {
-  return branches.is_side(n) ? std::min(branches.end_of(n), branches.side.size() - 1) : n;
+/// Returns by node from which node on its workspace and up to which node all memory that it touches
+/// is nobody else's. What waits for a node of the side branch is counted in: only there may a
+/// result take over what that node reads.
+std::vector<Kept> kept_by_node(const Graph& graph, const PlanOptions& options,
+                               const Branches& branches) {
+  std::vector<Kept> kept(graph.nodes().size());
+  for (std::size_t n = 0; n < kept.size(); ++n) {
+    kept[n] = {n, n, branches.is_side(n) ? std::min(branches.end_of(n), kept.size() - 1) : n};
+  }
+  for (const Kept& wanted : options.kept) {
+    Kept& of = kept[wanted.node];
+    of.first = std::min(of.first, wanted.first);
+    of.last = std::max(of.last, wanted.last);
+  }
+  return kept;
 }
 
 /// Groups the values that share memory and knows from which node to which each group is alive.
 class AliasGroups {
  public:
-  AliasGroups(const Graph& graph, const Branches& branches)
+  AliasGroups(const Graph& graph, const std::vector<Kept>& kept)
       : roots_(graph.value_count()), live_(roots_.size()) {
     std::iota(roots_.begin(), roots_.end(), 0);
     for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-      const std::size_t last = last_node(branches, n);
+      const std::size_t last = kept[n].last;
       for (Value v : graph.nodes()[n].outputs) live_[index_of(v)] = {n, last};
       for (Value v : graph.nodes()[n].inputs) {
         live_[index_of(v)].last = std::max(live_[index_of(v)].last, last);
@@ -179,7 +190,8 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
   plan.together = options.together;
   const Graph& g = plan.graph;
   if (options.branches) plan.branches = find_branches(g);
-  AliasGroups groups(g, plan.branches);
+  const std::vector<Kept> kept = kept_by_node(g, options, plan.branches);
+  AliasGroups groups(g, kept);
   join_aliases(g, options, groups);
   const Collected collected = find_collected(g, options, groups);
 
@@ -222,8 +234,8 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
     const std::size_t bytes = workspace(g.nodes()[n]);
     if (bytes == 0) continue;
     workspace_intervals.emplace_back(n, intervals.size());
-    intervals.push_back(interval(options, bytes, options.reuse ? n : 0,
-                                 options.reuse ? last_node(plan.branches, n) : end));
+    intervals.push_back(interval(options, bytes, options.reuse ? kept[n].first : 0,
+                                 options.reuse ? kept[n].last : end));
     plan.unshared_bytes += align_up(bytes);
   }
   plan.bytes[static_cast<std::size_t>(Storage::arena)] = assign_offsets(intervals);

@@ -35,6 +35,14 @@ struct Together {
   bool has(std::size_t node) const { return first <= node && node <= last; }
 };
 
+/// All memory that `node` touches is nobody else's up to the end of node `last`, and its workspace
+/// nobody else's from the begin of node `first` on.
+struct Kept {
+  std::size_t node = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
 struct PlanOptions {
   bool reuse = true;     ///< values that never live together may share memory
   bool in_place = true;  ///< results may take over the memory of a dying operand
@@ -43,8 +51,12 @@ struct PlanOptions {
   bool fixed_weights = false;
   /// Nodes that compute sample by sample may run in chains (on a CPU).
   bool chains = true;
+  /// Nodes that need nothing of each other may share stages (on a CPU).
+  bool shared_stages = true;
   /// What the backend runs so; in their order, without a node in two of them.
   std::vector<Together> together = {};
+  /// Nodes beside which others may run.
+  std::vector<Kept> kept = {};
   /// Whoever runs the program can run two branches side by side (find_branches).
   bool branches = false;
 };

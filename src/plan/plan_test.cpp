@@ -258,7 +258,7 @@ TEST(Plan, ComputesTheSameHoweverMemoryIsShared) {
     SCOPED_TRACE(round);
     const Graph graph = random_graph(random);
     const std::vector<float> expected =
-        result_of(backend, graph, {.reuse = false, .in_place = false});
+        result_of(backend, graph, {.reuse = false, .in_place = false, .shared_stages = false});
     for (const float x : expected) ASSERT_TRUE(std::isfinite(x));
     EXPECT_EQ(result_of(backend, graph, {.reuse = false, .in_place = true}), expected);
     EXPECT_EQ(result_of(backend, graph, {.reuse = true, .in_place = false}), expected);

@@ -49,23 +49,6 @@ void require_in_place(const Plan& plan, const Node& node) {
   }
 }
 
-std::vector<Access> accesses(const Plan& plan, std::size_t n) {
-  std::vector<Access> all;
-  const Node& node = plan.graph.nodes()[n];
-  const auto add = [&](Value v, bool writes) {
-    const Placement& p = plan.values[static_cast<std::size_t>(v.id)];
-    const std::size_t size = p.storage == Storage::external ? 1 : p.bytes;  // a slot's number
-    all.push_back({p.storage, p.offset, p.offset + size, writes});
-  };
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    add(node.inputs[i], node.op->mutates(i));
-  }
-  for (Value v : node.outputs) add(v, true);
-  const Workspace& workspace = plan.workspaces[n];
-  all.push_back({Storage::arena, workspace.offset, workspace.offset + workspace.bytes, true});
-  return all;
-}
-
 /// Proves that nodes which may run at the same time share no memory that one of them writes.
 void verify_branches(const Plan& plan) {
   const Branches& branches = plan.branches;
@@ -118,6 +101,23 @@ void verify_together(const Plan& plan, const Together& together) {
 }
 
 }  // namespace
+
+std::vector<Access> accesses(const Plan& plan, std::size_t n) {
+  std::vector<Access> all;
+  const Node& node = plan.graph.nodes()[n];
+  const auto add = [&](Value v, bool writes) {
+    const Placement& p = plan.values[static_cast<std::size_t>(v.id)];
+    const std::size_t size = p.storage == Storage::external ? 1 : p.bytes;  // a slot's number
+    all.push_back({p.storage, p.offset, p.offset + size, writes});
+  };
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    add(node.inputs[i], node.op->mutates(i));
+  }
+  for (Value v : node.outputs) add(v, true);
+  const Workspace& workspace = plan.workspaces[n];
+  all.push_back({Storage::arena, workspace.offset, workspace.offset + workspace.bytes, true});
+  return all;
+}
 
 void verify_plan(const Plan& plan) {
   verify_branches(plan);

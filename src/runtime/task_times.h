@@ -14,6 +14,7 @@ namespace linnet {
 struct StageTimes {
   std::size_t node = 0;  ///< whose stage it is: its index in the graph
   int chained = 1;       ///< nodes, this one first, that the stage computes by parts of the batch
+  bool beside = false;   ///< its tasks are handed out with those of the stage before
   std::vector<double> tasks;
 };
 

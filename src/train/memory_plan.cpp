@@ -74,10 +74,11 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
   TrainingStep step = planned_step(network, batch, options);
   MemoryPlan memory{.shards = shards, .recompute = options.recompute};
   std::size_t own = 0;
-  const bool chains = !is_disabled(kChainSamples, step.disabled_passes);
+  PlanOptions planned{.chains = !is_disabled(kChainSamples, step.disabled_passes),
+                      .shared_stages = !is_disabled(kShareStages, step.disabled_passes)};
   const auto plan = [&](Graph graph, bool fixed_weights = false) {
-    const auto program =
-        backend.prepare(std::move(graph), {.fixed_weights = fixed_weights, .chains = chains});
+    planned.fixed_weights = fixed_weights;
+    const auto program = backend.prepare(std::move(graph), planned);
     add(memory, *program);
     own += program->private_bytes();
   };

@@ -75,6 +75,7 @@ ProgramRecipe step_recipe(const std::string& key, const ModelState& model, const
                                 return build(network, read, sized, supports);
                               });
   made.chains = !is_disabled(kChainSamples, step.disabled_passes);
+  made.shared_stages = !is_disabled(kShareStages, step.disabled_passes);
   return made;
 }
 

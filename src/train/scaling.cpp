@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 
 #include "base/check.h"
@@ -26,50 +27,74 @@ class Schedule {
   Schedule(const std::vector<StageTimes>& stages, const HandOut& hand_out, int measured_at)
       : stages_(stages), hand_out_(hand_out), measured_at_(measured_at) {}
 
-  double seconds(const StageTimes& stage, int threads) const {
-    return stage_seconds(stage.tasks, threads, hand_out_, measured_at_);
-  }
   double seconds(int threads) const {
     double sum = 0;
-    for (const StageTimes& stage : stages_) sum += seconds(stage, threads);
+    for (std::size_t s = 0; s < stages_.size(); s = end_of(s)) sum += seconds(s, threads);
     return sum;
   }
-  /// Returns seconds of threads that a stage leaves without a task.
-  double unused(const StageTimes& stage, int threads) const {
-    return threads * seconds(stage, threads) - total(stage.tasks);
+  /// Returns by stage the seconds of threads that it leaves without a task: of stages that are
+  /// handed out together, each has a part as large as its tasks.
+  std::vector<double> unused(int threads) const {
+    std::vector<double> found;
+    for (std::size_t s = 0; s < stages_.size();) {
+      const std::size_t end = end_of(s);
+      double work = 0;
+      for (std::size_t i = s; i < end; ++i) work += total(stages_[i].tasks);
+      const double unused = threads * seconds(s, threads) - work;
+      const auto count = static_cast<double>(end - s);
+      for (; s < end; ++s) {
+        found.push_back(unused * (work > 0 ? total(stages_[s].tasks) / work : 1 / count));
+      }
+    }
+    return found;
   }
 
  private:
+  /// Returns the end of the stages that are handed out with stage `s`, the first of them.
+  std::size_t end_of(std::size_t s) const {
+    do ++s;
+    while (s < stages_.size() && stages_[s].beside);
+    return s;
+  }
+  double seconds(std::size_t s, int threads) const {
+    std::vector<double> tasks;
+    for (const std::size_t end = end_of(s); s < end; ++s) {
+      tasks.insert(tasks.end(), stages_[s].tasks.begin(), stages_[s].tasks.end());
+    }
+    return stage_seconds(tasks, threads, hand_out_, measured_at_);
+  }
+
   const std::vector<StageTimes>& stages_;
   HandOut hand_out_;
   int measured_at_;
 };
 
-/// Returns an entry for each node, whose stages follow each other, and for each chain.
+/// Returns an entry for each node and for each chain.
 std::vector<OperatorScaling> operators_of(const Plan& plan, const std::vector<StageTimes>& stages,
                                           const Schedule& schedule, int threads) {
   std::vector<OperatorScaling> found;
-  double most_unused = 0;  // of a stage of the last one
+  std::map<std::pair<std::size_t, int>, std::pair<std::size_t, double>> known;
+  const std::vector<double> unused = schedule.unused(threads);
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const StageTimes& stage = stages[s];
-    if (s == 0 || stages[s - 1].node != stage.node || stages[s - 1].chained != stage.chained) {
+    const auto [entry, fresh] = known.try_emplace({stage.node, stage.chained}, found.size(), -1.0);
+    auto& [place, most_unused] = entry->second;
+    if (fresh) {
       const Node& node = plan.graph.nodes()[stage.node];
       OperatorScaling& op = found.emplace_back();
       op.name = node.op->name();
       if (stage.chained > 1) op.name = fmt::format("chain of {} from {}", stage.chained, op.name);
       op.layer = node.name;
       op.shapes = shapes_of(plan.graph, node);
-      most_unused = 0;
     }
-    OperatorScaling& op = found.back();
+    OperatorScaling& op = found[place];
     ++op.stages;
     op.seconds += total(stage.tasks);
     for (const double task : stage.tasks) op.longest = std::max(op.longest, task);
-    const double unused = schedule.unused(stage, threads);
-    op.unused += unused;
-    if (op.fewest == 0 || unused > most_unused) {
+    op.unused += unused[s];
+    if (unused[s] > most_unused) {
       op.fewest = static_cast<int>(stage.tasks.size());
-      most_unused = unused;
+      most_unused = unused[s];
     }
   }
   const double all = threads * schedule.seconds(threads);

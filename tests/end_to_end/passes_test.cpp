@@ -371,7 +371,7 @@ TEST(Passes, AnUnknownNameIsAnError) {
                  "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, recompute_norms, "
                  "share_concats, slice_concats, join_norms, fuse_bias_grad, "
                  "fuse_small_cnn_finish, copy_weights, store_bf16, store_f16, overlap_sums, "
-                 "chain_samples, collect_gradients, defer_gradients");
+                 "chain_samples, share_stages, collect_gradients, defer_gradients");
   }
 }
 

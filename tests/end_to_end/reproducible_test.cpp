@@ -20,8 +20,8 @@ TEST(Reproducible, SharingMemoryChangesNoBit) {
   const Dataset data = small_images(40);
   const std::vector<float> shared = weights_after(every_layer(), data, {});
   for (const PlanOptions& plan : {PlanOptions{.reuse = false, .in_place = false},
-                                 PlanOptions{.reuse = true, .in_place = false},
-                                 PlanOptions{.reuse = false, .in_place = true}}) {
+                                  PlanOptions{.reuse = true, .in_place = false},
+                                  PlanOptions{.reuse = false, .in_place = true}}) {
     EXPECT_EQ(weights_after(every_layer(), data, {.plan = plan}), shared);
   }
 }
@@ -64,6 +64,29 @@ TEST(Reproducible, ChainsOfSamplesChangeNoBit) {
       EXPECT_EQ(weights(batch, threads, true), alone) << batch << " on " << threads;
     }
   }
+}
+
+TEST(Reproducible, SharedStagesChangeNoBit) {
+  const auto convolution = [](std::int64_t filters, std::int64_t stride) {
+    return Conv2d{.filters = filters,
+                  .stride = stride,
+                  .padding = Padding2d::same(),
+                  .bias = false};
+  };
+  const auto block = [&](std::int64_t filters, std::int64_t stride) {
+    return Residual{.body = {convolution(filters, stride), BatchNorm{}, ReLU{},
+                             convolution(filters, 1), BatchNorm{}},
+                    .shortcut = {convolution(filters, stride), BatchNorm{}}};
+  };
+  const Network network({8, 8, 1}, {block(32, 1), ReLU{}, block(64, 2), ReLU{}, block(64, 2),
+                                    ReLU{}, Flatten{}, Dense{.units = 3}});
+  const Dataset data = small_images(40);
+  const auto weights = [&](int threads, bool shared) {
+    return weights_after(network, data,
+                         {.batch = 40, .threads = threads, .plan = {.shared_stages = shared}});
+  };
+  const std::vector<float> alone = weights(1, false);
+  for (const int threads : {1, 2, 3}) EXPECT_EQ(weights(threads, true), alone) << threads;
 }
 
 std::vector<double> losses(int threads, std::uint64_t seed, std::int64_t batch) {

@@ -9,6 +9,7 @@
 #include "backend/cpu/cpu_program.h"
 #include "backend/cpu/memory.h"
 #include "backend/cpu/sample_chains.h"
+#include "backend/cpu/shared_stages.h"
 #include "base/check.h"
 #include "runtime/prepare.h"
 
@@ -34,6 +35,20 @@ std::optional<Kernel> any_candidate(const NodeView& /*node*/,
     }
   }
   return std::nullopt;
+}
+
+/// Plans again with the memory of nodes apart that would share stages, if that costs next to none.
+void keep_apart(Plan& plan, const std::vector<Kernel>& kernels, PlanOptions& options) {
+  options.kept = find_kept(plan, kernels);
+  if (options.kept.empty()) return;
+  const auto arena = [](const Plan& of) {
+    return of.bytes[static_cast<std::size_t>(Storage::arena)];
+  };
+  const std::size_t before = arena(plan);
+  plan = plan_for(std::move(plan.graph), kernels, options);
+  if (arena(plan) <= before + before / 64) return;
+  options.kept.clear();
+  plan = plan_for(std::move(plan.graph), kernels, options);
 }
 
 }  // namespace
@@ -83,6 +98,7 @@ std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& opt
   PlanOptions planned = options;
   for (const SampleChain& chain : chains) planned.together.push_back(chain.together());
   Plan plan = plan_for(std::move(graph), kernels, planned);
+  if (options.shared_stages) keep_apart(plan, kernels, planned);
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
   plan.chains.resize(kernels.size());
   for (const SampleChain& chain : chains) {
@@ -92,8 +108,8 @@ std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& opt
                       chain.nodes.back(), std::min(chain.block, chain.samples));
     }
   }
-  auto program =
-      std::make_unique<CpuProgram>(std::move(plan), std::move(kernels), std::move(chains), team_);
+  auto program = std::make_unique<CpuProgram>(std::move(plan), std::move(kernels),
+                                              std::move(chains), team_, options.shared_stages);
   if (!unsaved.empty()) program->note(unsaved);
   return program;
 }

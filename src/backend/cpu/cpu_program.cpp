@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/cpu_program.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <set>
 
 #include "backend/cpu/memory.h"
+#include "backend/cpu/shared_stages.h"
 #include "base/check.h"
 #include "core/align.h"
 #include "plan/collected.h"
@@ -37,6 +41,34 @@ class CpuProgram::Run final : public StagedWork {
 
   const CpuProgram& program_;
   std::span<const Turn> turns_;
+  StepInfo first_;
+  std::uint64_t steps_;
+  std::uint64_t stride_;
+};
+
+/// `steps` repetitions of the program.
+class CpuProgram::SharedRun final : public StagedWork {
+ public:
+  SharedRun(const CpuProgram& program, const StepInfo& first, std::uint64_t steps,
+            std::uint64_t stride)
+      : program_(program), first_(first), steps_(steps), stride_(stride) {}
+
+  std::uint64_t stages() const override { return steps_ * program_.shared_.size(); }
+  std::uint32_t tasks(std::uint64_t stage) const override {
+    return static_cast<std::uint32_t>(at(stage).tasks.size());
+  }
+  void run(std::uint64_t stage, std::uint32_t index, int thread) override {
+    const TurnTask& task = at(stage).tasks[index];
+    const StepInfo step = first_.after(stage / program_.shared_.size(), stride_);
+    program_.run_turn(*task.turn, {task.index, program_.scratch(thread), &step}, program_.places_);
+  }
+
+ private:
+  const Shared& at(std::uint64_t stage) const {
+    return program_.shared_[stage % program_.shared_.size()];
+  }
+
+  const CpuProgram& program_;
   StepInfo first_;
   std::uint64_t steps_;
   std::uint64_t stride_;
@@ -118,7 +150,7 @@ class CpuProgram::Together final : public StagedWork {
 };
 
 CpuProgram::CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
-                       std::shared_ptr<ThreadTeam> team)
+                       std::shared_ptr<ThreadTeam> team, bool shares_stages)
     : plan_(std::move(plan)),
       kernels_(std::move(kernels)),
       chains_(std::move(chains)),
@@ -141,6 +173,7 @@ CpuProgram::CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<Sampl
     while (turn != stages_.cend() && chain->together().has(turn->alone.node)) ++turn;
     ++chain;
   }
+  share(shares_stages);
   scratch_ = allocate(scratch_stride_ * static_cast<std::size_t>(team_->threads()));
   packed_ = allocate(packed_bytes);
   constants_ = allocate(plan_.bytes[static_cast<std::size_t>(Storage::constant)]);
@@ -165,6 +198,63 @@ void CpuProgram::add_chain(const SampleChain& chain) {
   }
   turns_.push_back({{}, &chain});
   turns_.insert(turns_.end(), after.begin(), after.end());
+}
+
+void CpuProgram::share(bool shares_stages) {
+  std::vector<StageUse> uses;
+  for (const Turn& turn : turns_) {
+    StageUse& use = uses.emplace_back();
+    if (turn.chain == nullptr) {
+      const Kernel& kernel = kernels_[turn.alone.node];
+      use = use_of(plan_, kernel, turn.alone.node,
+                   static_cast<std::size_t>(turn.alone.stage - kernel.stages.data()));
+      continue;
+    }
+    for (const std::size_t n : turn.chain->nodes) {
+      const std::vector<Access> of_node = accesses(plan_, n);
+      use.accesses.insert(use.accesses.end(), of_node.begin(), of_node.end());
+      use.nodes.push_back(n);
+    }
+  }
+  if (!shares_stages) {
+    for (StageUse& use : uses) use.alone = true;
+  }
+  for (const std::vector<std::size_t>& places : share_stages(uses)) {
+    Shared& shared = shared_.emplace_back();
+    for (const std::size_t place : places) shared.turns.push_back(turns_[place]);
+    // Fewer tasks are longer ones, which begin first.
+    std::ranges::stable_sort(shared.turns, {}, &Turn::tasks);
+    // Each thread begins with its own part of every turn, as it does where that stands alone.
+    for (int thread = 0; thread < team_->threads(); ++thread) {
+      for (const Turn& turn : shared.turns) {
+        const Range own = split(turn.tasks(), team_->threads(), thread);
+        for (auto index = static_cast<int>(own.begin); index < own.end; ++index) {
+          shared.tasks.push_back({&turn, index});
+        }
+      }
+    }
+  }
+  note_shared();
+}
+
+void CpuProgram::note_shared() {
+  const auto first_node = [](const Turn& turn) {
+    return turn.chain != nullptr ? turn.chain->nodes.front() : turn.alone.node;
+  };
+  std::vector<std::set<std::size_t>> beside(plan_.graph.nodes().size());
+  for (const Shared& shared : shared_) {
+    for (const Turn& turn : shared.turns) {
+      for (const Turn& other : shared.turns) {
+        if (&other != &turn) beside[first_node(turn)].insert(first_node(other));
+      }
+    }
+  }
+  plan_.chains.resize(beside.size());
+  for (std::size_t n = 0; n < beside.size(); ++n) {
+    if (beside[n].empty()) continue;
+    plan_.chains[n] += fmt::format("{}shares stages with {}", plan_.chains[n].empty() ? "" : "; ",
+                                   fmt::join(beside[n], ", "));
+  }
 }
 
 std::vector<std::size_t> CpuProgram::cuts(bool (*meets)(const Node& node)) const {
@@ -236,7 +326,7 @@ void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t s
   places_.operands.require_bound(plan_);
   if (turns_.empty()) return;
   pack(first);
-  Run work(*this, turns_, first, steps, stride);
+  SharedRun work(*this, first, steps, stride);
   team_->run(work);
 }
 

@@ -16,10 +16,11 @@
 namespace linnet::cpu {
 
 /// A plan with its kernels bound to addresses, run by a thread team in one parallel region.
+/// Stages of nodes that need nothing of each other share a hand-out.
 class CpuProgram final : public Program, public TimesTasks, public RunsSideBySide {
  public:
   CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
-             std::shared_ptr<ThreadTeam> team);
+             std::shared_ptr<ThreadTeam> team, bool shares_stages);
 
   const Plan& plan() const override { return plan_; }
   std::size_t private_bytes() const override {
@@ -50,16 +51,29 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
 
     int tasks() const { return chain != nullptr ? chain->parts() : alone.stage->tasks; }
   };
+  /// A task of a turn.
+  struct TurnTask {
+    const Turn* turn;
+    int index;
+  };
+  /// Turns that run at the same time.
+  struct Shared {
+    std::vector<Turn> turns;
+    std::vector<TurnTask> tasks;  ///< in the order in which they are handed out
+  };
   /// The plan's operands in some memory.
   struct Places {
     Operands operands;
     std::vector<Args> args;  ///< by node
   };
   class Run;
+  class SharedRun;
   class Together;
   class Watched;
 
   void add_chain(const SampleChain& chain);
+  void share(bool shares_stages);
+  void note_shared();
   /// Returns the turns that begin nodes for which `meets` holds, with the first and the end.
   std::vector<std::size_t> cuts(bool (*meets)(const Node& node)) const;
   bool packs(const ProgramRun& run) const;
@@ -83,8 +97,9 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   Places apart_;  ///< attach_apart()
   std::vector<Turn> packing_;
   bool is_packed_ = false;
-  std::vector<Turn> stages_;  ///< node by node
-  std::vector<Turn> turns_;   ///< the same stages as they run
+  std::vector<Turn> stages_;    ///< node by node
+  std::vector<Turn> turns_;     ///< the same stages as they run one by one
+  std::vector<Shared> shared_;  ///< the same turns as they run
 };
 
 }  // namespace linnet::cpu

@@ -208,6 +208,14 @@ struct Kernel {
   std::vector<Stage> packing = {};
   std::size_t packed_bytes = 0;
   std::vector<std::size_t> packed_operands = {};
+
+  /// How many of the first stages read no more than `early_operands` and write nothing but the
+  /// workspace: they may run before other operands stand.
+  std::size_t early_stages = 0;
+  std::vector<std::size_t> early_operands = {};
+  /// It hands something to whoever is outside of the program, or waits for them: no stage of
+  /// another node runs at the same time.
+  bool alone = false;
 };
 
 /// Returns a kernel of one parallel() stage, of as many tasks as `items` of `cost_each` are worth.

@@ -44,8 +44,9 @@ Kernel packed_in_each_run(Kernel kernel) {
       stages.back().by_sample = std::make_shared<const SampleStage>(std::move(by_sample));
     }
   }
+  kernel.early_stages = kernel.packing.size();
+  kernel.early_operands = std::exchange(kernel.packed_operands, {});
   kernel.packing.clear();
-  kernel.packed_operands.clear();
   kernel.stages = std::move(stages);
   kernel.workspace_bytes = at + std::exchange(kernel.packed_bytes, 0);
   return kernel;

@@ -54,25 +54,27 @@ HandOut CpuProgram::hand_out() {
   return {.stage = std::max(0.0, with_few - few * task), .task = task};
 }
 
-/// One step of all stages, as they run, whose tasks are timed.
+/// One step of all stages, in the order in which they run, whose tasks are timed.
 class CpuProgram::Watched final : public StagedWork {
  public:
-  Watched(const CpuProgram& program, const StepInfo& step, NodeTimes& times)
-      : program_(program), step_(step), times_(times) {}
+  Watched(const CpuProgram& program, std::span<const Turn> turns, const StepInfo& step,
+          NodeTimes& times)
+      : program_(program), turns_(turns), step_(step), times_(times) {}
 
-  std::uint64_t stages() const override { return program_.turns_.size(); }
+  std::uint64_t stages() const override { return turns_.size(); }
   std::uint32_t tasks(std::uint64_t stage) const override {
-    return static_cast<std::uint32_t>(program_.turns_[stage].tasks());
+    return static_cast<std::uint32_t>(turns_[stage].tasks());
   }
   void run(std::uint64_t stage, std::uint32_t task, int thread) override {
     const Clock::time_point start = Clock::now();
-    program_.run_turn(program_.turns_[stage],
-                      {static_cast<int>(task), program_.scratch(thread), &step_}, program_.places_);
+    program_.run_turn(turns_[stage], {static_cast<int>(task), program_.scratch(thread), &step_},
+                      program_.places_);
     times_.add(number_++, 0, seconds_since(start));
   }
 
  private:
   const CpuProgram& program_;
+  std::span<const Turn> turns_;
   StepInfo step_;
   NodeTimes& times_;
   std::size_t number_ = 0;  ///< of the task in its step
@@ -83,18 +85,27 @@ std::vector<StageTimes> CpuProgram::stage_times(const StepInfo& first, std::uint
   places_.operands.require_bound(plan_);
   pack(first);
   ThreadTeam alone(1);
+  std::vector<Turn> turns;
+  std::vector<bool> beside;
+  for (const Shared& shared : shared_) {
+    for (const Turn& turn : shared.turns) {
+      beside.push_back(&turn != &shared.turns.front());
+      turns.push_back(turn);
+    }
+  }
   NodeTimes times;  // of tasks, by their number in the step
   StepInfo step = first;
   for (; step.step < first.step + steps; step = step.after(1, 0)) {
-    Watched work(*this, step, times);
+    Watched work(*this, turns, step, times);
     alone.run(work);
   }
   const std::vector<NodeTime> tasks = times.medians();
   std::vector<StageTimes> found;
   auto task = tasks.begin();
-  for (const Turn& turn : turns_) {
+  for (const Turn& turn : turns) {
     StageTimes& of = found.emplace_back();
     of.node = turn.alone.node;
+    of.beside = beside[found.size() - 1];
     if (turn.chain != nullptr) {
       of.node = turn.chain->nodes.front();
       of.chained = static_cast<int>(turn.chain->nodes.size());

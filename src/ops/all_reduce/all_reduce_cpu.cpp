@@ -9,6 +9,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const auto& op = static_cast<const AllReduceOp&>(node.op);
   const auto elements = static_cast<std::size_t>(node.in(AllReduceOp::In::sums).elements());
   Kernel kernel;
+  kernel.alone = true;
   kernel.stages.push_back(parallel(1, [handover = op.handover(), elements](const Args& args) {
     if (handover->take) handover->take({args.in_out(AllReduceOp::In::sums), elements});
   }));

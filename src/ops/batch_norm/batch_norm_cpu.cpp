@@ -151,6 +151,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
     return Moments{mean, mean + s.channels};
   };
   Kernel kernel;
+  kernel.alone = attrs.sync != nullptr;
   const std::int64_t used = scale_at + s.channels;
   kernel.workspace_bytes =
       sizeof(float) * static_cast<std::size_t>(used + sync_floats(attrs.sync, s.channels));
@@ -340,6 +341,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const BatchNormGrad
     return Normalization{.scale = scale, .shift = attrs.from_input ? args.in(In::beta) : nullptr};
   };
   Kernel kernel;
+  kernel.alone = attrs.sync != nullptr;
   kernel.workspace_bytes =
       s.bytes_of_channels(2 * tasks + 3) +
       sizeof(float) * static_cast<std::size_t>(sync_floats(attrs.sync, s.channels));

@@ -10,6 +10,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const auto& op = static_cast<const CustomOp&>(node.op);
   CpuKernel own = op.own().cpu(shapes_of(node.inputs), shapes_of(node.outputs));
   Kernel kernel;
+  kernel.alone = true;
   kernel.workspace_bytes = own.workspace_bytes;
   for (CpuStage& stage : own.stages) {
     require(stage.tasks >= 1 && stage.run != nullptr,

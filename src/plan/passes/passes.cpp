@@ -15,7 +15,8 @@ namespace linnet {
 namespace {
 
 /// Those that run outside of the lists below.
-constexpr std::array kNamed{kOverlapSums, kChainSamples, kCollectGradients, kDeferGradients};
+constexpr std::array kNamed{kOverlapSums, kChainSamples, kShareStages, kCollectGradients,
+                            kDeferGradients};
 
 bool is_pass(std::string_view name) {
   const auto named = [&](const auto& pass) { return pass.name == name; };

@@ -16,6 +16,8 @@ using Supports = std::function<bool(const Op& op, std::span<const ValueType> inp
 
 /// The name under which chains of nodes that compute sample by sample are left out.
 inline constexpr std::string_view kChainSamples = "chain_samples";
+/// The name under which no stage has tasks of several operators.
+inline constexpr std::string_view kShareStages = "share_stages";
 
 /// A named rewriting of a graph that keeps its meaning.
 struct Pass {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "backend/cpu/kernel.h"
+#include "plan/access.h"
+#include "plan/plan.h"
+
+namespace linnet::cpu {
+
+/// What decides which stages may run at the same time.
+struct StageUse {
+  std::vector<std::size_t> nodes;  ///< whose stage it is, in order: those of one follow each other
+  std::vector<Access> accesses;
+  bool alone = false;  ///< Kernel::alone
+};
+
+/// Returns the use of a node's stage.
+StageUse use_of(const Plan& plan, const Kernel& kernel, std::size_t node, std::size_t stage);
+
+/// Lets stages, which stand in the order in which they would run one by one, share hand-outs: each
+/// goes into the first of those shortly before it after which nothing touches memory that it needs.
+/// Returns the stages of each hand-out, by place.
+std::vector<std::vector<std::size_t>> share_stages(std::span<const StageUse> stages);
+
+/// Returns nodes of a plan that would share stages if they did not share memory: as many as the
+/// arena can keep apart without growing.
+std::vector<Kept> find_kept(const Plan& plan, const std::vector<Kernel>& kernels);
+
+}  // namespace linnet::cpu
