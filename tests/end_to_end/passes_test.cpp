@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backend/null/null_backend.h"
 #include "fixtures.h"
 #include "model/model_state.h"
@@ -111,8 +113,9 @@ std::vector<std::string> fusions() {
   return names;
 }
 
-/// Two have nothing to do in a training step on the CPU: FusedSmallCnn.MeansTheSameAsItsParts and
-/// FoldBatchNorm.PredictionsAgreeWithTheParts hold for them what this does for the others.
+/// Two have nothing to do in a training step on the CPU, or on some processors:
+/// FusedSmallCnn.MeansTheSameAsItsParts and FoldBatchNorm.PredictionsAgreeWithTheParts hold for
+/// them what this does for the others.
 TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
   const Dataset digits = datasets::digits(64, 0, 4).train;
   int compared = 0;
@@ -144,6 +147,36 @@ TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
     ++compared;
   }
   EXPECT_EQ(compared, std::ssize(forward_passes()) - 2);
+}
+
+/// One operator for all layers: the gradients (of SGD, weights less what they were) agree. Where
+/// the processor has none, it is the same run twice.
+TEST(Passes, OneOperatorForASmallCnnMeansTheSame) {
+  const Dataset digits = datasets::digits(300, 0, 4).train;
+  const auto weights = [&](int threads, const std::vector<std::string>& disabled) {
+    Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = threads, .seed = 3});
+    std::vector<float> result = all_weights(model);
+    const std::vector<float> before = result;
+    train(model, digits,
+          {.epochs = 1,
+           .batch = 300,
+           .optimizer = SGD{.learning_rate = 1},
+           .disabled_passes = disabled});
+    result = all_weights(model);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] -= before[i];
+    return result;
+  };
+  const std::vector<float> parts = weights(1, {"fuse_small_cnn"});
+  const std::vector<float> fused = weights(1, {});
+  double apart = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double off = double{fused[i]} - double{parts[i]};
+    apart += off * off;
+    size += double{parts[i]} * double{parts[i]};
+  }
+  EXPECT_LT(std::sqrt(apart / size), 1e-6);
+  for (const int threads : {2, 3, 7}) EXPECT_EQ(weights(threads, {}), fused) << threads;
 }
 
 /// Two blocks of a DenseNet.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstring>
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/stored.h"
 #include "ops/gather_batch/gather_batch.h"
+#include "ops/gather_batch/prefetch_record_cpu.h"
 #include "ops/gather_batch/record_index.h"
 
 namespace linnet::cpu {
@@ -38,14 +38,8 @@ Convert converter(DType dtype) {
   }
 }
 
-/// Shuffled records lie anywhere in memory, and the processor sees only after some lines of one
-/// that it is read in order: its beginning is asked for while earlier records are converted.
+/// Records whose beginning is asked for while earlier ones are converted.
 constexpr std::int64_t kRecordsAhead = 2;
-void prefetch_begin(const std::byte* record, std::size_t bytes) {
-  constexpr std::size_t kLine = 64;
-  constexpr std::size_t kBegin = 16 * kLine;
-  for (std::size_t i = 0; i < std::min(bytes, kBegin); i += kLine) __builtin_prefetch(record + i);
-}
 
 std::optional<Kernel> prepare(const NodeView& node) {
   using In = GatherBatchOp::In;
@@ -70,7 +64,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
                                  };
                                  for (std::int64_t i = range.begin; i < range.end; ++i) {
                                    if (i + kRecordsAhead < range.end) {
-                                     prefetch_begin(record(i + kRecordsAhead), record_bytes);
+                                     prefetch_record(record(i + kRecordsAhead), record_bytes);
                                    }
                                    void* to = args.out<std::byte>(Out::y) +
                                               static_cast<std::size_t>(i) * out_bytes;

@@ -5,11 +5,14 @@
 
 #include <cmath>
 
+#include "backend/cpu/kernel.h"
 #include "backend/cuda/kernel.h"
 #include "graph/differentiate.h"
 #include "op_harness.h"
+#include "ops/cpu_kernels.h"
 #include "ops/cuda_kernels.h"
 #include "ops/metrics/metrics.h"
+#include "ops/small_cnn/small_cnn_cpu.h"
 
 namespace linnet::testing {
 namespace {
@@ -53,6 +56,16 @@ std::vector<ValueType> operands(const Network& n) {
           f32({n.classes})};
 }
 
+/// The CPU has loops for 3x3 kernels over one channel, where it has vectors of 16 floats.
+bool runs_on_cpu(const Network& n) {
+  return cpu::small_cnn_has() && n.kernel_h == 3 && n.kernel_w == 3 && n.image[2] == 1 &&
+         n.filters % 16 == 0;
+}
+
+std::vector<std::string> devices(const Network& n) {
+  return runs_on_cpu(n) ? std::vector<std::string>{} : std::vector<std::string>{"CUDA"};
+}
+
 OpCase op_case(const std::string& name, const Network& n, bool gradient = true) {
   return {.name = "small_cnn " + name,
           .op = make_op(SmallCnnOp(attributes(n))),
@@ -63,7 +76,7 @@ OpCase op_case(const std::string& name, const Network& n, bool gradient = true) 
           .roots = {true, false, false, false, false, false, false},
           .step = {.seed = 7, .step = 3, .epoch = 1, .position = 2, .samples = kRecords},
           .records = {kRecords, kRecords},
-          .devices = {"CUDA"}};
+          .devices = devices(n)};
 }
 
 TEST(SmallCnn, AgreesWithTheReference) {
@@ -125,6 +138,21 @@ TEST(SmallCnn, AgreesWithTheReferenceAtSize) {
   check(many);
 }
 
+/// Wider than CUDA's kernels take; and a batch in parts, of blocks of 8, 4, 2 and 1 samples.
+TEST(SmallCnn, AgreesWithTheReferenceOnTheCpu) {
+  if (!cpu::small_cnn_has()) GTEST_SKIP() << "no vectors of 16 floats";
+  const auto check_cpu = [](const std::string& name, const Network& n, bool gradient) {
+    OpCase c = op_case(name, n, gradient);
+    c.records = {40, 40};
+    c.step.samples = 40;
+    c.devices = {"CPU"};
+    check(c);
+  };
+  check_cpu("wide", {.batch = 15, .image = {6, 40, 1}, .filters = 16}, false);
+  check_cpu("parts", {.batch = 37, .image = {6, 6, 1}, .filters = 48, .classes = 7}, true);
+  check_cpu("no sample", {.batch = 0, .filters = 16}, false);
+}
+
 /// Operands and results of a graph of one operator in front of a loss of its own.
 struct OneStep {
   Graph graph;
@@ -149,31 +177,46 @@ std::vector<std::vector<double>> ones(const OneStep& step, std::vector<double> l
 }
 
 TEST(SmallCnn, ALabelOutsideGivesNaN) {
-  const OneStep step({.batch = 1});
+  const Network network{.batch = 1, .filters = 16};
+  const OneStep step(network);
   for (double label : {-1.0, 10.0, 2147483647.0, -2147483648.0}) {
     compare_with_reference(step.graph, step.inputs, ones(step, {label}), step.outputs, 2e-5, {},
-                           {"CUDA"});
+                           devices(network));
   }
 }
 
 TEST(SmallCnn, ANaNWeightGivesNaN) {
-  const OneStep step({.batch = 1});
+  const Network network{.batch = 1, .filters = 16};
+  const OneStep step(network);
+  using In = SmallCnnOp::In;
+  for (const std::size_t operand : {In::w, In::b, In::v, In::c}) {
+    std::vector<std::vector<double>> data = ones(step, {3});
+    data[operand][5] = std::nan("");
+    compare_with_reference(step.graph, step.inputs, data, {step.outputs[SmallCnnOp::Out::loss]},
+                           2e-5, {}, devices(network));
+  }
+}
+
+/// Each of a window's results that the pixel does not reach is finite, but one of them is the
+/// largest.
+TEST(SmallCnn, ANaNPixelGivesNaN) {
+  const Network network{.batch = 1, .filters = 16, .samples = DType::f32};
+  const OneStep step(network);
   std::vector<std::vector<double>> data = ones(step, {3});
-  data[SmallCnnOp::In::c][5] = std::nan("");
-  compare_with_reference(step.graph, step.inputs, data,
-                         {step.outputs[SmallCnnOp::Out::loss],
-                          step.outputs[SmallCnnOp::Out::scores]},
-                         2e-5, {}, {"CUDA"});
+  data[SmallCnnOp::In::samples][37] = std::nan("");
+  compare_with_reference(step.graph, step.inputs, data, {step.outputs[SmallCnnOp::Out::loss]}, 2e-5,
+                         {}, devices(network));
 }
 
 /// An evaluation reads no gradient, and pays for none.
 TEST(SmallCnn, GradientsThatNobodyReadsAreNotComputed) {
-  const OneStep step({});
+  const Network network{.filters = 16};
+  const OneStep step(network);
   std::vector<std::vector<double>> data = ones(step, std::vector<double>(kRecords, 4.0));
   data[SmallCnnOp::In::samples].resize(kRecords * data[SmallCnnOp::In::samples].size(), 2.0);
   compare_with_reference(step.graph, step.inputs, data,
                          {step.outputs.begin(), step.outputs.begin() + SmallCnnOp::Out::dw}, 2e-5,
-                         {.samples = kRecords}, {"CUDA"});
+                         {.samples = kRecords}, devices(network));
 }
 
 /// The gradient of the loss itself is 1, so the saved gradients are the result.
@@ -188,23 +231,28 @@ TEST(SmallCnn, TheGradientOfALossAddsNoNode) {
   EXPECT_EQ(step.graph.nodes().size(), nodes);
 }
 
+template <class Registry>
+bool has_kernel(const Registry& registry, const Network& n, const auto& change) {
+  SmallCnnAttrs attrs = attributes(n);
+  change(attrs.conv_pool);
+  std::vector<ValueType> in = operands(n);
+  const Shape x = n.image.batched(n.batch);
+  const Shape pooled =
+      Conv2dPoolOp(attrs.conv_pool)
+          .infer(std::vector<ValueType>{f32(x), in[SmallCnnOp::In::w], f32({n.filters})})[0]
+          .shape;
+  in[SmallCnnOp::In::v] = f32({n.classes, pooled.sample().elements()});
+  const SmallCnnOp op(attrs);
+  const std::vector<ValueType> out = op.infer(in);
+  return registry.prepare({op, in, out, std::vector<bool>(out.size(), true)}, {}).has_value();
+}
+
 /// Passes ask before they fuse: a yes to what the kernels don't compute would be a wrong result.
 TEST(SmallCnn, TheKernelsRefuseWhatTheyDoNotCompute) {
   cuda::Registry registry;
   cuda::register_cuda_kernels(registry);
   const auto supported = [&](const Network& n, const auto& change) {
-    SmallCnnAttrs attrs = attributes(n);
-    change(attrs.conv_pool);
-    std::vector<ValueType> in = operands(n);
-    const Shape x = n.image.batched(n.batch);
-    const Shape pooled =
-        Conv2dPoolOp(attrs.conv_pool)
-            .infer(std::vector<ValueType>{f32(x), in[SmallCnnOp::In::w], f32({n.filters})})[0]
-            .shape;
-    in[SmallCnnOp::In::v] = f32({n.classes, pooled.sample().elements()});
-    const SmallCnnOp op(attrs);
-    const std::vector<ValueType> out = op.infer(in);
-    return registry.prepare({op, in, out, std::vector<bool>(out.size(), true)}, {}).has_value();
+    return has_kernel(registry, n, change);
   };
   const auto as_it_is = [](Conv2dPoolAttrs&) {};
   EXPECT_TRUE(supported({}, as_it_is));
@@ -225,6 +273,29 @@ TEST(SmallCnn, TheKernelsRefuseWhatTheyDoNotCompute) {
   EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.conv.dilation_w = 2; }));
   EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.pool.size_h = 3; }));
   EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.pool.stride_w = 1; }));
+}
+
+TEST(SmallCnn, TheCpuRefusesWhatItDoesNotCompute) {
+  if (!cpu::small_cnn_has()) GTEST_SKIP() << "no vectors of 16 floats";
+  cpu::Registry registry;
+  cpu::register_cpu_kernels(registry);
+  const auto supported = [&](const Network& n, const auto& change) {
+    return has_kernel(registry, n, change);
+  };
+  const auto as_it_is = [](Conv2dPoolAttrs&) {};
+  const Network n{.filters = 16};
+  EXPECT_TRUE(supported(n, as_it_is));
+  EXPECT_FALSE(supported({.filters = 8}, as_it_is));
+  EXPECT_FALSE(supported({.image = {8, 8, 3}, .filters = 16}, as_it_is));
+  EXPECT_FALSE(supported({.filters = 16, .kernel_w = 5}, as_it_is));
+  EXPECT_FALSE(supported({.filters = 16, .kernel_h = 5}, as_it_is));
+  EXPECT_FALSE(supported({.filters = 16, .classes = 33}, as_it_is));
+  EXPECT_FALSE(supported({.filters = 16, .activation = Activation::tanh}, as_it_is));
+  EXPECT_FALSE(supported(n, [](Conv2dPoolAttrs& a) { a.conv.stride_h = 2; }));
+  EXPECT_FALSE(supported(n, [](Conv2dPoolAttrs& a) { a.conv.stride_w = 2; }));
+  EXPECT_FALSE(supported(n, [](Conv2dPoolAttrs& a) { a.conv.dilation_h = 2; }));
+  EXPECT_FALSE(supported(n, [](Conv2dPoolAttrs& a) { a.conv.dilation_w = 2; }));
+  EXPECT_FALSE(supported(n, [](Conv2dPoolAttrs& a) { a.pool.size_h = 3; }));
 }
 
 TEST(SmallCnn, NamesTheLayerAndTheShapes) {
