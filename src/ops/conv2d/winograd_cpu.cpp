@@ -152,7 +152,7 @@ class Products {
         columns_(columns),
         task_tiles_(tiling.side == 2 ? 96 : 48),
         block_(std::clamp<std::int64_t>(block_floats() / (points() * terms) / kUnit * kUnit,
-                                        tiling.side == 2 ? 50 : 25, task_tiles_)),
+                                        fewest_tiles(), task_tiles_)),
         groups_(static_cast<int>((columns + kGroup - 1) / kGroup)) {
     for (int g = 0; g < groups_; ++g) {
       offsets_.push_back(panel_floats_);
@@ -240,6 +240,12 @@ class Products {
   /// Tiles that a product takes together.
   static constexpr std::int64_t kUnit = 12;
 
+  /// Weights of many channels come from the L3 cache, for each block once.
+  std::int64_t fewest_tiles() const {
+    constexpr std::int64_t kManyTerms = 256;
+    if (tiling_.side == 2) return 50;
+    return terms_ < kManyTerms ? 25 : 36;
+  }
   std::int64_t block_floats() const { return tiling_.side == 2 ? kBlockFloats : 2 * kBlockFloats; }
   Range group(int g) const { return column_lines(columns_, groups_, g); }
   std::size_t point_floats(int g) const { return align_up(panel_floats(terms_, group(g).size())); }
