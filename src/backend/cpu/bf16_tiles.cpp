@@ -293,6 +293,7 @@ HWY_INLINE void fetch_sums(const float* c, std::int64_t c_stride, std::int64_t r
   for (std::int64_t i = 0; i < rows; ++i, c += c_stride) {
     fetch(c);
     fetch(c + kVector);
+    fetch(c + 2 * kVector - 1);
   }
 }
 
@@ -311,18 +312,21 @@ HWY_INLINE void fetch_result(const Bf16Result& result, std::int64_t rows) {
   }
 }
 
-/// 32 floats from two rows as 16 pairs.
-HWY_INLINE __m512i interleaved(__m512 even, __m512 odd) {
-  const __m512i halves = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even));
-  const __m512i order = _mm512_add_epi32(  // (0, 16), (1, 17), ...
-      _mm512_set1_epi32(0x00100000),
+/// Where 16 pairs of (even, odd) values come from: values [0, 16) of two vectors of 32.
+HWY_INLINE __m512i pair_order() {
+  return _mm512_add_epi32(  // (0, 32), (1, 33), ...
+      _mm512_set1_epi32(0x00200000),
       _mm512_mullo_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
                          _mm512_set1_epi32(0x00010001)));
-  return _mm512_permutexvar_epi16(order, halves);
 }
+/// 16 pairs from 16 values each of two rows.
 HWY_INLINE __m512i interleaved(__m256i even, __m256i odd) {
-  return _mm512_or_si512(_mm512_cvtepu16_epi32(even),
-                         _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
+  return _mm512_permutex2var_epi16(_mm512_castsi256_si512(even), pair_order(),
+                                   _mm512_castsi256_si512(odd));
+}
+HWY_INLINE __m512i interleaved(__m512 even, __m512 odd) {
+  return interleaved(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(even)),
+                     reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(odd)));
 }
 
 /// 16 rows of 16 pairs each, transposed.
@@ -418,15 +422,22 @@ void pack_squares(const T* a, std::int64_t a_stride, std::int64_t terms, std::in
 template <class T>
 void pack_tiles(const T* a, std::int64_t a_stride, std::int64_t terms, std::int64_t rows,
                 std::uint16_t* tiles) {
-  // Pair by pair of rows, which memory serves in order.
+  // Whole lines of a tile, 4 pairs, from rows that memory serves in order.
+  constexpr std::int64_t kPairs = 4;
   const std::int64_t of_tile = 2 * kTileRows * pairs_of(terms);
-  for (std::int64_t t = 0; t < terms; t += 2, tiles += 2 * kTileRows) {
+  for (std::int64_t t = 0; t < terms; t += 2 * kPairs, tiles += 2 * kTileRows * kPairs) {
+    const std::int64_t pairs = std::min(kPairs, pairs_of(terms - t));
     std::uint16_t* to = tiles;
     for (std::int64_t i = 0; i < rows; i += kTileRows, to += of_tile) {
       const __mmask16 used = mask_of(std::min<std::int64_t>(rows - i, kTileRows));
       const T* from = a + t * a_stride + i;
-      const auto odd = row_of(t + 1 < terms ? used : 0, from + a_stride);
-      _mm512_mask_storeu_epi32(to, mask_of(kTileRows), interleaved(row_of(used, from), odd));
+      for (std::int64_t p = 0; p < pairs; ++p, from += 2 * a_stride) {
+        fetch(from + 2 * kPairs * a_stride);  // of the next pairs
+        fetch(from + (2 * kPairs + 1) * a_stride);
+        const auto odd = row_of(t + 2 * p + 1 < terms ? used : 0, from + a_stride);
+        _mm512_mask_storeu_epi32(to + 2 * kTileRows * p, mask_of(kTileRows),
+                                 interleaved(row_of(used, from), odd));
+      }
     }
   }
 }
@@ -555,17 +566,22 @@ void pack_bf16_tiles(const std::uint16_t* a, std::int64_t a_stride, std::int64_t
 void pack_bf16_row_panels(const std::uint16_t* const* b, std::int64_t offset, std::int64_t terms,
                           std::int64_t columns, std::uint16_t* panels) {
   const std::int64_t pairs = pairs_of(terms);
+  constexpr std::int64_t kAhead = 32;  // rows to fetch before they are read
+  const __m512i low = pair_order();
+  const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(0x00100010));
   for_panels(columns, [&](std::int64_t j, std::int64_t used, std::int64_t vectors) {
-    for (std::int64_t v = 0; v < vectors; ++v) {
-      const __mmask16 mask = mask_of(used - v * kVector);
-      std::uint16_t* to = panels + 2 * (j * pairs + v * kVector);
-      const std::int64_t at = offset + j + v * kVector;
-      for (std::int64_t t = 0; t < terms; t += 2, to += 2 * kVector * vectors) {
-        const __m256i even = _mm256_maskz_loadu_epi16(mask, b[t] + at);
-        const __m256i odd =
-            t + 1 < terms ? _mm256_maskz_loadu_epi16(mask, b[t + 1] + at) : _mm256_setzero_si256();
-        _mm512_storeu_si512(to, interleaved(even, odd));
-      }
+    const auto mask = static_cast<__mmask32>((std::uint64_t{1} << used) - 1U);
+    const std::int64_t at = offset + j;
+    std::uint16_t* to = panels + 2 * j * pairs;
+    for (std::int64_t t = 0; t < terms; t += 2, to += 2 * kVector * vectors) {
+      fetch(b[std::min(t + kAhead, terms - 1)] + at);
+      fetch(b[std::min(t + kAhead + 1, terms - 1)] + at);
+      const __m512i even = _mm512_maskz_loadu_epi16(mask, b[t] + at);
+      const __m512i odd =
+          t + 1 < terms ? _mm512_maskz_loadu_epi16(mask, b[t + 1] + at) : _mm512_setzero_si512();
+      _mm512_storeu_si512(to, _mm512_permutex2var_epi16(even, low, odd));
+      if (vectors == 1) continue;
+      _mm512_storeu_si512(to + 2 * kVector, _mm512_permutex2var_epi16(even, high, odd));
     }
   });
 }
