@@ -19,9 +19,10 @@ namespace linnet::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// f(d) with the widest vectors of at most 8 lanes that `channels` fill.
+/// f(d) with the widest vectors of at most 16 lanes that `channels` fill.
 template <class F>
 HWY_INLINE void with_lanes(std::int64_t channels, F f) {
+  if (channels >= 16) return f(hn::CappedTag<float, 16>());
   if (channels >= 8) return f(hn::CappedTag<float, 8>());
   if (channels >= 4) return f(hn::CappedTag<float, 4>());
   if (channels >= 2) return f(hn::CappedTag<float, 2>());
