@@ -83,10 +83,11 @@ TEST(Reproducible, SharedStagesChangeNoBit) {
   };
   const Network network({8, 8, 1}, {block(32, 1), ReLU{}, block(64, 2), ReLU{}, block(64, 2),
                                     ReLU{}, Flatten{}, Dense{.units = 3}});
-  const Dataset data = small_images(40);
+  const Dataset data = small_images(96);
   const auto weights = [&](int threads, bool shared) {
-    return weights_after(network, data,
-                         {.batch = 40, .threads = threads, .plan = {.shared_stages = shared}});
+    return weights_after(
+        network, data,
+        {.batch = 32, .threads = threads, .steps = 3, .plan = {.shared_stages = shared}});
   };
   const std::vector<float> alone = weights(1, false);
   for (const int threads : {1, 2, 3}) EXPECT_EQ(weights(threads, true), alone) << threads;

@@ -64,7 +64,7 @@ TEST(SharedStages, DoNotComeFarEarlier) {
   for (std::size_t n = 0; n < 20; ++n) stages.push_back({{n}, {writes(0)}});
   stages.push_back({{20}, {writes(4)}});
   const Places places = share_stages(stages);
-  EXPECT_EQ(places.size(), 20U);
+  ASSERT_EQ(places.size(), 20U);
   EXPECT_EQ(places[14], (std::vector<std::size_t>{14, 20}));
 }
 
