@@ -100,7 +100,7 @@ function(linnet_cuda_layer name)
     list(TRANSFORM LINNET_CUDA_CODE PREPEND "--generate-code=" OUTPUT_VARIABLE code)
     target_compile_options(linnet_${name} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:${code}>"
-      $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra>
+      $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wall,-Wextra>
       # What fmt 9 does for nvcc no longer compiles in C++20; as for other compilers it does.
       $<$<COMPILE_LANGUAGE:CUDA>:-DFMT_USE_CONSTEXPR=1;-DFMT_CONSTEVAL=>
       # A kernel that spills registers, on any architecture, is a warning: an error in preset ci.

@@ -2,12 +2,39 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/vectors.cuh"
 
+// Lambdas that go to the device capture by value: `[=] __device__`. nvcc takes none within a
+// generic lambda: there a function template names the types.
+
 namespace linnet::cuda {
+
+template <class F, class... P>
+__global__ void items_kernel(F f, std::int64_t items, P... operands) {
+  for (std::int64_t i = first_item(); i < items; i += grid_stride()) f(i, operands...);
+}
+
+/// Launches f(i, operands...) for i in [0, items), each in one thread.
+template <class F, class... P>
+void for_each_item(const Queue& stream, const char* name, std::int64_t items, F f, P... operands) {
+  launch(stream, name, for_items(items), items_kernel<F, P...>, f, items, operands...);
+}
+
+/// Returns a node's kernel of one launch: f(i, y, x...) for i in [0, items), where y is the first
+/// output, of Y, and x... are the first inputs, of X.
+template <class Y, class... X, class F>
+Kernel each_item(const char* name, std::int64_t items, F f) {
+  return {.enqueue = [=](const Args& args) {
+    const auto launch_all = [&]<std::size_t... kInput>(std::index_sequence<kInput...>) {
+      for_each_item(args.stream, name, items, f, args.out<Y>(kFirst), args.in<X>(kInput)...);
+    };
+    launch_all(std::index_sequence_for<X...>{});
+  }};
+}
 
 /// Activations that a thread loads at once: 16 bytes where all are stored in 16 bits.
 template <class... T>
@@ -31,13 +58,11 @@ __global__ void map_kernel(F f, std::int64_t elements, bool aligned, Y* y, const
   if (tail < elements) y[tail] = stored_as<Y>(f(to_float(x[tail])...));
 }
 
-/// Launches y[i] = f(x[i]...) for i in [0, elements), with one to three inputs. f: a struct of
-/// `__device__ float operator()(float...) const` (nvcc takes no lambda here). `name` is the
-/// operator's, for errors.
+/// Launches y[i] = f(x[i]...) for i in [0, elements), with one to three inputs; f takes and gives
+/// floats. `name` is the operator's, for errors.
 template <class F, class Y, class... X>
 void map_elements(const Queue& stream, const char* name, F f, std::int64_t elements, Y* y,
                   const X*... x) {
-  if (elements == 0) return;
   constexpr int kWidth = kMapWidth<Y, X...>;
   void (*const kernel)(F, std::int64_t, bool, Y*, const X*...) = map_kernel<F, Y, X...>;
   launch(stream, name, for_items((elements + kWidth - 1) / kWidth), kernel, f, elements,
@@ -85,7 +110,6 @@ template <class T = float, class F>
 Kernel zip_rows(const char* name, std::int64_t rows, std::int64_t columns, F f) {
   const std::int64_t elements = rows * columns;
   return {.enqueue = [=](const Args& args) {
-    if (elements == 0) return;
     const int vector = columns % 4 == 0 ? 4 : 1;
     const auto* x = args.in<T>(kFirst);
     const float* b = args.in(kSecond);

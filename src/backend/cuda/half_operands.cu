@@ -61,13 +61,19 @@ HalfOperand in_fours(const HalfOperand& operand) {
   return {operand.type, 1, elements, 1, (elements + 3) / 4 * 4};
 }
 
-struct Same {
-  __device__ float operator()(float x) const { return x; }
-};
+template <class Y, class X>
+void copy_elements(const Queue& stream, const char* name, std::int64_t elements, Y* to,
+                   const X* from) {
+  map_elements(
+      stream, name, [] __device__(float x) { return x; }, elements, to, from);
+}
+
 template <class T>
-struct Rounded {
-  __device__ float operator()(float x) const { return to_float(stored_as<T>(x)); }
-};
+void round_elements(const Queue& stream, std::int64_t elements, float* to, const float* from) {
+  map_elements(
+      stream, "round_to_half", [] __device__(float x) { return to_float(stored_as<T>(x)); },
+      elements, to, from);
+}
 
 }  // namespace
 
@@ -94,7 +100,6 @@ std::array<void*, HalfOperands::kMost> HalfOperands::enqueue(const Args& args,
                    in_fours(operands_[i])};
       fours += copies[i].items();
     }
-    if (fours == 0) return;
     launch(args.stream, "copy_to_half", for_items(fours), copy_to_half<T>, copies[0], copies[1],
            copies[2]);
   });
@@ -133,9 +138,9 @@ std::optional<Kernel> through_f32(const NodeView& node, const Context& context, 
         float* to = args.work(starts[i]);
         operands[i] = to;
         if (widened[i]) {
-          map_elements(args.stream, "widen_half", Same{}, elements[i], to, args.in<T>(i));
+          copy_elements(args.stream, "widen_half", elements[i], to, args.in<T>(i));
         } else {
-          map_elements(args.stream, "round_to_half", Rounded<T>{}, elements[i], to, args.in(i));
+          round_elements<T>(args.stream, elements[i], to, args.in(i));
         }
       }
       void* const result = stored ? args.workspace + starts[2] : args.outputs[kFirst];
@@ -145,8 +150,8 @@ std::optional<Kernel> through_f32(const NodeView& node, const Context& context, 
       inner.workspace = args.workspace + starts[3];
       run(inner);
       if (!stored) return;
-      map_elements(args.stream, "round_to_half", Same{}, results, args.out<T>(kFirst),
-                   static_cast<const float*>(result));
+      copy_elements(args.stream, "round_to_half", results, args.out<T>(kFirst),
+                    static_cast<const float*>(result));
     });
   };
   return Kernel{.enqueue = enqueue,

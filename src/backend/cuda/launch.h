@@ -20,10 +20,10 @@ struct LaunchShape {
 inline constexpr unsigned kBlock = 256;  ///< threads of a block where nothing speaks for another
 
 /// Returns enough blocks for `items`, one thread each, but no more than fill a large device four
-/// times over: kernels go on in strides of the whole grid (GridStride).
+/// times over: kernels go on in strides of the whole grid. No block for no items.
 inline LaunchShape for_items(std::int64_t items, unsigned block = kBlock) {
   const std::int64_t blocks = (items + block - 1) / block;
-  return {.grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 4096)), .block = block};
+  return {.grid = static_cast<unsigned>(std::min<std::int64_t>(blocks, 4096)), .block = block};
 }
 
 /// Lets launches of `kernel` have that much dynamic memory: without asking they get what its static
@@ -39,13 +39,14 @@ inline void ask_for_shared_memory(const void* kernel, std::size_t bytes, const c
         name);
 }
 
-/// Enqueues `kernel(args...)`; `name` is for errors and for lists (Queue). Throws Error where the
-/// launch is refused. A kernel for blocks of more than kBlock threads declares them by
+/// Enqueues `kernel(args...)`, unless the grid has no block; `name` is for errors and for lists
+/// (Queue). Throws Error where the launch is refused. A kernel for blocks of more than kBlock
+/// threads declares them by
 /// __launch_bounds__.
 template <class... P, class... A>
 void launch(const Queue& queue, const char* name, const LaunchShape& shape, void (*kernel)(P...),
             A... args) {
-  if (queue.lists({.name = name})) return;
+  if (shape.grid.x == 0 || queue.lists({.name = name})) return;
   const auto* function = reinterpret_cast<const void*>(kernel);
   if (shape.shared_bytes > 0) ask_for_shared_memory(function, shape.shared_bytes, name);
 #ifdef LINNET_CUDA_SIM

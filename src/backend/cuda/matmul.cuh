@@ -4,6 +4,7 @@
 // The kernels of MatmulPlan: tiles through shared memory, for whatever fills them.
 #include <cstdint>
 
+#include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul_thin.cuh"
 #include "backend/cuda/product.cuh"
 
@@ -82,6 +83,19 @@ void enqueue_matmul(const MatmulPlan& plan, const MatmulOperands& operands, Epil
   const MatmulOutput out(plan, operands);
   add_parts(operands.stream, "matmul_split_sum", out.parts, plan.splits, out.rows * out.columns,
             SplitSums<Epilogue>{out, epilogue});
+}
+
+/// Returns a node's kernel: the product of inputs `a` and `b` is output 0; tail_of(args) is the
+/// epilogue.
+template <class TailOf>
+Kernel product_of_inputs(const MatrixProduct& product, std::size_t a, std::size_t b,
+                         TailOf tail_of) {
+  const MatmulPlan plan = plan_matmul(product);
+  const auto enqueue = [=](const Args& args) {
+    enqueue_matmul(plan, {args.in(a), args.in(b), args.out(kFirst), args.workspace, args.stream},
+                   tail_of(args));
+  };
+  return {.enqueue = enqueue, .workspace_bytes = plan.workspace_bytes, .engine = plan.engine};
 }
 
 }  // namespace linnet::cuda

@@ -55,7 +55,6 @@ void add_parts(const Queue& stream, const char* name, const float* parts, int co
                std::int64_t columns, const Targets& targets) {
   constexpr int kRows = 16;  // for more parts than these
   const std::int64_t of_block = count > kRows ? kBlock / kRows : kBlock;
-  if (columns == 0) return;
   launch(stream, name,
          {.grid = static_cast<unsigned>((columns + of_block - 1) / of_block), .block = kBlock},
          count > kRows ? add_parts_kernel<kRows, Targets> : add_parts_kernel<1, Targets>, parts,

@@ -5,31 +5,29 @@
 namespace linnet::cuda {
 namespace {
 
-template <Activation kKind>
-struct Forward {
-  __device__ float operator()(float x) const { return activate_f32<kKind>(x); }
-};
+template <class T, Activation kKind>
+Kernel forward(std::int64_t elements) {
+  return map<T>("activation", elements, [] __device__(float x) { return activate_f32<kKind>(x); });
+}
 
-template <Activation kKind>
-struct Gradient {
-  __device__ float operator()(float dy, float saved) const {
+template <class T, Activation kKind>
+Kernel gradient(std::int64_t elements) {
+  return zip<T>("activation_grad", elements, [] __device__(float dy, float saved) {
     return activation_gradient_f32<kKind>(dy, saved);
-  }
-};
+  });
+}
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
-    return with_one_type(node, [&]<class T>() {
-      return map<T>("activation", node.out(ActivationOp::Out::y).elements(), Forward<kKind>{});
-    });
+    return with_one_type(node,
+                         [&]<class T>() { return forward<T, kKind>(node.out(kFirst).elements()); });
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
     return with_one_type(node, [&]<class T>() {
-      return zip<T>("activation_grad", node.out(ActivationGradOp::Out::dx).elements(),
-                    Gradient<kKind>{});
+      return gradient<T, kKind>(node.out(kFirst).elements());
     });
   });
 }

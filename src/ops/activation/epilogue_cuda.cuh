@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/activation/formulas.h"
 
 namespace linnet::cuda {
@@ -17,5 +19,15 @@ __device__ inline float activated(Activation kind, float x) {
   }
   return x;
 }
+
+/// f(sum + b[column]): the tail of a product or convolution; bias may be null.
+struct BiasAndActivation {
+  const float* bias = nullptr;
+  Activation activation = Activation::none;
+
+  __device__ float operator()(float sum, std::int64_t /*row*/, std::int64_t column) const {
+    return activated(activation, bias != nullptr ? sum + bias[column] : sum);
+  }
+};
 
 }  // namespace linnet::cuda

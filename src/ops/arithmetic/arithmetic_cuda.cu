@@ -8,35 +8,6 @@
 namespace linnet::cuda {
 namespace {
 
-struct Add {
-  __device__ float operator()(float a, float b) const { return a + b; }
-};
-struct Subtract {
-  __device__ float operator()(float a, float b) const { return a - b; }
-};
-struct Multiply {
-  __device__ float operator()(float a, float b) const { return a * b; }
-};
-struct Divide {
-  __device__ float operator()(float a, float b) const { return a / b; }
-};
-struct Maximum {
-  __device__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
-};
-struct Minimum {
-  __device__ float operator()(float a, float b) const { return a < b || a != a ? a : b; }
-};
-struct Exceeds {
-  __device__ float operator()(float a, float b) const {
-    return a > b ? 1.0F : a < b ? 0.0F : a == b ? 0.5F : a - b;
-  }
-};
-struct Scale {
-  float alpha;
-  float beta;
-  __device__ float operator()(float x) const { return alpha * x + beta; }
-};
-
 /// y = f(a, b) for a (outer, own, repeat, inner), b (own, inner). kVector divides inner, or repeat
 /// where inner is 1. Index: 32 bits where they suffice, since it is divided by.
 template <int kVector, class Index, class F>
@@ -88,13 +59,21 @@ Kernel combine(const NodeView& node, F f) {
 
 std::optional<Kernel> prepare_arithmetic(const NodeView& node, const Context& /*context*/) {
   switch (node.attrs<ArithmeticOp>().kind) {
-    case Arithmetic::add: return combine(node, Add{});
-    case Arithmetic::subtract: return combine(node, Subtract{});
-    case Arithmetic::multiply: return combine(node, Multiply{});
-    case Arithmetic::divide: return combine(node, Divide{});
-    case Arithmetic::maximum: return combine(node, Maximum{});
-    case Arithmetic::minimum: return combine(node, Minimum{});
-    case Arithmetic::exceeds: return combine(node, Exceeds{});
+    case Arithmetic::add: return combine(node, [] __device__(float a, float b) { return a + b; });
+    case Arithmetic::subtract:
+      return combine(node, [] __device__(float a, float b) { return a - b; });
+    case Arithmetic::multiply:
+      return combine(node, [] __device__(float a, float b) { return a * b; });
+    case Arithmetic::divide:
+      return combine(node, [] __device__(float a, float b) { return a / b; });
+    case Arithmetic::maximum:
+      return combine(node, [] __device__(float a, float b) { return a > b || a != a ? a : b; });
+    case Arithmetic::minimum:
+      return combine(node, [] __device__(float a, float b) { return a < b || a != a ? a : b; });
+    case Arithmetic::exceeds:
+      return combine(node, [] __device__(float a, float b) {
+        return a > b ? 1.0F : a < b ? 0.0F : a == b ? 0.5F : a - b;
+      });
   }
   return std::nullopt;
 }
@@ -105,18 +84,26 @@ std::optional<Kernel> prepare_sum_leading(const NodeView& node, const Context& /
   return column_sum_of_input("sum_leading", rows, columns);
 }
 
-std::optional<Kernel> prepare_scale(const NodeView& node, const Context& /*context*/) {
+template <class T>
+Kernel scale(const NodeView& node) {
   const auto alpha = static_cast<float>(node.attrs<ScaleOp>().alpha);
   const auto beta = static_cast<float>(node.attrs<ScaleOp>().beta);
-  return with_one_type(node, [&]<class T>() {
-    return map<T>("scale", node.in(ScaleOp::In::x).elements(), Scale{alpha, beta});
-  });
+  return map<T>("scale", node.in(ScaleOp::In::x).elements(),
+                [=] __device__(float x) { return alpha * x + beta; });
+}
+
+std::optional<Kernel> prepare_scale(const NodeView& node, const Context& /*context*/) {
+  return with_one_type(node, [&]<class T>() { return scale<T>(node); });
+}
+
+template <class T>
+Kernel add(const NodeView& node) {
+  return zip<T>("add", node.in(AddOp::In::a).elements(),
+                [] __device__(float a, float b) { return a + b; });
 }
 
 std::optional<Kernel> prepare_add(const NodeView& node, const Context& /*context*/) {
-  return with_one_type(node, [&]<class T>() {
-    return zip<T>("add", node.in(AddOp::In::a).elements(), Add{});
-  });
+  return with_one_type(node, [&]<class T>() { return add<T>(node); });
 }
 
 }  // namespace

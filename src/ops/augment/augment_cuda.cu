@@ -78,7 +78,6 @@ Kernel augment(const NodeView& node) {
   const AugmentTask task(attrs, node.in(In::data).sample());
   const std::int64_t pixels = attrs.rule.height * attrs.rule.width;
   return {.enqueue = [=](const Args& args) {
-    if (attrs.batch == 0) return;
     const bool whole = jitters(attrs.rule, kContrast);
     const unsigned threads = whole && pixels > 4096 ? kLargestBlock : kBlock;
     const std::int64_t parts = whole ? 1 : (pixels + 4 * kBlock - 1) / (4 * kBlock);

@@ -92,7 +92,6 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
     Norm n = norm_of<T>(args, attrs, x_stride);
     set_operands(args, n);
     const auto& [sums, map, whole] = launches.of(n.aligned(args.work()));
-    if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
     if (whole) {
       with_kept<kNormKeeps>(sums, [&]<int kVector, int kKept>() {
@@ -150,7 +149,6 @@ Kernel gradient_kernels(const ValueType& dy, Operands operands) {
   const auto enqueue = [=](const Args& args) {
     const NormGrad<T> g = operands(args);
     const auto& [sums, map, whole] = launches.of(g.aligned(args.work()));
-    if (sums.columns == 0) return;
     const bool fours = sums.vector == 4;
     const Partials p = partials(args, sums);
     if (whole) {
@@ -180,30 +178,31 @@ Kernel gradient_kernels(const NodeView& node, const BatchNormGradJoinedAttrs& at
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
   const Shape& out = node.out(Out::dx);
-  return gradient_kernels<T>(
-      node.inputs[In::dy],
-      [=, x_stride = node.in(In::x)[-1], dx_read = attrs.piece > 0 || is_read(node, Out::dx),
-       dx_stride = out[-1], elements = out.elements()](const Args& args) {
-        const bool relu = attrs.activation == Activation::relu;
-        NormGrad<T> g{.dy = args.in<T>(In::dy),
-                      .summand = attrs.summand ? args.in<T>(attrs.summand_at()) : nullptr,
-                      .x = args.in<T>(In::x),
-                      .x_stride = x_stride,
-                      .y = relu ? args.in<T>(In::y) : nullptr,
-                      .gamma = args.in(In::gamma),
-                      .mean = args.in(In::mean),
-                      .inv_std = args.in(In::inv_std),
-                      .dx = dx_read ? args.out<T>(Out::dx) : nullptr,
-                      .dgamma = args.out(Out::dgamma),
-                      .dbeta = args.out(Out::dbeta),
-                      .dresidual = attrs.residual ? args.out<T>(Out::dresidual) : nullptr,
-                      .dx_stride = dx_stride,
-                      .into = attrs.into,
-                      .piece = attrs.piece > 0 ? args.out<T>(attrs.piece_at()) : nullptr,
-                      .piece_channels = attrs.piece};
-        if (attrs.into) copy_whole(args, args.in<T>(attrs.into_at()), g.dx, elements);
-        return g;
-      });
+  return gradient_kernels<T>(node.inputs[In::dy], [=, x_stride = node.in(In::x)[-1],
+                                                   dx_read =
+                                                       attrs.piece > 0 || is_read(node, Out::dx),
+                                                   dx_stride = out[-1],
+                                                   elements = out.elements()](const Args& args) {
+    const bool relu = attrs.activation == Activation::relu;
+    NormGrad<T> g{.dy = args.in<T>(In::dy),
+                  .summand = attrs.summand ? args.in<T>(attrs.summand_at()) : nullptr,
+                  .x = args.in<T>(In::x),
+                  .x_stride = x_stride,
+                  .y = relu ? args.in<T>(In::y) : nullptr,
+                  .gamma = args.in(In::gamma),
+                  .mean = args.in(In::mean),
+                  .inv_std = args.in(In::inv_std),
+                  .dx = dx_read ? args.out<T>(Out::dx) : nullptr,
+                  .dgamma = args.out(Out::dgamma),
+                  .dbeta = args.out(Out::dbeta),
+                  .dresidual = attrs.residual ? args.out<T>(Out::dresidual) : nullptr,
+                  .dx_stride = dx_stride,
+                  .into = attrs.into,
+                  .piece = attrs.piece > 0 ? args.out<T>(attrs.piece_at()) : nullptr,
+                  .piece_channels = attrs.piece};
+    if (attrs.into) copy_whole(args, args.in<T>(attrs.into_at()), g.dx, elements);
+    return g;
+  });
 }
 
 /// The same where its activations are stored alike.
@@ -234,7 +233,6 @@ std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*c
   const Shape& x = node.in(In::x);
   return with_stored(node, {In::x, In::residual}, {kFirst}, [&]<class T>() {
     return Kernel{.enqueue = [=](const Args& args) {
-      if (x.elements() == 0) return;
       Norm n = norm_of<T>(args, attrs, x[-1]);
       n.y = args.out<T>(BatchNormInferenceOp::Out::y);
       n.mean = n.running_mean;

@@ -68,7 +68,7 @@ template <int kVector, int kKept, class T>
 __device__ void normalize_cell(const Norm<T>& n, const ColumnTiles& t,
                                const ColumnCell<kVector>& cell, const FloatVector<kVector>& mean,
                                const FloatVector<kVector>& inv_std,
-                               const NormRow<kVector> (&kept)[kKept + 1]) {
+                               const NormRow<kVector> (&kept)[kKeptRows<kKept>]) {
   if (!cell.inside) return;
   FloatVector<kVector> factor = load_vector<kVector>(n.gamma + cell.column);
   const auto beta = load_vector<kVector>(n.beta + cell.column);
@@ -101,7 +101,7 @@ template <int kVector, int kKept, class T>
 __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
                                  const ColumnCell<kVector>& cell, FloatVector<kVector>& mean,
                                  FloatVector<kVector>& squares,
-                                 NormRow<kVector> (&kept)[kKept + 1]) {
+                                 NormRow<kVector> (&kept)[kKeptRows<kKept>]) {
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;
-  NormRow<kVector> kept[kKept + 1];
+  NormRow<kVector> kept[kKeptRows<kKept>];
   moments_of_block<kVector, kKept>(n, t, cell, mean, squares, kept);
   if (t.chunks > 1) {
     if (cell.leads(t)) {

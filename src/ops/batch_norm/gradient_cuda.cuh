@@ -95,7 +95,7 @@ __device__ void gradient_sums_of_block(const NormGrad<T>& g, const ColumnTiles& 
                                        const ColumnCell<kVector>& cell,
                                        const NormGradColumns<kVector>& columns,
                                        FloatVector<kVector>& dgamma, FloatVector<kVector>& dbeta,
-                                       NormGradRow<kVector> (&kept)[kKept + 1]) {
+                                       NormGradRow<kVector> (&kept)[kKeptRows<kKept>]) {
   using Row = NormGradRow<kVector>;
   dgamma = {};
   dbeta = {};
@@ -126,7 +126,7 @@ template <int kVector, int kKept, class T>
 __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
                          const ColumnCell<kVector>& cell, const NormGradColumns<kVector>& columns,
                          const FloatVector<kVector>& dgamma, const FloatVector<kVector>& dbeta,
-                         const NormGradRow<kVector> (&kept)[kKept + 1]) {
+                         const NormGradRow<kVector> (&kept)[kKeptRows<kKept>]) {
   if (!cell.inside) return;
   const float part = 1.0F / static_cast<float>(t.rows);
   const std::int64_t piece_begin = t.columns - g.piece_channels;
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kColumnBlock, 1)
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
-  NormGradRow<kVector> kept[kKept + 1];
+  NormGradRow<kVector> kept[kKeptRows<kKept>];
   const NormGradColumns<kVector> columns(g, cell);
   gradient_sums_of_block<kVector, kKept>(g, t, cell, columns, dgamma, dbeta, kept);
   if (!add_over_blocks(t, cell, p.first, p.tickets, dgamma, dbeta)) return;

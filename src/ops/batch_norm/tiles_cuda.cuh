@@ -16,6 +16,9 @@ namespace linnet::cuda {
 /// of a gradient, whose rows take twice the registers.
 inline constexpr int kNormKeeps = 8;
 inline constexpr int kGradientKeeps = 4;
+/// Length of an array of so many rows; of none it has a row that nobody touches.
+template <int kKept>
+inline constexpr int kKeptRows = kKept > 0 ? kKept : 1;
 
 /// Returns tiles by which one launch computes sums and what follows from them, a block all rows of
 /// some channels, where two launches are not faster. `keeps`: rows of a thread that are read once.

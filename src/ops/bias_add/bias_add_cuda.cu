@@ -6,19 +6,19 @@
 namespace linnet::cuda {
 namespace {
 
-struct AddBias {
-  __device__ float operator()(float x, float b) const { return x + b; }
-};
-
 std::int64_t rows_of(const NodeView& node, std::int64_t channels) {
   return node.in(kFirst).elements() / std::max<std::int64_t>(channels, 1);
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+template <class T>
+Kernel forward(const NodeView& node) {
   const std::int64_t channels = node.in(BiasAddOp::In::b)[0];
-  return with_stored(node, {kFirst}, {kFirst}, [&]<class T>() {
-    return zip_rows<T>("bias_add", rows_of(node, channels), channels, AddBias{});
-  });
+  return zip_rows<T>("bias_add", rows_of(node, channels), channels,
+                     [] __device__(float x, float b) { return x + b; });
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  return with_stored(node, {kFirst}, {kFirst}, [&]<class T>() { return forward<T>(node); });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/device.cuh"
-#include "backend/cuda/kernel.h"
-#include "backend/cuda/vectors.cuh"
+#include "backend/cuda/element_wise.cuh"
 #include "ops/blend/blend.h"
 
 namespace linnet::cuda {
@@ -24,23 +22,16 @@ __global__ void blend_kernel(BlendRule rule, float weight, const StepInfo* step,
   if (tail < count) to[tail] = blend(by, to[tail], from[tail]);
 }
 
-__global__ void add_doubles(std::int64_t count, double* to, const double* from) {
-  for (std::int64_t i = first_item(); i < count; i += grid_stride()) to[i] += from[i];
-}
-
-Kernel sum_of_doubles(std::int64_t count) {
-  using In = BlendOp::In;
-  return {.enqueue = [=](const Args& args) {
-    if (count == 0) return;
-    launch(args.stream, "blend", for_items(count), add_doubles, count,
-           args.in_out<double>(In::target), args.in<double>(In::source));
-  }};
-}
-
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
   using In = BlendOp::In;
   if (node.inputs[In::target].dtype == DType::f64) {
-    return sum_of_doubles(node.in(In::target).elements());
+    const auto add = [] __device__(std::int64_t i, double* to, const double* from) {
+      to[i] += from[i];
+    };
+    return Kernel{.enqueue = [=, count = node.in(In::target).elements()](const Args& args) {
+      for_each_item(args.stream, "blend", count, add, args.in_out<double>(In::target),
+                    args.in<double>(In::source));
+    }};
   }
   const BlendAttrs& attrs = node.attrs<BlendOp>();
   const std::vector<BlendRange> ranges = ranges_of(attrs, node.in(In::target).elements());
@@ -50,7 +41,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
     const double* stopped = guarded ? args.in<double>(In::stopped) : nullptr;
     for (const BlendRange& range : ranges) {
       const std::int64_t count = range.end - range.begin;
-      if (count == 0) continue;
       float* to = args.in_out(In::target) + range.begin;
       const float* from = args.in(In::source) + range.begin;
       launch(args.stream, "blend", for_items((count + 3) / 4), blend_kernel, rule, range.weight,

@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/device.cuh"
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/element_wise.cuh"
 #include "ops/causal_mask/causal_mask.h"
 
 namespace linnet::cuda {
 namespace {
 
-__global__ void causal_mask_kernel(float* y, const float* x, std::int64_t elements,
-                                   std::int64_t queries, std::int64_t keys, float fill) {
-  for (std::int64_t i = first_item(); i < elements; i += grid_stride()) {
-    y[i] = i % keys <= i / keys % queries ? x[i] : fill;
-  }
-}
-
-std::optional<Kernel> prepare_causal_mask(const NodeView& node, const Context& /*context*/) {
-  using In = CausalMaskOp::In;
-  using Out = CausalMaskOp::Out;
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  const Shape& scores = node.in(CausalMaskOp::In::x);
+  const std::int64_t queries = scores[-2];
+  const std::int64_t keys = scores[-1];
   const auto fill = static_cast<float>(node.attrs<CausalMaskOp>().fill);
-  const std::int64_t queries = node.in(In::x)[-2];
-  const std::int64_t keys = node.in(In::x)[-1];
-  const std::int64_t elements = node.in(In::x).elements();
-  return Kernel{.enqueue = [=](const Args& args) {
-    if (elements == 0) return;
-    launch(args.stream, "causal_mask", for_items(elements), causal_mask_kernel, args.out(Out::y),
-           args.in(In::x), elements, queries, keys, fill);
-  }};
+  const auto f = [=] __device__(std::int64_t i, float* y, const float* x) {
+    y[i] = i % keys <= i / keys % queries ? x[i] : fill;
+  };
+  return each_item<float, float>("causal_mask", scores.elements(), f);
 }
 
 }  // namespace
 
-void register_causal_mask(Registry& registry) {
-  registry.add(CausalMaskOp::kName, prepare_causal_mask);
-}
+void register_causal_mask(Registry& registry) { registry.add(CausalMaskOp::kName, prepare); }
 
 }  // namespace linnet::cuda

@@ -68,37 +68,34 @@ LaunchShape direct_launch(const ConvShape& s, std::int64_t pixels, int tile, boo
           .shared_bytes = sizeof(float) * static_cast<std::size_t>(tile * s.taps())};
 }
 
+/// A type of this file: the simulated device does not link one kernel of two files.
+struct ConvTail : BiasAndActivation {};
+
+ConvTail tail_of(const Args& args, const Conv2dAttrs& attrs) {
+  return {{attrs.bias ? args.in(Conv2dOp::In::b) : nullptr, attrs.activation}};
+}
+
 template <bool kDepthwise>
 Kernel forward_direct(const ConvShape& s, const Conv2dAttrs& attrs) {
-  using In = Conv2dOp::In;
-  using Out = Conv2dOp::Out;
-  return launching(
-      [=, g = geometry(s)](const Args& args) {
-        if (g.out_total == 0) return;
-        const ConvEpilogue tail{attrs.bias ? args.in(In::b) : nullptr, attrs.activation};
-        const bool vectors = in_fours(s) && vector_aligned(args.in(In::x), args.out(Out::y));
-        const int tile = direct_tile(s, vectors);
-        launch(args.stream, "conv2d direct", direct_launch(s, g.out_total, tile, vectors),
-               vectors ? conv_direct<4, kDepthwise> : conv_direct<1, kDepthwise>, g, args.in(In::x),
-               args.in(In::w), args.out(Out::y), tail, tile);
-      },
-      kDepthwise ? "depthwise" : "direct");
+  const auto enqueue = [=, g = geometry(s)](const Args& args) {
+    const bool vectors = in_fours(s) && vector_aligned(args.in(kFirst), args.out(kFirst));
+    const int tile = direct_tile(s, vectors);
+    launch(args.stream, "conv2d direct", direct_launch(s, g.out_total, tile, vectors),
+           vectors ? conv_direct<4, kDepthwise> : conv_direct<1, kDepthwise>, g, args.in(kFirst),
+           args.in(kSecond), args.out(kFirst), tail_of(args, attrs), tile);
+  };
+  return launching(enqueue, kDepthwise ? "depthwise" : "direct");
 }
 
 Kernel grad_input_depthwise(const ConvShape& s) {
-  using In = Conv2dGradInputOp::In;
-  using Out = Conv2dGradInputOp::Out;
-  return launching(
-      [=, g = geometry(s)](const Args& args) {
-        if (g.in_total == 0) return;
-        const bool vectors = in_fours(s) && vector_aligned(args.in(In::dz), args.out(Out::dx));
-        const int tile = direct_tile(s, vectors);
-        launch(args.stream, "conv2d_grad_input depthwise",
-               direct_launch(s, g.in_total, tile, vectors),
-               vectors ? depthwise_grad_input<4> : depthwise_grad_input<1>, g, args.in(In::dz),
-               args.in(In::w), args.out(Out::dx), tile);
-      },
-      "depthwise");
+  const auto enqueue = [=, g = geometry(s)](const Args& args) {
+    const bool vectors = in_fours(s) && vector_aligned(args.in(kFirst), args.out(kFirst));
+    const int tile = direct_tile(s, vectors);
+    launch(args.stream, "conv2d_grad_input depthwise", direct_launch(s, g.in_total, tile, vectors),
+           vectors ? depthwise_grad_input<4> : depthwise_grad_input<1>, g, args.in(kFirst),
+           args.in(kSecond), args.out(kFirst), tile);
+  };
+  return launching(enqueue, "depthwise");
 }
 
 /// A weight gradient's pixels, cut into parts that blocks sum apart.
@@ -194,67 +191,59 @@ void launch_tiles(const Queue& stream, const char* name, const Problem& problem,
   launch(stream, name, shape, conv_product<Problem, T>, problem);
 }
 
-template <class Problem>
-void enqueue_product(const Queue& stream, const char* name, TileKind kind, const Problem& problem,
-                     std::int64_t rows, std::int64_t columns, std::int64_t depth) {
-  if (rows == 0) return;
-  switch (kind) {
-    case TileKind::narrow:
-      return launch_tiles<Tile<256, 16, 4>>(stream, name, problem, rows, columns, depth);
-    case TileKind::middle:
-      return launch_tiles<Tile<64, 64, 4>>(stream, name, problem, rows, columns, depth);
-    case TileKind::large:
-      return launch_tiles<Tile<128, 128, 8>>(stream, name, problem, rows, columns, depth);
-  }
+/// Returns what enqueues `depth` products of rows x columns; problem_of<kVector>(args) says of
+/// what. `fours`: the shape allows vectors, if the operands are aligned.
+template <class ProblemOf>
+auto products(const char* name, TileKind kind, bool fours, std::int64_t rows, std::int64_t columns,
+              std::int64_t depth, ProblemOf problem_of) {
+  return [=](const Args& args) {
+    const auto run = [&]<bool kVector>() {
+      const auto problem = problem_of.template operator()<kVector>(args);
+      switch (kind) {
+        case TileKind::narrow:
+          return launch_tiles<Tile<256, 16, 4>>(args.stream, name, problem, rows, columns, depth);
+        case TileKind::middle:
+          return launch_tiles<Tile<64, 64, 4>>(args.stream, name, problem, rows, columns, depth);
+        case TileKind::large:
+          return launch_tiles<Tile<128, 128, 8>>(args.stream, name, problem, rows, columns, depth);
+      }
+    };
+    const bool vectors = fours && vector_aligned(args.in(kFirst), args.in(kSecond));
+    vectors ? run.template operator()<true>() : run.template operator()<false>();
+  };
 }
 
 Kernel forward_product(const ConvShape& s, const Conv2dAttrs& attrs) {
-  using In = Conv2dOp::In;
-  using Out = Conv2dOp::Out;
-  const TileKind kind = tile_kind(s.n * s.out_pixels(), s.group_out(), attrs.groups);
-  return launching(
-      [=, g = geometry(s)](const Args& args) {
-        const auto run = [&]<bool kVector>() {
-          const ForwardProblem<kVector> problem{g,
-                                                args.in(In::x),
-                                                args.in(In::w),
-                                                args.out(Out::y),
-                                                {attrs.bias ? args.in(In::b) : nullptr,
-                                                 attrs.activation},
-                                                s.group_out() % 4 == 0 &&
-                                                    vector_aligned(args.out(Out::y))};
-          enqueue_product(args.stream, "conv2d", kind, problem, g.out_total, s.group_out(),
-                          attrs.groups);
-        };
-        const bool vectors =
-            s.group_in() % 4 == 0 && vector_aligned(args.in(In::x), args.in(In::w));
-        vectors ? run.template operator()<true>() : run.template operator()<false>();
-      },
-      name(kind));
+  const std::int64_t pixels = s.n * s.out_pixels();
+  const TileKind kind = tile_kind(pixels, s.group_out(), attrs.groups);
+  const auto problem = [=, g = geometry(s)]<bool kVector>(const Args& args) {
+    float* y = args.out(kFirst);
+    const bool store_fours = s.group_out() % 4 == 0 && vector_aligned(y);
+    return ForwardProblem<kVector>{g, args.in(kFirst),      args.in(kSecond),
+                                   y, tail_of(args, attrs), store_fours};
+  };
+  return launching(products("conv2d", kind, s.group_in() % 4 == 0, pixels, s.group_out(),
+                            attrs.groups, problem),
+                   name(kind));
 }
 
+/// Returns whether channels come in fours, in each group.
+bool groups_of_fours(const ConvShape& s) { return s.group_in() % 4 == 0 && s.group_out() % 4 == 0; }
+
 Kernel grad_input_product(const ConvShape& s) {
-  using In = Conv2dGradInputOp::In;
-  using Out = Conv2dGradInputOp::Out;
-  const TileKind kind = tile_kind(s.n * s.in_pixels(), s.group_in(), s.attrs.groups);
-  return launching(
-      [=, g = geometry(s)](const Args& args) {
-        const bool vector_store = s.group_in() % 4 == 0 && vector_aligned(args.out(Out::dx));
-        const auto run = [&]<bool kVector>() {
-          const GradInputProblem<kVector> problem{g, args.in(In::dz), args.in(In::w),
-                                                  args.out(Out::dx), vector_store};
-          enqueue_product(args.stream, "conv2d_grad_input", kind, problem, g.in_total, s.group_in(),
-                          s.attrs.groups);
-        };
-        const bool vectors = s.group_in() % 4 == 0 && s.group_out() % 4 == 0 &&
-                             vector_aligned(args.in(In::dz), args.in(In::w));
-        vectors ? run.template operator()<true>() : run.template operator()<false>();
-      },
-      name(kind));
+  const std::int64_t pixels = s.n * s.in_pixels();
+  const TileKind kind = tile_kind(pixels, s.group_in(), s.attrs.groups);
+  const auto problem = [=, g = geometry(s)]<bool kVector>(const Args& args) {
+    float* dx = args.out(kFirst);
+    const bool store_fours = s.group_in() % 4 == 0 && vector_aligned(dx);
+    return GradInputProblem<kVector>{g, args.in(kFirst), args.in(kSecond), dx, store_fours};
+  };
+  return launching(products("conv2d_grad_input", kind, groups_of_fours(s), pixels, s.group_in(),
+                            s.attrs.groups, problem),
+                   name(kind));
 }
 
 Kernel grad_weight_product(const ConvShape& s) {
-  using In = Conv2dGradWeightOp::In;
   const std::int64_t groups = s.attrs.groups;
   const TileKind kind = tile_kind(s.group_out(), s.taps(), groups * kBlocks);
   const std::int64_t side = kind == TileKind::large ? 128 : 64;
@@ -262,49 +251,24 @@ Kernel grad_weight_product(const ConvShape& s) {
                                  ? ceil_div(s.group_out(), 256)
                                  : ceil_div(s.group_out(), side) * ceil_div(s.taps(), side);
   const Parts parts = cut(s, tiles * groups, 256);
+  const auto problem = [=, g = geometry(s)]<bool kVector>(const Args& args) {
+    float* sums = partials(args, parts);
+    const auto of_group = static_cast<int>(groups);
+    const bool store_fours = s.taps() % 4 == 0 && vector_aligned(sums);
+    return GradWeightProblem<kVector>{g,        args.in(kFirst), args.in(kSecond), sums,
+                                      of_group, parts.pixels,    store_fours};
+  };
+  const auto sum = products("conv2d_grad_weight", kind, groups_of_fours(s), s.group_out(), s.taps(),
+                            groups * parts.count, problem);
   return launching(
-      [=, g = geometry(s)](const Args& args) {
-        float* sums = partials(args, parts);
-        const bool vector_store = s.taps() % 4 == 0 && vector_aligned(sums);
-        const auto run = [&]<bool kVector>() {
-          const GradWeightProblem<kVector> problem{
-              g,           args.in(In::x),           args.in(In::dz),
-              sums,        static_cast<int>(groups), parts.pixels,
-              vector_store};
-          enqueue_product(args.stream, "conv2d_grad_weight", kind, problem, s.group_out(), s.taps(),
-                          groups * parts.count);
-        };
-        const bool vectors = s.group_in() % 4 == 0 && s.group_out() % 4 == 0 &&
-                             vector_aligned(args.in(In::x), args.in(In::dz));
-        vectors ? run.template operator()<true>() : run.template operator()<false>();
+      [=](const Args& args) {
+        sum(args);
         add_partials(args, s, parts);
       },
       name(kind) + ", pixels in " + std::to_string(parts.count), partial_floats(s, parts));
 }
 
 // ---- as one matrix product of images and weights
-
-struct ConvTail {
-  ConvEpilogue tail;
-  __device__ float operator()(float sum, std::int64_t /*row*/, std::int64_t column) const {
-    return finish(tail, static_cast<int>(column), sum);
-  }
-};
-
-/// `a` and `b` are the operands of the product.
-template <class TailOf>
-Kernel pointwise_product(const MatrixProduct& product, std::size_t a, std::size_t b,
-                         TailOf tail_of) {
-  const MatmulPlan plan = plan_matmul(product);
-  Kernel kernel;
-  kernel.enqueue = [=](const Args& args) {
-    enqueue_matmul(plan, {args.in(a), args.in(b), args.out(kFirst), args.workspace, args.stream},
-                   tail_of(args));
-  };
-  kernel.workspace_bytes = plan.workspace_bytes;
-  kernel.engine = plan.engine;
-  return kernel;
-}
 
 ConvTail no_tail(const Args&) { return {}; }
 
@@ -316,7 +280,7 @@ std::optional<Kernel> grad_input(const NodeView& node, const Context&) {
       static_cast<const Conv2dGradInputOp&>(node.op).shape(node.in(In::dz), node.in(In::w));
   if (!takes(s)) return std::nullopt;
   if (pointwise(s)) {
-    return pointwise_product({.m = s.n * s.out_pixels(), .n = s.c, .k = s.co}, In::dz, In::w,
+    return product_of_inputs({.m = s.n * s.out_pixels(), .n = s.c, .k = s.co}, In::dz, In::w,
                              no_tail);
   }
   return depthwise(s) && direct_forward(s) ? grad_input_depthwise(s) : grad_input_product(s);
@@ -328,7 +292,7 @@ std::optional<Kernel> grad_weight(const NodeView& node, const Context&) {
       static_cast<const Conv2dGradWeightOp&>(node.op).shape(node.in(In::x), node.in(In::dz));
   if (!takes(s)) return std::nullopt;
   if (pointwise(s)) {
-    return pointwise_product({.m = s.co, .n = s.c, .k = s.n * s.out_pixels(), .transpose_a = true},
+    return product_of_inputs({.m = s.co, .n = s.c, .k = s.n * s.out_pixels(), .transpose_a = true},
                              In::dz, In::x, no_tail);
   }
   if (!direct_grad_weight(s)) return grad_weight_product(s);
@@ -348,11 +312,8 @@ std::optional<Kernel> own_conv2d(const NodeView& node, const Context& /*context*
   const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   if (!takes(s)) return std::nullopt;
   if (pointwise(s)) {
-    return pointwise_product(
-        {.m = s.n * s.out_pixels(), .n = s.co, .k = s.c, .transpose_b = true}, In::x, In::w,
-        [=](const Args& args) {
-          return ConvTail{{attrs.bias ? args.in(In::b) : nullptr, attrs.activation}};
-        });
+    return product_of_inputs({.m = s.n * s.out_pixels(), .n = s.co, .k = s.c, .transpose_b = true},
+                             In::x, In::w, [=](const Args& args) { return tail_of(args, attrs); });
   }
   if (!direct_forward(s)) return forward_product(s, attrs);
   return depthwise(s) ? forward_direct<true>(s, attrs) : forward_direct<false>(s, attrs);

@@ -35,27 +35,41 @@ __device__ inline void turn_weights(const float* w, int taps, int count, int til
   }
 }
 
+/// What a thread computes: some channels of pixels from `pixel` on, a multiple of `stride` apart.
+struct DirectPart {
+  const float* weights;  ///< of the channels, in shared memory
+  int channel;           ///< the first one
+  std::int64_t pixel;
+  std::int64_t stride;
+
+  /// Every thread of the block calls it; filters w are as many as channels.
+  __device__ DirectPart(const ConvGeometry& s, const float* w, int tile, int vector) {
+    auto* turned = shared_memory<float>();
+    const int first = static_cast<int>(blockIdx.y) * tile;
+    turn_weights(w + static_cast<std::int64_t>(first) * s.taps, s.taps,
+                 s.co - first < tile ? s.co - first : tile, tile, turned);
+    __syncthreads();
+    const int lanes = tile / vector;
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    const int slots = static_cast<int>(blockDim.x) / lanes;
+    weights = turned + lane * vector;
+    channel = first + lane * vector;
+    pixel = static_cast<std::int64_t>(blockIdx.x) * slots + static_cast<int>(threadIdx.x) / lanes;
+    stride = static_cast<std::int64_t>(gridDim.x) * slots;
+  }
+};
+
 /// y = f(x * w + b). grid.y: tiles of `tile` output channels, a power of two; shared memory:
 /// taps * tile floats.
 template <int kVector, bool kDepthwise>
 __global__ void conv_direct(ConvGeometry s, const float* x, const float* w, float* y,
-                            ConvEpilogue tail, int tile) {
-  float* weights = shared_memory<float>();
-  const int first = static_cast<int>(blockIdx.y) * tile;
-  turn_weights(w + static_cast<std::int64_t>(first) * s.taps, s.taps,
-               s.co - first < tile ? s.co - first : tile, tile, weights);
-  __syncthreads();
-  const int lanes = tile / kVector;
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
-  const int slots = static_cast<int>(blockDim.x) / lanes;
-  const int o = first + lane * kVector;
+                            BiasAndActivation tail, int tile) {
+  const DirectPart part(s, w, tile, kVector);
+  const int o = part.channel;
   if (o >= s.co) return;
   x += kDepthwise ? o : s.by_cog.quotient(o) * s.cg;
-  weights += lane * kVector;
   const int depth = kDepthwise ? 1 : s.cg;
-  for (std::int64_t pixel =
-           static_cast<std::int64_t>(blockIdx.x) * slots + static_cast<int>(threadIdx.x) / lanes;
-       pixel < s.out_total; pixel += static_cast<std::int64_t>(gridDim.x) * slots) {
+  for (std::int64_t pixel = part.pixel; pixel < s.out_total; pixel += part.stride) {
     const PixelGrid::Pixel at = s.out.at(pixel);
     const float* image = x + at.sample * s.in.height * s.in.width * s.c;
     const int top = at.row * s.stride_h - s.pad_top;
@@ -68,7 +82,7 @@ __global__ void conv_direct(ConvGeometry s, const float* x, const float* w, floa
         const int column = left + l * s.dilation_w;
         if (column < 0 || column >= s.in.width) continue;
         const float* from = image + static_cast<std::int64_t>(row * s.in.width + column) * s.c;
-        const float* weight = weights + (k * s.kw + l) * depth * tile;
+        const float* weight = part.weights + (k * s.kw + l) * depth * tile;
         for (int c = 0; c < depth; ++c) {
           const auto value = read_input<kVector, kDepthwise>(from + c);
           const auto factor = load_vector<kVector>(weight + c * tile, true);
@@ -78,7 +92,7 @@ __global__ void conv_direct(ConvGeometry s, const float* x, const float* w, floa
       }
     }
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) sum[v] = finish(tail, o + v, sum[v]);
+    for (int v = 0; v < kVector; ++v) sum[v] = tail(sum[v], pixel, o + v);
     store_vector<kVector>(y + pixel * s.co + o, sum, true);
   }
 }
@@ -87,20 +101,10 @@ __global__ void conv_direct(ConvGeometry s, const float* x, const float* w, floa
 template <int kVector>
 __global__ void depthwise_grad_input(ConvGeometry s, const float* dz, const float* w, float* dx,
                                      int tile) {
-  float* weights = shared_memory<float>();
-  const int first = static_cast<int>(blockIdx.y) * tile;
-  turn_weights(w + static_cast<std::int64_t>(first) * s.taps, s.taps,
-               s.c - first < tile ? s.c - first : tile, tile, weights);
-  __syncthreads();
-  const int lanes = tile / kVector;
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
-  const int slots = static_cast<int>(blockDim.x) / lanes;
-  const int c = first + lane * kVector;
+  const DirectPart part(s, w, tile, kVector);
+  const int c = part.channel;
   if (c >= s.c) return;
-  weights += lane * kVector;
-  for (std::int64_t pixel =
-           static_cast<std::int64_t>(blockIdx.x) * slots + static_cast<int>(threadIdx.x) / lanes;
-       pixel < s.in_total; pixel += static_cast<std::int64_t>(gridDim.x) * slots) {
+  for (std::int64_t pixel = part.pixel; pixel < s.in_total; pixel += part.stride) {
     const PixelGrid::Pixel at = s.in.at(pixel);
     const float* image = dz + at.sample * s.out.height * s.out.width * s.c + c;
     FloatVector<kVector> sum{};
@@ -116,7 +120,7 @@ __global__ void depthwise_grad_input(ConvGeometry s, const float* dz, const floa
         if (column * s.stride_w != right || column >= s.out.width) continue;
         const auto value = load_vector<kVector>(
             image + static_cast<std::int64_t>(row * s.out.width + column) * s.c, true);
-        const auto factor = load_vector<kVector>(weights + (k * s.kw + l) * tile, true);
+        const auto factor = load_vector<kVector>(part.weights + (k * s.kw + l) * tile, true);
 #pragma unroll
         for (int v = 0; v < kVector; ++v) sum[v] += value[v] * factor[v];
       }

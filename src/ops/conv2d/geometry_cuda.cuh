@@ -116,17 +116,6 @@ inline ConvGeometry geometry(const ConvShape& s) {
           .by_stride_w = Divider(a.stride_w)};
 }
 
-/// What follows the sums of a forward convolution; b may be null.
-struct ConvEpilogue {
-  const float* b = nullptr;
-  Activation activation = Activation::none;
-};
-
-__device__ inline float finish(const ConvEpilogue& tail, int channel, float sum) {
-  if (tail.b != nullptr) sum += tail.b[channel];
-  return activated(tail.activation, sum);
-}
-
 inline unsigned ceil_div(std::int64_t a, std::int64_t b) {
   return static_cast<unsigned>((a + b - 1) / b);
 }

@@ -26,6 +26,29 @@ __device__ FloatVector<4> load_found(Find find) {
   return four;
 }
 
+/// Kernel positions of kParts neighbouring columns (k, l, channel) from `first` on; `channels`: of
+/// a group, by_channels divides by them.
+template <int kParts>
+struct KernelTaps {
+  int row[kParts];  ///< dilated; -1: no such tap
+  int column[kParts];
+  int channel[kParts];
+
+  KernelTaps() = default;
+  __device__ KernelTaps(const ConvGeometry& s, const Divider& by_channels, int channels,
+                        std::int64_t first) {
+#pragma unroll
+    for (int i = 0; i < kParts; ++i) {
+      const int t = static_cast<int>(first) + i;
+      const int pixel = by_channels.quotient(t);
+      const int k = s.by_kw.quotient(pixel);
+      row[i] = k < s.kh ? k * s.dilation_h : -1;
+      column[i] = (pixel - k * s.kw) * s.dilation_w;
+      channel[i] = t - pixel * channels;
+    }
+  }
+};
+
 /// The input under a window's taps: rows are output pixels, columns (k, l, c). kTapsAreColumns says
 /// which of the two the sum runs over.
 template <bool kVector, bool kTapsAreColumns>
@@ -37,11 +60,7 @@ struct Patches {
     int top;
     int left;
   };
-  struct Taps {
-    int row[kParts];  ///< from the window's top; -1: no such tap
-    int column[kParts];
-    int channel[kParts];
-  };
+  using Taps = KernelTaps<kParts>;
   using Line = std::conditional_t<kTapsAreColumns, Window, Taps>;
 
   const ConvGeometry* s;
@@ -53,19 +72,7 @@ struct Patches {
     return {x + at.sample * s->in.height * s->in.width * s->c, at.row * s->stride_h - s->pad_top,
             at.column * s->stride_w - s->pad_left};
   }
-  __device__ Taps taps(std::int64_t first) const {
-    Taps taps;
-#pragma unroll
-    for (int i = 0; i < kParts; ++i) {
-      const int t = static_cast<int>(first) + i;
-      const int pixel = s->by_cg.quotient(t);
-      const int k = s->by_kw.quotient(pixel);
-      taps.row[i] = t < s->taps ? k * s->dilation_h : -1;
-      taps.column[i] = (pixel - k * s->kw) * s->dilation_w;
-      taps.channel[i] = t - pixel * s->cg;
-    }
-    return taps;
-  }
+  __device__ Taps taps(std::int64_t first) const { return {*s, s->by_cg, s->cg, first}; }
   __device__ auto line(std::int64_t i) const {
     if constexpr (kTapsAreColumns) {
       return window(i);
@@ -104,7 +111,7 @@ struct ForwardProblem {
   const float* x;
   const float* w;
   float* y;
-  ConvEpilogue tail;
+  BiasAndActivation tail;
   bool vector_store;
 
   __device__ KRange range(int) const { return {0, s.taps}; }
@@ -117,7 +124,7 @@ struct ForwardProblem {
     if (m >= s.out_total || n >= s.cog) return;
     const int o = g * s.cog + n;
     const int count = s.cog - n;
-    for (int v = 0; v < 4 && v < count; ++v) sum[v] = finish(tail, o + v, sum[v]);
+    for (int v = 0; v < 4 && v < count; ++v) sum[v] = tail(sum[v], m, o + v);
     store_some(y + m * s.co + o, count, vector_store, sum);
   }
 };
@@ -132,11 +139,7 @@ struct Readers {
     int row;             ///< of the padded image
     int column;
   };
-  struct Column {
-    int row[kParts];  ///< of the kernel, dilated; -1: none
-    int column[kParts];
-    int channel[kParts];
-  };
+  using Column = KernelTaps<kParts>;
 
   const ConvGeometry* s;
   const float* dz;  ///< the group's first channel
@@ -147,19 +150,7 @@ struct Readers {
     return {dz + at.sample * s->out.height * s->out.width * s->co, at.row + s->pad_top,
             at.column + s->pad_left};
   }
-  __device__ Column column(std::int64_t first) const {
-    Column column;
-#pragma unroll
-    for (int i = 0; i < kParts; ++i) {
-      const int t = static_cast<int>(first) + i;
-      const int pixel = s->by_cog.quotient(t);
-      const int k = s->by_kw.quotient(pixel);
-      column.row[i] = k < s->kh ? k * s->dilation_h : -1;
-      column.column[i] = (pixel - k * s->kw) * s->dilation_w;
-      column.channel[i] = t - pixel * s->cog;
-    }
-    return column;
-  }
+  __device__ Column column(std::int64_t first) const { return {*s, s->by_cog, s->cog, first}; }
   __device__ const float* find(const Line& line, const Column& column, int i) const {
     const int down = line.row - column.row[i];
     const int right = line.column - column.column[i];

@@ -41,13 +41,6 @@ __global__ void fold_norm(Fold f) {
   }
 }
 
-struct AddAndActivate {
-  Activation activation;
-  __device__ float operator()(float y, float residual) const {
-    return activated(activation, y + residual);
-  }
-};
-
 std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
   return folded_conv2d(node, context, own_conv2d);
 }
@@ -106,7 +99,7 @@ std::optional<Kernel> folded_conv2d(const NodeView& node, const Context& context
   };
   const std::int64_t outputs = node.out(Conv2dNormOp::Out::y).elements();
   Kernel kernel;
-  kernel.enqueue = [=, run = conv->enqueue](const Args& args) {
+  kernel.enqueue = [=, run = conv->enqueue, activation = attrs.norm.activation](const Args& args) {
     if (!fixed) fold(args);
     const auto [to, bias] = folded(args);
     const std::array<void*, 4> inputs{args.inputs[In::x], to, bias, args.inputs.back()};
@@ -115,7 +108,10 @@ std::optional<Kernel> folded_conv2d(const NodeView& node, const Context& context
     run(inner);
     if (!later) return;
     float* y = args.out(Conv2dNormOp::Out::y);
-    map_elements(args.stream, "conv2d_norm", AddAndActivate{attrs.norm.activation}, outputs, y, y,
+    const auto add_and_activate = [=] __device__(float sum, float residual) {
+      return activated(activation, sum + residual);
+    };
+    map_elements(args.stream, "conv2d_norm", add_and_activate, outputs, y, y,
                  static_cast<const float*>(args.inputs.back()));
   };
   kernel.engine = conv->engine;

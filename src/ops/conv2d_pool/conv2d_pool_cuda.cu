@@ -89,14 +89,13 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
   if (!taken) return std::nullopt;
   const ConvPoolBands bands = *taken;
   const LaunchShape shape{
-      .grid = static_cast<unsigned>(std::clamp<std::int64_t>(bands.items, 1, 4 * kItems)),
+      .grid = static_cast<unsigned>(std::min<std::int64_t>(bands.items, 4 * kItems)),
       .block = kBlock,
       .shared_bytes = sizeof(float) * static_cast<std::size_t>((bands.taps() + 1) * bands.co) +
                       image_bytes(bands)};
   Kernel kernel;
   kernel.engine = std::to_string(bands.rows) + " pooled rows a block";
   kernel.enqueue = [=, kernels = kernels_for(bands)](const Args& args) {
-    if (bands.items == 0) return;
     auto* winner = args.out<std::uint8_t>(Out::winner);
     const bool aligned = vector_aligned(args.out(Out::y)) &&
                          reinterpret_cast<std::uintptr_t>(winner) % sizeof(unsigned) == 0;

@@ -9,59 +9,46 @@ namespace linnet::cuda {
 namespace {
 
 template <bool kLogarithm>
-struct Loss {
-  const float* scores;
-  const std::int32_t* labels;
-  std::int64_t classes;
-  __device__ double operator()(std::int64_t i) const {
-    const std::int32_t label = labels[i];
-    if (!is_class(label, classes)) return std::numeric_limits<double>::quiet_NaN();
-    const float score = scores[i * classes + label];
-    return -(kLogarithm ? ::logf(score) : score);
-  }
-};
-
-template <bool kLogarithm>
 Kernel loss(std::int64_t n, std::int64_t classes) {
   using In = CrossEntropyOp::In;
   return total("cross_entropy", n, mean_factor(n), [=](const Args& args) {
-    return Loss<kLogarithm>{args.in(In::scores), args.in<std::int32_t>(In::labels), classes};
+    const float* scores = args.in(In::scores);
+    const auto* labels = args.in<std::int32_t>(In::labels);
+    return [=] __device__(std::int64_t i) -> double {
+      const std::int32_t label = labels[i];
+      if (!is_class(label, classes)) return std::numeric_limits<double>::quiet_NaN();
+      const float score = scores[i * classes + label];
+      return -(kLogarithm ? ::logf(score) : score);
+    };
   });
 }
 
 enum class Source : std::uint8_t { log_probabilities, probabilities, logits };
 
-/// `x`: the probabilities of which the loss is, their logarithms, or what softmax made of logits.
-template <class Team>
-__global__ void loss_gradient(Source source, const float* dloss, const float* x,
-                              const std::int32_t* labels, std::int64_t rows, std::int64_t classes,
-                              float factor, float* dx) {
-  const float slope = factor * *dloss;
-  for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
-    const std::int64_t at = row * classes;
-    const std::int64_t label = labels[row];
-    for_columns<Team>(n, [&](std::int64_t c) {
-      const float of_label = c == label ? slope : 0.0F;
-      dx[at + c] = source == Source::logits                        ? slope * x[at + c] - of_label
-                   : source == Source::probabilities && c == label ? -of_label / x[at + c]
-                                                                   : 0.0F - of_label;
-    });
-  });
-}
-
-Kernel gradient(const char* name, const Shape& x, Source source, std::size_t dloss,
-                std::size_t scores, std::size_t labels) {
-  const std::int64_t n = x[0];
-  const std::int64_t classes = x[1];
-  if (n == 0) return {.enqueue = [](const Args&) {}};
-  const auto factor = static_cast<float>(mean_factor(n));
-  return with_team(classes, [&](auto team) {
-    using Team = decltype(team);
-    return Kernel{.enqueue = [=](const Args& args) {
-      launch(args.stream, name, for_rows<Team>(n), loss_gradient<Team>, source, args.in(dloss),
-             args.in(scores), args.in<std::int32_t>(labels), n, classes, factor, args.out(kFirst));
-    }};
-  });
+/// `scores`: the probabilities of which the loss is, their logarithms, or what softmax made of
+/// logits.
+Kernel gradient(const char* name, const Shape& shape, Source source, std::size_t dloss_at,
+                std::size_t scores, std::size_t labels_at) {
+  const std::int64_t rows = shape[0];
+  const std::int64_t classes = shape[1];
+  const auto factor = static_cast<float>(mean_factor(rows));
+  return {.enqueue = [=](const Args& args) {
+    const auto slopes = [=, dloss = args.in(dloss_at), x = args.in(scores),
+                         labels = args.in<std::int32_t>(labels_at),
+                         dx = args.out(kFirst)] __device__(auto team, std::int64_t row,
+                                                           std::int64_t n) {
+      const float slope = factor * *dloss;
+      const std::int64_t at = row * classes;
+      const std::int64_t label = labels[row];
+      for_columns(team, n, [&](std::int64_t c) {
+        const float of_label = c == label ? slope : 0.0F;
+        dx[at + c] = source == Source::logits                        ? slope * x[at + c] - of_label
+                     : source == Source::probabilities && c == label ? -of_label / x[at + c]
+                                                                     : 0.0F - of_label;
+      });
+    };
+    each_row(args.stream, name, rows, classes, slopes);
+  }};
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
@@ -88,14 +75,14 @@ __global__ void __launch_bounds__(kLargeBlock)
                            std::int64_t classes, double factor, float* p, double* parts,
                            unsigned* ticket, float* total) {
   double loss = 0;
-  for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
+  for_team_rows<Team>(rows, classes, [&](Team team, std::int64_t row, std::int64_t n) {
     const float* x = logits + row * classes;
     float* y = p + row * classes;
     const std::int32_t label = labels[row];
-    const float top = row_max<Team>(x, n);
-    const float sum = exp_sum<Team>(x, n, top);
+    const float top = row_max(team, x, n);
+    const float sum = exp_sum(team, x, n, top);
     const float scale = 1.0F / sum;
-    for_columns<Team>(n, [&](std::int64_t c) { y[c] = ::expf(x[c] - top) * scale; });
+    for_columns(team, n, [&](std::int64_t c) { y[c] = ::expf(x[c] - top) * scale; });
     if (n == 0 || Team::lane() != 0) return;
     loss += is_class(label, n) ? ::logf(sum) - (x[label] - top)
                                : std::numeric_limits<double>::quiet_NaN();

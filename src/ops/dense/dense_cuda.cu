@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/half_operands.h"
 #include "backend/cuda/kernel.h"
-#include "ops/dense/bias_activation_cuda.cuh"
+#include "backend/cuda/matmul.cuh"
+#include "ops/activation/epilogue_cuda.cuh"
 #include "ops/dense/passes_cuda.h"
 #include "ops/dense/products_cuda.h"
 
@@ -10,41 +11,17 @@ namespace {
 
 /// Returns the product of operands 0 and 1.
 Kernel plain_product(const MatrixProduct& product) {
-  const MatmulPlan plan = plan_matmul(product);
-  return {.enqueue =
-              [plan](const Args& args) {
-                enqueue_matmul(plan,
-                               {.a = args.in(kFirst),
-                                .b = args.in(kSecond),
-                                .c = args.out(kFirst),
-                                .workspace = args.workspace,
-                                .stream = args.stream},
-                               PlainSum{});
-              },
-          .workspace_bytes = plan.workspace_bytes,
-          .engine = plan.engine};
+  return product_of_inputs(product, kFirst, kSecond, [](const Args&) { return PlainSum{}; });
 }
 
 std::optional<Kernel> forward(const NodeView& node, const Context& /*context*/) {
   using In = DenseOp::In;
-  using Out = DenseOp::Out;
   const DenseAttrs attrs = node.attrs<DenseOp>();
-  const MatmulPlan plan = plan_matmul(dense_product(node));
-  if (!attrs.bias && attrs.activation == Activation::none) return plain_product(plan.product);
-  return Kernel{.enqueue =
-                    [plan, attrs](const Args& args) {
-                      enqueue_matmul(plan,
-                                     {.a = args.in(In::x),
-                                      .b = args.in(In::w),
-                                      .c = args.out(Out::y),
-                                      .workspace = args.workspace,
-                                      .stream = args.stream},
-                                     BiasAndActivation{.bias =
-                                                           attrs.bias ? args.in(In::b) : nullptr,
-                                                       .activation = attrs.activation});
-                    },
-                .workspace_bytes = plan.workspace_bytes,
-                .engine = plan.engine};
+  const MatrixProduct product = dense_product(node);
+  if (!attrs.bias && attrs.activation == Activation::none) return plain_product(product);
+  return product_of_inputs(product, In::x, In::w, [=](const Args& args) {
+    return BiasAndActivation{attrs.bias ? args.in(In::b) : nullptr, attrs.activation};
+  });
 }
 
 std::optional<Kernel> grad_input(const NodeView& node, const Context& /*context*/) {
@@ -86,7 +63,6 @@ void launch_result(const Queue& stream, const ProductResult& r) {
 }  // namespace
 
 void enqueue_result(const Queue& stream, const ProductResult& r) {
-  if (r.rows * r.columns == 0) return;
   const bool stored = is_half(r.y_type);
   with_half(stored ? r.y_type : r.x_type, [&]<class T>() {
     if (is_half(r.x_type)) {

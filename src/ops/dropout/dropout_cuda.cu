@@ -42,7 +42,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   const std::int64_t row = node.in(In::x).rank() > 0 ? node.in(In::x).sample().elements() : 0;
   return with_one_type(node, [&]<class T>() {
     return Kernel{.enqueue = [=](const Args& args) {
-      if (elements == 0) return;
       const T* x = args.in<T>(In::x);
       T* y = args.out<T>(Out::y);
       launch(args.stream, "dropout", for_items((elements + 3) / 4), dropout_kernel<T>, attrs,

@@ -11,48 +11,34 @@ struct FloatExp {
 };
 
 template <ElementLoss kKind>
-struct Loss {
-  const float* y;
-  const float* t;
-  double parameter;
-  __device__ double operator()(std::int64_t i) const {
-    return element_loss<kKind, FloatExp>(y[i], t[i], parameter);
-  }
-};
-
-template <ElementLoss kKind>
-struct Slope {
-  using Real = SlopeReal<kKind>;
-  const float* dloss;
-  Real factor;
-  double parameter;
-  __device__ float operator()(float y, float t) const {
-    return static_cast<float>(factor * static_cast<Real>(*dloss) *
-                              element_slope<kKind, FloatExp, Real>(y, t, parameter));
-  }
-};
-
-template <ElementLoss kKind>
 Kernel forward(const NodeView& node) {
   using In = ElementLossOp::In;
   const ElementLossAttrs attrs = node.attrs<ElementLossOp>();
   const Shape& shape = node.in(In::y);
   const std::size_t targets = node.inputs.size() - 1;  // y stands for targets that there are not
   return total("element_loss", shape.elements(), loss_factor(attrs, shape), [=](const Args& args) {
-    return Loss<kKind>{args.in(In::y), args.in(targets), attrs.parameter};
+    const float* y = args.in(In::y);
+    const float* t = args.in(targets);
+    return [=] __device__(std::int64_t i) -> double {
+      return element_loss<kKind, FloatExp>(y[i], t[i], attrs.parameter);
+    };
   });
 }
 
 template <ElementLoss kKind>
 Kernel gradient(const NodeView& node) {
   using In = ElementLossGradOp::In;
+  using Real = SlopeReal<kKind>;
   const ElementLossAttrs attrs = node.attrs<ElementLossGradOp>();
   const std::int64_t elements = node.in(In::y).elements();
-  const auto factor = static_cast<SlopeReal<kKind>>(loss_factor(attrs, node.in(In::y)));
+  const auto factor = static_cast<Real>(loss_factor(attrs, node.in(In::y)));
   const std::size_t targets = node.inputs.size() - 1;
   return {.enqueue = [=](const Args& args) {
-    map_elements(args.stream, "element_loss_grad",
-                 Slope<kKind>{args.in(In::dloss), factor, attrs.parameter}, elements,
+    const auto slope = [=, dloss = args.in(In::dloss)] __device__(float y, float t) {
+      return static_cast<float>(factor * static_cast<Real>(*dloss) *
+                                element_slope<kKind, FloatExp, Real>(y, t, attrs.parameter));
+    };
+    map_elements(args.stream, "element_loss_grad", slope, elements,
                  args.out(ElementLossGradOp::Out::dy), args.in(In::y), args.in(targets));
   }};
 }

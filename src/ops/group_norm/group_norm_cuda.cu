@@ -34,63 +34,74 @@ struct Place {
 };
 
 /// A team takes a group of a row: its mean, then its variance, then y.
-template <class Team, bool kOnePixel>
-__global__ void forward_kernel(GroupNormShape s, float epsilon, const float* x, const float* weight,
-                               const float* bias, float* y, float* means, float* inv_stds) {
-  const std::int64_t count = s.pixels * (s.channels / s.groups);
-  for_team_rows<Team>(s.rows * s.groups, count, [&](std::int64_t group, std::int64_t elements) {
-    const Place<kOnePixel> place(s, group);
-    float sum = 0;
-    for_columns<Team>(elements, [&](std::int64_t j) {
-      place.at(j, [&](std::int64_t i, std::int64_t /*c*/) { sum += x[i]; });
-    });
-    const float mean = team_sum<Team>(sum) / static_cast<float>(count);
-    float squares = 0;
-    for_columns<Team>(elements, [&](std::int64_t j) {
-      place.at(j, [&](std::int64_t i, std::int64_t /*c*/) {
-        squares += (x[i] - mean) * (x[i] - mean);
-      });
-    });
-    const float variance = team_sum<Team>(squares) / static_cast<float>(count);
-    const float inv_std = 1 / ::sqrtf(variance + epsilon);
-    for_columns<Team>(elements, [&](std::int64_t j) {
-      place.at(j, [&](std::int64_t i, std::int64_t c) {
-        y[i] = (x[i] - mean) * (inv_std * weight[c]) + bias[c];
-      });
-    });
-    if (elements > 0 && Team::lane() == 0) {
-      means[group] = mean;
-      inv_stds[group] = inv_std;
-    }
-  });
+template <bool kOnePixel>
+void launch_forward(const Args& args, const GroupNormShape& s, float epsilon) {
+  using In = GroupNormOp::In;
+  using Out = GroupNormOp::Out;
+  const auto normalise =
+      [=, x = args.in(In::x), weight = args.in(In::weight), bias = args.in(In::bias),
+       y = args.out(Out::y), means = args.out(Out::mean),
+       inv_stds = args.out(Out::inv_std)] __device__(auto team, std::int64_t group,
+                                                     std::int64_t elements) {
+        const std::int64_t count = s.pixels * (s.channels / s.groups);
+        const Place<kOnePixel> place(s, group);
+        float sum = 0;
+        for_columns(team, elements, [&](std::int64_t j) {
+          place.at(j, [&](std::int64_t i, std::int64_t /*c*/) { sum += x[i]; });
+        });
+        const float mean = team_sum(team, sum) / static_cast<float>(count);
+        float squares = 0;
+        for_columns(team, elements, [&](std::int64_t j) {
+          place.at(j, [&](std::int64_t i, std::int64_t /*c*/) {
+            squares += (x[i] - mean) * (x[i] - mean);
+          });
+        });
+        const float variance = team_sum(team, squares) / static_cast<float>(count);
+        const float inv_std = 1 / ::sqrtf(variance + epsilon);
+        for_columns(team, elements, [&](std::int64_t j) {
+          place.at(j, [&](std::int64_t i, std::int64_t c) {
+            y[i] = (x[i] - mean) * (inv_std * weight[c]) + bias[c];
+          });
+        });
+        if (elements > 0 && team.lane() == 0) {
+          means[group] = mean;
+          inv_stds[group] = inv_std;
+        }
+      };
+  each_row(args.stream, "group_norm", s.rows * s.groups, s.count(), normalise);
 }
 
-template <class Team, bool kOnePixel>
-__global__ void dx_kernel(GroupNormShape s, const float* dy, const float* x, const float* weight,
-                          const float* means, const float* inv_stds, float* dx) {
-  const std::int64_t count = s.pixels * (s.channels / s.groups);
-  for_team_rows<Team>(s.rows * s.groups, count, [&](std::int64_t group, std::int64_t elements) {
+template <bool kOnePixel>
+void launch_dx(const Args& args, const GroupNormShape& s) {
+  using In = GroupNormGradOp::In;
+  const auto dx_of = [=, dy = args.in(In::dy), x = args.in(In::x), weight = args.in(In::weight),
+                      means = args.in(In::mean), inv_stds = args.in(In::inv_std),
+                      dx = args.out(GroupNormGradOp::Out::dx)] __device__(auto team,
+                                                                          std::int64_t group,
+                                                                          std::int64_t elements) {
+    const std::int64_t count = s.pixels * (s.channels / s.groups);
     const Place<kOnePixel> place(s, group);
     const float mean = elements > 0 ? means[group] : 0;
     const float inv_std = elements > 0 ? inv_stds[group] : 0;
     float sum = 0;
     float products = 0;
-    for_columns<Team>(elements, [&](std::int64_t j) {
+    for_columns(team, elements, [&](std::int64_t j) {
       place.at(j, [&](std::int64_t i, std::int64_t c) {
         const float weighted = dy[i] * weight[c];
         sum += weighted;
         products += weighted * ((x[i] - mean) * inv_std);
       });
     });
-    const float constant = team_sum<Team>(sum) / static_cast<float>(count);
-    const float factor = team_sum<Team>(products) / static_cast<float>(count);
-    for_columns<Team>(elements, [&](std::int64_t j) {
+    const float constant = team_sum(team, sum) / static_cast<float>(count);
+    const float factor = team_sum(team, products) / static_cast<float>(count);
+    for_columns(team, elements, [&](std::int64_t j) {
       place.at(j, [&](std::int64_t i, std::int64_t c) {
         const float normalised = (x[i] - mean) * inv_std;
         dx[i] = inv_std * (dy[i] * weight[c] - constant - normalised * factor);
       });
     });
-  });
+  };
+  each_row(args.stream, "group_norm_grad", s.rows * s.groups, s.count(), dx_of);
 }
 
 /// Rows of all pixels, for the gradients of weight and bias (column_sum.cuh).
@@ -124,45 +135,32 @@ struct WeightRows {
 };
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  using In = GroupNormOp::In;
-  using Out = GroupNormOp::Out;
   const GroupNormAttrs attrs = node.attrs<GroupNormOp>();
-  const GroupNormShape s = group_norm_shape(attrs, node.in(In::x));
-  const auto epsilon = static_cast<float>(attrs.epsilon);
-  if (s.rows == 0) return Kernel{.enqueue = [](const Args& /*args*/) {}};
-  return with_team(s.count(), [&]<class Team>(Team /*team*/) {
-    return Kernel{.enqueue = [=](const Args& args) {
-      launch(args.stream, "group_norm", for_rows<Team>(s.rows * s.groups),
-             s.pixels == 1 ? forward_kernel<Team, true> : forward_kernel<Team, false>, s, epsilon,
-             args.in(In::x), args.in(In::weight), args.in(In::bias), args.out(Out::y),
-             args.out(Out::mean), args.out(Out::inv_std));
-    }};
-  });
+  const GroupNormShape s = group_norm_shape(attrs, node.in(GroupNormOp::In::x));
+  return Kernel{.enqueue = [=, epsilon = static_cast<float>(attrs.epsilon)](const Args& args) {
+    s.pixels == 1 ? launch_forward<true>(args, s, epsilon)
+                  : launch_forward<false>(args, s, epsilon);
+  }};
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   using In = GroupNormGradOp::In;
   using Out = GroupNormGradOp::Out;
   const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(In::x));
-  const bool wants_dx = node.output_read[Out::dx] && s.rows > 0;
+  const bool wants_dx = node.output_read[Out::dx];
   const std::int64_t rows = s.rows * s.pixels;
-  return with_team(s.count(), [&]<class Team>(Team /*team*/) {
-    const auto enqueue = [=](const Args& args) {
-      const float* dy = args.in(In::dy);
-      const float* x = args.in(In::x);
-      column_sum_of(args, "group_norm_grad",
-                    WeightRows{s, dy, x, args.in(In::mean), args.in(In::inv_std),
-                               vector_aligned(dy, x)},
-                    rows, s.channels, args.out(Out::dweight), args.workspace, args.out(Out::dbias));
-      // Last, since dx may take the place of dy or x.
-      if (!wants_dx) return;
-      launch(args.stream, "group_norm_grad", for_rows<Team>(s.rows * s.groups),
-             s.pixels == 1 ? dx_kernel<Team, true> : dx_kernel<Team, false>, s, dy, x,
-             args.in(In::weight), args.in(In::mean), args.in(In::inv_std), args.out(Out::dx));
-    };
-    return Kernel{.enqueue = enqueue,
-                  .workspace_bytes = column_sums(rows, s.channels).partial_bytes(2)};
-  });
+  const auto enqueue = [=](const Args& args) {
+    const float* dy = args.in(In::dy);
+    const float* x = args.in(In::x);
+    column_sum_of(args, "group_norm_grad",
+                  WeightRows{s, dy, x, args.in(In::mean), args.in(In::inv_std),
+                             vector_aligned(dy, x)},
+                  rows, s.channels, args.out(Out::dweight), args.workspace, args.out(Out::dbias));
+    // Last, since dx may take the place of dy or x.
+    if (wants_dx) s.pixels == 1 ? launch_dx<true>(args, s) : launch_dx<false>(args, s);
+  };
+  return Kernel{.enqueue = enqueue,
+                .workspace_bytes = column_sums(rows, s.channels).partial_bytes(2)};
 }
 
 }  // namespace

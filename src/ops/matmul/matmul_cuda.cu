@@ -38,29 +38,26 @@ __global__ void __launch_bounds__(256) batch_tile_kernel(BatchArgs args) {
 
 template <int kTile>
 Kernel tiles(const MatmulAttrs& attrs, const MatmulDims& e) {
-  using In = MatmulOp::In;
-  using Out = MatmulOp::Out;
   const std::int64_t column_tiles = (e.n + kTile - 1) / kTile;
   const std::int64_t each = (e.m + kTile - 1) / kTile * column_tiles;
-  return {.enqueue =
-              [=](const Args& args) {
-                if (each * e.products == 0) return;
-                const BatchArgs batch{.a = matrix_operand(args.in(In::a), e.m, e.k,
-                                                          !attrs.transpose_a,
-                                                          attrs.transpose_a ? e.m : e.k),
-                                      .b = matrix_operand(args.in(In::b), e.n, e.k,
-                                                          attrs.transpose_b,
-                                                          attrs.transpose_b ? e.k : e.n),
-                                      .y = args.out(Out::y),
-                                      .rows = e.m,
-                                      .columns = e.n,
-                                      .terms = e.k,
-                                      .column_tiles = column_tiles,
-                                      .tiles = each};
-                launch(args.stream, "batch_matmul_tiles",
-                       {.grid = dim3(static_cast<unsigned>(each * e.products)), .block = 256},
-                       batch_tile_kernel<kTile>, batch);
-              },
+  const std::int64_t a_stride = attrs.transpose_a ? e.m : e.k;
+  const std::int64_t b_stride = attrs.transpose_b ? e.k : e.n;
+  const auto enqueue = [=](const Args& args) {
+    const BatchArgs batch{.a = matrix_operand(args.in(MatmulOp::In::a), e.m, e.k,
+                                              !attrs.transpose_a, a_stride),
+                          .b = matrix_operand(args.in(MatmulOp::In::b), e.n, e.k, attrs.transpose_b,
+                                              b_stride),
+                          .y = args.out(MatmulOp::Out::y),
+                          .rows = e.m,
+                          .columns = e.n,
+                          .terms = e.k,
+                          .column_tiles = column_tiles,
+                          .tiles = each};
+    launch(args.stream, "batch_matmul_tiles",
+           {.grid = dim3(static_cast<unsigned>(each * e.products)), .block = 256},
+           batch_tile_kernel<kTile>, batch);
+  };
+  return {.enqueue = enqueue,
           .engine = kTile == 64 ? "tiles 64x64 of each product" : "tiles 32x32 of each product"};
 }
 

@@ -11,10 +11,10 @@ namespace {
 /// Index of the first of a row's largest elements; as on the CPU a NaN wins in the first place
 /// only.
 template <class Team>
-__device__ std::int64_t first_largest(const float* x, std::int64_t n) {
-  const float top = row_max<Team>(x, n);
+__device__ std::int64_t first_largest(Team team, const float* x, std::int64_t n) {
+  const float top = row_max(team, x, n);
   std::int64_t first = n;
-  for_columns<Team>(n, [&](std::int64_t c) {
+  for_columns(team, n, [&](std::int64_t c) {
     if (x[c] == top && c < first) first = c;
   });
   first = Team::reduce(first, [](std::int64_t a, std::int64_t b) { return a < b ? a : b; });
@@ -26,8 +26,8 @@ __global__ void __launch_bounds__(kLargeBlock)
     count_correct(const float* scores, const std::int32_t* labels, std::int64_t rows,
                   std::int64_t classes, double* parts, unsigned* ticket, CountedBatch batch) {
   double correct = 0;
-  for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
-    const std::int64_t winner = first_largest<Team>(scores + row * classes, n);
+  for_team_rows<Team>(rows, classes, [&](Team team, std::int64_t row, std::int64_t n) {
+    const std::int64_t winner = first_largest(team, scores + row * classes, n);
     if (n > 0 && Team::lane() == 0 && winner == labels[row]) correct += batch.weight_of(row);
   });
   if (!grid_sum(correct, parts, ticket)) return;

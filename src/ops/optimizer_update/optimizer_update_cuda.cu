@@ -149,33 +149,28 @@ template <UpdateRule kRule>
 Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>& ranges,
                  bool guarded, std::size_t scaled, int multiprocessors) {
   using In = OptimizerUpdateOp::In;
-  return {.enqueue =
-              [=](const Args& args) {
-                constexpr std::size_t kMoments = moments(kRule);
-                const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
-                                          .gradients = args.in(In::gradients),
-                                          .first = kMoments > 0 ? args.in_out(In::first_moment)
-                                                                : nullptr,
-                                          .second = kMoments > 1 ? args.in_out(In::second_moment)
-                                                                 : nullptr};
-                const float* norm = settings.clip_norm > 0
-                                        ? args.in(OptimizerUpdateOp::norm_input(kRule))
-                                        : nullptr;
-                const float* scale = scaled > 0 ? args.in(scaled) : nullptr;
-                const double* stopped = guarded ? args.in<double>(args.inputs.size() - 1) : nullptr;
-                const bool aligned = vector_aligned(arrays.parameters, arrays.gradients,
-                                                    arrays.first, arrays.second);
-                for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table, bool last) {
-                  // One wave of blocks: every further one would work out the factors again.
-                  LaunchShape shape = for_items((table.items + 3) / 4);
-                  shape.grid.x =
-                      std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
-                  launch(args.stream, "optimizer_update", shape, update_parameters<kRule, kMost>,
-                         settings, args.step, norm, scale, stopped, arrays, table, aligned,
-                         last ? args.end : StepEnd{}, args.tickets);
-                });
-              },
-          .ends_steps = true};
+  constexpr std::size_t kMoments = moments(kRule);
+  constexpr std::size_t kNorm = OptimizerUpdateOp::norm_input(kRule);
+  const auto enqueue = [=](const Args& args) {
+    const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
+                              .gradients = args.in(In::gradients),
+                              .first = kMoments > 0 ? args.in_out(In::first_moment) : nullptr,
+                              .second = kMoments > 1 ? args.in_out(In::second_moment) : nullptr};
+    const float* norm = settings.clip_norm > 0 ? args.in(kNorm) : nullptr;
+    const float* scale = scaled > 0 ? args.in(scaled) : nullptr;
+    const double* stopped = guarded ? args.in<double>(args.inputs.size() - 1) : nullptr;
+    const bool aligned =
+        vector_aligned(arrays.parameters, arrays.gradients, arrays.first, arrays.second);
+    for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table, bool last) {
+      // One wave of blocks: every further one would work out the factors again.
+      LaunchShape shape = for_items((table.items + 3) / 4);
+      shape.grid.x = std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
+      launch(args.stream, "optimizer_update", shape, update_parameters<kRule, kMost>, settings,
+             args.step, norm, scale, stopped, arrays, table, aligned, last ? args.end : StepEnd{},
+             args.tickets);
+    });
+  };
+  return {.enqueue = enqueue, .ends_steps = true};
 }
 
 std::optional<Kernel> prepare_update(const NodeView& node, const Context& context) {

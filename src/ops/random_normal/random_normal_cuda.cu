@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/device.cuh"
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/element_wise.cuh"
 #include "ops/random_normal/random_normal.h"
 
 namespace linnet::cuda {
 namespace {
 
-/// A thread makes two elements of a row, or its last one. `size`: elements of a row.
-__global__ void random_normal_kernel(std::int64_t stream, const StepInfo* step, std::int64_t rows,
-                                     std::int64_t size, float* y) {
-  const NormalNoise noise{
-      random_key(step->seed, RandomStream::normal, static_cast<std::uint64_t>(stream), step->step)};
+/// A thread makes two elements of a row, or its last one.
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  const auto stream = static_cast<std::uint64_t>(node.attrs<RandomNormalOp>().stream);
+  const std::int64_t size = node.out(kFirst).sample().elements();  // of a row
   const std::int64_t pairs = (size + 1) / 2;
-  for (std::int64_t item = first_item(); item < rows * pairs; item += grid_stride()) {
+  const auto two_of = [=] __device__(std::int64_t item, const StepInfo* step, float* y) {
+    const NormalNoise noise{random_key(step->seed, RandomStream::normal, stream, step->step)};
     const std::int64_t n = item / pairs;
     const std::int64_t pair = item % pairs;
     const std::uint64_t row = step->first_row + static_cast<std::uint64_t>(n);
@@ -20,18 +19,9 @@ __global__ void random_normal_kernel(std::int64_t stream, const StepInfo* step, 
     float* at = y + n * size + 2 * pair;
     at[0] = two[0];
     if (2 * pair + 1 < size) at[1] = two[1];
-  }
-}
-
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
-  using Out = RandomNormalOp::Out;
-  const std::int64_t stream = node.attrs<RandomNormalOp>().stream;
-  const std::int64_t rows = node.out(Out::y)[0];
-  const std::int64_t size = node.out(Out::y).sample().elements();
-  return Kernel{.enqueue = [=](const Args& args) {
-    if (rows == 0) return;
-    launch(args.stream, "random_normal", for_items(rows * ((size + 1) / 2)), random_normal_kernel,
-           stream, args.step, rows, size, args.out(Out::y));
+  };
+  return Kernel{.enqueue = [=, items = node.out(kFirst)[0] * pairs](const Args& args) {
+    for_each_item(args.stream, "random_normal", items, two_of, args.step, args.out(kFirst));
   }};
 }
 

@@ -2,6 +2,7 @@
 #include "ops/recurrent/recurrent_cuda.cuh"
 
 #include "backend/cuda/column_sum.cuh"
+#include "backend/cuda/element_wise.cuh"
 #include "backend/cuda/matmul.cuh"
 #include "ops/recurrent/own_cuda.h"
 
@@ -37,14 +38,6 @@ struct RecurrentLaunch {
   unsigned threads = kWarp;
 };
 
-/// to (columns, rows) = from (rows, columns)
-__global__ void transpose_kernel(const float* from, std::int64_t rows, std::int64_t columns,
-                                 float* to) {
-  for (std::int64_t i = first_item(); i < rows * columns; i += grid_stride()) {
-    to[i] = from[i % rows * columns + i / rows];
-  }
-}
-
 }  // namespace
 
 Kernel own_recurrent(const NodeView& node) {
@@ -73,8 +66,13 @@ Kernel own_recurrent(const NodeView& node) {
                     .workspace = args.workspace + plan_at,
                     .stream = args.stream},
                    PlainSum{});
-    launch(args.stream, "recurrent_transpose", for_items(s.columns() * s.units), transpose_kernel,
-           args.in(In::w_hh), s.columns(), s.units, args.work());
+    // w_hhᵀ (units, columns)
+    const auto transposed = [columns = s.columns(),
+                             u = s.units] __device__(std::int64_t i, float* to, const float* from) {
+      to[i] = from[i % columns * u + i / columns];
+    };
+    for_each_item(args.stream, "recurrent_transpose", s.columns() * s.units, transposed,
+                  args.work(), args.in(In::w_hh));
     const ForwardArgs forward{.blocks = {s, cut.shared ? nullptr : args.work(memory_at),
                                          cut.floats},
                               .w = args.work(),
@@ -91,15 +89,6 @@ Kernel own_recurrent(const NodeView& node) {
 
 namespace {
 
-/// The biases' gradients from the sums of the slopes over all rows.
-__global__ void bias_kernel(RecurrentShape s, const float* sums, float* db_ih, float* db_hh) {
-  const std::int64_t u = s.units;
-  for (std::int64_t c = first_item(); c < s.columns(); c += grid_stride()) {
-    db_ih[c] = sums[s.input_slopes() + c];
-    db_hh[c] = s.cell != Cell::gru ? sums[c] : c < 2 * u ? sums[u + c] : sums[c - 2 * u];
-  }
-}
-
 /// A product of the slopes, or of their transpose, once they are all there.
 struct SlopeProduct {
   MatmulPlan plan;
@@ -114,28 +103,22 @@ struct SlopeProduct {
 std::vector<SlopeProduct> slope_products(const RecurrentShape& s, bool dx_read) {
   const std::int64_t u = s.units;
   const std::int64_t rows = s.n * s.steps;
+  const std::int64_t width = s.slopes();
+  const MatrixProduct dx{.m = rows, .n = s.features, .k = s.columns(), .lda = width};
+  const MatrixProduct dw_ih{
+      .m = s.columns(), .n = s.features, .k = rows, .transpose_a = true, .lda = width};
   std::vector<SlopeProduct> products;
   if (dx_read) {
     products.push_back(
-        {.plan = plan_matmul({.m = rows, .n = s.features, .k = s.columns(), .lda = s.slopes()}),
-         .slope = s.input_slopes(),
-         .input = 1,
-         .output = 0});
+        {.plan = plan_matmul(dx), .slope = s.input_slopes(), .input = 1, .output = 0});
   }
   products.push_back(
-      {.plan = plan_matmul(
-           {.m = s.columns(), .n = s.features, .k = rows, .transpose_a = true, .lda = s.slopes()}),
-       .slope = s.input_slopes(),
-       .input = 0,
-       .output = 1});
+      {.plan = plan_matmul(dw_ih), .slope = s.input_slopes(), .input = 0, .output = 1});
   const auto add_w_hh = [&](std::int64_t slope, std::int64_t gate, std::int64_t gates,
                             std::int64_t column) {
-    products.push_back({.plan = plan_matmul({.m = gates * u,
-                                             .n = u,
-                                             .k = rows,
-                                             .transpose_a = true,
-                                             .lda = s.slopes(),
-                                             .ldb = s.saved()}),
+    const MatrixProduct dw_hh{
+        .m = gates * u, .n = u, .k = rows, .transpose_a = true, .lda = width, .ldb = s.saved()};
+    products.push_back({.plan = plan_matmul(dw_hh),
                         .slope = slope,
                         .by_saved = true,
                         .column = column,
@@ -206,8 +189,14 @@ Kernel own_recurrent_gradient(const NodeView& node) {
     if (!attrs.bias) return;
     column_sum(args, "recurrent_grad", slopes, rows, s.slopes(), args.work(sums_at),
                args.workspace + shared_at);
-    launch(args.stream, "recurrent_grad_bias", for_items(s.columns()), bias_kernel, s,
-           args.work(sums_at), args.out(Out::db_ih), args.out(Out::db_hh));
+    const auto bias_of = [=] __device__(std::int64_t c, const float* sums, float* db_ih,
+                                        float* db_hh) {
+      const std::int64_t u = s.units;
+      db_ih[c] = sums[s.input_slopes() + c];
+      db_hh[c] = s.cell != Cell::gru ? sums[c] : c < 2 * u ? sums[u + c] : sums[c - 2 * u];
+    };
+    for_each_item(args.stream, "recurrent_grad_bias", s.columns(), bias_of, args.work(sums_at),
+                  args.out(Out::db_ih), args.out(Out::db_hh));
   };
   return kernel;
 }

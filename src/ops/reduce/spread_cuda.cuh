@@ -52,36 +52,30 @@ __global__ void spread_kernel(F f, T* dx, SpreadLayout s) {
 }
 
 /// Both layouts of one array.
-class Spread {
- public:
+struct Spread {
+  SpreadLayout single;
+  std::optional<SpreadLayout> packed;
+
   /// Null for more groups than kernels take.
   static std::optional<Spread> of(const std::vector<ReduceGroup>& groups) {
     const std::optional<SpreadLayout> single = spread_layout(groups, 1);
     if (!single) return std::nullopt;
-    return Spread(*single, spread_layout(groups, 4));
+    return Spread{*single, spread_layout(groups, 4)};
   }
 
   /// Writes all of dx. F is plain data: `template <class Index> float operator()(Index i, Index
   /// output) const` gives element i, which belongs to `output`.
   template <class F, class T>
   void launch(const Queue& stream, const char* name, const F& f, T* dx) const {
-    const bool packs = packed_ && vector_aligned(dx);
-    const SpreadLayout& layout = packs ? *packed_ : single_;
-    if (layout.items == 0) return;
-    with_index(single_.items, [&](auto index) {
+    const bool packs = packed && vector_aligned(dx);
+    const SpreadLayout& layout = packs ? *packed : single;
+    with_index(single.items, [&](auto index) {
       using Index = decltype(index);
       cuda::launch(stream, name, for_items(layout.items),
                    packs ? spread_kernel<F, 4, Index, T> : spread_kernel<F, 1, Index, T>, f, dx,
                    layout);
     });
   }
-
- private:
-  Spread(const SpreadLayout& single, const std::optional<SpreadLayout>& packed)
-      : single_(single), packed_(packed) {}
-
-  SpreadLayout single_;
-  std::optional<SpreadLayout> packed_;
 };
 
 }  // namespace linnet::cuda

@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/element_wise.cuh"
 #include "backend/cuda/total.cuh"
 #include "ops/row_loss/formulas.h"
 
 namespace linnet::cuda {
 namespace {
-
-struct Loss {
-  RowLoss kind;
-  const float* y;
-  const float* t;
-  std::int64_t columns;
-  __device__ double operator()(std::int64_t row) const {
-    return row_loss(kind, y + row * columns, t + row * columns, columns);
-  }
-};
-
-__global__ void gradient(RowLoss kind, const float* dloss, double factor, const float* y,
-                         const float* t, std::int64_t rows, std::int64_t columns, float* dy) {
-  for (std::int64_t r = first_item(); r < rows; r += grid_stride()) {
-    row_slope(kind, factor * *dloss, y + r * columns, t + r * columns, columns, dy + r * columns);
-  }
-}
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   using In = RowLossOp::In;
@@ -28,22 +12,26 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   const std::int64_t columns = node.in(In::y)[-1];
   const std::int64_t rows = node.in(In::y).elements() / columns;
   return total("row_loss", rows, attrs.mean ? mean_factor(rows) : 1, [=](const Args& args) {
-    return Loss{attrs.kind, args.in(In::y), args.in(In::target), columns};
+    const float* y = args.in(In::y);
+    const float* t = args.in(In::target);
+    return [=] __device__(std::int64_t row) -> double {
+      return row_loss(attrs.kind, y + row * columns, t + row * columns, columns);
+    };
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   using In = RowLossGradOp::In;
-  using Out = RowLossGradOp::Out;
   const RowLossAttrs attrs = node.attrs<RowLossGradOp>();
   const std::int64_t columns = node.in(In::y)[-1];
   const std::int64_t rows = node.in(In::y).elements() / columns;
   const double factor = attrs.mean ? mean_factor(rows) : 1;
-  return Kernel{.enqueue = [=](const Args& args) {
-    if (rows == 0) return;
-    launch(args.stream, "row_loss_grad", for_items(rows), gradient, attrs.kind, args.in(In::dloss),
-           factor, args.in(In::y), args.in(In::target), rows, columns, args.out(Out::dy));
-  }};
+  const auto f = [=] __device__(std::int64_t row, float* dy, const float* dloss, const float* y,
+                                const float* t) {
+    const std::int64_t at = row * columns;
+    row_slope(attrs.kind, factor * *dloss, y + at, t + at, columns, dy + at);
+  };
+  return each_item<float, float, float, float>("row_loss_grad", rows, f);
 }
 
 }  // namespace

@@ -5,29 +5,22 @@
 namespace linnet::cuda {
 namespace {
 
-struct WithValue {
-  bool when;
-  float value;
-  __device__ float operator()(float condition, float a) const {
-    return (condition != 0) == when ? a : value;
-  }
-};
-struct WithOperand {
-  __device__ float operator()(float condition, float a, float b) const {
-    return condition != 0 ? a : b;
-  }
-};
-
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
-  const SelectAttrs attrs = node.attrs<SelectOp>();
+  using In = SelectOp::In;
   const std::int64_t elements = node.out(SelectOp::Out::y).elements();
   if (node.inputs.size() == 2) {
-    return zip("select", elements, WithValue{attrs.when, static_cast<float>(attrs.value)});
+    const bool when = node.attrs<SelectOp>().when;
+    const auto value = static_cast<float>(node.attrs<SelectOp>().value);
+    return zip("select", elements, [=] __device__(float condition, float a) {
+      return (condition != 0) == when ? a : value;
+    });
   }
   return Kernel{.enqueue = [=](const Args& args) {
-    map_elements(args.stream, "select", WithOperand{}, elements, args.out(SelectOp::Out::y),
-                 args.in(SelectOp::In::condition), args.in(SelectOp::In::a),
-                 args.in(SelectOp::In::b));
+    const auto choose = [] __device__(float condition, float a, float b) {
+      return condition != 0 ? a : b;
+    };
+    map_elements(args.stream, "select", choose, elements, args.out(SelectOp::Out::y),
+                 args.in(In::condition), args.in(In::a), args.in(In::b));
   }};
 }
 

@@ -30,21 +30,30 @@ struct RowsCopies {
   RowsCopy<T> copy[kMaxCopies];
 };
 
-/// blockIdx.y is the copy, threads of x go over its elements.
-template <int kWidth, class Index, class T>
+/// blockIdx.y is the copy, threads of x go over its elements. kAdds: to what is there.
+template <int kWidth, bool kAdds, class Index, class T>
 __global__ void copy_rows_kernel(RowsCopies<T> copies, std::int64_t rows) {
   const RowsCopy<T> copy = copies.copy[blockIdx.y];
   const Index columns = static_cast<Index>(copy.columns / kWidth);
   for (std::int64_t i = first_item(); i < rows * columns; i += grid_stride()) {
     const Index row = static_cast<Index>(i) / columns;
     const std::int64_t column = (static_cast<Index>(i) - row * columns) * kWidth;
-    store_vector(copy.to + row * copy.to_stride + column,
-                 load_vector<kWidth>(copy.from + row * copy.from_stride + column));
+    T* to = copy.to + row * copy.to_stride + column;
+    const T* from = copy.from + row * copy.from_stride + column;
+    if constexpr (kAdds) {
+      const auto part = load_floats<kWidth>(from);
+      auto sum = load_floats<kWidth>(to);
+      for (int w = 0; w < kWidth; ++w) sum[w] += part[w];
+      store_floats(to, sum);
+    } else {
+      store_vector(to, load_vector<kWidth>(from));
+    }
   }
 }
 
-/// Makes all copies of `rows` rows each, in one launch for kMaxCopies of them.
-template <class T>
+/// Makes all copies of `rows` rows each, or adds them to what is there, in one launch for
+/// kMaxCopies of them.
+template <class T, bool kAdds = false>
 void copy_rows(const Queue& stream, const char* name, std::int64_t rows,
                const std::vector<RowsCopy<T>>& copies) {
   for (std::size_t first = 0; first < copies.size(); first += kMaxCopies) {
@@ -57,12 +66,12 @@ void copy_rows(const Queue& stream, const char* name, std::int64_t rows,
       items = std::max(items, rows * some.copy[i].columns);
       packs = packs && some.copy[i].takes_packs();
     }
-    if (items == 0) continue;
     LaunchShape shape = for_items(packs ? items / 4 : items);
     shape.grid.y = static_cast<unsigned>(count);
     with_index(items, [&](auto index) {
       using Index = decltype(index);
-      const auto kernel = packs ? copy_rows_kernel<4, Index, T> : copy_rows_kernel<1, Index, T>;
+      const auto kernel =
+          packs ? copy_rows_kernel<4, kAdds, Index, T> : copy_rows_kernel<1, kAdds, Index, T>;
       launch(stream, name, shape, kernel, some, rows);
     });
   }
@@ -97,7 +106,6 @@ void pad_rows(const Queue& stream, const char* name, std::int64_t count, const P
               T value, const T* from, T* to) {
   const bool packs = (rows.size | rows.low | rows.high) % 4 == 0 && vector_aligned(from, to);
   const std::int64_t items = count * rows.size / (packs ? 4 : 1);
-  if (items == 0) return;
   with_index(items, [&](auto index) {
     using Index = decltype(index);
     launch(stream, name, for_items(items),

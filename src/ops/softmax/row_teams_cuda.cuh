@@ -42,17 +42,17 @@ struct BlockTeam {
 };
 
 template <class Team>
-__device__ inline float team_sum(float value) {
+__device__ inline float team_sum(Team /*team*/, float value) {
   return Team::reduce(value, [](float a, float b) { return a + b; });
 }
 /// NaNs are passed over.
 template <class Team>
-__device__ inline float team_max(float value) {
+__device__ inline float team_max(Team /*team*/, float value) {
   return Team::reduce(value, [](float a, float b) { return ::fmaxf(a, b); });
 }
 
-/// Calls f(row, columns) with every row of the team; all teams of a block call f equally often,
-/// with no columns where the rows are used up, so f may use the team's reductions.
+/// Calls f(team, row, columns) with every row of the team; all teams of a block call f equally
+/// often, with no columns where the rows are used up, so f may use the team's reductions.
 template <class Team, class F>
 __device__ inline void for_team_rows(std::int64_t rows, std::int64_t columns, F f) {
   const std::int64_t teams = blockDim.x / Team::kThreads;
@@ -60,30 +60,30 @@ __device__ inline void for_team_rows(std::int64_t rows, std::int64_t columns, F 
   for (std::int64_t first = blockIdx.x * teams; first < rows; first += gridDim.x * teams) {
     const std::int64_t row = first + own;
     const bool exists = row < rows;
-    f(exists ? row : 0, exists ? columns : 0);
+    f(Team{}, exists ? row : 0, exists ? columns : 0);
   }
 }
 
 /// Calls f(c) for the columns of this lane.
 template <class Team, class F>
-__device__ inline void for_columns(std::int64_t columns, F f) {
+__device__ inline void for_columns(Team /*team*/, std::int64_t columns, F f) {
   for (std::int64_t c = Team::lane(); c < columns; c += Team::kThreads) f(c);
 }
 
 /// Returns the largest of a row, from its lanes' elements; a NaN among them is found by exp_sum.
 template <class Team>
-__device__ inline float row_max(const float* x, std::int64_t columns) {
+__device__ inline float row_max(Team team, const float* x, std::int64_t columns) {
   float top = -std::numeric_limits<float>::infinity();
-  for_columns<Team>(columns, [&](std::int64_t c) { top = ::fmaxf(top, x[c]); });
-  return team_max<Team>(top);
+  for_columns(team, columns, [&](std::int64_t c) { top = ::fmaxf(top, x[c]); });
+  return team_max(team, top);
 }
 
 /// sum(exp(x - top))
 template <class Team>
-__device__ inline float exp_sum(const float* x, std::int64_t columns, float top) {
+__device__ inline float exp_sum(Team team, const float* x, std::int64_t columns, float top) {
   float sum = 0;
-  for_columns<Team>(columns, [&](std::int64_t c) { sum += ::expf(x[c] - top); });
-  return team_sum<Team>(sum);
+  for_columns(team, columns, [&](std::int64_t c) { sum += ::expf(x[c] - top); });
+  return team_sum(team, sum);
 }
 
 /// Calls f with the team that suits a row's length, as a value of the team's type.
@@ -94,10 +94,18 @@ auto with_team(std::int64_t columns, F f) {
   return f(BlockTeam{});
 }
 
-/// One row a team, as for_items().
-template <class Team>
-LaunchShape for_rows(std::int64_t rows) {
-  return for_items(rows * Team::kThreads);
+template <class F, class Team>
+__global__ void rows_kernel(F f, std::int64_t rows, std::int64_t columns) {
+  for_team_rows<Team>(rows, columns, f);
+}
+
+/// Launches f(team, row, columns) for all rows as for_team_rows() calls it, one a team.
+template <class F>
+void each_row(const Queue& stream, const char* name, std::int64_t rows, std::int64_t columns, F f) {
+  with_team(columns, [&](auto team) {
+    using Team = decltype(team);
+    launch(stream, name, for_items(rows * Team::kThreads), rows_kernel<F, Team>, f, rows, columns);
+  });
 }
 
 /// For __launch_bounds__ of what for_row_sums() launches.
@@ -113,8 +121,8 @@ LaunchShape for_row_sums(std::int64_t rows, std::int64_t columns) {
     return {.block =
                 static_cast<unsigned>(std::clamp<std::int64_t>(warps * kWarp, kWarp, kLargeBlock))};
   }
-  LaunchShape shape = for_rows<Team>(rows);
-  shape.grid.x = std::min(shape.grid.x, 4 * kBlock);
+  LaunchShape shape = for_items(rows * Team::kThreads);
+  shape.grid.x = std::clamp(shape.grid.x, 1U, 4 * kBlock);
   return shape;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/device.cuh"
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/element_wise.cuh"
 #include "ops/table/table.h"
 
 namespace linnet::cuda {
@@ -11,10 +10,6 @@ constexpr std::int64_t kPart = 512;  // what a launch may carry as a parameter: 
 struct Part {
   float values[kPart];
 };
-
-__global__ void write_part(Part part, std::int64_t count, float* y) {
-  for (std::int64_t i = first_item(); i < count; i += grid_stride()) y[i] = part.values[i];
-}
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
   const std::vector<double>& values = node.attrs<TableOp>().values;
@@ -27,8 +22,9 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const std::int64_t begin = static_cast<std::int64_t>(p) * kPart;
       const std::int64_t size = std::min(kPart, count - begin);
-      launch(args.stream, "table", for_items(size), write_part, parts[p], size,
-             args.out(TableOp::Out::y) + begin);
+      for_each_item(args.stream, "table", size,
+                    [part = parts[p], y = args.out(TableOp::Out::y) + begin] __device__(
+                        std::int64_t i) { y[i] = part.values[i]; });
     }
   }};
 }

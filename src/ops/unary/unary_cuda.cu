@@ -10,36 +10,31 @@ struct Math {
 };
 
 template <Unary kKind>
-struct Forward {
-  UnaryFormula<kKind, Math> formula;
-  __device__ float operator()(float x) const { return formula(x); }
-};
-
-template <Unary kKind>
-struct Gradient {
-  UnaryFormula<kKind, Math> formula;
-  __device__ float operator()(float dy, float saved) const { return formula(dy, saved); }
-};
-
-template <Unary kKind>
-UnaryFormula<kKind, Math> formula(const UnaryAttrs& attrs) {
+UnaryFormula<kKind, Math> formula_of(const UnaryAttrs& attrs) {
   return {static_cast<float>(attrs.alpha), static_cast<float>(attrs.beta)};
 }
 
+template <Unary kKind>
+Kernel forward(const NodeView& node) {
+  const auto formula = formula_of<kKind>(node.attrs<UnaryOp>());
+  return map("unary", node.out(kFirst).elements(), [=] __device__(float x) { return formula(x); });
+}
+
+template <Unary kKind>
+Kernel gradient(const NodeView& node) {
+  const auto formula = formula_of<kKind>(node.attrs<UnaryGradOp>());
+  return zip("unary_grad", node.out(kFirst).elements(),
+             [=] __device__(float dy, float saved) { return formula(dy, saved); });
+}
+
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const UnaryAttrs& attrs = node.attrs<UnaryOp>();
-  return with_unary(attrs.kind, [&]<Unary kKind>() {
-    return map("unary", node.out(UnaryOp::Out::y).elements(),
-               Forward<kKind>{formula<kKind>(attrs)});
-  });
+  return with_unary(node.attrs<UnaryOp>().kind,
+                    [&]<Unary kKind>() { return forward<kKind>(node); });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const UnaryAttrs& attrs = node.attrs<UnaryGradOp>();
-  return with_unary(attrs.kind, [&]<Unary kKind>() {
-    return zip("unary_grad", node.out(UnaryGradOp::Out::dx).elements(),
-               Gradient<kKind>{formula<kKind>(attrs)});
-  });
+  return with_unary(node.attrs<UnaryGradOp>().kind,
+                    [&]<Unary kKind>() { return gradient<kKind>(node); });
 }
 
 }  // namespace

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/device.cuh"
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/element_wise.cuh"
 #include "ops/upsample2d/resampled_axis.h"
 
 namespace linnet::cuda {
 namespace {
 
 struct Images {
-  std::int64_t elements = 0;  ///< of what is written
   std::int64_t channels = 1;
   ResampledAxis rows = {};
   ResampledAxis columns = {};
 };
 
-__global__ void upsample2d_kernel(const float* x, Images s, float* y) {
-  for (std::int64_t at = first_item(); at < s.elements; at += grid_stride()) {
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  const Upsample2dAttrs attrs = node.attrs<Upsample2dOp>();
+  const bool bilinear = attrs.mode == Upsampling::bilinear;
+  const Shape& image = node.in(Upsample2dOp::In::x);
+  const Images s{.channels = image[3],
+                 .rows = {image[1], attrs.out_h, bilinear},
+                 .columns = {image[2], attrs.out_w, bilinear}};
+  const auto f = [=] __device__(std::int64_t at, float* y, const float* x) {
     const std::int64_t c = at % s.channels;
     const std::int64_t j = at / s.channels % s.columns.out;
     const std::int64_t i = at / s.channels / s.columns.out % s.rows.out;
@@ -26,19 +30,26 @@ __global__ void upsample2d_kernel(const float* x, Images s, float* y) {
     };
     if (!s.rows.bilinear) {
       y[at] = pixel(row.first, column.first);
-      continue;
+      return;
     }
     const float above = (1 - column.weight) * pixel(row.first, column.first) +
                         column.weight * pixel(row.first, column.second);
     const float below = (1 - column.weight) * pixel(row.second, column.first) +
                         column.weight * pixel(row.second, column.second);
     y[at] = (1 - row.weight) * above + row.weight * below;
-  }
+  };
+  return each_item<float, float>("upsample2d", node.out(kFirst).elements(), f);
 }
 
 /// A thread adds up what a pixel of x gets, row by row of y.
-__global__ void upsample2d_grad_kernel(const float* dy, Images s, float* dx) {
-  for (std::int64_t at = first_item(); at < s.elements; at += grid_stride()) {
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  const Upsample2dGradAttrs attrs = node.attrs<Upsample2dGradOp>();
+  const bool bilinear = attrs.mode == Upsampling::bilinear;
+  const Shape& image = node.in(Upsample2dGradOp::In::dy);
+  const Images s{.channels = image[3],
+                 .rows = {attrs.in_h, image[1], bilinear},
+                 .columns = {attrs.in_w, image[2], bilinear}};
+  const auto f = [=] __device__(std::int64_t at, float* dx, const float* dy) {
     const std::int64_t c = at % s.channels;
     const std::int64_t w = at / s.channels % s.columns.in;
     const std::int64_t h = at / s.channels / s.columns.in % s.rows.in;
@@ -54,35 +65,8 @@ __global__ void upsample2d_grad_kernel(const float* dy, Images s, float* dx) {
       }
     }
     dx[at] = sum;
-  }
-}
-
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const Upsample2dAttrs attrs = node.attrs<Upsample2dOp>();
-  const bool bilinear = attrs.mode == Upsampling::bilinear;
-  const Images s{.elements = node.out(Upsample2dOp::Out::y).elements(),
-                 .channels = node.in(Upsample2dOp::In::x)[3],
-                 .rows = {node.in(Upsample2dOp::In::x)[1], attrs.out_h, bilinear},
-                 .columns = {node.in(Upsample2dOp::In::x)[2], attrs.out_w, bilinear}};
-  return Kernel{.enqueue = [=](const Args& args) {
-    if (s.elements == 0) return;
-    launch(args.stream, "upsample2d", for_items(s.elements), upsample2d_kernel,
-           args.in(Upsample2dOp::In::x), s, args.out(Upsample2dOp::Out::y));
-  }};
-}
-
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const Upsample2dGradAttrs attrs = node.attrs<Upsample2dGradOp>();
-  const bool bilinear = attrs.mode == Upsampling::bilinear;
-  const Images s{.elements = node.out(Upsample2dGradOp::Out::dx).elements(),
-                 .channels = node.in(Upsample2dGradOp::In::dy)[3],
-                 .rows = {attrs.in_h, node.in(Upsample2dGradOp::In::dy)[1], bilinear},
-                 .columns = {attrs.in_w, node.in(Upsample2dGradOp::In::dy)[2], bilinear}};
-  return Kernel{.enqueue = [=](const Args& args) {
-    if (s.elements == 0) return;
-    launch(args.stream, "upsample2d_grad", for_items(s.elements), upsample2d_grad_kernel,
-           args.in(Upsample2dGradOp::In::dy), s, args.out(Upsample2dGradOp::Out::dx));
-  }};
+  };
+  return each_item<float, float>("upsample2d_grad", node.out(kFirst).elements(), f);
 }
 
 }  // namespace
