@@ -33,7 +33,6 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   const std::int64_t size = node.in(In::table).sample().elements();
   const std::int64_t count = node.in(In::indices).elements();
   return Kernel{.enqueue = [=](const Args& args) {
-    if (count * size == 0) return;
     const bool wide = size % 4 == 0;
     launch(args.stream, "gather", for_items(count * size / (wide ? 4 : 1)),
            wide ? gather_kernel<4> : gather_kernel<1>, args.in(In::table), rows,
@@ -192,12 +191,13 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   const std::int64_t rows = node.out(Out::dtable)[0];
   const std::int64_t size = node.out(Out::dtable).sample().elements();
   const std::int64_t count = node.in(In::indices).elements();
+  // The kernel compares without signs: beyond, a negative index would be a row.
+  if (rows > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   const ScatterShape shape = scatter_shape(rows, size, count);
   const std::size_t shared =
       sizeof(float) * kWarps * static_cast<std::size_t>(shape.rows * shape.tile);
   Kernel kernel;
   kernel.enqueue = [=](const Args& args) {
-    if (rows * size == 0) return;
     float* table = shape.segments == 1 ? args.out(Out::dtable) : args.work();
     launch(args.stream, "gather_grad",
            {.grid = dim3(shape.tiles * shape.groups, shape.segments),

@@ -290,8 +290,9 @@ Kernel max_grad(const PoolShape& s) {
   using In = MaxPool2dGradOp::In;
   using Out = MaxPool2dGradOp::Out;
   const Pool2dAttrs& a = s.attrs;
-  const bool apart = a.stride_h == a.size_h && a.stride_w == a.size_w && a.pad_top == 0 &&
-                     a.pad_left == 0 && s.oh * a.size_h <= s.h && s.ow * a.size_w <= s.w &&
+  const bool apart = sizeof(Winner) == 1 && a.stride_h == a.size_h && a.stride_w == a.size_w &&
+                     a.pad_top == 0 && a.pad_left == 0 && s.oh * a.size_h <= s.h &&
+                     s.ow * a.size_w <= s.w &&
                      a.size_h * a.size_w <= 16;  // larger ones leave too few threads
   return {.enqueue = [=](const Args& args) {
     const T* dy = args.in<T>(In::dy);
