@@ -122,7 +122,7 @@ def main(arguments=None):
     page = PAGE.read_text()
     found = rows()
     if options.write:
-        PAGE.write_text(TABLE.sub(lambda _: table(found), page))
+        PAGE.write_text(TABLE.sub(lambda _: table(found), page, count=1))
         return 0
     problems = list(differences(read(page), found))
     for problem in problems:

@@ -108,6 +108,15 @@ void OptimizerUpdateOp::reference(const ReferenceArgs& args) const {
   }
 }
 
+Cost OptimizerUpdateOp::cost(std::span<const ValueType> inputs,
+                             std::span<const ValueType> outputs) const {
+  Cost cost = Op::cost(inputs, outputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (mutates(i)) cost.bytes += static_cast<double>(inputs[i].bytes());
+  }
+  return cost;
+}
+
 std::vector<ValueType> GlobalNormOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32, "expected one f32 operand");
   require_ranges(attrs().bounds, inputs[In::x].shape.elements());

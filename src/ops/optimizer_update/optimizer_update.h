@@ -176,6 +176,8 @@ class OptimizerUpdateOp final : public OpBase<OptimizerUpdateOp, OptimizerAttrs>
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
+  /// Parameters and moments are read and written.
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
   /// Returns the place of the gradients' norm, if there is one: after the moments.
   static constexpr std::size_t norm_input(UpdateRule rule) {
     return In::first_moment + static_cast<std::size_t>(moments(rule));

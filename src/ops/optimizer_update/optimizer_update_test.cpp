@@ -55,6 +55,16 @@ TEST(OptimizerUpdate, AgreesWithTheReference) {
   check_rule("adam, several elements a thread", {.rule = Rule::adam}, 700001);
 }
 
+TEST(OptimizerUpdate, CostsWhatItReadsAndWrites) {
+  const auto arrays = [](Rule rule) {
+    const std::vector<ValueType> operands(2 + static_cast<std::size_t>(moments(rule)), f32({100}));
+    return OptimizerUpdateOp({.settings = {.rule = rule}}).cost(operands, {}).bytes / 400;
+  };
+  EXPECT_EQ(arrays(Rule::sgd), 3);
+  EXPECT_EQ(arrays(Rule::momentum), 5);
+  EXPECT_EQ(arrays(Rule::adam), 7);
+}
+
 /// A last operand that is not 0 leaves weights and moments as they are.
 TEST(OptimizerUpdate, StopsWhereItIsTold) {
   for (bool clips : {false, true}) {
