@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "backend/cpu/kernel.h"
 #include "backend/cuda/kernel.h"
@@ -138,21 +139,6 @@ TEST(SmallCnn, AgreesWithTheReferenceAtSize) {
   check(many);
 }
 
-/// Wider than CUDA's kernels take; and a batch in parts, of blocks of 8, 4, 2 and 1 samples.
-TEST(SmallCnn, AgreesWithTheReferenceOnTheCpu) {
-  if (!cpu::small_cnn_has()) GTEST_SKIP() << "no vectors of 16 floats";
-  const auto check_cpu = [](const std::string& name, const Network& n, bool gradient) {
-    OpCase c = op_case(name, n, gradient);
-    c.records = {40, 40};
-    c.step.samples = 40;
-    c.devices = {"CPU"};
-    check(c);
-  };
-  check_cpu("wide", {.batch = 15, .image = {6, 40, 1}, .filters = 16}, false);
-  check_cpu("parts", {.batch = 37, .image = {6, 6, 1}, .filters = 48, .classes = 7}, true);
-  check_cpu("no sample", {.batch = 0, .filters = 16}, false);
-}
-
 /// Operands and results of a graph of one operator in front of a loss of its own.
 struct OneStep {
   Graph graph;
@@ -176,6 +162,51 @@ std::vector<std::vector<double>> ones(const OneStep& step, std::vector<double> l
   return data;
 }
 
+/// Wider than CUDA's kernels take; and a batch in parts, of blocks of 8, 4, 2 and 1 samples.
+TEST(SmallCnn, AgreesWithTheReferenceOnTheCpu) {
+  if (!cpu::small_cnn_has()) GTEST_SKIP() << "no vectors of 16 floats";
+  const auto check_cpu = [](const std::string& name, const Network& n, bool gradient) {
+    OpCase c = op_case(name, n, gradient);
+    c.records = {40, 40};
+    c.step.samples = 40;
+    c.devices = {"CPU"};
+    check(c);
+  };
+  check_cpu("wide", {.batch = 15, .image = {6, 40, 1}, .filters = 16}, false);
+  check_cpu("parts", {.batch = 37, .image = {6, 6, 1}, .filters = 48, .classes = 7}, true);
+  check_cpu("no sample", {.batch = 0, .filters = 16}, false);
+  OpCase finish =
+      finishing("parts", {.batch = 70, .image = {4, 4, 1}, .filters = 16, .classes = 2});
+  finish.records = {70, 70};
+  finish.step.samples = 70;
+  finish.devices = {"CPU"};
+  check(finish);
+}
+
+TEST(SmallCnn, SomethingNotFiniteStopsTheTraining) {
+  if (!cpu::small_cnn_has()) GTEST_SKIP() << "no vectors of 16 floats";
+  const Network network{.batch = 40, .filters = 16};
+  for (const double stopped : {0.0, 2.0}) {
+    OpCase c = finishing("not finite", network);
+    OneStep step(network);
+    Graph graph;
+    std::vector<Value> inputs;
+    std::vector<std::vector<double>> data = ones(step, std::vector<double>(40, 1.0));
+    data[SmallCnnOp::In::samples].resize(40 * data[SmallCnnOp::In::samples].size(), 3.0);
+    data[SmallCnnOp::In::v][700] = std::numeric_limits<double>::infinity();
+    for (const ValueType& type : c.inputs) {
+      inputs.push_back(graph.add_value("operand", type, Storage::external, inputs.size()));
+    }
+    data.emplace_back(kCounters + 2, 1.0);
+    data.emplace_back(1, stopped);
+    const std::vector<Value> outputs = graph.add(c.op, inputs, "step");
+    compare_with_reference(graph, inputs, data,
+                           {outputs[SmallCnnOp::Out::loss], inputs[SmallCnnOp::In::stopped],
+                            inputs[SmallCnnOp::In::counters]},
+                           2e-5, {.step = 4, .samples = 40}, {"CPU"});
+  }
+}
+
 TEST(SmallCnn, ALabelOutsideGivesNaN) {
   const Network network{.batch = 1, .filters = 16};
   const OneStep step(network);
@@ -197,13 +228,12 @@ TEST(SmallCnn, ANaNWeightGivesNaN) {
   }
 }
 
-/// Each of a window's results that the pixel does not reach is finite, but one of them is the
-/// largest.
+/// A corner without padding reaches one of a window's results alone, which is the largest then.
 TEST(SmallCnn, ANaNPixelGivesNaN) {
-  const Network network{.batch = 1, .filters = 16, .samples = DType::f32};
+  const Network network{.batch = 1, .filters = 16, .pad = 0, .samples = DType::f32};
   const OneStep step(network);
   std::vector<std::vector<double>> data = ones(step, {3});
-  data[SmallCnnOp::In::samples][37] = std::nan("");
+  data[SmallCnnOp::In::samples][0] = std::nan("");
   compare_with_reference(step.graph, step.inputs, data, {step.outputs[SmallCnnOp::Out::loss]}, 2e-5,
                          {}, devices(network));
 }
