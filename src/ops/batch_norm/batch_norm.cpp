@@ -8,6 +8,7 @@
 #include "graph/registry.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/joined.h"
+#include "ops/batch_norm/statistics.h"
 #include "ops/unary/unary.h"
 
 namespace linnet {
@@ -312,6 +313,7 @@ std::vector<int> BatchNormGradOp::in_place() const {
 
 void register_batch_norm(OpRegistry& registry) {
   registry.add<BatchNormOp>();
+  registry.add<BatchNormStatisticsOp>();
   registry.add<BatchNormAgainOp>();
   registry.add<BatchNormInferenceOp>();
   registry.add<BatchNormGradOp>();

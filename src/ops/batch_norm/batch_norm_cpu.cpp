@@ -8,6 +8,7 @@
 #include "backend/cpu/stored.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/joined.h"
+#include "ops/batch_norm/statistics.h"
 
 namespace linnet::cpu {
 namespace {
@@ -136,12 +137,12 @@ float take_moments(const NormSync& sync, std::int64_t rows, std::span<const doub
 
 /// Mean and squared distances from it block by block: no cancellation however far the
 /// mean is from 0. The workspace has the moments of the tasks, then scales.
-template <class T>
+template <class T, class Op>
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   using In = BatchNormOp::In;
-  using Out = BatchNormOp::Out;
+  using Out = typename Op::Out;
   const Rows s = rows_of(node.in(In::x), node.out(kFirst)[-1]);
-  const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
+  const BatchNormAttrs attrs = node.attrs<Op>();
   const auto momentum = static_cast<float>(attrs.momentum);
   const auto epsilon = static_cast<float>(attrs.epsilon);
   const int tasks = s.summing_tasks(1.0);
@@ -206,7 +207,9 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       use(args, channels, static_cast<float>(std::max<std::int64_t>(s.rows, 1)));
     }));
   }
-  kernel.stages.push_back(normalize_stage<T>(s, attrs, 0, 1.0, stored_scale(scale_at)));
+  if constexpr (std::is_same_v<Op, BatchNormOp>) {
+    kernel.stages.push_back(normalize_stage<T>(s, attrs, 0, 1.0, stored_scale(scale_at)));
+  }
   return kernel;
 }
 
@@ -403,9 +406,10 @@ std::optional<Kernel> gradient_as_stored(const NodeView& node, const BatchNormGr
                                          const GradientTail& tail) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
-  const std::optional<Stored> stored = stored_alike(
-      node, {In::dy, In::x, attrs.from_input ? In::x : In::y, tail.into.value_or(In::x)},
-      {Out::dx, Out::dresidual});
+  const std::optional<Stored> stored =
+      stored_alike(node,
+                   {In::dy, In::x, attrs.from_input ? In::x : In::y, tail.into.value_or(In::x)},
+                   {Out::dx, Out::dresidual});
   if (!stored) return std::nullopt;
   return stored->bf16() ? prepare_gradient<std::uint16_t>(node, attrs, tail)
                         : prepare_gradient<float>(node, attrs, tail);
@@ -419,18 +423,20 @@ std::optional<Kernel> gradient(const NodeView& node) {
 std::optional<Kernel> joined_gradient(const NodeView& node) {
   const BatchNormGradJoinedAttrs attrs = node.attrs<BatchNormGradJoinedOp>();
   if (attrs.summand || !attrs.into || attrs.residual) return std::nullopt;
-  return gradient_as_stored(
-      node, attrs.norm(),
-      {.into = attrs.into_at(), .piece = attrs.piece, .piece_at = attrs.piece_at()});
+  return gradient_as_stored(node, attrs.norm(),
+                            {.into = attrs.into_at(),
+                             .piece = attrs.piece,
+                             .piece_at = attrs.piece_at()});
 }
 
 }  // namespace
 
 void register_batch_norm(Registry& registry) {
-  registry.add(BatchNormOp::kName,
-               forward_as_stored<prepare_forward<float>, prepare_forward<std::uint16_t>,
-                                 BatchNormOp::In::residual>,
-               Stores::bf16);
+  registry.add(
+      BatchNormOp::kName,
+      forward_as_stored<prepare_forward<float, BatchNormOp>,
+                        prepare_forward<std::uint16_t, BatchNormOp>, BatchNormOp::In::residual>,
+      Stores::bf16);
   registry.add(BatchNormAgainOp::kName,
                forward_as_stored<prepare_again<float>, prepare_again<std::uint16_t>,
                                  BatchNormAgainOp::In::residual>,
@@ -439,6 +445,7 @@ void register_batch_norm(Registry& registry) {
                forward_as_stored<prepare_inference<float>, prepare_inference<std::uint16_t>,
                                  BatchNormOp::In::residual>,
                Stores::bf16);
+  registry.add(BatchNormStatisticsOp::kName, prepare_forward<float, BatchNormStatisticsOp>);
   registry.add(BatchNormGradOp::kName, gradient, Stores::bf16);
   registry.add(BatchNormGradJoinedOp::kName, joined_gradient, Stores::bf16);
 }

@@ -33,8 +33,8 @@ TEST(BatchNormJoined, AgreesWithTheReference) {
   for (const auto& [rows, channels, part, wide] : kShapes) {
     const ValueType c = f32({channels});
     check_on("CUDA", "batch_norm_joined " + std::to_string(rows), make_op(BatchNormJoinedOp(kRelu)),
-                  {f32({rows, wide}), c, c, c, c, f32({rows, part})},
-                  {{-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}, {-2, 2}});
+             {f32({rows, wide}), c, c, c, c, f32({rows, part})},
+             {{-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}, {-2, 2}});
   }
 }
 

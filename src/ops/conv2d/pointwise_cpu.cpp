@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/conv2d/pointwise_cpu.h"
+
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/partial_sums.h"
 #include "backend/cpu/row_product.h"
 #include "ops/activation/epilogue_cpu.h"
-#include "ops/conv2d/engine_cpu.h"
+#include "ops/batch_norm/batch_norm_cpu.h"
 
 namespace linnet::cpu {
 namespace {
@@ -60,30 +62,40 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
 }
 
 /// Pixels of both operands that stay in the L2 cache while all of their products are summed.
+constexpr std::int64_t kFloatsAtOnce = 40 * 1024;
+constexpr std::int64_t kFewestAtOnce = 64;
+constexpr std::int64_t kMostAtOnce = 256;
 std::int64_t pixels_at_once(std::int64_t width) {
-  constexpr std::int64_t kFloats = 40 * 1024;
-  return std::clamp<std::int64_t>(kFloats / width / 32 * 32, 64, 256);
+  return std::clamp(kFloatsAtOnce / width / 32 * 32, kFewestAtOnce, kMostAtOnce);
 }
 
-/// Sums of dz^T x over ranges of pixels.
+/// Sums of dz^T x over ranges of pixels, x as it is or normalised.
 class PixelSums {
  public:
-  explicit PixelSums(const ConvShape& s)
-      : pixels_(s.n * s.in_pixels()), c_(s.c), co_(s.co), in_place_(row_product_pays(s.co)) {}
+  explicit PixelSums(const ConvShape& s, const NormalizedOperand* operand = nullptr)
+      : pixels_(s.n * s.in_pixels()),
+        c_(s.c),
+        co_(s.co),
+        in_place_(row_product_pays(s.co)),
+        normalizes_(operand != nullptr) {
+    operand_ = normalizes_ ? *operand : NormalizedOperand{.pitch = s.c};
+  }
 
   std::size_t scratch_bytes() const {
     if (!in_place_) return gemm_scratch_bytes({co_, c_, pixels_});
-    return sizeof(float*) * static_cast<std::size_t>(pixels_at_once(1));
+    const std::int64_t floats = c_ + std::max(kFloatsAtOnce, kFewestAtOnce * c_);
+    return kRowsBytes + (normalizes_ ? sizeof(float) * static_cast<std::size_t>(floats) : 0);
   }
   /// Returns blocks of dw as tasks that sum over all pixels: small ones where nothing is packed.
   ProductTasks blocks() const {
     return ProductTasks({co_, c_, pixels_}, in_place_ ? PackedSides::none : PackedSides::both);
   }
   /// Writes rows `filters` and columns `channels` of dw (C_out, C) at `dw`.
-  void run(const float* x, const float* dz, Range pixels, Range filters, Range channels, float* dw,
+  void run(const Args& args, Range pixels, Range filters, Range channels, float* dw,
            std::byte* scratch) const {
-    x += channels.begin;
-    dz += filters.begin;
+    using In = Conv2dGradWeightOp::In;
+    const float* x = args.in(In::x) + channels.begin;
+    const float* dz = args.in(In::dz) + filters.begin;
     dw += filters.begin * c_ + channels.begin;
     if (!in_place_) {
       return gemm({filters.size(), channels.size(), pixels.size()},
@@ -91,6 +103,11 @@ class PixelSums {
                   scratch);
     }
     auto** rows = reinterpret_cast<const float**>(scratch);
+    auto* scale = reinterpret_cast<float*>(scratch + kRowsBytes);
+    float* normal = scale + c_;
+    Normalization norm;
+    if (normalizes_) norm = normalization(args, channels, scale);
+    const std::int64_t pitch = operand_.pitch;
     const std::int64_t at_once = pixels_at_once(filters.size() + channels.size());
     std::int64_t next = pixels.begin;
     do {
@@ -99,7 +116,12 @@ class PixelSums {
       next += terms;
       // Those after the range are probably the next task's.
       const std::int64_t left = std::min(at_once, pixels_ - next);
-      for (std::int64_t t = 0; t < terms; ++t) rows[t] = x + (p + t) * c_;
+      if (normalizes_) {
+        normalize_rows(norm, {x + p * pitch, pitch, terms}, nullptr, channels.size(), normal);
+      }
+      for (std::int64_t t = 0; t < terms; ++t) {
+        rows[t] = normalizes_ ? normal + t * channels.size() : x + (p + t) * pitch;
+      }
       row_product({.terms = terms,
                    .rows = filters.size(),
                    .columns = channels.size(),
@@ -108,29 +130,38 @@ class PixelSums {
                    .b = rows,
                    .c = dw,
                    .c_stride = c_,
-                   .ahead = {FetchedRows{x + next * c_, left, channels.size(), c_},
+                   .ahead = {FetchedRows{x + next * pitch, left, channels.size(), pitch},
                              FetchedRows{dz + next * co_, left, filters.size(), co_}}},
                   p > pixels.begin);
     } while (next < pixels.end);
   }
 
  private:
+  Normalization normalization(const Args& args, Range channels, float* scale) const {
+    const float* gamma = args.in(operand_.gamma) + channels.begin;
+    const float* inv_std = args.in(operand_.inv_std) + channels.begin;
+    for (std::int64_t c = 0; c < channels.size(); ++c) scale[c] = inv_std[c] * gamma[c];
+    return {args.in(operand_.mean) + channels.begin, scale, args.in(operand_.beta) + channels.begin,
+            operand_.relu};
+  }
+
+  static constexpr std::size_t kRowsBytes = sizeof(float*) * kMostAtOnce;
+
   std::int64_t pixels_;
   std::int64_t c_;
   std::int64_t co_;
   bool in_place_;
+  bool normalizes_;
+  NormalizedOperand operand_;
 };
 
 /// Long and thin: partial products of ranges of pixels, added up. Otherwise tasks take blocks of dw
 /// and sum over all pixels themselves.
-std::optional<Kernel> grad_weight(const ConvShape& s) {
-  using In = Conv2dGradWeightOp::In;
+Kernel weight_gradient(const ConvShape& s, const PixelSums& sums) {
   using Out = Conv2dGradWeightOp::Out;
-  if (!takes(s)) return std::nullopt;
   const std::int64_t pixels = s.n * s.in_pixels();
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
-  const PixelSums sums(s);
   Kernel kernel;
   kernel.scratch_bytes = sums.scratch_bytes();
   if (pixels > 4 * std::max(c, co)) {
@@ -140,9 +171,8 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
     kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * co * c);
     kernel.stages.push_back(parallel(tasks * shares, [=](const Args& args, const Task& task) {
       const int partial = task.index / shares;
-      sums.run(args.in(In::x), args.in(In::dz), split(pixels, tasks, partial),
-               split(co, shares, task.index % shares), {0, c}, args.work() + partial * co * c,
-               task.scratch);
+      sums.run(args, split(pixels, tasks, partial), split(co, shares, task.index % shares), {0, c},
+               args.work() + partial * co * c, task.scratch);
     }));
     kernel.stages.push_back(add_partials_stage(tasks, co * c, Out::dw));
     return kernel;
@@ -150,13 +180,23 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   const ProductTasks tasks = sums.blocks();
   kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
     const auto [rows, columns] = tasks.block(task.index);
-    sums.run(args.in(In::x), args.in(In::dz), {0, pixels}, rows, columns, args.out(Out::dw),
-             task.scratch);
+    sums.run(args, {0, pixels}, rows, columns, args.out(Out::dw), task.scratch);
   }));
   return kernel;
 }
 
+std::optional<Kernel> grad_weight(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  return weight_gradient(s, PixelSums(s));
+}
+
 }  // namespace
+
+std::optional<Kernel> normalized_weight_gradient(const ConvShape& s,
+                                                 const NormalizedOperand& operand) {
+  if (!takes(s) || !row_product_pays(s.co)) return std::nullopt;
+  return weight_gradient(s, PixelSums(s, &operand));
+}
 
 const ConvEngine& pointwise_engine() {
   static const ConvEngine engine{"pointwise", forward, grad_input, grad_weight, true};

@@ -84,6 +84,7 @@ std::span<const TrainingPass> training_passes() {
       TrainingPass{"share_concats", share_concats},
       TrainingPass{"slice_concats", slice_concats},
       TrainingPass{"join_norms", join_norms},
+      TrainingPass{"fuse_norm_conv2d", fuse_norm_conv2d},
       TrainingPass{"fuse_bias_grad", fuse_bias_grad},
   };
   return kPasses;

@@ -87,6 +87,9 @@ void slice_concats(TrainingGraph& training, const Supports& supports);
 /// backend has that: update_channels -> batch_norm, add -> batch_norm_grad -> update_channels ->
 /// slice.
 void join_norms(TrainingGraph& training, const Supports& supports);
+/// batch_norm -> 1x1 conv2d becomes statistics and a convolution that normalises what it reads, and
+/// batch_norm_again -> conv2d_grad_weight one operator, where the backend has that.
+void fuse_norm_conv2d(TrainingGraph& training, const Supports& supports);
 /// activation_grad -> bias_grad becomes one operator where the backend has it; before it, the
 /// product that a dense layer of one unit hands back, an outer product, becomes part of it.
 void fuse_bias_grad(TrainingGraph& training, const Supports& supports);
