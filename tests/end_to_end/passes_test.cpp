@@ -397,6 +397,33 @@ TEST(Passes, AGroupedConvolutionKeepsItsOwnGradient) {
   EXPECT_NE(std::find(run.begin(), run.end(), "conv2d_grad_weight 'max_pool2d_1'"), run.end());
 }
 
+/// Whoever has both of a pooled convolution's gradients gets them; others the gradients of its
+/// parts.
+TEST(Passes, GradientsOfPooledConvolutionsAreFusedWhereTheBackendHasBoth) {
+  const Network network({12, 12, 3},
+                        {Conv2d{.filters = 8}, ReLU{}, MaxPool2d{}, Conv2d{.filters = 8}, ReLU{},
+                         MaxPool2d{}, Flatten{}, Dense{.units = 3}});
+  const auto backward = [&](NullBackend::Supported supported) {
+    std::vector<std::string> run = launches(network, supported);
+    std::erase_if(run, [](const std::string& name) {
+      return name.find("grad") == std::string::npos || name.find("pool2d_2") == std::string::npos;
+    });
+    return run;
+  };
+  EXPECT_EQ(backward(layers), (std::vector<std::string>{"conv2d_pool_grad_input 'max_pool2d_2'",
+                                                        "conv2d_pool_grad 'max_pool2d_2'"}));
+  const std::vector<std::string> parts{"activation_grad 'max_pool2d_2'",
+                                       "max_pool2d_grad 'max_pool2d_2'",
+                                       "conv2d_grad_input 'max_pool2d_2'",
+                                       "conv2d_grad_weight 'max_pool2d_2'",
+                                       "bias_grad 'max_pool2d_2'"};
+  EXPECT_EQ(backward(
+                [](const Op& op) { return layers(op) && op.name() != "conv2d_pool_grad_input"; }),
+            parts);
+  EXPECT_EQ(backward([](const Op& op) { return layers(op) && op.name() != "conv2d_pool_grad"; }),
+            parts);
+}
+
 TEST(Passes, AnUnknownNameIsAnError) {
   try {
     launches(workloads::mnist_cnn(), everything, {"fuse_all"});
@@ -405,8 +432,9 @@ TEST(Passes, AnUnknownNameIsAnError) {
     EXPECT_STREQ(error.what(),
                  "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
-                 "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, recompute_norms, "
-                 "share_concats, slice_concats, join_norms, fuse_norm_conv2d, fuse_bias_grad, "
+                 "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, fuse_pool_grads, "
+                 "recompute_norms, share_concats, slice_concats, join_norms, fuse_norm_conv2d, "
+                 "fuse_bias_grad, "
                  "fuse_small_cnn_finish, copy_weights, store_bf16, store_f16, overlap_sums, "
                  "chain_samples, share_stages, collect_gradients, defer_gradients");
   }

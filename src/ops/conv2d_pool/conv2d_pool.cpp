@@ -23,6 +23,37 @@ std::vector<ReferenceTensor> evaluate(const Op& op, const std::vector<ReferenceT
 
 ValueType f32(const ReferenceTensor& tensor) { return {DType::f32, tensor.shape}; }
 
+/// Throws Error where gradients of pooled results don't fit the convolution's; `got` ends the
+/// message.
+void check_pooled(const Conv2dPoolAttrs& attrs, const ConvShape& s, const ValueType& dy,
+                  const ValueType& winner, const std::string& got) {
+  const PoolShape p = pool_shape(attrs.pool, {s.n, s.oh, s.ow, s.co});
+  require(dy.shape == Shape{p.n, p.oh, p.ow, p.c} &&
+              winner == ValueType{winner_type(p.attrs), dy.shape},
+          "expected dy={}; got {}", to_string(Shape{p.n, p.oh, p.ow, p.c}), got);
+}
+
+/// The gradient by the convolution's result.
+ReferenceTensor reference_dz(const Conv2dPoolAttrs& attrs, const ConvShape& s,
+                             const ReferenceTensor& dy, const ReferenceTensor& y,
+                             ReferenceTensor& winner, const StepInfo& step) {
+  ReferenceTensor dp = dy;
+  for (std::size_t i = 0; i < dp.data.size(); ++i) {
+    dp.data[i] *= activation_slope_from_output(attrs.conv.activation, y.data[i]);
+  }
+  return evaluate(MaxPool2dGradOp({attrs.pool, s.oh, s.ow}), {&dp, &winner},
+                  {f32(dp), {winner_type(attrs.pool), winner.shape}}, step)[0];
+}
+
+/// Cost of products with the gradients of `dy`, of which only winners carry one.
+Cost gradient_cost(const Shape& dy, std::int64_t taps, std::span<const ValueType> inputs,
+                   std::span<const ValueType> outputs) {
+  Cost cost{.flops = 2.0 * static_cast<double>(dy.elements()) * static_cast<double>(taps)};
+  for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
+  for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
+  return cost;
+}
+
 }  // namespace
 
 std::vector<ValueType> Conv2dPoolOp::infer(std::span<const ValueType> inputs) const {
@@ -100,25 +131,15 @@ std::vector<ValueType> Conv2dPoolGradOp::infer(std::span<const ValueType> inputs
               inputs[In::dy] == inputs[In::y] && attrs().forward.conv.groups == 1,
           "expected x (N, H, W, C) and dy, y, winner (N, PH, PW, C_out); got {}", got);
   const ConvShape s = shape(inputs[In::x].shape, inputs[In::dy].shape);
-  const PoolShape p = pool_shape(attrs().forward.pool, {s.n, s.oh, s.ow, s.co});
-  require(inputs[In::dy].shape == Shape{p.n, p.oh, p.ow, p.c} &&
-              inputs[In::winner] == ValueType{winner_type(p.attrs), inputs[In::dy].shape},
-          "expected dy={}; got {}", to_string(Shape{p.n, p.oh, p.ow, p.c}), got);
+  check_pooled(attrs().forward, s, inputs[In::dy], inputs[In::winner], got);
   return {{DType::f32, Shape{s.co, s.kh, s.kw, s.c}}, {DType::f32, Shape{s.co}}};
 }
 
 void Conv2dPoolGradOp::reference(const ReferenceArgs& args) const {
-  const Conv2dAttrs& conv = attrs().forward.conv;
   const ConvShape s = shape(args.in(In::x).shape, args.in(In::dy).shape);
-  ReferenceTensor dp = args.in(In::dy);
-  for (std::size_t i = 0; i < dp.data.size(); ++i) {
-    dp.data[i] *= activation_slope_from_output(conv.activation, args.in(In::y).data[i]);
-  }
-  ReferenceTensor& winner = args.in(In::winner);
-  const Pool2dAttrs& pool = attrs().forward.pool;
-  ReferenceTensor dz = evaluate(MaxPool2dGradOp({pool, s.oh, s.ow}), {&dp, &winner},
-                                {f32(dp), {winner_type(pool), winner.shape}}, args.step)[0];
-  const Conv2dGradWeightOp grad_weight({conv.plain(), s.kh, s.kw});
+  ReferenceTensor dz = reference_dz(attrs().forward, s, args.in(In::dy), args.in(In::y),
+                                    args.in(In::winner), args.step);
+  const Conv2dGradWeightOp grad_weight({attrs().forward.conv.plain(), s.kh, s.kw});
   ReferenceTensor& x = args.in(In::x);
   args.out(Out::dw).data = evaluate(grad_weight, {&x, &dz}, {f32(x), f32(dz)}, args.step)[0].data;
   args.out(Out::db).data = evaluate(BiasGradOp(), {&dz}, {f32(dz)}, args.step)[0].data;
@@ -126,19 +147,46 @@ void Conv2dPoolGradOp::reference(const ReferenceArgs& args) const {
 
 Cost Conv2dPoolGradOp::cost(std::span<const ValueType> inputs,
                             std::span<const ValueType> outputs) const {
-  // Only winners carry a gradient.
-  const double products =
-      static_cast<double>(inputs[In::dy].shape.elements()) *
-      static_cast<double>(attrs().kernel_h * attrs().kernel_w * inputs[In::x].shape[3]);
-  Cost cost{.flops = 2.0 * products};
-  for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
-  for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
-  return cost;
+  return gradient_cost(inputs[In::dy].shape,
+                       attrs().kernel_h * attrs().kernel_w * inputs[In::x].shape[3], inputs,
+                       outputs);
+}
+
+ConvShape Conv2dPoolGradInputOp::shape(const Shape& dy, const Shape& w) const {
+  const Shape x{dy[0], attrs().in_h, attrs().in_w, w[3]};
+  return conv_shape(attrs().forward.conv, x, w, "dy=" + to_string(dy) + ", w=" + to_string(w));
+}
+
+std::vector<ValueType> Conv2dPoolGradInputOp::infer(std::span<const ValueType> inputs) const {
+  const std::string got = to_string({"dy", "y", "winner", "w"}, {inputs.begin(), inputs.end()});
+  require(inputs.size() == 4 && inputs[In::w].dtype == DType::f32 &&
+              inputs[In::dy].shape.rank() == 4 && inputs[In::w].shape.rank() == 4 &&
+              inputs[In::dy] == inputs[In::y] && attrs().forward.conv.groups == 1,
+          "expected dy, y, winner (N, PH, PW, C_out) and w (C_out, KH, KW, C); got {}", got);
+  const ConvShape s = shape(inputs[In::dy].shape, inputs[In::w].shape);
+  check_pooled(attrs().forward, s, inputs[In::dy], inputs[In::winner], got);
+  return {{DType::f32, Shape{s.n, s.h, s.w, s.c}}};
+}
+
+void Conv2dPoolGradInputOp::reference(const ReferenceArgs& args) const {
+  ReferenceTensor& w = args.in(In::w);
+  const ConvShape s = shape(args.in(In::dy).shape, w.shape);
+  ReferenceTensor dz = reference_dz(attrs().forward, s, args.in(In::dy), args.in(In::y),
+                                    args.in(In::winner), args.step);
+  const Conv2dGradInputOp grad_input({attrs().forward.conv.plain(), s.h, s.w});
+  args.out(Out::dx).data = evaluate(grad_input, {&dz, &w}, {f32(dz), f32(w)}, args.step)[0].data;
+}
+
+Cost Conv2dPoolGradInputOp::cost(std::span<const ValueType> inputs,
+                                 std::span<const ValueType> outputs) const {
+  const Shape& w = inputs[In::w].shape;
+  return gradient_cost(inputs[In::dy].shape, w[1] * w[2] * w[3], inputs, outputs);
 }
 
 void register_conv2d_pool(OpRegistry& registry) {
   registry.add<Conv2dPoolOp>();
   registry.add<Conv2dPoolGradOp>();
+  registry.add<Conv2dPoolGradInputOp>();
 }
 
 }  // namespace linnet

@@ -30,7 +30,7 @@ class Conv2dPoolOp final : public OpBase<Conv2dPoolOp, Conv2dPoolAttrs> {
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   /// By (w, b) alone in one operator, which is what a network's first layer needs; by x as well
-  /// through the gradients of its parts.
+  /// through the gradients of its parts, which the pass `fuse_pool_grads` fuses.
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
@@ -61,6 +61,33 @@ class Conv2dPoolGradOp final : public OpBase<Conv2dPoolGradOp, Conv2dPoolGradAtt
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
   /// Returns the convolution's dimensions from those of x and dy.
   ConvShape shape(const Shape& x, const Shape& dy) const;
+};
+
+struct Conv2dPoolGradInputAttrs {
+  Conv2dPoolAttrs forward;
+  std::int64_t in_h = 1;
+  std::int64_t in_w = 1;
+  template <class V>
+  void fields(V&& visit) {
+    forward.fields(visit);
+    visit("in_h", in_h);
+    visit("in_w", in_w);
+  }
+  bool operator==(const Conv2dPoolGradInputAttrs&) const = default;
+};
+
+/// dx (N, in_h, in_w, C) from (dy, y, winner) and w (C_out, KH, KW, C). No groups.
+class Conv2dPoolGradInputOp final : public OpBase<Conv2dPoolGradInputOp, Conv2dPoolGradInputAttrs> {
+ public:
+  static constexpr std::string_view kName = "conv2d_pool_grad_input";
+  enum In : std::uint8_t { dy, y, winner, w };
+  enum Out : std::uint8_t { dx };
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  /// Returns the convolution's dimensions from those of dy and w.
+  ConvShape shape(const Shape& dy, const Shape& w) const;
 };
 
 }  // namespace linnet

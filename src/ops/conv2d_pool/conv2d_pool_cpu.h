@@ -40,4 +40,20 @@ void conv_pool_backward(const ConvPoolSample& sample, const float* image, const 
                         const float* y, const std::uint8_t* winner, float* dw, float* db,
                         float* scratch);
 
+/// Returns whether there are loops for images of many channels, on this processor.
+bool wide_conv_pool_has(std::int64_t kernel_h, std::int64_t kernel_w, std::int64_t channels);
+
+/// As conv_pool_forward(), with w (C_out / 8, taps, C / 2, 8 filters, 2 channels) and b (C_out, 2),
+/// every second float of which is 0.
+void wide_conv_pool_forward(const ConvPoolSample& sample, const float* image, const float* w,
+                            const float* b, float* y, std::uint8_t* winner);
+
+/// Adds one sample's part to dw (C_out, taps, C) and db (C_out).
+void wide_conv_pool_backward(const ConvPoolSample& sample, const float* image, const float* dy,
+                             const float* y, const std::uint8_t* winner, float* dw, float* db);
+
+/// Adds to dx, an image with its padding, what w (C_out, taps, C) gives.
+void wide_conv_pool_input(const ConvPoolSample& sample, const float* w, const float* dy,
+                          const float* y, const std::uint8_t* winner, float* dx);
+
 }  // namespace linnet::cpu

@@ -8,6 +8,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "op_backends.h"
 #include "op_harness.h"
+#include "ops/conv2d_pool/conv2d_pool_cpu.h"
 #include "ops/cpu_kernels.h"
 
 namespace linnet::testing {
@@ -111,6 +112,8 @@ TEST(Conv2dPool, TheLoopsRefuseWhatTheyDoNotCompute) {
   EXPECT_FALSE(supported({}, 12));
   EXPECT_FALSE(supported({}, 8, 7));
   EXPECT_FALSE(supported({}, 8, 3, 2));
+  EXPECT_FALSE(supported({}, 8, 3, 16));
+  EXPECT_FALSE(supported({}, 64, 5, 64));  // more weights than parts of a batch may have sums of
 }
 
 /// As recurrent layers it rounds no operand: the bits of fp32.
@@ -164,6 +167,44 @@ TEST(Conv2dPool, ManyTasks) {
          false});
 }
 
+/// The CPU alone has loops for many channels, and only with vectors of 16.
+void check_wide(const std::string& name, OpPtr op, std::vector<ValueType> inputs,
+                std::vector<Fill> fills = {}, bool gradient = false) {
+  check({.name = "conv2d_pool of many channels " + name,
+         .op = std::move(op),
+         .inputs = std::move(inputs),
+         .fills = std::move(fills),
+         .gradient = gradient,
+         .devices = {"CPU"}});
+}
+
+TEST(Conv2dPool, ManyChannelsAgreeWithTheReference) {
+  if (!cpu::wide_conv_pool_has(5, 5, 16)) GTEST_SKIP();
+  for (Activation activation : {Activation::relu, Activation::none}) {
+    check_wide("forward", conv_pool(0, true, activation),
+               {f32({2, 9, 14, 16}), f32({8, 5, 5, 16}), f32({8})});
+    check_wide("odd", conv_pool(1, false, activation), {f32({2, 5, 8, 32}), f32({16, 5, 5, 32})});
+    check_wide("with gradients", conv_pool(1, true, activation),
+               {f32({1, 6, 4, 16}), f32({8, 5, 5, 16}), f32({8})}, {}, true);
+    // More windows than are listed at once, and more samples than a part has.
+    for (std::int64_t samples : {0, 1, 19}) {
+      const Conv2dPoolAttrs forward{{.pad_top = 2,
+                                     .pad_bottom = 1,
+                                     .pad_left = 1,
+                                     .pad_right = 2,
+                                     .bias = true,
+                                     .activation = activation},
+                                    {}};
+      const Shape x{samples, 24, 26, 16};
+      const Shape y{samples, 11, 12, 8};
+      check_wide("by input", make_op(Conv2dPoolGradInputOp({forward, 24, 26})),
+                 {f32(y), f32(y), u8(y), f32({8, 5, 5, 16})}, {{-1, 1}, {-1, 1}, {0, 4}, {-1, 1}});
+      check_wide("by weights", make_op(Conv2dPoolGradOp({forward, 5, 5})),
+                 {f32(x), f32(y), f32(y), u8(y)}, {{-1, 1}, {-1, 1}, {-1, 1}, {0, 4}});
+    }
+  }
+}
+
 TEST(Conv2dPool, NaNWins) {
   Graph graph;
   const Value x = graph.add_value("x", f32({1, 2, 2, 1}), Storage::external, 0);
@@ -197,6 +238,11 @@ TEST(Conv2dPool, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(conv_pool(0, false, Activation::relu),
                             {f32({1, 8, 8, 2}), f32({8, 3, 3, 1})}, "stem"),
             "[conv2d_pool 'stem'] expected 1 input channels; got x=(1, 8, 8, 2), w=(8, 3, 3, 1)");
+  const OpPtr gradient = make_op(Conv2dPoolGradInputOp({{}, 14, 14}));
+  const ValueType dy = f32({1, 5, 5, 8});
+  EXPECT_EQ(inference_error(gradient, {dy, dy, u8({1, 5, 4, 8}), f32({8, 5, 5, 16})}, "stem"),
+            "[conv2d_pool_grad_input 'stem'] expected dy=(1, 5, 5, 8); got dy=(1, 5, 5, 8), "
+            "y=(1, 5, 5, 8), winner=(1, 5, 4, 8), w=(8, 5, 5, 16)");
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ std::span<const Pass> inference_passes() {
 
 std::span<const TrainingPass> training_passes() {
   static constexpr std::array kPasses{
+      TrainingPass{"fuse_pool_grads", fuse_pool_grads},
       TrainingPass{"recompute_norms", recompute_norms},
       TrainingPass{"share_concats", share_concats},
       TrainingPass{"slice_concats", slice_concats},

@@ -71,6 +71,10 @@ void store_bf16(Graph& graph, const Supports& supports);
 /// Does the same with f16.
 void store_f16(Graph& graph, const Supports& supports);
 
+/// [activation_grad] -> max_pool2d_grad -> conv2d_grad_input, conv2d_grad_weight, bias_grad become
+/// conv2d_pool_grad_input and conv2d_pool_grad, which skip all but winners, where the backend has
+/// both.
+void fuse_pool_grads(TrainingGraph& training, const Supports& supports);
 /// The backward pass computes results of batch norms again, from the statistics that were found,
 /// and the sign of a ReLU after one from the norm's operand, so that these results live in the
 /// forward pass alone; and single concatenations of such results.

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set by Highway; the best one is taken at run time. Loops for images
+// of many channels, which exist for vectors of 16: a window's gradient reaches its winner alone, so
+// gradients have a quarter of the products that the convolution by itself would have.
+#include "backend/cpu/vector_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/conv2d_pool/wide_hwy.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "ops/conv2d_pool/conv2d_pool_cpu.h"
+#include "ops/conv2d_pool/windows_hwy.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace linnet::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if LINNET_LONG_VECTORS
+
+constexpr int kSize = 5;  ///< of the kernel
+constexpr int kTaps = kSize * kSize;
+using V = hn::Vec<LongTag>;
+
+/// Returns two neighbouring channels of a pixel for each of eight filters.
+HWY_INLINE V both(const float* x) {
+  const hn::Repartition<double, LongTag> pairs;
+  double pair = 0;
+  hwy::CopyBytes<sizeof(pair)>(x, &pair);
+  return hn::BitCast(LongTag(), hn::Set(pairs, pair));
+}
+
+/// Adds what one row of an image gives to the upper or the lower results of kWindows windows, or to
+/// both: lanes are eight filters by two channels, of which each is read once for all taps.
+template <int kWindows, bool kUpper, bool kLower>
+HWY_INLINE void add_row(const ConvPoolSample& s, const float* x, const float* w,
+                        V (&sums)[kWindows][4]) {
+  const LongTag d;
+  constexpr int kPixels = 2 * kWindows + kSize - 1;
+  const std::int64_t tap = 8 * s.channels;  // floats of a tap's weights
+  const float* above = w - kSize * tap;     // the row of weights before
+  HWY_UNROLL(1)
+  for (std::int64_t c = 0; c < s.channels; c += 2) {
+    V pixels[kPixels];
+    for (int p = 0; p < kPixels; ++p) pixels[p] = both(x + p * s.channels + c);
+    HWY_UNROLL(8)
+    for (int t = 0; t < kSize; ++t) {
+      if constexpr (kUpper) {
+        const V weight = hn::LoadU(d, w + t * tap + 8 * c);
+        for (int n = 0; n < kWindows; ++n) {
+          sums[n][0] = hn::MulAdd(pixels[2 * n + t], weight, sums[n][0]);
+          sums[n][1] = hn::MulAdd(pixels[2 * n + t + 1], weight, sums[n][1]);
+        }
+      }
+      if constexpr (kLower) {
+        const V weight = hn::LoadU(d, above + t * tap + 8 * c);
+        for (int n = 0; n < kWindows; ++n) {
+          sums[n][2] = hn::MulAdd(pixels[2 * n + t], weight, sums[n][2]);
+          sums[n][3] = hn::MulAdd(pixels[2 * n + t + 1], weight, sums[n][3]);
+        }
+      }
+    }
+  }
+}
+
+/// Eight filters, whose weights begin at w and whose first one is c0, of kWindows pooled pixels
+/// side by side, from pixel `at` of y on.
+template <int kWindows>
+HWY_INLINE void wide_windows(const ConvPoolSample& s, std::int64_t c0, const float* x,
+                             const float* w, V bias, std::int64_t at, float* y,
+                             std::uint8_t* winner) {
+  const LongTag d;
+  const Tag half;
+  V sums[kWindows][4];
+  for (auto& window : sums) {
+    for (V& sum : window) sum = bias;
+  }
+  const std::int64_t row = kSize * 8 * s.channels;
+  add_row<kWindows, true, false>(s, x, w, sums);
+  HWY_UNROLL(1)
+  for (int k = 1; k < kSize; ++k) {
+    add_row<kWindows, true, true>(s, x + k * s.row, w + k * row, sums);
+  }
+  add_row<kWindows, false, true>(s, x + kSize * s.row, w + kSize * row, sums);
+  for (int n = 0; n < kWindows; ++n) {
+    const auto added = [&](V left, V right) HWY_ATTR {
+      return hn::Add(hn::ConcatEven(d, right, left), hn::ConcatOdd(d, right, left));
+    };
+    const V top = added(sums[n][0], sums[n][1]);
+    const V bottom = added(sums[n][2], sums[n][3]);
+    const hn::Vec<Tag> results[4] = {hn::LowerHalf(half, top), hn::UpperHalf(half, top),
+                                     hn::LowerHalf(half, bottom), hn::UpperHalf(half, bottom)};
+    const std::int64_t to = (at + n) * s.out_channels + c0;
+    store_window(half, s.relu, results, y + to, winner + to);
+  }
+}
+
+/// Calls f(a filter, its windows' patches, their number) for parts of all windows; adds gradients
+/// to db (C_out), unless it is null.
+template <class F>
+HWY_INLINE void for_won(const ConvPoolSample& s, const float* dy, const float* y,
+                        const std::uint8_t* winner, float* db, F f) {
+  const Tag d;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
+  WonPatch list[kLanes][kListed];
+  HWY_ALIGN std::int32_t counts[kLanes];
+  const std::int64_t windows = s.pooled_h * s.pooled_w;
+  for (std::int64_t c = 0; c < s.out_channels; c += kLanes) {
+    auto bias = hn::Zero(d);
+    for (std::int64_t begin = 0; begin < windows; begin += kListed) {
+      list_won(d, s, c, begin, std::min(begin + kListed, windows), dy, y, winner, list, counts,
+               bias);
+      for (int lane = 0; lane < kLanes; ++lane) f(c + lane, list[lane], counts[lane]);
+    }
+    if (db != nullptr) hn::StoreU(hn::Add(hn::LoadU(d, db + c), bias), d, db + c);
+  }
+}
+
+bool HasWide(std::int64_t kernel_h, std::int64_t kernel_w, std::int64_t channels) {
+  return kernel_h == kSize && kernel_w == kSize && channels % 16 == 0;
+}
+
+void WideForward(const ConvPoolSample& sample, const float* image, const float* w, const float* b,
+                 float* y, std::uint8_t* winner) {
+  const ConvPoolSample s = sample;  // which stores of winners cannot change
+  for (std::int64_t c = 0; c < s.out_channels; c += 8) {
+    const float* weights = w + c * kTaps * s.channels;
+    const V bias = hn::LoadU(LongTag(), b + 2 * c);
+    for (std::int64_t i = 0; i < s.pooled_h; ++i) {
+      const float* x = image + 2 * i * s.row;
+      std::int64_t at = i * s.pooled_w;
+      for_windows(s.pooled_w, [&](auto count) HWY_ATTR {
+        wide_windows<count()>(s, c, x, weights, bias, at, y, winner);
+        at += count();
+        x += 2 * count() * s.channels;
+      });
+    }
+  }
+}
+
+void WideBackward(const ConvPoolSample& sample, const float* image, const float* dy, const float* y,
+                  const std::uint8_t* winner, float* dw, float* db) {
+  const ConvPoolSample s = sample;
+  const LongTag d;
+  for_won(s, dy, y, winner, db, [&](std::int64_t filter, const WonPatch* list, int count) HWY_ATTR {
+    for (std::int64_t c = 0; c < s.channels; c += 16) {
+      float* to = dw + filter * kTaps * s.channels + c;
+      V sums[kTaps];
+      for (int t = 0; t < kTaps; ++t) sums[t] = hn::LoadU(d, to + t * s.channels);
+      for (int i = 0; i < count; ++i) {
+        const float* x = image + list[i].at + c;
+        const V gradient = hn::Set(d, list[i].gradient);
+        HWY_UNROLL(8)
+        for (int k = 0; k < kSize; ++k, x += s.row) {
+          HWY_UNROLL(8)
+          for (int t = 0; t < kSize; ++t) {
+            V& sum = sums[k * kSize + t];
+            sum = hn::MulAdd(gradient, hn::LoadU(d, x + t * s.channels), sum);
+          }
+        }
+      }
+      for (int t = 0; t < kTaps; ++t) hn::StoreU(sums[t], d, to + t * s.channels);
+    }
+  });
+}
+
+void WideInput(const ConvPoolSample& sample, const float* w, const float* dy, const float* y,
+               const std::uint8_t* winner, float* dx) {
+  const ConvPoolSample s = sample;
+  const LongTag d;
+  for_won(s, dy, y, winner, nullptr,
+          [&](std::int64_t filter, const WonPatch* list, int count) HWY_ATTR {
+            for (std::int64_t c = 0; c < s.channels; c += 16) {
+              const float* from = w + filter * kTaps * s.channels + c;
+              V weights[kTaps];
+              for (int t = 0; t < kTaps; ++t) weights[t] = hn::LoadU(d, from + t * s.channels);
+              for (int i = 0; i < count; ++i) {
+                float* to = dx + list[i].at + c;
+                const V gradient = hn::Set(d, list[i].gradient);
+                HWY_UNROLL(8)
+                for (int k = 0; k < kSize; ++k, to += s.row) {
+                  HWY_UNROLL(8)
+                  for (int t = 0; t < kSize; ++t) {
+                    float* pixel = to + t * s.channels;
+                    hn::StoreU(hn::MulAdd(gradient, weights[k * kSize + t], hn::LoadU(d, pixel)), d,
+                               pixel);
+                  }
+                }
+              }
+            }
+          });
+}
+
+#else
+
+bool HasWide(std::int64_t, std::int64_t, std::int64_t) { return false; }
+void WideForward(const ConvPoolSample&, const float*, const float*, const float*, float*,
+                 std::uint8_t*) {}
+void WideBackward(const ConvPoolSample&, const float*, const float*, const float*,
+                  const std::uint8_t*, float*, float*) {}
+void WideInput(const ConvPoolSample&, const float*, const float*, const float*, const std::uint8_t*,
+               float*) {}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace linnet::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace linnet::cpu {
+
+HWY_EXPORT(HasWide);
+HWY_EXPORT(WideForward);
+HWY_EXPORT(WideBackward);
+HWY_EXPORT(WideInput);
+
+bool wide_conv_pool_has(std::int64_t kernel_h, std::int64_t kernel_w, std::int64_t channels) {
+  return HWY_DYNAMIC_DISPATCH(HasWide)(kernel_h, kernel_w, channels);
+}
+
+void wide_conv_pool_forward(const ConvPoolSample& sample, const float* image, const float* w,
+                            const float* b, float* y, std::uint8_t* winner) {
+  HWY_DYNAMIC_DISPATCH(WideForward)(sample, image, w, b, y, winner);
+}
+
+void wide_conv_pool_backward(const ConvPoolSample& sample, const float* image, const float* dy,
+                             const float* y, const std::uint8_t* winner, float* dw, float* db) {
+  HWY_DYNAMIC_DISPATCH(WideBackward)(sample, image, dy, y, winner, dw, db);
+}
+
+void wide_conv_pool_input(const ConvPoolSample& sample, const float* w, const float* dy,
+                          const float* y, const std::uint8_t* winner, float* dx) {
+  HWY_DYNAMIC_DISPATCH(WideInput)(sample, w, dy, y, winner, dx);
+}
+
+}  // namespace linnet::cpu
+#endif
