@@ -240,8 +240,11 @@ TEST(Passes, TrainingPassesCanBeSwitchedOffAndGiveTheSameBits) {
   const std::vector<float> all = weights_after(dense_blocks(), digits, {.steps = 3});
   ASSERT_NE(all, weights_after(dense_blocks(), digits, {.steps = 0}));  // it trains
   for (const TrainingPass& pass : training_passes()) {
-    // Below: it adds in another order; of concatenations that form no chain.
-    if (pass.name == "fuse_bias_grad" || pass.name == "slice_concats") continue;
+    // Below: they add in another order; of concatenations that form no chain.
+    if (pass.name == "fuse_bias_grad" || pass.name == "fuse_pool_grads" ||
+        pass.name == "slice_concats") {
+      continue;
+    }
     const std::vector<std::string> disabled{std::string(pass.name)};
     ASSERT_NE(cpu_operators(dense_blocks(), {}), cpu_operators(dense_blocks(), disabled));
     EXPECT_EQ(weights_after(dense_blocks(), digits, {.steps = 3, .disabled_passes = disabled}), all)
@@ -259,6 +262,27 @@ TEST(Passes, GradientsOfActivationsAndBiasesInOneLoopMeanTheSame) {
   EXPECT_EQ(std::count(with.begin(), with.end(), "bias_activation_grad"), 2);
   const std::vector<std::string> without = cpu_operators(network, off);
   EXPECT_EQ(std::count(without.begin(), without.end(), "bias_activation_grad"), 0);
+  const std::vector<float> fused = weights_after(network, digits, {.steps = 3});
+  const std::vector<float> parts =
+      weights_after(network, digits, {.steps = 3, .disabled_passes = off});
+  ASSERT_EQ(parts.size(), fused.size());
+  for (std::size_t i = 0; i < fused.size(); ++i) ASSERT_NEAR(parts[i], fused[i], 1e-5) << i;
+}
+
+TEST(Passes, GradientsOfWinnersAloneMeanTheSame) {
+  const Dataset digits = datasets::digits(64, 0, 4).train;
+  const Network network(
+      {28, 28, 1},
+      {Rescale{}, Conv2d{.filters = 16}, MaxPool2d{}, Conv2d{.filters = 16, .kernel = 5}, ReLU{},
+       MaxPool2d{}, Conv2d{.filters = 8, .kernel = 5, .padding = Padding2d::same(), .bias = false},
+       MaxPool2d{}, Flatten{}, Dense{.units = 10}});
+  const std::vector<std::string> off{"fuse_pool_grads"};
+  const std::vector<std::string> with = cpu_operators(network, {});
+  if (std::ranges::find(with, "conv2d_pool_grad_input") == with.end()) {
+    GTEST_SKIP() << "this processor has no loops for many channels";
+  }
+  const std::vector<std::string> without = cpu_operators(network, off);
+  EXPECT_EQ(std::ranges::count(without, "conv2d_pool_grad_input"), 0);
   const std::vector<float> fused = weights_after(network, digits, {.steps = 3});
   const std::vector<float> parts =
       weights_after(network, digits, {.steps = 3, .disabled_passes = off});

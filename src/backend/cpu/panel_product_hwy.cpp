@@ -728,24 +728,24 @@ std::size_t TileFloats(std::int64_t terms, std::int64_t rows) {
 constexpr std::int64_t kTermsAhead = 8;
 
 void PackTiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
-  // Whole vectors, whose ends the next term or tile writes again.
+  // Whole vectors, whose ends the next term writes again; from all tiles but the last, which have
+  // something after them to read.
   const int vectors = static_cast<int>((kTileRows + lanes() - 1) / lanes());
-  for (std::int64_t i0 = 0; i0 < rows; i0 += kTileRows) {
-    const std::int64_t used = std::min<std::int64_t>(kTileRows, rows - i0);
-    // The first tile waits for the rows themselves, later ones for the next line of each.
-    const std::int64_t ahead = i0 == 0 ? kTermsAhead : 0;
-    const std::int64_t fetched = i0 == 0 ? 0 : std::min(i0 + kLine, rows - 1);
-    const bool room = i0 + 2 * kTileRows <= rows && vectors * lanes() <= 2 * kTileRows;
-    for (std::int64_t t = 0; t < terms; ++t, tiles += kTileRows) {
-      hwy::Prefetch(a[std::min(t + ahead, terms - 1)] + fetched);
-      if (room) {
-        copy_vectors(a[t] + i0, vectors, tiles);
-      } else if (used == kTileRows) {
-        std::copy_n(a[t] + i0, kTileRows, tiles);
-      } else {
-        std::copy_n(a[t] + i0, used, tiles);
-        std::fill(tiles + used, tiles + kTileRows, 0.0F);
+  const std::int64_t whole = vectors * lanes() <= 2 * kTileRows ? rows / kTileRows - 1 : 0;
+  for (std::int64_t t = 0; t < terms; ++t) {
+    const float* next = a[std::min(t + kTermsAhead, terms - 1)];
+    for (std::int64_t i = 0; i < rows; i += kLine) hwy::Prefetch(next + i);
+    float* to = tiles + t * kTileRows;
+    std::int64_t i = 0;
+    if (t + 1 < terms) {
+      for (; i < whole * kTileRows; i += kTileRows, to += terms * kTileRows) {
+        copy_vectors(a[t] + i, vectors, to);
       }
+    }
+    for (; i < rows; i += kTileRows, to += terms * kTileRows) {
+      const std::int64_t used = std::min<std::int64_t>(kTileRows, rows - i);
+      std::copy_n(a[t] + i, used, to);
+      std::fill(to + used, to + kTileRows, 0.0F);
     }
   }
 }
@@ -761,7 +761,7 @@ void PackRowPanels(const float* const* b, std::int64_t offset, std::int64_t term
       const std::int64_t used = std::min(width, columns - column);
       const float* from = b[t] + offset + column;
       float* to = panels + column * terms + t * width;
-      hwy::Prefetch(next + column);
+      for (std::int64_t i = 0; i < used; i += kLine) hwy::Prefetch(next + column + i);
       if (used == width) {
         copy_panel_row(from, panel, to);
       } else {

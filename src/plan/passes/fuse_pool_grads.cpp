@@ -44,7 +44,8 @@ std::optional<Readers> readers_of(const Graph& graph, Value dz, std::size_t n) {
 
 void fuse_pool_grads(TrainingGraph& training, const Supports& supports) {
   Graph& graph = training.graph;
-  std::vector<bool> fused(graph.nodes().size());
+  std::vector<bool> erased(graph.nodes().size());
+  bool fused = false;
   for (std::size_t n = training.backward; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     const auto* pool = op_as<MaxPool2dGradOp>(&node);
@@ -88,12 +89,14 @@ void fuse_pool_grads(TrainingGraph& training, const Supports& supports) {
       std::swap(graph.info(sum).storage, graph.info(db).storage);
       std::swap(graph.info(sum).offset, graph.info(db).offset);
       graph.replace_uses(sum, db);
-      fused[readers->bias] = true;
+      erased[readers->bias] = true;
     }
     graph.rewrite(readers->input, std::move(input_op), input_operands, {dx});
     graph.rewrite(readers->weight, std::move(weight_op), weight_operands, {dw, db});
+    fused = true;
   }
-  graph.erase_nodes([&](std::size_t n) { return fused[n]; });
+  if (!fused) return;
+  graph.erase_nodes([&](std::size_t n) { return erased[n]; });
   remove_dead(graph, supports);
 }
 
