@@ -163,15 +163,16 @@ struct Sums {
     for (int r = 0; r < kRows; ++r) {
       std::uint16_t* y = to.y + r * to.stride;
       if (kVectors == 2 && columns == 2 * kVector) {  // a line of memory at once
-        _mm512_storeu_si512(y, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(
-                                   sums[r * kVectors + kVectors - 1], sums[r * kVectors])));
+        _mm512_storeu_si512(y, reinterpret_cast<__m512i>(
+                                   _mm512_cvtne2ps_pbh(sums[r * kVectors + kVectors - 1],
+                                                       sums[r * kVectors])));
         continue;
       }
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
-        _mm256_mask_storeu_epi16(
-            y + v * kVector, mask_of(columns - v * kVector),
-            reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sums[r * kVectors + v])));
+        _mm256_mask_storeu_epi16(y + v * kVector, mask_of(columns - v * kVector),
+                                 reinterpret_cast<__m256i>(
+                                     _mm512_cvtneps_pbh(sums[r * kVectors + v])));
       }
     }
   }

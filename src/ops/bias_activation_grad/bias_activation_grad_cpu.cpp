@@ -39,26 +39,26 @@ Kernel kernel_of(std::int64_t rows, std::int64_t channels, const Layout& stored)
   const std::int64_t at_once = stored.bf16() ? stored_rows(channels) : kRows;
   const std::int64_t width = kOuter ? 1 : channels;  // of dy
   const std::int64_t block = at_once * channels;
-  Kernel kernel = row_sum(
-      rows, channels, cost_of(kKind) * static_cast<double>(channels), Out::db,
-      [=](const Args& args, const Task& task, Range range, float* sums) {
-        auto* scratch = reinterpret_cast<float*>(task.scratch);
-        for (std::int64_t first = range.begin; first < range.end; first += at_once) {
-          const std::int64_t count = std::min(at_once, range.end - first);
-          const std::int64_t from = first * channels;
-          const float* dy =
-              stored.dy.read(args.inputs[In::dy], first * width, count * width, scratch);
-          const float* saved = stored.saved.read(args.inputs[In::saved], from, count * channels,
-                                                 scratch + block);
-          float* dx = stored.dx.target(args.outputs[Out::dx], from, scratch + 2 * block);
-          for (std::int64_t r = 0; r < count; ++r) {
-            write_row<kKind, kOuter>(dy + r * width, kOuter ? args.in(In::row) : nullptr,
-                                     saved + r * channels, channels, dx + r * channels);
-          }
-          add_rows(dx, count, channels, sums);
-          stored.dx.write(dx, count * channels, args.outputs[Out::dx], from);
-        }
-      });
+  Kernel kernel =
+      row_sum(rows, channels, cost_of(kKind) * static_cast<double>(channels), Out::db,
+              [=](const Args& args, const Task& task, Range range, float* sums) {
+                auto* scratch = reinterpret_cast<float*>(task.scratch);
+                for (std::int64_t first = range.begin; first < range.end; first += at_once) {
+                  const std::int64_t count = std::min(at_once, range.end - first);
+                  const std::int64_t from = first * channels;
+                  const float* dy =
+                      stored.dy.read(args.inputs[In::dy], first * width, count * width, scratch);
+                  const float* saved = stored.saved.read(args.inputs[In::saved], from,
+                                                         count * channels, scratch + block);
+                  float* dx = stored.dx.target(args.outputs[Out::dx], from, scratch + 2 * block);
+                  for (std::int64_t r = 0; r < count; ++r) {
+                    write_row<kKind, kOuter>(dy + r * width, kOuter ? args.in(In::row) : nullptr,
+                                             saved + r * channels, channels, dx + r * channels);
+                  }
+                  add_rows(dx, count, channels, sums);
+                  stored.dx.write(dx, count * channels, args.outputs[Out::dx], from);
+                }
+              });
   if (stored.bf16()) kernel.scratch_bytes = 3 * sizeof(float) * static_cast<std::size_t>(block);
   return kernel;
 }

@@ -127,7 +127,8 @@ class FrameProduct {
   std::size_t block_bytes() const {
     if (!stored_.y.bf16()) return 0;
     const std::int64_t pixels = frames_.block_lines() * all.columns.out;
-    return align_up(sizeof(float) * static_cast<std::size_t>(pixels * std::min(width_, kTailColumns)));
+    return align_up(sizeof(float) *
+                    static_cast<std::size_t>(pixels * std::min(width_, kTailColumns)));
   }
   /// Columns [first, first + wide) of `pixels` from element `at` of the result on, with their tail.
   void finish_in_bf16(const Bf16Rows& a, std::int64_t pixels, const std::uint16_t* panels,

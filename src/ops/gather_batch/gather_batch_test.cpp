@@ -44,6 +44,18 @@ TEST(GatherBatch, AgreesWithTheReference) {
   }
 }
 
+/// Floats that are only rounded have a loop of their own.
+TEST(GatherBatch, RecordsMayBeStoredInBf16) {
+  for (const double scale : {1.0, 0.5}) {
+    check({.name = "gather_batch",
+           .op = make_op(GatherBatchOp({.batch = 17, .shuffle = true, .scale = scale})),
+           .inputs = {f32({1, 43})},
+           .gradient = false,
+           .step = {.seed = 5, .epoch = 2, .position = 3, .samples = 20},
+           .records = {20}});
+  }
+}
+
 TEST(GatherBatch, AnEpochVisitsEverySampleOnce) {
   StepInfo step{.seed = 9, .epoch = 4, .samples = 80};
   std::set<std::uint64_t> seen;
