@@ -11,11 +11,13 @@ namespace {
 /// y = f(a, b) for a (outer, own, repeat, inner), b (own, inner). kVector divides inner, or repeat
 /// where inner is 1. Index: 32 bits where they suffice, since it is divided by.
 template <int kVector, class Index, class F>
-__global__ void zip_repeated_kernel(F f, std::int64_t elements, Index own, Index repeat,
-                                    Index inner, bool aligned, float* y, const float* a,
-                                    const float* b) {
-  const std::int64_t vectors = elements / kVector;
-  for (std::int64_t i = first_item(); i < vectors; i += grid_stride()) {
+void launch_repeated(const Args& args, std::int64_t elements, const Broadcast& s, F f) {
+  using In = ArithmeticOp::In;
+  const auto own = static_cast<Index>(s.own);
+  const auto repeat = static_cast<Index>(s.repeat);
+  const auto inner = static_cast<Index>(s.inner);
+  const bool aligned = vector_aligned(args.in(In::a), args.out(kFirst));
+  const auto combine = [=] __device__(std::int64_t i, float* y, const float* a, const float* b) {
     const Index row = static_cast<Index>(i * kVector) / inner;
     const Index column = static_cast<Index>(i * kVector) - row * inner;
     const float* at = b + static_cast<std::int64_t>(row / repeat % own) * inner + column;
@@ -28,20 +30,17 @@ __global__ void zip_repeated_kernel(F f, std::int64_t elements, Index own, Index
       for (int v = 0; v < kVector; ++v) to[v] = f(left[v], at[v]);
     }
     store_vector(y + i * kVector, to, aligned);
-  }
+  };
+  for_each_item(args.stream, "arithmetic", elements / kVector, combine, args.out(kFirst),
+                args.in(In::a), args.in(In::b));
 }
 
 template <class Index, class F>
 Kernel zip_repeated(std::int64_t elements, const Broadcast& s, F f) {
-  using In = ArithmeticOp::In;
-  using Out = ArithmeticOp::Out;
-  const int vector = (s.inner == 1 ? s.repeat : s.inner) % 4 == 0 ? 4 : 1;
+  const bool fours = (s.inner == 1 ? s.repeat : s.inner) % 4 == 0;
   return {.enqueue = [=](const Args& args) {
-    launch(args.stream, "arithmetic", for_items(elements / vector),
-           vector == 4 ? zip_repeated_kernel<4, Index, F> : zip_repeated_kernel<1, Index, F>, f,
-           elements, static_cast<Index>(s.own), static_cast<Index>(s.repeat),
-           static_cast<Index>(s.inner), vector_aligned(args.in(In::a), args.out(Out::y)),
-           args.out(Out::y), args.in(In::a), args.in(In::b));
+    fours ? launch_repeated<4, Index>(args, elements, s, f)
+          : launch_repeated<1, Index>(args, elements, s, f);
   }};
 }
 

@@ -14,33 +14,6 @@ namespace {
 using In = Conv2dNormOp::In;
 using Norm = BatchNormInferenceOp::In;
 
-/// The operands of a fold and its results, for `channels` filters of `taps` weights.
-struct Fold {
-  const float* w;
-  const float* b;  ///< may be null
-  const float* gamma;
-  const float* beta;
-  const float* mean;
-  const float* var;
-  float* weights;
-  float* bias;
-  std::int64_t taps;
-  std::int64_t channels;
-  float epsilon;
-};
-
-/// weights = w gamma / std, bias = beta + (b - mean) gamma / std
-__global__ void fold_norm(Fold f) {
-  const auto factor = [&](std::int64_t c) { return f.gamma[c] / sqrtf(f.var[c] + f.epsilon); };
-  for (std::int64_t i = first_item(); i < f.taps * f.channels; i += grid_stride()) {
-    f.weights[i] = f.w[i] * factor(i / f.taps);
-  }
-  for (std::int64_t c = first_item(); c < f.channels; c += grid_stride()) {
-    const float before = f.b != nullptr ? f.b[c] : 0.0F;
-    f.bias[c] = f.beta[c] + (before - f.mean[c]) * factor(c);
-  }
-}
-
 std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
   return folded_conv2d(node, context, own_conv2d);
 }
@@ -80,22 +53,25 @@ std::optional<Kernel> folded_conv2d(const NodeView& node, const Context& context
     std::byte* begin = fixed ? args.packed : args.workspace + folded_at;
     return std::pair(reinterpret_cast<float*>(begin), reinterpret_cast<float*>(begin + bias_at));
   };
+  // weights = w gamma / std, bias = beta + (b - mean) gamma / std; before may be null
+  const auto fold_one = [taps, epsilon = static_cast<float>(attrs.norm.epsilon)] __device__(
+                            std::int64_t i, const float* w, const float* before, const float* gamma,
+                            const float* beta, const float* mean, const float* var, float* to,
+                            float* bias) {
+    const std::int64_t c = i / taps;
+    const float factor = gamma[c] / sqrtf(var[c] + epsilon);
+    to[i] = w[i] * factor;
+    const float b = before != nullptr ? before[c] : 0.0F;
+    if (i == c * taps) bias[c] = beta[c] + (b - mean[c]) * factor;
+  };
   const auto fold = [=](const Args& args) {
     const Conv2dNormOp places(attrs);
     const auto operand = [&](Norm of_norm) { return args.in(places.norm_input(of_norm)); };
     const auto [to, bias] = folded(args);
-    launch(args.stream, "conv2d_norm fold", for_items(weights), fold_norm,
-           Fold{.w = args.in(In::w),
-                .b = attrs.conv.bias ? args.in(In::b) : nullptr,
-                .gamma = operand(Norm::gamma),
-                .beta = operand(Norm::beta),
-                .mean = operand(Norm::running_mean),
-                .var = operand(Norm::running_var),
-                .weights = to,
-                .bias = bias,
-                .taps = taps,
-                .channels = channels,
-                .epsilon = static_cast<float>(attrs.norm.epsilon)});
+    for_each_item(args.stream, "conv2d_norm fold", weights, fold_one, args.in(In::w),
+                  attrs.conv.bias ? args.in(In::b) : nullptr, operand(Norm::gamma),
+                  operand(Norm::beta), operand(Norm::running_mean), operand(Norm::running_var), to,
+                  bias);
   };
   const std::int64_t outputs = node.out(Conv2dNormOp::Out::y).elements();
   Kernel kernel;

@@ -11,13 +11,11 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   std::optional<CudaKernel> own = op.own().cuda(shapes_of(node.inputs), shapes_of(node.outputs));
   if (!own) return std::nullopt;
   require(own->enqueue != nullptr, "[{}] the CUDA kernel has no function", op.name());
-  return Kernel{.enqueue =
-                    [enqueue = std::move(own->enqueue)](const Args& args) {
-                      if (args.stream.lists({.name = "custom"})) return;  // once, however many
-                      enqueue(KernelArrays(args.inputs, args.outputs, args.workspace),
-                              args.stream.stream());
-                    },
-                .workspace_bytes = own->workspace_bytes};
+  const auto enqueue = [enqueue = std::move(own->enqueue)](const Args& args) {
+    if (args.stream.lists({.name = "custom"})) return;  // once, however many
+    enqueue(KernelArrays(args.inputs, args.outputs, args.workspace), args.stream.stream());
+  };
+  return Kernel{.enqueue = enqueue, .workspace_bytes = own->workspace_bytes};
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/device.cuh"
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/element_wise.cuh"
 #include "ops/label_targets/formulas.h"
 #include "ops/label_targets/label_targets.h"
 
@@ -21,14 +20,6 @@ __global__ void __launch_bounds__(kSumBlock)
   if (threadIdx.x == 0) *total = sum;
 }
 
-__global__ void write_targets(LabelTargets f, const std::int32_t* labels, const float* weights,
-                              std::int64_t elements, const double* total, float* y) {
-  for (std::int64_t i = first_item(); i < elements; i += grid_stride()) {
-    const std::int64_t c = i % f.classes;
-    y[i] = static_cast<float>(f.target(labels[i / f.classes], c, weights[c], *total));
-  }
-}
-
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
   using In = LabelTargetsOp::In;
   using Out = LabelTargetsOp::Out;
@@ -36,14 +27,19 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   const std::int64_t rows = node.in(In::labels).elements();
   const std::int64_t classes = node.in(In::weights)[0];
   const LabelTargets f{classes, attrs.smoothing, attrs.ignores, attrs.ignore_index};
+  const auto target = [=] __device__(std::int64_t i, const std::int32_t* labels,
+                                     const float* weights, const double* total, float* y) {
+    const std::int64_t c = i % classes;
+    y[i] = static_cast<float>(f.target(labels[i / classes], c, weights[c], *total));
+  };
   const auto enqueue = [=](const Args& args) {
     if (rows == 0) return;
+    const auto* labels = args.in<std::int32_t>(In::labels);
     auto* total = args.work<double>();
-    launch(args.stream, "label_targets", {.block = kSumBlock}, sum_weights, f,
-           args.in<std::int32_t>(In::labels), args.in(In::weights), rows, total);
-    launch(args.stream, "label_targets", for_items(rows * classes), write_targets, f,
-           args.in<std::int32_t>(In::labels), args.in(In::weights), rows * classes, total,
-           args.out(Out::t));
+    launch(args.stream, "label_targets", {.block = kSumBlock}, sum_weights, f, labels,
+           args.in(In::weights), rows, total);
+    for_each_item(args.stream, "label_targets", rows * classes, target, labels,
+                  args.in(In::weights), total, args.out(Out::t));
   };
   return Kernel{.enqueue = enqueue, .workspace_bytes = sizeof(double)};
 }

@@ -6,31 +6,22 @@
 namespace linnet::cuda {
 namespace {
 
-struct Levels {
-  float inverse;
-  float scale;
-  float zero;
-
-  __device__ float level_of(float x) const {
-    const float scaled = x * inverse;
-    const float above = scaled > -zero ? scaled : -zero;  // NaN becomes level 0
-    return ::rintf(above < 255 - zero ? above : 255 - zero);
-  }
-};
-
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
   using In = QuantizeOp::In;
   using Out = QuantizeOp::Out;
   const LevelsAttrs& attrs = node.attrs<QuantizeOp>();
   const auto scale = static_cast<float>(attrs.scale);
-  const Levels of{1 / scale, scale, static_cast<float>(attrs.zero)};
+  const float inverse = 1 / scale;
+  const auto zero = static_cast<float>(attrs.zero);
   const bool values = node.output_read[Out::y];
   const bool levels = node.output_read[Out::levels];
   // Each output is null where nobody reads it.
   const auto round = [=] __device__(std::int64_t i, const float* x, float* y, std::uint8_t* level) {
-    const float own = of.level_of(x[i]);
-    if (y != nullptr) y[i] = own * of.scale;
-    if (level != nullptr) level[i] = static_cast<std::uint8_t>(own + of.zero);
+    const float scaled = x[i] * inverse;
+    const float above = scaled > -zero ? scaled : -zero;  // NaN becomes level 0
+    const float own = ::rintf(above < 255 - zero ? above : 255 - zero);
+    if (y != nullptr) y[i] = own * scale;
+    if (level != nullptr) level[i] = static_cast<std::uint8_t>(own + zero);
   };
   return Kernel{.enqueue = [=, elements = node.in(In::x).elements()](const Args& args) {
     for_each_item(args.stream, "quantize", elements, round, args.in(In::x),

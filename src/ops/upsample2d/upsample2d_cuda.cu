@@ -5,30 +5,24 @@
 namespace linnet::cuda {
 namespace {
 
-struct Images {
-  std::int64_t channels = 1;
-  ResampledAxis rows = {};
-  ResampledAxis columns = {};
-};
-
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   const Upsample2dAttrs attrs = node.attrs<Upsample2dOp>();
   const bool bilinear = attrs.mode == Upsampling::bilinear;
   const Shape& image = node.in(Upsample2dOp::In::x);
-  const Images s{.channels = image[3],
-                 .rows = {image[1], attrs.out_h, bilinear},
-                 .columns = {image[2], attrs.out_w, bilinear}};
+  const ResampledAxis rows{image[1], attrs.out_h, bilinear};
+  const ResampledAxis columns{image[2], attrs.out_w, bilinear};
+  const std::int64_t channels = image[3];
   const auto f = [=] __device__(std::int64_t at, float* y, const float* x) {
-    const std::int64_t c = at % s.channels;
-    const std::int64_t j = at / s.channels % s.columns.out;
-    const std::int64_t i = at / s.channels / s.columns.out % s.rows.out;
-    const std::int64_t n = at / s.channels / s.columns.out / s.rows.out;
-    const auto row = s.rows.taps<float>(i);
-    const auto column = s.columns.taps<float>(j);
+    const std::int64_t c = at % channels;
+    const std::int64_t j = at / channels % columns.out;
+    const std::int64_t i = at / channels / columns.out % rows.out;
+    const std::int64_t n = at / channels / columns.out / rows.out;
+    const auto row = rows.taps<float>(i);
+    const auto column = columns.taps<float>(j);
     const auto pixel = [&](std::int64_t h, std::int64_t w) {
-      return x[((n * s.rows.in + h) * s.columns.in + w) * s.channels + c];
+      return x[((n * rows.in + h) * columns.in + w) * channels + c];
     };
-    if (!s.rows.bilinear) {
+    if (!rows.bilinear) {
       y[at] = pixel(row.first, column.first);
       return;
     }
@@ -46,22 +40,22 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   const Upsample2dGradAttrs attrs = node.attrs<Upsample2dGradOp>();
   const bool bilinear = attrs.mode == Upsampling::bilinear;
   const Shape& image = node.in(Upsample2dGradOp::In::dy);
-  const Images s{.channels = image[3],
-                 .rows = {attrs.in_h, image[1], bilinear},
-                 .columns = {attrs.in_w, image[2], bilinear}};
+  const ResampledAxis rows{attrs.in_h, image[1], bilinear};
+  const ResampledAxis columns{attrs.in_w, image[2], bilinear};
+  const std::int64_t channels = image[3];
   const auto f = [=] __device__(std::int64_t at, float* dx, const float* dy) {
-    const std::int64_t c = at % s.channels;
-    const std::int64_t w = at / s.channels % s.columns.in;
-    const std::int64_t h = at / s.channels / s.columns.in % s.rows.in;
-    const std::int64_t n = at / s.channels / s.columns.in / s.rows.in;
+    const std::int64_t c = at % channels;
+    const std::int64_t w = at / channels % columns.in;
+    const std::int64_t h = at / channels / columns.in % rows.in;
+    const std::int64_t n = at / channels / columns.in / rows.in;
     float sum = 0;
-    for (std::int64_t i = s.rows.first_reader(h); i < s.rows.end_of_readers(h); ++i) {
-      const float of_row = s.rows.taps<float>(i).of(h);
+    for (std::int64_t i = rows.first_reader(h); i < rows.end_of_readers(h); ++i) {
+      const float of_row = rows.taps<float>(i).of(h);
       if (of_row == 0) continue;
-      for (std::int64_t j = s.columns.first_reader(w); j < s.columns.end_of_readers(w); ++j) {
-        const float of_column = s.columns.taps<float>(j).of(w);
+      for (std::int64_t j = columns.first_reader(w); j < columns.end_of_readers(w); ++j) {
+        const float of_column = columns.taps<float>(j).of(w);
         if (of_column == 0) continue;
-        sum += of_row * of_column * dy[((n * s.rows.out + i) * s.columns.out + j) * s.channels + c];
+        sum += of_row * of_column * dy[((n * rows.out + i) * columns.out + j) * channels + c];
       }
     }
     dx[at] = sum;
