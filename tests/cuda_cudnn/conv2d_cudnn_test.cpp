@@ -21,6 +21,8 @@ namespace linnet::cuda {
 void register_conv2d_cudnn(Registry& registry);
 void register_conv2d_norm_cudnn(Registry& registry);
 void register_dense_cublaslt(Registry& registry);
+/// Returns how often engines of the fallback were asked for.
+int& fake_fallbacks();
 
 namespace {
 
@@ -283,6 +285,27 @@ TEST(Conv2dCudnn, FoldsBatchNorms) {
       }
     }
   }
+}
+
+TEST(Conv2dCudnn, AsksForTheFallbackOnlyWhereItIsNeeded) {
+  CudnnConvolution conv;
+  conv.n = 2;
+  conv.h = conv.w = conv.oh = conv.ow = 3;
+  conv.c = conv.co = 8;
+  conv.kh = conv.kw = 1;
+  const auto asked_for = [&](const std::string& choice) {
+    const CudnnLibrary cudnn("fake", true);
+    TuningCache cache;
+    if (!choice.empty()) cache.put("cudnn 0.0.0, fake, " + conv.describe(), choice);
+    const int before = fake_fallbacks();
+    const auto plan = cudnn.plan(conv, &cache);
+    const std::string engine = "cudnn " + (choice.empty() ? "Fake_eng2_k1=0" : choice);
+    EXPECT_TRUE(plan && plan->engine().starts_with(engine)) << plan->engine();
+    return fake_fallbacks() - before;
+  };
+  EXPECT_EQ(asked_for("Fake_eng2_k1=0"), 0) << "a known choice, one of the first engines";
+  EXPECT_EQ(asked_for("Fake_eng3_k1=0"), 1) << "a known choice of the fallback";
+  EXPECT_EQ(asked_for(""), 1) << "a trial";
 }
 
 /// A dense layer with a tail that cuBLASLt has not is a convolution of one pixel, in TF32.

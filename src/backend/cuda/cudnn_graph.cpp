@@ -213,11 +213,12 @@ struct CudnnGraph::State {
 CudnnGraph::CudnnGraph() : state_(std::make_unique<State>()) {}
 CudnnGraph::~CudnnGraph() = default;
 
-std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget> target,
-                                              const CudnnConvolution& problem, bool deterministic) {
+std::unique_ptr<CudnnGraph> CudnnGraph::build(const std::shared_ptr<const CudnnTarget>& target,
+                                              const CudnnConvolution& problem, bool deterministic,
+                                              bool all) {
   std::unique_ptr<CudnnGraph> made(new CudnnGraph);
   State& state = *made->state_;
-  state.target = std::move(target);
+  state.target = target;
   state.problem = problem;
   const CudnnMath math = problem.math;
   Graph& graph = state.graph;
@@ -229,13 +230,14 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
     graph.set_device_properties(device.properties);
     graph.set_sm_version(device.compute_capability * 10);
   }
+  std::vector<fe::HeurMode_t> modes{fe::HeurMode_t::A};
+  if (all) modes.push_back(fe::HeurMode_t::FALLBACK);
   const std::string error = attempt([&]() -> fe::error_t {
     add_operations(graph, problem);
     for (const auto step : {0, 1, 2}) {
-      const fe::error_t status =
-          step == 0   ? graph.validate()
-          : step == 1 ? graph.build_operation_graph(device.handle.get())
-                      : graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK});
+      const fe::error_t status = step == 0   ? graph.validate()
+                                 : step == 1 ? graph.build_operation_graph(device.handle.get())
+                                             : graph.create_execution_plans(modes);
       if (status.is_bad()) return status;
     }
     return {fe::error_code_t::OK, ""};

@@ -44,10 +44,11 @@ class CudnnTarget {
 /// In the order of cuDNN's heuristics, best first. Not thread-safe.
 class CudnnGraph {
  public:
-  /// Returns null where cuDNN refuses the graph or no engine is left.
-  static std::unique_ptr<CudnnGraph> build(std::shared_ptr<const CudnnTarget> target,
+  /// Returns null where cuDNN refuses the graph or no engine is left. `all`: those of cuDNN's
+  /// fallback, too, which follow the others; naming them takes it four times as long.
+  static std::unique_ptr<CudnnGraph> build(const std::shared_ptr<const CudnnTarget>& target,
                                            const CudnnConvolution& problem,
-                                           bool deterministic = true);
+                                           bool deterministic = true, bool all = true);
   ~CudnnGraph();
   CudnnGraph(const CudnnGraph&) = delete;
   CudnnGraph& operator=(const CudnnGraph&) = delete;

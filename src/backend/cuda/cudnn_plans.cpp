@@ -195,27 +195,30 @@ void CudnnLibrary::start() const {
 std::shared_ptr<const CudnnPlan> CudnnLibrary::make(const CudnnConvolution& problem,
                                                     TuningCache* cache) const {
   start();
-  std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, problem, deterministic_);
-  if (!graph) return nullptr;
-  std::optional<int> engine;
-  if (cache != nullptr) {
-    const std::optional<std::string> choice = cache->get(key(problem.describe()));
+  const std::string question = key(problem.describe());
+  const std::optional<std::string> choice = cache != nullptr ? cache->get(question) : std::nullopt;
+  // All engines are named where there is a trial to win, or where the first ones are not enough.
+  for (const bool all : {false, true}) {
+    if (!all && cache != nullptr && !choice) continue;
+    std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, problem, deterministic_, all);
+    if (!graph) continue;
+    std::optional<int> engine;
     if (choice) engine = find_engine(*graph, *choice);
-    if (!engine) engine = fastest_engine(*graph, problem, trials_.get());
-    if (engine) {
-      const std::string name = graph->name(*engine);
-      if (choice != name) {
-        cache->put(key(problem.describe()), name);
+    if (!all && choice && !engine) continue;
+    if (cache != nullptr && !engine) {
+      engine = fastest_engine(*graph, problem, trials_.get());
+      if (engine && choice != graph->name(*engine)) {
+        cache->put(question, graph->name(*engine));
         // Anew, so that the slower engines' kernels don't stay on the device.
-        graph = CudnnGraph::build(target_, problem, deterministic_);
-        engine = graph ? find_engine(*graph, name) : std::nullopt;
+        graph.reset();
+        return make(problem, cache);
       }
     }
+    if (engine && !runs(*graph, *engine, problem, trials_.get())) engine.reset();
+    if (!engine) engine = first_engine(*graph, problem, trials_.get());
+    if (engine) return std::make_shared<const CudnnEngine>(problem, std::move(graph), *engine);
   }
-  if (engine && !runs(*graph, *engine, problem, trials_.get())) engine.reset();
-  if (graph && !engine) engine = first_engine(*graph, problem, trials_.get());
-  if (!engine) return nullptr;
-  return std::make_shared<const CudnnEngine>(problem, std::move(graph), *engine);
+  return nullptr;
 }
 
 }  // namespace linnet::cuda
