@@ -188,33 +188,60 @@ HWY_INLINE void windows_3x3(D d, const ConvPoolSample& s, const float* x,
   }
 }
 
-/// Adds what one row of an image, from x on, gives to the upper or the lower results of windows of
-/// a square kernel, or to both: each value of it is read once for all taps.
-template <int kWindows, int kSize, int kChannels, bool kUpper, bool kLower, class D>
+/// One channel of the pixels of a row that kWindows windows of a square kernel cover.
+template <int kWindows, int kSize, class D>
+using Pixels = hn::Vec<D>[2 * kWindows + kSize - 1];
+
+template <int kWindows, int kSize, int kChannels, class D>
+HWY_INLINE void load_pixels(D d, const float* x, Pixels<kWindows, kSize, D>& pixels) {
+  for (int p = 0; p < 2 * kWindows + kSize - 1; ++p) pixels[p] = hn::Set(d, x[p * kChannels]);
+}
+
+/// Adds to the upper or the lower results of windows what a tap multiplies.
+template <int kWindows, int kSize, bool kLower, class D>
+HWY_INLINE void add_tap(D d, const Pixels<kWindows, kSize, D>& pixels, int tap,
+                        const float* weights, hn::Vec<D> (&sums)[kWindows][4]) {
+  const auto weight = hn::LoadU(d, weights);
+  for (int n = 0; n < kWindows; ++n) {
+    auto* sum = sums[n] + 2 * kLower;
+    sum[0] = hn::MulAdd(pixels[2 * n + tap], weight, sum[0]);
+    sum[1] = hn::MulAdd(pixels[2 * n + tap + 1], weight, sum[1]);
+  }
+}
+
+/// Adds what one row of an image gives to upper results by the weights at w, and to lower ones by
+/// the row of weights before.
+template <int kWindows, int kSize, int kChannels, class D>
 HWY_INLINE void add_row(D d, const float* x, const float* w, std::int64_t out_channels,
                         hn::Vec<D> (&sums)[kWindows][4]) {
-  using V = hn::Vec<D>;
-  constexpr int kPixels = 2 * kWindows + kSize - 1;
-  const float* above = w - kSize * kChannels * out_channels;  // the row of weights before
   for (int c = 0; c < kChannels; ++c) {
-    V pixels[kPixels];
-    for (int p = 0; p < kPixels; ++p) pixels[p] = hn::Set(d, x[p * kChannels + c]);
+    Pixels<kWindows, kSize, D> pixels;
+    load_pixels<kWindows, kSize, kChannels>(d, x + c, pixels);
     for (int t = 0; t < kSize; ++t) {
-      const std::int64_t tap = (t * kChannels + c) * out_channels;
-      if constexpr (kUpper) {
-        const V weight = hn::LoadU(d, w + tap);
-        for (int n = 0; n < kWindows; ++n) {
-          sums[n][0] = hn::MulAdd(pixels[2 * n + t], weight, sums[n][0]);
-          sums[n][1] = hn::MulAdd(pixels[2 * n + t + 1], weight, sums[n][1]);
-        }
-      }
-      if constexpr (kLower) {
-        const V weight = hn::LoadU(d, above + tap);
-        for (int n = 0; n < kWindows; ++n) {
-          sums[n][2] = hn::MulAdd(pixels[2 * n + t], weight, sums[n][2]);
-          sums[n][3] = hn::MulAdd(pixels[2 * n + t + 1], weight, sums[n][3]);
-        }
-      }
+      const float* weights = w + (t * kChannels + c) * out_channels;
+      add_tap<kWindows, kSize, false>(d, pixels, t, weights, sums);
+      add_tap<kWindows, kSize, true>(d, pixels, t, weights - kSize * kChannels * out_channels,
+                                     sums);
+    }
+  }
+}
+
+/// Adds the first row to upper results and the last one to lower results: in one loop, since half
+/// of the sums alone would not hide the latency of an addition.
+template <int kWindows, int kSize, int kChannels, class D>
+HWY_INLINE void add_ends(D d, const float* first, const float* last, const float* w,
+                         std::int64_t out_channels, hn::Vec<D> (&sums)[kWindows][4]) {
+  constexpr int kRow = kSize * kChannels;
+  for (int c = 0; c < kChannels; ++c) {
+    Pixels<kWindows, kSize, D> pixels;
+    load_pixels<kWindows, kSize, kChannels>(d, first + c, pixels);
+    for (int t = 0; t < kSize; ++t) {
+      add_tap<kWindows, kSize, false>(d, pixels, t, w + (t * kChannels + c) * out_channels, sums);
+    }
+    load_pixels<kWindows, kSize, kChannels>(d, last + c, pixels);
+    for (int t = 0; t < kSize; ++t) {
+      const int tap = (kSize - 1) * kRow + t * kChannels + c;
+      add_tap<kWindows, kSize, true>(d, pixels, t, w + tap * out_channels, sums);
     }
   }
 }
@@ -228,14 +255,11 @@ HWY_INLINE void windows_square(D d, const ConvPoolSample& s, const float* x, con
     for (auto& sum : window) sum = bias;
   }
   const std::int64_t row = kSize * kChannels * s.out_channels;
-  add_row<kWindows, kSize, kChannels, true, false>(d, x, w, s.out_channels, sums);
+  add_ends<kWindows, kSize, kChannels>(d, x, x + kSize * s.row, w, s.out_channels, sums);
   HWY_UNROLL(1)
   for (int k = 1; k < kSize; ++k) {
-    add_row<kWindows, kSize, kChannels, true, true>(d, x + k * s.row, w + k * row, s.out_channels,
-                                                    sums);
+    add_row<kWindows, kSize, kChannels>(d, x + k * s.row, w + k * row, s.out_channels, sums);
   }
-  add_row<kWindows, kSize, kChannels, false, true>(d, x + kSize * s.row, w + kSize * row,
-                                                   s.out_channels, sums);
   for (int n = 0; n < kWindows; ++n) {
     const std::int64_t to = (at + n) * s.out_channels;
     store_window(d, s.relu, sums[n], y + to, winner + to);

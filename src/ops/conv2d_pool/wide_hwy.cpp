@@ -32,36 +32,64 @@ HWY_INLINE V both(const float* x) {
   return hn::BitCast(LongTag(), hn::Set(pairs, pair));
 }
 
-/// Adds what one row of an image gives to the upper or the lower results of kWindows windows, or to
-/// both: lanes are eight filters by two channels, of which each is read once for all taps.
-template <int kWindows, bool kUpper, bool kLower>
+/// The pixels of a row that kWindows windows cover, two channels of each.
+template <int kWindows>
+using Pixels = V[2 * kWindows + kSize - 1];
+
+template <int kWindows>
+HWY_INLINE void load_pixels(const float* x, std::int64_t channels, Pixels<kWindows>& pixels) {
+  for (V& pixel : pixels) {
+    pixel = both(x);
+    x += channels;
+  }
+}
+
+/// Adds to the upper or the lower results what a tap multiplies.
+template <int kWindows, bool kLower>
+HWY_INLINE void add_tap(const Pixels<kWindows>& pixels, int tap, const float* weights,
+                        V (&sums)[kWindows][4]) {
+  const V weight = hn::LoadU(LongTag(), weights);
+  for (int n = 0; n < kWindows; ++n) {
+    V* sum = sums[n] + 2 * kLower;
+    sum[0] = hn::MulAdd(pixels[2 * n + tap], weight, sum[0]);
+    sum[1] = hn::MulAdd(pixels[2 * n + tap + 1], weight, sum[1]);
+  }
+}
+
+/// Adds what one row of an image gives to upper results by the weights at w, and to lower ones by
+/// the row of weights before.
+template <int kWindows>
 HWY_INLINE void add_row(const ConvPoolSample& s, const float* x, const float* w,
                         V (&sums)[kWindows][4]) {
-  const LongTag d;
-  constexpr int kPixels = 2 * kWindows + kSize - 1;
   const std::int64_t tap = 8 * s.channels;  // floats of a tap's weights
-  const float* above = w - kSize * tap;     // the row of weights before
   HWY_UNROLL(1)
-  for (std::int64_t c = 0; c < s.channels; c += 2) {
-    V pixels[kPixels];
-    for (int p = 0; p < kPixels; ++p) pixels[p] = both(x + p * s.channels + c);
+  for (std::int64_t c = 0; c < s.channels; c += 2, x += 2, w += 16) {
+    Pixels<kWindows> pixels;
+    load_pixels<kWindows>(x, s.channels, pixels);
     HWY_UNROLL(8)
     for (int t = 0; t < kSize; ++t) {
-      if constexpr (kUpper) {
-        const V weight = hn::LoadU(d, w + t * tap + 8 * c);
-        for (int n = 0; n < kWindows; ++n) {
-          sums[n][0] = hn::MulAdd(pixels[2 * n + t], weight, sums[n][0]);
-          sums[n][1] = hn::MulAdd(pixels[2 * n + t + 1], weight, sums[n][1]);
-        }
-      }
-      if constexpr (kLower) {
-        const V weight = hn::LoadU(d, above + t * tap + 8 * c);
-        for (int n = 0; n < kWindows; ++n) {
-          sums[n][2] = hn::MulAdd(pixels[2 * n + t], weight, sums[n][2]);
-          sums[n][3] = hn::MulAdd(pixels[2 * n + t + 1], weight, sums[n][3]);
-        }
-      }
+      add_tap<kWindows, false>(pixels, t, w + t * tap, sums);
+      add_tap<kWindows, true>(pixels, t, w + (t - kSize) * tap, sums);
     }
+  }
+}
+
+/// Adds the first row to upper results and the last one to lower results: in one loop, since half
+/// of the sums alone would not hide the latency of an addition.
+template <int kWindows>
+HWY_INLINE void add_ends(const ConvPoolSample& s, const float* x, const float* w,
+                         V (&sums)[kWindows][4]) {
+  const std::int64_t tap = 8 * s.channels;
+  const float* last = w + (kSize - 1) * kSize * tap;
+  HWY_UNROLL(1)
+  for (std::int64_t c = 0; c < s.channels; c += 2, x += 2, w += 16, last += 16) {
+    Pixels<kWindows> pixels;
+    load_pixels<kWindows>(x, s.channels, pixels);
+    HWY_UNROLL(8)
+    for (int t = 0; t < kSize; ++t) add_tap<kWindows, false>(pixels, t, w + t * tap, sums);
+    load_pixels<kWindows>(x + kSize * s.row, s.channels, pixels);
+    HWY_UNROLL(8)
+    for (int t = 0; t < kSize; ++t) add_tap<kWindows, true>(pixels, t, last + t * tap, sums);
   }
 }
 
@@ -78,12 +106,9 @@ HWY_INLINE void wide_windows(const ConvPoolSample& s, std::int64_t c0, const flo
     for (V& sum : window) sum = bias;
   }
   const std::int64_t row = kSize * 8 * s.channels;
-  add_row<kWindows, true, false>(s, x, w, sums);
+  add_ends(s, x, w, sums);
   HWY_UNROLL(1)
-  for (int k = 1; k < kSize; ++k) {
-    add_row<kWindows, true, true>(s, x + k * s.row, w + k * row, sums);
-  }
-  add_row<kWindows, false, true>(s, x + kSize * s.row, w + kSize * row, sums);
+  for (int k = 1; k < kSize; ++k) add_row(s, x + k * s.row, w + k * row, sums);
   for (int n = 0; n < kWindows; ++n) {
     const auto added = [&](V left, V right) HWY_ATTR {
       return hn::Add(hn::ConcatEven(d, right, left), hn::ConcatOdd(d, right, left));
