@@ -137,6 +137,7 @@ TEST(Bf16, ThePlanStoresActivations) {
   EXPECT_NE(text.find(" bf16 (8, 11, 11, 16)"), std::string::npos) << text;
   EXPECT_EQ(text.find(" f32 (8, 11, 11, 16)"), std::string::npos) << text;
   EXPECT_EQ(text.find(" f32 (8, 5, 5, 16)"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" f32 (8, 32)"), std::string::npos) << text;
   EXPECT_EQ(plan(Precision::fp32).find(" bf16 "), std::string::npos);
 }
 
