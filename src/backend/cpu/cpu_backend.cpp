@@ -37,18 +37,21 @@ std::optional<Kernel> any_candidate(const NodeView& /*node*/,
   return std::nullopt;
 }
 
-/// Plans again with the memory of nodes apart that would share stages, if that costs next to none.
+/// Plans again with the memory of nodes apart that would share stages: as many of them as cost at
+/// most a 64th of all memory.
 void keep_apart(Plan& plan, const std::vector<Kernel>& kernels, PlanOptions& options) {
-  options.kept = find_kept(plan, kernels);
-  if (options.kept.empty()) return;
-  const auto arena = [](const Plan& of) {
-    return of.bytes[static_cast<std::size_t>(Storage::arena)];
-  };
-  const std::size_t before = arena(plan);
-  plan = plan_for(std::move(plan.graph), kernels, options);
-  if (arena(plan) <= before + before / 64) return;
-  options.kept.clear();
-  plan = plan_for(std::move(plan.graph), kernels, options);
+  const auto arena = [&] { return plan.bytes[static_cast<std::size_t>(Storage::arena)]; };
+  const std::size_t before = arena();
+  const std::size_t most = plan.total_bytes() + plan.total_bytes() / 64;
+  // Offsets leave gaps: where all of the arena is in use, some of it is too little.
+  for (const std::size_t sixteenths : {16, 15, 14, 12}) {
+    options.kept = find_kept(plan, kernels, before / 16 * sixteenths);
+    if (options.kept.empty()) return;
+    plan = plan_for(std::move(plan.graph), kernels, options);
+    if (plan.total_bytes() <= most) return;
+    options.kept.clear();
+    plan = plan_for(std::move(plan.graph), kernels, options);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/align.h"
+#include "plan/collected.h"
 
 namespace linnet::cpu {
 namespace {
@@ -28,8 +29,8 @@ bool follow(const StageUse& a, const StageUse& b) {
 /// Finds nodes that the arena can keep apart.
 class Apart {
  public:
-  Apart(const Plan& plan, const std::vector<Kernel>& kernels)
-      : plan_(plan), kernels_(kernels), alive_(plan.graph.nodes().size(), 0) {
+  Apart(const Plan& plan, const std::vector<Kernel>& kernels, std::size_t most)
+      : plan_(plan), kernels_(kernels), alive_(plan.graph.nodes().size(), 0), most_(most) {
     for (std::size_t n = 0; n < alive_.size(); ++n) {
       alive_[n] = align_up(plan.workspaces[n].bytes);
       const Node& node = plan.graph.nodes()[n];
@@ -38,13 +39,13 @@ class Apart {
           const Placement& place = place_of(v);
           if (place.storage != Storage::arena) continue;
           const auto [life, fresh] = lives_.try_emplace(place.root, Life{n, n, 0});
-          life->second.last = n;
+          // What lies in a result is counted there from here on.
+          life->second.last = operands == &node.inputs && lies_in_result(plan, node, v) ? n - 1 : n;
           life->second.bytes = std::max(life->second.bytes, align_up(place.bytes));
         }
       }
     }
     for (const auto& [root, life] : lives_) add(life.first, life.last + 1, life.bytes);
-    most_ = alive_.empty() ? 0 : *std::ranges::max_element(alive_);
   }
 
   std::vector<Kept> find() {
@@ -103,13 +104,17 @@ class Apart {
   }
 
   /// Keeps the memory of the nodes before `n` that have nothing to do with it, up to the first that
-  /// has.
+  /// has. What a node between them takes over is not kept.
   void stand_beside(std::size_t n, const std::vector<std::size_t>& before) {
     const std::vector<Access> own = needs(n);
+    std::vector<Access> taken;
     std::size_t tried = 0;
     for (auto other = before.rbegin(); other != before.rend() && tried < kMostBetween; ++other) {
-      if (!may_share(*other) || conflict(own, needs(*other))) return;
-      keep(*other, n);
+      std::vector<Access> of_other = needs(*other);
+      if (!may_share(*other) || conflict(own, of_other)) return;
+      if (!conflict(taken, of_other)) keep(*other, n);
+      std::erase_if(of_other, [](const Access& a) { return !a.writes; });
+      taken.insert(taken.end(), of_other.begin(), of_other.end());
       ++tried;
     }
   }
@@ -152,7 +157,7 @@ class Apart {
   const Plan& plan_;
   const std::vector<Kernel>& kernels_;
   std::vector<std::size_t> alive_;  ///< bytes, by node
-  std::size_t most_ = 0;            ///< of these
+  std::size_t most_;                ///< of these
   std::map<int, Life> lives_;       ///< of values that share memory, by the first of them
   std::map<std::size_t, Kept> kept_;
 };
@@ -193,8 +198,9 @@ std::vector<std::vector<std::size_t>> share_stages(std::span<const StageUse> sta
   return shared;
 }
 
-std::vector<Kept> find_kept(const Plan& plan, const std::vector<Kernel>& kernels) {
-  return Apart(plan, kernels).find();
+std::vector<Kept> find_kept(const Plan& plan, const std::vector<Kernel>& kernels,
+                            std::size_t most) {
+  return Apart(plan, kernels, most).find();
 }
 
 }  // namespace linnet::cpu

@@ -26,8 +26,8 @@ StageUse use_of(const Plan& plan, const Kernel& kernel, std::size_t node, std::s
 /// Returns the stages of each hand-out, by place.
 std::vector<std::vector<std::size_t>> share_stages(std::span<const StageUse> stages);
 
-/// Returns nodes of a plan that would share stages if they did not share memory: as many as the
-/// arena can keep apart without growing.
-std::vector<Kept> find_kept(const Plan& plan, const std::vector<Kernel>& kernels);
+/// Returns nodes of a plan that would share stages if they did not share memory: as many as can be
+/// kept apart with no more than `most` bytes of the arena in use at a time.
+std::vector<Kept> find_kept(const Plan& plan, const std::vector<Kernel>& kernels, std::size_t most);
 
 }  // namespace linnet::cpu

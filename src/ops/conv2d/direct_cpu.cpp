@@ -120,6 +120,10 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   }
   std::ranges::reverse(products);  // the last phase has the most taps: the longest tasks first
   kernel.stages = {side_by_side(preparing), side_by_side(products)};
+  if (gradient.whole) {
+    kernel.early_stages = 1;
+    kernel.early_operands = {In::w};
+  }
   return kernel;
 }
 
@@ -166,7 +170,12 @@ std::optional<Kernel> grad_weight_by_blocks(const ConvShape& s, const Correlatio
       copy_padded(images, args.in(In::x), range, args.work());
     }));
   }
-  if (cropped(s, all)) preparing.push_back(clear_stage(s));
+  if (cropped(s, all)) {
+    preparing.push_back(clear_stage(s));
+  } else if (pads) {
+    kernel.early_stages = 1;
+    kernel.early_operands = {In::x};
+  }
   if (!preparing.empty()) kernel.stages.push_back(side_by_side(preparing));
   kernel.stages.push_back(parallel(parts * shares, [=](const Args& args, const Task& task) {
     const int part = task.index / shares;
