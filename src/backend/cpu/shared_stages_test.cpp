@@ -68,6 +68,26 @@ TEST(SharedStages, DoNotComeFarEarlier) {
   EXPECT_EQ(places[14], (std::vector<std::size_t>{14, 20}));
 }
 
+TEST(SharedStages, ThatPackMayBeginBeforeOtherOperandsStand) {
+  Graph graph;
+  const Value x = graph.add_value("x", floats(16), Storage::external, 0);
+  const Value w = graph.add_value("w", floats(16), Storage::parameter, 64);
+  const Value a = add_fake_one(graph, {}, {x}, "a");
+  add_fake_one(graph, {.workspace = 4}, {a, w}, "b");
+  Plan plan = make_plan(std::move(graph), linnet::testing::fake_workspace);
+  Kernel kernel;
+  kernel.early_stages = 1;
+  kernel.early_operands = {1};
+  const auto waits = [&](std::size_t stage) {
+    const std::vector<StageUse> uses{use_of(plan, {}, 0, 0), use_of(plan, kernel, 1, stage)};
+    return share_stages(uses).size() == 2;
+  };
+  EXPECT_FALSE(waits(0));
+  EXPECT_TRUE(waits(1));
+  plan.workspaces[1].offset = plan.values[static_cast<std::size_t>(a.id)].offset;
+  EXPECT_TRUE(waits(0)) << "what it writes is read until then";
+}
+
 /// x -> two operators of it, `first` and `second` -> their sum. Each has workspace, which only a
 /// plan that keeps it apart gives both.
 class Pair : public ::testing::Test {
