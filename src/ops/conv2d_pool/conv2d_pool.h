@@ -17,6 +17,12 @@ struct Conv2dPoolAttrs {
     pool.fields(
         [&](std::string_view name, auto& field) { visit("pool_" + std::string(name), field); });
   }
+  /// Returns whether kernels take it: no stride, dilation or group, a 2x2 maximum, a ReLU at most.
+  bool is_plain() const {
+    return conv.stride_h == 1 && conv.stride_w == 1 && conv.dilation_h == 1 &&
+           conv.dilation_w == 1 && conv.groups == 1 && pool == Pool2dAttrs{} &&
+           (conv.activation == Activation::none || conv.activation == Activation::relu);
+  }
   bool operator==(const Conv2dPoolAttrs&) const = default;
 };
 

@@ -13,10 +13,7 @@ constexpr std::int64_t kWideWeights = 16 << 10;
 
 /// Returns whether any loops take the convolution and pooling.
 bool takes(const Conv2dPoolAttrs& attrs, const ConvShape& s) {
-  const Conv2dAttrs& c = attrs.conv;
-  return c.stride_h == 1 && c.stride_w == 1 && c.dilation_h == 1 && c.dilation_w == 1 &&
-         c.groups == 1 && attrs.pool == Pool2dAttrs{} && s.co % 8 == 0 &&
-         (c.activation == Activation::none || c.activation == Activation::relu);
+  return attrs.is_plain() && s.co % 8 == 0;
 }
 /// Returns whether loops for few channels do.
 bool takes_narrow(const Conv2dPoolAttrs& attrs, const ConvShape& s) {

@@ -21,12 +21,9 @@ std::optional<ConvPoolBands> bands_of(const Conv2dPoolAttrs& attrs, const ConvSh
   // Two rows of the image begin 16 banks of shared memory apart: a warp reads windows of both.
   const std::int64_t pitch = line + (48 - line % 32) % 32;
   const std::int64_t pooled_h = s.oh / 2;
-  if (a.stride_h != 1 || a.stride_w != 1 || a.dilation_h != 1 || a.dilation_w != 1 ||
-      a.groups != 1 || attrs.pool != Pool2dAttrs{} || s.co % 4 != 0 || s.co > kBlock ||
-      s.taps() > kPoolTaps || (s.taps() + 1) * s.co > kWeightFloats ||
-      (a.activation != Activation::none && a.activation != Activation::relu) ||
-      (s.kh + 1) * pitch > kImageFloats || s.h > INT32_MAX / 4 || pooled_h == 0 ||
-      a.pad_top + a.pad_bottom > INT32_MAX / 4) {
+  if (!attrs.is_plain() || s.co % 4 != 0 || s.co > kBlock || s.taps() > kPoolTaps ||
+      (s.taps() + 1) * s.co > kWeightFloats || (s.kh + 1) * pitch > kImageFloats ||
+      s.h > INT32_MAX / 4 || pooled_h == 0 || a.pad_top + a.pad_bottom > INT32_MAX / 4) {
     return std::nullopt;
   }
   // As many bands as keep a device busy with few samples, and small enough for shared memory.

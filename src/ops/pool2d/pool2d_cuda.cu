@@ -240,12 +240,10 @@ void with_size(const Pool2dAttrs& a, F f) {
 
 template <class T, class Winner>
 Kernel max_pool(const PoolShape& s, bool winner_read) {
-  using In = MaxPool2dOp::In;
-  using Out = MaxPool2dOp::Out;
   return {.enqueue = [=](const Args& args) {
-    const T* x = args.in<T>(In::x);
-    T* y = args.out<T>(Out::y);
-    Winner* winner = winner_read ? args.out<Winner>(Out::winner) : nullptr;
+    const T* x = args.in<T>(kFirst);
+    T* y = args.out<T>(kFirst);
+    Winner* winner = winner_read ? args.out<Winner>(MaxPool2dOp::Out::winner) : nullptr;
     with_index_type(s, s.out_pixels(), vector_aligned(x, y, winner), [&](auto width, auto e) {
       with_size<Winner>(s.attrs, [&](auto size) {
         launch(args.stream, "max_pool2d", for_items(e.items),
@@ -256,25 +254,21 @@ Kernel max_pool(const PoolShape& s, bool winner_read) {
 }
 
 std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context*/) {
-  using In = MaxPool2dOp::In;
-  using Out = MaxPool2dOp::Out;
-  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(In::x));
-  const bool winner_read = node.output_read[Out::winner];
-  return with_stored(node, {In::x}, {Out::y}, [&]<class T>() {
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(kFirst));
+  const bool winner_read = node.output_read[MaxPool2dOp::Out::winner];
+  return with_stored(node, {kFirst}, {kFirst}, [&]<class T>() {
     return winner_type(s.attrs) == DType::u8 ? max_pool<T, std::uint8_t>(s, winner_read)
                                              : max_pool<T, std::int32_t>(s, winner_read);
   });
 }
 
 std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
-  using In = AvgPool2dOp::In;
-  using Out = AvgPool2dOp::Out;
-  const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(In::x));
+  const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(kFirst));
   const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
   return with_one_type(node, [&]<class T>() {
     return Kernel{.enqueue = [=](const Args& args) {
-      const T* x = args.in<T>(In::x);
-      T* y = args.out<T>(Out::y);
+      const T* x = args.in<T>(kFirst);
+      T* y = args.out<T>(kFirst);
       with_index_type(s, s.out_pixels(), vector_aligned(x, y), [&](auto width, auto e) {
         with_size<std::uint8_t>(s.attrs, [&](auto size) {
           launch(args.stream, "avg_pool2d", for_items(e.items),
@@ -319,14 +313,12 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*co
 }
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
-  using In = AvgPool2dGradOp::In;
-  using Out = AvgPool2dGradOp::Out;
-  const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(In::dy));
+  const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(kFirst));
   const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
   return with_one_type(node, [&]<class T>() {
     return Kernel{.enqueue = [=](const Args& args) {
-      const T* dy = args.in<T>(In::dy);
-      T* dx = args.out<T>(Out::dx);
+      const T* dy = args.in<T>(kFirst);
+      T* dx = args.out<T>(kFirst);
       with_index_type(s, s.in_pixels(), vector_aligned(dy, dx), [&](auto width, auto e) {
         launch(args.stream, "avg_pool2d_grad", for_items(e.items),
                average_grad_kernel<T, width(), decltype(e.items)>, dy, dx, factor, e);

@@ -41,11 +41,9 @@ std::optional<SmallCnnShape> shape_of(const SmallCnnAttrs& attrs, const NodeView
                                  node.in(SmallCnnOp::In::w), "");
   const std::int64_t classes = node.in(SmallCnnOp::In::c)[0];
   const std::int64_t pads = std::max({a.pad_top, a.pad_bottom, a.pad_left, a.pad_right});
-  if (a.stride_h != 1 || a.stride_w != 1 || a.dilation_h != 1 || a.dilation_w != 1 ||
-      a.groups != 1 || attrs.conv_pool.pool != Pool2dAttrs{} || s.h > kLargestImage ||
-      s.w > kLargestImage || s.co > kLargest || s.co % 4 != 0 || s.taps() > kLargest ||
-      classes > kLargest || pads > kLargest ||
-      (a.activation != Activation::none && a.activation != Activation::relu)) {
+  if (!attrs.conv_pool.is_plain() || s.h > kLargestImage || s.w > kLargestImage ||
+      s.co > kLargest || s.co % 4 != 0 || s.taps() > kLargest || classes > kLargest ||
+      pads > kLargest) {
     return std::nullopt;
   }
   const auto narrow = [](std::int64_t dim) { return static_cast<int>(dim); };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "backend/cuda/kernel.h"
-#include "backend/cuda/vectors.cuh"
+#include "backend/cuda/element_wise.cuh"
 #include "ops/transpose/axes.h"
 #include "ops/transpose/transpose.h"
 
@@ -30,13 +29,14 @@ Axes to_kernel(const std::vector<TransposeAxis>& axes) {
   return result;
 }
 
-/// Every pack of the result from its place in the operand.
+/// Moves every pack of the result from its place in the operand.
 template <int kWidth, class Index>
-__global__ void move_kernel(const float* from, float* to, Axes axes, std::int64_t items) {
-  for (std::int64_t i = first_item(); i < items; i += grid_stride()) {
+void launch_move(const Args& args, const Axes& axes, std::int64_t items) {
+  const auto move = [=] __device__(std::int64_t i, const float* from, float* to) {
     const std::int64_t at = transpose_place(axes, static_cast<Index>(i)).from;
     store_vector(to + i * kWidth, load_vector<kWidth>(from + at));
-  }
+  };
+  for_each_item(args.stream, "transpose", items, move, args.in(kFirst), args.out(kFirst));
 }
 
 /// Blocks take tiles of the planes through shared memory: both sides are met along their rows.
@@ -89,17 +89,11 @@ Kernel move_items(const std::vector<TransposeAxis>& axes) {
   const bool packs = axes.back().from_stride == 1 && axes.back().dim % 4 == 0;
   const std::int64_t elements = indices(axes);
   return {.enqueue = [=](const Args& args) {
-    const float* from = args.in(TransposeOp::In::x);
-    float* to = args.out(TransposeOp::Out::y);
+    const bool fours = packs && vector_aligned(args.in(kFirst), args.out(kFirst));
     with_index(elements, [&](auto index) {
       using Index = decltype(index);
-      if (packs && vector_aligned(from, to)) {
-        launch(args.stream, "transpose", for_items(elements / 4), move_kernel<4, Index>, from, to,
-               packed, elements / 4);
-      } else {
-        launch(args.stream, "transpose", for_items(elements), move_kernel<1, Index>, from, to,
-               single, elements);
-      }
+      fours ? launch_move<4, Index>(args, packed, elements / 4)
+            : launch_move<1, Index>(args, single, elements);
     });
   }};
 }
