@@ -17,10 +17,11 @@ struct Rows {
   std::int64_t rows = 0;
   std::int64_t channels = 0;
   std::int64_t pitch = 0;  ///< of x; everything else follows each other
+  std::int64_t first = 0;  ///< channel of x
 
   template <class T>
   PitchedRows<T> of(const T* x, std::int64_t begin, std::int64_t count) const {
-    return {x + begin * pitch, pitch, count};
+    return {x + begin * pitch + first, pitch, count};
   }
 
   int tasks(double cost_each) const {
@@ -135,14 +136,18 @@ float take_moments(const NormSync& sync, std::int64_t rows, std::span<const doub
   return static_cast<float>(sums.back());
 }
 
-/// Mean and squared distances from it block by block: no cancellation however far the
-/// mean is from 0. The workspace has the moments of the tasks, then scales.
+/// Mean and squared distances from it block by block: no cancellation however far the mean is from
+/// 0, of the channels after the `known` ones. The workspace has the moments of the tasks, then
+/// scales. Op: BatchNormOp or BatchNormStatisticsOp.
 template <class T, class Op>
-std::optional<Kernel> prepare_forward(const NodeView& node) {
+std::optional<Kernel> prepare_forward(const NodeView& node, const BatchNormAttrs& attrs,
+                                      std::int64_t known) {
   using In = BatchNormOp::In;
   using Out = typename Op::Out;
-  const Rows s = rows_of(node.in(In::x), node.out(kFirst)[-1]);
-  const BatchNormAttrs attrs = node.attrs<Op>();
+  constexpr bool kNormalizes = std::is_same_v<Op, BatchNormOp>;
+  Rows s = rows_of(node.in(In::x), node.in(In::gamma)[0]);
+  s.channels -= known;
+  s.first = known;
   const auto momentum = static_cast<float>(attrs.momentum);
   const auto epsilon = static_cast<float>(attrs.epsilon);
   const int tasks = s.summing_tasks(1.0);
@@ -174,19 +179,33 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       merge_moments(part(t), range.size(), channels.size(), part(0), range.begin);
     }
   };
+  /// Writes the results of channel c of y.
+  const auto finish = [=](const Args& args, std::int64_t c, float mean, float variance,
+                          float unbiased) {
+    args.out(Out::mean)[c] = mean;
+    args.out(Out::inv_std)[c] = 1.0F / std::sqrt(variance + epsilon);
+    if constexpr (!kNormalizes) args.out(Out::variance)[c] = variance;
+    if (s.rows == 0) return;
+    float& running_mean = args.in_out(In::running_mean)[c];
+    float& running_var = args.in_out(In::running_var)[c];
+    running_mean = (1 - momentum) * running_mean + momentum * mean;
+    running_var = (1 - momentum) * running_var + momentum * unbiased;
+  };
   const auto use = [=](const Args& args, Range channels, float count) {
     const Moments all = moments(args.work(), 0);
     for (std::int64_t c = channels.begin; c < channels.end; ++c) {
       const float sum = all.squares[c];
-      const float inv_std = 1.0F / std::sqrt(sum / count + epsilon);
-      args.out(Out::mean)[c] = all.mean[c];
-      args.out(Out::inv_std)[c] = inv_std;
-      args.work()[scale_at + c] = inv_std * args.in(In::gamma)[c];
-      if (s.rows == 0) continue;
-      float& mean = args.in_out(In::running_mean)[c];
-      float& variance = args.in_out(In::running_var)[c];
-      mean = (1 - momentum) * mean + momentum * all.mean[c];
-      variance = (1 - momentum) * variance + momentum * (sum / std::max(count - 1.0F, 1.0F));
+      finish(args, known + c, all.mean[c], sum / count, sum / std::max(count - 1.0F, 1.0F));
+      if constexpr (kNormalizes) {
+        args.work()[scale_at + c] = args.out(Out::inv_std)[c] * args.in(In::gamma)[c];
+      }
+    }
+    if constexpr (!kNormalizes) {
+      for (std::int64_t c = 0; channels.begin == 0 && c < known; ++c) {
+        const float variance = args.in(Op::In::known_variance)[c];
+        finish(args, c, args.in(Op::In::known_mean)[c], variance,
+               variance * count / std::max(count - 1.0F, 1.0F));
+      }
     }
   };
   if (attrs.sync != nullptr) {  // the moments of all channels at once
@@ -207,10 +226,21 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       use(args, channels, static_cast<float>(std::max<std::int64_t>(s.rows, 1)));
     }));
   }
-  if constexpr (std::is_same_v<Op, BatchNormOp>) {
+  if constexpr (kNormalizes) {
     kernel.stages.push_back(normalize_stage<T>(s, attrs, 0, 1.0, stored_scale(scale_at)));
   }
   return kernel;
+}
+
+template <class T>
+std::optional<Kernel> prepare_norm(const NodeView& node) {
+  return prepare_forward<T, BatchNormOp>(node, node.attrs<BatchNormOp>(), 0);
+}
+
+std::optional<Kernel> prepare_statistics(const NodeView& node) {
+  const BatchNormStatisticsAttrs attrs = node.attrs<BatchNormStatisticsOp>();
+  if (attrs.known > 0 && attrs.norm.sync != nullptr) return std::nullopt;
+  return prepare_forward<float, BatchNormStatisticsOp>(node, attrs.norm, attrs.known);
 }
 
 /// Returns a function that computes inv_std * gamma, as in the forward pass, in a task's scratch
@@ -432,11 +462,10 @@ std::optional<Kernel> joined_gradient(const NodeView& node) {
 }  // namespace
 
 void register_batch_norm(Registry& registry) {
-  registry.add(
-      BatchNormOp::kName,
-      forward_as_stored<prepare_forward<float, BatchNormOp>,
-                        prepare_forward<std::uint16_t, BatchNormOp>, BatchNormOp::In::residual>,
-      Stores::bf16);
+  registry.add(BatchNormOp::kName,
+               forward_as_stored<prepare_norm<float>, prepare_norm<std::uint16_t>,
+                                 BatchNormOp::In::residual>,
+               Stores::bf16);
   registry.add(BatchNormAgainOp::kName,
                forward_as_stored<prepare_again<float>, prepare_again<std::uint16_t>,
                                  BatchNormAgainOp::In::residual>,
@@ -445,7 +474,7 @@ void register_batch_norm(Registry& registry) {
                forward_as_stored<prepare_inference<float>, prepare_inference<std::uint16_t>,
                                  BatchNormOp::In::residual>,
                Stores::bf16);
-  registry.add(BatchNormStatisticsOp::kName, prepare_forward<float, BatchNormStatisticsOp>);
+  registry.add(BatchNormStatisticsOp::kName, prepare_statistics);
   registry.add(BatchNormGradOp::kName, gradient, Stores::bf16);
   registry.add(BatchNormGradJoinedOp::kName, joined_gradient, Stores::bf16);
 }

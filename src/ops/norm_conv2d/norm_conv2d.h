@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/conv2d/conv2d.h"
 

@@ -49,13 +49,16 @@ TEST(NormConv2d, AgreesWithTheReference) {
 }
 
 TEST(NormConv2d, FindsTheStatisticsAlone) {
-  for (const auto& [rows, channels, wide] :
-       std::vector<std::array<std::int64_t, 3>>{{7, 6, 9}, {3000, 64, 96}, {1, 4, 4}}) {
+  for (const auto& [rows, channels, wide, known] : std::vector<std::array<std::int64_t, 4>>{
+           {7, 6, 9, 0}, {3000, 64, 96, 0}, {1, 4, 4, 0}, {3000, 40, 64, 24}, {5, 4, 4, 4}}) {
     const ValueType c = f32({channels});
+    std::vector<ValueType> inputs{f32({rows, wide}), c, c, c, c};
+    if (known > 0) inputs.insert(inputs.end(), 2, f32({known}));
     check({.name = "batch_norm_statistics " + std::to_string(rows),
-           .op = make_op(BatchNormStatisticsOp({.epsilon = 1e-3, .momentum = 0.3})),
-           .inputs = {f32({rows, wide}), c, c, c, c},
-           .fills = {{-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}},
+           .op = make_op(
+               BatchNormStatisticsOp({.norm = {.epsilon = 1e-3, .momentum = 0.3}, .known = known})),
+           .inputs = inputs,
+           .fills = {{-2, 3}, {0.5, 1.5}, {-1, 1}, {-1, 1}, {0.5, 2}, {-1, 1}, {0.5, 2}},
            .gradient = false,
            .devices = {"CPU"}});
   }

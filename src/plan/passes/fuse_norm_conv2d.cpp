@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "ops/batch_norm/statistics.h"
 #include "ops/norm_conv2d/norm_conv2d.h"
+#include "ops/update_channels/update_channels.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
 
@@ -15,6 +18,12 @@ namespace {
 bool is_pointwise(const Conv2dAttrs& conv, const Shape& w) {
   return conv == Conv2dAttrs{} && w[1] == 1 && w[2] == 1;
 }
+
+struct Statistics {
+  Value mean;
+  Value variance;
+  double epsilon = 0;
+};
 
 /// Rewrites nodes that read a batch norm alone, so that they normalise themselves.
 class FuseNormConv2d {
@@ -49,8 +58,14 @@ class FuseNormConv2d {
     const std::vector<Value> operands = norm->inputs;
     const Value mean = norm->outputs[BatchNormOp::Out::mean];
     const Value inv_std = norm->outputs[BatchNormOp::Out::inv_std];
-    BatchNormAttrs statistics = attrs;
-    statistics.activation = Activation::none;
+    BatchNormStatisticsAttrs statistics{.norm = attrs};
+    statistics.norm.activation = Activation::none;
+    std::vector<Value> measured = operands;
+    if (const Statistics* known = known_of(operands, attrs); known != nullptr) {
+      statistics.known = graph_.shape(known->mean)[0];
+      measured.push_back(known->mean);
+      measured.push_back(known->variance);
+    }
     auto before = std::make_shared<BatchNormStatisticsOp>(statistics);
     auto op = std::make_shared<NormConv2dOp>(NormConv2dAttrs{attrs.activation});
     const std::vector<Value> inputs{operands[Norm::x],
@@ -59,10 +74,26 @@ class FuseNormConv2d {
                                     operands[Norm::beta],
                                     mean,
                                     inv_std};
-    if (!supported(*before, operands) || !supported(*op, inputs)) return;
+    if (!supported(*before, measured) || !supported(*op, inputs)) return;
     const auto n_norm = static_cast<std::size_t>(graph_.info(mean).producer);
-    graph_.rewrite(n_norm, std::move(before), operands, {mean, inv_std});
+    const Value variance = graph_.add_output(graph_.info(mean).name, graph_.type(mean));
+    statistics_[operands[Norm::x].id] = {mean, variance, attrs.epsilon};
+    graph_.rewrite(n_norm, std::move(before), measured, {mean, inv_std, variance});
     graph_.rewrite(n, std::move(op), inputs, node(n).outputs);
+  }
+
+  /// What is known of the first channels that a norm reads; null: nothing.
+  const Statistics* known_of(const std::vector<Value>& norm, const BatchNormAttrs& attrs) const {
+    const Node* producer = graph_.producer(norm[BatchNormOp::In::x]);
+    const auto* update = op_as<UpdateChannelsOp>(producer);
+    if (update == nullptr || update->attrs().add || attrs.sync != nullptr) return nullptr;
+    const std::int64_t begin = update->attrs().begin;
+    const std::int64_t end = begin + graph_.shape(producer->inputs[UpdateChannelsOp::In::part])[-1];
+    const auto found = statistics_.find(producer->inputs[UpdateChannelsOp::In::whole].id);
+    const bool fits = found != statistics_.end() && found->second.epsilon == attrs.epsilon &&
+                      graph_.shape(found->second.mean)[0] == begin &&
+                      graph_.shape(norm[BatchNormOp::In::gamma])[0] == end;
+    return fits ? &found->second : nullptr;
   }
 
   void fuse_gradient(std::size_t n) {
@@ -71,7 +102,9 @@ class FuseNormConv2d {
     const Conv2dGradWeightAttrs conv = op_as<Conv2dGradWeightOp>(&node(n))->attrs();
     const std::vector<Value> read = node(n).inputs;
     const Node* norm = sole_producer<BatchNormAgainOp>(graph_, read[In::x]);
-    if (norm == nullptr || !is_pointwise(conv.conv.plain(), graph_.shape(node(n).outputs[0]))) {
+    if (norm == nullptr ||
+        !is_pointwise(conv.conv.plain(),
+                      graph_.shape(node(n).outputs[Conv2dGradWeightOp::Out::dw]))) {
       return;
     }
     const BatchNormAgainAttrs attrs = op_as<BatchNormAgainOp>(norm)->attrs();
@@ -94,6 +127,7 @@ class FuseNormConv2d {
   Graph& graph_;
   const Supports& supports_;
   std::vector<bool> taken_;
+  std::map<int, Statistics> statistics_;  ///< by the id of what they are of
 };
 
 }  // namespace
