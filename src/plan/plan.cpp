@@ -13,15 +13,17 @@ namespace {
 
 std::size_t index_of(Value value) { return static_cast<std::size_t>(value.id); }
 
-/// Returns by node from which node on its workspace and up to which node all memory that it touches
-/// is nobody else's. What waits for a node of the side branch is counted in: only there may a
-/// result take over what that node reads.
+/// Returns the node up to which memory that node `n` touches is kept. What waits for a node of the
+/// side branch is counted in: only there may a result take over what that node reads.
+std::size_t last_node(const Branches& branches, std::size_t n) {
+  return branches.is_side(n) ? std::min(branches.end_of(n), branches.side.size() - 1) : n;
+}
+
+/// Returns by node for how long its workspace is nobody else's.
 std::vector<Kept> kept_by_node(const Graph& graph, const PlanOptions& options,
                                const Branches& branches) {
   std::vector<Kept> kept(graph.nodes().size());
-  for (std::size_t n = 0; n < kept.size(); ++n) {
-    kept[n] = {n, n, branches.is_side(n) ? std::min(branches.end_of(n), kept.size() - 1) : n};
-  }
+  for (std::size_t n = 0; n < kept.size(); ++n) kept[n] = {n, n, last_node(branches, n)};
   for (const Kept& wanted : options.kept) {
     Kept& of = kept[wanted.node];
     of.first = std::min(of.first, wanted.first);
@@ -33,11 +35,11 @@ std::vector<Kept> kept_by_node(const Graph& graph, const PlanOptions& options,
 /// Groups the values that share memory and knows from which node to which each group is alive.
 class AliasGroups {
  public:
-  AliasGroups(const Graph& graph, const std::vector<Kept>& kept)
+  AliasGroups(const Graph& graph, const Branches& branches)
       : roots_(graph.value_count()), live_(roots_.size()) {
     std::iota(roots_.begin(), roots_.end(), 0);
     for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-      const std::size_t last = kept[n].last;
+      const std::size_t last = last_node(branches, n);
       for (Value v : graph.nodes()[n].outputs) live_[index_of(v)] = {n, last};
       for (Value v : graph.nodes()[n].inputs) {
         live_[index_of(v)].last = std::max(live_[index_of(v)].last, last);
@@ -53,6 +55,12 @@ class AliasGroups {
   std::size_t last_use(Value value) const { return live_[root(value)].last; }
   std::size_t first_use(Value value) const { return live_[root(value)].first; }
 
+  /// Keeps the memory of a node's operands up to node `last`.
+  void keep(const Node& node, std::size_t last) {
+    for (const auto* operands : {&node.inputs, &node.outputs}) {
+      for (Value v : *operands) live_[root(v)].last = std::max(live_[root(v)].last, last);
+    }
+  }
   void join(Value output, Value input) {
     const std::size_t from = root(output);
     const std::size_t to = root(input);
@@ -190,10 +198,11 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
   plan.together = options.together;
   const Graph& g = plan.graph;
   if (options.branches) plan.branches = find_branches(g);
-  const std::vector<Kept> kept = kept_by_node(g, options, plan.branches);
-  AliasGroups groups(g, kept);
+  AliasGroups groups(g, plan.branches);
   join_aliases(g, options, groups);
   const Collected collected = find_collected(g, options, groups);
+  const std::vector<Kept> kept = kept_by_node(g, options, plan.branches);
+  for (std::size_t n = 0; n < kept.size(); ++n) groups.keep(g.nodes()[n], kept[n].last);
 
   plan.values.resize(g.value_count());
   plan.workspaces.resize(g.nodes().size());

@@ -251,7 +251,7 @@ std::vector<float> result_of(cpu::CpuBackend& backend, const Graph& graph,
 
 TEST(Plan, ComputesTheSameHoweverMemoryIsShared) {
   std::mt19937 random(99);
-  cpu::CpuBackend backend = fake_backend(2);
+  cpu::CpuBackend backend = fake_backend(4);
   std::size_t shared = 0;
   std::size_t unshared = 0;
   for (int round = 0; round < 300; ++round) {

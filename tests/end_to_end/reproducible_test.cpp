@@ -90,7 +90,7 @@ TEST(Reproducible, SharedStagesChangeNoBit) {
         {.batch = 32, .threads = threads, .steps = 3, .plan = {.shared_stages = shared}});
   };
   const std::vector<float> alone = weights(1, false);
-  for (const int threads : {1, 2, 3}) EXPECT_EQ(weights(threads, true), alone) << threads;
+  for (const int threads : {1, 3, 4}) EXPECT_EQ(weights(threads, true), alone) << threads;
 }
 
 std::vector<double> losses(int threads, std::uint64_t seed, std::int64_t batch) {

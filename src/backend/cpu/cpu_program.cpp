@@ -17,6 +17,13 @@
 #include "runtime/node_times.h"
 
 namespace linnet::cpu {
+namespace {
+
+/// Threads from which on stages share hand-outs: fewer hardly wait for each other, and find more in
+/// their caches where one operator follows the other.
+constexpr int kFewestThreads = 4;
+
+}  // namespace
 
 /// `steps` repetitions of stages of the program.
 class CpuProgram::Run final : public StagedWork {
@@ -326,8 +333,13 @@ void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t s
   places_.operands.require_bound(plan_);
   if (turns_.empty()) return;
   pack(first);
-  SharedRun work(*this, first, steps, stride);
-  team_->run(work);
+  if (team_->threads() < kFewestThreads) {
+    Run work(*this, turns_, first, steps, stride);
+    team_->run(work);
+  } else {
+    SharedRun work(*this, first, steps, stride);
+    team_->run(work);
+  }
 }
 
 bool CpuProgram::packs(const ProgramRun& run) const { return run.repack || !is_packed_; }

@@ -104,17 +104,13 @@ class Apart {
   }
 
   /// Keeps the memory of the nodes before `n` that have nothing to do with it, up to the first that
-  /// has. What a node between them takes over is not kept.
+  /// has.
   void stand_beside(std::size_t n, const std::vector<std::size_t>& before) {
     const std::vector<Access> own = needs(n);
-    std::vector<Access> taken;
     std::size_t tried = 0;
     for (auto other = before.rbegin(); other != before.rend() && tried < kMostBetween; ++other) {
-      std::vector<Access> of_other = needs(*other);
-      if (!may_share(*other) || conflict(own, of_other)) return;
-      if (!conflict(taken, of_other)) keep(*other, n);
-      std::erase_if(of_other, [](const Access& a) { return !a.writes; });
-      taken.insert(taken.end(), of_other.begin(), of_other.end());
+      if (!may_share(*other) || conflict(own, needs(*other))) return;
+      keep(*other, n);
       ++tried;
     }
   }
