@@ -101,7 +101,9 @@ std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& opt
   PlanOptions planned = options;
   for (const SampleChain& chain : chains) planned.together.push_back(chain.together());
   Plan plan = plan_for(std::move(graph), kernels, planned);
-  if (options.shared_stages) keep_apart(plan, kernels, planned);
+  if (options.shared_stages && team_->threads() >= kFewestSharing) {
+    keep_apart(plan, kernels, planned);
+  }
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
   plan.chains.resize(kernels.size());
   for (const SampleChain& chain : chains) {

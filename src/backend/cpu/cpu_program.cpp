@@ -17,13 +17,6 @@
 #include "runtime/node_times.h"
 
 namespace linnet::cpu {
-namespace {
-
-/// Threads from which on stages share hand-outs: fewer hardly wait for each other, and find more in
-/// their caches where one operator follows the other.
-constexpr int kFewestThreads = 4;
-
-}  // namespace
 
 /// `steps` repetitions of stages of the program.
 class CpuProgram::Run final : public StagedWork {
@@ -333,7 +326,7 @@ void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t s
   places_.operands.require_bound(plan_);
   if (turns_.empty()) return;
   pack(first);
-  if (team_->threads() < kFewestThreads) {
+  if (team_->threads() < kFewestSharing) {
     Run work(*this, turns_, first, steps, stride);
     team_->run(work);
   } else {

@@ -11,6 +11,10 @@
 
 namespace linnet::cpu {
 
+/// Threads from which on stages share hand-outs, and memory is kept apart for that: fewer hardly
+/// wait for each other, and find more in their caches where memory is used again soon.
+inline constexpr int kFewestSharing = 4;
+
 /// What decides which stages may run at the same time.
 struct StageUse {
   std::vector<std::size_t> nodes;  ///< whose stage it is, in order: those of one follow each other
