@@ -155,6 +155,9 @@ class PixelSums {
   NormalizedOperand operand_;
 };
 
+/// Returns whether tasks take ranges of pixels, of which there are many, instead of blocks of dw.
+bool sums_partially(const ConvShape& s) { return s.n * s.in_pixels() > 4 * std::max(s.c, s.co); }
+
 /// Long and thin: partial products of ranges of pixels, added up. Otherwise tasks take blocks of dw
 /// and sum over all pixels themselves.
 Kernel weight_gradient(const ConvShape& s, const PixelSums& sums) {
@@ -164,7 +167,7 @@ Kernel weight_gradient(const ConvShape& s, const PixelSums& sums) {
   const std::int64_t co = s.co;
   Kernel kernel;
   kernel.scratch_bytes = sums.scratch_bytes();
-  if (pixels > 4 * std::max(c, co)) {
+  if (sums_partially(s)) {
     const int tasks = partial_gradients(s, pixels, cost(c, co));
     constexpr std::int64_t kChannelsAtLeast = 128;  // for which x is worth reading again
     const int shares = share_tasks(tasks, pixels, cost(c, co), co / kChannelsAtLeast);
@@ -195,7 +198,11 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 std::optional<Kernel> normalized_weight_gradient(const ConvShape& s,
                                                  const NormalizedOperand& operand) {
   if (!takes(s) || !row_product_pays(s.co)) return std::nullopt;
-  return weight_gradient(s, PixelSums(s, &operand));
+  const PixelSums sums(s, &operand);
+  constexpr std::int64_t kMostTimes = 4;  // that x is worth being normalised
+  const bool again = !sums_partially(s) && kMostTimes * sums.blocks().block(0).rows.size() < s.co;
+  if (again) return std::nullopt;
+  return weight_gradient(s, sums);
 }
 
 const ConvEngine& pointwise_engine() {

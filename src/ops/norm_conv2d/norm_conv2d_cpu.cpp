@@ -27,6 +27,8 @@ class NormalProduct {
   }
 
   int tasks() const { return row_tasks_ * groups_; }
+  /// Returns whether pixels are normalised a few times at most.
+  bool pays() const { return groups_ <= 2; }
   std::int64_t terms() const { return c_; }
   double packing_cost() const { return 6.0 * static_cast<double>(co_); }
   std::size_t panel_bytes() const {
@@ -98,6 +100,7 @@ std::optional<Kernel> forward(const NodeView& node) {
   using In = NormConv2dOp::In;
   const bool relu = node.attrs<NormConv2dOp>().activation == Activation::relu;
   const NormalProduct product(node.in(In::x), node.in(In::w));
+  if (!product.pays()) return std::nullopt;
   Kernel kernel;
   kernel.engine = kFp32Alone;
   kernel.workspace_bytes = product.panel_bytes();
