@@ -52,6 +52,8 @@ struct PanelTail {
   const float* residual = nullptr;  ///< is added, if not null, where c's rows lie in `of`
   const float* of = nullptr;
   bool relu = false;
+  /// Results go to memory past the caches: c's rows begin at multiples of 64 bytes.
+  bool streams = false;
 };
 
 /// Computes c[i][j] = tail(start[j] + sum over t of a.rows[i][t] b[t][j]), where b is what a's

@@ -116,6 +116,10 @@ struct Vectors {
     hn::StoreU(first, D(), to);
     rest.store(to + lanes<D>());
   }
+  HWY_INLINE void stream(float* to) const {
+    hn::Stream(first, D(), to);
+    rest.stream(to + lanes<D>());
+  }
   HWY_INLINE void store(float* to, std::int64_t columns) const {
     if (columns == kCount * lanes<D>()) return store(to);
     HWY_ALIGN float padded[kMost];
@@ -145,6 +149,7 @@ struct Vectors<D, 0> {
   static HWY_INLINE Vectors zero() { return {}; }
   static HWY_INLINE Vectors load(const float*) { return {}; }
   HWY_INLINE void store(float*) const {}
+  HWY_INLINE void stream(float*) const {}
   HWY_INLINE void add(hn::Vec<D>, const Vectors&) {}
   HWY_INLINE void add(const Vectors&) {}
   HWY_INLINE void rectify() {}
@@ -174,6 +179,10 @@ struct Sums {
   HWY_INLINE void store(float* const* to) const {
     rest.store(to);
     last.store(to[kRows - 1]);
+  }
+  HWY_INLINE void stream(float* const* to) const {
+    rest.stream(to);
+    last.stream(to[kRows - 1]);
   }
   HWY_INLINE void add(const float* const* from) {
     rest.add(from);
@@ -216,6 +225,7 @@ struct Sums<0, D, kVectors> {
   HWY_INLINE void each(F) const {}
   static HWY_INLINE Sums load(const float* const*) { return {}; }
   HWY_INLINE void store(float* const*) const {}
+  HWY_INLINE void stream(float* const*) const {}
   HWY_INLINE void add(const float* const*) {}
   HWY_INLINE void rectify() {}
   template <class Places>
@@ -483,7 +493,11 @@ struct PanelPass {
         sums.add(tile.residual);
       }
       if (call.last && call.tail.relu) sums.rectify();
-      sums.store(tile.sums);
+      if (call.last && call.tail.streams && whole) {
+        sums.stream(tile.sums);
+      } else {
+        sums.store(tile.sums);
+      }
       if (!whole) tile.write(call, i0, kRows, width);
     }
   }
@@ -718,6 +732,7 @@ void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, st
       column = end;
     }
   } while (term < terms);
+  if (tail.streams) hwy::FlushStream();
 }
 
 std::size_t TileFloats(std::int64_t terms, std::int64_t rows) {

@@ -77,6 +77,36 @@ TEST_P(PanelProduct, SumsRowsOfSegments) {
   }
 }
 
+TEST(StreamedProduct, HasTheBitsOfAStoredOne) {
+  constexpr std::int64_t kRows = 29;
+  for (const std::int64_t columns : {16, 48, 80, 256}) {
+    for (const std::int64_t terms : {7, 1100}) {
+      const auto results = static_cast<std::size_t>(kRows * columns);
+      const Data a = numbers(static_cast<std::size_t>(kRows * terms), 1);
+      const Data b = numbers(static_cast<std::size_t>(terms * columns), 2);
+      const Data residual = numbers(results, 3);
+      Data panels(panel_floats(terms, columns));
+      pack_panels({b.data(), columns, 1}, 0, terms, terms, columns, panels.data());
+      std::vector<const float*> rows;
+      for (std::int64_t i = 0; i < kRows; ++i) rows.push_back(a.data() + i * terms);
+      const auto product = [&](bool streams) {
+        constexpr std::size_t kLine = 16;  // floats
+        Data memory(results + 2 * kLine, kGuard);
+        const auto address = reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(float);
+        float* c = memory.data() + (kLine - address % kLine);
+        std::vector<float*> places;
+        for (std::int64_t i = 0; i < kRows; ++i) places.push_back(c + i * columns);
+        panel_product({rows.data(), 1, terms, 0}, kRows, panels.data(), columns, nullptr,
+                      places.data(),
+                      {.residual = residual.data(), .of = c, .relu = true, .streams = streams});
+        EXPECT_EQ(c[results], kGuard);
+        return Data(c, c + results);
+      };
+      EXPECT_EQ(product(true), product(false)) << terms << " terms, " << columns << " columns";
+    }
+  }
+}
+
 TEST_P(PanelProduct, SumsTilesOverTerms) {
   const std::int64_t columns = GetParam();
   for (const std::int64_t rows : {1, 6, 12, 29}) {

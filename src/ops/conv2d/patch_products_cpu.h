@@ -70,7 +70,8 @@ class PatchProduct {
       float** c = blocks_.places(to + g * width_, columns_, l0, l1, scratch);
       const std::int64_t pixels = (l1 - l0) * all.columns.out;
       const bool in_registers = activation == Activation::none || activation == Activation::relu;
-      const PanelTail tail{in_registers ? residual : nullptr, to, activation == Activation::relu};
+      const PanelTail tail{in_registers ? residual : nullptr, to, activation == Activation::relu,
+                           residual != nullptr && streams(to)};
       const int parts = static_cast<int>(std::max<std::int64_t>(pixels / kProductRows, 1));
       for (int p = 0; p < parts; ++p) {
         const Range rows = split(pixels, parts, p);
@@ -87,6 +88,14 @@ class PatchProduct {
   Correlation all;
 
  private:
+  /// Whether results and their residual leave the caches before anyone reads them again, so that
+  /// lines of results need not be read before they are written.
+  bool streams(const float* to) const {
+    constexpr std::int64_t kFloats = std::int64_t{4} << 20;
+    constexpr std::int64_t kLine = 16;
+    return columns_ % kLine == 0 && all.lines() * all.columns.out * columns_ >= kFloats &&
+           reinterpret_cast<std::uintptr_t>(to) % (sizeof(float) * kLine) == 0;
+  }
   /// Cuts lines, or images where the border is cropped, and columns for about `worth` tasks, by
   /// powers of two, which usual numbers of threads divide. Smaller tasks read weights or images
   /// again more often.
