@@ -73,6 +73,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND LINNET_SMALL_CODE $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
 endif()
 
+# Leaves out of a linked file what nothing calls.
+set(LINNET_SMALL_LINK $<$<CONFIG:Release>:LINKER:--gc-sections>)
+
 # linnet_layer(name [OWN_FLAGS | SMALL] SOURCES ... [OWN_NAMES ...] DEPENDS layers... LINK libraries...)
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their
 # headers and no others' (tools/check_includes.py keeps it). OWN_FLAGS: it is compiled with other flags;

@@ -54,6 +54,13 @@ HWY_INLINE void store_floats(hn::Vec<D> x, D d, std::uint16_t* to) {
   hn::StoreU(hn::DemoteTo(halves, low), halves, to);
 }
 
+/// Calls f(0) where values are stored in bfloat16: processors with AVX512_BF16 run what is compiled
+/// for AVX-512. f takes any type, so that nothing of it is compiled for others.
+template <class F>
+void where_stored(F&& f) {
+  if constexpr (HWY_TARGET <= HWY_AVX3) f(0);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace linnet::cpu
 HWY_AFTER_NAMESPACE();

@@ -77,7 +77,7 @@ void MomentsOf32(const PitchedRows<float>& of, std::int64_t channels, const Mome
   moments(of, channels, to);
 }
 void MomentsOf16(const PitchedRows<std::uint16_t>& of, std::int64_t channels, const Moments& to) {
-  moments(of, channels, to);
+  where_stored([&](auto) { moments(of, channels, to); });
 }
 
 void MergeMoments(const Moments& from, std::int64_t added, std::int64_t channels, const Moments& to,
@@ -133,7 +133,7 @@ void NormalizeRows32(const Normalization& by, const PitchedRows<float>& of, cons
 }
 void NormalizeRows16(const Normalization& by, const PitchedRows<std::uint16_t>& of,
                      const std::uint16_t* residual, std::int64_t channels, std::uint16_t* y) {
-  normalize_any(by, of, residual, channels, y);
+  where_stored([&](auto) { normalize_any(by, of, residual, channels, y); });
 }
 
 /// Returns dz of column c at element `at`. `apart` is x - mean.
@@ -203,7 +203,7 @@ void AddGradientSums32(const GradientRows<float>& of, std::int64_t channels, con
 }
 void AddGradientSums16(const GradientRows<std::uint16_t>& of, std::int64_t channels,
                        const float* mean, float* products, float* sums, std::uint16_t* dz) {
-  add_any_sums(of, channels, mean, products, sums, dz);
+  where_stored([&](auto) { add_any_sums(of, channels, mean, products, sums, dz); });
 }
 
 template <GradientMask mask, bool adds, class T>
@@ -255,7 +255,7 @@ void WriteGradient32(const GradientRows<float>& of, std::int64_t channels, const
 }
 void WriteGradient16(const GradientRows<std::uint16_t>& of, std::int64_t channels,
                      const GradientLine& by, const GradientPlace<std::uint16_t>& to) {
-  write_any(of, channels, by, to);
+  where_stored([&](auto) { write_any(of, channels, by, to); });
 }
 
 }  // namespace HWY_NAMESPACE

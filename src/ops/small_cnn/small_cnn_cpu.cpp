@@ -27,8 +27,9 @@ namespace {
 using In = SmallCnnOp::In;
 using Out = SmallCnnOp::Out;
 
-/// Returns how many parts of a batch have sums of their own. Each costs a write and a read of all of
-/// them, as large as the weights; 32 samples are worth that, and 16 where there would be few parts.
+/// Returns how many parts of a batch have sums of their own. Each costs a write and a read of all
+/// of them, as large as the weights; 32 samples are worth that, and 16 where there would be few
+/// parts.
 int parts_of(std::int64_t samples) {
   const std::int64_t few = std::clamp<std::int64_t>(samples / 16, 1, 8);
   return static_cast<int>(std::max(few, std::min<std::int64_t>(samples / 32, 128)));

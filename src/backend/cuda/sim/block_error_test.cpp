@@ -155,13 +155,14 @@ TEST_F(BlockError, ShapesAreThoseOfHardware) {
     return says(error_of([&] { launch(stream_, "shape", {.shared_bytes = bytes}, nothing); }),
                 {"shape", "invalid argument"});
   };
-  EXPECT_TRUE(refused({.grid = 0}));
+  EXPECT_TRUE(refused({.grid = {1, 0}}));
   EXPECT_TRUE(refused({.grid = {1, 65536}}));
   EXPECT_TRUE(refused({.block = 0}));
   EXPECT_TRUE(refused({.block = 1025}));
   EXPECT_TRUE(refused({.block = {1, 1, 65}}));
   EXPECT_TRUE(refused_memory(227 * 1024 + 1));
   EXPECT_FALSE(refused({.grid = {1, 65535}}));
+  EXPECT_FALSE(refused({.grid = 0}));  // launch() launches nothing
   EXPECT_FALSE(refused({.shared_bytes = 227 * 1024}));
   EXPECT_FALSE(refused({.block = {16, 1, 64}}));
   sim::device().shared_bytes = 64 * 1024;  // sm_75
