@@ -327,6 +327,51 @@ TEST(Passes, GradientsOfWinnersAloneMeanTheSame) {
   for (std::size_t i = 0; i < fused.size(); ++i) ASSERT_NEAR(parts[i], fused[i], 1e-5) << i;
 }
 
+/// A sum of two convolutions is pooled: the gradient by input is one's, that by weights the
+/// other's.
+TEST(Passes, GradientsOfWinnersMayBelongToTwoConvolutions) {
+  const Dataset digits = datasets::digits(16, 0, 4).train;
+  const auto conv = [&](const Padding2d& padding, const std::string& name) {
+    return Conv2d{.filters = 16, .kernel = 5, .padding = padding, .bias = false, .name = name};
+  };
+  FunctionalNetwork functional;
+  const Expression x = functional.input("x", {28, 28, 1}) | Rescale{};
+  const Padding2d same = Padding2d::same();
+  const Expression a = x | conv(same, "stem") | ReLU{} | conv(same, "frozen");
+  const Expression b = x | conv(same, "fixed") | conv({Padding2d::Mode::fixed, 1, 3, 3, 1}, "side");
+  const Network network =
+      functional.build({{"y", (a + b) | MaxPool2d{} | Flatten{} | Dense{.units = 10}}});
+  const auto gradients = [&](const std::vector<std::string>& disabled) {
+    Trainer trainer(Model(network, {.device = "cpu", .seed = 3}),
+                    {.trains = {{.name = "stem.*"}, {.name = "side.*"}, {.name = "dense*"}}},
+                    {.disabled_passes = disabled});
+    std::vector<float> all;
+    for (const Batch& batch : trainer.batches(digits, {.size = 16})) {
+      for (const auto& [name, value] : trainer.gradients(batch)) {
+        const std::vector<float> values = vector_of(value);
+        all.insert(all.end(), values.begin(), values.end());
+      }
+    }
+    return all;
+  };
+  const std::vector<float> fused = gradients({});
+  const std::vector<float> parts = gradients({"fuse_pool_grads"});
+  ASSERT_FALSE(fused.empty());
+  for (std::size_t i = 0; i < fused.size(); ++i) ASSERT_NEAR(parts[i], fused[i], 1e-5) << i;
+}
+
+TEST(Passes, PooledConvolutionsOfAllKindsTrain) {
+  const Dataset digits = datasets::digits(16, 0, 4).train;
+  for (const Conv2d& conv :
+       {Conv2d{.filters = 4, .groups = 2}, Conv2d{.filters = 4, .groups = 4},
+        Conv2d{.filters = 4, .stride = 2}, Conv2d{.filters = 4, .dilation = 2}}) {
+    const Network network({28, 28, 1}, {Rescale{}, Conv2d{.filters = 4}, conv, MaxPool2d{},
+                                        Flatten{}, Dense{.units = 10}});
+    EXPECT_EQ(weights_after(network, digits, {.steps = 1}),
+              weights_after(network, digits, {.steps = 1, .disabled_passes = {"fuse_pool_grads"}}));
+  }
+}
+
 /// What fuses wrongly would compute something else: activations in a row, one whose gradient needs
 /// its input, two rescales, a strided and a dilated convolution before pooling, probabilities.
 TEST(Passes, AwkwardNeighboursMeanTheSame) {

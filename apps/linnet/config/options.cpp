@@ -60,8 +60,8 @@ CLI::Validator byte_count(std::uint64_t least) {
 
 void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes) {
   command.add_option("--disable-pass", passes,
-                     "For diagnosis: leave out this pass over the graph of a training, of those "
-                     "that `linnet plan` names");
+                     "For diagnosis: leave out this pass over the graph of a training; the error "
+                     "for an unknown one names them all");
 }
 
 }  // namespace linnet::command

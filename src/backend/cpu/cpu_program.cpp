@@ -252,7 +252,8 @@ void CpuProgram::note_shared() {
   plan_.chains.resize(beside.size());
   for (std::size_t n = 0; n < beside.size(); ++n) {
     if (beside[n].empty()) continue;
-    plan_.chains[n] += fmt::format("{}shares stages with {}", plan_.chains[n].empty() ? "" : "; ",
+    plan_.chains[n] += fmt::format("{}from {} threads on shares stages with {}",
+                                   plan_.chains[n].empty() ? "" : "; ", kFewestSharing,
                                    fmt::join(beside[n], ", "));
   }
 }

@@ -57,13 +57,17 @@ void fuse_pool_grads(TrainingGraph& training, const Supports& supports) {
     const Node& by_weight = graph.nodes()[readers->weight];
     const auto& input_attrs = op_as<Conv2dGradInputOp>(&by_input)->attrs();
     const auto& weight_attrs = op_as<Conv2dGradWeightOp>(&by_weight)->attrs();
-    Conv2dPoolAttrs forward{weight_attrs.conv, pool->attrs().pool};
+    // They may be of two convolutions, whose sum is pooled.
+    Conv2dPoolAttrs of_input{input_attrs.conv, pool->attrs().pool};
+    Conv2dPoolAttrs of_weight{weight_attrs.conv, pool->attrs().pool};
+    if (!of_input.is_plain() || !of_weight.is_plain()) continue;
     Value dy = node.inputs[MaxPool2dGradOp::In::dy];
     Value y = dy;
     const Node* activation = graph.producer(dy);
     if (op_as<ActivationGradOp>(activation) != nullptr &&
         op_as<ActivationGradOp>(activation)->attrs().kind == Activation::relu) {
-      forward.conv.activation = Activation::relu;
+      of_input.conv.activation = Activation::relu;
+      of_weight.conv.activation = Activation::relu;
       dy = activation->inputs[ActivationGradOp::In::dy];
       y = activation->inputs[ActivationGradOp::In::saved];
     }
@@ -73,9 +77,9 @@ void fuse_pool_grads(TrainingGraph& training, const Supports& supports) {
     const std::vector<Value> weight_operands{by_weight.inputs[Conv2dGradWeightOp::In::x], dy, y,
                                              winner};
     auto input_op = std::make_shared<Conv2dPoolGradInputOp>(
-        Conv2dPoolGradInputAttrs{forward, input_attrs.in_h, input_attrs.in_w});
+        Conv2dPoolGradInputAttrs{of_input, input_attrs.in_h, input_attrs.in_w});
     auto weight_op = std::make_shared<Conv2dPoolGradOp>(
-        Conv2dPoolGradAttrs{forward, weight_attrs.kernel_h, weight_attrs.kernel_w});
+        Conv2dPoolGradAttrs{of_weight, weight_attrs.kernel_h, weight_attrs.kernel_w});
     const auto takes = [&](const Op& op, const std::vector<Value>& operands) {
       const std::vector<ValueType> types = graph.types(operands);
       return supports(op, types, op.infer(types));
