@@ -12,4 +12,4 @@ print(f"test accuracy {100 * trainer.evaluate(data.test).accuracy:.2f} %")
 model.save("model.safetensors")
 
 # Prints:
-#   test accuracy 90.86 %
+#   test accuracy 90.92 %

