@@ -298,7 +298,7 @@ HWY_INLINE void fetch_sums(const float* c, std::int64_t c_stride, std::int64_t r
   }
 }
 
-/// Of a tile's rows, from `offset` on.
+/// Fetches `length` values of each of a tile's rows, from `offset` on.
 HWY_INLINE void fetch_rows(const std::uint16_t* const* a, std::int64_t rows, std::int64_t offset,
                            std::int64_t length) {
   for (std::int64_t i = 0; i < rows; ++i) {

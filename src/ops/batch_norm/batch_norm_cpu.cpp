@@ -449,7 +449,7 @@ std::optional<Kernel> gradient(const NodeView& node) {
   return gradient_as_stored(node, node.attrs<BatchNormGradOp>(), {});
 }
 
-/// Of what the pass joins, additions after the gradient alone.
+/// Takes additions after the gradient alone, of all that the pass joins.
 std::optional<Kernel> joined_gradient(const NodeView& node) {
   const BatchNormGradJoinedAttrs attrs = node.attrs<BatchNormGradJoinedOp>();
   if (attrs.summand || !attrs.into || attrs.residual) return std::nullopt;

@@ -5,7 +5,6 @@
 #include "backend/cpu/partial_sums.h"
 #include "backend/cpu/row_product.h"
 #include "ops/activation/epilogue_cpu.h"
-#include "ops/batch_norm/batch_norm_cpu.h"
 
 namespace linnet::cpu {
 namespace {
@@ -106,7 +105,7 @@ class PixelSums {
     auto* scale = reinterpret_cast<float*>(scratch + kRowsBytes);
     float* normal = scale + c_;
     Normalization norm;
-    if (normalizes_) norm = normalization(args, channels, scale);
+    if (normalizes_) norm = operand_.of(args, channels, scale);
     const std::int64_t pitch = operand_.pitch;
     const std::int64_t at_once = pixels_at_once(filters.size() + channels.size());
     std::int64_t next = pixels.begin;
@@ -137,14 +136,6 @@ class PixelSums {
   }
 
  private:
-  Normalization normalization(const Args& args, Range channels, float* scale) const {
-    const float* gamma = args.in(operand_.gamma) + channels.begin;
-    const float* inv_std = args.in(operand_.inv_std) + channels.begin;
-    for (std::int64_t c = 0; c < channels.size(); ++c) scale[c] = inv_std[c] * gamma[c];
-    return {args.in(operand_.mean) + channels.begin, scale, args.in(operand_.beta) + channels.begin,
-            operand_.relu};
-  }
-
   static constexpr std::size_t kRowsBytes = sizeof(float*) * kMostAtOnce;
 
   std::int64_t pixels_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "ops/batch_norm/batch_norm_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
 
 namespace linnet::cpu {
@@ -16,6 +17,15 @@ struct NormalizedOperand {
   std::size_t beta = 0;
   std::size_t mean = 0;
   std::size_t inv_std = 0;
+
+  /// Returns what happens to these channels; `scale` holds theirs.
+  Normalization of(const Args& args, Range channels, float* scale) const {
+    const std::int64_t first = channels.begin;
+    for (std::int64_t c = 0; c < channels.size(); ++c) {
+      scale[c] = args.in(inv_std)[first + c] * args.in(gamma)[first + c];
+    }
+    return {args.in(mean) + first, scale, args.in(beta) + first, relu};
+  }
 };
 
 /// Weight gradient of a 1x1 convolution whose x is normalised again, block by block; null where

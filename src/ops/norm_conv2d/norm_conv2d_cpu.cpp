@@ -13,8 +13,8 @@ namespace {
 /// Pixels times channels and weights, the pixels normalised block by block in scratch memory.
 class NormalProduct {
  public:
-  NormalProduct(const Shape& x, const Shape& w)
-      : c_(w[3]), co_(w[0]), pitch_(x[3]), pixels_(x[0] * x[1] * x[2]), width_(co_) {
+  NormalProduct(const Shape& x, const Shape& w, const NormalizedOperand& operand)
+      : operand_(operand), c_(w[3]), co_(w[0]), pixels_(x[0] * x[1] * x[2]), width_(co_) {
     const double pixel = conv_cost(2.0 * static_cast<double>(c_ * co_));
     const int worth = tasks_for(pixels_, pixel);
     const std::int64_t most = std::max<std::int64_t>(pixels_ / kFewestRows, 1);
@@ -46,7 +46,7 @@ class NormalProduct {
     }
   }
 
-  void run(const Args& args, const float* panels, bool relu, const Task& task) const {
+  void run(const Args& args, const float* panels, const Task& task) const {
     using In = NormConv2dOp::In;
     const std::int64_t g = task.index % groups_;
     const Range mine = split(pixels_, row_tasks_, task.index / groups_);
@@ -54,16 +54,15 @@ class NormalProduct {
     auto** to = reinterpret_cast<float**>(task.scratch + kAddressBytes);
     auto* scale = reinterpret_cast<float*>(task.scratch + 2 * kAddressBytes);
     float* normal = scale + c_;
-    for (std::int64_t c = 0; c < c_; ++c)
-      scale[c] = args.in(In::inv_std)[c] * args.in(In::gamma)[c];
-    const Normalization norm{args.in(In::mean), scale, args.in(In::beta), relu};
+    const Normalization norm = operand_.of(args, {0, c_}, scale);
+    const std::int64_t pitch = operand_.pitch;
     const std::int64_t most =
         std::clamp<std::int64_t>(kFloats / std::max<std::int64_t>(c_, 1), kFewestRows, kMostRows);
     const auto blocks = static_cast<int>((mine.size() + most - 1) / most);
     for (int b = 0; b < blocks; ++b) {
       const Range block = split(mine.size(), blocks, b);
       const std::int64_t first = mine.begin + block.begin;
-      normalize_rows(norm, {args.in(In::x) + first * pitch_, pitch_, block.size()}, nullptr, c_,
+      normalize_rows(norm, {args.in(In::x) + first * pitch, pitch, block.size()}, nullptr, c_,
                      normal);
       for (std::int64_t r = 0; r < block.size(); ++r) {
         from[r] = normal + r * c_;
@@ -87,19 +86,30 @@ class NormalProduct {
   static constexpr int kEnough = 64;
   static constexpr std::size_t kAddressBytes = sizeof(float*) * kMostRows;
 
+  NormalizedOperand operand_;
   std::int64_t c_;
   std::int64_t co_;
-  std::int64_t pitch_;
   std::int64_t pixels_;
   std::int64_t width_;  ///< of a group of columns
   int row_tasks_ = 1;
   int groups_ = 1;
 };
 
+/// Returns the norm of either operator: their operands have the same places.
+NormalizedOperand operand_of(const Shape& x, const NormConv2dAttrs& attrs) {
+  using In = NormConv2dOp::In;
+  return {.pitch = x[3],
+          .relu = attrs.activation == Activation::relu,
+          .gamma = In::gamma,
+          .beta = In::beta,
+          .mean = In::mean,
+          .inv_std = In::inv_std};
+}
+
 std::optional<Kernel> forward(const NodeView& node) {
   using In = NormConv2dOp::In;
-  const bool relu = node.attrs<NormConv2dOp>().activation == Activation::relu;
-  const NormalProduct product(node.in(In::x), node.in(In::w));
+  const Shape& x = node.in(In::x);
+  const NormalProduct product(x, node.in(In::w), operand_of(x, node.attrs<NormConv2dOp>()));
   if (!product.pays()) return std::nullopt;
   Kernel kernel;
   kernel.engine = kFp32Alone;
@@ -110,7 +120,7 @@ std::optional<Kernel> forward(const NodeView& node) {
                                      product.pack(args.in(In::w), terms, args.work());
                                    }));
   kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
-    product.run(args, args.work(), relu, task);
+    product.run(args, args.work(), task);
   }));
   return kernel;
 }
@@ -122,13 +132,7 @@ std::optional<Kernel> grad_weight(const NodeView& node) {
   const Shape normal{x[0], x[1], x[2], dw[3]};
   std::optional<Kernel> kernel =
       normalized_weight_gradient(conv_shape({}, normal, dw, ""),
-                                 {.pitch = x[3],
-                                  .relu = node.attrs<NormConv2dGradWeightOp>().activation ==
-                                          Activation::relu,
-                                  .gamma = In::gamma,
-                                  .beta = In::beta,
-                                  .mean = In::mean,
-                                  .inv_std = In::inv_std});
+                                 operand_of(x, node.attrs<NormConv2dGradWeightOp>()));
   if (kernel) kernel->engine = kFp32Alone;
   return kernel;
 }

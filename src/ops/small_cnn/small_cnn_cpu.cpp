@@ -354,7 +354,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
 }  // namespace
 
 void register_small_cnn(Registry& registry) {
-  // At every precision in fp32, as conv2d_pool.
+  // It computes in fp32 at every precision, as conv2d_pool does.
   registry.add(SmallCnnOp::kName, prepare);
 }
 

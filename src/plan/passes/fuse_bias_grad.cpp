@@ -6,6 +6,7 @@
 #include "ops/dense/dense.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
+#include "plan/passes/rewrite.h"
 
 namespace linnet {
 
@@ -27,13 +28,10 @@ void fuse_bias_grad(TrainingGraph& training, const Supports& supports) {
       operands.push_back(product->inputs[DenseGradInputOp::In::w]);
     }
     auto op = std::make_shared<BiasActivationGradOp>(attrs);
-    if (!supports(*op, graph.types(operands), op->infer(graph.types(operands)))) continue;
+    if (!supported(graph, *op, operands, supports)) continue;
     const Value db = bias.outputs[BiasGradOp::Out::db];
     const auto place = static_cast<std::size_t>(graph.info(dz).producer);
-    const Value sum = graph.add_output(bias.name, graph.type(db));
-    std::swap(graph.info(sum).storage, graph.info(db).storage);
-    std::swap(graph.info(sum).offset, graph.info(db).offset);
-    graph.replace_uses(db, sum);
+    const Value sum = written_instead(graph, db, bias.name);
     graph.rewrite(place, std::move(op), std::move(operands), {dz, sum});
     fused[n] = true;
   }

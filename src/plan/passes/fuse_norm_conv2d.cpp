@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "ops/update_channels/update_channels.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
+#include "plan/passes/rewrite.h"
 
 namespace linnet {
 namespace {
@@ -37,9 +37,7 @@ class FuseNormConv2d {
       if (op_as<Conv2dOp>(&node(n)) != nullptr) fuse_forward(n);
       if (op_as<Conv2dGradWeightOp>(&node(n)) != nullptr) fuse_gradient(n);
     }
-    graph_.erase_nodes([&](std::size_t n) { return taken_[n]; });
-    const auto end = taken_.begin() + static_cast<std::ptrdiff_t>(count);
-    return static_cast<std::size_t>(std::count(taken_.begin(), end, false));
+    return erase_marked(graph_, taken_, count);
   }
 
  private:
@@ -74,7 +72,7 @@ class FuseNormConv2d {
                                     operands[Norm::beta],
                                     mean,
                                     inv_std};
-    if (!supported(*before, measured) || !supported(*op, inputs)) return;
+    if (!has(*before, measured) || !has(*op, inputs)) return;
     const auto n_norm = static_cast<std::size_t>(graph_.info(mean).producer);
     const Value variance = graph_.add_output(graph_.info(mean).name, graph_.type(mean));
     statistics_[operands[Norm::x].id] = {mean, variance, attrs.epsilon};
@@ -114,14 +112,13 @@ class FuseNormConv2d {
                                     operands[Norm::gamma], operands[Norm::beta],
                                     operands[Norm::mean],  operands[Norm::inv_std]};
     auto op = std::make_shared<NormConv2dGradWeightOp>(NormConv2dAttrs{attrs.activation});
-    if (!supported(*op, inputs)) return;
+    if (!has(*op, inputs)) return;
     taken_[static_cast<std::size_t>(graph_.info(read[In::x]).producer)] = true;
     graph_.rewrite(n, std::move(op), inputs, node(n).outputs);
   }
 
-  bool supported(const Op& op, const std::vector<Value>& operands) const {
-    const std::vector<ValueType> types = graph_.types(operands);
-    return supports_(op, types, op.infer(types));
+  bool has(const Op& op, const std::vector<Value>& operands) const {
+    return supported(graph_, op, operands, supports_);
   }
 
   Graph& graph_;

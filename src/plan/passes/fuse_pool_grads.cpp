@@ -7,6 +7,7 @@
 #include "ops/conv2d_pool/conv2d_pool.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
+#include "plan/passes/rewrite.h"
 
 namespace linnet {
 namespace {
@@ -80,20 +81,19 @@ void fuse_pool_grads(TrainingGraph& training, const Supports& supports) {
         Conv2dPoolGradInputAttrs{of_input, input_attrs.in_h, input_attrs.in_w});
     auto weight_op = std::make_shared<Conv2dPoolGradOp>(
         Conv2dPoolGradAttrs{of_weight, weight_attrs.kernel_h, weight_attrs.kernel_w});
-    const auto takes = [&](const Op& op, const std::vector<Value>& operands) {
-      const std::vector<ValueType> types = graph.types(operands);
-      return supports(op, types, op.infer(types));
-    };
-    if (!takes(*input_op, input_operands) || !takes(*weight_op, weight_operands)) continue;
+    if (!supported(graph, *input_op, input_operands, supports) ||
+        !supported(graph, *weight_op, weight_operands, supports)) {
+      continue;
+    }
     const Value dw = by_weight.outputs[Conv2dGradWeightOp::Out::dw];
     const Value dx = by_input.outputs[Conv2dGradInputOp::Out::dx];
-    const Value db = graph.add_output(by_weight.name, {DType::f32, Shape{graph.shape(dw)[0]}});
+    Value db;
     if (readers->bias < graph.nodes().size()) {
       const Value sum = graph.nodes()[readers->bias].outputs[BiasGradOp::Out::db];
-      std::swap(graph.info(sum).storage, graph.info(db).storage);
-      std::swap(graph.info(sum).offset, graph.info(db).offset);
-      graph.replace_uses(sum, db);
+      db = written_instead(graph, sum, by_weight.name);
       erased[readers->bias] = true;
+    } else {
+      db = graph.add_output(by_weight.name, {DType::f32, Shape{graph.shape(dw)[0]}});
     }
     graph.rewrite(readers->input, std::move(input_op), input_operands, {dx});
     graph.rewrite(readers->weight, std::move(weight_op), weight_operands, {dw, db});

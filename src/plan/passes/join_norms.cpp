@@ -10,6 +10,7 @@
 #include "ops/update_channels/update_channels.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
+#include "plan/passes/rewrite.h"
 
 namespace linnet {
 namespace {
@@ -26,9 +27,7 @@ class JoinNorms {
       if (op_as<BatchNormOp>(&node(n)) != nullptr) join_norm(n);
       if (op_as<BatchNormGradOp>(&node(n)) != nullptr) join_gradient(n);
     }
-    graph_.erase_nodes([&](std::size_t n) { return taken_[n]; });
-    const auto end = taken_.begin() + static_cast<std::ptrdiff_t>(count);
-    return static_cast<std::size_t>(std::count(taken_.begin(), end, false));
+    return erase_marked(graph_, taken_, count);
   }
 
  private:
@@ -42,13 +41,7 @@ class JoinNorms {
   }
 
   /// Returns a value that node n will write instead of `old`: the same name, storage and readers.
-  Value instead_of(Value old) {
-    const Value made = graph_.add_output(graph_.info(old).name, graph_.type(old));
-    std::swap(graph_.info(made).storage, graph_.info(old).storage);
-    std::swap(graph_.info(made).offset, graph_.info(old).offset);
-    graph_.replace_uses(old, made);
-    return made;
-  }
+  Value instead_of(Value old) { return written_instead(graph_, old, graph_.info(old).name); }
 
   void join_norm(std::size_t n) {
     using In = BatchNormOp::In;
@@ -66,7 +59,7 @@ class JoinNorms {
     operands[In::x] = producer->inputs[UpdateChannelsOp::In::whole];
     operands.push_back(part);
     auto op = std::make_shared<BatchNormJoinedOp>(attrs);
-    if (!supported(*op, operands)) return;
+    if (!has(*op, operands)) return;
     std::vector<Value> outputs = node(n).outputs;
     outputs.insert(outputs.begin(), instead_of(x));
     graph_.rewrite(n, std::move(op), std::move(operands), std::move(outputs));
@@ -98,11 +91,11 @@ class JoinNorms {
         slice_of(dx, graph_.shape(node(n).outputs[Out::dx])[-1], into.value_or(n));
     if (piece < taken_.size()) {
       attrs.piece = graph_.shape(node(piece).outputs[SliceOp::Out::y])[-1];
-      if (!supported(BatchNormGradJoinedOp(attrs), operands)) attrs.piece = 0;
+      if (!has(BatchNormGradJoinedOp(attrs), operands)) attrs.piece = 0;
     }
     if (!attrs.summand && !attrs.into && attrs.piece == 0) return;
     auto op = std::make_shared<BatchNormGradJoinedOp>(attrs);
-    if (!supported(*op, operands)) return;
+    if (!has(*op, operands)) return;
     if (attrs.summand) {
       taken_[static_cast<std::size_t>(graph_.info(node(n).inputs[In::dy]).producer)] = true;
     }
@@ -145,9 +138,8 @@ class JoinNorms {
     return n;
   }
 
-  bool supported(const Op& op, const std::vector<Value>& operands) const {
-    const std::vector<ValueType> types = graph_.types(operands);
-    return supports_(op, types, op.infer(types));
+  bool has(const Op& op, const std::vector<Value>& operands) const {
+    return supported(graph_, op, operands, supports_);
   }
 
   Graph& graph_;
