@@ -2,17 +2,19 @@
 # linnet_op(name): src/ops/<name>/ holds one operator (or a family). By name it has
 #   <name>.cpp       defines     void linnet::register_<name>(OpRegistry&)
 #   <name>_cpu.cpp   defines     void linnet::cpu::register_<name>(Registry&)
-#   <name>_cuda.cu   defines     void linnet::cuda::register_<name>(Registry&); not there: no kernel on CUDA
+#   <name>_cuda.cu   defines     void linnet::cuda::register_<name>(Registry&); .cpp where it holds no code
+#                    for a device; not there: no kernel on CUDA
 #   <name>_cublaslt.cpp, <name>_cudnn.cpp, if there: engines of NVIDIA's libraries, candidates before the
 #                    own kernels: void linnet::cuda::register_<name>_cudnn(Registry&). BY_RULE: cuDNN takes a
 #                    node by a rule, not by a trial on a device, so a device that is only described plans it
 #   <name>_test.cpp  its cases, part of op_test
 # PLANNED: the planner places its operands, so a build of a few operators has it, too.
-# Further files of the folder are named after it: linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp TEST t.cpp).
+# Further files of the folder are named after it:
+#   linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp CUDA c_cuda.cpp TEST t.cpp)
 set(LINNET_ONLY_OPS "" CACHE STRING "While working on operators: build these alone")
 
 function(linnet_op name)
-  cmake_parse_arguments(ARG "BY_RULE;PLANNED" "" "EXTRA;CPU;TEST" ${ARGN})
+  cmake_parse_arguments(ARG "BY_RULE;PLANNED" "" "EXTRA;CPU;CUDA;TEST" ${ARGN})
   if(LINNET_ONLY_OPS AND NOT ARG_PLANNED AND NOT name IN_LIST LINNET_ONLY_OPS)
     return()
   endif()
@@ -26,10 +28,15 @@ function(linnet_op name)
   foreach(file ${name}_test.cpp ${ARG_TEST})
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_TESTS ${name}/${file})
   endforeach()
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cuda.cu)
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cuda.cu)
-    set_property(GLOBAL APPEND PROPERTY LINNET_CUDA_OPS ${name})
-  endif()
+  foreach(file ${name}_cuda.cu ${name}_cuda.cpp)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${file})
+      set_property(GLOBAL APPEND PROPERTY LINNET_CUDA_OPS ${name})
+    endif()
+  endforeach()
+  foreach(file ${ARG_CUDA})
+    set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${file})
+  endforeach()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cublaslt.cpp)  # simulated as well
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cublaslt.cpp)
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_SIMULATED_VENDORS ${name}_cublaslt)

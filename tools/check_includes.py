@@ -64,7 +64,7 @@ class Layers:
             for source in values["SOURCES"] + values["VENDOR"]:
                 if "$" not in source:
                     self._own(folder / source, name)
-        for name, values in arguments(text, "linnet_op", ("EXTRA", "CPU", "TEST")):
+        for name, values in arguments(text, "linnet_op", ("EXTRA", "CPU", "CUDA", "TEST")):
             for source in values["CPU"]:
                 self.files[(folder / name / source).with_suffix("").as_posix()] = "ops_cpu"
         # A layer of headers alone is an interface library.

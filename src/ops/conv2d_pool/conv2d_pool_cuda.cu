@@ -8,51 +8,8 @@
 namespace linnet::cuda {
 namespace {
 
-constexpr std::int64_t kItems = 512;            ///< bands that fill a large device
-constexpr std::int64_t kGradientBlocks = 264;   ///< two to a multiprocessor, all at once
-constexpr std::int64_t kImageFloats = 8 << 10;  ///< of a band: 32 KiB
-constexpr std::int64_t kWeightFloats = 8 << 10;
-
-/// Returns what the kernels take, cut into bands; nothing where convolution and pooling by
-/// themselves are better (many channels) or needed (strides, other windows).
-std::optional<ConvPoolBands> bands_of(const Conv2dPoolAttrs& attrs, const ConvShape& s) {
-  const Conv2dAttrs& a = attrs.conv;
-  const std::int64_t line = (s.w + a.pad_left + a.pad_right) * s.c;
-  // Two rows of the image begin 16 banks of shared memory apart: a warp reads windows of both.
-  const std::int64_t pitch = line + (48 - line % 32) % 32;
-  const std::int64_t pooled_h = s.oh / 2;
-  if (!attrs.is_plain() || s.co % 4 != 0 || s.co > kBlock || s.taps() > kPoolTaps ||
-      (s.taps() + 1) * s.co > kWeightFloats || (s.kh + 1) * pitch > kImageFloats ||
-      s.h > INT32_MAX / 4 || pooled_h == 0 || a.pad_top + a.pad_bottom > INT32_MAX / 4) {
-    return std::nullopt;
-  }
-  // As many bands as keep a device busy with few samples, and small enough for shared memory.
-  const std::int64_t fitting = (kImageFloats / pitch - s.kh + 1) / 2;
-  const std::int64_t wanted = (kItems + s.n - 1) / std::max<std::int64_t>(s.n, 1);
-  const std::int64_t even = (pooled_h + wanted - 1) / std::max<std::int64_t>(wanted, 1);
-  const std::int64_t rows = std::clamp<std::int64_t>(even, 1, std::min(fitting, pooled_h));
-  const std::int64_t bands = (pooled_h + rows - 1) / rows;
-  const auto narrow = [](std::int64_t dim) { return static_cast<int>(dim); };
-  return ConvPoolBands{.h = narrow(s.h),
-                       .w = narrow(s.w),
-                       .c = narrow(s.c),
-                       .co = narrow(s.co),
-                       .kh = narrow(s.kh),
-                       .row_taps = narrow(s.kw * s.c),
-                       .pad_top = narrow(a.pad_top),
-                       .pad_left = narrow(a.pad_left),
-                       .pooled_h = narrow(pooled_h),
-                       .pooled_w = narrow(s.ow / 2),
-                       .pitch = narrow(pitch),
-                       .rows = narrow(rows),
-                       .bands = narrow(bands),
-                       .items = s.n * bands,
-                       .relu = a.activation == Activation::relu};
-}
-
-std::size_t image_bytes(const ConvPoolBands& s) {
-  return sizeof(float) * static_cast<std::size_t>(s.image_rows(s.rows) * s.pitch);
-}
+constexpr std::int64_t kForwardBlocks = 2048;
+constexpr std::int64_t kGradientBlocks = 264;  ///< two to a multiprocessor, all at once
 
 using Forward = void (*)(ConvPoolBands, const float*, const float*, const float*, float*,
                          std::uint8_t*, bool);
@@ -85,11 +42,10 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
   const std::optional<ConvPoolBands> taken = bands_of(attrs, s);
   if (!taken) return std::nullopt;
   const ConvPoolBands bands = *taken;
-  const LaunchShape shape{
-      .grid = static_cast<unsigned>(std::min<std::int64_t>(bands.items, 4 * kItems)),
-      .block = kBlock,
-      .shared_bytes = sizeof(float) * static_cast<std::size_t>((bands.taps() + 1) * bands.co) +
-                      image_bytes(bands)};
+  const LaunchShape shape{.grid = static_cast<unsigned>(std::min(bands.items, kForwardBlocks)),
+                          .block = kBlock,
+                          .shared_bytes = sizeof(float) * static_cast<std::size_t>(bands.sums()) +
+                                          bands.image_bytes()};
   Kernel kernel;
   kernel.engine = std::to_string(bands.rows) + " pooled rows a block";
   kernel.enqueue = [=, kernels = kernels_for(bands)](const Args& args) {
@@ -114,12 +70,12 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context&) {
   const Kernels kernels = kernels_for(bands);
   const auto blocks = static_cast<int>(std::clamp<std::int64_t>(bands.items, 1, kGradientBlocks));
   const std::size_t scratch =
-      std::max(image_bytes(bands), sizeof(float) * std::size_t{kPoolExchange});
+      std::max(bands.image_bytes(), sizeof(float) * std::size_t{kPoolExchange});
   const LaunchShape shape{.grid = static_cast<unsigned>(blocks),
                           .block = kBlock,
                           .shared_bytes =
                               sizeof(float) * static_cast<std::size_t>(kernels.taps) + scratch};
-  const std::int64_t sums = (s.taps() + 1) * s.co;  // dw, then db
+  const std::int64_t sums = bands.sums();
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(blocks * sums);
   kernel.engine = std::to_string(blocks) + " blocks";

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/vectors.cuh"
+#include "ops/conv2d_pool/bands_cuda.h"
 #include "ops/pool2d/winner.h"
 
 // A convolution of few channels at stride 1 with 2x2 maximum pooling. Blocks take bands (some
@@ -12,25 +13,6 @@
 // with its padding around it, so that no loop asks where the border is.
 
 namespace linnet::cuda {
-
-/// Most products of one result.
-inline constexpr int kPoolTaps = 75;
-
-struct ConvPoolBands {
-  int h, w, c, co;   ///< image, filters
-  int kh, row_taps;  ///< KH, KW * C
-  int pad_top, pad_left;
-  int pooled_h, pooled_w;
-  int pitch;           ///< floats of a padded row, 16 more than a multiple of 32
-  int rows;            ///< pooled rows of a band; a sample's last band may have fewer
-  int bands;           ///< of a sample
-  std::int64_t items;  ///< bands of all samples
-  bool relu;
-
-  constexpr int taps() const { return kh * row_taps; }
-  /// Image rows under `pooled` rows.
-  constexpr int image_rows(int pooled) const { return 2 * pooled + kh - 1; }
-};
 
 /// Rows of a kernel that are worth unrolling together: more would leave the registers.
 constexpr int unrolled_rows(int rows, int row) { return rows * row <= 27 ? rows : 1; }
@@ -47,26 +29,45 @@ struct Band {
   }
 };
 
-/// Puts the band's rows of the padded image into shared memory, a warp a row; call __syncthreads
-/// after.
-__device__ inline void load_band(const ConvPoolBands& s, const Band& band, const float* x,
+/// Puts `rows` rows of the padded image from `top` on into shared memory, a warp a row; call
+/// __syncthreads after. pixel(i): element i of the image without padding.
+template <class Pixel>
+__device__ inline void load_rows(const PooledConv& s, int top, int rows, const Pixel& pixel,
                                  float* image) {
-  const int rows = s.image_rows(band.rows);
   const int line = s.w * s.c;
   const int skip = s.pad_left * s.c;
-  const int top = 2 * band.first_row - s.pad_top;
-  const float* sample = x + band.sample * s.h * line;
   const int lane = static_cast<int>(threadIdx.x % kWarp);
   const int warps = static_cast<int>(blockDim.x / kWarp);
   for (int k = static_cast<int>(threadIdx.x / kWarp); k < rows; k += warps) {
     const int row = top + k;
     const bool inside = row >= 0 && row < s.h;
-    const float* from = sample + static_cast<std::int64_t>(row) * line - skip;
+    const std::int64_t first = static_cast<std::int64_t>(row) * line - skip;
 #pragma unroll 4
     for (int i = lane; i < s.pitch; i += static_cast<int>(kWarp)) {
-      image[k * s.pitch + i] = inside && i >= skip && i < skip + line ? from[i] : 0.0F;
+      image[k * s.pitch + i] = inside && i >= skip && i < skip + line ? pixel(first + i) : 0.0F;
     }
   }
+}
+
+/// Does so with a band's rows.
+__device__ inline void load_band(const ConvPoolBands& s, const Band& band, const float* x,
+                                 float* image) {
+  const float* sample = x + band.sample * s.h * s.w * s.c;
+  load_rows(
+      s, 2 * band.first_row - s.pad_top, s.image_rows(band.rows),
+      [=](std::int64_t i) { return sample[i]; }, image);
+}
+
+/// Puts w (C_out, taps) and b, null for zeros, into shared memory as (taps, C_out) and (C_out).
+__device__ inline void load_filters(const float* w, const float* b, int taps, int filters,
+                                    int threads, float* weights) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < taps * filters; i += threads) {
+    const int o = i / taps;
+    weights[(i - o * taps) * filters + o] = w[i];
+  }
+  float* bias = weights + taps * filters;
+  for (int o = thread; o < filters; o += threads) bias[o] = b != nullptr ? b[o] : 0.0F;
 }
 
 /// Lets result `position` of a window compete.
@@ -82,26 +83,40 @@ struct PooledPixel {
   unsigned index[4];
 };
 
-/// window: the first input of the upper left sum, in an image of `pitch` floats a row. weights
-/// (taps, filters) and bias start at the four filters. kRows > 0: rows and row_taps are kRows and
-/// kRow, for loops without a counter.
-template <int kRows, int kRow>
-__device__ inline PooledPixel pooled_pixel(const float* window, int pitch, int rows, int row_taps,
-                                           int channels, const float* weights, const float* bias,
-                                           int filters, bool relu) {
+/// Dimensions of a convolution's kernel (KH, KW * C, C): the template's, or where those are zeros
+/// any.
+template <int kRows, int kRow, int kChannels>
+struct KernelDims {
+  int rows, row_taps, channels;
+
+  __device__ explicit KernelDims(const PooledConv& s)
+      : rows(kRows > 0 ? kRows : s.kh),
+        row_taps(kRows > 0 ? kRow : s.row_taps),
+        channels(kRows > 0 ? kChannels : s.c) {}
+  __device__ int taps() const { return rows * row_taps; }
+};
+
+/// window: the first input of the upper left sum, in an image in shared memory. weights: (taps,
+/// C_out), then the bias, from the four filters on. Loops over known dimensions have no counter.
+template <int kRows, int kRow, int kChannels>
+__device__ inline PooledPixel pooled_pixel(const PooledConv& s, const float* window,
+                                           const float* weights) {
   [[maybe_unused]] constexpr int kUnrolled = kRows > 0 ? unrolled_rows(kRows, kRow) : 1;
   [[maybe_unused]] constexpr int kUnrolledTaps = kRows > 0 ? kRow : 2;
+  const KernelDims<kRows, kRow, kChannels> dims(s);
+  const float* bias = weights + dims.taps() * s.co;
   float sums[4][4];  // window positions, filters
 #pragma unroll
   for (int f = 0; f < 4; ++f) sums[0][f] = sums[1][f] = sums[2][f] = sums[3][f] = bias[f];
 #pragma unroll kUnrolled
-  for (int k = 0; k < rows; ++k) {
-    const float* top = window + k * pitch;
-    const float* bottom = top + pitch;
+  for (int k = 0; k < dims.rows; ++k) {
+    const float* top = window + k * s.pitch;
+    const float* bottom = top + s.pitch;
 #pragma unroll kUnrolledTaps
-    for (int t = 0; t < row_taps; ++t) {
-      const auto weight = load_vector<4>(weights + (k * row_taps + t) * filters, true);
-      const float pixels_of[4] = {top[t], top[t + channels], bottom[t], bottom[t + channels]};
+    for (int t = 0; t < dims.row_taps; ++t) {
+      const auto weight = load_vector<4>(weights + (k * dims.row_taps + t) * s.co);
+      const float pixels_of[4] = {top[t], top[t + dims.channels], bottom[t],
+                                  bottom[t + dims.channels]};
 #pragma unroll
       for (int p = 0; p < 4; ++p) {
 #pragma unroll
@@ -119,7 +134,7 @@ __device__ inline PooledPixel pooled_pixel(const float* window, int pitch, int r
       compete(sums[p][f], static_cast<unsigned>(p), found.best[f], found.index[f]);
     }
     // Where nothing is positive the activated window is all zeros, and its first one wins.
-    if (relu && found.best[f] <= 0) {
+    if (s.relu && found.best[f] <= 0) {
       found.best[f] = 0;
       found.index[f] = 0;
     }
@@ -132,21 +147,12 @@ __device__ inline PooledPixel pooled_pixel(const float* window, int pitch, int r
 template <int kRows, int kRow, int kChannels>
 __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* w, const float* b,
                                   float* y, std::uint8_t* winner, bool aligned) {
-  // The kernel's dimensions (KH, KW * C, C) are the template's, or where those are zeros any.
-  const int rows = kRows > 0 ? kRows : s.kh;
-  const int row_taps = kRows > 0 ? kRow : s.row_taps;
-  const int channels = kRows > 0 ? kChannels : s.c;
-  const int taps = rows * row_taps;
+  const KernelDims<kRows, kRow, kChannels> dims(s);
   const int thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
-  float* weights = shared_memory<float>();
-  float* bias = weights + taps * s.co;
-  float* image = bias + s.co;
-  for (int i = thread; i < taps * s.co; i += threads) {
-    const int o = i / taps;
-    weights[(i - o * taps) * s.co + o] = w[i];
-  }
-  for (int o = thread; o < s.co; o += threads) bias[o] = b != nullptr ? b[o] : 0.0F;
+  auto* weights = shared_memory<float>();
+  float* image = weights + (dims.taps() + 1) * s.co;
+  load_filters(w, b, dims.taps(), s.co, threads, weights);
   const int quads = s.co / 4;
   const int o = thread % quads * 4;
   const int lanes = threads / quads;
@@ -162,9 +168,8 @@ __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* 
     for (int pixel = lane < lanes ? lane : pixels; pixel < pixels; pixel += lanes) {
       const int i = pixel / s.pooled_w;
       const int j = pixel - i * s.pooled_w;
-      const float* window = image + 2 * i * s.pitch + 2 * j * channels;
-      const PooledPixel found = pooled_pixel<kRows, kRow>(window, s.pitch, rows, row_taps, channels,
-                                                          weights + o, bias + o, s.co, s.relu);
+      const float* window = image + 2 * i * s.pitch + 2 * j * dims.channels;
+      const PooledPixel found = pooled_pixel<kRows, kRow, kChannels>(s, window, weights + o);
       const std::int64_t at = first + static_cast<std::int64_t>(pixel) * s.co;
       store_vector<4>(y + at, found.best, aligned);
       if (aligned) {
@@ -181,58 +186,82 @@ __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* 
 /// Floats that a block's threads exchange at once when their sums are added.
 inline constexpr int kPoolExchange = 8 * static_cast<int>(kBlock);
 
-/// Sums over the threads of each filter, in their order: part[o * taps + t] of dw[t], and
-/// part[taps * filters + o] of db. Thread l * filters + o is filter o's l-th; threads after the
-/// last whole row of filters have none. All `threads` of the block call it. exchange: shared memory
-/// for 8 * threads floats.
-template <int kTaps>
-__device__ inline void store_filter_sums(const float (&dw)[kTaps], float db, int taps, int filters,
-                                         int threads, float* exchange, float* part) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const int lanes = threads / filters;
-  const int lane = thread / filters;
-  const int o = thread - lane * filters;
-#pragma unroll
-  for (int t0 = 0; t0 <= kTaps; t0 += 8) {
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      if (t0 + i <= kTaps && lane < lanes) {
-        exchange[(i * lanes + lane) * filters + o] = t0 + i < kTaps ? dw[(t0 + i) % kTaps] : db;
-      }
-    }
-    __syncthreads();
-    for (int n = thread; n < 8 * filters; n += threads) {
-      const int i = n / filters;
-      const int filter = n - i * filters;
-      const int t = t0 + i;
-      if (t > kTaps || (t >= taps && t < kTaps)) continue;
-      float sum = 0;
-      for (int l = 0; l < lanes; ++l) sum += exchange[(i * lanes + l) * filters + filter];
-      part[t < kTaps ? filter * taps + t : taps * filters + filter] = sum;
+/// A thread's sums of one filter's gradient. offsets: of kTaps products from the first input of a
+/// sum, in shared memory, where the kernel's dimensions (KH, KW * C) are not the template's.
+template <int kRows, int kRow, int kTaps>
+struct FilterSums {
+  float dw[kTaps] = {};
+  float db = 0;
+
+  __device__ static void set_offsets(const PooledConv& s, int* offsets) {
+    for (int t = static_cast<int>(threadIdx.x); t < kTaps; t += static_cast<int>(blockDim.x)) {
+      offsets[t] = t < s.taps() ? t / s.row_taps * s.pitch + t % s.row_taps : 0;
     }
   }
-}
 
-/// The block's part of dw (C_out, taps) and db (C_out), at sums + blockIdx.x * (taps + 1) *
-/// C_out. A thread has one filter and up to kTaps sums. Shared memory: offsets of the taps (kTaps
-/// ints), then the band's image, or at the end kPoolExchange floats.
+  /// Adds a pooled pixel whose winner, at `position` of the window, has gradient g.
+  __device__ void add(const PooledConv& s, const float* image, const int* offsets, int pixel,
+                      int position, float g) {
+    const int i = pixel / s.pooled_w;
+    const int j = pixel - i * s.pooled_w;
+    const float* won = image + (2 * i + position / 2) * s.pitch + (2 * j + position % 2) * s.c;
+    db += g;
+#pragma unroll
+    for (int t = 0; t < kTaps; ++t) {
+      const int offset = kRows > 0 ? t / kRow * s.pitch + t % kRow : offsets[t];
+      dw[t] += g * won[offset];
+    }
+  }
+
+  /// Adds up the threads of each filter, in their order: part[o * taps + t] is dw[t]'s sum, and
+  /// part[taps * filters + o] db's. Thread l * filters + o is filter o's l-th; threads after the
+  /// last whole row of filters have none. All of the block call it. exchange: shared memory for 8
+  /// floats a thread.
+  __device__ void store(const PooledConv& s, float* exchange, float* part) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    const int threads = static_cast<int>(blockDim.x);
+    const int taps = s.taps();
+    const int lanes = threads / s.co;
+    const int lane = thread / s.co;
+    const int o = thread - lane * s.co;
+#pragma unroll
+    for (int t0 = 0; t0 <= kTaps; t0 += 8) {
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (t0 + i <= kTaps && lane < lanes) {
+          exchange[(i * lanes + lane) * s.co + o] = t0 + i < kTaps ? dw[(t0 + i) % kTaps] : db;
+        }
+      }
+      __syncthreads();
+      for (int n = thread; n < 8 * s.co; n += threads) {
+        const int i = n / s.co;
+        const int filter = n - i * s.co;
+        const int t = t0 + i;
+        if (t > kTaps || (t >= taps && t < kTaps)) continue;
+        float sum = 0;
+        for (int l = 0; l < lanes; ++l) sum += exchange[(i * lanes + l) * s.co + filter];
+        part[t < kTaps ? filter * taps + t : taps * s.co + filter] = sum;
+      }
+    }
+  }
+};
+
+/// The block's part of dw (C_out, taps) and db (C_out), at parts + blockIdx.x * s.sums(). A thread
+/// has one filter and up to kTaps sums. Shared memory: offsets of the taps (kTaps ints), then the
+/// band's image, or at the end kPoolExchange floats.
 template <int kRows, int kRow, int kTaps>
 __global__ void __launch_bounds__(kBlock, kRows > 0 ? 2 : 1)
     conv_pool_gradient(ConvPoolBands s, const float* x, const float* dy, const float* y,
-                       const std::uint8_t* winner, float* sums) {
+                       const std::uint8_t* winner, float* parts) {
   const int thread = static_cast<int>(threadIdx.x);
   int* offsets = shared_memory<int>();
   float* image = shared_memory<float>() + kTaps;
-  const int taps = s.taps();
-  for (int t = thread; t < kTaps; t += static_cast<int>(blockDim.x)) {
-    offsets[t] = t < taps ? t / s.row_taps * s.pitch + t % s.row_taps : 0;
-  }
+  FilterSums<kRows, kRow, kTaps> sums;
+  sums.set_offsets(s, offsets);
   const int o = thread % s.co;
   const int lane = thread / s.co;
   const int lanes = static_cast<int>(blockDim.x) / s.co;
-  float dw[kTaps] = {};
-  float db = 0;
   for (std::int64_t item = blockIdx.x; item < s.items; item += gridDim.x) {
     const Band band(s, item);
     const std::int64_t first = (band.sample * s.pooled_h + band.first_row) * s.pooled_w * s.co + o;
@@ -256,20 +285,10 @@ __global__ void __launch_bounds__(kBlock, kRows > 0 ? 2 : 1)
       const float g = activated > 0 ? slope : 0.0F;
       const int position = winning;
       fetch(pixel + lanes);
-      const int i = pixel / s.pooled_w;
-      const int j = pixel - i * s.pooled_w;
-      const float* won = image + (2 * i + position / 2) * s.pitch + (2 * j + position % 2) * s.c;
-      db += g;
-#pragma unroll
-      for (int t = 0; t < kTaps; ++t) {
-        const int offset = kRows > 0 ? t / kRow * s.pitch + t % kRow : offsets[t];
-        dw[t] += g * won[offset];
-      }
+      sums.add(s, image, offsets, pixel, position, g);
     }
   }
-
-  store_filter_sums<kTaps>(dw, db, taps, s.co, static_cast<int>(blockDim.x), image,
-                           sums + static_cast<std::int64_t>(blockIdx.x) * (taps + 1) * s.co);
+  sums.store(s, image, parts + static_cast<std::int64_t>(blockIdx.x) * s.sums());
 }
 
 }  // namespace linnet::cuda

@@ -8,6 +8,7 @@
 #include "ops/conv2d_pool/conv2d_pool_cuda.cuh"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/gather_batch/record_index.h"
+#include "ops/small_cnn/plan_cuda.h"
 
 // Forward and backward pass of a network of one convolution and one dense layer. A block takes one
 // sample after another; all that it makes of one stays in shared memory until the loss is known.
@@ -16,36 +17,6 @@
 // these are 12.6 KB a sample: 1.6 MB at batch 128, 13 MB at 1024, which stay in the L2 cache.
 
 namespace linnet::cuda {
-
-inline constexpr int kCnnBlock = 512;
-inline constexpr int kCnnWarps = kCnnBlock / static_cast<int>(kWarp);
-/// Floats that a block's threads exchange at once when their sums are added.
-inline constexpr int kCnnExchange = 8 * kCnnBlock;
-
-/// Floats of a sample's slopes of its logits, which are loaded four at a time.
-constexpr int slope_pitch(int classes) { return (classes + 3) / 4 * 4; }
-
-struct SmallCnnShape {
-  std::int64_t n;
-  int h, w, c, co;   ///< image, filters
-  int kh, row_taps;  ///< KH, KW * C
-  int pad_top, pad_left;
-  int pooled_h, pooled_w;
-  int pitch;  ///< floats of a padded row
-  int classes;
-  int padded_classes;  ///< what the kernels have registers for
-  float scale, shift;  ///< of the samples
-  float slope;         ///< 1 / n
-  bool bytes;          ///< samples are u8
-  bool shuffle;
-  bool relu;
-  bool probabilities;  ///< as scores
-  bool gradients;      ///< wanted
-
-  constexpr int taps() const { return kh * row_taps; }
-  constexpr int features() const { return pooled_h * pooled_w * co; }
-  constexpr int image_floats() const { return (2 * pooled_h + kh - 1) * pitch; }
-};
 
 struct SmallCnnOperands {
   const StepInfo* step;
@@ -63,47 +34,19 @@ struct SmallCnnResults {
   float* losses;         ///< (N)
   float* pooled;         ///< (N, features)
   float* logits_slopes;  ///< (N, slope_pitch(padded classes))
-  float* parts;          ///< (blocks, (taps + 1) * C_out): a block's dw, then db
-};
-
-/// A block's shared memory: floats, then the winners' bytes.
-struct SmallCnnLayout {
-  int sums, slopes, offsets, image, pooled, winner, floats;
-
-  constexpr explicit SmallCnnLayout(const SmallCnnShape& s)
-      : sums((s.taps() + 1) * s.co),
-        slopes(sums + kCnnWarps * s.padded_classes),
-        offsets(slopes + slope_pitch(s.padded_classes)),
-        image((offsets + static_cast<int>(kWarp) + 3) / 4 * 4),
-        pooled(image + (s.image_floats() + 3) / 4 * 4),
-        winner(pooled + s.features()),
-        floats(winner + (s.features() + 3) / 4) {}
-
-  constexpr std::size_t bytes() const {
-    const int needed = floats - image > kCnnExchange ? floats : image + kCnnExchange;
-    return sizeof(float) * static_cast<std::size_t>(needed);
-  }
+  float* parts;          ///< (blocks, sums()): a block's dw, then db
 };
 
 /// Puts a record, scaled and with its padding around it, into shared memory.
 __device__ inline void load_record(const SmallCnnShape& s, const void* samples,
                                    std::uint64_t record, float* image) {
-  const int line = s.w * s.c;
-  const int skip = s.pad_left * s.c;
-  const std::uint64_t first = record * static_cast<std::uint64_t>(s.h * line);
+  const std::uint64_t first = record * static_cast<std::uint64_t>(s.h * s.w * s.c);
   const auto* bytes = static_cast<const std::uint8_t*>(samples) + first;
   const auto* floats = static_cast<const float*>(samples) + first;
-  for (int i = static_cast<int>(threadIdx.x); i < s.image_floats(); i += kCnnBlock) {
-    const int k = i / s.pitch;
-    const int at = i - k * s.pitch - skip;
-    const int row = k - s.pad_top;
-    float pixel = 0;
-    if (row >= 0 && row < s.h && at >= 0 && at < line) {
-      const int from = row * line + at;
-      pixel = (s.bytes ? static_cast<float>(bytes[from]) : floats[from]) * s.scale + s.shift;
-    }
-    image[i] = pixel;
-  }
+  const auto pixel = [=](std::int64_t i) {
+    return (s.bytes ? static_cast<float>(bytes[i]) : floats[i]) * s.scale + s.shift;
+  };
+  load_rows(s, -s.pad_top, s.image_rows(s.pooled_h), pixel, image);
 }
 
 /// Convolution, activation and pooling: pooled (pixels, C_out) in shared memory and, if not null,
@@ -111,10 +54,7 @@ __device__ inline void load_record(const SmallCnnShape& s, const void* samples,
 template <int kRows, int kRow, int kChannels>
 __device__ inline void pool_record(const SmallCnnShape& s, const float* weights, const float* image,
                                    float* pooled, std::uint8_t* winner, float* copy) {
-  const int rows = kRows > 0 ? kRows : s.kh;
-  const int row_taps = kRows > 0 ? kRow : s.row_taps;
-  const int channels = kRows > 0 ? kChannels : s.c;
-  const float* bias = weights + rows * row_taps * s.co;
+  const KernelDims<kRows, kRow, kChannels> dims(s);
   const int quads = s.co / 4;
   const int items = s.pooled_h * s.pooled_w * quads;
   for (int item = static_cast<int>(threadIdx.x); item < items; item += kCnnBlock) {
@@ -122,9 +62,8 @@ __device__ inline void pool_record(const SmallCnnShape& s, const float* weights,
     const int o = (item - pixel * quads) * 4;
     const int i = pixel / s.pooled_w;
     const int j = pixel - i * s.pooled_w;
-    const float* window = image + 2 * i * s.pitch + 2 * j * channels;
-    const PooledPixel found = pooled_pixel<kRows, kRow>(window, s.pitch, rows, row_taps, channels,
-                                                        weights + o, bias + o, s.co, s.relu);
+    const float* window = image + 2 * i * s.pitch + 2 * j * dims.channels;
+    const PooledPixel found = pooled_pixel<kRows, kRow, kChannels>(s, window, weights + o);
 #pragma unroll
     for (int f = 0; f < 4; ++f) {
       winner[pixel * s.co + o + f] = static_cast<std::uint8_t>(found.index[f]);
@@ -197,12 +136,11 @@ __device__ inline void sample_loss(const SmallCnnShape& s, const SmallCnnResults
 }
 
 /// Adds a sample to this thread's sums for its filter.
-template <int kRows, int kRow, int kTaps, int kClasses>
+template <int kClasses, class FilterSums>
 __device__ inline void add_conv_gradient(const SmallCnnShape& s, int stride, const float* weight,
                                          const float* slopes, const int* offsets,
                                          const float* image, const float* pooled,
-                                         const std::uint8_t* winner, float (&dw)[kTaps],
-                                         float& db) {
+                                         const std::uint8_t* winner, FilterSums& sums) {
   const int thread = static_cast<int>(threadIdx.x);
   const int features = s.features();
   for (int f = thread < stride ? thread : features; f < features; f += stride) {
@@ -212,17 +150,7 @@ __device__ inline void add_conv_gradient(const SmallCnnShape& s, int stride, con
       if (u < s.classes) g += slopes[u] * weight[u * features + f];
     }
     if (s.relu) g = pooled[f] > 0 ? g : 0.0F;
-    const int position = winner[f];
-    const int pixel = f / s.co;
-    const int i = pixel / s.pooled_w;
-    const int j = pixel - i * s.pooled_w;
-    const float* won = image + (2 * i + position / 2) * s.pitch + (2 * j + position % 2) * s.c;
-    db += g;
-#pragma unroll
-    for (int t = 0; t < kTaps; ++t) {
-      const int offset = kRows > 0 ? t / kRow * s.pitch + t % kRow : offsets[t];
-      dw[t] += g * won[offset];
-    }
+    sums.add(s, image, offsets, f / s.co, winner[f], g);
   }
 }
 
@@ -241,18 +169,10 @@ __global__ void __launch_bounds__(kCnnBlock, kTaps <= 9 ? 2 : 1)
   float* image = weights + layout.image;
   float* pooled = weights + layout.pooled;
   auto* winner = reinterpret_cast<std::uint8_t*>(weights + layout.winner);
-  const int taps = s.taps();
-  for (int i = thread; i < taps * s.co; i += kCnnBlock) {
-    const int o = i / taps;
-    weights[(i - o * taps) * s.co + o] = in.conv_weight[i];
-  }
-  for (int o = thread; o < s.co; o += kCnnBlock) weights[taps * s.co + o] = in.conv_bias[o];
-  if (thread < kTaps) {
-    offsets[thread] = thread < taps ? thread / s.row_taps * s.pitch + thread % s.row_taps : 0;
-  }
+  load_filters(in.conv_weight, in.conv_bias, s.taps(), s.co, kCnnBlock, weights);
+  FilterSums<kRows, kRow, kTaps> gradient;
+  gradient.set_offsets(s, offsets);
   const int stride = kCnnBlock / s.co * s.co;  // so that a thread's features are of one filter
-  float dw[kTaps] = {};
-  float db = 0;
   for (std::int64_t sample = blockIdx.x; sample < s.n; sample += gridDim.x) {
     if (thread == 0) record = RecordIndex(*in.step, s.shuffle)(sample);
     __syncthreads();  // and the last sample has been read
@@ -269,12 +189,11 @@ __global__ void __launch_bounds__(kCnnBlock, kTaps <= 9 ? 2 : 1)
     }
     __syncthreads();
     if (!s.gradients) continue;
-    add_conv_gradient<kRows, kRow, kTaps, kClasses>(s, stride, in.weight, slopes, offsets, image,
-                                                    pooled, winner, dw, db);
+    add_conv_gradient<kClasses>(s, stride, in.weight, slopes, offsets, image, pooled, winner,
+                                gradient);
   }
   if (s.gradients) {
-    store_filter_sums<kTaps>(dw, db, s.taps(), s.co, kCnnBlock, image,
-                             out.parts + static_cast<std::int64_t>(blockIdx.x) * (taps + 1) * s.co);
+    gradient.store(s, image, out.parts + static_cast<std::int64_t>(blockIdx.x) * s.sums());
   }
 }
 

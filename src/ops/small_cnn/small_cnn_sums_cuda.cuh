@@ -10,11 +10,8 @@
 
 namespace linnet::cuda {
 
-/// Columns of a block by rows that share the samples (or parts) of a column.
-inline constexpr int kCnnColumns = 32;
+/// Threads of a block that share the samples (or parts) of a column.
 inline constexpr int kCnnRows = kCnnBlock / kCnnColumns;
-
-constexpr int blocks_of_columns(int columns) { return (columns + kCnnColumns - 1) / kCnnColumns; }
 
 struct SmallCnnGradients {
   float* loss;
@@ -151,9 +148,9 @@ __global__ void __launch_bounds__(kCnnBlock)
   alignas(16) __shared__ float stage[exchanged_classes(kClasses) * kCnnBlock];
   const int block = static_cast<int>(blockIdx.x) - 1;
   if (block < 0) return add_loss<kClasses>(s, from, to);
-  const int conv_blocks = blocks_of_columns((s.taps() + 1) * s.co);
+  const int conv_blocks = blocks_of_columns(s.sums());
   if (block < conv_blocks) {
-    add_parts_of_block<kCnnRows, kCnnColumns>(from.parts, parts, (s.taps() + 1) * s.co, block,
+    add_parts_of_block<kCnnRows, kCnnColumns>(from.parts, parts, s.sums(), block,
                                               ConvSums{to, s.taps() * s.co});
   } else {
     add_dense_gradient<kClasses>(s, from, to, block - conv_blocks, stage);
