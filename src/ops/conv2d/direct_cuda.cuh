@@ -3,7 +3,10 @@
 
 #include <cstdint>
 
-#include "ops/conv2d/geometry_cuda.cuh"
+#include "backend/cuda/vectors.cuh"
+#include "ops/activation/epilogue_cuda.cuh"
+#include "ops/conv2d/geometry_cuda.h"
+#include "ops/conv2d/own_plan_cuda.h"
 
 // Convolutions of few products an output, without matrices: few channels a group, or one
 // (kDepthwise: groups == C == C_out). A thread has kVector neighbouring output channels; they see
@@ -11,14 +14,11 @@
 
 namespace linnet::cuda {
 
-/// Taps that a thread of the weight gradient sums in registers.
-inline constexpr int kTapsOfThread = 9;
-
 /// Returns the input's channels that output channels o ... read.
 template <int kVector, bool kDepthwise>
 __device__ inline FloatVector<kVector> read_input(const float* from) {
   if constexpr (kDepthwise) {
-    return load_vector<kVector>(from, true);
+    return load_vector<kVector>(from);
   } else {
     FloatVector<kVector> value;
 #pragma unroll
@@ -47,7 +47,7 @@ struct DirectPart {
     auto* turned = shared_memory<float>();
     const int first = static_cast<int>(blockIdx.y) * tile;
     turn_weights(w + static_cast<std::int64_t>(first) * s.taps, s.taps,
-                 s.co - first < tile ? s.co - first : tile, tile, turned);
+                 s.out.channels - first < tile ? s.out.channels - first : tile, tile, turned);
     __syncthreads();
     const int lanes = tile / vector;
     const int lane = static_cast<int>(threadIdx.x) % lanes;
@@ -59,73 +59,47 @@ struct DirectPart {
   }
 };
 
-/// y = f(x * w + b). grid.y: tiles of `tile` output channels, a power of two; shared memory:
-/// taps * tile floats.
-template <int kVector, bool kDepthwise>
+/// y = f(x * w + b) or, kBackward, dx of a depthwise convolution's dz, x: every pixel gathers from
+/// the windows that it is in. grid.y: tiles of `tile` output channels, a power of two; shared
+/// memory: taps * tile floats.
+template <int kVector, bool kDepthwise, bool kBackward>
 __global__ void conv_direct(ConvGeometry s, const float* x, const float* w, float* y,
                             BiasAndActivation tail, int tile) {
+  static_assert(kDepthwise || !kBackward);
+  const ConvImages& source = s.source<kBackward>();
+  const ConvImages& target = s.target<kBackward>();
   const DirectPart part(s, w, tile, kVector);
   const int o = part.channel;
-  if (o >= s.co) return;
-  x += kDepthwise ? o : s.by_cog.quotient(o) * s.cg;
-  const int depth = kDepthwise ? 1 : s.cg;
-  for (std::int64_t pixel = part.pixel; pixel < s.out_total; pixel += part.stride) {
-    const PixelGrid::Pixel at = s.out.at(pixel);
-    const float* image = x + at.sample * s.in.height * s.in.width * s.c;
-    const int top = at.row * s.stride_h - s.pad_top;
-    const int left = at.column * s.stride_w - s.pad_left;
+  if (o >= target.channels) return;
+  x += kDepthwise ? o : target.by_group.quotient(o) * source.of_group;
+  const int depth = kDepthwise ? 1 : source.of_group;
+  for (std::int64_t pixel = part.pixel; pixel < target.total; pixel += part.stride) {
+    const ConvImages::Pixel at = target.at(pixel);
+    const float* image = x + source.image(at.sample);
+    const int top = s.rows.begin<kBackward>(at.row);
+    const int left = s.columns.begin<kBackward>(at.column);
     FloatVector<kVector> sum{};
     for (int k = 0; k < s.kh; ++k) {
-      const int row = top + k * s.dilation_h;
-      if (row < 0 || row >= s.in.height) continue;
+      const int row = s.rows.read<kBackward>(top, k * s.rows.dilation);
+      if (row < 0) continue;
       for (int l = 0; l < s.kw; ++l) {
-        const int column = left + l * s.dilation_w;
-        if (column < 0 || column >= s.in.width) continue;
-        const float* from = image + static_cast<std::int64_t>(row * s.in.width + column) * s.c;
+        const int column = s.columns.read<kBackward>(left, l * s.columns.dilation);
+        if (column < 0) continue;
+        const float* from = image + source.place(row, column);
         const float* weight = part.weights + (k * s.kw + l) * depth * tile;
         for (int c = 0; c < depth; ++c) {
           const auto value = read_input<kVector, kDepthwise>(from + c);
-          const auto factor = load_vector<kVector>(weight + c * tile, true);
+          const auto factor = load_vector<kVector>(weight + c * tile);
 #pragma unroll
           for (int v = 0; v < kVector; ++v) sum[v] += value[v] * factor[v];
         }
       }
     }
+    if constexpr (!kBackward) {
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) sum[v] = tail(sum[v], pixel, o + v);
-    store_vector<kVector>(y + pixel * s.co + o, sum, true);
-  }
-}
-
-/// dx of a depthwise convolution: every input pixel gathers from the windows that it is in.
-template <int kVector>
-__global__ void depthwise_grad_input(ConvGeometry s, const float* dz, const float* w, float* dx,
-                                     int tile) {
-  const DirectPart part(s, w, tile, kVector);
-  const int c = part.channel;
-  if (c >= s.c) return;
-  for (std::int64_t pixel = part.pixel; pixel < s.in_total; pixel += part.stride) {
-    const PixelGrid::Pixel at = s.in.at(pixel);
-    const float* image = dz + at.sample * s.out.height * s.out.width * s.c + c;
-    FloatVector<kVector> sum{};
-    for (int k = 0; k < s.kh; ++k) {
-      const int down = at.row + s.pad_top - k * s.dilation_h;
-      if (down < 0) break;
-      const int row = s.by_stride_h.quotient(down);
-      if (row * s.stride_h != down || row >= s.out.height) continue;
-      for (int l = 0; l < s.kw; ++l) {
-        const int right = at.column + s.pad_left - l * s.dilation_w;
-        if (right < 0) break;
-        const int column = s.by_stride_w.quotient(right);
-        if (column * s.stride_w != right || column >= s.out.width) continue;
-        const auto value = load_vector<kVector>(
-            image + static_cast<std::int64_t>(row * s.out.width + column) * s.c, true);
-        const auto factor = load_vector<kVector>(part.weights + (k * s.kw + l) * tile, true);
-#pragma unroll
-        for (int v = 0; v < kVector; ++v) sum[v] += value[v] * factor[v];
-      }
+      for (int v = 0; v < kVector; ++v) sum[v] = tail(sum[v], pixel, o + v);
     }
-    store_vector<kVector>(dx + pixel * s.c + c, sum, true);
+    store_vector<kVector>(y + pixel * target.channels + o, sum);
   }
 }
 
@@ -141,7 +115,7 @@ __global__ void conv_direct_grad_weight(ConvGeometry s, const float* x, const fl
   const int slots = static_cast<int>(kBlock) / lanes;
   const int o = (static_cast<int>(blockIdx.y) * lanes + lane) * kVector;
   const int first_tap = static_cast<int>(blockIdx.z) * kTapsOfThread;
-  const bool used = o < s.co;
+  const bool used = o < s.out.channels;
   float sums[kTapsOfThread][kVector] = {};
   if (used) {
     int rows[kTapsOfThread];
@@ -151,26 +125,26 @@ __global__ void conv_direct_grad_weight(ConvGeometry s, const float* x, const fl
     for (int t = 0; t < kTapsOfThread; ++t) {
       const int tap =
           first_tap + t < s.taps ? first_tap + t : s.taps - 1;  // the last sums are lost
-      const int pixel = s.by_cg.quotient(tap);
+      const int pixel = s.in.by_group.quotient(tap);
       const int k = s.by_kw.quotient(pixel);
-      rows[t] = k * s.dilation_h;
-      columns[t] = (pixel - k * s.kw) * s.dilation_w;
-      offsets[t] =
-          (static_cast<std::int64_t>(rows[t]) * s.in.width + columns[t]) * s.c + tap - pixel * s.cg;
+      rows[t] = k * s.rows.dilation;
+      columns[t] = (pixel - k * s.kw) * s.columns.dilation;
+      offsets[t] = (static_cast<std::int64_t>(rows[t]) * s.in.width + columns[t]) * s.in.channels +
+                   tap - pixel * s.in.of_group;
     }
     const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * part;
-    const std::int64_t end = begin + part < s.out_total ? begin + part : s.out_total;
-    const int channel = kDepthwise ? o : s.by_cog.quotient(o) * s.cg;
+    const std::int64_t end = begin + part < s.out.total ? begin + part : s.out.total;
+    const int channel = kDepthwise ? o : s.out.by_group.quotient(o) * s.in.of_group;
     for (std::int64_t pixel = begin + thread / lanes; pixel < end; pixel += slots) {
-      const PixelGrid::Pixel at = s.out.at(pixel);
-      const int top = at.row * s.stride_h - s.pad_top;
-      const int left = at.column * s.stride_w - s.pad_left;
+      const ConvImages::Pixel at = s.out.at(pixel);
+      const int top = s.rows.begin<false>(at.row);
+      const int left = s.columns.begin<false>(at.column);
       const float* window =
-          x + ((at.sample * s.in.height + top) * s.in.width + left) * s.c + channel;
-      const auto gradient = load_vector<kVector>(dz + pixel * s.co + o, true);
+          x + ((at.sample * s.in.height + top) * s.in.width + left) * s.in.channels + channel;
+      const auto gradient = load_vector<kVector>(dz + pixel * s.out.channels + o);
 #pragma unroll
       for (int t = 0; t < kTapsOfThread; ++t) {
-        if (!s.inside(top + rows[t], left + columns[t])) continue;
+        if (!s.in.holds(top + rows[t], left + columns[t])) continue;
         const auto value = read_input<kVector, kDepthwise>(window + offsets[t]);
 #pragma unroll
         for (int v = 0; v < kVector; ++v) sums[t][v] += value[v] * gradient[v];
@@ -190,13 +164,13 @@ __global__ void conv_direct_grad_weight(ConvGeometry s, const float* x, const fl
     }
   }
   __syncthreads();
-  dw += static_cast<std::int64_t>(blockIdx.x) * s.co * s.taps;
+  dw += static_cast<std::int64_t>(blockIdx.x) * s.out.channels * s.taps;
   for (int i = thread; i < lanes * kVector * kTapsOfThread; i += static_cast<int>(kBlock)) {
     const int t = i % kTapsOfThread;
     const int v = i / kTapsOfThread % kVector;
     const int of = i / kTapsOfThread / kVector;
     const std::int64_t filter = (static_cast<std::int64_t>(blockIdx.y) * lanes + of) * kVector + v;
-    if (filter >= s.co || first_tap + t >= s.taps) continue;
+    if (filter >= s.out.channels || first_tap + t >= s.taps) continue;
     float sum = 0;
     for (unsigned warp = 0; warp < kBlock / kWarp; ++warp) sum += warps[warp][t * kVector + v][of];
     dw[filter * s.taps + first_tap + t] = sum;
