@@ -230,7 +230,11 @@ void take_as_samples(Graph& graph, Value& y, Value& labels, Value& weights) {
     return graph.emit(ReshapeOp({.shape = std::move(dims)}), {x}, "loss");
   };
   if (weights) weights = reshape(element_weights(graph, shape, weights), {elements});
+  // The losses look for a last Softmax, so it stays after the reshape.
+  const bool softmax = op_as<SoftmaxOp>(graph.producer(y)) != nullptr;
+  if (softmax) y = graph.producer(y)->inputs[SoftmaxOp::In::x];
   y = reshape(y, {elements, graph.shape(y)[-1]});
+  if (softmax) y = graph.emit(SoftmaxOp(), {y}, "loss");
   labels = reshape(labels, {elements});
 }
 

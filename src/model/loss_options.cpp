@@ -47,7 +47,7 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
           labels || binary || loss == Loss::cross_entropy || loss == Loss::mse ||
               loss == Loss::mae);
   if (!o.class_weights.empty()) require_weights(o.class_weights, "class weights", outputs);
-  belongs(o.ignore_index.has_value(), "an ignored label", labels && !binary);
+  belongs(o.ignore_index.has_value(), "ignored label", labels && !binary);
   belongs(!o.positive_weights.empty(), "positive weights", binary);
   if (!o.positive_weights.empty()) require_weights(o.positive_weights, "positive weights", outputs);
   require(std::isfinite(o.focal_gamma) && o.focal_gamma >= 0,

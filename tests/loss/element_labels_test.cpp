@@ -346,6 +346,31 @@ TEST(ElementLabels, ErrorsNameRowAndPlace) {
             "label 3 of sample 1, element 4 in 'pixels' is outside [0, 3)");
 }
 
+TEST(ElementLabels, ALastSoftmaxChangesNoLoss) {
+  LossOptions smoothed;
+  smoothed.label_smoothing = 0.1;
+  const auto loss_of_layers = [](std::vector<Layer> layers, Loss loss, const LossOptions& options,
+                                 bool lengths) {
+    layers.insert(layers.begin(), Dense{.units = kClasses});
+    if (lengths) layers.insert(layers.begin(), Lengths{});
+    Model model(Network({kSteps, 3}, layers), {.device = "cpu", .seed = 2});
+    const Dataset data = step_data(lengths);
+    TrainingOptions training{.epochs = 2, .batch = kSamples, .loss = loss, .loss_options = options};
+    train(model, data, training);
+    return evaluate(model, data, loss, kSamples, options).loss;
+  };
+  for (const Loss loss : {Loss::cross_entropy, Loss::focal}) {
+    for (const LossOptions& options : {LossOptions{}, smoothed}) {
+      if (loss == Loss::focal && options.label_smoothing > 0) continue;
+      for (const bool lengths : {false, true}) {
+        const double expected = loss_of_layers({}, loss, options, lengths);
+        EXPECT_NEAR(loss_of_layers({Softmax{}}, loss, options, lengths), expected, 1e-6);
+        EXPECT_NEAR(loss_of_layers({LogSoftmax{}}, loss, options, lengths), expected, 1e-6);
+      }
+    }
+  }
+}
+
 TEST(ElementLabels, OwnLossesGetOneHotRows) {
   const Dataset data = step_data();
   TrainingOptions options{.epochs = 1, .batch = kSamples, .optimizer = SGD{.learning_rate = 0}};

@@ -27,7 +27,7 @@ TEST(LossOptions, WhatALossHasNoUseForIsRefused) {
   EXPECT_EQ(refusal(Loss::huber, {.class_weights = {1, 1, 1}}, false),
             "the loss huber of values takes no class weights");
   EXPECT_EQ(refusal(Loss::cross_entropy, {.ignore_index = 1}, false),
-            "the loss cross_entropy of values takes no an ignored label");
+            "the loss cross_entropy of values takes no ignored label");
   EXPECT_EQ(refusal(Loss::cross_entropy, {.positive_weights = {1, 1, 1}}),
             "the loss cross_entropy of labels takes no positive weights");
   EXPECT_EQ(refusal(Loss::hinge, {.class_weights = {1, 2, 3}, .ignore_index = 1}), "");
