@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How kernels that normalise by sums of columns go over a (rows, columns) matrix.
+// How the threads of a block go over their part of a (rows, columns) matrix (column_tiles.h), and
+// how what they have is added: over the rows of threads by shuffles and shared memory, and over
+// blocks by the one that ends last.
 #include <algorithm>
 #include <cstdint>
 
+#include "backend/cuda/column_tiles.h"
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/last_block.cuh"
@@ -12,51 +15,9 @@
 
 namespace linnet::cuda {
 
-/// The largest block of such kernels.
-inline constexpr unsigned kColumnBlock = 512;
-
-/// A block takes `lanes` vectors of neighbouring columns (128 bytes of a row where there are as
-/// many) and one of `chunks` equal ranges of rows. All follows from the shape.
-struct ColumnTiles {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  int vector = 1;      ///< floats that a thread loads at once: 4 or 1
-  unsigned lanes = 1;  ///< threads side by side: a power of two, at most a warp
-  unsigned tiles = 0;  ///< blocks side by side
-  unsigned chunks = 1;
-  std::int64_t chunk_rows = 0;  ///< of each chunk but the last ones, which may have fewer
-  unsigned block = kBlock;
-
-  void set_lanes(unsigned count) {
-    lanes = count;
-    tiles = static_cast<unsigned>((columns / vector + lanes - 1) / lanes);
-  }
-  void set_chunks(unsigned count) {
-    chunks = count;
-    chunk_rows = (rows + chunks - 1) / chunks;
-  }
-  std::int64_t rows_of_thread() const { return (chunk_rows * lanes + block - 1) / block; }
-  LaunchShape shape() const { return {.grid = dim3(tiles, chunks), .block = block}; }
-  /// Returns what `sums` numbers a column and chunk take of the workspace.
-  std::size_t partial_bytes(std::size_t sums) const {
-    return chunks == 1 ? 0 : sums * sizeof(float) * chunks * static_cast<std::size_t>(columns);
-  }
-};
-
-/// `rows_each`: how many rows a thread should have, so that sums outweigh their reduction.
-/// `vectors`: whether a thread may load four columns at once.
-inline ColumnTiles column_tiles(std::int64_t rows, std::int64_t columns, std::int64_t rows_each,
-                                std::int64_t most_blocks, bool vectors = true) {
-  ColumnTiles t{.rows = rows, .columns = columns, .vector = vectors && columns % 4 == 0 ? 4 : 1};
-  const unsigned most_lanes = kWarp / static_cast<unsigned>(t.vector);
-  while (t.lanes < most_lanes && t.lanes < columns / t.vector) t.lanes *= 2;
-  t.set_lanes(t.lanes);
-  const std::int64_t rows_of_block = rows_each * (kBlock / t.lanes);
-  const std::int64_t most = std::max<std::int64_t>(most_blocks / std::max(t.tiles, 1U), 1);
-  t.set_chunks(static_cast<unsigned>(
-      std::clamp<std::int64_t>(rows / rows_of_block, 1, std::min<std::int64_t>(most, 65535))));
-  return t;
-}
+/// Length of an array of the rows that a thread keeps; of none it has a row that nobody touches.
+template <int kKept>
+inline constexpr int kKeptRows = kKept > 0 ? kKept : 1;
 
 /// The part of a matrix that one thread goes over: rows first, first + step, ... below `end`.
 template <int kVector>
@@ -112,29 +73,41 @@ struct ColumnCell {
     }
   }
 
+  /// Calls use(row, load(row)) for the rows in order; all loads of kAhead rows, or of as many as
+  /// are left, are on their way together.
+  template <int kAhead, class Load, class Use>
+  __device__ void for_rows_at_once(const Load& load, const Use& use) const {
+    for (ColumnCell next = *this; next.first < end; next.first += kAhead * step) {
+      decltype(load(first)) rows[kAhead];
+      next.template load_kept<kAhead>(load, rows);
+      next.template use_kept<kAhead>(use, rows);
+    }
+  }
+
   /// Where the sums of the block's rows go, of all chunks' (chunks, columns).
   __device__ std::int64_t place(const ColumnTiles& t) const {
     return blockIdx.y * t.columns + column;
   }
-  /// Calls use(chunk, place of its sums) for chunks, shared among the threads of the columns.
-  template <class Use>
-  __device__ void for_chunks(const ColumnTiles& t, const Use& use) const {
-    for (std::int64_t j = threadIdx.x / t.lanes; inside && j < t.chunks; j += step) {
-      use(j, j * t.columns + column);
-    }
+  /// Returns the thread's part of the chunks' sums, of which each is a row.
+  __device__ ColumnCell of_chunks(const ColumnTiles& t) const {
+    ColumnCell parts = *this;
+    parts.begin = 0;
+    parts.end = t.chunks;
+    parts.first = inside ? threadIdx.x / t.lanes : parts.end;
+    return parts;
   }
 };
 
 /// Adds each of `sums` (FloatVector<kVector>) over all threads of a block that share columns, in a
 /// fixed order; every thread gets the results, and every thread must call it. The block has a whole
-/// number of warps.
+/// number of warps, at most kBlock threads where a row of them is wider than 128 bytes.
 template <int kVector, class... Sum>
 __device__ void add_over_rows(unsigned lanes, Sum&... sums) {
   constexpr unsigned kLane = static_cast<unsigned>(sizeof...(Sum)) * kVector;
-  constexpr unsigned kNumbers = kWarp / kVector * kLane;  // of all lanes, at most
-  constexpr unsigned kTeam = 8;                           // threads that add one number's parts
-  __shared__ float parts[kColumnBlock / kWarp][kNumbers];
-  __shared__ float totals[kNumbers];
+  constexpr unsigned kMost = kVector == 1 ? kColumnBlock : kBlock;  // lanes of all warps
+  constexpr unsigned kTeam = 8;  // threads that add one number's parts
+  __shared__ float parts[kMost * kLane];
+  __shared__ float totals[kWarp * kLane];
   for (unsigned offset = lanes; offset < kWarp; offset *= 2) {
     for (int v = 0; v < kVector; ++v) {
       ((sums[v] += __shfl_xor_sync(kFullWarp, sums[v], offset)), ...);
@@ -142,22 +115,24 @@ __device__ void add_over_rows(unsigned lanes, Sum&... sums) {
   }
   const unsigned warps = blockDim.x / kWarp;
   const unsigned lane = threadIdx.x & (lanes - 1);
+  const unsigned numbers = lanes * kLane;
   if (threadIdx.x % kWarp < lanes) {
-    float* to = parts[threadIdx.x / kWarp] + lane * kLane;
+    float* to = parts + threadIdx.x / kWarp * numbers + lane * kLane;
     for (int v = 0; v < kVector; ++v) ((*to++ = sums[v]), ...);
   }
   __syncthreads();
   const unsigned member = threadIdx.x % kTeam;
-  for (unsigned from = 0; from < lanes * kLane; from += blockDim.x / kTeam) {
+  for (unsigned from = 0; from < numbers; from += blockDim.x / kTeam) {
     const unsigned number = from + threadIdx.x / kTeam;
     float total = 0;
-    if (number < lanes * kLane) {
-      for (unsigned w = member; w < warps; w += kTeam) total += parts[w][number];
+#pragma unroll 1  // there are two parts at most
+    for (unsigned w = member; number < numbers && w < warps; w += kTeam) {
+      total += parts[w * numbers + number];
     }
     for (unsigned offset = kTeam / 2; offset > 0; offset /= 2) {
       total += __shfl_xor_sync(kFullWarp, total, offset);
     }
-    if (member == 0 && number < lanes * kLane) totals[number] = total;
+    if (member == 0 && number < numbers) totals[number] = total;
   }
   __syncthreads();
   const float* from = totals + lane * kLane;
@@ -178,15 +153,28 @@ __device__ bool add_over_blocks(const ColumnTiles& t, const ColumnCell<kVector>&
     ((store_vector(to, sums), to += apart), ...);
   }
   if (!is_last_block(tickets + blockIdx.x, t.chunks)) return false;
+  struct Parts {
+    FloatVector<kVector> of[sizeof...(Sum)];
+  };
   ((sums = {}), ...);
-  cell.for_chunks(t, [&](std::int64_t /*chunk*/, std::int64_t at) {
-    const auto add = [&](FloatVector<kVector>& sum) {
-      const auto part = load_vector<kVector>(partial + at);
-      for (int v = 0; v < kVector; ++v) sum[v] += part[v];
-      at += apart;
-    };
-    (add(sums), ...);
-  });
+  cell.of_chunks(t).template for_rows_at_once<8 / sizeof...(Sum)>(
+      [&](std::int64_t chunk) {
+        Parts parts;
+        const float* from = partial + chunk * t.columns + cell.column;
+        for (auto& part : parts.of) {
+          part = load_vector<kVector>(from);
+          from += apart;
+        }
+        return parts;
+      },
+      [&](std::int64_t /*chunk*/, const Parts& parts) {
+        const auto* part = parts.of;
+        const auto add = [&](FloatVector<kVector>& sum) {
+          for (int v = 0; v < kVector; ++v) sum[v] += (*part)[v];
+          ++part;
+        };
+        (add(sums), ...);
+      });
   add_over_rows<kVector>(t.lanes, sums...);
   return true;
 }

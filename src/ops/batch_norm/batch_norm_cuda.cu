@@ -1,52 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "backend/cuda/kernel.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/forward_cuda.cuh"
 #include "ops/batch_norm/gradient_cuda.cuh"
 #include "ops/batch_norm/joined.h"
-#include "ops/batch_norm/tiles_cuda.cuh"
+#include "ops/batch_norm/launches_cuda.h"
 #include "ops/slice/rows_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {
-
-constexpr std::int64_t kBlocksOfSums = 1024;
-constexpr std::int64_t kBlocksOfMaps = 8192;
-static_assert(kBlocksOfSums <= kTickets, "a ticket for each tile of channels");
-
-std::int64_t rows_of(const Shape& x) { return x[-1] > 0 ? x.elements() / x[-1] : 0; }
-
-ColumnTiles tiles_of_map(const Shape& x, bool vectors) {
-  return column_tiles(rows_of(x), x[-1], 8, kBlocksOfMaps, vectors);
-}
-
-/// How a training's norm of x is launched: as a whole, or its sums first.
-struct Launches {
-  ColumnTiles sums, map;
-  bool whole;
-
-  Launches(const ValueType& type, bool vectors, int keeps) {
-    const Shape& x = type.shape;
-    const auto one = tiles_of_one_launch(rows_of(x), x[-1], size_of(type.dtype), vectors, keeps);
-    whole = one.has_value();
-    sums = whole ? *one : column_tiles(rows_of(x), x[-1], 4, kBlocksOfSums, vectors);
-    map = tiles_of_map(x, vectors);
-  }
-};
-
-/// The same by whether four channels may be taken at once.
-struct AllLaunches {
-  Launches fours, ones;
-
-  AllLaunches(const ValueType& type, int keeps)
-      : fours(type, true, keeps), ones(type, false, keeps) {}
-  const Launches& of(bool aligned) const { return aligned ? fours : ones; }
-  std::size_t workspace_bytes() const {
-    return std::max(fours.sums.partial_bytes(2), ones.sums.partial_bytes(2));
-  }
-};
 
 /// Calls launch<kVector, kKept>() with what a kernel of one launch is compiled for; a thread keeps
 /// kMost rows at most.
@@ -60,10 +22,6 @@ void with_kept(const ColumnTiles& t, Launch launch) {
   } else {
     launch.template operator()<4, 2>();
   }
-}
-
-Partials partials(const Args& args, const ColumnTiles& t) {
-  return {args.work(), args.work() + t.chunks * t.columns, args.tickets};
 }
 
 template <class T>
@@ -86,7 +44,7 @@ Norm<T> norm_of(const Args& args, const BatchNormAttrs& attrs, std::int64_t x_st
 template <class T, class SetOperands>
 Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType& y,
                     SetOperands set_operands) {
-  const AllLaunches launches(y, kNormKeeps);
+  const AllNormLaunches launches(y, kNormKeeps);
   const std::int64_t x_stride = x[-1];
   const auto enqueue = [=](const Args& args) {
     Norm n = norm_of<T>(args, attrs, x_stride);
@@ -96,13 +54,13 @@ Kernel norm_kernels(const BatchNormAttrs& attrs, const Shape& x, const ValueType
     if (whole) {
       with_kept<kNormKeeps>(sums, [&]<int kVector, int kKept>() {
         launch(args.stream, "batch_norm", sums.shape(), norm_kernel<kVector, true, kKept, T>, n,
-               sums, partials(args, sums));
+               sums, args.work(), args.tickets);
       });
       return;
     }
     launch(args.stream, "batch_norm moments", sums.shape(),
-           fours ? norm_kernel<4, false, 0, T> : norm_kernel<1, false, 0, T>, n, sums,
-           partials(args, sums));
+           fours ? norm_kernel<4, false, 0, T> : norm_kernel<1, false, 0, T>, n, sums, args.work(),
+           args.tickets);
     launch(args.stream, "batch_norm", map.shape(),
            fours ? normalize_kernel<4, T> : normalize_kernel<1, T>, n, map, false);
   };
@@ -145,22 +103,21 @@ std::optional<Kernel> prepare_joined(const NodeView& node, const Context& /*cont
 /// Returns a gradient's kernels; `operands(args)` says where it reads and writes.
 template <class T, class Operands>
 Kernel gradient_kernels(const ValueType& dy, Operands operands) {
-  const AllLaunches launches(dy, kGradientKeeps);
+  const AllNormLaunches launches(dy, kGradientKeeps);
   const auto enqueue = [=](const Args& args) {
     const NormGrad<T> g = operands(args);
     const auto& [sums, map, whole] = launches.of(g.aligned(args.work()));
     const bool fours = sums.vector == 4;
-    const Partials p = partials(args, sums);
     if (whole) {
       with_kept<kGradientKeeps>(sums, [&]<int kVector, int kKept>() {
         launch(args.stream, "batch_norm_grad", sums.shape(),
-               norm_gradient_kernel<kVector, true, kKept, T>, g, sums, p);
+               norm_gradient_kernel<kVector, true, kKept, T>, g, sums, args.work(), args.tickets);
       });
       return;
     }
     launch(args.stream, "batch_norm_grad sums", sums.shape(),
            fours ? norm_gradient_kernel<4, false, 0, T> : norm_gradient_kernel<1, false, 0, T>, g,
-           sums, p);
+           sums, args.work(), args.tickets);
     if (g.dx == nullptr) return;
     launch(args.stream, "batch_norm_grad", map.shape(),
            fours ? norm_gradient_dx<4, T> : norm_gradient_dx<1, T>, g, map);

@@ -4,7 +4,7 @@
 // A batch norm's statistics and result.
 #include <cstdint>
 
-#include "ops/batch_norm/tiles_cuda.cuh"
+#include "backend/cuda/column_tiles.cuh"
 
 namespace linnet::cuda {
 
@@ -144,23 +144,30 @@ __device__ void moments_of_block(const Norm<T>& n, const ColumnTiles& t,
 /// Joins the moments of the chunks (Chan et al., 1983) for the block's channels, in every thread.
 template <int kVector>
 __device__ void merge_moments(const ColumnTiles& t, const ColumnCell<kVector>& cell,
-                              const Partials& p, FloatVector<kVector>& mean,
-                              FloatVector<kVector>& squares) {
+                              const float* means, const float* squares_of_chunks,
+                              FloatVector<kVector>& mean, FloatVector<kVector>& squares) {
+  struct Chunk {
+    FloatVector<kVector> mean, squares;
+  };
   FloatVector<kVector> about{};
   FloatVector<kVector> sum{};
   squares = {};
-  if (cell.inside) about = load_vector<kVector>(p.first + cell.column);
-  cell.for_chunks(t, [&](std::int64_t j, std::int64_t at) {
-    const std::int64_t left = t.rows - j * t.chunk_rows;
-    const auto count = static_cast<float>(max(min(left, t.chunk_rows), std::int64_t{0}));
-    const auto chunk_mean = load_vector<kVector>(p.first + at);
-    const auto chunk_squares = load_vector<kVector>(p.second + at);
-    for (int v = 0; v < kVector; ++v) {
-      const float d = chunk_mean[v] - about[v];
-      sum[v] += count * d;
-      squares[v] += chunk_squares[v] + count * d * d;
-    }
-  });
+  if (cell.inside) about = load_vector<kVector>(means + cell.column);
+  cell.of_chunks(t).template for_rows_at_once<2>(
+      [&](std::int64_t j) {
+        const std::int64_t at = j * t.columns + cell.column;
+        return Chunk{load_vector<kVector>(means + at),
+                     load_vector<kVector>(squares_of_chunks + at)};
+      },
+      [&](std::int64_t j, const Chunk& chunk) {
+        const std::int64_t left = t.rows - j * t.chunk_rows;
+        const auto count = static_cast<float>(max(min(left, t.chunk_rows), std::int64_t{0}));
+        for (int v = 0; v < kVector; ++v) {
+          const float d = chunk.mean[v] - about[v];
+          sum[v] += count * d;
+          squares[v] += chunk.squares[v] + count * d * d;
+        }
+      });
   add_over_rows<kVector>(t.lanes, sum, squares);
   for (int v = 0; v < kVector; ++v) {
     const float shift = sum[v] / static_cast<float>(t.rows);
@@ -173,20 +180,20 @@ __device__ void merge_moments(const ColumnTiles& t, const ColumnCell<kVector>& c
 /// none.
 template <int kVector, bool kWhole, int kKept, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
-    norm_kernel(Norm<T> n, ColumnTiles t, Partials p) {
+    norm_kernel(Norm<T> n, ColumnTiles t, float* partial, unsigned* tickets) {
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> mean;
   FloatVector<kVector> squares;
   NormRow<kVector> kept[kKeptRows<kKept>];
   moments_of_block<kVector, kKept>(n, t, cell, mean, squares, kept);
-  if (t.chunks > 1) {
+  if (!kWhole && t.chunks > 1) {
+    float* const second = partial + t.chunks * t.columns;
     if (cell.leads(t)) {
-      const std::int64_t at = cell.place(t);
-      store_vector(p.first + at, mean);
-      store_vector(p.second + at, squares);
+      store_vector(partial + cell.place(t), mean);
+      store_vector(second + cell.place(t), squares);
     }
-    if (!is_last_block(p.tickets + blockIdx.x, t.chunks)) return;
-    merge_moments<kVector>(t, cell, p, mean, squares);
+    if (!is_last_block(tickets + blockIdx.x, t.chunks)) return;
+    merge_moments(t, cell, partial, second, mean, squares);
   }
   if (cell.leads(t)) {
     for (int v = 0; v < kVector; ++v) {

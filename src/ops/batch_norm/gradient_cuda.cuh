@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "ops/batch_norm/tiles_cuda.cuh"
+#include "backend/cuda/column_tiles.cuh"
 
 namespace linnet::cuda {
 
@@ -171,14 +171,18 @@ __device__ void write_dx(const NormGrad<T>& g, const ColumnTiles& t,
 /// dgamma and dbeta, and, kWhole, dx too, of rows of which a thread keeps up to kKept; 0: none.
 template <int kVector, bool kWhole, int kKept, class T>
 __global__ void __launch_bounds__(kColumnBlock, 1)
-    norm_gradient_kernel(NormGrad<T> g, ColumnTiles t, Partials p) {
+    norm_gradient_kernel(NormGrad<T> g, ColumnTiles t, float* partial, unsigned* tickets) {
   const ColumnCell<kVector> cell(t);
   FloatVector<kVector> dgamma;
   FloatVector<kVector> dbeta;
   NormGradRow<kVector> kept[kKeptRows<kKept>];
   const NormGradColumns<kVector> columns(g, cell);
   gradient_sums_of_block<kVector, kKept>(g, t, cell, columns, dgamma, dbeta, kept);
-  if (!add_over_blocks(t, cell, p.first, p.tickets, dgamma, dbeta)) return;
+  if constexpr (kWhole) {
+    add_over_rows<kVector>(t.lanes, dgamma, dbeta);
+  } else if (!add_over_blocks(t, cell, partial, tickets, dgamma, dbeta)) {
+    return;
+  }
   if (cell.leads(t)) {
     store_vector(g.dgamma + cell.column, dgamma);
     store_vector(g.dbeta + cell.column, dbeta);

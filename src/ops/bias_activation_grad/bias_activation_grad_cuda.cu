@@ -53,7 +53,7 @@ struct GradientRows {
 };
 
 template <class T, Activation kKind, bool kOuter>
-Kernel kernel(const ColumnSums& t) {
+Kernel kernel(const ColumnTiles& t) {
   using In = BiasActivationGradOp::In;
   using Out = BiasActivationGradOp::Out;
   const auto enqueue = [=](const Args& args) {

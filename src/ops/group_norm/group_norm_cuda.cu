@@ -148,19 +148,18 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   using Out = GroupNormGradOp::Out;
   const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(In::x));
   const bool wants_dx = node.output_read[Out::dx];
-  const std::int64_t rows = s.rows * s.pixels;
+  const ColumnTiles sums = column_sums(s.rows * s.pixels, s.channels);
   const auto enqueue = [=](const Args& args) {
     const float* dy = args.in(In::dy);
     const float* x = args.in(In::x);
     column_sum_of(args, "group_norm_grad",
                   WeightRows{s, dy, x, args.in(In::mean), args.in(In::inv_std),
                              vector_aligned(dy, x)},
-                  rows, s.channels, args.out(Out::dweight), args.workspace, args.out(Out::dbias));
+                  sums, args.out(Out::dweight), args.workspace, args.out(Out::dbias));
     // Last, since dx may take the place of dy or x.
     if (wants_dx) s.pixels == 1 ? launch_dx<true>(args, s) : launch_dx<false>(args, s);
   };
-  return Kernel{.enqueue = enqueue,
-                .workspace_bytes = column_sums(rows, s.channels).partial_bytes(2)};
+  return Kernel{.enqueue = enqueue, .workspace_bytes = sums.partial_bytes(2)};
 }
 
 }  // namespace

@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
+#include "ops/batch_norm/launches_cuda.h"
 
-// How a batch norm is launched.
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 
-#include "backend/cuda/column_tiles.cuh"
+#include "backend/cuda/kernel.h"
 #include "base/bits.h"
 
 namespace linnet::cuda {
+namespace {
 
-/// Rows that a thread keeps in registers between its two passes over them, at most: of a norm, and
-/// of a gradient, whose rows take twice the registers.
-inline constexpr int kNormKeeps = 8;
-inline constexpr int kGradientKeeps = 4;
-/// Length of an array of so many rows; of none it has a row that nobody touches.
-template <int kKept>
-inline constexpr int kKeptRows = kKept > 0 ? kKept : 1;
+constexpr unsigned kWarp = 32;
+constexpr std::int64_t kBlocksOfSums = 1024;
+constexpr std::int64_t kBlocksOfMaps = 8192;
+static_assert(kBlocksOfSums <= kTickets, "a ticket for each tile of channels");
+
+std::int64_t rows_of(const Shape& x) { return x[-1] > 0 ? x.elements() / x[-1] : 0; }
 
 /// Returns tiles by which one launch computes sums and what follows from them, a block all rows of
 /// some channels, where two launches are not faster. `keeps`: rows of a thread that are read once.
 /// The choice follows from the shape alone, so that all kinds of norms of one image add in the same
 /// order, and all kinds of gradients.
-inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::int64_t channels,
-                                                      std::size_t element, bool vectors,
-                                                      int keeps) {
+std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::int64_t channels,
+                                               std::size_t element, bool vectors, int keeps) {
   constexpr double kMultiprocessors = 132;  // of an H100 or H200
   constexpr double kBytes = 80e9;           // a second, of one with 512 threads; an estimate
   constexpr double kSecond = 4e-6;          // launch, and the sums of the last block; on an H200
@@ -55,12 +52,23 @@ inline std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::in
   return best;
 }
 
-/// Describes where two numbers of each channel lie by chunks of rows:
-/// first[chunk * channels + channel].
-struct Partials {
-  float* first = nullptr;
-  float* second = nullptr;
-  unsigned* tickets = nullptr;  ///< one for each tile
-};
+}  // namespace
+
+ColumnTiles tiles_of_map(const Shape& image, bool vectors) {
+  return column_tiles(rows_of(image), image[-1], 8, kBlocksOfMaps, vectors);
+}
+
+NormLaunches::NormLaunches(const ValueType& image, bool vectors, int keeps) {
+  const std::int64_t rows = rows_of(image.shape);
+  const std::int64_t channels = image.shape[-1];
+  const auto one = tiles_of_one_launch(rows, channels, size_of(image.dtype), vectors, keeps);
+  whole = one.has_value();
+  sums = whole ? *one : column_tiles(rows, channels, 4, kBlocksOfSums, vectors);
+  map = tiles_of_map(image.shape, vectors);
+}
+
+std::size_t AllNormLaunches::workspace_bytes() const {
+  return std::max(fours.sums.partial_bytes(2), ones.sums.partial_bytes(2));
+}
 
 }  // namespace linnet::cuda
