@@ -68,41 +68,23 @@ std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context
 }
 
 template <class T>
-struct Share {
-  const T* dy;
-  float factor;
-  template <class Index>
-  __device__ float operator()(Index, Index output) const {
-    return factor * to_float(dy[output]);
-  }
-};
-
-std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
-  using In = GlobalAvgPoolGradOp::In;
-  using Out = GlobalAvgPoolGradOp::Out;
-  const float factor = factor_of(node.out(Out::dx));
-  const std::optional<Spread> spread = Spread::of(groups_of(node.out(Out::dx)));
-  if (!spread) return std::nullopt;
-  return with_one_type(node, [&]<class T>() {
-    return Kernel{.enqueue = [=](const Args& args) {
-      spread->launch(args.stream, "global_avg_pool_grad", Share<T>{args.in<T>(In::dy), factor},
-                     args.out<T>(Out::dx));
-    }};
-  });
+Kernel average_grad(const Spread& spread, float factor) {
+  return {.enqueue = [=](const Args& args) {
+    const auto share =
+        [factor, dy = args.in<T>(GlobalAvgPoolGradOp::In::dy)] __device__(auto /*i*/, auto output) {
+          return factor * to_float(dy[output]);
+        };
+    spread.launch(args.stream, "global_avg_pool_grad", share,
+                  args.out<T>(GlobalAvgPoolGradOp::Out::dx));
+  }};
 }
 
-struct ToWinner {
-  const float* dy;
-  const std::int32_t* winner;
-  std::int64_t pixels;
-  std::int64_t channels;
-  template <class Index>
-  __device__ float operator()(Index i, Index output) const {
-    const Index n = output / static_cast<Index>(channels);
-    const Index c = output - n * static_cast<Index>(channels);
-    return (n * pixels + winner[output]) * channels + c == i ? dy[output] : 0.0F;
-  }
-};
+std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
+  const Shape& dx = node.out(GlobalAvgPoolGradOp::Out::dx);
+  const std::optional<Spread> spread = Spread::of(groups_of(dx));
+  if (!spread) return std::nullopt;
+  return with_one_type(node, [&]<class T>() { return average_grad<T>(*spread, factor_of(dx)); });
+}
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*context*/) {
   using In = GlobalMaxPoolGradOp::In;
@@ -113,8 +95,15 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*co
   const std::optional<Spread> spread = Spread::of(groups_of(dx));
   if (!spread) return std::nullopt;
   return Kernel{.enqueue = [=](const Args& args) {
-    const ToWinner f{args.in(In::dy), args.in<std::int32_t>(In::winner), pixels, channels};
-    spread->launch(args.stream, "global_max_pool_grad", f, args.out(Out::dx));
+    const auto to_winner = [=, dy = args.in(In::dy),
+                            winner = args.in<std::int32_t>(In::winner)] __device__(auto i,
+                                                                                   auto output) {
+      using Index = decltype(i);
+      const Index n = output / static_cast<Index>(channels);
+      const Index c = output - n * static_cast<Index>(channels);
+      return (n * pixels + winner[output]) * channels + c == i ? dy[output] : 0.0F;
+    };
+    spread->launch(args.stream, "global_max_pool_grad", to_winner, args.out(Out::dx));
   }};
 }
 

@@ -1,78 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/vectors.cuh"
-#include "ops/reduce/axes_cuda.cuh"
 #include "ops/reduce/fold.h"
-#include "ops/reduce/layout.h"
+#include "ops/reduce/layouts_cuda.h"
 
 namespace linnet::cuda {
-
-/// Describes how a reduction's outputs and their elements fall to threads. All of it follows from
-/// the shape. Where the fastest axis is reduced (in_rows), a pack is of elements of one output,
-/// else it is of neighbouring outputs.
-struct FoldLayout {
-  GroupAxes kept;     ///< of outputs (of packs of them unless in_rows)
-  GroupAxes reduced;  ///< of an output's elements (of packs of them if in_rows), met in this order
-  std::int64_t outputs = 0;   ///< packs, unless in_rows
-  std::int64_t elements = 0;  ///< of each; packs if in_rows
-  bool in_rows = false;
-  int width = 1;       ///< floats of a pack
-  int members = 1;     ///< threads of a block that share an output; a power of two
-  unsigned parts = 1;  ///< equal ranges of elements, one block's each
-
-  std::int64_t slots() const { return kBlock / members; }  ///< outputs of a block at a time
-  std::int64_t single_outputs() const { return in_rows ? outputs : outputs * width; }
-};
-
-constexpr int power_of_two_from(std::int64_t value, int largest) {
-  int power = 1;
-  while (power < value && power < largest) power *= 2;
-  return power;
-}
-
-/// Null for more groups than kernels take. There are parts, of which a second launch makes one,
-/// only where `splits`.
-inline std::optional<FoldLayout> fold_layout(const std::vector<ReduceGroup>& groups,
-                                             bool splits = false) {
-  if (groups.size() > kMaxGroups) return std::nullopt;
-  const int width = !groups.empty() && groups.front().dim % 4 == 0 ? 4 : 1;
-  FoldLayout layout;
-  layout.width = width;
-  layout.in_rows = groups.empty() || groups.front().reduced;
-  for (const ReduceGroup& group : groups) {
-    const bool packed = &group == &groups.front();  // strides of all others are multiples of it
-    GroupAxes& axes = group.reduced ? layout.reduced : layout.kept;
-    axes.add(packed ? group.dim / width : group.dim, packed ? group.stride * width : group.stride);
-  }
-  layout.outputs = layout.kept.product();
-  layout.elements = layout.reduced.product();
-
-  constexpr std::int64_t kThreads = 64 * 1024;  // to which more members help
-  constexpr std::int64_t kBlocks = 256;         // to which more parts help
-  constexpr std::int64_t kOfMember = 32;        // elements that are worth a part
-  constexpr std::int64_t kMostOfMember = 1024;  // added one to the other: larger sums lose digits
-  const int lanes = layout.in_rows ? 1 : power_of_two_from(layout.kept.dim[0], kWarp);
-  const int largest = static_cast<int>(kBlock) / lanes;
-  layout.members = power_of_two_from(layout.elements / (layout.in_rows ? 4 : 16), largest);
-  while (layout.outputs * layout.members < kThreads && layout.members < largest &&
-         layout.members * 2 <= layout.elements) {
-    layout.members *= 2;
-  }
-  if (!splits || layout.outputs == 0) return layout;
-  const std::int64_t blocks = (layout.outputs - 1) / layout.slots() + 1;
-  const std::int64_t of_member = layout.elements / layout.members;
-  const std::int64_t parts =
-      std::max(std::min(kBlocks / blocks, of_member / kOfMember), of_member / kMostOfMember);
-  layout.parts = static_cast<unsigned>(std::clamp<std::int64_t>(parts, 1, 65535));
-  return layout;
-}
 
 /// Every output from its elements, in an order that follows from the layout alone. F is
 /// plain data:

@@ -30,15 +30,6 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   return std::nullopt;
 }
 
-struct Repeat {
-  const float* dy;
-  float scale;
-  template <class Index>
-  __device__ float operator()(Index, Index output) const {
-    return dy[output] * scale;
-  }
-};
-
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   using In = ReduceGradOp::In;
   using Out = ReduceGradOp::Out;
@@ -48,7 +39,10 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   const std::optional<Spread> spread = Spread::of(groups);
   if (!spread) return std::nullopt;
   return Kernel{.enqueue = [=](const Args& args) {
-    spread->launch(args.stream, "reduce_grad", Repeat{args.in(In::dy), scale}, args.out(Out::dx));
+    const auto repeated = [scale, dy = args.in(In::dy)] __device__(auto /*i*/, auto output) {
+      return dy[output] * scale;
+    };
+    spread->launch(args.stream, "reduce_grad", repeated, args.out(Out::dx));
   }};
 }
 
@@ -75,15 +69,6 @@ struct FindFirst {
   }
 };
 
-struct Select {
-  const float* dy;
-  const std::int64_t* first;
-  template <class Index>
-  __device__ float operator()(Index i, Index output) const {
-    return first[output] == i ? dy[output] : 0.0F;
-  }
-};
-
 std::optional<Kernel> prepare_select_gradient(const NodeView& node, const Context& /*context*/) {
   using In = ReduceSelectGradOp::In;
   using Out = ReduceSelectGradOp::Out;
@@ -96,8 +81,10 @@ std::optional<Kernel> prepare_select_gradient(const NodeView& node, const Contex
     auto* first = args.work<std::int64_t>();
     launch_fold(args.stream, "reduce_select_grad", FindFirst{args.in(In::y), first}, args.in(In::x),
                 *find);
-    spread->launch(args.stream, "reduce_select_grad", Select{args.in(In::dy), first},
-                   args.out(Out::dx));
+    const auto selected = [first, dy = args.in(In::dy)] __device__(auto i, auto output) {
+      return first[output] == i ? dy[output] : 0.0F;
+    };
+    spread->launch(args.stream, "reduce_select_grad", selected, args.out(Out::dx));
   };
   return Kernel{.enqueue = enqueue,
                 .workspace_bytes =

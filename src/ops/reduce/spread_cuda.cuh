@@ -6,36 +6,9 @@
 #include <vector>
 
 #include "backend/cuda/vectors.cuh"
-#include "ops/reduce/axes_cuda.cuh"
-#include "ops/reduce/layout.h"
+#include "ops/reduce/layouts_cuda.h"
 
 namespace linnet::cuda {
-
-/// For each pack of an array that was reduced, the output that it belongs to.
-struct SpreadLayout {
-  GroupAxes outputs;  ///< of packs; the stride of a reduced axis is 0
-  std::int64_t items = 0;
-  int width = 1;           ///< floats of a pack
-  int output_of_next = 0;  ///< from one float of a pack to the next: 0 where its axis is reduced
-};
-
-/// Null where packs of `width` floats don't fit.
-inline std::optional<SpreadLayout> spread_layout(const std::vector<ReduceGroup>& groups,
-                                                 int width) {
-  if (groups.size() > kMaxGroups) return std::nullopt;
-  if (width > 1 && (groups.empty() || groups.front().dim % width != 0)) return std::nullopt;
-  SpreadLayout layout;
-  layout.width = width;
-  layout.output_of_next = groups.empty() || groups.front().reduced ? 0 : 1;
-  std::int64_t stride = 1;
-  for (const ReduceGroup& group : groups) {
-    const int pack = &group == &groups.front() ? width : 1;
-    layout.outputs.add(group.dim / pack, group.reduced ? 0 : stride * pack);
-    if (!group.reduced) stride *= group.dim;
-  }
-  layout.items = layout.outputs.product();
-  return layout;
-}
 
 /// dx[i] = f(i, output of i)
 template <class F, int kWidth, class Index, class T>
