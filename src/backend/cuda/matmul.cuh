@@ -23,20 +23,26 @@ struct TileArgs {
   std::int64_t column_tiles = 0;
 };
 
-/// Block (tile, split): one tile of C over one part of k.
+/// Tile number `tile` of C over part `split` of k.
 template <int kTile, class Epilogue>
-__global__ void __launch_bounds__(256) tile_kernel(TileArgs args, Epilogue epilogue) {
-  const std::int64_t row0 = blockIdx.x / args.column_tiles * kTile;
-  const std::int64_t column0 = blockIdx.x % args.column_tiles * kTile;
-  const std::int64_t begin = blockIdx.y * args.split_terms;
+__device__ void sum_tile(const TileArgs& args, std::int64_t tile, std::int64_t split,
+                         const Epilogue& epilogue) {
+  const std::int64_t row0 = tile / args.column_tiles * kTile;
+  const std::int64_t column0 = tile % args.column_tiles * kTile;
+  const std::int64_t begin = split * args.split_terms;
   const std::int64_t end =
       begin + args.split_terms < args.terms ? begin + args.split_terms : args.terms;
   using T = SquareTile<kTile>;
   float sums[T::kSide][T::kSide] = {};
   sum_product<T>(args.a, args.b, row0, column0, {begin, end}, sums);
   for_sums<T>(row0, column0, sums, [&](std::int64_t row, std::int64_t column, float sum) {
-    args.out.put(row, column, blockIdx.y, sum, epilogue);
+    args.out.put(row, column, split, sum, epilogue);
   });
+}
+
+template <int kTile, class Epilogue>
+__global__ void __launch_bounds__(256) tile_kernel(TileArgs args, Epilogue epilogue) {
+  sum_tile<kTile>(args, blockIdx.x, blockIdx.y, epilogue);
 }
 
 /// rows, or columns, by terms; `along_terms`: whether terms are neighbours in memory.
@@ -50,17 +56,21 @@ inline MatrixOperand matrix_operand(const float* data, std::int64_t lines, std::
           .vectors = aligned_rows(data, stride)};
 }
 
+inline TileArgs tile_args(const MatmulPlan& plan, const MatmulOperands& operands) {
+  const MatrixProduct& p = plan.product;
+  return {.a = matrix_operand(operands.a, p.m, p.k, !p.transpose_a, p.stride_a()),
+          .b = matrix_operand(operands.b, p.n, p.k, p.transpose_b, p.stride_b()),
+          .out = MatmulOutput(plan, operands),
+          .terms = p.k,
+          .split_terms = plan.split_terms,
+          .column_tiles = (p.n + plan.tile - 1) / plan.tile};
+}
+
 template <int kTile, class Epilogue>
 void launch_tiles(const MatmulPlan& plan, const MatmulOperands& operands, Epilogue epilogue) {
-  const MatrixProduct& p = plan.product;
-  const std::int64_t column_tiles = (p.n + kTile - 1) / kTile;
-  const TileArgs args{.a = matrix_operand(operands.a, p.m, p.k, !p.transpose_a, p.stride_a()),
-                      .b = matrix_operand(operands.b, p.n, p.k, p.transpose_b, p.stride_b()),
-                      .out = MatmulOutput(plan, operands),
-                      .terms = p.k,
-                      .split_terms = plan.split_terms,
-                      .column_tiles = column_tiles};
-  const auto tiles = static_cast<unsigned>((p.m + kTile - 1) / kTile * column_tiles);
+  const TileArgs args = tile_args(plan, operands);
+  const auto tiles =
+      static_cast<unsigned>((plan.product.m + kTile - 1) / kTile * args.column_tiles);
   launch(operands.stream, "matmul_tiles",
          {.grid = dim3(tiles, static_cast<unsigned>(plan.splits)), .block = 256},
          tile_kernel<kTile, Epilogue>, args, epilogue);

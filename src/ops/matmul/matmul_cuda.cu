@@ -6,56 +6,34 @@
 namespace linnet::cuda {
 namespace {
 
-struct BatchArgs {
-  MatrixOperand a;  ///< of the first product; the others follow without gaps
-  MatrixOperand b;
-  float* y = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t terms = 0;
-  std::int64_t column_tiles = 0;
-  std::int64_t tiles = 0;  ///< of one product
-};
-
-/// A block: one tile of one product. As tile_kernel() of matmul.cuh, but k is never split,
-/// since there are products enough; every product sums its terms in the same order.
+/// A block: one tile of one product, of which `args` is the first; the others follow without gaps.
+/// As tile_kernel() of matmul.cuh, but k is never split, since there are products enough; every
+/// product sums its terms in the same order.
 template <int kTile>
-__global__ void __launch_bounds__(256) batch_tile_kernel(BatchArgs args) {
-  const std::int64_t product = blockIdx.x / args.tiles;
-  const std::int64_t tile = blockIdx.x % args.tiles;
-  const std::int64_t row0 = tile / args.column_tiles * kTile;
-  const std::int64_t column0 = tile % args.column_tiles * kTile;
-  args.a.data += product * args.rows * args.terms;
-  args.b.data += product * args.columns * args.terms;
-  float* y = args.y + product * args.rows * args.columns;
-  using T = SquareTile<kTile>;
-  float sums[T::kSide][T::kSide] = {};
-  sum_product<T>(args.a, args.b, row0, column0, {0, args.terms}, sums);
-  for_sums<T>(row0, column0, sums, [&](std::int64_t row, std::int64_t column, float sum) {
-    if (row < args.rows && column < args.columns) y[row * args.columns + column] = sum;
-  });
+__global__ void __launch_bounds__(256) batch_tile_kernel(TileArgs args, std::int64_t tiles) {
+  const std::int64_t product = blockIdx.x / tiles;
+  args.a.data += product * args.out.rows * args.terms;
+  args.b.data += product * args.out.columns * args.terms;
+  args.out.c += product * args.out.rows * args.out.columns;
+  sum_tile<kTile>(args, blockIdx.x % tiles, 0, PlainSum{});
 }
 
 template <int kTile>
 Kernel tiles(const MatmulAttrs& attrs, const MatmulDims& e) {
-  const std::int64_t column_tiles = (e.n + kTile - 1) / kTile;
-  const std::int64_t each = (e.m + kTile - 1) / kTile * column_tiles;
-  const std::int64_t a_stride = attrs.transpose_a ? e.m : e.k;
-  const std::int64_t b_stride = attrs.transpose_b ? e.k : e.n;
+  const MatmulPlan one{.product = {.m = e.m,
+                                   .n = e.n,
+                                   .k = e.k,
+                                   .transpose_a = attrs.transpose_a,
+                                   .transpose_b = attrs.transpose_b},
+                       .tile = kTile,
+                       .split_terms = e.k};
   const auto enqueue = [=](const Args& args) {
-    const BatchArgs batch{.a = matrix_operand(args.in(MatmulOp::In::a), e.m, e.k,
-                                              !attrs.transpose_a, a_stride),
-                          .b = matrix_operand(args.in(MatmulOp::In::b), e.n, e.k, attrs.transpose_b,
-                                              b_stride),
-                          .y = args.out(MatmulOp::Out::y),
-                          .rows = e.m,
-                          .columns = e.n,
-                          .terms = e.k,
-                          .column_tiles = column_tiles,
-                          .tiles = each};
+    const TileArgs first = tile_args(one, {args.in(MatmulOp::In::a), args.in(MatmulOp::In::b),
+                                           args.out(MatmulOp::Out::y)});
+    const std::int64_t each = (e.m + kTile - 1) / kTile * first.column_tiles;
     launch(args.stream, "batch_matmul_tiles",
            {.grid = dim3(static_cast<unsigned>(each * e.products)), .block = 256},
-           batch_tile_kernel<kTile>, batch);
+           batch_tile_kernel<kTile>, first, each);
   };
   return {.enqueue = enqueue,
           .engine = kTile == 64 ? "tiles 64x64 of each product" : "tiles 32x32 of each product"};
