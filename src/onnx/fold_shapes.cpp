@@ -263,6 +263,23 @@ void range(NodeImport& n) {
   give(n, n.constant(0)->type(), {static_cast<std::int64_t>(count)}, std::move(values));
 }
 
+void triangle(NodeImport& n) {
+  const Constant& c = *n.constant(0);
+  const bool upper = n.integer("upper", 1) != 0;
+  const auto k = static_cast<std::int64_t>(n.has(1) ? n.scalar(1) : 0);
+  require<DataError>(c.dims().size() >= 2 && !c.batch, "expected matrices; got {}",
+                     text_of(c.dims()));
+  const std::int64_t rows = c.dims()[c.dims().size() - 2];
+  const std::int64_t columns = c.dims().back();
+  std::vector<double> values = c.values();
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    const std::int64_t i = static_cast<std::int64_t>(at) / columns % rows;
+    const std::int64_t j = static_cast<std::int64_t>(at) % columns;
+    if (upper ? j - i < k : j - i > k) values[at] = 0;
+  }
+  give(n, c.type(), c.dims(), std::move(values));
+}
+
 }  // namespace
 
 void add_shape_folds(Folds& f) {
@@ -285,6 +302,7 @@ void add_shape_folds(Folds& f) {
   f["Gather"] = gather;
   f["Slice"] = slice;
   f["Split"] = parts;
+  f["Trilu"] = triangle;
   f["Range"] = range;
   f["ConstantOfShape"] = constant_of_shape;
   f["Expand"] = [](NodeImport& n) { spread(n, *n.constant(1), *n.constant(0)); };

@@ -200,8 +200,10 @@ Pair windows(const Images& x, const Window& w, bool ceil) {
   Pair out{};
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t room = x.size[i] + w.before[i] + w.after[i] - w.span(i);
-    require<DataError>(room >= 0, "expected a window that fits {1}; got {0}", w.span(i), x.size[i]);
-    out[i] = (room + (ceil ? w.stride[i] - 1 : 0)) / w.stride[i] + 1;
+    const std::int64_t beyond = ceil ? w.stride[i] - 1 : 0;
+    require<DataError>(room + beyond >= 0, "expected a window that fits {1}; got {0}", w.span(i),
+                       x.size[i]);
+    out[i] = (room + beyond) / w.stride[i] + 1;
     if (ceil && (out[i] - 1) * w.stride[i] >= x.size[i] + w.before[i]) --out[i];
   }
   return out;
@@ -273,7 +275,7 @@ void normalize_channels(NodeImport& n) {
 
 void resize(NodeImport& n) {
   const Images x = images_of(n);
-  require<DataError>(!x.sequence, "expected images (N, C, H, W)");
+  const std::size_t axes = x.sequence ? 1 : 2;
   const bool old = n.op() == "Upsample";
   const std::string mode = n.text("mode", "nearest");
   std::string centres = "asymmetric";
@@ -290,17 +292,18 @@ void resize(NodeImport& n) {
                        "antialias, axes and keep_aspect_ratio_policy are not supported");
     scales_at = 2;
   }
-  Pair out{};
+  Pair out = x.size;
   bool whole = true;  // multiples of the image
   const auto set = [&](const std::vector<double>& scales) {
-    require<DataError>(scales.size() == 4 && scales[0] == 1 && scales[1] == 1,
+    require<DataError>(scales.size() == 2 + axes && scales[0] == 1 && scales[1] == 1,
                        "expected scales of height and width alone");
-    for (std::size_t i = 0; i < 2; ++i) {
-      const double exact = static_cast<double>(x.size[i]) * scales[i + 2];
+    for (std::size_t i = 2 - axes; i < 2; ++i) {
+      const double scale = scales[i + axes];
+      const double exact = static_cast<double>(x.size[i]) * scale;
       require<DataError>(exact >= 1 && exact < (1 << 24) &&
                              std::abs(exact - std::round(exact)) < 1e-3,
                          "expected a scale that gives a whole number of pixels; got {} for {}",
-                         scales[i + 2], x.size[i]);
+                         scale, x.size[i]);
       out[i] = static_cast<std::int64_t>(std::round(exact));
     }
   };
@@ -308,9 +311,10 @@ void resize(NodeImport& n) {
     set(n.numbers("scales"));
   } else if (n.has(3)) {
     const std::vector<std::int64_t> sizes = n.constant(3)->integers();
-    require<DataError>(sizes.size() == 4 && sizes[1] == x.channels && sizes[2] > 0 && sizes[3] > 0,
+    require<DataError>(sizes.size() == 2 + axes && sizes[1] == x.channels && sizes[2] > 0 &&
+                           sizes.back() > 0,
                        "sizes {} do not fit", text_of(sizes));
-    out = {sizes[2], sizes[3]};
+    std::copy(sizes.begin() + 2, sizes.end(), out.end() - static_cast<std::ptrdiff_t>(axes));
   } else {
     set(n.constant(scales_at)->values());
   }
@@ -325,7 +329,8 @@ void resize(NodeImport& n) {
     require<DataError>(mode == "linear" &&
                            (centres == "half_pixel" || centres == "pytorch_half_pixel"),
                        "mode '{}' with '{}' is not supported", mode, centres);
-    require<DataError>(centres == "half_pixel" || (out[0] > 1 && out[1] > 1),
+    const bool has_more = (out[0] > 1 || x.size[0] == 1) && (out[1] > 1 || x.size[1] == 1);
+    require<DataError>(centres == "half_pixel" || has_more,
                        "'pytorch_half_pixel' of one pixel is not supported");
   }
   n.give(x.back(resize2d(x.e, {out[0], out[1]}, mode == "linear")));
@@ -345,9 +350,10 @@ void add_images(Operators& all) {
   all["GlobalAveragePool"] = {[](NodeImport& n) { pool_all(n, false); }, "sequences and images"};
   all["LRN"] = {normalize_channels, "sequences and images"};
   const char* limit =
-      "images; nearest (asymmetric and floor, or whole factors) and linear (half_pixel)";
+      "sequences and images; nearest (asymmetric and floor, or whole factors) and linear "
+      "(half_pixel)";
   all["Resize"] = {resize, limit};
-  all["Upsample"] = {resize, "images; nearest"};
+  all["Upsample"] = {resize, "sequences and images; nearest"};
 }
 
 }  // namespace linnet::onnx

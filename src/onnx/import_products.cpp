@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "core/dims.h"
 #include "onnx/node_import.h"
 
 namespace linnet::onnx {
@@ -105,7 +106,7 @@ Trace product(NodeImport& n, Value a, Value b) {
   if (!row) y.axes.push_back({rank - 1});
   if (!column) y.axes.push_back({rank});
   if (row || column) {  // axes of 1 that ONNX drops
-    Dims sample(e.shape().dims().begin(), e.shape().dims().end());
+    Dims sample = dims_of(e.shape());
     if (column) sample.erase(sample.end() - 1);
     if (row) sample.erase(sample.end() - (column ? 1 : 2));
     y.e = reshape(e, Shape(sample));

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "core/dims.h"
 #include "onnx/node_import.h"
 
 namespace linnet::onnx {
@@ -141,7 +142,7 @@ void transpose_axes(NodeImport& n) {
 /// Repeats an axis of 1; the batch's axis is as large as asked for.
 Trace repeated(NodeImport& n, Trace t, std::size_t axis, std::int64_t dim) {
   t = merged(t, static_cast<int>(axis));
-  Dims sample(t.e.shape().dims().begin(), t.e.shape().dims().end());
+  Dims sample = dims_of(t.e.shape());
   sample[static_cast<std::size_t>(t.axes[axis].front()) - 1] = dim;
   require<DataError>(t.e.dtype() == DType::f32, "ids cannot be repeated");
   t.e = expand(n.scoped(t.e), Shape(sample));

@@ -239,7 +239,7 @@ Trace from_rows(const Trace& t, const Expression& y, const std::vector<int>& ord
       out.axes[static_cast<std::size_t>(rows)].push_back(place == 0 ? 0 : ++extra);
     }
     if (extra > 0) {
-      for (const std::int64_t dim : y.shape().dims()) sample.push_back(dim);
+      for (const std::int64_t dim : dims_of(y.shape())) sample.push_back(dim);
       out.e = with_rows(y, sample);
     }
   }
@@ -252,8 +252,11 @@ Trace from_rows(const Trace& t, const Expression& y, const std::vector<int>& ord
 }
 
 Trace reshaped(const Trace& t, const Dims& dims, std::int64_t batch) {
-  if (auto same = regrouped(t, dims, batch))
-    return {same->t.e, std::move(same->axes), t.type, t.below};
+  if (auto same = regrouped(t, dims, batch)) {
+    Trace out{same->t.e, std::move(same->axes), t.type, t.below};
+    const int rows = batch_axis(out);
+    return rows < 0 || is_batch(out, rows) ? out : squeezed(out);  // axes of 1 beside the batch
+  }
   const int from = batch_axis(t);
   const bool first = from <= 0 && (from < 0 || is_batch(t, 0));
   require<DataError>(first && (from < 0 || (!dims.empty() && dims[0] == batch)),

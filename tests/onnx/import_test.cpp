@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 #include <linnet/dataset.h>
 #include <linnet/onnx.h>
+#include <linnet/predictor.h>
 #include <linnet/tensor.h>
 #include <linnet/trainer.h>
 
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <set>
 
 #include "base/files.h"
@@ -154,6 +156,106 @@ TEST(OnnxImport, keeps_the_samples_of_a_batch_apart) {
                  OnnxBytes::node("Add", {"x", "t"}, {"y"}, "n")};
   says("[Add 'n']");
   EXPECT_EQ(refusal(model, {.shapes = {{"x", {4, 4}}}, .batch_axis = false}), "");
+}
+
+/// Ids as an ONNX tensor.
+std::string integers(const std::string& name, const std::vector<std::int64_t>& values,
+                     const std::vector<std::int64_t>& dims) {
+  return OnnxBytes::tensor(name, dims, 7,
+                           {reinterpret_cast<const char*>(values.data()),
+                            values.size() * sizeof(std::int64_t)});
+}
+
+/// Returns what a model computes of samples 0, 1, 2, ... of the input "x".
+Tensor computed(const OnnxBytes& bytes, std::int64_t samples) {
+  const testing::TemporaryFolder folder;
+  testing::write_quickly(folder / "m.onnx", bytes.bytes());
+  Model model = import_onnx(folder / "m.onnx", {}, kOnCpu).model;
+  const Shape shape = Predictor(model).input_shape().batched(samples);
+  std::vector<float> x(static_cast<std::size_t>(shape.elements()));
+  std::iota(x.begin(), x.end(), 0.0F);
+  return model.predict(Tensor(std::move(x), shape));
+}
+
+Tensor floats(std::vector<float> values, const Shape& shape) { return {std::move(values), shape}; }
+
+TEST(OnnxImport, repeats_axes_of_one) {
+  OnnxBytes model;
+  model.dims = {0, 1, 2};
+  model.initializers = {integers("to", {1, 3, 2}, {3})};
+  const Tensor wanted = floats({0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3}, {2, 3, 2});
+  model.nodes = {OnnxBytes::node("Expand", {"x", "to"}, {"y"}, "n")};
+  expect_near(computed(model, 2), wanted, 0);
+  model.nodes = {OnnxBytes::node("Tile", {"x", "to"}, {"y"}, "n")};
+  model.initializers = {integers("to", {1, 3, 1}, {3})};
+  expect_near(computed(model, 2), wanted, 0);
+}
+
+TEST(OnnxImport, multiplies_with_vectors) {
+  OnnxBytes model;
+  model.dims = {0, 2, 2};
+  model.initializers = {OnnxBytes::floats("w", {2}, {1, 10})};
+  model.nodes = {OnnxBytes::node("MatMul", {"x", "w"}, {"y"}, "n")};
+  expect_near(computed(model, 2), floats({10, 32, 54, 76}, {2, 2}), 0);
+  model.nodes = {OnnxBytes::node("MatMul", {"w", "x"}, {"y"}, "n")};
+  expect_near(computed(model, 2), floats({20, 31, 64, 75}, {2, 2}), 0);
+}
+
+// PyTorch's h[-1] of a recurrent layer's last states, (1, N, units).
+TEST(OnnxImport, takes_axes_of_one_off_the_batch) {
+  OnnxBytes model;
+  model.dims = {0, 1, 2};
+  model.initializers = {integers("last", {-1}, {})};
+  model.nodes = {OnnxBytes::node("Transpose", {"x"}, {"h"}, "t",
+                                 {OnnxBytes::integers("perm", {1, 0, 2})}),
+                 OnnxBytes::node("Gather", {"h", "last"}, {"g"}, "g"),
+                 OnnxBytes::node("Concat", {"g", "g"}, {"y"}, "c",
+                                 {OnnxBytes::integer("axis", 1)})};
+  expect_near(computed(model, 2), floats({0, 1, 0, 1, 2, 3, 2, 3}, {2, 4}), 0);
+}
+
+// PyTorch's mask of causal attention.
+TEST(OnnxImport, computes_triangles_of_constants) {
+  OnnxBytes model;
+  model.dims = {0, 2, 2};
+  model.initializers = {integers("dims", {2, 2}, {2}),
+                        OnnxBytes::floats("w", {2, 2}, {1, 1, 1, 1})};
+  model.nodes = {OnnxBytes::node("ConstantOfShape", {"dims"}, {"zeros"}, "z"),
+                 OnnxBytes::node("Add", {"zeros", "w"}, {"ones"}, "a"),
+                 OnnxBytes::node("Trilu", {"ones"}, {"lower"}, "l",
+                                 {OnnxBytes::integer("upper", 0)}),
+                 OnnxBytes::node("Trilu", {"ones"}, {"upper"}, "u"),
+                 OnnxBytes::node("Mul", {"x", "lower"}, {"m"}, "m"),
+                 OnnxBytes::node("Sub", {"m", "upper"}, {"y"}, "s")};
+  expect_near(computed(model, 1), floats({-1, -1, 2, 2}, {1, 2, 2}), 0);
+}
+
+TEST(OnnxImport, takes_one_element_of_any_step) {
+  OnnxBytes model;
+  model.dims = {0, 2, 1};
+  model.initializers = {integers("zero", {0}, {1}), integers("end", {1 << 30}, {1}),
+                        integers("axis", {2}, {1}), integers("two", {2}, {1})};
+  model.nodes = {OnnxBytes::node("Slice", {"x", "zero", "end", "axis", "two"}, {"y"}, "n")};
+  expect_near(computed(model, 1), floats({0, 1}, {1, 2, 1}), 0);
+}
+
+TEST(OnnxImport, pools_a_window_beyond_the_end) {
+  OnnxBytes model;
+  model.dims = {0, 1, 1};  // (N, C, L)
+  model.nodes = {
+      OnnxBytes::node("MaxPool", {"x"}, {"y"}, "n",
+                      {OnnxBytes::integers("kernel_shape", {2}),
+                       OnnxBytes::integers("strides", {2}), OnnxBytes::integer("ceil_mode", 1)})};
+  expect_near(computed(model, 2), floats({0, 1}, {2, 1, 1}), 0);
+}
+
+TEST(OnnxImport, resizes_sequences) {
+  OnnxBytes model;
+  model.dims = {0, 1, 2};  // (N, C, L), whose samples are (L, C)
+  model.opset = 10;
+  model.initializers = {OnnxBytes::floats("scales", {3}, {1, 1, 2})};
+  model.nodes = {OnnxBytes::node("Resize", {"x", "scales"}, {"y"}, "n")};
+  expect_near(computed(model, 1), floats({0, 0, 1, 1}, {1, 4, 1}), 0);
 }
 
 /// A dense layer whose weight lies in another file.

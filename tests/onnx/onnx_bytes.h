@@ -35,6 +35,13 @@ struct OnnxBytes {
     protobuf::put_integer(message, 20, 2);
     return message;
   }
+  static std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
+    std::string message;
+    protobuf::put_bytes(message, 1, name);
+    for (const std::int64_t value : values) protobuf::put_integer(message, 8, value);
+    protobuf::put_integer(message, 20, 7);
+    return message;
+  }
   /// `raw`: the elements' bytes.
   static std::string tensor(const std::string& name, const std::vector<std::int64_t>& dims,
                             std::int64_t type, const std::string& raw) {

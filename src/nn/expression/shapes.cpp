@@ -54,7 +54,7 @@ Expression transpose(const Expression& x, const Axes& permutation) {
 }
 
 Expression expand(const Expression& x, const Shape& sample) {
-  const std::span<const std::int64_t> from = x.shape().dims();
+  const std::vector<std::int64_t> from = dims_of(x.shape());
   const std::span<const std::int64_t> to = sample.dims();
   bool fits = from.size() <= to.size();
   for (std::size_t i = 1; fits && i <= from.size(); ++i) {
@@ -72,13 +72,14 @@ Expression slice(const Expression& x, std::int64_t axis, std::int64_t begin, std
   const std::int64_t dim = x.shape()[whole - 1];
   const auto from_end = [&](std::int64_t place) { return place < 0 ? place + dim : place; };
   const std::int64_t first = from_end(begin);
-  const std::int64_t last = end == kToEnd ? dim : from_end(end);
+  std::int64_t last = end == kToEnd ? dim : from_end(end);
   require(0 <= first && first <= last && last <= dim && step > 0,
           "[slice] expected places within axis {} of samples of {} and a step above 0; got [{}, "
           "{}) in steps of {}",
           whole - 1, to_string(x.shape()), begin, end == kToEnd ? dim : end, step);
-  if (step > 1) {
-    const std::int64_t count = (last - first + step - 1) / step;
+  const std::int64_t count = (last - first + step - 1) / std::max<std::int64_t>(step, 1);
+  if (count == 1) last = first + 1;  // of any step
+  if (step > 1 && count > 1) {
     return with_steps(x, {.axis = whole, .begin = first, .step = step, .count = count});
   }
   return per_sample(x, [&](const Expression& one) {
