@@ -111,6 +111,13 @@ bool is_read_beside(const Graph& graph, const PlanOptions& options, const AliasG
   });
 }
 
+/// Returns the bytes that `value` is given.
+std::size_t bytes_of(const Graph& graph, const PlanOptions& options, Value value) {
+  const auto id = static_cast<std::size_t>(value.id);
+  const std::size_t room = id < options.room.size() ? options.room[id] : 0;
+  return std::max(graph.type(value).bytes(), room);
+}
+
 /// Returns whether output 0 of the node is input `i`'s memory from here on.
 bool can_take_over(const Graph& graph, const PlanOptions& options, const AliasGroups& groups,
                    std::size_t n, Value input) {
@@ -120,10 +127,8 @@ bool can_take_over(const Graph& graph, const PlanOptions& options, const AliasGr
   const Value root{static_cast<int>(groups.root(input))};
   if (!in_arena(graph, root) || groups.last_use(input) != n) return false;
   if (is_read_beside(graph, options, groups, n, input)) return false;
-  if (graph.type(input).bytes() != graph.type(output).bytes() ||
-      graph.type(root).bytes() != graph.type(output).bytes()) {
-    return false;
-  }
+  const std::size_t bytes = bytes_of(graph, options, output);
+  if (graph.type(input).bytes() != bytes || bytes_of(graph, options, root) != bytes) return false;
   // Another operand of the same node that shares this memory would be overwritten while being read.
   return std::count_if(node.inputs.begin(), node.inputs.end(),
                        [&](Value v) { return groups.root(v) == groups.root(input); }) == 1;
@@ -213,7 +218,8 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
     const Value value{static_cast<int>(id)};
     const ValueInfo& info = g.info(value);
     Placement& place = plan.values[id];
-    place = {info.storage, info.offset, info.type.bytes(), static_cast<int>(groups.root(value))};
+    place = {info.storage, info.offset, bytes_of(g, options, value),
+             static_cast<int>(groups.root(value))};
     if (info.storage == Storage::constant) {
       place.offset = plan.bytes[static_cast<std::size_t>(Storage::constant)];
     }

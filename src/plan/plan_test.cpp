@@ -186,6 +186,23 @@ TEST(Plan, KeepsWorkspaceFromOperands) {
   }
 }
 
+TEST(Plan, GivesAResultTheRoomThatItsKernelWants) {
+  Graph graph;
+  const Value x = graph.add_value("x", floats(10), Storage::external);
+  const Value a = add_fake_one(graph, {}, {x}, "a");
+  const Value b = add_fake_one(graph, {.in_place = 1}, {a}, "b");
+  const Value c = add_fake_one(graph, {.in_place = 1}, {b}, "c");
+  add_fake_one(graph, {}, {c, b}, "d");
+  const PlanOptions options{.room = {0, 0, 400}};
+  const Plan plan = make_plan(graph, fake_workspace, options);
+  verify_plan(plan);
+  EXPECT_EQ(place(plan, b).bytes, 400U);
+  EXPECT_EQ(place(plan, c).bytes, floats(10).bytes());
+  EXPECT_NE(place(plan, b).root, place(plan, a).root) << "a has 40 bytes";
+  EXPECT_FALSE(overlap(place(plan, b), place(plan, c)));
+  EXPECT_EQ(make_plan(graph, fake_workspace).values[2].root, place(plan, a).root);
+}
+
 TEST(Plan, CountsTheBytesOfEveryStorage) {
   Graph graph;
   const Value x = graph.add_value("x", floats(16), Storage::external);

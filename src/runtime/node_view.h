@@ -18,10 +18,14 @@ struct NodeView {
   /// Whether operand i is a weight that stays as it is from run to run, until the program is told
   /// (PlanOptions::fixed_weights); empty: none is.
   std::vector<bool> input_fixed = {};
+  /// Whether no other node reads operand i, so that a kernel which knows what else lies in its
+  /// memory may change that (PlanOptions::room); empty: others may.
+  std::vector<bool> input_alone = {};
 
   const Shape& in(std::size_t i) const { return inputs[i].shape; }
   const Shape& out(std::size_t i) const { return outputs[i].shape; }
   bool fixed(std::size_t i) const { return i < input_fixed.size() && input_fixed[i]; }
+  bool alone(std::size_t i) const { return i < input_alone.size() && input_alone[i]; }
   template <class O>
   const auto& attrs() const {
     return static_cast<const O&>(op).attrs();
@@ -45,6 +49,15 @@ inline std::vector<bool> inputs_fixed(const Graph& graph, const Node& node) {
     fixed.push_back(storage == Storage::parameter || storage == Storage::state);
   }
   return fixed;
+}
+
+/// NodeView::input_alone of a graph's node.
+inline std::vector<bool> inputs_alone(const Graph& graph, const Node& node) {
+  std::vector<bool> alone;
+  for (Value v : node.inputs) {
+    alone.push_back(graph.uses(v) == 1 && graph.info(v).storage == Storage::arena);
+  }
+  return alone;
 }
 
 /// Returns whether any node writes weights or running statistics, as in training. Those are f32;

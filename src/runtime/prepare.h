@@ -25,7 +25,8 @@ std::vector<Kernel> prepare_kernels(const Graph& graph, std::string_view device,
     const std::vector<ValueType> outputs = graph.types(node.outputs);
     std::optional<Kernel> kernel =
         prepare(NodeView{*node.op, inputs, outputs, outputs_read(graph, node),
-                         fixed_weights ? inputs_fixed(graph, node) : std::vector<bool>{}});
+                         fixed_weights ? inputs_fixed(graph, node) : std::vector<bool>{},
+                         inputs_alone(graph, node)});
     require(kernel.has_value() || node.op->is_view(), "[{} '{}'] has no kernel on {} for {} {}",
             node.op->name(), node.name, device, to_string({}, inputs),
             to_string(node.op->attributes()));

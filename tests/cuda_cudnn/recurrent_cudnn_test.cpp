@@ -77,54 +77,78 @@ Numbers reference(const Op& op, const Types& types, const Numbers& inputs) {
   return results;
 }
 
-/// A copy on the simulated device.
-ScratchMemory on_device(const std::vector<float>& values) {
-  const std::size_t bytes = values.size() * sizeof(float);
-  ScratchMemory memory = try_allocate(bytes);
-  check(cudaMemcpy(memory.get(), values.data(), bytes, cudaMemcpyHostToDevice), "test");
-  return memory;
-}
-
-/// Returns what the kernel leaves on poisoned memory, its workspace standing where arenas may have
-/// one.
-Numbers run(const Kernel& kernel, const Op& op, const Types& types, const Numbers& inputs) {
-  constexpr std::size_t kStart = 64;
-  constexpr std::size_t kGuard = 256;
-  Numbers results;
-  for (const ValueType& type : op.infer(types)) {
-    results.emplace_back(static_cast<std::size_t>(type.shape.elements()), NAN);
-  }
-  std::vector<ScratchMemory> memory;
-  std::vector<void*> addresses;
-  for (const Numbers* numbers : {&inputs, static_cast<const Numbers*>(&results)}) {
-    for (const std::vector<float>& values : *numbers) {
-      memory.push_back(on_device(values));
-      addresses.push_back(memory.back().get());
+/// Arrays on the simulated device.
+class Arrays {
+ public:
+  explicit Arrays(const Numbers& numbers) {
+    for (const std::vector<float>& values : numbers) {
+      add(values.size() * sizeof(float));
+      check(cudaMemcpy(addresses_.back(), values.data(), memory_.back().second,
+                       cudaMemcpyHostToDevice),
+            "test");
     }
   }
-  const std::size_t end = kStart + kernel.workspace_bytes;
-  const ScratchMemory workspace = try_allocate(end + kGuard);
-  auto* start = static_cast<std::byte*>(workspace.get());
-  check(cudaMemset(start, 0xFF, end + kGuard), "test");
+  /// Poisoned ones, as large as the kernel wants its results.
+  Arrays(const Kernel& kernel, const Types& types) {
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const std::size_t room = kernel.result_bytes.empty() ? 0 : kernel.result_bytes.at(i);
+      add(std::max(types[i].bytes(), room));
+    }
+  }
+  std::span<void* const> addresses() const { return addresses_; }
+  void* operator[](std::size_t i) const { return addresses_[i]; }
+  std::vector<float> read(std::size_t i, const ValueType& type) const {
+    std::vector<float> values(static_cast<std::size_t>(type.shape.elements()));
+    check(cudaMemcpy(values.data(), addresses_[i], type.bytes(), cudaMemcpyDeviceToHost), "test");
+    return values;
+  }
+  Numbers read(const Types& types) const {
+    Numbers numbers;
+    for (std::size_t i = 0; i < types.size(); ++i) numbers.push_back(read(i, types[i]));
+    return numbers;
+  }
+  /// Throws nothing: says whether what lies after an array was written.
+  void expect_guards() const {
+    for (const auto& [memory, bytes] : memory_) {
+      std::vector<std::byte> guard(kGuard);
+      check(cudaMemcpy(guard.data(), static_cast<std::byte*>(memory.get()) + kStart + bytes, kGuard,
+                       cudaMemcpyDeviceToHost),
+            "test");
+      EXPECT_EQ(guard, std::vector(kGuard, std::byte{0xFF})) << "after an array";
+    }
+  }
+
+ private:
+  static constexpr std::size_t kStart = 64;  // where arenas may have one
+  static constexpr std::size_t kGuard = 256;
+
+  void add(std::size_t bytes) {
+    memory_.emplace_back(try_allocate(kStart + bytes + kGuard), bytes);
+    auto* start = static_cast<std::byte*>(memory_.back().first.get());
+    check(cudaMemset(start, 0xFF, kStart + bytes + kGuard), "test");
+    addresses_.push_back(start + kStart);
+  }
+
+  std::vector<std::pair<ScratchMemory, std::size_t>> memory_;
+  std::vector<void*> addresses_;
+};
+
+/// Runs the kernel, its workspace poisoned.
+void run(const Kernel& kernel, std::span<void* const> inputs, const Arrays& results) {
+  const Arrays workspace(Kernel{},
+                         {{DType::u8, {static_cast<std::int64_t>(kernel.workspace_bytes)}}});
   const ScratchMemory tickets = try_allocate(kTickets * sizeof(unsigned));
   check(cudaMemset(tickets.get(), 0, kTickets * sizeof(unsigned)), "test");
   check(cudaDeviceSynchronize(), "test");  // the kernel's stream does not wait for the default one
   const Stream stream = make_stream();
-  kernel.enqueue({.inputs = std::span(addresses).first(inputs.size()),
-                  .outputs = std::span(addresses).subspan(inputs.size()),
-                  .workspace = start + kStart,
+  kernel.enqueue({.inputs = inputs,
+                  .outputs = results.addresses(),
+                  .workspace = static_cast<std::byte*>(workspace[0]),
                   .stream = stream.get(),
                   .tickets = static_cast<unsigned*>(tickets.get())});
   check(cudaStreamSynchronize(stream.get()), "test");
-  std::vector<std::byte> guard(kGuard);
-  check(cudaMemcpy(guard.data(), start + end, kGuard, cudaMemcpyDeviceToHost), "test");
-  EXPECT_EQ(guard, std::vector(kGuard, std::byte{0xFF})) << "after the workspace";
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    check(cudaMemcpy(results[i].data(), addresses[inputs.size() + i],
-                     results[i].size() * sizeof(float), cudaMemcpyDeviceToHost),
-          "test");
-  }
-  return results;
+  workspace.expect_guards();
+  results.expect_guards();
 }
 
 void expect_near(const Numbers& found, const Numbers& expected, std::size_t count,
@@ -157,11 +181,21 @@ class RecurrentCudnn : public testing::Test {
         enum_names(attrs.cell).at(static_cast<std::size_t>(attrs.cell)),
         attrs.bias ? "" : " without bias", math, use);
   }
-  std::optional<Kernel> prepare(const Op& op, const Types& types, bool saved_read = true) const {
+  struct Use {
+    bool y_read = true;
+    bool saved_read = true;
+    bool alone = true;  ///< nothing else reads the operands
+  };
+  std::optional<Kernel> prepare(const Op& op, const Types& types, Use use) const {
     Registry registry;
     register_recurrent_cudnn(registry);
     const Types outputs = op.infer(types);
-    return registry.prepare({op, types, outputs, {true, true, saved_read}}, context_);
+    const std::vector<bool> alone(types.size(), use.alone);
+    return registry.prepare({op, types, outputs, {use.y_read, true, use.saved_read}, {}, alone},
+                            context_);
+  }
+  std::optional<Kernel> prepare(const Op& op, const Types& types) const {
+    return prepare(op, types, {});
   }
   /// Returns which of a layer's kernels are cuDNN's: its forward's in inference, in training, its
   /// gradient's.
@@ -169,7 +203,7 @@ class RecurrentCudnn : public testing::Test {
     const RecurrentOp op(attrs);
     const RecurrentGradOp grad = gradient_op(attrs);
     std::string text;
-    if (prepare(op, operands(attrs), false)) text += "inference ";
+    if (prepare(op, operands(attrs), {.saved_read = false})) text += "inference ";
     if (prepare(op, operands(attrs))) text += "forward ";
     if (prepare(grad, gradient_operands(attrs, grad))) text += "gradient ";
     return text;
@@ -196,37 +230,66 @@ TEST_F(RecurrentCudnn, ComputesTheReference) {
         const Numbers inputs = random_numbers(operands(attrs));
         const Numbers expected = reference(op, operands(attrs), inputs);
         for (const bool training : {false, true}) {
-          const auto kernel = prepare(op, operands(attrs), training);
+          const auto kernel = prepare(op, operands(attrs), {.saved_read = training});
           ASSERT_TRUE(kernel.has_value());
           EXPECT_EQ(kernel->engine, "cudnn RNN standard, 0.0 MiB");
-          expect_near(run(*kernel, op, operands(attrs), inputs), expected, 2, question(attrs, ""));
+          const Types types = op.infer(operands(attrs));
+          const Arrays given(inputs);
+          const Arrays results(*kernel, types);
+          run(*kernel, given.addresses(), results);
+          expect_near(results.read(types), expected, 2, question(attrs, ""));
         }
       }
     }
   }
 }
 
-/// `saved` is poisoned: cuDNN's gradient computes the states again.
+/// The forward pass runs once; one gradient that is not alone leaves what it reads to the next.
 TEST_F(RecurrentCudnn, ComputesTheReferencesGradients) {
   for (const Cell cell : kCells) {
     for (const bool bias : {true, false}) {
       for (const auto& [y, last] : {std::pair{true, true}, {true, false}, {false, true}}) {
-        const RecurrentAttrs attrs{.cell = cell, .bias = bias};
-        answer(attrs, "standard");
-        const RecurrentGradOp op = gradient_op(attrs, y, last);
-        const Types types = gradient_operands(attrs, op);
-        const auto kernel = prepare(op, types);
-        ASSERT_TRUE(kernel.has_value());
-        Numbers inputs = random_numbers(types);
-        std::vector<float>& saved = inputs[op.saved_input()];
-        saved = reference(RecurrentOp(attrs), operands(attrs), inputs)[2];
-        const Numbers expected = reference(op, types, inputs);
-        saved.assign(saved.size(), NAN);
-        expect_near(run(*kernel, op, types, inputs), expected, expected.size(),
-                    question(attrs, fmt::format("dy {}, dlast {}", y, last)));
+        for (const bool alone : {true, false}) {
+          const RecurrentAttrs attrs{.cell = cell, .bias = bias};
+          const std::string what = question(attrs, fmt::format("dy {}, dlast {}", y, last));
+          answer(attrs, "standard");
+          const RecurrentOp forward_op(attrs);
+          const RecurrentGradOp op = gradient_op(attrs, y, last);
+          const Types types = gradient_operands(attrs, op);
+          const Types results = op.infer(types);
+          const auto forward = prepare(forward_op, operands(attrs), {.y_read = y});
+          const auto gradient = prepare(op, types, {.alone = alone});
+          ASSERT_TRUE(forward.has_value() && gradient.has_value());
+          Numbers inputs = random_numbers(types);
+          inputs[op.saved_input()] = reference(forward_op, operands(attrs), inputs)[2];
+          const Numbers expected = reference(op, types, inputs);
+          const Arrays given(inputs);
+          const Arrays states(*forward, forward_op.infer(operands(attrs)));
+          const int launches = fake_rnn().launches;
+          run(*forward, given.addresses().first(operands(attrs).size()), states);
+          std::vector<void*> read(given.addresses().begin(), given.addresses().end());
+          read[op.saved_input()] = states[RecurrentOp::Out::saved];
+          for (int times = 0; times < (alone ? 1 : 2); ++times) {
+            const Arrays found(*gradient, results);
+            run(*gradient, read, found);
+            expect_near(found.read(results), expected, expected.size(), what);
+          }
+          EXPECT_EQ(fake_rnn().launches - launches, alone ? 3 : 5) << what;
+        }
       }
     }
   }
+}
+
+/// A trial of a layer in training, forward and gradient as one, has room for it in its workspace.
+TEST_F(RecurrentCudnn, WhatIsKeptIsMoreThanWhatOwnKernelsSave) {
+  answer({}, "standard");
+  const Types types = operands({});
+  const std::vector<std::size_t> bytes = prepare(RecurrentOp(), types)->result_bytes;
+  ASSERT_EQ(bytes.size(), 3U);
+  EXPECT_EQ(bytes[RecurrentOp::Out::y], 0U);
+  EXPECT_GT(bytes[RecurrentOp::Out::saved], RecurrentOp().infer(types)[2].bytes());
+  EXPECT_TRUE(prepare(RecurrentOp(), types, {.saved_read = false})->result_bytes.empty());
 }
 
 TEST_F(RecurrentCudnn, IsTakenWhereItWasFaster) {

@@ -102,9 +102,9 @@ struct CudnnRnn::State {
   std::size_t y_bytes = 0;
   std::size_t work_bytes = 0;  ///< of cuDNN's own, in either mode
   std::size_t reserve_bytes = 0;
-  // Places in workspaces. A gradient's begin as a forward's.
-  std::size_t weights_at = 0, work_at = 0, dweights_at = 0, y_at = 0, reserve_at = 0, dy_at = 0;
-  std::size_t forward_bytes = 0, gradient_bytes = 0, zero_dy_bytes = 0;
+  std::size_t kept_bytes = 0;
+  // Places in what is kept. An inference's workspace has the weights at the same place.
+  std::size_t weights_at = 0, y_at = 0, reserve_at = 0;
 
   void check(cudnnStatus_t status, const char* call) const {
     require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "[{}] {} failed: {}", layer.describe(),
@@ -112,10 +112,27 @@ struct CudnnRnn::State {
   }
   void describe_to_cudnn();
   void find_pieces();
-  void divide_workspaces();
+  void divide_kept();
+  /// Places in workspaces.
+  struct Inference {
+    Places places;
+    std::size_t weights_at, work_at;
+    explicit Inference(const State& s)
+        : weights_at(places.add(s.weight_bytes)), work_at(places.add(s.work_bytes)) {}
+  };
+  struct Gradient {
+    Places places;
+    std::size_t work_at, dweights_at, zeros_at, reserve_at;
+    Gradient(const State& s, bool y_gradient, bool alone)
+        : work_at(places.add(s.work_bytes)),
+          dweights_at(places.add(s.weight_bytes)),
+          zeros_at(places.add(y_gradient ? 0 : s.y_bytes)),
+          reserve_at(places.add(alone ? 0 : s.reserve_bytes)) {}
+  };
   void pack(cudaStream_t stream, const Weights<const float>& weights, std::byte* packed) const;
-  void forward(cudaStream_t stream, cudnnForwardMode_t mode, const float* x_data, float* y_data,
-               float* last, std::byte* workspace) const;
+  /// reserve: null in an inference.
+  void forward(cudaStream_t stream, const float* x_data, const std::byte* packed, float* y_data,
+               float* last, std::byte* work, std::byte* reserve) const;
 };
 
 void CudnnRnn::State::describe_to_cudnn() {
@@ -194,7 +211,7 @@ void CudnnRnn::State::find_pieces() {
   }
 }
 
-void CudnnRnn::State::divide_workspaces() {
+void CudnnRnn::State::divide_kept() {
   const auto temporary = [&](cudnnForwardMode_t mode) {
     std::size_t work = 0;
     check(cudnnGetRNNTempSpaceSizes(target->handle(), rnn.get(), mode, x.get(), &work,
@@ -207,14 +224,9 @@ void CudnnRnn::State::divide_workspaces() {
   y_bytes = static_cast<std::size_t>(layer.n * layer.steps * layer.units) * sizeof(float);
   Places places;
   weights_at = places.add(weight_bytes);
-  work_at = places.add(work_bytes);
-  forward_bytes = places.bytes();
-  dweights_at = places.add(weight_bytes);
   y_at = places.add(y_bytes);
   reserve_at = places.add(reserve_bytes);
-  gradient_bytes = places.bytes();
-  dy_at = places.add(y_bytes);
-  zero_dy_bytes = places.bytes() - gradient_bytes;
+  kept_bytes = places.bytes();
 }
 
 void CudnnRnn::State::pack(cudaStream_t stream, const Weights<const float>& weights,
@@ -227,14 +239,16 @@ void CudnnRnn::State::pack(cudaStream_t stream, const Weights<const float>& weig
   }
 }
 
-void CudnnRnn::State::forward(cudaStream_t stream, cudnnForwardMode_t mode, const float* x_data,
-                              float* y_data, float* last, std::byte* workspace) const {
-  const bool training = mode == CUDNN_FWD_MODE_TRAINING;
+void CudnnRnn::State::forward(cudaStream_t stream, const float* x_data, const std::byte* packed,
+                              float* y_data, float* last, std::byte* work,
+                              std::byte* reserve) const {
+  const bool training = reserve != nullptr;
   check(cudnnSetStream(target->handle(), stream), "cudnnSetStream");
-  check(cudnnRNNForward(target->handle(), rnn.get(), mode, nullptr, x.get(), x_data, y.get(),
-                        y_data, h.get(), nullptr, last, h.get(), nullptr, nullptr, weight_bytes,
-                        workspace + weights_at, work_bytes, workspace + work_at,
-                        training ? reserve_bytes : 0, training ? workspace + reserve_at : nullptr),
+  check(cudnnRNNForward(target->handle(), rnn.get(),
+                        training ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, nullptr,
+                        x.get(), x_data, y.get(), y_data, h.get(), nullptr, last, h.get(), nullptr,
+                        nullptr, weight_bytes, packed, work_bytes, work,
+                        training ? reserve_bytes : 0, reserve),
         "cudnnRNNForward");
 }
 
@@ -251,7 +265,7 @@ std::shared_ptr<const CudnnRnn> CudnnRnn::build(std::shared_ptr<const CudnnTarge
     made->state_->algorithm = algorithm;
     made->state_->describe_to_cudnn();
     made->state_->find_pieces();
-    made->state_->divide_workspaces();
+    made->state_->divide_kept();
     return made;
   } catch (const Error&) {
     return nullptr;
@@ -259,45 +273,70 @@ std::shared_ptr<const CudnnRnn> CudnnRnn::build(std::shared_ptr<const CudnnTarge
 }
 
 std::string_view CudnnRnn::algorithm() const { return kAlgorithms.at(state_->algorithm); }
-std::size_t CudnnRnn::forward_bytes() const { return state_->forward_bytes; }
-std::size_t CudnnRnn::gradient_bytes(bool y_gradient) const {
-  return state_->gradient_bytes + (y_gradient ? 0 : state_->zero_dy_bytes);
+std::size_t CudnnRnn::kept_bytes() const { return state_->kept_bytes; }
+std::size_t CudnnRnn::inference_bytes() const { return State::Inference(*state_).places.bytes(); }
+std::size_t CudnnRnn::training_bytes() const { return state_->work_bytes + kLibraryAlignment; }
+std::size_t CudnnRnn::gradient_bytes(bool y_gradient, bool alone) const {
+  return State::Gradient(*state_, y_gradient, alone).places.bytes();
 }
 
-void CudnnRnn::forward(cudaStream_t stream, const float* x, const Weights<const float>& weights,
-                       float* y, float* last, std::byte* workspace) const {
+void CudnnRnn::infer(cudaStream_t stream, const float* x, const Weights<const float>& weights,
+                     float* y, float* last, std::byte* workspace) const {
+  const State& s = *state_;
+  const State::Inference at(s);
   workspace = library_aligned(workspace);
-  state_->pack(stream, weights, workspace + state_->weights_at);
-  state_->forward(stream, CUDNN_FWD_MODE_INFERENCE, x, y, last, workspace);
+  s.pack(stream, weights, workspace + at.weights_at);
+  s.forward(stream, x, workspace + at.weights_at, y, last, workspace + at.work_at, nullptr);
 }
 
-void CudnnRnn::gradient(cudaStream_t stream, const float* x, const Weights<const float>& weights,
+void CudnnRnn::train(cudaStream_t stream, const float* x, const Weights<const float>& weights,
+                     float* y, float* last, std::byte* kept, std::byte* workspace) const {
+  const State& s = *state_;
+  kept = library_aligned(kept);
+  std::byte* kept_y = kept + s.y_at;
+  s.pack(stream, weights, kept + s.weights_at);
+  s.forward(stream, x, kept + s.weights_at, reinterpret_cast<float*>(kept_y), last,
+            library_aligned(workspace), kept + s.reserve_at);
+  if (y == nullptr) return;
+  cuda::check(cudaMemcpyAsync(y, kept_y, s.y_bytes, cudaMemcpyDeviceToDevice, stream),
+              "copying a recurrent layer's states");
+}
+
+void CudnnRnn::gradient(cudaStream_t stream, const float* x, std::byte* kept, bool alone,
                         const float* dy, const float* dlast, float* dx,
                         const Weights<float>& dweights, std::byte* workspace) const {
   const State& s = *state_;
+  const State::Gradient at(s, dy != nullptr, alone);
+  kept = library_aligned(kept);
   workspace = library_aligned(workspace);
-  std::byte* dpacked = workspace + s.dweights_at;
-  auto* y = reinterpret_cast<float*>(workspace + s.y_at);
-  s.pack(stream, weights, workspace + s.weights_at);
-  s.forward(stream, CUDNN_FWD_MODE_TRAINING, x, y, nullptr, workspace);
+  const std::byte* packed = kept + s.weights_at;
+  const auto* y = reinterpret_cast<const float*>(kept + s.y_at);
+  std::byte* reserve = kept + s.reserve_at;
+  std::byte* work = workspace + at.work_at;
+  std::byte* dpacked = workspace + at.dweights_at;
   const auto clear = [&](std::byte* memory, std::size_t bytes) {
     cuda::check(cudaMemsetAsync(memory, 0, bytes, stream), "clearing a recurrent layer's memory");
   };
+  if (!alone) {  // cuDNN writes there what its second call reads
+    cuda::check(cudaMemcpyAsync(workspace + at.reserve_at, reserve, s.reserve_bytes,
+                                cudaMemcpyDeviceToDevice, stream),
+                "copying what a recurrent layer keeps");
+    reserve = workspace + at.reserve_at;
+  }
   if (dy == nullptr) {  // cuDNN wants one
-    clear(workspace + s.dy_at, s.y_bytes);
-    dy = reinterpret_cast<const float*>(workspace + s.dy_at);
+    clear(workspace + at.zeros_at, s.y_bytes);
+    dy = reinterpret_cast<const float*>(workspace + at.zeros_at);
   }
   clear(dpacked, s.weight_bytes);  // cuDNN adds to it
+  s.check(cudnnSetStream(s.target->handle(), stream), "cudnnSetStream");
   s.check(cudnnRNNBackwardData_v8(s.target->handle(), s.rnn.get(), nullptr, s.y.get(), y, dy,
                                   s.x.get(), dx, s.h.get(), nullptr, dlast, nullptr, s.h.get(),
-                                  nullptr, nullptr, nullptr, s.weight_bytes,
-                                  workspace + s.weights_at, s.work_bytes, workspace + s.work_at,
-                                  s.reserve_bytes, workspace + s.reserve_at),
+                                  nullptr, nullptr, nullptr, s.weight_bytes, packed, s.work_bytes,
+                                  work, s.reserve_bytes, reserve),
           "cudnnRNNBackwardData_v8");
   s.check(cudnnRNNBackwardWeights_v8(s.target->handle(), s.rnn.get(), CUDNN_WGRAD_MODE_ADD, nullptr,
                                      s.x.get(), x, s.h.get(), nullptr, s.y.get(), y, s.weight_bytes,
-                                     dpacked, s.work_bytes, workspace + s.work_at, s.reserve_bytes,
-                                     workspace + s.reserve_at),
+                                     dpacked, s.work_bytes, work, s.reserve_bytes, reserve),
           "cudnnRNNBackwardWeights_v8");
   for (const Piece& piece : s.pieces) {
     auto* to = reinterpret_cast<std::byte*>(dweights.at(piece.operand)) + piece.at;

@@ -53,17 +53,23 @@ class CudnnRnn {
   CudnnRnn& operator=(const CudnnRnn&) = delete;
 
   std::string_view algorithm() const;
-  /// Of workspaces, enough for a start at any address.
-  std::size_t forward_bytes() const;
-  std::size_t gradient_bytes(bool y_gradient) const;
+  /// What a gradient wants of the forward pass before it: weights in cuDNN's order, y, and what
+  /// cuDNN keeps of every step. As workspaces, enough for a start at any address.
+  std::size_t kept_bytes() const;
+  std::size_t inference_bytes() const;
+  std::size_t training_bytes() const;
+  /// `alone`: nobody wants `kept` after this gradient, which leaves other numbers there.
+  std::size_t gradient_bytes(bool y_gradient, bool alone) const;
 
   /// x (N, T, F) gives y (N, T, U) and last (N, U).
-  void forward(cudaStream_t stream, const float* x, const Weights<const float>& weights, float* y,
-               float* last, std::byte* workspace) const;
-  /// All gradients, from x and the weights alone: the states are computed again, since what cuDNN
-  /// keeps of them is larger than what a recurrent operator saves. dy and dlast may be null.
-  void gradient(cudaStream_t stream, const float* x, const Weights<const float>& weights,
-                const float* dy, const float* dlast, float* dx, const Weights<float>& dweights,
+  void infer(cudaStream_t stream, const float* x, const Weights<const float>& weights, float* y,
+             float* last, std::byte* workspace) const;
+  /// The same, and `kept`. Null for y: nobody else reads it.
+  void train(cudaStream_t stream, const float* x, const Weights<const float>& weights, float* y,
+             float* last, std::byte* kept, std::byte* workspace) const;
+  /// All gradients. dy and dlast may be null.
+  void gradient(cudaStream_t stream, const float* x, std::byte* kept, bool alone, const float* dy,
+                const float* dlast, float* dx, const Weights<float>& dweights,
                 std::byte* workspace) const;
 
  private:

@@ -47,6 +47,18 @@ Operands addresses_of(const Plan& plan) {
   return operands;
 }
 
+/// Returns PlanOptions::room as the kernels want it.
+std::vector<std::size_t> room_for(const Graph& graph, const std::vector<Kernel>& kernels) {
+  std::vector<std::size_t> room(graph.value_count());
+  for (std::size_t n = 0; n < kernels.size(); ++n) {
+    const std::vector<std::size_t>& bytes = kernels[n].result_bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      room[static_cast<std::size_t>(graph.nodes()[n].outputs[i].id)] = bytes[i];
+    }
+  }
+  return room;
+}
+
 void list_launches(Plan& plan, const std::vector<Kernel>& kernels) {
   const Operands operands = addresses_of(plan);
   auto* state = reinterpret_cast<ProgramState*>(address(kStorages));
@@ -80,9 +92,10 @@ PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context
   planned.kernels = prepare_kernels<Kernel>(
       graph, "CUDA", [&](const NodeView& node) { return registry.prepare(node, context); },
       options.fixed_weights);
-  PlanOptions with_branches = options;
-  with_branches.branches = true;
-  planned.plan = plan_for(std::move(graph), planned.kernels, with_branches);
+  PlanOptions wanted = options;
+  wanted.branches = true;
+  wanted.room = room_for(graph, planned.kernels);
+  planned.plan = plan_for(std::move(graph), planned.kernels, wanted);
   for (const Kernel& kernel : planned.kernels) planned.plan.engines.push_back(kernel.engine);
   list_launches(planned.plan, planned.kernels);
   return planned;

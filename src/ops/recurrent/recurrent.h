@@ -86,8 +86,8 @@ struct RecurrentGradAttrs {
 };
 
 /// The gradients (dx, dw_ih, dw_hh, and with biases db_ih, db_hh) from x, w_ih, w_hh, [b_ih, b_hh],
-/// saved, [dy], [dlast]. (An engine that keeps nothing in `saved` computes the states again: that
-/// is what the biases are for.)
+/// saved, [dy], [dlast]. Only shapes are read of the biases. An engine may keep something else, and
+/// more, in the memory of `saved`, where it computes both operators.
 class RecurrentGradOp final : public OpBase<RecurrentGradOp, RecurrentGradAttrs> {
  public:
   static constexpr std::string_view kName = "recurrent_grad";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers by cuDNN, where it gives the numbers of Linnet's own kernels, faster, on the
-// device at hand. In training a layer's two operators are measured, and chosen, together: cuDNN's
-// forward leaves `saved` unwritten, and its gradient does not read it.
+// device at hand. In training a layer's two operators are measured, and chosen, together: the
+// memory of `saved` holds what cuDNN keeps, which is more than Linnet's kernels save.
 #include <algorithm>
 
 #include "backend/cuda/cudnn_plans.h"
@@ -36,34 +36,51 @@ std::string engine_of(const CudnnRnn& rnn, std::size_t workspace_bytes) {
                      static_cast<double>(workspace_bytes) / (1 << 20));
 }
 
-Kernel forward(const RnnPtr& rnn, bool bias) {
+Kernel inference(const RnnPtr& rnn, bool bias) {
   using In = RecurrentOp::In;
   using Out = RecurrentOp::Out;
   const auto enqueue = [=](const Args& args) {
     if (args.stream.lists({.name = "rnn forward", .library = "cudnn"})) return;
-    rnn->forward(args.stream.stream(), args.in(In::x), weights_of(args, bias), args.out(Out::y),
-                 args.out(Out::last), args.workspace);
+    rnn->infer(args.stream.stream(), args.in(In::x), weights_of(args, bias), args.out(Out::y),
+               args.out(Out::last), args.workspace);
   };
-  const std::size_t bytes = rnn->forward_bytes();
+  const std::size_t bytes = rnn->inference_bytes();
   return {.enqueue = enqueue, .workspace_bytes = bytes, .engine = engine_of(*rnn, bytes)};
 }
 
-Kernel gradient(const RnnPtr& rnn, const RecurrentGradOp& op) {
+Kernel forward(const RnnPtr& rnn, bool bias, bool y_read) {
+  using In = RecurrentOp::In;
+  using Out = RecurrentOp::Out;
+  const auto enqueue = [=](const Args& args) {
+    if (args.stream.lists({.name = "rnn forward", .library = "cudnn"})) return;
+    rnn->train(args.stream.stream(), args.in(In::x), weights_of(args, bias),
+               y_read ? args.out(Out::y) : nullptr, args.out(Out::last),
+               args.out<std::byte>(Out::saved), args.workspace);
+  };
+  const std::size_t bytes = rnn->training_bytes();
+  return {.enqueue = enqueue,
+          .workspace_bytes = bytes,
+          .result_bytes = {0, 0, rnn->kept_bytes()},
+          .engine = engine_of(*rnn, bytes)};
+}
+
+Kernel gradient(const RnnPtr& rnn, const RecurrentGradOp& op, bool alone) {
   using In = RecurrentGradOp::In;
   using Out = RecurrentGradOp::Out;
   const RecurrentGradAttrs attrs = op.attrs();
-  const auto enqueue = [=, y = op.y_input(), last = op.last_input()](const Args& args) {
+  const auto enqueue = [=, saved = op.saved_input(), y = op.y_input(),
+                        last = op.last_input()](const Args& args) {
     if (args.stream.lists({.name = "rnn gradient", .library = "cudnn"})) return;
     CudnnRnn::Weights<float> dweights{args.out(Out::dw_ih), args.out(Out::dw_hh)};
     if (attrs.bias)
       dweights = {args.out(Out::dw_ih), args.out(Out::dw_hh), args.out(Out::db_ih),
                   args.out(Out::db_hh)};
-    rnn->gradient(args.stream.stream(), args.in(In::x), weights_of(args, attrs.bias),
+    rnn->gradient(args.stream.stream(), args.in(In::x), args.in_out<std::byte>(saved), alone,
                   attrs.y_gradient ? args.in(y) : nullptr,
                   attrs.last_gradient ? args.in(last) : nullptr, args.out(Out::dx), dweights,
                   args.workspace);
   };
-  const std::size_t bytes = rnn->gradient_bytes(attrs.y_gradient);
+  const std::size_t bytes = rnn->gradient_bytes(attrs.y_gradient, alone);
   return {.enqueue = enqueue, .workspace_bytes = bytes, .engine = engine_of(*rnn, bytes)};
 }
 
@@ -97,13 +114,16 @@ class Whole {
                             : Kernel{});
   }
   Kernel by(const RnnPtr& rnn) const {
-    return joined(forward(rnn, gradient_.attrs().bias),
-                  training_ ? gradient(rnn, gradient_) : Kernel{});
+    const bool bias = gradient_.attrs().bias;
+    return training_ ? joined(forward(rnn, bias, true), gradient(rnn, gradient_, true))
+                     : joined(inference(rnn, bias), {});
   }
 
  private:
   Kernel joined(const Kernel& forward, const Kernel& gradient) const {
-    const std::size_t work_at = library_padded(results_[RecurrentOp::Out::saved].bytes());
+    constexpr std::size_t kSaved = RecurrentOp::Out::saved;
+    const std::size_t kept = forward.result_bytes.empty() ? 0 : forward.result_bytes[kSaved];
+    const std::size_t work_at = library_padded(std::max(results_[kSaved].bytes(), kept));
     const auto enqueue = [=, operands = operands_.size()](const Args& args) {
       std::vector<void*> inputs(args.inputs.begin(), args.inputs.end());
       std::vector<void*> results{args.outputs[RecurrentOp::Out::y],
@@ -163,14 +183,17 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& conte
   const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
   const bool training = node.output_read.empty() || node.output_read[RecurrentOp::Out::saved];
   const RnnPtr rnn = chosen(attrs, node, training, context);
-  return rnn ? std::optional(forward(rnn, attrs.bias)) : std::nullopt;
+  if (!rnn) return std::nullopt;
+  if (!training) return inference(rnn, attrs.bias);
+  return forward(rnn, attrs.bias,
+                 node.output_read.empty() || node.output_read[RecurrentOp::Out::y]);
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
   const auto& op = static_cast<const RecurrentGradOp&>(node.op);
   const RnnPtr rnn =
       chosen({op.attrs().cell, op.attrs().bias, op.attrs().reverse}, node, true, context);
-  return rnn ? std::optional(gradient(rnn, op)) : std::nullopt;
+  return rnn ? std::optional(gradient(rnn, op, node.alone(op.saved_input()))) : std::nullopt;
 }
 
 }  // namespace
