@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/element_wise.cuh"
+#include "backend/cuda/image_place.h"
 #include "ops/bin_mean2d/bins.h"
 
 namespace linnet::cuda {
 namespace {
-
-/// An element of an array (n, rows, columns, channels).
-struct Element {
-  std::int64_t n;
-  std::int64_t row;
-  std::int64_t column;
-  std::int64_t c;
-
-  __device__ Element(std::int64_t index, std::int64_t rows, std::int64_t columns,
-                     std::int64_t channels) {
-    const std::int64_t pixel = index / channels;
-    const std::int64_t line = pixel / columns;
-    n = line / rows;
-    row = line % rows;
-    column = pixel - line * columns;
-    c = index - pixel * channels;
-  }
-};
 
 __device__ inline float part_of(const BinRange& rows, const BinRange& columns) {
   return 1.0F / static_cast<float>(rows.size() * columns.size());
@@ -30,7 +13,7 @@ __device__ inline float part_of(const BinRange& rows, const BinRange& columns) {
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   const BinShape s = bin_shape(node.attrs<BinMean2dOp>(), node.in(BinMean2dOp::In::x));
   const auto f = [=] __device__(std::int64_t out, float* y, const float* x) {
-    const Element e(out, s.rows.count, s.columns.count, s.c);
+    const auto e = image_place(out, s.rows.count, s.columns.count, s.c);
     const BinRange rows = s.rows.pixels(e.row);
     const BinRange columns = s.columns.pixels(e.column);
     float sum = 0;
@@ -47,7 +30,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   const BinShape s = bin_shape(node.attrs<BinMean2dGradOp>(), node.in(BinMean2dGradOp::In::dy));
   const auto f = [=] __device__(std::int64_t in, float* dx, const float* dy) {
-    const Element e(in, s.rows.dim, s.columns.dim, s.c);
+    const auto e = image_place(in, s.rows.dim, s.columns.dim, s.c);
     const BinRange rows = s.rows.over(e.row);
     const BinRange columns = s.columns.over(e.column);
     float sum = 0;

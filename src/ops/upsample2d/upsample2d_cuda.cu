@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/element_wise.cuh"
+#include "backend/cuda/image_place.h"
 #include "ops/upsample2d/resampled_axis.h"
 
 namespace linnet::cuda {
@@ -13,14 +14,11 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   const ResampledAxis columns{image[2], attrs.out_w, bilinear};
   const std::int64_t channels = image[3];
   const auto f = [=] __device__(std::int64_t at, float* y, const float* x) {
-    const std::int64_t c = at % channels;
-    const std::int64_t j = at / channels % columns.out;
-    const std::int64_t i = at / channels / columns.out % rows.out;
-    const std::int64_t n = at / channels / columns.out / rows.out;
-    const auto row = rows.taps<float>(i);
-    const auto column = columns.taps<float>(j);
+    const auto e = image_place(at, rows.out, columns.out, channels);
+    const auto row = rows.taps<float>(e.row);
+    const auto column = columns.taps<float>(e.column);
     const auto pixel = [&](std::int64_t h, std::int64_t w) {
-      return x[((n * rows.in + h) * columns.in + w) * channels + c];
+      return x[((e.n * rows.in + h) * columns.in + w) * channels + e.c];
     };
     if (!rows.bilinear) {
       y[at] = pixel(row.first, column.first);
@@ -44,10 +42,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   const ResampledAxis columns{attrs.in_w, image[2], bilinear};
   const std::int64_t channels = image[3];
   const auto f = [=] __device__(std::int64_t at, float* dx, const float* dy) {
-    const std::int64_t c = at % channels;
-    const std::int64_t w = at / channels % columns.in;
-    const std::int64_t h = at / channels / columns.in % rows.in;
-    const std::int64_t n = at / channels / columns.in / rows.in;
+    const auto [n, h, w, c] = image_place(at, rows.in, columns.in, channels);
     float sum = 0;
     for (std::int64_t i = rows.first_reader(h); i < rows.end_of_readers(h); ++i) {
       const float of_row = rows.taps<float>(i).of(h);
