@@ -78,15 +78,30 @@ TEST(CudnnGraph, SumsInAnyOrderAddEngines) {
   EXPECT_GT(added, 0);
 }
 
-/// As a folded batch norm with a residual wants it.
-TEST(CudnnGraph, AddsAResidualInTf32) {
+/// As a folded batch norm with a residual wants it: on tensor cores in 16 bits.
+TEST(CudnnGraph, AddsAResidual) {
   for (const DescribedDevice& device : kDevices) {
-    if (device.compute_capability < 80) continue;
-    CudnnConvolution conv = usual(CudnnMath::tf32);
-    conv.bias = true;
-    conv.residual = true;
-    conv.tail = CudnnConvolution::Tail::relu;
-    EXPECT_NE(CudnnGraph::build(described_target(device), conv), nullptr) << device.name;
+    for (const CudnnMath math : {CudnnMath::tf32, CudnnMath::bf16, CudnnMath::fp16}) {
+      if (device.compute_capability < 80 && math != CudnnMath::fp16) continue;
+      CudnnConvolution conv = usual(math);
+      conv.bias = true;
+      conv.residual = true;
+      for (const bool relu : {false, true}) {
+        conv.tail = relu ? CudnnConvolution::Tail::relu : CudnnConvolution::Tail::none;
+        if (relu) {  // a single pixel, as the last of a bottleneck
+          conv.co = 256;
+          conv.kh = conv.kw = 1;
+          conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
+        }
+        const auto graph = CudnnGraph::build(described_target(device), conv);
+        ASSERT_NE(graph, nullptr) << device.name << ", " << conv.describe();
+        bool tensor_cores = false;
+        for (int i = 0; i < graph->engines(); ++i) {
+          tensor_cores = tensor_cores || (graph->tensor_cores(i) && graph->prepare(i));
+        }
+        EXPECT_TRUE(tensor_cores) << device.name << ", " << conv.describe();
+      }
+    }
   }
 }
 

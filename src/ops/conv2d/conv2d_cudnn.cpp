@@ -197,19 +197,24 @@ std::string padding(const CudnnConvolution& conv, const CudnnConvolution& padded
 /// engine.
 std::optional<Kernel> in_half(const NodeView& node, const Context& context,
                               const CudnnConvolution& conv, const ConvTail& tail) {
-  if (!stores_only(node, {kFirst, kSecond}, {kFirst})) return std::nullopt;
+  const std::size_t b = Conv2dOp::In::b;
+  if (!stores_only(node, {kFirst, kSecond, tail.bias ? b : kSecond}, {kFirst})) return std::nullopt;
   const DType y_type = node.outputs[kFirst].dtype;
   const HalfPlan chosen = half_plan(context, conv, tail);
-  if (!chosen.plan) return std::nullopt;
+  const bool bias = chosen.fused && tail.bias;
+  const DType bias_type = tail.bias ? node.inputs[b].dtype : DType::f32;
+  if (!chosen.plan || (!bias && is_half(bias_type))) return std::nullopt;
   auto [first, second, result] = operands_of(conv, chosen.conv);
   first.type = node.inputs[kFirst].dtype;
   second.type = node.inputs[kSecond].dtype;
   result.type = operand_type(conv.math);
   const ConvTail rest = chosen.fused ? ConvTail{} : tail;
-  const bool bias = chosen.fused && tail.bias;
   const bool there = !result.is_padded() && rest.is_empty() && result.type == y_type;
   std::vector<HalfOperand> inputs{first, second};
-  if (bias) inputs.push_back(matrix(1, conv.co, chosen.conv.co));
+  if (bias) {
+    inputs.push_back(matrix(1, conv.co, chosen.conv.co));
+    inputs.back().type = bias_type;
+  }
   const HalfOperands operands(result.type, inputs);
   const std::size_t result_bytes = there ? 0 : chosen.conv.operand_bytes().back();
   const std::size_t plan_at = operands.bytes() + library_padded(result_bytes);
@@ -338,12 +343,16 @@ std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context&
   const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
   const bool usual = activation == Activation::none || activation == Activation::relu;
-  if (!asked(s, context) || conv.math != CudnnMath::tf32 || !usual) return std::nullopt;
+  const bool as_they_are =
+      is_of_one_type(node) && node.outputs[kFirst].dtype == operand_type(conv.math);
+  if (!asked(s, context) || conv.math == CudnnMath::fp32 || !usual || !as_they_are) {
+    return std::nullopt;
+  }
   conv.bias = attrs.bias;
   conv.residual = true;
   conv.tail = tail_of(activation);
   const PlanPtr plan = context.cudnn->plan(conv, context.tuning);
-  if (!plan) return std::nullopt;
+  if (!plan || !(plan->tensor_cores() || conv.math == CudnnMath::tf32)) return std::nullopt;
   return direct(plan, attrs.bias ? 4 : 3, [](const Args& /*args*/) {});
 }
 

@@ -12,7 +12,8 @@ std::optional<Kernel> own_conv2d(const NodeView& node, const Context& context);
 std::optional<Kernel> cudnn_conv2d(const NodeView& node, const Context& context);
 
 /// cuDNN's engine of such a node with one operand more, the last: y = f(conv2d(...) + residual).
-/// In TF32 alone, and without an activation or with a ReLU.
+/// In TF32, or where all are stored in the 16 bits that tensor cores take; without an activation or
+/// with a ReLU.
 std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context& context,
                                             Activation activation);
 

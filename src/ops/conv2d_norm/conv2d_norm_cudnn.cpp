@@ -13,7 +13,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
 }  // namespace
 
 void register_conv2d_norm_cudnn(Registry& registry) {
-  registry.add_library(Conv2dNormOp::kName, "cudnn", prepare);
+  registry.add_library(Conv2dNormOp::kName, "cudnn", prepare, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -112,6 +113,27 @@ TEST(Conv2dNorm, EqualsItsPartsInBf16) {
             << c.name << " on " << device.name << " at " << backend->threads() << " threads";
       }
     }
+  }
+}
+
+/// gamma / std is beyond binary16's largest number; no pixel differs from zero.
+TEST(Conv2dNorm, LargeFactorsMakeNoNaNInFp16) {
+  const OpCase c = op_case(kCases[0], false, false, Activation::none);
+  Graph graph;
+  std::vector<Value> inputs;
+  std::vector<std::vector<double>> data;
+  for (const ValueType& type : c.inputs) {
+    inputs.push_back(graph.add_value("operand", type, Storage::external, inputs.size()));
+    data.emplace_back(static_cast<std::size_t>(type.shape.elements()), 1.0);
+  }
+  std::ranges::fill(data[0], 0.0);
+  std::ranges::fill(data[2], 1e6);  // gamma
+  std::ranges::fill(data[4], 0.0);  // the mean
+  const Value y = graph.add(c.op, inputs, "folded")[0];
+  for (const Value value : {inputs[0], y}) graph.info(value).type.dtype = DType::f16;
+  for (const TestedDevice& device : tested_in(DType::f16)) {
+    const auto results = run(*device.backends[0], graph, inputs, data, {y}, {}, true);
+    for (const double result : results[0]) ASSERT_EQ(result, 1.0) << device.name;
   }
 }
 

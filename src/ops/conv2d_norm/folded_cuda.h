@@ -11,10 +11,10 @@ using PrepareResidual = std::optional<Kernel> (*)(const NodeView& node, const Co
                                                   Activation activation);
 
 /// Returns a Conv2dNormOp's kernel by `engine`, which takes Conv2dOps, on folded weights and bias.
-/// Where these follow from weights that stay, they are folded once. A residual is added by
-/// `with_residual` where that is given and takes it, else in a pass of its own. Null where the
-/// engine does not take the convolution, and in 16 bits, where weights would be rounded after they
-/// are scaled.
+/// Where these follow from weights that stay, they are folded once. In 16 bits the folded weights
+/// are rounded, and the bias where the engine wants it so. A residual is added by `with_residual`
+/// where that is given and takes it, else in a pass of its own. Null where the engine does not take
+/// the convolution.
 std::optional<Kernel> folded_conv2d(const NodeView& node, const Context& context, Prepare engine,
                                     PrepareResidual with_residual = nullptr);
 
