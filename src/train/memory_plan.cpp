@@ -67,6 +67,12 @@ Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
                        planned_step(network, batch, options), supports_of(backend));
 }
 
+Graph prediction_graph(const NetworkDefinition& network, std::int64_t batch,
+                       const Backend& backend) {
+  const DType first = assumed_data(network, Loss::automatic).parts[0].record.dtype;
+  return prediction_step(network, first, batch, OutputForm::plain, supports_of(backend));
+}
+
 MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                            std::int64_t shards, const TrainingOptions& options, Backend& backend) {
   const StepData data = assumed_data(network, options.loss);
@@ -137,9 +143,7 @@ void fail_above_limit(std::size_t least, std::int64_t batch, std::size_t limit) 
 MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batch, Loss loss,
                              Backend& backend) {
   const StepData data = assumed_data(network, loss);
-  const DType first = data.parts[0].record.dtype;
-  const auto program = backend.prepare(prediction_step(network, first, batch, OutputForm::plain,
-                                                       supports_of(backend)),
+  const auto program = backend.prepare(prediction_graph(network, batch, backend),
                                        {.fixed_weights = true});  // as a Predictor's
   MemoryPlan memory;
   add(memory, *program);

@@ -21,6 +21,10 @@ TrainingStep planned_step(const NetworkDefinition& network, std::int64_t batch,
 Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
                      const TrainingOptions& options, const Backend& backend);
 
+/// Returns the graph of a Predictor's runs of a batch, fused for the backend.
+Graph prediction_graph(const NetworkDefinition& network, std::int64_t batch,
+                       const Backend& backend);
+
 /// Returns the memory of a training's steps, whose batches are of so many shards.
 MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                            std::int64_t shards, const TrainingOptions& options, Backend& backend);

@@ -61,9 +61,7 @@ BenchSize published_size(const Job& job, const std::string& mode) {
 
 Job job_of(BenchOptions& options) {
   Job job = published_workload(options.workload);
-  require(!job.forward_only || options.mode != "train",
-          "{} only computes features and cannot be trained; use --mode infer", job.name);
-  if (options.mode.empty()) options.mode = job.forward_only ? "infer" : "train";
+  options.mode = infers(job, options.mode) ? "infer" : "train";
   const BenchSize size = published_size(job, options.mode);
   TrainingOptions& t = job.training;
   t.epochs = options.epochs.value_or(size.epochs);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linnet/inspect.h>
-
 #include <memory>
+#include <utility>
 
+#include "backend/plugin/cuda_plugin.h"
 #include "base/check.h"
 #include "commands/commands.h"
 #include "commands/plan_gpu.h"
 #include "config/device.h"
 #include "config/options.h"
 #include "config/workloads.h"
+#include "model/model_state.h"
+#include "plan/plan.h"
 #include "report/json.h"
+#include "train/memory_plan.h"
 
 namespace linnet::command {
 namespace {
@@ -18,6 +21,7 @@ struct PlanOptions {
   std::string config;
   std::string workload;
   std::int64_t batch = 0;
+  std::string mode;
   std::string dump;
   std::string target;
   std::string gpu;
@@ -25,23 +29,34 @@ struct PlanOptions {
   DeviceOptions on;
 };
 
+int print(const std::string& text) {
+  print_out(text);
+  return kSuccess;
+}
+
 int plan(const PlanOptions& options) {
   Job job = job_from(options.config, options.workload, "linnet plan");
   if (options.batch > 0) job.training.batch = options.batch;
+  const bool infer = infers(job, options.mode);
   const ModelOptions on = planned_on(options.on, job.model);
-  if (!options.target.empty()) {
-    require(on.device == "cuda",
-            "--target plans for a GPU that need not be there: expected --device cuda; got {}",
-            on.device);
-    print_gpu_plan(job, on, {options.target, options.gpu, options.dump, options.json});
-    return kSuccess;
-  }
-  require(options.gpu.empty() && !options.json,
+  const bool described = !options.target.empty();
+  require(!described || on.device == "cuda",
+          "--target plans for a GPU that need not be there: expected --device cuda; got {}",
+          on.device);
+  require(described || (options.gpu.empty() && !options.json),
           "--gpu and --json need --target, e.g. --target sm_90");
-  const Dump what = options.dump == "graph" ? Dump::graph : Dump::plan;
-  std::string text = dump_training_step(job.network, job.training.batch, what, job.training, on);
-  if (text.empty() || text.back() != '\n') text += '\n';
-  print_out(text);
+  const GpuKind* gpu = described ? &gpu_kind(options.target, options.gpu) : nullptr;
+  const auto backend =
+      described ? cuda_plugin(on.cuda.library).describe(gpu->device(), on.cuda, on.precision)
+                : open_backend(on);
+  const NetworkDefinition& network = job.network.definition();
+  const std::int64_t batch = job.training.batch;
+  Graph graph = infer ? prediction_graph(network, batch, *backend)
+                      : training_graph(network, batch, job.training, *backend);
+  if (options.dump == "graph") return print(dump(graph));
+  const auto program = backend->prepare(std::move(graph), {.fixed_weights = infer});
+  if (!described || options.dump == "plan") return print(dump(program->plan()));
+  print_gpu_counts({job, on, *gpu, infer, count_step(program->plan(), gpu->speed)}, options.json);
   return kSuccess;
 }
 
@@ -49,10 +64,15 @@ int plan(const PlanOptions& options) {
 
 void add_plan(CLI::App& app, Action& action) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App* command = app.add_subcommand("plan", "Prints the compiled training step");
+  CLI::App* command =
+      app.add_subcommand("plan", "Prints the compiled training step, or prediction");
   command->add_option("CONFIG", options->config, "Configuration file (TOML), or a workload");
   command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--batch", options->batch, "Samples in a batch")->check(at_least(1));
+  command
+      ->add_option("--mode", options->mode,
+                   "train: a training step; infer: the prediction of a batch")
+      ->check(one_of({"train", "infer"}));
   command
       ->add_option("--dump", options->dump,
                    "graph: the operators; plan (the default without --target): also their memory")

@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "backend/plugin/cuda_plugin.h"
-#include "backend/plugin/gpu_kinds.h"
+#include <array>
+
 #include "config/device.h"
-#include "plan/step_counts.h"
 #include "report/json.h"
-#include "train/memory_plan.h"
 
 namespace linnet::command {
 namespace {
@@ -25,30 +23,24 @@ constexpr std::array kAssumptions{
 
 Json to_json(const NodePath& path) { return {{"nodes", path.nodes}, {"seconds", path.seconds}}; }
 
-struct Planned {
-  const Job& job;
-  const ModelOptions& on;
-  const GpuKind& gpu;
-  StepCounts counts;
+const std::string& precision_of(const PlannedForGpu& planned) {
+  return precision_names()[static_cast<std::size_t>(planned.on.precision)];
+}
+double samples_per_second(const PlannedForGpu& planned) {
+  return static_cast<double>(planned.job.training.batch) / planned.counts.seconds();
+}
 
-  const std::string& precision() const {
-    return precision_names()[static_cast<std::size_t>(on.precision)];
-  }
-  double samples_per_second() const {
-    return static_cast<double>(job.training.batch) / counts.seconds();
-  }
-};
-
-Json to_json(const Planned& planned) {
+Json to_json(const PlannedForGpu& planned) {
   const StepCounts& counts = planned.counts;
   const GpuSpeed& speed = planned.gpu.speed;
   Json json;
   json["workload"] = planned.job.name;
+  json["mode"] = planned.infer ? "infer" : "train";
   json["batch"] = planned.job.training.batch;
   json["device"] = "cuda";
   json["target"] = planned.gpu.target;
   json["gpu"] = planned.gpu.name;
-  json["precision"] = planned.precision();
+  json["precision"] = precision_of(planned);
   json["operators"] = counts.operators;
   json["nodes_per_step"] = counts.nodes();
   json["own_kernels"] = counts.own_kernels;
@@ -59,7 +51,7 @@ Json to_json(const Planned& planned) {
   json["critical_path"] = to_json(counts.captured);
   json["data_path"] = to_json(counts.data);
   json["predicted"] = {{"seconds_per_step", counts.seconds()},
-                       {"samples_per_second", planned.samples_per_second()}};
+                       {"samples_per_second", samples_per_second(planned)}};
   json["model"] = {{"bytes_per_second", speed.bytes},
                    {"fp32_flops_per_second", speed.fp32},
                    {"tf32_flops_per_second", speed.tf32},
@@ -69,7 +61,7 @@ Json to_json(const Planned& planned) {
   return json;
 }
 
-std::string to_text(const Planned& planned) {
+std::string to_text(const PlannedForGpu& planned) {
   const StepCounts& counts = planned.counts;
   std::string calls;
   for (const auto& [library, count] : counts.library_calls) {
@@ -79,9 +71,10 @@ std::string to_text(const Planned& planned) {
   const auto path = [](const NodePath& p) {
     return fmt::format("{} nodes, {:.1f} us predicted", p.nodes, 1e6 * p.seconds);
   };
-  std::string text = fmt::format("{}: a training step at batch {} on {} ({}), precision {}\n",
-                                 planned.job.name, planned.job.training.batch, planned.gpu.name,
-                                 planned.gpu.target, planned.precision());
+  std::string text =
+      fmt::format("{}: a {} at batch {} on {} ({}), precision {}\n", planned.job.name,
+                  planned.infer ? "prediction" : "training step", planned.job.training.batch,
+                  planned.gpu.name, planned.gpu.target, precision_of(planned));
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("{:<24}{}\n", name, value);
   };
@@ -96,7 +89,7 @@ std::string to_text(const Planned& planned) {
   line("critical path", path(counts.captured));
   line("  by data alone", path(counts.data));
   line("predicted", fmt::format("{:.1f} us, {:.0f} samples/s", 1e6 * counts.seconds(),
-                                planned.samples_per_second()));
+                                samples_per_second(planned)));
   text +=
       "Predictions, not measurements: an H200 took 2 to 8 times as long (docs/cuda-counts.md).\n";
   for (std::string_view assumption : kAssumptions) text += fmt::format("- {}\n", assumption);
@@ -105,16 +98,8 @@ std::string to_text(const Planned& planned) {
 
 }  // namespace
 
-void print_gpu_plan(const Job& job, const ModelOptions& on, const GpuPlanOptions& options) {
-  const GpuKind& gpu = gpu_kind(options.target, options.gpu);
-  const auto backend = cuda_plugin(on.cuda.library).describe(gpu.device(), on.cuda, on.precision);
-  Graph graph =
-      training_graph(job.network.definition(), job.training.batch, job.training, *backend);
-  if (options.dump == "graph") return print_out(dump(graph));
-  const auto program = backend->prepare(std::move(graph), {});
-  if (options.dump == "plan") return print_out(dump(program->plan()));
-  const Planned planned{job, on, gpu, count_step(program->plan(), gpu.speed)};
-  options.json ? print_json(to_json(planned)) : print_out(to_text(planned));
+void print_gpu_counts(const PlannedForGpu& planned, bool json) {
+  json ? print_json(to_json(planned)) : print_out(to_text(planned));
 }
 
 }  // namespace linnet::command

@@ -117,6 +117,12 @@ Job published_workload(const std::string& name, const Json& table) {
   return job_of(entry, recipe);
 }
 
+bool infers(const Job& job, const std::string& mode) {
+  require(!job.forward_only || mode != "train",
+          "{} only computes features and cannot be trained; use --mode infer", job.name);
+  return mode.empty() ? job.forward_only : mode == "infer";
+}
+
 Network network_for(const Job& job, const Shape& sample) {
   const bool other = job.for_images && sample.rank() == 3 && sample != job.network.input_shape();
   return other ? job.for_images(sample) : job.network;

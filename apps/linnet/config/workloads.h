@@ -64,6 +64,10 @@ struct Job {
   std::vector<std::string> schedule_settings = {};
 };
 
+/// Returns whether `mode`, "train" or "infer", asks for predictions; "": for what the job is for.
+/// Throws Error for trainings of a job that is forward_only.
+bool infers(const Job& job, const std::string& mode);
+
 /// Returns the job's network, or the one that fits images of another size (see Job::for_images).
 Network network_for(const Job& job, const Shape& sample);
 
