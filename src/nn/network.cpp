@@ -39,11 +39,10 @@ Network::Network(Shape sample, std::vector<Layer> layers, DType dtype)
 Network::Network(std::unique_ptr<NetworkDefinition> definition)
     : definition_(std::move(definition)) {}
 Network::Network(const Network& other)
-    : definition_(std::make_unique<NetworkDefinition>(*other.definition_)) {}
-Network& Network::operator=(const Network& other) {
-  *definition_ = *other.definition_;
-  return *this;
-}
+    : definition_(other.definition_ == nullptr
+                      ? nullptr
+                      : std::make_unique<NetworkDefinition>(*other.definition_)) {}
+Network& Network::operator=(const Network& other) { return *this = Network(other); }
 Network::Network(Network&&) noexcept = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;

@@ -53,6 +53,17 @@ TEST(Network, JsonKeepsEverything) {
   }
 }
 
+TEST(Network, AMovedOneCanBeAssignedTo) {
+  const Network other({3}, {Dense{.units = 2}});
+  Network from({4}, {Dense{.units = 2}});
+  const Network to = std::move(from);
+  const Network copied = from;  // NOLINT(bugprone-use-after-move): copies what is left
+  from = copied;
+  from = other;
+  EXPECT_EQ(from.to_json(), other.to_json());
+  EXPECT_EQ(to.input_shape(), (Shape{4}));
+}
+
 TEST(Network, DamagedJsonIsAnErrorOrANetwork) {
   const std::string whole = every_layer().to_json();
   std::mt19937 random(1);
