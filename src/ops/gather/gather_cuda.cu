@@ -3,6 +3,7 @@
 
 #include "backend/cuda/column_sum.cuh"
 #include "ops/gather/gather.h"
+#include "ops/gather/scatter_cuda.h"
 
 namespace linnet::cuda {
 namespace {
@@ -49,36 +50,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
 // the cache: 25,000 indices into 10,000 rows of 64 are 64 MB. Most find nothing for it, in few
 // instructions.
 
-constexpr unsigned kWarps = 8;
-constexpr std::int64_t kSums = 1024;  // floats of a warp's sums: 32 KiB a block
-constexpr int kLoads = 4;             // indices of a thread in flight
-constexpr int kAhead = 8;             // rows of dy in flight
-
-struct ScatterShape {
-  int vector = 1;         ///< floats of a lane: 4 or 1
-  std::int64_t tile = 1;  ///< columns of a block
-  std::int64_t rows = 1;  ///< table rows of a block
-  unsigned tiles = 0;
-  unsigned groups = 0;    ///< of rows
-  unsigned segments = 1;  ///< of indices
-};
-
-ScatterShape scatter_shape(std::int64_t rows, std::int64_t size, std::int64_t count) {
-  ScatterShape shape;
-  if (rows * size == 0) return shape;
-  shape.vector = size % 4 == 0 && size > kWarp ? 4 : 1;
-  shape.tile = std::min<std::int64_t>(size, kWarp * shape.vector);
-  shape.rows = std::min(rows, kSums / shape.tile);
-  shape.tiles = static_cast<unsigned>((size + shape.tile - 1) / shape.tile);
-  shape.groups = static_cast<unsigned>((rows + shape.rows - 1) / shape.rows);
-  // Few blocks share the indices' work by segments, whose tables are added up by a second launch.
-  constexpr std::int64_t kBlocks = 256;
-  constexpr std::int64_t kIndicesOfSegment = 2048;
-  const std::int64_t blocks = std::int64_t{shape.tiles} * shape.groups;
-  shape.segments = static_cast<unsigned>(
-      std::clamp<std::int64_t>(std::min(kBlocks / blocks, count / kIndicesOfSegment), 1, 64));
-  return shape;
-}
+constexpr int kLoads = 4;  // indices of a thread in flight
+constexpr int kAhead = 8;  // rows of dy in flight
 
 /// Indices that hit a block's rows, of one warp, until there are enough to load dy for.
 struct Hits {
@@ -113,13 +86,13 @@ __global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std
                                std::int64_t rows, std::int64_t size, std::int64_t tile,
                                std::int64_t block_rows, unsigned tiles, bool aligned,
                                float* table) {
-  __shared__ Hits warp_hits[kWarps];
+  __shared__ Hits warp_hits[kScatterWarps];
   const unsigned warp = threadIdx.x / kWarp;
   const unsigned lane = threadIdx.x % kWarp;
   const auto area = static_cast<int>(block_rows * tile);
   auto* all_sums = shared_memory<float>();
   float* sums = all_sums + warp * area;
-  __shared__ bool warp_adds[kWarps];  // most warps find no hit: their sums need no memory
+  __shared__ bool warp_adds[kScatterWarps];  // most warps find no hit: their sums need no memory
   if (lane == 0) warp_adds[warp] = false;
 
   const std::int64_t first_row = blockIdx.x / tiles * block_rows;
@@ -130,9 +103,9 @@ __global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std
   const bool owns = lane * kVector < tile && column + lane * kVector < size;
   float* own_sums = sums + lane * kVector;
   // Parts of a multiple of 32 indices, so that a warp's loads stay aligned.
-  const std::int64_t parts = static_cast<std::int64_t>(gridDim.y) * kWarps;
+  const std::int64_t parts = static_cast<std::int64_t>(gridDim.y) * kScatterWarps;
   const std::int64_t part = (count + parts * kWarp - 1) / (parts * kWarp) * kWarp;
-  const std::int64_t begin = (blockIdx.y * kWarps + warp) * part;
+  const std::int64_t begin = (blockIdx.y * kScatterWarps + warp) * part;
   const std::int64_t end = begin + part < count ? begin + part : count;
 
   const float* own_dy = dy + begin * size + column + lane * kVector;
@@ -178,7 +151,7 @@ __global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std
     const std::int64_t c = column + i - row * tile;
     if (first_row + row >= last_row || c >= size) continue;
     float sum = 0;
-    for (unsigned w = 0; w < kWarps; ++w) {
+    for (unsigned w = 0; w < kScatterWarps; ++w) {
       if (warp_adds[w]) sum += all_sums[w * area + i];
     }
     table[(blockIdx.y * rows + first_row + row) * size + c] = sum;
@@ -194,15 +167,10 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   // The kernel compares without signs: beyond, a negative index would be a row.
   if (rows > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   const ScatterShape shape = scatter_shape(rows, size, count);
-  const std::size_t shared =
-      sizeof(float) * kWarps * static_cast<std::size_t>(shape.rows * shape.tile);
   Kernel kernel;
   kernel.enqueue = [=](const Args& args) {
     float* table = shape.segments == 1 ? args.out(Out::dtable) : args.work();
-    launch(args.stream, "gather_grad",
-           {.grid = dim3(shape.tiles * shape.groups, shape.segments),
-            .block = kWarps * kWarp,
-            .shared_bytes = shared},
+    launch(args.stream, "gather_grad", shape.launch(),
            shape.vector == 4 ? scatter_kernel<4> : scatter_kernel<1>, args.in(In::dy),
            args.in<std::int32_t>(In::indices), count, rows, size, shape.tile, shape.rows,
            shape.tiles, vector_aligned(args.in(In::dy)), table);

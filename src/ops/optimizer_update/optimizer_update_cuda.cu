@@ -7,6 +7,7 @@
 #include "backend/cuda/loop_state.cuh"
 #include "backend/cuda/vectors.cuh"
 #include "ops/optimizer_update/optimizer_update.h"
+#include "ops/optimizer_update/ranges_cuda.h"
 #include "ops/optimizer_update/update_rule.h"
 
 namespace linnet::cuda {
@@ -19,58 +20,6 @@ struct UpdateArrays {
   float* first;
   float* second;
 };
-
-/// As many ranges as a kernel's argument holds; more go to further launches.
-constexpr int kManyRanges = 64;
-
-/// The elements of up to kMost ranges, one range after the other, as items from 0 on.
-template <int kMost>
-struct RangeTable {
-  int count;
-  std::int64_t items;
-  std::int64_t end[kMost];    ///< the item after a range's last one
-  std::int64_t shift[kMost];  ///< from a range's items to its elements
-  double rate_factor[kMost];
-  double weight_decay[kMost];
-};
-
-template <int kMost>
-RangeTable<kMost> table_of(std::span<const UpdateRange> ranges) {
-  RangeTable<kMost> table{};
-  table.count = static_cast<int>(ranges.size());
-  for (std::size_t r = 0; r < ranges.size(); ++r) {
-    table.shift[r] = ranges[r].begin - table.items;
-    table.items += ranges[r].size();
-    table.end[r] = table.items;
-    table.rate_factor[r] = ranges[r].rate_factor;
-    table.weight_decay[r] = ranges[r].weight_decay;
-  }
-  return table;
-}
-
-/// Calls `run(table, last)` for all ranges: of one, or of as many as a table holds.
-template <class F>
-void for_tables(std::span<const UpdateRange> ranges, F run) {
-  if (ranges.size() == 1) return run(table_of<1>(ranges), true);
-  for (std::size_t at = 0; at < ranges.size(); at += kManyRanges) {
-    const std::size_t count = std::min<std::size_t>(ranges.size() - at, kManyRanges);
-    run(table_of<kManyRanges>(ranges.subspan(at, count)), at + count == ranges.size());
-  }
-}
-
-/// The range of a thread's items, which it visits in rising order.
-template <int kMost>
-struct Walk {
-  int range = 0;
-  /// Returns the element of an item. kRangeUnit items from a multiple of it on lie in one range.
-  __device__ std::int64_t element(const RangeTable<kMost>& table, std::int64_t item) {
-    if constexpr (kMost > 1) {
-      while (item >= table.end[range]) ++range;
-    }
-    return item + table.shift[range];
-  }
-};
-static_assert(kRangeUnit == 4, "vectors of four elements lie in one range");
 
 /// kVector neighbours of every array, in registers.
 template <UpdateRule kRule, int kVector>
@@ -106,31 +55,31 @@ __global__ void __launch_bounds__(kBlock)
                       RangeTable<kMost> table, bool aligned, StepEnd end, unsigned* ticket) {
   const std::int64_t whole = table.items / 4 * 4;
   std::int64_t i = 4 * first_item();
-  Walk<kMost> walk;
-  std::int64_t at = i < whole ? walk.element(table, i) : 0;
+  int range = 0;
+  std::int64_t at = i < whole ? table.element(i, range) : 0;
   // The first loads are on their way while a thread for each range works out the step's factors.
   Elements<kRule, 4> elements{};
   if (i < whole) elements.load(arrays, at, aligned);
   __shared__ UpdateFactors factors_of_block[kMost];
   if (threadIdx.x < static_cast<unsigned>(table.count)) {
-    const UpdateRange range{.begin = 0,
-                            .end = 0,
-                            .rate_factor = table.rate_factor[threadIdx.x],
-                            .weight_decay = table.weight_decay[threadIdx.x]};
+    const UpdateRange own{.begin = 0,
+                          .end = 0,
+                          .rate_factor = table.rate_factor[threadIdx.x],
+                          .weight_decay = table.weight_decay[threadIdx.x]};
     factors_of_block[threadIdx.x] =
-        update_factors(settings, range, *step, norm != nullptr ? *norm : 0,
+        update_factors(settings, own, *step, norm != nullptr ? *norm : 0,
                        scale != nullptr ? gradient_scale(scale) : GradientScale{}, SquaringPower{});
   }
   __syncthreads();
   const bool updates = stopped == nullptr || *stopped == 0;
   UpdateFactors factors = factors_of_block[0];
   while (updates && i < whole) {
-    if constexpr (kMost > 1) factors = factors_of_block[walk.range];
+    if constexpr (kMost > 1) factors = factors_of_block[range];
     elements.update(factors);
     elements.store(arrays, at, aligned);
     i += 4 * grid_stride();
     if (i < whole) {
-      at = walk.element(table, i);
+      at = table.element(i, range);
       elements.load(arrays, at, aligned);
     }
   }
@@ -206,10 +155,10 @@ __global__ void sum_squares(const float* x, RangeTable<kMost> table, bool aligne
     return static_cast<double>(value) * static_cast<double>(value);
   };
   const std::int64_t whole = table.items / 4 * 4;
-  Walk<kMost> walk;
+  int range = 0;
   double sum = 0;
   for (std::int64_t i = 4 * first_item(); i < whole; i += 4 * grid_stride()) {
-    const FloatVector<4> four = load_vector<4>(x + walk.element(table, i), aligned);
+    const FloatVector<4> four = load_vector<4>(x + table.element(i, range), aligned);
     sum += (square(four[0]) + square(four[1])) + (square(four[2]) + square(four[3]));
   }
   const std::int64_t tail = whole + first_item();

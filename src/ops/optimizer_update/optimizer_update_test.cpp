@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "op_harness.h"
+#include "ops/optimizer_update/ranges_cuda.h"
 #include "ops/optimizer_update/update_rule.h"
 
 namespace linnet::testing {
@@ -179,6 +180,30 @@ TEST(OptimizerUpdate, RangesThatTrainAlikeAreJoined) {
             (UpdateRange{.begin = 80, .end = 96, .rate_factor = 0.5, .weight_decay = 0}));
   EXPECT_EQ(ranges_of({.settings = {.weight_decay = 0.3}}, 7),
             (std::vector<UpdateRange>{{.begin = 0, .end = 7, .weight_decay = 0.3}}));
+}
+
+TEST(OptimizerUpdate, TablesOfRangesNameEachElementOnce) {
+  for (std::int64_t count : {1, 64, 65, 130}) {
+    std::vector<UpdateRange> ranges;
+    std::vector<std::int64_t> wished;
+    for (std::int64_t r = 0; r < count; ++r) {
+      ranges.push_back({.begin = 12 * r + 4, .end = 12 * r + 12});
+      for (std::int64_t i = ranges.back().begin; i < ranges.back().end; ++i) wished.push_back(i);
+    }
+    std::vector<std::int64_t> named;
+    int tables = 0;
+    int lasts = 0;
+    cuda::for_tables(ranges, [&](const auto& table, bool last) {
+      int range = 0;
+      for (std::int64_t i = 0; i < table.items; ++i) named.push_back(table.element(i, range));
+      EXPECT_EQ(range, table.count - 1);
+      ++tables;
+      lasts += last ? 1 : 0;
+    });
+    EXPECT_EQ(named, wished);
+    EXPECT_EQ(tables, (count + 63) / 64);
+    EXPECT_EQ(lasts, 1);
+  }
 }
 
 TEST(OptimizerUpdate, RefusesRangesThatAreNone) {

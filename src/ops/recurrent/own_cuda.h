@@ -5,9 +5,9 @@
 
 namespace linnet::cuda {
 
-/// Returns Linnet's own kernels of a recurrent and a recurrent_grad, which take every operand: what
-/// cuDNN's are measured against.
-Kernel own_recurrent(const NodeView& node);
-Kernel own_recurrent_gradient(const NodeView& node);
+/// Returns Linnet's own kernels of a recurrent and a recurrent_grad, which take every operand,
+/// never null: what cuDNN's are measured against.
+std::optional<Kernel> own_recurrent(const NodeView& node, const Context& context);
+std::optional<Kernel> own_recurrent_gradient(const NodeView& node, const Context& context);
 
 }  // namespace linnet::cuda

@@ -103,11 +103,7 @@ __device__ inline float cell_forward(const ForwardArgs& a, const float* sums, fl
   return before;
 }
 
-/// Floats of a block's memory: h, m and r h, and the sums.
-constexpr std::int64_t forward_floats(const RecurrentShape& s, int samples) {
-  return samples * (3 * s.units + s.columns());
-}
-
+/// A block's memory is forward_cut()'s: h, m and r h, and the sums.
 template <int kSamples>
 __global__ void __launch_bounds__(1024) forward_kernel(ForwardArgs a) {
   const RecurrentShape& s = a.blocks.s;
@@ -209,11 +205,7 @@ __device__ inline float cell_backward(const RecurrentShape& s, const float* save
   return 0;
 }
 
-/// Floats of a block's memory: dh and dm, the slopes, and dh's parts by gates.
-constexpr std::int64_t backward_floats(const RecurrentShape& s, int samples) {
-  return samples * (2 * s.units + s.slopes() + s.columns());
-}
-
+/// A block's memory is backward_cut()'s: dh and dm, the slopes, and dh's parts by gates.
 template <int kSamples>
 __global__ void __launch_bounds__(1024) backward_kernel(BackwardArgs a) {
   const RecurrentShape& s = a.blocks.s;

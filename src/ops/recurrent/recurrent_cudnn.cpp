@@ -109,9 +109,9 @@ class Whole {
 
   NodeView node() const { return {forward_, inputs_, outputs_, {}}; }
   Kernel own() const {
-    return joined(own_recurrent({forward_, operands_, results_, {}}),
-                  training_ ? own_recurrent_gradient({gradient_, gradient_inputs_, gradients_, {}})
-                            : Kernel{});
+    const NodeView gradient{gradient_, gradient_inputs_, gradients_, {}};
+    return joined(*own_recurrent({forward_, operands_, results_, {}}, {}),
+                  training_ ? *own_recurrent_gradient(gradient, {}) : Kernel{});
   }
   Kernel by(const RnnPtr& rnn) const {
     const bool bias = gradient_.attrs().bias;
