@@ -5,29 +5,26 @@
 namespace linnet::cuda {
 namespace {
 
-template <class T, Activation kKind>
-Kernel forward(std::int64_t elements) {
-  return map<T>("activation", elements, [] __device__(float x) { return activate_f32<kKind>(x); });
-}
-
-template <class T, Activation kKind>
-Kernel gradient(std::int64_t elements) {
-  return zip<T>("activation_grad", elements, [] __device__(float dy, float saved) {
+template <Activation kKind>
+struct Formula {
+  __device__ float operator()(float x) const { return activate_f32<kKind>(x); }
+  __device__ float operator()(float dy, float saved) const {
     return activation_gradient_f32<kKind>(dy, saved);
-  });
-}
+  }
+};
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
-    return with_one_type(node,
-                         [&]<class T>() { return forward<T, kKind>(node.out(kFirst).elements()); });
+    return with_one_type(node, [&]<class T>() {
+      return map<T>("activation", node.out(kFirst).elements(), Formula<kKind>{});
+    });
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
     return with_one_type(node, [&]<class T>() {
-      return gradient<T, kKind>(node.out(kFirst).elements());
+      return zip<T>("activation_grad", node.out(kFirst).elements(), Formula<kKind>{});
     });
   });
 }

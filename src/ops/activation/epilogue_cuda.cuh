@@ -10,14 +10,7 @@ namespace linnet::cuda {
 /// f(x) of a kind that all threads share: for the tails of products and convolutions, which are not
 /// worth a kernel per kind.
 __device__ inline float activated(Activation kind, float x) {
-  switch (kind) {
-    case Activation::relu: return activate_f32<Activation::relu>(x);
-    case Activation::tanh: return activate_f32<Activation::tanh>(x);
-    case Activation::sigmoid: return activate_f32<Activation::sigmoid>(x);
-    case Activation::gelu: return activate_f32<Activation::gelu>(x);
-    case Activation::none: break;
-  }
-  return x;
+  return with_activation(kind, [x]<Activation kKind>() { return activate_f32<kKind>(x); });
 }
 
 /// f(sum + b[column]): the tail of a product or convolution; bias may be null.

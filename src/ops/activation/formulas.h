@@ -42,7 +42,7 @@ LINNET_HOST_DEVICE inline float activation_gradient_f32(float dy, float saved) {
 
 /// Calls f.operator()<kKind>() for the kind: a kernel's inner loop knows it at compile time.
 template <class F>
-decltype(auto) with_activation(Activation kind, F&& f) {
+constexpr decltype(auto) with_activation(Activation kind, F&& f) {
   switch (kind) {
     case Activation::relu: return f.template operator()<Activation::relu>();
     case Activation::tanh: return f.template operator()<Activation::tanh>();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
 #include "backend/cuda/column_sum.cuh"
 #include "backend/cuda/element_wise.cuh"
 #include "graph/add.h"
@@ -9,7 +11,7 @@ namespace linnet::cuda {
 namespace {
 
 /// y = f(a, b) for a (outer, own, repeat, inner), b (own, inner). kVector divides inner, or repeat
-/// where inner is 1. Index: 32 bits where they suffice, since it is divided by.
+/// where inner is 1.
 template <int kVector, class Index, class F>
 void launch_repeated(const Args& args, std::int64_t elements, const Broadcast& s, F f) {
   using In = ArithmeticOp::In;
@@ -35,15 +37,6 @@ void launch_repeated(const Args& args, std::int64_t elements, const Broadcast& s
                 args.in(In::a), args.in(In::b));
 }
 
-template <class Index, class F>
-Kernel zip_repeated(std::int64_t elements, const Broadcast& s, F f) {
-  const bool fours = (s.inner == 1 ? s.repeat : s.inner) % 4 == 0;
-  return {.enqueue = [=](const Args& args) {
-    fours ? launch_repeated<4, Index>(args, elements, s, f)
-          : launch_repeated<1, Index>(args, elements, s, f);
-  }};
-}
-
 template <class F>
 Kernel combine(const NodeView& node, F f) {
   using In = ArithmeticOp::In;
@@ -51,20 +44,22 @@ Kernel combine(const NodeView& node, F f) {
   if (elements == 0 || node.in(In::b).elements() == elements) return zip("arithmetic", elements, f);
   const Broadcast s = *broadcast(node.in(In::a), node.in(In::b));
   if (s.repeat == 1) return zip_rows("arithmetic", s.outer, s.own * s.inner, f);
-  constexpr std::int64_t kMost32 = std::int64_t{1} << 32;
-  return elements < kMost32 ? zip_repeated<std::uint32_t>(elements, s, f)
-                            : zip_repeated<std::uint64_t>(elements, s, f);
+  const bool fours = (s.inner == 1 ? s.repeat : s.inner) % 4 == 0;
+  return {.enqueue = [=](const Args& args) {
+    with_index(elements, [&](auto index) {
+      using Index = std::make_unsigned_t<decltype(index)>;  // divides sooner
+      fours ? launch_repeated<4, Index>(args, elements, s, f)
+            : launch_repeated<1, Index>(args, elements, s, f);
+    });
+  }};
 }
 
 std::optional<Kernel> prepare_arithmetic(const NodeView& node, const Context& /*context*/) {
   switch (node.attrs<ArithmeticOp>().kind) {
-    case Arithmetic::add: return combine(node, [] __device__(float a, float b) { return a + b; });
-    case Arithmetic::subtract:
-      return combine(node, [] __device__(float a, float b) { return a - b; });
-    case Arithmetic::multiply:
-      return combine(node, [] __device__(float a, float b) { return a * b; });
-    case Arithmetic::divide:
-      return combine(node, [] __device__(float a, float b) { return a / b; });
+    case Arithmetic::add: return combine(node, std::plus<float>());
+    case Arithmetic::subtract: return combine(node, std::minus<float>());
+    case Arithmetic::multiply: return combine(node, std::multiplies<float>());
+    case Arithmetic::divide: return combine(node, std::divides<float>());
     case Arithmetic::maximum:
       return combine(node, [] __device__(float a, float b) { return a > b || a != a ? a : b; });
     case Arithmetic::minimum:
@@ -95,14 +90,10 @@ std::optional<Kernel> prepare_scale(const NodeView& node, const Context& /*conte
   return with_one_type(node, [&]<class T>() { return scale<T>(node); });
 }
 
-template <class T>
-Kernel add(const NodeView& node) {
-  return zip<T>("add", node.in(AddOp::In::a).elements(),
-                [] __device__(float a, float b) { return a + b; });
-}
-
 std::optional<Kernel> prepare_add(const NodeView& node, const Context& /*context*/) {
-  return with_one_type(node, [&]<class T>() { return add<T>(node); });
+  return with_one_type(node, [&]<class T>() {
+    return zip<T>("add", node.in(AddOp::In::a).elements(), std::plus<float>());
+  });
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 namespace linnet::cuda {
 namespace {
 
-template <bool kLogarithm>
-Kernel loss(std::int64_t n, std::int64_t classes) {
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   using In = CrossEntropyOp::In;
+  const std::int64_t n = node.in(In::scores)[0];
+  const std::int64_t classes = node.in(In::scores)[1];
+  const bool logarithm = node.attrs<CrossEntropyOp>().input == CrossEntropyInput::probabilities;
   return total("cross_entropy", n, mean_factor(n), [=](const Args& args) {
     const float* scores = args.in(In::scores);
     const auto* labels = args.in<std::int32_t>(In::labels);
@@ -18,7 +20,7 @@ Kernel loss(std::int64_t n, std::int64_t classes) {
       const std::int32_t label = labels[i];
       if (!is_class(label, classes)) return std::numeric_limits<double>::quiet_NaN();
       const float score = scores[i * classes + label];
-      return -(kLogarithm ? ::logf(score) : score);
+      return -(logarithm ? ::logf(score) : score);
     };
   });
 }
@@ -49,13 +51,6 @@ Kernel gradient(const char* name, const Shape& shape, Source source, std::size_t
     };
     each_row(args.stream, name, rows, classes, slopes);
   }};
-}
-
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  using In = CrossEntropyOp::In;
-  const bool logarithm = node.attrs<CrossEntropyOp>().input == CrossEntropyInput::probabilities;
-  return logarithm ? loss<true>(node.in(In::scores)[0], node.in(In::scores)[1])
-                   : loss<false>(node.in(In::scores)[0], node.in(In::scores)[1]);
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
@@ -90,25 +85,21 @@ __global__ void __launch_bounds__(kLargeBlock)
   if (grid_sum(loss, parts, ticket) && threadIdx.x == 0) *total = static_cast<float>(factor * loss);
 }
 
-template <class Team>
-Kernel fused(std::int64_t n, std::int64_t classes) {
-  using In = SoftmaxCrossEntropyOp::In;
-  using Out = SoftmaxCrossEntropyOp::Out;
-  const double factor = mean_factor(n);
-  const LaunchShape shape = for_row_sums<Team>(n, classes);
-  const auto enqueue = [=](const Args& args) {
-    launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team>,
-           args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, factor,
-           args.out(Out::probabilities), args.work<double>(), args.tickets, args.out(Out::loss));
-  };
-  return {.enqueue = enqueue, .workspace_bytes = grid_sum_bytes<double>(shape)};
-}
-
 std::optional<Kernel> prepare_fused(const NodeView& node, const Context& /*context*/) {
   using In = SoftmaxCrossEntropyOp::In;
+  using Out = SoftmaxCrossEntropyOp::Out;
   const std::int64_t n = node.in(In::logits)[0];
   const std::int64_t classes = node.in(In::logits)[1];
-  return with_team(classes, [&](auto team) { return fused<decltype(team)>(n, classes); });
+  return with_team(classes, [&](auto team) {
+    using Team = decltype(team);
+    const LaunchShape shape = for_row_sums<Team>(n, classes);
+    const auto enqueue = [=](const Args& args) {
+      launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team>,
+             args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, mean_factor(n),
+             args.out(Out::probabilities), args.work<double>(), args.tickets, args.out(Out::loss));
+    };
+    return Kernel{.enqueue = enqueue, .workspace_bytes = grid_sum_bytes<double>(shape)};
+  });
 }
 
 std::optional<Kernel> prepare_fused_gradient(const NodeView& node, const Context& /*context*/) {

@@ -8,44 +8,31 @@ namespace {
 
 // Every lane writes only elements that it alone reads, so outputs may lie in place of inputs.
 
+template <bool kLogarithm>
 struct Softmax {
   template <class Team>
   __device__ static void row(Team team, const float* x, const float*, std::int64_t n, float* y) {
     const float top = row_max(team, x, n);
-    const float factor = 1.0F / exp_sum(team, x, n, top);
-    for_columns(team, n, [&](std::int64_t c) { y[c] = ::expf(x[c] - top) * factor; });
+    const float sum = exp_sum(team, x, n, top);
+    const float all = kLogarithm ? ::logf(sum) : 1.0F / sum;
+    // The logarithm in two steps: top + all would round the small differences away.
+    for_columns(team, n, [&](std::int64_t c) {
+      y[c] = kLogarithm ? (x[c] - top) - all : ::expf(x[c] - top) * all;
+    });
   }
 };
 
+template <bool kLogarithm>
 struct SoftmaxGrad {
   template <class Team>
   __device__ static void row(Team team, const float* dy, const float* y, std::int64_t n,
                              float* dx) {
-    float dot = 0;
-    for_columns(team, n, [&](std::int64_t c) { dot += dy[c] * y[c]; });
-    dot = team_sum(team, dot);
-    for_columns(team, n, [&](std::int64_t c) { dx[c] = y[c] * (dy[c] - dot); });
-  }
-};
-
-struct LogSoftmax {
-  template <class Team>
-  __device__ static void row(Team team, const float* x, const float*, std::int64_t n, float* y) {
-    const float top = row_max(team, x, n);
-    const float total = ::logf(exp_sum(team, x, n, top));
-    // In two steps: top + total would round the small differences away.
-    for_columns(team, n, [&](std::int64_t c) { y[c] = (x[c] - top) - total; });
-  }
-};
-
-struct LogSoftmaxGrad {
-  template <class Team>
-  __device__ static void row(Team team, const float* dy, const float* y, std::int64_t n,
-                             float* dx) {
     float sum = 0;
-    for_columns(team, n, [&](std::int64_t c) { sum += dy[c]; });
+    for_columns(team, n, [&](std::int64_t c) { sum += kLogarithm ? dy[c] : dy[c] * y[c]; });
     sum = team_sum(team, sum);
-    for_columns(team, n, [&](std::int64_t c) { dx[c] = dy[c] - ::expf(y[c]) * sum; });
+    for_columns(team, n, [&](std::int64_t c) {
+      dx[c] = kLogarithm ? dy[c] - ::expf(y[c]) * sum : y[c] * (dy[c] - sum);
+    });
   }
 };
 
@@ -69,10 +56,10 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_softmax(Registry& registry) {
-  registry.add(SoftmaxOp::kName, prepare<Softmax>);
-  registry.add(SoftmaxGradOp::kName, prepare<SoftmaxGrad>);
-  registry.add(LogSoftmaxOp::kName, prepare<LogSoftmax>);
-  registry.add(LogSoftmaxGradOp::kName, prepare<LogSoftmaxGrad>);
+  registry.add(SoftmaxOp::kName, prepare<Softmax<false>>);
+  registry.add(SoftmaxGradOp::kName, prepare<SoftmaxGrad<false>>);
+  registry.add(LogSoftmaxOp::kName, prepare<Softmax<true>>);
+  registry.add(LogSoftmaxGradOp::kName, prepare<SoftmaxGrad<true>>);
 }
 
 }  // namespace linnet::cuda

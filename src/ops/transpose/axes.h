@@ -49,6 +49,18 @@ inline std::int64_t indices(std::span<const TransposeAxis> axes) {
   return count;
 }
 
+/// Axes as a kernel's parameter.
+struct TransposeAxes {
+  TransposeAxis axis[Shape::kMostAxes];
+  std::size_t count;
+
+  explicit TransposeAxes(std::span<const TransposeAxis> axes) : count(axes.size()) {
+    std::copy(axes.begin(), axes.end(), axis);
+  }
+  constexpr std::size_t size() const { return count; }
+  constexpr const TransposeAxis& operator[](std::size_t i) const { return axis[i]; }
+};
+
 /// The operand's last axis, which runs along rows of its planes, and the result's.
 struct TransposePlane {
   TransposeAxis row;

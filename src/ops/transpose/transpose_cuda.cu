@@ -11,27 +11,10 @@ namespace {
 constexpr int kTile = 32;
 constexpr int kLines = static_cast<int>(kBlock) / kTile;  // of a tile, moved at a time
 constexpr std::int64_t kMinTile = 16;  // narrower planes leave too many of a tile's threads idle
-constexpr std::size_t kMaxAxes = 16;
-
-/// Axes as a kernel's parameter.
-struct Axes {
-  TransposeAxis axis[kMaxAxes];
-  std::size_t count = 0;
-
-  constexpr std::size_t size() const { return count; }
-  constexpr const TransposeAxis& operator[](std::size_t i) const { return axis[i]; }
-};
-
-Axes to_kernel(const std::vector<TransposeAxis>& axes) {
-  Axes result;
-  result.count = axes.size();
-  std::copy(axes.begin(), axes.end(), result.axis);
-  return result;
-}
 
 /// Moves every pack of the result from its place in the operand.
 template <int kWidth, class Index>
-void launch_move(const Args& args, const Axes& axes, std::int64_t items) {
+void launch_move(const Args& args, const TransposeAxes& axes, std::int64_t items) {
   const auto move = [=] __device__(std::int64_t i, const float* from, float* to) {
     const std::int64_t at = transpose_place(axes, static_cast<Index>(i)).from;
     store_vector(to + i * kWidth, load_vector<kWidth>(from + at));
@@ -40,7 +23,7 @@ void launch_move(const Args& args, const Axes& axes, std::int64_t items) {
 }
 
 /// Blocks take tiles of the planes through shared memory: both sides are met along their rows.
-__global__ void tile_kernel(const float* from, float* to, Axes outer, TransposePlane plane,
+__global__ void tile_kernel(const float* from, float* to, TransposeAxes outer, TransposePlane plane,
                             std::int64_t row_tiles, std::int64_t column_tiles, std::int64_t tiles) {
   __shared__ float tile[kTile][kTile + 1];  // one more: columns fall into different banks
   const int lane = static_cast<int>(threadIdx.x) % kTile;
@@ -69,7 +52,7 @@ __global__ void tile_kernel(const float* from, float* to, Axes outer, TransposeP
 
 Kernel transpose_planes(std::vector<TransposeAxis> axes) {
   const TransposePlane plane = take_plane(axes);
-  const Axes outer = to_kernel(axes);
+  const TransposeAxes outer(axes);
   const std::int64_t row_tiles = (plane.row.dim + kTile - 1) / kTile;
   const std::int64_t column_tiles = (plane.column.dim + kTile - 1) / kTile;
   const std::int64_t tiles = indices(axes) * row_tiles * column_tiles;
@@ -81,8 +64,8 @@ Kernel transpose_planes(std::vector<TransposeAxis> axes) {
 }
 
 Kernel move_items(const std::vector<TransposeAxis>& axes) {
-  const Axes single = to_kernel(axes);
-  Axes packed = single;
+  const TransposeAxes single(axes);
+  TransposeAxes packed = single;
   TransposeAxis& last = packed.axis[packed.count - 1];
   last = {last.dim / 4, last.from_stride * 4, last.to_stride * 4};
   // Where the operand's last axis stays the last, all other strides are multiples of its dimension.
@@ -103,7 +86,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   if (node.in(In::x).elements() == 0) return Kernel{.enqueue = [](const Args&) {}};
   std::vector<TransposeAxis> axes =
       merged_axes(node.in(In::x), node.attrs<TransposeOp>().permutation);
-  if (axes.size() > kMaxAxes) return std::nullopt;
   if (axes.back().from_stride == 1) return move_items(axes);
   std::vector<TransposeAxis> others = axes;
   const TransposePlane plane = take_plane(others);

@@ -14,27 +14,18 @@ UnaryFormula<kKind, Math> formula_of(const UnaryAttrs& attrs) {
   return {static_cast<float>(attrs.alpha), static_cast<float>(attrs.beta)};
 }
 
-template <Unary kKind>
-Kernel forward(const NodeView& node) {
-  const auto formula = formula_of<kKind>(node.attrs<UnaryOp>());
-  return map("unary", node.out(kFirst).elements(), [=] __device__(float x) { return formula(x); });
-}
-
-template <Unary kKind>
-Kernel gradient(const NodeView& node) {
-  const auto formula = formula_of<kKind>(node.attrs<UnaryGradOp>());
-  return zip("unary_grad", node.out(kFirst).elements(),
-             [=] __device__(float dy, float saved) { return formula(dy, saved); });
-}
-
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  return with_unary(node.attrs<UnaryOp>().kind,
-                    [&]<Unary kKind>() { return forward<kKind>(node); });
+  const UnaryAttrs& attrs = node.attrs<UnaryOp>();
+  return with_unary(attrs.kind, [&]<Unary kKind>() {
+    return map("unary", node.out(kFirst).elements(), formula_of<kKind>(attrs));
+  });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  return with_unary(node.attrs<UnaryGradOp>().kind,
-                    [&]<Unary kKind>() { return gradient<kKind>(node); });
+  const UnaryAttrs& attrs = node.attrs<UnaryGradOp>();
+  return with_unary(attrs.kind, [&]<Unary kKind>() {
+    return zip("unary_grad", node.out(kFirst).elements(), formula_of<kKind>(attrs));
+  });
 }
 
 }  // namespace
