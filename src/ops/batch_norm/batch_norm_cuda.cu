@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/kernel.h"
+#include "backend/cuda/rows.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/batch_norm/forward_cuda.cuh"
 #include "ops/batch_norm/gradient_cuda.cuh"
 #include "ops/batch_norm/joined.h"
 #include "ops/batch_norm/launches_cuda.h"
-#include "ops/slice/rows_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {

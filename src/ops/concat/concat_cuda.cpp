@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/rows.h"
 #include "ops/concat/concat.h"
 #include "ops/slice/axis.h"
-#include "ops/slice/rows_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {

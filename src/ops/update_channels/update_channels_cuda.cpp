@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/kernel.h"
-#include "ops/slice/rows_cuda.cuh"
+#include "backend/cuda/rows.h"
 #include "ops/update_channels/update_channels.h"
 
 namespace linnet::cuda {
@@ -20,8 +19,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
       const char* const name = "update_channels";
       if (whole != y) copy_rows<T>(args.stream, name, 1, {{whole, y, 0, 0, rows * wide}});
       const RowsCopy<T> part{args.in<T>(In::part), y + attrs.begin, channels, wide, channels};
-      attrs.add ? copy_rows<T, true>(args.stream, name, rows, {part})
-                : copy_rows<T>(args.stream, name, rows, {part});
+      copy_rows<T>(args.stream, name, rows, {part}, attrs.add);
     }};
   });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/rows.h"
 #include "ops/slice/axis.h"
-#include "ops/slice/rows_cuda.cuh"
 #include "ops/slice/slice.h"
 
 namespace linnet::cuda {
