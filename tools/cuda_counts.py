@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/cuda-counts.md: what a training step of each workload launches on a GPU, and the
-time that is predicted for it, by `linnet plan --target`. No GPU is needed.
+"""The table of docs/cuda-counts.md: what a training step and a prediction of each workload launch on
+a GPU, and the time that is predicted for it, by `linnet plan --target`. No GPU is needed.
 
     tools/cuda_counts.py            compares: fails where a count of a workload is not the table's
     tools/cuda_counts.py --write    writes the table anew
@@ -21,6 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/cuda-counts.md"
 TARGET, GPU = "sm_90", "h200"
 PRECISIONS = ("auto", "bf16")
+# Batches of predictions beside the benchmark's: what one user's requests are.
+SMALLER = {"rosenbrock-mlp": [512], "resnet50-features": [1]}
 AGAIN = "tools/cuda_counts.py --write"
 TABLE = re.compile(r"^\| workload \|.*\n(?:\|.*\n)*", re.MULTILINE)  # the page has others
 # Title of a column, and the number in it. Counts may not grow; predictions follow from them.
@@ -41,31 +43,37 @@ PREDICTED = {
 }
 
 
-def trainings():
-    """(name, batch, precision) of the workloads that train, at the batch of the benchmarks on a GPU."""
+def steps():
+    """(name, mode, batch, precision) of all workloads, at the batch of the benchmarks on a GPU."""
     table = json.loads((ROOT / "benchmarks/workloads.json").read_text())
-    for precision in PRECISIONS:
-        for workload in table["workloads"]:
-            sizes = workload["sizes"].get("train")
-            if sizes:
-                yield workload["name"], sizes.get("gpu", sizes["published"])[0], precision
+    for mode in "train", "infer":
+        for precision in PRECISIONS:
+            for workload in table["workloads"]:
+                sizes = workload["sizes"].get(mode)
+                if sizes:
+                    batches = [sizes.get("gpu", sizes["published"])[0]]
+                    if mode == "infer":
+                        batches += SMALLER.get(workload["name"], [])
+                    for batch in batches:
+                        yield workload["name"], mode, batch, precision
 
 
-def counts(name, batch, precision):
+def counts(name, mode, batch, precision):
     build = ROOT / "build/release"
     command = os.environ.get("LINNET_COMMAND", build / "bin/linnet")
     library = os.environ.get("LINNET_CUDA_LIBRARY", build / "tests/liblinnet_cuda_simulated.so")
     result = subprocess.run(
-        [command, "plan", "--workload", name, "--batch", str(batch), "--device", "cuda",
-         "--target", TARGET, "--gpu", GPU, "--precision", precision, "--json"],
+        [command, "plan", "--workload", name, "--mode", mode, "--batch", str(batch),
+         "--device", "cuda", "--target", TARGET, "--gpu", GPU, "--precision", precision, "--json"],
         env={**os.environ, "LINNET_CUDA_LIBRARY": str(library)}, capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"{name}: {result.stderr.strip()}")
     return json.loads(result.stdout)
 
 
-def row_name(workload, precision):
-    return workload if precision == "auto" else f"{workload}, {precision}"
+def row_name(workload, mode, batch, precision):
+    predicts = f", predicting {batch:,}" if mode == "infer" else ""
+    return workload + predicts + ("" if precision == "auto" else f", {precision}")
 
 
 def text_of(number):
@@ -75,9 +83,8 @@ def text_of(number):
 def rows(measure=counts):
     """{workload: {title: text}}"""
     titles = {**COUNTS, **PREDICTED}
-    return {row_name(name, precision): {title: text_of(of(found)) for title, of in titles.items()}
-            for name, batch, precision in trainings()
-            for found in [measure(name, batch, precision)]}
+    return {row_name(*step): {title: text_of(of(found)) for title, of in titles.items()}
+            for step in steps() for found in [measure(*step)]}
 
 
 def table(found):
@@ -103,7 +110,7 @@ def read(page):
 def differences(expected, found):
     """Sentences about counts that are not the table's."""
     for name in sorted(expected.keys() - found.keys()):
-        yield f"{name}: the table has it, but no such workload trains"
+        yield f"{name}: the table has it, but no workload"
     for name, row in found.items():
         for title in COUNTS:
             old, new = expected.get(name, {}).get(title), row[title]

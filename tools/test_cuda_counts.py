@@ -31,12 +31,14 @@ class CudaCounts(unittest.TestCase):
         self.assertEqual(len(self.differences({"other": found()["mnist-cnn"]}, found())),
                          1 + len(cuda_counts.COUNTS))
 
-    def test_trainings_have_the_batch_of_the_benchmarks(self):
-        batches = {cuda_counts.row_name(name, precision): batch
-                   for name, batch, precision in cuda_counts.trainings()}
+    def test_steps_have_the_batch_of_the_benchmarks(self):
+        batches = {cuda_counts.row_name(*step): step[2] for step in cuda_counts.steps()}
         self.assertEqual(batches["mnist-cnn"], 128)
         self.assertEqual(batches["mnist-cnn, bf16"], 128)
         self.assertNotIn("resnet50-features", batches)
+        self.assertEqual(batches["resnet50-features, predicting 32"], 32)
+        self.assertEqual(batches["resnet50-features, predicting 1, bf16"], 1)
+        self.assertEqual(batches["rosenbrock-mlp, predicting 8,000"], 8000)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,13 @@ class Inspect(command.CommandTest):
         self.assertIn("optimizer", graph)
         self.assertNotEqual(graph, plan)
         self.assertTrue(plan.endswith("\n"))
+        for arguments in ((*arguments, "--mode", "infer"),
+                          ("plan", "--workload", "resnet50-features", "--batch", 1)):
+            prediction, _ = self.run_linnet(*arguments, "--dump", "graph")
+            self.assertIn("conv2d", prediction)
+            self.assertNotIn("optimizer", prediction)
+        self.assert_error("resnet50-features only computes features and cannot be trained; use --mode infer",
+                          "plan", "--workload", "resnet50-features", "--mode", "train")
 
     def test_devices(self):
         devices = self.run_json("devices")
