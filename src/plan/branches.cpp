@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/copy_all/copy_all.h"
 #include "plan/access.h"
 
 namespace linnet {
@@ -36,17 +37,40 @@ std::vector<Access> accesses(const Graph& graph, const Node& node) {
   return all;
 }
 
-bool may_stand_aside(const Graph& graph, const Node& node) {
-  if (node.op->is_view() || node.outputs.empty()) return false;
-  bool reads_arena = false;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    if (node.op->mutates(i)) return false;
-    reads_arena |= graph.info(named(graph, node.inputs[i])).storage == Storage::arena;
+/// Finds the nodes that write gradients alone, or what such nodes copy there.
+class Aside {
+ public:
+  explicit Aside(const Graph& graph) : graph_(graph), on_its_way_(graph.value_count()) {
+    const std::vector<Node>& nodes = graph.nodes();
+    side_.resize(nodes.size());
+    for (std::size_t n = nodes.size(); n-- > 0;) {
+      side_[n] = stands_aside(nodes[n]);
+      if (!side_[n] || op_as<CopyAllOp>(&nodes[n]) == nullptr) continue;
+      for (const Value gradient : nodes[n].inputs) {
+        on_its_way_[static_cast<std::size_t>(gradient.id)] = graph.uses(gradient) == 1;
+      }
+    }
   }
-  return reads_arena && std::ranges::all_of(node.outputs, [&](Value output) {
-           return graph.info(output).storage == Storage::gradient;
-         });
-}
+  std::vector<bool> take() { return std::move(side_); }
+
+ private:
+  bool stands_aside(const Node& node) const {
+    if (node.op->is_view() || node.outputs.empty()) return false;
+    bool reads_arena = false;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.op->mutates(i)) return false;
+      reads_arena |= graph_.info(named(graph_, node.inputs[i])).storage == Storage::arena;
+    }
+    return reads_arena && std::ranges::all_of(node.outputs, [&](Value output) {
+             return graph_.info(output).storage == Storage::gradient ||
+                    on_its_way_[static_cast<std::size_t>(output.id)];
+           });
+  }
+
+  const Graph& graph_;
+  std::vector<bool> side_;
+  std::vector<bool> on_its_way_;  ///< by value: copied to the gradients, and nothing else
+};
 
 }  // namespace
 
@@ -59,11 +83,10 @@ std::size_t Branches::end_of(std::size_t node) const {
 
 Branches find_branches(const Graph& graph) {
   const std::size_t count = graph.nodes().size();
-  Branches branches{.side = std::vector<bool>(count),
+  Branches branches{.side = Aside(graph).take(),
                     .awaited = std::vector<std::size_t>(count, Branches::kNobody)};
   std::size_t last = Branches::kNobody;  // of the main branch
   for (std::size_t n = 0; n < count; ++n) {
-    branches.side[n] = may_stand_aside(graph, graph.nodes()[n]);
     if (!branches.side[n] && !graph.nodes()[n].op->is_view()) last = n;
   }
   struct Begun {

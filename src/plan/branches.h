@@ -33,9 +33,9 @@ struct Branches {
 inline constexpr std::size_t kSideNodes = 3;
 
 /// Returns what may run beside the rest: nodes that read the arena and write gradients alone (of
-/// weights and biases), since only the step's finish reads these. The main branch waits for them
-/// where it touches memory that they write, or writes what they read, outside the arena; where
-/// kSideNodes others have begun since; and at the last node.
+/// weights and biases), or what copy_all copies there, since only the step's finish reads these.
+/// The main branch waits for them where it touches memory that they write, or writes what they
+/// read, outside the arena; where kSideNodes others have begun since; and at the last node.
 Branches find_branches(const Graph& graph);
 
 }  // namespace linnet

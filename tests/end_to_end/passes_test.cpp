@@ -535,14 +535,15 @@ TEST(Passes, AnUnknownNameIsAnError) {
     launches(workloads::mnist_cnn(), everything, {"fuse_all"});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
-                 "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
-                 "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, fuse_pool_grads, "
-                 "recompute_norms, share_concats, slice_concats, join_norms, fuse_norm_conv2d, "
-                 "fuse_bias_grad, "
-                 "fuse_small_cnn_finish, copy_weights, store_bf16, store_f16, overlap_sums, "
-                 "chain_samples, share_stages, collect_gradients, defer_gradients");
+    EXPECT_STREQ(
+        error.what(),
+        "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
+        "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
+        "fuse_batch_norm, fold_batch_norm, remove_dead, use_int8, fuse_pool_grads, "
+        "recompute_norms, share_concats, slice_concats, join_norms, fuse_norm_conv2d, "
+        "fuse_bias_grad, "
+        "fuse_small_cnn_finish, copy_weights, copy_gradients, store_bf16, store_f16, overlap_sums, "
+        "chain_samples, share_stages, collect_gradients, defer_gradients");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backend/cuda/kernel.h"
+#include "backend/cuda/planned_kernels.h"
 #include "graph/add.h"
 
 namespace linnet::cuda {
@@ -51,6 +52,25 @@ TEST(CudaRegistry, HasNoKernelForAnOperatorThatWasNotAdded) {
   alone.add_library(AddOp::kName, "library", library);
   EXPECT_EQ(engine_for(alone, {2, 3}), "library");
   EXPECT_EQ(engine_for(alone, {6}), "none");
+}
+
+std::optional<Kernel> with_room(const NodeView& node, const Context& /*context*/) {
+  return Kernel{.enqueue = [](const Args&) {},
+                .workspace_bytes = 64,
+                .result_bytes = {node.outputs.front().bytes() + 1000}};
+}
+
+TEST(CudaRegistry, AKernelsResultsGetTheRoomThatItWants) {
+  Graph graph;
+  const Value x = graph.add_value("x", {DType::f32, {10}}, Storage::external);
+  const Value y = graph.add(std::make_shared<AddOp>(), {x, x}, "y").front();
+  graph.add(std::make_shared<AddOp>(), {y, x}, "z");
+  Registry registry;
+  registry.add(AddOp::kName, with_room);
+  const Plan plan = plan_kernels(graph, registry, {}, {}).plan;
+  verify_plan(plan);
+  EXPECT_EQ(plan.values.at(1).bytes, 1040U);
+  EXPECT_EQ(plan.values.at(2).bytes, 1040U);
 }
 
 }  // namespace

@@ -168,9 +168,15 @@ std::optional<Kernel> grad_weight(const NodeView& node, const Context&) {
   return weights_by_tiles(*plan);
 }
 
-template <Prepare own, bool kWeights>
+template <Prepare own>
 std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
-  return through_f32(node, context, own, kWeights);
+  return through_f32(node, context, own, true);
+}
+
+/// Nobody has to round what is f32 here.
+std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& context) {
+  if (is_half(node.outputs[kFirst].dtype)) return std::nullopt;
+  return through_f32(node, context, grad_weight, false);
 }
 
 }  // namespace
@@ -193,9 +199,9 @@ std::optional<Kernel> own_conv2d(const NodeView& node, const Context& /*context*
 }
 
 void register_conv2d(Registry& registry) {
-  registry.add(Conv2dOp::kName, prepare<own_conv2d, true>, Stores::half);
-  registry.add(Conv2dGradInputOp::kName, prepare<grad_input, true>, Stores::half);
-  registry.add(Conv2dGradWeightOp::kName, prepare<grad_weight, false>, Stores::half);
+  registry.add(Conv2dOp::kName, prepare<own_conv2d>, Stores::half);
+  registry.add(Conv2dGradInputOp::kName, prepare<grad_input>, Stores::half);
+  registry.add(Conv2dGradWeightOp::kName, prepare_grad_weight, Stores::half);
 }
 
 }  // namespace linnet::cuda

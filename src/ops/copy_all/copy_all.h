@@ -7,8 +7,8 @@
 
 namespace linnet {
 
-/// Result i is operand i, f32, in memory of its own. Written by a pass that lets
-/// the results be stored in another type.
+/// Result i is operand i, f32, in memory of its own. Written by passes that let the results, or the
+/// operands, be stored in another type.
 class CopyAllOp final : public OpBase<CopyAllOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "copy_all";

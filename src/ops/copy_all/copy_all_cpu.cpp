@@ -8,6 +8,7 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
+  if (!is_of_one_type(node)) return std::nullopt;
   std::vector<std::size_t> bytes;
   for (const ValueType& type : node.inputs) bytes.push_back(type.bytes());
   const auto copy = [bytes](const Args& args, const Task& task) {

@@ -40,12 +40,7 @@ void copy_weights(Graph& graph, const Supports& supports) {
   if (readers.empty()) return;
 
   GraphCopy copy(graph);
-  for (std::size_t v = 0; v < graph.value_count(); ++v) {  // unread ones, too
-    const Value value{static_cast<int>(v)};
-    if (graph.info(value).storage != Storage::arena && graph.producer(value) == nullptr) {
-      copy.of(value);
-    }
-  }
+  copy.add_unwritten();
   std::vector<Value> weights;
   for (const auto& [weight, places] : readers) weights.push_back(copy.of(Value{weight}));
   const std::vector<Value> copies =

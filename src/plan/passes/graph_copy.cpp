@@ -15,6 +15,13 @@ Value GraphCopy::of(Value old) {
   return found->second;
 }
 
+void GraphCopy::add_unwritten() {
+  for (std::size_t v = 0; v < old_.value_count(); ++v) {
+    const Value value{static_cast<int>(v)};
+    if (old_.info(value).storage != Storage::arena && old_.producer(value) == nullptr) of(value);
+  }
+}
+
 std::vector<Value> GraphCopy::add(const OpPtr& op, std::vector<Value> inputs,
                                   const std::string& name, const std::vector<Value>& outputs) {
   std::vector<Value> made = made_.add(op, std::move(inputs), name);

@@ -20,6 +20,8 @@ class GraphCopy {
   Value of(Value old);
   bool has(Value old) const { return made_of_.count(old.id) > 0; }
   void set(Value old, Value made) { made_of_[old.id] = made; }
+  /// Brings over what no node writes, read or not: parameters, gradients, slots of the caller's.
+  void add_unwritten();
   /// Adds a node that stands for an old one with these outputs, in their places.
   std::vector<Value> add(const OpPtr& op, std::vector<Value> inputs, const std::string& name,
                          const std::vector<Value>& outputs);

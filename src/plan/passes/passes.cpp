@@ -95,7 +95,9 @@ std::span<const Pass> final_passes() {
   static constexpr std::array kPasses{Pass{"remove_dead", remove_dead},
                                       Pass{"fuse_small_cnn_finish", fuse_small_cnn_finish},
                                       Pass{"copy_weights", copy_weights},
-                                      Pass{"store_bf16", store_bf16}, Pass{"store_f16", store_f16}};
+                                      Pass{"copy_gradients", copy_gradients},
+                                      Pass{"store_bf16", store_bf16},
+                                      Pass{"store_f16", store_f16}};
   return kPasses;
 }
 

@@ -65,6 +65,9 @@ void remove_dead(Graph& graph, const Supports& supports);
 /// Weights that several kernels take in 16 bits, forward and backward, are copied at the graph's
 /// begin in one node, so that store_bf16 or store_f16 may round the copies.
 void copy_weights(Graph& graph, const Supports& supports);
+/// Gradients of convolutions' weights that kernels give in 16 bits are copied where they belong
+/// some at a time, so that store_bf16 or store_f16 may store them so until then.
+void copy_gradients(Graph& graph, const Supports& supports);
 /// Values between operators lie in memory as bf16 where the kernels of all that touch them, which
 /// the backend has at its precision, read and write them so. Operators still infer f32.
 void store_bf16(Graph& graph, const Supports& supports);
