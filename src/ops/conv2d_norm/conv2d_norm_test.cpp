@@ -126,11 +126,14 @@ TEST(Conv2dNorm, LargeFactorsMakeNoNaNInFp16) {
     inputs.push_back(graph.add_value("operand", type, Storage::external, inputs.size()));
     data.emplace_back(static_cast<std::size_t>(type.shape.elements()), 1.0);
   }
-  std::ranges::fill(data[0], 0.0);
-  std::ranges::fill(data[2], 1e6);  // gamma
-  std::ranges::fill(data[4], 0.0);  // the mean
+  using Norm = BatchNormInferenceOp::In;
+  const auto& op = static_cast<const Conv2dNormOp&>(*c.op);
+  std::ranges::fill(data[Conv2dNormOp::In::x], 0.0);
+  std::ranges::fill(data[op.norm_input(Norm::gamma)], 1e6);
+  std::ranges::fill(data[op.norm_input(Norm::running_mean)], 0.0);
   const Value y = graph.add(c.op, inputs, "folded")[0];
-  for (const Value value : {inputs[0], y}) graph.info(value).type.dtype = DType::f16;
+  for (const Value value : {inputs[Conv2dNormOp::In::x], y})
+    graph.info(value).type.dtype = DType::f16;
   for (const TestedDevice& device : tested_in(DType::f16)) {
     const auto results = run(*device.backends[0], graph, inputs, data, {y}, {}, true);
     for (const double result : results[0]) ASSERT_EQ(result, 1.0) << device.name;
