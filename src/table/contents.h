@@ -3,6 +3,7 @@
 
 #include <linnet/tables.h>
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,7 @@ struct TableContents {
   char decimal = '.';
   GivenReading given = {};
   std::unordered_set<std::string> missing_texts = {};
+  std::bitset<256> missing_starts = {};  ///< the first bytes of missing_texts
   std::vector<TableColumn> columns = {};
   std::vector<DateOrder> date_orders = {};  ///< of each column; of dates alone it means something
   std::vector<bool> given_types = {};       ///< of each column: its type was not inferred

@@ -2,7 +2,10 @@
 // Types of a table's columns.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "table/contents.h"
@@ -60,9 +63,60 @@ bool looks_like_number(std::string_view text) {
   return text.empty();
 }
 
+/// The different values of a column. A set of texts would look for each in three places of memory.
+class Values {
+ public:
+  Values(const TableContents& table, std::size_t column) : table_(table), column_(column) {}
+
+  /// Returns whether the row's text is a new one.
+  bool insert(std::string_view text, std::size_t row) {
+    Slot slot{.row = static_cast<std::uint32_t>(row),
+              .hash = static_cast<std::uint32_t>(std::hash<std::string_view>()(text))};
+    text.copy(slot.start.data(), slot.start.size());
+    const std::size_t place = find(slot.hash, [&](const Slot& other) {
+      return other.start == slot.start &&
+             (text.size() < slot.start.size() || table_.text(other.row, column_) == text);
+    });
+    if (slots_[place].row != kFree) return false;
+    slots_[place] = slot;
+    if (2 * ++size_ > slots_.size()) grow();
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = UINT32_MAX;  // rows are below 2^28
+  struct Slot {
+    std::array<char, 16> start = {};  // of the text, which holds no NUL
+    std::uint32_t row = kFree;
+    std::uint32_t hash = 0;
+  };
+
+  template <class Same>
+  std::size_t find(std::uint32_t hash, Same&& same) const {
+    std::size_t place = hash & (slots_.size() - 1);
+    while (slots_[place].row != kFree && (slots_[place].hash != hash || !same(slots_[place]))) {
+      place = (place + 1) & (slots_.size() - 1);
+    }
+    return place;
+  }
+
+  void grow() {
+    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
+    for (const Slot& slot : old) {
+      if (slot.row == kFree) continue;
+      slots_[find(slot.hash, [](const Slot& /*other*/) { return false; })] = slot;
+    }
+  }
+
+  const TableContents& table_;
+  std::size_t column_;
+  std::size_t size_ = 0;
+  std::vector<Slot> slots_ = std::vector<Slot>(64);
+};
+
 Facts facts_of(const TableContents& table, std::size_t column) {
   Facts facts;
-  std::unordered_set<std::string_view> values;
+  Values values(table, column);
   std::optional<std::int64_t> last;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string_view text = table.text(row, column);
@@ -71,11 +125,12 @@ Facts facts_of(const TableContents& table, std::size_t column) {
       continue;
     }
     ++facts.present;
-    const bool is_new = values.insert(text).second;
+    const bool is_new = values.insert(text, row);
     const std::optional<std::int64_t> integer = integer_of(text);
     facts.counts_up = facts.counts_up && integer && (!last || *integer == *last + 1);
     last = integer;
     if (!is_new) continue;
+    ++facts.distinct;
     facts.integers = facts.integers && integer;
     if (number_of(text, table.decimal)) {
       ++facts.number_count;
@@ -87,7 +142,6 @@ Facts facts_of(const TableContents& table, std::size_t column) {
     facts.look_like_numbers = facts.look_like_numbers && looks_like_number(text);
     facts.booleans = facts.booleans && boolean_of(text);
   }
-  facts.distinct = static_cast<std::int64_t>(values.size());
   return facts;
 }
 

@@ -208,7 +208,9 @@ void check_blanks(const TableContents& table) {
 }  // namespace
 
 bool TableContents::is_missing(std::string_view text) const {
-  return text.empty() || (text.size() < 16 && missing_texts.contains(std::string(text)));
+  if (text.empty()) return true;
+  return missing_starts[static_cast<unsigned char>(text[0])] &&
+         missing_texts.contains(std::string(text));
 }
 
 std::string TableContents::place(std::size_t row, std::size_t column) const {
@@ -227,6 +229,9 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
   std::shared_ptr<TableContents> table(
       new TableContents{.name = name, .records = std::move(records), .separator = separator});
   table->missing_texts = {options.missing.begin(), options.missing.end()};
+  for (const std::string& text : table->missing_texts) {
+    if (!text.empty()) table->missing_starts.set(static_cast<unsigned char>(text[0]));
+  }
   check_fields(*table);
   check_blanks(*table);
   if (!utf8) check_utf8(*table);

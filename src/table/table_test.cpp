@@ -5,6 +5,8 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "message_of.h"
 #include "table/survey_table.h"
@@ -77,6 +79,32 @@ TEST(Table, FindsTheHeader) {
   EXPECT_EQ(names_of(parse_table("1,2\n3,4\n")),
             (std::vector<std::string>{"column_1", "column_2"}));
   EXPECT_EQ(parse_table("a,b\n1,2\n", "t", {.header = false}).rows(), 2);
+}
+
+TEST(Table, CountsDifferentValues) {
+  // Texts whose hashes, of 32 bits, and first 16 bytes are equal are told apart too.
+  std::map<std::uint32_t, std::string> seen;
+  std::string text = "number,text\n";
+  for (int i = 0; i < 300000; ++i) {
+    const std::string value = fmt::format("sixteen bytes...{}", i);
+    const auto hash = static_cast<std::uint32_t>(std::hash<std::string>()(value));
+    const auto [other, first] = seen.emplace(hash, value);
+    if (!first) text += fmt::format("{},{}\n{},{}\n", i % 7, value, i % 7, other->second);
+  }
+  const Table table = parse_table(text + text.substr(text.find('\n') + 1));
+  EXPECT_GE(table.rows(), 4);
+  EXPECT_EQ(table.columns()[1].distinct, table.rows() / 2);
+  std::string numbers = "a,b\n";
+  for (int i = 0; i < 3000; ++i) numbers += fmt::format("{},{}\n", i * 7 % 1000, i % 2);
+  EXPECT_EQ(parse_table(numbers).columns()[0].distinct, 1000);
+}
+
+TEST(Table, MissingTextsOfAnyLength) {
+  const TableOptions options{.missing = {"", "not measured today", "-"}};
+  const Table table = parse_table("a,b\n1,2\nnot measured today,-\n,-3\n", "t", options);
+  EXPECT_EQ(table.columns()[0].missing, 2);
+  EXPECT_EQ(table.columns()[1].missing, 1);
+  EXPECT_EQ(table.columns()[1].type, ColumnType::integer);
 }
 
 TEST(Table, InfersTypes) {
