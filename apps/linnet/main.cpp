@@ -133,7 +133,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    print_out(app.get_subcommands().empty() ? help_page(app) : chosen(app).help());
+    print_out(app.get_subcommands().empty() ? help_page(app) : app.help());
     return kSuccess;
   } catch (const CLI::CallForVersion& version) {
     print_out(std::string(version.what()) + "\n");

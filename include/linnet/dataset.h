@@ -237,8 +237,8 @@ struct DatasetOptions {
 /// - texts: train.tsv and test.tsv (also .gz, .xz), a text a line, its label first; or folders of
 ///   *.txt by class, also in train/ and test/, as the IMDB reviews have them,
 /// - chest X-rays: images beside Data_Entry_2017.csv or labels.csv, split by patient,
-/// - `train/` and `test/` (or `val/`) trees of images by class, or one tree of classes (then
-///   everything is the training set),
+/// - `train/`, `val/` and `test/` trees of images by class (`val/` alone is the test set), or one
+///   tree of classes (then everything is the training set),
 /// - or one subfolder that holds such a folder (except images by class).
 ///
 /// Without a test set, all texts are the training set. Labels 0 and 1, and folders neg and pos, are

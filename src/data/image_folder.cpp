@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "base/utf8.h"
 #include "data/folder.h"
 
@@ -18,29 +21,47 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 3> kValidationNames{"val", "valid", "validation"};
+
+std::string ending_of(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::ranges::transform(ending, ending.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+bool is_other_image(const std::string& ending) {
+  constexpr std::array<std::string_view, 10> kOthers{".avif", ".gif", ".heic", ".heif", ".jfif",
+                                                     ".jp2",  ".ppm", ".tif",  ".tiff", ".webp"};
+  return std::ranges::find(kOthers, ending) != kOthers.end();
+}
+
+bool holds_images(const fs::path& folder) {
+  return std::ranges::any_of(list_folder(folder).files, is_image_name);
+}
+
 bool holds_classes(const fs::path& tree) {
-  for (const fs::path& folder : list_folder(tree).folders) {
-    const Listing listing = list_folder(folder);
-    if (std::any_of(listing.files.begin(), listing.files.end(), is_image_name)) return true;
-  }
-  return false;
+  return std::ranges::any_of(list_folder(tree).folders, holds_images);
 }
 
 /// The trees of a root. A class may be called "train": then it holds images, not classes.
 struct Trees {
   fs::path train;
+  std::optional<fs::path> validation;
   std::optional<fs::path> test;
 };
 
 Trees find_trees(const fs::path& root) {
   std::error_code error;
   const fs::path train = root / "train";
-  if (!fs::is_directory(train, error) || !holds_classes(train)) return {root, std::nullopt};
-  for (const std::string_view name : {"test", "val"}) {
-    const fs::path test = root / name;
-    if (fs::is_directory(test, error)) return {train, test};
+  if (!fs::is_directory(train, error) || !holds_classes(train)) return {.train = root};
+  Trees trees{.train = train};
+  if (fs::is_directory(root / "test", error)) trees.test = root / "test";
+  std::optional<fs::path>& held_out = trees.test ? trees.validation : trees.test;
+  for (const std::string_view name : kValidationNames) {
+    if (!held_out && fs::is_directory(root / name, error)) held_out = root / name;
   }
-  return {train, std::nullopt};
+  return trees;
 }
 
 std::vector<std::string> class_names(const fs::path& root, const std::vector<fs::path>& folders) {
@@ -62,35 +83,84 @@ std::vector<std::string> class_names(const fs::path& root, const std::vector<fs:
   return names;
 }
 
-void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile>& files) {
+/// What lies in class folders and is not read.
+struct LeftOut {
+  std::int64_t files = 0;
+  std::set<std::string> endings;
+  std::vector<fs::path> folders;
+};
+
+void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile>& files,
+               LeftOut& left_out) {
   const std::size_t before = files.size();
-  for (const fs::path& path : list_folder(folder).files) {
-    if (is_image_name(path)) files.push_back({path, label});
+  const Listing listing = list_folder(folder);
+  for (const fs::path& path : listing.files) {
+    if (is_image_name(path)) {
+      files.push_back({path, label});
+    } else if (std::string ending = ending_of(path); is_other_image(ending)) {
+      ++left_out.files;
+      left_out.endings.insert(std::move(ending));
+    }
   }
   require<DataError>(files.size() > before,
                      "the class folder '{}' holds no images (*.png, *.jpg, *.jpeg, *.bmp)",
                      folder.string());
+  std::ranges::copy_if(listing.folders, std::back_inserter(left_out.folders),
+                       [](const fs::path& inner) { return holds_images(inner); });
+}
+
+std::vector<std::string> notes_on(const LeftOut& left_out, const fs::path& root) {
+  std::vector<std::string> notes;
+  if (left_out.files > 0) {
+    notes.push_back(
+        fmt::format("{} image{} of '{}' {} left out ({}): only PNG, JPEG and BMP are read",
+                    left_out.files, left_out.files == 1 ? "" : "s", root.string(),
+                    left_out.files == 1 ? "is" : "are", join(left_out.endings, ", ")));
+  }
+  if (!left_out.folders.empty()) {
+    const std::size_t count = left_out.folders.size();
+    notes.push_back(
+        fmt::format("the images in '{}'{} are left out: only those straight in a class "
+                    "folder are read",
+                    left_out.folders[0].string(),
+                    count > 1 ? fmt::format(" and {} more folders", count - 1) : ""));
+  }
+  return notes;
 }
 
 /// The folders in the order of their classes.
 void add_classes(const std::vector<fs::path>& folders, const std::vector<std::string>& names,
-                 std::vector<ImageFile>& files) {
+                 std::vector<ImageFile>& files, LeftOut& left_out) {
   for (std::size_t c = 0; c < names.size(); ++c) {
     const auto folder = std::find_if(folders.begin(), folders.end(), [&](const fs::path& path) {
       return path.filename().string() == names[c];
     });
-    if (folder != folders.end()) add_class(*folder, static_cast<std::int32_t>(c), files);
+    if (folder != folders.end()) {
+      add_class(*folder, static_cast<std::int32_t>(c), files, left_out);
+    }
   }
+}
+
+/// Adds the images of a tree whose classes are those of the training set.
+void add_held_out(const fs::path& tree, const fs::path& train,
+                  const std::vector<std::string>& names, std::vector<ImageFile>& files,
+                  LeftOut& left_out) {
+  const std::vector<fs::path> folders = list_folder(tree).folders;
+  for (const fs::path& folder : folders) {
+    const std::string name = folder.filename().string();
+    require<DataError>(std::ranges::find(names, name) != names.end(),
+                       "the class '{}' of '{}' is not one of those of '{}'", name, tree.string(),
+                       train.string());
+  }
+  add_classes(folders, names, files, left_out);
+  require<DataError>(!files.empty(), "'{}' holds no class folders", tree.string());
 }
 
 }  // namespace
 
 bool is_image_name(const fs::path& path) {
   constexpr std::array<std::string_view, 4> kEndings{".png", ".jpg", ".jpeg", ".bmp"};
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+  return std::ranges::find(kEndings, ending_of(path)) != kEndings.end();
 }
 
 bool holds_image_folders(const fs::path& root) {
@@ -103,18 +173,13 @@ ImageIndex index_image_folders(const fs::path& root) {
   ImageIndex index;
   index.name = folder_name(root);
   index.class_names = class_names(root, folders);
-  add_classes(folders, index.class_names, index.train);
-  if (!trees.test) return index;
-  const std::vector<fs::path> test_folders = list_folder(*trees.test).folders;
-  for (const fs::path& folder : test_folders) {
-    const std::string name = folder.filename().string();
-    require<DataError>(std::find(index.class_names.begin(), index.class_names.end(), name) !=
-                           index.class_names.end(),
-                       "the class '{}' of '{}' is not one of those of '{}'", name,
-                       trees.test->string(), trees.train.string());
+  LeftOut left_out;
+  add_classes(folders, index.class_names, index.train, left_out);
+  if (trees.validation) {
+    add_held_out(*trees.validation, trees.train, index.class_names, index.validation, left_out);
   }
-  add_classes(test_folders, index.class_names, index.test);
-  require<DataError>(!index.test.empty(), "'{}' holds no class folders", trees.test->string());
+  if (trees.test) add_held_out(*trees.test, trees.train, index.class_names, index.test, left_out);
+  index.notes = notes_on(left_out, root);
   return index;
 }
 

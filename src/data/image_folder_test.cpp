@@ -6,6 +6,7 @@
 #include "data/contents.h"
 #include "data/image_files.h"
 #include "data/image_transform.h"
+#include "data/survey.h"
 
 namespace linnet::test {
 namespace {
@@ -45,6 +46,44 @@ TEST(ImageFolder, TrainBesideTestOrVal) {
     EXPECT_EQ(labels(pair.test), (std::vector<std::int32_t>{1})) << other;
     EXPECT_EQ(pair.test.classes(), pair.train.classes());
   }
+}
+
+TEST(ImageFolder, ValidationTreeBesideTest) {
+  for (const std::string name : {"val", "valid", "validation"}) {
+    const TemporaryFolder folder;
+    for (const char* path : {"train/a/1.png", "train/b/1.png", "test/a/1.png", "test/b/1.png"}) {
+      folder.write(path, grey_png());
+    }
+    folder.write(name + "/b/1.png", grey_png());
+    const Splits splits = load_dataset(folder.path());
+    EXPECT_EQ(splits.train.size(), 2) << name;
+    EXPECT_EQ(labels(splits.validation), (std::vector<std::int32_t>{1})) << name;
+    EXPECT_EQ(labels(splits.test), (std::vector<std::int32_t>{0, 1})) << name;
+    folder.write(name + "/c/1.png", grey_png());
+    EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+              "the class 'c' of " + quoted(folder / name) + " is not one of those of " +
+                  quoted(folder / "train"));
+  }
+}
+
+TEST(ImageFolder, NotesImagesThatAreLeftOut) {
+  const TemporaryFolder folder;
+  folder.write("a/1.png", grey_png());
+  folder.write("b/1.png", grey_png());
+  folder.write("b/notes.txt", "no image");
+  folder.write("b/empty/notes.txt", "no image");
+  EXPECT_TRUE(load_dataset(folder.path()).train.info().notes.empty());
+  folder.write("a/2.gif", "GIF89a");
+  folder.write("b/2.WEBP", "RIFF");
+  folder.write("b/3.webp", "RIFF");
+  folder.write("b/inner/1.png", grey_png());
+  const std::vector<std::string> notes{
+      "3 images of " + quoted(folder.path()) +
+          " are left out (.gif, .webp): only PNG, JPEG and BMP are read",
+      "the images in " + quoted(folder / "b/inner") +
+          " are left out: only those straight in a class folder are read"};
+  EXPECT_EQ(load_dataset(folder.path()).train.info().notes, notes);
+  EXPECT_EQ(survey_dataset(folder.path()).notes, notes);
 }
 
 TEST(ImageFolder, NamesOfClassesAreUtf8) {

@@ -134,14 +134,16 @@ Splits open_parts(Part train, Part validation, Part test, std::int64_t channels,
 Splits open_image_folders(const fs::path& folder, const DatasetOptions& options) {
   const ImageIndex index = index_image_folders(folder);
   const auto part_of = [&](const std::vector<ImageFile>& files) {
-    Part part{.files = {}, .info = {.name = index.name, .classes = index.class_names}};
+    Part part{.files = {},
+              .info = {.name = index.name, .classes = index.class_names, .notes = index.notes}};
     for (const ImageFile& file : files) {
       part.files.push_back(file.path);
       part.labels.push_back(file.label);
     }
     return part;
   };
-  return open_parts(part_of(index.train), part_of({}), part_of(index.test), 0, options);
+  return open_parts(part_of(index.train), part_of(index.validation), part_of(index.test), 0,
+                    options);
 }
 
 Splits open_chest_xray(const fs::path& folder, const DatasetOptions& options) {
@@ -169,6 +171,7 @@ std::vector<fs::path> image_files_in(const fs::path& folder) {
   if (found.kind == DataKind::images) {
     const ImageIndex index = index_image_folders(found.folder);
     add(index.train);
+    add(index.validation);
     add(index.test);
   } else if (found.kind == DataKind::chest_xray) {
     const XrayIndex index = index_chest_xray(found.folder);

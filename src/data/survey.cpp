@@ -132,8 +132,8 @@ struct Entries {
 };
 
 std::vector<Entries> entries_of(const ImageIndex& index) {
-  std::vector<Entries> parts{{"train", {}}, {"test", {}}};
-  const std::array files{&index.train, &index.test};
+  std::vector<Entries> parts{{"train", {}}, {"validation", {}}, {"test", {}}};
+  const std::array files{&index.train, &index.validation, &index.test};
   for (std::size_t p = 0; p < parts.size(); ++p) {
     for (const ImageFile& file : *files[p]) {
       parts[p].files.push_back({file.path, {static_cast<std::size_t>(file.label)}});
@@ -231,6 +231,7 @@ Survey survey_dataset(const fs::path& path, const SurveyProgress& progress) {
   if (found.kind == DataKind::images) {
     const ImageIndex index = index_image_folders(found.folder);
     survey.class_names = index.class_names;
+    survey.notes = index.notes;
     survey_images(entries_of(index), progress, survey);
   } else if (found.kind == DataKind::chest_xray) {
     const XrayIndex index = index_chest_xray(found.folder);

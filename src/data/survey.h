@@ -46,8 +46,9 @@ struct Survey {
   std::string name;
   std::string format;  ///< as to_string(DataKind), or "memory"
   std::vector<std::string> class_names;
-  std::vector<PartSurvey> parts;   ///< those that hold samples
-  std::vector<BadFile> bad_files;  ///< in the order in which they were met
+  std::vector<PartSurvey> parts;        ///< those that hold samples
+  std::vector<BadFile> bad_files;       ///< in the order in which they were met
+  std::vector<std::string> notes = {};  ///< on images that are left out
 };
 
 /// Told how many files of how many are read; what it throws ends the survey.

@@ -141,8 +141,11 @@ ImageTask image_task(const std::filesystem::path& folder, const ImageTaskOptions
   files.seed = options.seed;
   std::string note;
   std::tie(files, note) = sized(folder, std::move(files));
-  ImageTask task = image_task(load_dataset(folder, files), options);
-  if (!note.empty()) task.notes.insert(task.notes.begin(), note);
+  const Splits data = load_dataset(folder, files);
+  ImageTask task = image_task(data, options);
+  std::vector<std::string> notes = data.train.info().notes;
+  if (!note.empty()) notes.push_back(note);
+  task.notes.insert(task.notes.begin(), notes.begin(), notes.end());
   return task;
 }
 

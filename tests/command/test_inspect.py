@@ -115,6 +115,7 @@ class Inspect(command.CommandTest):
         for words in ([], ["train"], ["predict"], ["summary"], ["plan"], ["devices"], ["data"],
                       ["data", "info"], ["completion"]):
             out, err = self.run_linnet(*words, "--help")
+            self.assertIn(f"Usage: linnet {' '.join(words)} " if words else "Linnet trains", out)
             self.assertIn("Example: linnet", out, words)
             self.assertEqual(err, "")
 

@@ -145,5 +145,19 @@ TEST(ImageTask, SaysWhatItCannotLearn) {
             "'photos' has 1 class");
 }
 
+TEST(ImageTask, TakesTheValidationFolderAndSaysWhatIsLeftOut) {
+  const TemporaryFolder folder;
+  write_photos(folder / "train", 20, 12);
+  write_photos(folder / "val", 6, 12);
+  write_photos(folder / "test", 4, 12);
+  write_file_atomically(folder / "train/left/moving.gif", "GIF89a");
+  const ImageTask task = image_task(folder.path());
+  EXPECT_EQ(task.data.train.size(), 20);
+  EXPECT_EQ(task.data.validation.size(), 6);
+  EXPECT_EQ(task.data.test.size(), 4);
+  EXPECT_EQ(task.notes.at(0), "1 image of '" + folder.path().string() +
+                                  "' is left out (.gif): only PNG, JPEG and BMP are read");
+}
+
 }  // namespace
 }  // namespace linnet::test

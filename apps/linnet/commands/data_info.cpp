@@ -79,6 +79,7 @@ Json survey_json(const Survey& survey, const std::string& path) {
   for (const BadFile& file : survey.bad_files) {
     json["bad_files"].push_back({{"path", file.path.string()}, {"reason", file.reason}});
   }
+  json["notes"] = survey.notes;
   return json;
 }
 
@@ -132,6 +133,7 @@ std::string survey_text(const Survey& survey) {
     out += classes_text(part, survey.class_names);
   }
   if (survey.parts.empty()) out += "no samples\n";
+  for (const std::string& note : survey.notes) out += note + '\n';
   if (survey.bad_files.empty()) return out;
   out += fmt::format("{} bad {}\n", survey.bad_files.size(),
                      survey.bad_files.size() == 1 ? "file" : "files");

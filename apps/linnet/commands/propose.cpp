@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/counted.h"
+#include "base/join.h"
 #include "data/chest_xray.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
@@ -171,20 +172,23 @@ std::string of_folder(const std::string& path) {
     }
     case DataKind::images: {
       const ImageIndex index = index_image_folders(found.folder);
+      const std::size_t images = index.train.size() + index.validation.size() + index.test.size();
       if (index.class_names.size() < 2) {
         return page(fmt::format("{} holds {} images of one class: {}. A training wants a folder "
                                 "for each of at least two classes.",
-                                path, index.train.size() + index.test.size(),
-                                listed_some(index.class_names)),
+                                path, images, listed_some(index.class_names)),
                     {{"linnet data info " + shell_word(path),
                       "counts, sizes, and files that can't be read"}});
       }
+      std::vector<std::string> parts;
+      if (!index.validation.empty()) {
+        parts.push_back(fmt::format("{} for the validation", index.validation.size()));
+      }
+      if (!index.test.empty()) parts.push_back(fmt::format("{} for the test", index.test.size()));
       return of_images(path,
-                       fmt::format("{} holds {} images of {} classes{}: {}.", path,
-                                   index.train.size() + index.test.size(), index.class_names.size(),
-                                   index.test.empty()
-                                       ? ""
-                                       : fmt::format(" ({} for the test)", index.test.size()),
+                       fmt::format("{} holds {} images of {} classes{}: {}.", path, images,
+                                   index.class_names.size(),
+                                   parts.empty() ? "" : fmt::format(" ({})", join(parts, ", ")),
                                    listed_some(index.class_names)));
     }
     case DataKind::chest_xray: {
