@@ -103,25 +103,28 @@ TEST(Block, MayFollowItself) {
 }
 
 TEST(Block, RunningStatisticsFollowEachApplication) {
-  FunctionalNetwork functional;
-  const Block norm = block("n", {BatchNorm{}});
-  const Expression on_a = norm(functional.input("a", {2}));
-  const Expression on_b = norm(functional.input("b", {2}));
-  Model model(functional.build({{"on_a", on_a}, {"on_b", on_b}}), {.device = "cpu"});
-  Trainer trainer(model, real_and_fake());
-  const Dataset data = two_inputs();
-  for (const Batch& batch : trainer.batches(data, {.size = 4})) trainer.step(batch);
-  const Tensor mean = model.parameter("n.batch_norm_1.running_mean");
-  for (std::size_t column = 0; column < 2; ++column) {
-    double expected = 0;
-    for (const char* input : {"a", "b"}) {
-      double sum = 0;
-      for (std::size_t row = 0; row < 4; ++row) {
-        sum += data.column(input).data.as<float>()[2 * row + column];
+  for (const bool added : {false, true}) {
+    FunctionalNetwork functional;
+    const Block norm = block("n", {BatchNorm{}});
+    const Expression on_a = norm(functional.input("a", {2}));
+    const Expression on_b = norm(functional.input("b", {2}));
+    Model model(functional.build({{"on_a", added ? on_a + on_b : on_a}, {"on_b", on_b * 1.0}}),
+                {.device = "cpu"});
+    Trainer trainer(model, real_and_fake());
+    const Dataset data = two_inputs();
+    for (const Batch& batch : trainer.batches(data, {.size = 4})) trainer.step(batch);
+    const Tensor mean = model.parameter("n.batch_norm_1.running_mean");
+    for (std::size_t column = 0; column < 2; ++column) {
+      double expected = 0;
+      for (const char* input : {"a", "b"}) {
+        double sum = 0;
+        for (std::size_t row = 0; row < 4; ++row) {
+          sum += data.column(input).data.as<float>()[2 * row + column];
+        }
+        expected = 0.9 * expected + 0.1 * sum / 4;
       }
-      expected = 0.9 * expected + 0.1 * sum / 4;
+      EXPECT_NEAR(mean.as<float>()[column], expected, 1e-6) << added;
     }
-    EXPECT_NEAR(mean.as<float>()[column], expected, 1e-6);
   }
 }
 

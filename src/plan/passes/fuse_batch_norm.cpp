@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <type_traits>
+
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "plan/passes/match.h"
@@ -16,6 +19,16 @@ bool statistics_read(const Graph& graph, const Node& norm) {
   return false;
 }
 
+/// Returns whether a node between `norm` and node n updates the same running statistics, as of a
+/// block that is applied twice: they must follow the applications in order.
+bool statistics_updated(const Graph& graph, const Node& norm, std::size_t n) {
+  const Value mean = norm.inputs[BatchNormOp::In::running_mean];
+  for (const Node* node = &norm + 1; node != &graph.nodes()[n]; ++node) {
+    if (std::ranges::count(node->inputs, mean) > 0) return true;
+  }
+  return false;
+}
+
 /// Lets node n, an addition or a relu, take the O (a batch norm) that feeds its operand `side` into
 /// itself, and drops that. False where it can't.
 template <class O>
@@ -24,6 +37,7 @@ bool absorb(Graph& graph, std::size_t n, std::size_t side, const Supports& suppo
   if (node.inputs.size() <= side) return false;
   const Node* norm = sole_producer<O>(graph, node.inputs[side]);
   if (norm == nullptr || statistics_read(graph, *norm)) return false;
+  if (std::is_same_v<O, BatchNormOp> && statistics_updated(graph, *norm, n)) return false;
   BatchNormAttrs attrs = op_as<O>(norm)->attrs();
   if (attrs.activation != Activation::none) return false;
   std::vector<Value> inputs = norm->inputs;
