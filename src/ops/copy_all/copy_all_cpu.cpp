@@ -3,6 +3,7 @@
 
 #include "backend/cpu/kernel.h"
 #include "ops/copy_all/copy_all.h"
+#include "runtime/stored_types.h"
 
 namespace linnet::cpu {
 namespace {
