@@ -26,7 +26,9 @@ ColumnTiles sums_of(std::int64_t rows, std::int64_t columns, unsigned fold) {
   const std::int64_t of_round = kRowsEach * (t.block / t.lanes);
   // One block alone adds a few more rows sooner than others would be waited for.
   if (rows <= 2 * of_round) return t;
-  const std::int64_t most = std::max<std::int64_t>(kBlocks / std::max(t.tiles, 1U), 1);
+  // Nor may adding up the chunks take more than four rounds.
+  const std::int64_t most =
+      std::clamp<std::int64_t>(kBlocks / std::max(t.tiles, 1U), 1, 4 * of_round);
   t.set_chunks(static_cast<unsigned>(std::min(parts(rows, of_round), most)));
   return t;
 }

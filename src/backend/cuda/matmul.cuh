@@ -23,26 +23,27 @@ struct TileArgs {
   std::int64_t column_tiles = 0;
 };
 
-/// Tile number `tile` of C over part `split` of k.
-template <int kTile, class Epilogue>
-__device__ void sum_tile(const TileArgs& args, std::int64_t tile, std::int64_t split,
-                         const Epilogue& epilogue) {
+/// put(row, column, sum) for this thread's sums of tile number `tile`, over the terms of `range`.
+template <int kTile, class Put>
+__device__ void sum_tile(const TileArgs& args, std::int64_t tile, KRange range, Put put) {
   const std::int64_t row0 = tile / args.column_tiles * kTile;
   const std::int64_t column0 = tile % args.column_tiles * kTile;
-  const std::int64_t begin = split * args.split_terms;
-  const std::int64_t end =
-      begin + args.split_terms < args.terms ? begin + args.split_terms : args.terms;
   using T = SquareTile<kTile>;
   float sums[T::kSide][T::kSide] = {};
-  sum_product<T>(args.a, args.b, row0, column0, {begin, end}, sums);
-  for_sums<T>(row0, column0, sums, [&](std::int64_t row, std::int64_t column, float sum) {
-    args.out.put(row, column, split, sum, epilogue);
-  });
+  sum_product<T>(args.a, args.b, row0, column0, range, sums);
+  for_sums<T>(row0, column0, sums, put);
 }
 
+/// Block (tile, split): one tile of C over one part of k.
 template <int kTile, class Epilogue>
 __global__ void __launch_bounds__(256) tile_kernel(TileArgs args, Epilogue epilogue) {
-  sum_tile<kTile>(args, blockIdx.x, blockIdx.y, epilogue);
+  const std::int64_t begin = blockIdx.y * args.split_terms;
+  const std::int64_t end =
+      begin + args.split_terms < args.terms ? begin + args.split_terms : args.terms;
+  sum_tile<kTile>(args, blockIdx.x, {begin, end},
+                  [&](std::int64_t row, std::int64_t column, float sum) {
+                    args.out.put(row, column, blockIdx.y, sum, epilogue);
+                  });
 }
 
 /// rows, or columns, by terms; `along_terms`: whether terms are neighbours in memory.

@@ -10,12 +10,15 @@ namespace {
 /// As tile_kernel() of matmul.cuh, but k is never split, since there are products enough; every
 /// product sums its terms in the same order.
 template <int kTile>
-__global__ void __launch_bounds__(256) batch_tile_kernel(TileArgs args, std::int64_t tiles) {
+__global__ void __launch_bounds__(256) batch_tile_kernel(TileArgs args, unsigned tiles) {
   const std::int64_t product = blockIdx.x / tiles;
   args.a.data += product * args.out.rows * args.terms;
   args.b.data += product * args.out.columns * args.terms;
-  args.out.c += product * args.out.rows * args.out.columns;
-  sum_tile<kTile>(args, blockIdx.x % tiles, 0, PlainSum{});
+  float* y = args.out.c + product * args.out.rows * args.out.columns;
+  const auto put = [&](std::int64_t row, std::int64_t column, float sum) {
+    if (row < args.out.rows && column < args.out.columns) y[row * args.out.columns + column] = sum;
+  };
+  sum_tile<kTile>(args, blockIdx.x % tiles, {0, args.terms}, put);
 }
 
 template <int kTile>
