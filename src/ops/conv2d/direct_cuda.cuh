@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
+#include "backend/cuda/column_tiles.cuh"
 #include "backend/cuda/vectors.cuh"
 #include "ops/activation/epilogue_cuda.cuh"
 #include "ops/conv2d/geometry_cuda.h"
@@ -109,14 +111,13 @@ __global__ void conv_direct(ConvGeometry s, const float* x, const float* w, floa
 template <int kVector, bool kDepthwise>
 __global__ void conv_direct_grad_weight(ConvGeometry s, const float* x, const float* dz, float* dw,
                                         int lanes, std::int64_t part) {
-  __shared__ float warps[kBlock / kWarp][kTapsOfThread * kVector][kWarp / kVector];
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % lanes;
   const int slots = static_cast<int>(kBlock) / lanes;
   const int o = (static_cast<int>(blockIdx.y) * lanes + lane) * kVector;
   const int first_tap = static_cast<int>(blockIdx.z) * kTapsOfThread;
   const bool used = o < s.out.channels;
-  float sums[kTapsOfThread][kVector] = {};
+  FloatVector<kVector> sums[kTapsOfThread] = {};
   if (used) {
     int rows[kTapsOfThread];
     int columns[kTapsOfThread];
@@ -151,29 +152,16 @@ __global__ void conv_direct_grad_weight(ConvGeometry s, const float* x, const fl
       }
     }
   }
-  const int lane_of_warp = thread % static_cast<int>(kWarp);
+  const auto add_up = [&]<std::size_t... kTap>(std::index_sequence<kTap...>) {
+    add_over_rows<kVector>(static_cast<unsigned>(lanes), sums[kTap]...);
+  };
+  add_up(std::make_index_sequence<kTapsOfThread>());
+  if (!used || thread >= lanes) return;
+  dw += (static_cast<std::int64_t>(blockIdx.x) * s.out.channels + o) * s.taps + first_tap;
 #pragma unroll
   for (int t = 0; t < kTapsOfThread; ++t) {
-#pragma unroll
-    for (int v = 0; v < kVector; ++v) {
-      float sum = sums[t][v];
-      for (int apart = lanes; apart < static_cast<int>(kWarp); apart *= 2) {
-        sum += __shfl_xor_sync(kFullWarp, sum, apart);
-      }
-      if (lane_of_warp < lanes) warps[thread / kWarp][t * kVector + v][lane] = sum;
-    }
-  }
-  __syncthreads();
-  dw += static_cast<std::int64_t>(blockIdx.x) * s.out.channels * s.taps;
-  for (int i = thread; i < lanes * kVector * kTapsOfThread; i += static_cast<int>(kBlock)) {
-    const int t = i % kTapsOfThread;
-    const int v = i / kTapsOfThread % kVector;
-    const int of = i / kTapsOfThread / kVector;
-    const std::int64_t filter = (static_cast<std::int64_t>(blockIdx.y) * lanes + of) * kVector + v;
-    if (filter >= s.out.channels || first_tap + t >= s.taps) continue;
-    float sum = 0;
-    for (unsigned warp = 0; warp < kBlock / kWarp; ++warp) sum += warps[warp][t * kVector + v][of];
-    dw[filter * s.taps + first_tap + t] = sum;
+    if (first_tap + t >= s.taps) break;
+    for (int v = 0; v < kVector; ++v) dw[v * s.taps + t] = sums[t][v];
   }
 }
 

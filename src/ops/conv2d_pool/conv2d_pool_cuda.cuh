@@ -142,35 +142,41 @@ __device__ inline PooledPixel pooled_pixel(const PooledConv& s, const float* win
   return found;
 }
 
+/// Calls store(i, found) for `pixels` pooled pixels of an image: i is the first of four elements of
+/// (pixels, C_out). The threads of a block share them.
+template <int kRows, int kRow, int kChannels, class Store>
+__device__ inline void for_pooled(const PooledConv& s, int pixels, const float* weights,
+                                  const float* image, const Store& store) {
+  const KernelDims<kRows, kRow, kChannels> dims(s);
+  const int quads = s.co / 4;
+  const int lanes = static_cast<int>(blockDim.x) / quads;
+  const int lane = static_cast<int>(threadIdx.x) / quads;
+  const int o = static_cast<int>(threadIdx.x) % quads * 4;
+  for (int pixel = lane < lanes ? lane : pixels; pixel < pixels; pixel += lanes) {
+    const int i = pixel / s.pooled_w;
+    const int j = pixel - i * s.pooled_w;
+    const float* window = image + 2 * i * s.pitch + 2 * j * dims.channels;
+    store(pixel * s.co + o, pooled_pixel<kRows, kRow, kChannels>(s, window, weights + o));
+  }
+}
+
 /// y and winner. A thread has four filters of a pooled pixel. Shared memory: weights (taps, C_out),
 /// bias, then the band's image.
 template <int kRows, int kRow, int kChannels>
 __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* w, const float* b,
                                   float* y, std::uint8_t* winner, bool aligned) {
   const KernelDims<kRows, kRow, kChannels> dims(s);
-  const int thread = static_cast<int>(threadIdx.x);
-  const int threads = static_cast<int>(blockDim.x);
   auto* weights = shared_memory<float>();
   float* image = weights + (dims.taps() + 1) * s.co;
-  load_filters(w, b, dims.taps(), s.co, threads, weights);
-  const int quads = s.co / 4;
-  const int o = thread % quads * 4;
-  const int lanes = threads / quads;
-  const int lane = thread / quads;
-
+  load_filters(w, b, dims.taps(), s.co, static_cast<int>(blockDim.x), weights);
   for (std::int64_t item = blockIdx.x; item < s.items; item += gridDim.x) {
     const Band band(s, item);
     __syncthreads();  // the last band has been read
     load_band(s, band, x, image);
     __syncthreads();
-    const std::int64_t first = (band.sample * s.pooled_h + band.first_row) * s.pooled_w * s.co + o;
-    const int pixels = band.rows * s.pooled_w;
-    for (int pixel = lane < lanes ? lane : pixels; pixel < pixels; pixel += lanes) {
-      const int i = pixel / s.pooled_w;
-      const int j = pixel - i * s.pooled_w;
-      const float* window = image + 2 * i * s.pitch + 2 * j * dims.channels;
-      const PooledPixel found = pooled_pixel<kRows, kRow, kChannels>(s, window, weights + o);
-      const std::int64_t at = first + static_cast<std::int64_t>(pixel) * s.co;
+    const std::int64_t first = (band.sample * s.pooled_h + band.first_row) * s.pooled_w * s.co;
+    const auto store = [&](int element, const PooledPixel& found) {
+      const std::int64_t at = first + element;
       store_vector<4>(y + at, found.best, aligned);
       if (aligned) {
         *reinterpret_cast<unsigned*>(winner + at) =
@@ -179,7 +185,8 @@ __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* 
 #pragma unroll
         for (int f = 0; f < 4; ++f) winner[at + f] = static_cast<std::uint8_t>(found.index[f]);
       }
-    }
+    };
+    for_pooled<kRows, kRow, kChannels>(s, band.rows * s.pooled_w, weights, image, store);
   }
 }
 

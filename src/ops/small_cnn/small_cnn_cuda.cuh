@@ -50,28 +50,17 @@ __device__ inline void load_record(const SmallCnnShape& s, const void* samples,
 }
 
 /// Convolution, activation and pooling: pooled (pixels, C_out) in shared memory and, if not null,
-/// at `copy`; the winners. A thread has four filters of a pooled pixel.
+/// at `copy`; the winners.
 template <int kRows, int kRow, int kChannels>
 __device__ inline void pool_record(const SmallCnnShape& s, const float* weights, const float* image,
                                    float* pooled, std::uint8_t* winner, float* copy) {
-  const KernelDims<kRows, kRow, kChannels> dims(s);
-  const int quads = s.co / 4;
-  const int items = s.pooled_h * s.pooled_w * quads;
-  for (int item = static_cast<int>(threadIdx.x); item < items; item += kCnnBlock) {
-    const int pixel = item / quads;
-    const int o = (item - pixel * quads) * 4;
-    const int i = pixel / s.pooled_w;
-    const int j = pixel - i * s.pooled_w;
-    const float* window = image + 2 * i * s.pitch + 2 * j * dims.channels;
-    const PooledPixel found = pooled_pixel<kRows, kRow, kChannels>(s, window, weights + o);
+  const auto store = [=](int at, const PooledPixel& found) {
 #pragma unroll
-    for (int f = 0; f < 4; ++f) {
-      winner[pixel * s.co + o + f] = static_cast<std::uint8_t>(found.index[f]);
-    }
-    const int at = pixel * s.co + o;
-    store_vector<4>(pooled + at, found.best, true);
-    if (copy != nullptr) store_vector<4>(copy + at, found.best, true);
-  }
+    for (int f = 0; f < 4; ++f) winner[at + f] = static_cast<std::uint8_t>(found.index[f]);
+    store_vector(pooled + at, found.best);
+    if (copy != nullptr) store_vector(copy + at, found.best);
+  };
+  for_pooled<kRows, kRow, kChannels>(s, s.pooled_h * s.pooled_w, weights, image, store);
 }
 
 /// Each warp's part of the logits: sums (warps, kClasses). `stride` features at once.
