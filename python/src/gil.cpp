@@ -8,6 +8,11 @@
 #include <mutex>
 #include <vector>
 
+#ifdef Py_LIMITED_API
+extern "C" int
+PyGILState_Check();  // every CPython exports it; the limited API's headers do not say
+#endif
+
 namespace linnet::python {
 namespace {
 
@@ -70,7 +75,11 @@ std::atomic<std::uint64_t>& fork_count() {
 
 }  // namespace
 
-bool has_gil() { return released_depth == 0 && PyGILState_GetThisThreadState() != nullptr; }
+// PyTorch releases the lock before it drops a tensor that it has from us.
+bool has_gil() {
+  return released_depth == 0 && PyGILState_GetThisThreadState() != nullptr &&
+         PyGILState_Check() != 0;
+}
 
 std::uint64_t forks() {
   static const int kRegistered = pthread_atfork(nullptr, nullptr, [] { ++fork_count(); });

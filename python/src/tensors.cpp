@@ -284,8 +284,14 @@ void bind_tensors(nb::module_& m) {
           nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def(
           "__dlpack__",
-          [](const Tensor& t, const nb::kwargs& /*options*/) {
-            DLManagedTensor* managed = without_gil([&] { return to_dlpack(t); });
+          [](const Tensor& t, const nb::kwargs& options) {
+            const bool copies = options.contains("copy") && is_true(options["copy"]);
+            if (t.read_only() && !copies) {
+              throw nb::buffer_error(
+                  "a read-only tensor, which DLPack cannot express; expected copy=True");
+            }
+            DLManagedTensor* managed =
+                without_gil([&] { return to_dlpack(copies ? t.clone() : t); });
             // A capsule that nobody takes gives its tensor back to NumPy's rules: by its name.
             PyObject* capsule = PyCapsule_New(managed, "dltensor", [](PyObject* self) {
               if (PyCapsule_IsValid(self, "dltensor") == 0) return;

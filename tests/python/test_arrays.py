@@ -32,6 +32,29 @@ class Managed(ctypes.Structure):
                 ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
 
 
+USED = b"used_dltensor"  # the name of a capsule whose tensor was taken
+
+
+def address_in(capsule):
+    """Address of the Managed of a capsule."""
+    find = ctypes.pythonapi.PyCapsule_GetPointer
+    find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    return find(capsule, b"dltensor")
+
+
+class Producer:
+    """An array by DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 class OnGpu:
     """Stands in for an array of CuPy or JAX in the memory of a GPU, f32 (2, 3), which nothing may read."""
     ADDRESS = 0x7F0000001000
@@ -119,19 +142,32 @@ class Arrays(unittest.TestCase):
             ln.Tensor(np.array([2**63], "u8"))
 
     def test_dlpack_of_any_layout(self):
-        class Producer:
-            def __init__(self, array):
-                self.array = array
-
-            def __dlpack__(self, **how):
-                return self.array.__dlpack__(**how)
-
-            def __dlpack_device__(self):
-                return self.array.__dlpack_device__()
-
         x = np.arange(12, dtype="f4").reshape(3, 4)
         for array in (x, x.T, x[:, ::2], x.astype("i1"), x.astype("u2")):
             np.testing.assert_array_equal(ln.Tensor(Producer(array)).numpy(), array)
+
+    def test_dlpack_is_released_without_pythons_lock(self):
+        """PyTorch gives the lock up before it drops a tensor."""
+        x = owned(np.ones((2, 3), np.float32))
+        watched = weakref.ref(x)
+        capsule = ln.Tensor(Producer(x)).__dlpack__()
+        managed = Managed.from_address(address_in(capsule))
+        rename = ctypes.pythonapi.PyCapsule_SetName
+        rename.argtypes = (ctypes.py_object, ctypes.c_char_p)
+        rename(capsule, USED)
+        del x, capsule
+        managed.deleter(ctypes.addressof(managed))
+        gc.collect()
+        self.assertIsNone(watched())
+
+    def test_dlpack_copies(self):
+        x = np.ones(3, np.float32)
+        tensor = ln.Tensor(x)
+        with self.assertRaisesRegex(BufferError, "copy=True"):
+            tensor.__dlpack__()
+        managed = Managed.from_address(address_in(kept := tensor.__dlpack__(copy=True)))
+        self.assertNotEqual(managed.data, tensor.address)
+        del kept
 
     def test_read_only_arrays(self):
         x = np.ones((2, 3), np.float32)
