@@ -208,8 +208,8 @@ void bind_weights(nb::class_<ModelHandle>& c) {
       [](ModelHandle& m, const NamedArrays& weights) {
         std::vector<State::Entry> entries;
         for (const State::Entry& entry : state_of(weights, "weights")) {
-          const DType dtype = entry.value.dtype();
-          const bool is_float = dtype == DType::f64 || dtype == DType::f16;  // as NumPy computes
+          const DType dtype = entry.value.dtype();  // PyTorch has bf16, NumPy the others
+          const bool is_float = dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
           entries.push_back({entry.name, is_float ? entry.value.to(DType::f32) : entry.value});
         }
         const State state(std::move(entries));

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks, models and trainers of Python do what those of C++ do."""
+import ctypes
 import os
 import pickle
 import signal
@@ -14,6 +15,23 @@ from pathlib import Path
 import numpy as np
 
 import linnet as ln
+
+
+class Bf16:
+    """Numbers as PyTorch lends its bf16."""
+
+    def __init__(self, numbers):
+        self.halves = (np.asarray(numbers, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+    def __dlpack__(self, **_):
+        capsule = self.halves.__dlpack__()
+        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        ctypes.c_uint8.from_address(pointer_of(capsule, b"dltensor") + 20).value = 4  # DLTensor.dtype.code
+        return capsule
+
+    def __dlpack_device__(self):
+        return self.halves.__dlpack_device__()
 
 
 def digits(train=2000, test=500):
@@ -95,6 +113,9 @@ class Training(unittest.TestCase):
         weights["dense_1.bias"] = np.arange(10.0, dtype=np.float32)
         model.set_weights(weights)
         np.testing.assert_array_equal(model.parameter("dense_1.bias"), np.arange(10))
+        for made in (np.float64, np.float16, Bf16):
+            model.set_weights({"dense_1.bias": made(np.arange(10) + 1)})
+            np.testing.assert_array_equal(model.parameter("dense_1.bias"), np.arange(10) + 1)
         with self.assertRaisesRegex(ln.Error, "dense_7"):
             model.set_weights({"dense_7.bias": np.zeros(1, np.float32)})
 
