@@ -67,7 +67,7 @@ struct Imported {
 };
 
 /// Makes a model of a known network with these weights. Names are matched by the rules of the
-/// network's family; a first component that all names share ("module.") and Keras's ":0" are
+/// network's family; first components that all names share ("module.") and Keras's ":0" are
 /// ignored. Layouts are changed as needed: convolutions, dense layers after Flatten, gates of
 /// recurrent layers; biases that Keras's ResNets have before batch norms go into the running means.
 /// Classes, words, features and units follow from the shapes; without the last dense layer the

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -39,26 +40,27 @@ struct Given {
 
 bool is_separator(char c) { return c == '.' || c == '/'; }
 
-/// Returns how long the first component is that all names have, with its separator; 0: they have
-/// none.
-std::size_t common_component(const std::vector<Given>& tensors) {
-  if (tensors.size() < 2) return 0;
+/// Returns how much of all names may be left out: nothing, or the first components that they share.
+std::vector<std::size_t> shared_starts(const std::vector<Given>& tensors) {
+  std::vector<std::size_t> starts = {0};
+  if (tensors.size() < 2) return starts;
   const std::string& first = tensors[0].name;
-  const auto end = std::ranges::find_if(first, is_separator);
-  if (end == first.end()) return 0;
-  const std::string_view component(first.data(), static_cast<std::size_t>(end - first.begin()) + 1);
-  const bool all = std::ranges::all_of(tensors, [&](const Given& tensor) {
-    return tensor.name.starts_with(component);
-  });
-  return all ? component.size() : 0;
+  for (std::size_t end = 1; end < first.size(); ++end) {
+    if (!is_separator(first[end - 1])) continue;
+    const std::string_view start(first.data(), end);
+    if (!std::ranges::all_of(tensors, [&](const Given& t) { return t.name.starts_with(start); })) {
+      break;
+    }
+    starts.push_back(end);
+  }
+  return starts;
 }
 
-/// "module.layer1.0.conv1.weight" to "layer1.0.conv1" and "weight".
-void split_names(std::vector<Given>& tensors) {
-  const std::size_t drop = common_component(tensors);
+/// "module.layer1.0.conv1.weight" without the first 7 to "layer1.0.conv1" and "weight".
+void split_names(std::vector<Given>& tensors, std::size_t without) {
   for (Given& tensor : tensors) {
     std::string_view name(tensor.name);
-    name.remove_prefix(drop);
+    name.remove_prefix(without);
     if (name.ends_with(":0")) name.remove_suffix(2);
     const auto end = std::find_if(name.rbegin(), name.rend(), is_separator);
     const auto layer = static_cast<std::size_t>(name.rend() - end);
@@ -85,19 +87,29 @@ Places places_of(std::vector<Given>& tensors, const Family& family, WeightNames 
   return places;
 }
 
-/// Returns whose names most of the tensors have; the first of equals in this order, most used
-/// first.
-WeightNames find_names(const std::vector<Given>& tensors, const Family& family) {
-  WeightNames best = WeightNames::torchvision;
+/// Splits the names where most of them are known, and returns whose they are: `given`, or the first
+/// of equals in this order, most used first.
+WeightNames find_names(std::vector<Given>& tensors, const Family& family,
+                       std::optional<WeightNames> given) {
+  std::vector<WeightNames> candidates = {WeightNames::torchvision, WeightNames::timm,
+                                         WeightNames::keras, WeightNames::linnet};
+  if (given) candidates = {*given};
+  WeightNames best = candidates[0];
+  std::size_t without = 0;
   std::int64_t most = -1;
-  for (const WeightNames names :
-       {WeightNames::torchvision, WeightNames::timm, WeightNames::keras, WeightNames::linnet}) {
-    const std::int64_t known = std::ranges::count_if(tensors, [&](const Given& tensor) {
-      return !our_names(family, names, tensor.layer).empty();
-    });
-    if (known > most) best = names;
-    most = std::max(most, known);
+  for (const std::size_t start : shared_starts(tensors)) {
+    split_names(tensors, start);
+    for (const WeightNames names : candidates) {
+      const std::int64_t known = std::ranges::count_if(tensors, [&](const Given& tensor) {
+        return !our_names(family, names, tensor.layer).empty();
+      });
+      if (known <= most) continue;
+      best = names;
+      without = start;
+      most = known;
+    }
   }
+  split_names(tensors, without);
   return best;
 }
 
@@ -277,8 +289,7 @@ Imported import_weights(const State& weights, const ImportOptions& options,
       tensors.push_back({.name = entry.name, .layer = {}, .role = {}, .values = entry.value});
     }
   }
-  split_names(tensors);
-  const WeightNames names = options.names.value_or(find_names(tensors, family));
+  const WeightNames names = find_names(tensors, family, options.names);
   Places places = places_of(tensors, family, names);
   const NetworkSizes sizes = sizes_of(places, known, family, names, options);
   Network network = known.make(sizes);

@@ -94,10 +94,24 @@ TEST(Convert, NamesAreFound) {
   torch.set("module.num_batches_tracked", Tensor(DType::i64, {}));
   const Imported imported = import_weights(torch, of("gru-text"), kOn);
   EXPECT_EQ(imported.ignored, std::vector<std::string>{"module.num_batches_tracked"});
+  const State compiled =
+      renamed(torch, [](const std::string& name) { return "_orig_mod." + name; });
+  EXPECT_EQ(import_weights(compiled, of("gru-text"), kOn).names, WeightNames::torchvision);
   State keras = renamed(export_weights(small_text(true), WeightNames::keras),
                         [](const std::string& name) { return "sequential_1/" + name + ":0"; });
   keras.set("seed_generator/seed_generator_state", Tensor(DType::i64, {2}));
   EXPECT_EQ(import_weights(keras, of("gru-text"), kOn).names, WeightNames::keras);
+}
+
+// All names of a DenseNet without its classifier begin with "features.", which belongs to them.
+TEST(Convert, SharedComponentsOfTheNetworkStay) {
+  zoo::ImageOptions options{.classes = 3};
+  const Model model(zoo::densenet121(options), kOn);
+  const State features =
+      renamed(export_weights(model, WeightNames::torchvision),
+              [](const std::string& name) { return name.starts_with("classifier") ? "" : name; });
+  const Imported imported = import_weights(features, of("densenet121"), kOn);
+  EXPECT_EQ(imported.model.network().output_shape(), Shape{1024});
 }
 
 TEST(Convert, BiasesBeforeBatchNormsGoIntoTheMeans) {
@@ -122,12 +136,18 @@ TEST(Convert, ListsEverythingThatDoesNotFit) {
   bad.set("extra.scale", Tensor(DType::f32, {2, 3}));
   EXPECT_EQ(
       error_of([&] { import_weights(bad, of("gru-text"), kOn); }),
-      "the weights do not fit gru-text, by the names of torchvision: 'gru.bias_ih_l0' (12), which 'gru_1.bias_ih_l0' (12) of the network needs, is missing; 'gru.bias_hh_l0' is f32 (11); expected f32 (12), since 'gru_1.bias_hh_l0' of the network is (12); 'fc.weight' is i32 (3, 4); expected f32 (3, 4), since 'dense_1.weight' of the network is (3, 4); 'fc.bias' (3), which 'dense_1.bias' (3) of the network needs, is missing; 'gru.other' (12) belongs to no parameter; 'extra.scale' (2, 3) belongs to no parameter");
+      "the weights do not fit gru-text, by the names of torchvision: 'gru.bias_ih_l0' (12), which "
+      "'gru_1.bias_ih_l0' (12) of the network needs, is missing; 'gru.bias_hh_l0' is f32 (11); "
+      "expected f32 (12), since 'gru_1.bias_hh_l0' of the network is (12); 'fc.weight' is i32 (3, "
+      "4); expected f32 (3, 4), since 'dense_1.weight' of the network is (3, 4); 'fc.bias' (3), "
+      "which 'dense_1.bias' (3) of the network needs, is missing; 'gru.other' (12) belongs to no "
+      "parameter; 'extra.scale' (2, 3) belongs to no parameter");
   // The second of two names for one layer belongs to no parameter.
   State twice = good;
   twice.set("linear.bias", Tensor(DType::f32, {3}));
   EXPECT_EQ(error_of([&] { import_weights(twice, of("gru-text"), kOn); }),
-            "the weights do not fit gru-text, by the names of torchvision: 'linear.bias' (3) belongs to no parameter");
+            "the weights do not fit gru-text, by the names of torchvision: 'linear.bias' (3) "
+            "belongs to no parameter");
   ImportOptions ignoring = of("gru-text");
   ignoring.ignore = {"lin*"};
   EXPECT_EQ(import_weights(twice, ignoring, kOn).ignored, std::vector<std::string>{"linear.bias"});
@@ -136,7 +156,8 @@ TEST(Convert, ListsEverythingThatDoesNotFit) {
   EXPECT_EQ(error_of([&] { import_weights(good, of("resnet18"), kOn); }).substr(0, 65),
             "the weights do not fit resnet18, by the names of torchvision: 'co");
   EXPECT_EQ(error_of([&] { import_weights({}, of("lstm-text"), kOn); }),
-            "the weights do not fit lstm-text, by the names of torchvision: no tensor has the name of an embedding or a recurrent layer");
+            "the weights do not fit lstm-text, by the names of torchvision: no tensor has the name "
+            "of an embedding or a recurrent layer");
 }
 
 TEST(Convert, WithoutTheHeadItReturnsFeatures) {
@@ -173,7 +194,8 @@ TEST(Convert, RefusesNamesOfNetworksThatComputeSomethingElse) {
   zoo::ImageOptions options;
   const Model ours(zoo::resnet50(options), kOn);
   EXPECT_EQ(error_of([&] { export_weights(ours, WeightNames::keras); }),
-            "the network's bottlenecks have their stride in the 3x3 convolution, those of keras in the first 1x1 convolution; with these weights the network would give other results");
+            "the network's bottlenecks have their stride in the 3x3 convolution, those of keras in "
+            "the first 1x1 convolution; with these weights the network would give other results");
   EXPECT_EQ(error_of([&] { export_weights(ours, WeightNames::timm); }), "");
   const Model other(Network({4}, {Dense{.units = 2, .name = "d"}}), kOn);
   EXPECT_TRUE(error_of([&] {
