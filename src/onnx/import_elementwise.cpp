@@ -185,9 +185,11 @@ void cast(NodeImport& n) {
   const Type to = n.op() == "CastLike" ? n.input(1).type() : static_cast<Type>(n.integer("to", 0));
   Trace x = n.trace(0);
   require<DataError>(bytes_of(to) > 0, "a cast to {} is not supported", name_of(to));
+  if (x.e.dtype() == DType::i32 && (is_float(to) || to == Type::boolean)) {
+    x = *n.with_numbers(n.input(0)).trace;
+  }
   if (x.e.dtype() == DType::i32) {
-    require<DataError>(!is_float(to) && to != Type::boolean,
-                       "ids cannot be cast to {}: only Gather reads them", name_of(to));
+    // ids stay ids
   } else if (to == Type::boolean && x.type != Type::boolean) {
     x.e = not_equal(x.e, 0);
   } else if (is_float(x.type) && !is_float(to)) {

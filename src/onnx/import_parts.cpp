@@ -40,7 +40,8 @@ void join(NodeImport& n) {
     const Dims own = v.dims();
     bool fits = own.size() == dims.size();
     for (std::size_t i = 0; fits && i < dims.size(); ++i) {
-      const bool is_repeated = v.constant && static_cast<int>(i) == batch && own[i] == 1;
+      const bool is_repeated = v.constant && static_cast<int>(i) == batch &&
+                               (own[i] == 1 || own[i] == n.network().batch());
       fits = static_cast<int>(i) == axis || own[i] == dims[i] || is_repeated;
     }
     require<DataError>(fits, "expected operands that differ along axis {} alone; got {} and {}",
@@ -52,14 +53,17 @@ void join(NodeImport& n) {
       continue;
     }
     Layout layout{own, order, {}};
-    if (batch >= 0) {  // of dim 1
+    ConstantPtr same = v.constant;
+    if (batch >= 0) {
+      const auto axis = static_cast<std::size_t>(batch);
+      if (own[axis] != 1) same = without_batch(*same, axis);
       layout.view.erase(layout.view.begin() + batch);
       for (int& i : layout.order) i -= i > batch ? 1 : 0;
     }
     for (const int i : layout.order)
       layout.shape.push_back(layout.view[static_cast<std::size_t>(i)]);
     parts.push_back(
-        expanded(n.weight(v.constant, layout), Shape(layout.shape), n.scoped(first->trace->e)));
+        expanded(n.weight(same, layout), Shape(layout.shape), n.scoped(first->trace->e)));
   }
   const auto place = std::ranges::find(order, axis) - order.begin();
   n.give(from_rows(*first->trace, concat(parts, place), order));

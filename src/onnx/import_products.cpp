@@ -3,6 +3,8 @@
 #include <linnet/layers/dense.h>
 
 #include <algorithm>
+#include <numeric>
+#include <string>
 
 #include "base/check.h"
 #include "core/dims.h"
@@ -172,11 +174,80 @@ void gemm(NodeImport& n) {
   n.give(std::move(y));
 }
 
+/// Splits "ab,bc->ac" at its commas and its arrow.
+std::vector<std::string> terms_of(const std::string& equation) {
+  std::vector<std::string> terms(1);
+  for (std::size_t i = 0; i < equation.size(); ++i) {
+    const bool arrow = equation.compare(i, 2, "->") == 0;
+    if (arrow || equation[i] == ',') {
+      terms.emplace_back();
+      i += arrow ? 1 : 0;
+    } else if (equation[i] != ' ') {
+      terms.back() += equation[i];
+    }
+  }
+  return terms;
+}
+
+/// Linnet's einsum() has the batch as the first axis of every operand.
+void sum_products(NodeImport& n) {
+  const std::string equation = n.text("equation", "");
+  std::vector<std::string> terms = terms_of(equation);
+  const std::vector<Value> operands = n.all();
+  require<DataError>(equation.find("->") != std::string::npos &&
+                         equation.find('.') == std::string::npos &&
+                         terms.size() == operands.size() + 1,
+                     "expected an equation of letters with a result and {} operands; got '{}'",
+                     operands.size(), equation);
+  char rows = 'A';  // the batch's letter, or one that nothing else has
+  while (equation.find(rows) != std::string::npos && rows < 'Z') ++rows;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    require<DataError>(terms[i].size() == operands[i].dims().size(),
+                       "expected a letter for each axis of {}; got '{}'",
+                       text_of(operands[i].dims()), terms[i]);
+    const int batch = operands[i].trace ? batch_axis(*operands[i].trace) : -1;
+    if (batch >= 0) rows = terms[i][static_cast<std::size_t>(batch)];
+  }
+  std::vector<Expression> factors;
+  std::string whole;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    whole += i == 0 ? "" : ",";
+    if (operands[i].constant) {
+      factors.push_back(n.weight(operands[i].constant, as_is(operands[i].dims())));
+      whole += terms[i];
+      continue;
+    }
+    const int batch = batch_axis(*operands[i].trace);
+    std::vector<int> order(operands[i].dims().size());
+    std::iota(order.begin(), order.end(), 0);
+    if (batch >= 0) {
+      require<DataError>(is_batch(*operands[i].trace, batch),
+                         "axis {} combines the batch with other dims", batch);
+      require<DataError>(terms[i][static_cast<std::size_t>(batch)] == rows,
+                         "would combine the samples of a batch");
+      order.erase(order.begin() + batch);
+      terms[i].erase(static_cast<std::size_t>(batch), 1);
+    }
+    factors.push_back(arranged(*operands[i].trace, order));
+    whole += rows + terms[i];
+  }
+  std::vector<Axis> axes;
+  std::string kept;
+  for (const char letter : terms.back()) {
+    if (letter != rows) kept += letter;
+    axes.push_back({letter == rows ? 0 : static_cast<int>(kept.size())});
+  }
+  require<DataError>(kept.size() < axes.size() || equation.find(rows) == std::string::npos,
+                     "would sum over the batch");
+  n.give(Trace{einsum(whole + "->" + rows + kept, factors), std::move(axes), operands[0].type()});
+}
+
 }  // namespace
 
 void add_products(Operators& all) {
   all["MatMul"] = {multiply, {}};
   all["Gemm"] = {gemm, {}};
+  all["Einsum"] = {sum_products, "one or two operands, each letter once; no ellipsis"};
 }
 
 }  // namespace linnet::onnx

@@ -145,6 +145,21 @@ bool Importer::reaches(std::string_view name,
   return false;
 }
 
+std::int64_t Importer::rows_for(std::string_view ids) const {
+  std::int64_t least = 0;
+  const auto look = [&](const NodeProto& node, std::size_t input) {
+    const Value* table = takes_ids(node, input) ? find(node.inputs[0]) : nullptr;
+    if (table == nullptr || !table->constant || table->constant->dims().empty()) return false;
+    const auto axis = std::ranges::find(node.attributes, "axis", &Attribute::name);
+    if (axis != node.attributes.end() && axis->i != 0) return false;
+    const std::int64_t rows = table->constant->dims()[0];
+    least = least == 0 ? rows : std::min(least, rows);
+    return false;
+  };
+  reaches(ids, look, keeps_ids);
+  return least;
+}
+
 void Importer::add_inputs() {
   bool any = false;
   for (const ValueProto& input : model_.inputs) {
@@ -210,6 +225,7 @@ void Importer::add_input(const ValueProto& input) {
   names_.insert(name);
   const ::linnet::Value value = builder_.add_input(name, shape, is_ids ? DType::i32 : DType::f32);
   t.e = Expression(scope(""), value.id, true);
+  if (is_ids) t.below = rows_for(input.name);
   if (sample.empty()) t.e = reshape(t.e, Shape());
   inputs_.push_back(
       {name, shape, sample.empty() ? std::vector<int>{-1} : order, options_.batch_axis ? 0 : -1});
@@ -289,12 +305,12 @@ void Importer::add_output(const ValueProto& output) {
 Expression Importer::as_numbers(const Expression& ids, std::int64_t below,
                                 const std::string& name) {
   require<DataError>(below > 0 && below <= kMostComputed,
-                     "expected numbers; got ids, which only Gather reads");
+                     "expected numbers; got ids of no table, which only Gather reads");
   std::vector<double> numbers(static_cast<std::size_t>(below));
   std::iota(numbers.begin(), numbers.end(), 0.0);
-  auto all = std::make_shared<Constant>(Type::f32, Dims{below}, std::move(numbers));
+  auto all = std::make_shared<Constant>(Type::f32, Dims{below, 1}, std::move(numbers));
   all->name = name + ".ids";
-  return sum(one_hot(ids, below) * weight(all, as_is({below}), ids.scope()), {-1});
+  return reshape(gather(weight(all, as_is({below, 1}), ids.scope()), ids, 0), ids.shape());
 }
 
 bool Importer::is_weight(const Constant& constant) const { return held_.contains(constant.name); }

@@ -106,6 +106,8 @@ class Importer {
   void add_input(const ValueProto& input);
   void add_node(const NodeProto& node);
   void add_output(const ValueProto& output);
+  /// Returns the rows of the smallest table that these ids are of; 0: of none that is known.
+  std::int64_t rows_for(std::string_view ids) const;
   bool reaches(std::string_view name, const std::function<bool(const NodeProto&, std::size_t)>& is,
                const std::function<bool(const NodeProto&)>& passes) const;
 

@@ -35,7 +35,16 @@ std::int64_t product(const std::vector<std::int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// Returns a constant that is the same for every sample, without its dim along that axis.
+/// A part of an ONNX axis that several operands share: the axis, and which part of it.
+struct Part {
+  std::size_t axis;
+  std::size_t index;
+  bool operator==(const Part&) const = default;
+  auto operator<=>(const Part&) const = default;
+};
+
+}  // namespace
+
 ConstantPtr without_batch(const Constant& c, std::size_t axis) {
   Dims one = c.dims();
   const std::int64_t dim = std::exchange(one[axis], 1);
@@ -56,16 +65,6 @@ ConstantPtr without_batch(const Constant& c, std::size_t axis) {
   other->name = c.name + ".first";
   return other;
 }
-
-/// A part of an ONNX axis that several operands share: the axis, and which part of it.
-struct Part {
-  std::size_t axis;
-  std::size_t index;
-  bool operator==(const Part&) const = default;
-  auto operator<=>(const Part&) const = default;
-};
-
-}  // namespace
 
 NodeImport::NodeImport(Importer& importer, const NodeProto& node)
     : importer_(importer), node_(node) {

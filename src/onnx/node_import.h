@@ -12,6 +12,10 @@
 
 namespace linnet::onnx {
 
+/// Returns a constant that is the same for every sample, with 1 as the dim of that axis. Throws
+/// DataError where samples differ.
+ConstantPtr without_batch(const Constant& c, std::size_t axis);
+
 /// Operands brought to common axes: expressions that functions of two operands take as they are.
 struct Aligned {
   std::vector<Expression> operands;

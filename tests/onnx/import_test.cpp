@@ -174,7 +174,7 @@ Tensor computed(const OnnxBytes& bytes, std::int64_t samples) {
   const Shape shape = Predictor(model).input_shape().batched(samples);
   std::vector<float> x(static_cast<std::size_t>(shape.elements()));
   std::iota(x.begin(), x.end(), 0.0F);
-  return model.predict(Tensor(std::move(x), shape));
+  return model.predict(Tensor(std::move(x), shape).to(bytes.type == 7 ? DType::i32 : DType::f32));
 }
 
 Tensor floats(std::vector<float> values, const Shape& shape) { return {std::move(values), shape}; }
@@ -256,6 +256,57 @@ TEST(OnnxImport, resizes_sequences) {
   model.initializers = {OnnxBytes::floats("scales", {3}, {1, 1, 2})};
   model.nodes = {OnnxBytes::node("Resize", {"x", "scales"}, {"y"}, "n")};
   expect_near(computed(model, 1), floats({0, 0, 1, 1}, {1, 4, 1}), 0);
+}
+
+TEST(OnnxImport, sums_products_by_letters) {
+  OnnxBytes model;
+  model.dims = {0, 2, 2};
+  const auto einsum = [&](const std::string& equation, const std::vector<std::string>& inputs) {
+    model.nodes = {
+        OnnxBytes::node("Einsum", inputs, {"y"}, "n", {OnnxBytes::text("equation", equation)})};
+  };
+  einsum("bij,bkj->bik", {"x", "x"});
+  expect_near(computed(model, 2), floats({1, 3, 3, 13, 41, 59, 59, 85}, {2, 2, 2}), 0);
+  einsum("bij -> bj", {"x"});
+  expect_near(computed(model, 2), floats({2, 4, 10, 12}, {2, 2}), 0);
+  model.initializers = {OnnxBytes::floats("w", {2, 2}, {1, 0, 10, 1})};
+  einsum("ij,bjk->bki", {"w", "x"});
+  expect_near(computed(model, 1), floats({0, 2, 1, 13}, {1, 2, 2}), 0);
+  einsum("bij,bkj->ik", {"x", "x"});
+  EXPECT_NE(refusal(model).find("would sum over the batch"), std::string::npos) << refusal(model);
+  einsum("bij,jbk->bik", {"x", "x"});
+  EXPECT_NE(refusal(model).find("would combine the samples"), std::string::npos) << refusal(model);
+  einsum("b...,b...->b...", {"x", "x"});
+  EXPECT_NE(refusal(model).find("expected an equation of letters"), std::string::npos);
+}
+
+// A mask of the words that are not padding, beside their embedding.
+TEST(OnnxImport, compares_ids_of_a_table) {
+  OnnxBytes model;
+  model.dims = {0, 4};
+  model.type = 7;
+  model.initializers = {OnnxBytes::floats("table", {4, 1}, {7, 8, 9, 10}),
+                        integers("zero", {0}, {}), integers("last", {-1}, {1})};
+  model.nodes = {OnnxBytes::node("Gather", {"table", "x"}, {"words"}, "g"),
+                 OnnxBytes::node("Squeeze", {"words", "last"}, {"flat"}, "q"),
+                 OnnxBytes::node("Greater", {"x", "zero"}, {"seen"}, "c"),
+                 OnnxBytes::node("Cast", {"seen"}, {"mask"}, "m", {OnnxBytes::integer("to", 1)}),
+                 OnnxBytes::node("Cast", {"x"}, {"numbers"}, "i", {OnnxBytes::integer("to", 1)}),
+                 OnnxBytes::node("Mul", {"flat", "mask"}, {"kept"}, "k"),
+                 OnnxBytes::node("Add", {"kept", "numbers"}, {"y"}, "a")};
+  expect_near(computed(model, 1), floats({0, 9, 11, 13}, {1, 4}), 0);
+}
+
+// A class token that a file of a fixed batch repeats for every sample.
+TEST(OnnxImport, joins_what_a_fixed_batch_repeats) {
+  OnnxBytes model;
+  model.dims = {2, 1};
+  model.initializers = {OnnxBytes::floats("token", {2, 1}, {5, 5})};
+  model.nodes = {
+      OnnxBytes::node("Concat", {"token", "x"}, {"y"}, "n", {OnnxBytes::integer("axis", 1)})};
+  expect_near(computed(model, 3), floats({5, 0, 5, 1, 5, 2}, {3, 2}), 0);
+  model.initializers = {OnnxBytes::floats("token", {2, 1}, {5, 6})};
+  EXPECT_NE(refusal(model).find("differs from sample to sample"), std::string::npos);
 }
 
 /// A dense layer whose weight lies in another file.

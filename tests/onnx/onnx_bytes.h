@@ -16,6 +16,7 @@ struct OnnxBytes {
   std::vector<std::string> initializers;
   std::vector<std::int64_t> dims = {0, 4};  ///< of the input "x"; 0: open
   std::int64_t opset = 17;
+  std::int64_t type = 1;  ///< of "x": float; 7: int64
 
   static std::string node(const std::string& op, const std::vector<std::string>& inputs,
                           const std::vector<std::string>& outputs, const std::string& name,
@@ -40,6 +41,13 @@ struct OnnxBytes {
     protobuf::put_bytes(message, 1, name);
     for (const std::int64_t value : values) protobuf::put_integer(message, 8, value);
     protobuf::put_integer(message, 20, 7);
+    return message;
+  }
+  static std::string text(const std::string& name, const std::string& value) {
+    std::string message;
+    protobuf::put_bytes(message, 1, name);
+    protobuf::put_bytes(message, 4, value);
+    protobuf::put_integer(message, 20, 3);
     return message;
   }
   /// `raw`: the elements' bytes.
@@ -73,7 +81,8 @@ struct OnnxBytes {
     protobuf::put_integer(message, 14, 1);
     return message;
   }
-  static std::string value(const std::string& name, const std::vector<std::int64_t>& dims) {
+  static std::string value(const std::string& name, const std::vector<std::int64_t>& dims,
+                           std::int64_t element = 1) {
     std::string shape;
     for (const std::int64_t dim : dims) {
       std::string one;
@@ -81,7 +90,7 @@ struct OnnxBytes {
       protobuf::put_bytes(shape, 1, one);
     }
     std::string tensor;
-    protobuf::put_integer(tensor, 1, 1);
+    protobuf::put_integer(tensor, 1, element);
     protobuf::put_bytes(tensor, 2, shape);
     std::string type;
     protobuf::put_bytes(type, 1, tensor);
@@ -95,7 +104,7 @@ struct OnnxBytes {
     std::string graph;
     for (const std::string& each : nodes) protobuf::put_bytes(graph, 1, each);
     for (const std::string& each : initializers) protobuf::put_bytes(graph, 5, each);
-    protobuf::put_bytes(graph, 11, value("x", dims));
+    protobuf::put_bytes(graph, 11, value("x", dims, type));
     protobuf::put_bytes(graph, 12, value("y", {}));
     std::string model;
     protobuf::put_integer(model, 1, 8);
