@@ -47,7 +47,11 @@ Samples read_rows(std::span<const std::filesystem::path> paths, const Model& mod
         {.name = parts[0].inputs()[i].name,
          .data = parts.size() == 1 ? parts[0].inputs()[i].data : joined(parts, i, rows)});
   }
-  samples.data = Dataset(std::move(columns));
+  DatasetInfo info;
+  for (const Dataset& part : parts) {
+    info.notes.insert(info.notes.end(), part.info().notes.begin(), part.info().notes.end());
+  }
+  samples.data = Dataset(std::move(columns), {}, std::move(info));
   return samples;
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/memory.h"
 #include "describe/nearest.h"
 #include "table/contents.h"
@@ -113,11 +114,40 @@ std::vector<double> interpolated(const Table& table, std::size_t column, double 
   return values;
 }
 
+/// The places of a column's categories.
+class Categories {
+ public:
+  explicit Categories(const CategoryInput& input)
+      : input_(input), places_(places_of(input.categories, 1)) {}
+
+  std::int32_t operator()(std::string_view text) {
+    if (text.empty() && input_.missing) return static_cast<std::int32_t>(input_.places() - 1);
+    const auto found = places_.find(text.empty() ? input_.fill : text);
+    if (found != places_.end()) return found->second;
+    if (!text.empty() && unknown_++ == 0) first_ = text;
+    return 0;
+  }
+
+  void add_note(const Table& table, std::vector<std::string>& notes) const {
+    if (unknown_ == 0) return;
+    notes.push_back(fmt::format("{} of '{}' in column '{}' {} unknown to the model, such as '{}'",
+                                counted(unknown_, "value"), table.name(), input_.column,
+                                unknown_ == 1 ? "is" : "are", first_));
+  }
+
+ private:
+  const CategoryInput& input_;
+  Places places_;
+  std::int64_t unknown_ = 0;
+  std::string_view first_;
+};
+
 /// Writes the features of one input, column by column.
 class FeatureWriter {
  public:
-  FeatureWriter(const Table& table, std::span<float> to, std::size_t features)
-      : table_(table), to_(to), features_(features) {}
+  FeatureWriter(const Table& table, std::span<float> to, std::size_t features,
+                std::vector<std::string>& notes)
+      : table_(table), to_(to), features_(features), notes_(notes) {}
 
   void operator()(const NumberInput& input, std::size_t column) {
     std::vector<double> between;
@@ -147,10 +177,11 @@ class FeatureWriter {
 
   void operator()(const CategoryInput& input, std::size_t column) {
     if (input.embedded) return;
-    const Places places = places_of(input.categories, 1);
+    Categories place(input);
     for (std::int64_t row = 0; row < table_.rows(); ++row) {
-      put(row, static_cast<std::size_t>(place_in(input, places, table_.text(row, column))), 1);
+      put(row, static_cast<std::size_t>(place(table_.text(row, column))), 1);
     }
+    place.add_note(table_, notes_);
     first_ += static_cast<std::size_t>(input.places());
   }
 
@@ -171,14 +202,6 @@ class FeatureWriter {
       if (input.indicator) put(row, 1 + 2 * circles, date ? 0 : 1);
     }
     first_ += 1 + 2 * circles + (input.indicator ? 1 : 0);
-  }
-
-  static std::int32_t place_in(const CategoryInput& input, const Places& places,
-                               std::string_view text) {
-    if (text.empty() && input.missing) return static_cast<std::int32_t>(input.places() - 1);
-    if (text.empty()) text = input.fill;
-    const auto found = places.find(text);
-    return found == places.end() ? 0 : found->second;
   }
 
  private:
@@ -204,6 +227,7 @@ class FeatureWriter {
   const Table& table_;
   std::span<float> to_;
   std::size_t features_;
+  std::vector<std::string>& notes_;
   std::size_t first_ = 0;
 };
 
@@ -265,12 +289,12 @@ float answer_of(const Table& rows, std::int64_t row, std::size_t column) {
 
 std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
                               const Matching& matching, std::int64_t features,
-                              std::int64_t id_columns) {
+                              std::int64_t id_columns, std::vector<std::string>& notes) {
   std::vector<Column> columns;
   const auto count = static_cast<std::size_t>(rows.rows());
   if (features > 0) {
     std::vector<float> values(count * static_cast<std::size_t>(features));
-    FeatureWriter write(rows, values, static_cast<std::size_t>(features));
+    FeatureWriter write(rows, values, static_cast<std::size_t>(features), notes);
     for (const TableInput& input : record.inputs) {
       const std::size_t column = matching.need(column_of(input));
       std::visit([&](const auto& of) { write(of, column); }, input);
@@ -286,12 +310,12 @@ std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
     const auto* category = std::get_if<CategoryInput>(&input);
     if (category == nullptr || !category->embedded) continue;
     const std::size_t column = matching.need(category->column);
-    const Places places = places_of(category->categories, 1);
+    Categories place(*category);
     for (std::size_t row = 0; row < count; ++row) {
-      const std::string_view text = rows.text(static_cast<std::int64_t>(row), column);
       ids[row * static_cast<std::size_t>(id_columns) + at] =
-          offset + FeatureWriter::place_in(*category, places, text);
+          offset + place(rows.text(static_cast<std::int64_t>(row), column));
     }
+    place.add_note(rows, notes);
     offset += static_cast<std::int32_t>(category->places());
     ++at;
   }
@@ -315,15 +339,17 @@ Dataset TableTransform::inputs(const Table& rows) const {
   return in_memory(fmt::format("the samples of '{}'", rows.name()), [&] {
     const Matching matching(*record_, rows);
     const auto features = static_cast<std::int64_t>(feature_names().size());
-    return Dataset(inputs_of(*record_, rows, matching, features, id_columns()), {},
-                   {.name = rows.name()});
+    DatasetInfo info{.name = rows.name()};
+    std::vector<Column> columns =
+        inputs_of(*record_, rows, matching, features, id_columns(), info.notes);
+    return Dataset(std::move(columns), {}, std::move(info));
   });
 }
 
 Dataset TableTransform::transform(const Table& rows) const {
   const Dataset samples = inputs(rows);
   const Matching matching(*record_, rows);
-  DatasetInfo info{.name = rows.name(), .classes = classes()};
+  DatasetInfo info{.name = rows.name(), .classes = classes(), .notes = samples.info().notes};
   if (const auto* of = std::get_if<ClassTarget>(&record_->target)) {
     std::vector<std::int32_t> labels(static_cast<std::size_t>(rows.rows()));
     Labels label(rows, of->classes);

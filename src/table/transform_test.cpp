@@ -323,6 +323,20 @@ TEST(TableTransform, LabelsWithALastDotAreKnown) {
             "<=50K or >50K");
 }
 
+TEST(TableTransform, NamesCategoriesThatAreUnknown) {
+  std::string text = "c,many,x,y\n";
+  for (int i = 0; i < 120; ++i) text += fmt::format("{},m{},{}.5,{}\n", "ab"[i % 2], i % 40, i, i * i);
+  const TableTransform transform = TableTransform::fit(parse_table(text), "y");
+  ASSERT_EQ(transform.id_columns(), 1);
+  const Table rows = parse_table("c,many,x,y\nA,m1,1,1\nb,m40,2,2\nB,m41,3,3\n,m2,4,4\n", "t");
+  const std::vector<std::string> notes{
+      "2 values of 't' in column 'c' are unknown to the model, such as 'A'",
+      "2 values of 't' in column 'many' are unknown to the model, such as 'm40'"};
+  EXPECT_EQ(transform.inputs(rows).info().notes, notes);
+  EXPECT_EQ(transform.transform(rows).info().notes, notes);
+  EXPECT_TRUE(transform.inputs(parse_table(text)).info().notes.empty());
+}
+
 TEST(TableTransform, NonsenseIsRefused) {
   const auto error = [](const std::string& text, const std::string& target,
                         const TableTransformOptions& options = {}) {

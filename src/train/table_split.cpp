@@ -338,6 +338,21 @@ void check_parts(const SplitRows& parts, const Table& table, bool classes,
                               join(empty, " and the "), reason(options, classes)));
 }
 
+/// Warns of classes that the test set lacks, since no metric of it counts them.
+void warn_of_classes(const SplitRows& parts, const Table& table, std::size_t target,
+                     std::vector<std::string>& notes) {
+  std::set<std::string_view> lacking;
+  for (const std::int64_t row : parts.train) lacking.insert(table.text(row, target));
+  const std::size_t all = lacking.size();
+  for (const std::int64_t row : parts.test) lacking.erase(table.text(row, target));
+  if (lacking.empty()) return;
+  notes.push_back(fmt::format(
+      "warning: the test set has no row of the class '{}'{}, so its metrics do not count {}",
+      *lacking.begin(),
+      lacking.size() == 1 ? "" : fmt::format(" and {} more of {}", lacking.size() - 1, all),
+      lacking.size() == 1 ? "it" : "them"));
+}
+
 }  // namespace
 
 void check_split(const TableTaskOptions& options) {
@@ -367,6 +382,9 @@ SplitRows split_rows(const Table& table, const std::vector<std::int64_t>& rows,
   require<DataError>(!parts.train.empty(), "the split of '{}' leaves no row to train on",
                      table.name());
   check_parts(parts, table, classes.has_value(), options, notes);
+  if (classes && options.folds == 0 && !parts.test.empty()) {
+    warn_of_classes(parts, table, *classes, notes);
+  }
   if (options.fold > 0) return parts;
   // A later fold that cannot be measured is known before the first one trains.
   TableTaskOptions later = options;

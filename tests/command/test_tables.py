@@ -210,6 +210,26 @@ class Tables(command.CommandTest):
         err = self.train_rows([f"{i * i},g{i % 7},c{i // 4}" for i in range(80)])
         self.assertIn("warning: no row is left for the validation set: ", err)
 
+    def test_unknown_categories_are_said(self):
+        self.train_rows([f"{i * i},{'gh'[i % 2]},{i % 3}.5" for i in range(60)])
+        for name, category in (("one", "G"), ("two", "g")):
+            (self.folder / f"{name}.csv").write_text(f"x,g,y\n1,{category},1\n2,h,2\n")
+        note = "linnet: 1 value of 'one.csv' in column 'g' is unknown to the model, such as 'G'\n"
+        self.assertEqual(self.run_linnet("predict", "run", "one.csv")[1], note)
+        self.assertIn(note, self.run_linnet("evaluate", "run", "--data", "one.csv")[1])
+        self.assertEqual(self.run_linnet("predict", "run", "one.csv", "two.csv")[1], note)
+        self.assertEqual(self.run_linnet("predict", "run", "two.csv")[1], "")
+
+    def test_classes_without_a_test_row_are_said(self):
+        warning = "linnet: warning: the test set has no row of the class 'c9'"
+        often = [f"{i * i},g{i % 7},c{i % 2}" for i in range(60)]
+        err = self.train_rows(often + ["1,g1,c9"])
+        self.assertIn(warning + ", so its metrics do not count it\n", err)
+        err = self.train_rows(often + ["1,g1,c9", "2,g1,c91"])
+        self.assertIn(warning + " and 1 more of 4, so its metrics do not count them\n", err)
+        self.assertNotIn("has no row of", self.train_rows(often))
+        self.assertNotIn("has no row of", self.train_rows(often + ["1,g1,c9"], "--test", 0))
+
     def test_classes_that_differ_by_case_are_said(self):
         (self.folder / "rows.csv").write_text("x,y\n" + "".join(f"{i}.5,{('Yes', 'no', 'NO')[i % 3]}\n"
                                                                  for i in range(60)))

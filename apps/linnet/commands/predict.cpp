@@ -121,6 +121,9 @@ int predict(const PredictOptions& options) {
   const Samples inputs = read_inputs(options, model, run);
   const std::int64_t samples = inputs.data.size();
   require(samples > 0, "'{}' has no samples", options.inputs.front());
+  for (const std::string& note : inputs.data.info().notes) {
+    fmt::print(stderr, "linnet: {}\n", note);
+  }
   if (model.training_record().loss.empty()) {
     fmt::print(stderr, "linnet: '{}' does not name the loss of its training: {}\n",
                run.model.string(), assumption(model));
