@@ -51,11 +51,12 @@ Part part_of_layer(const NetworkDefinition& network, const std::string& layer) {
                                  [&](const Node& node) { return is_of(node.name, layer); });
   require(last != nodes.rend(), "the network has no layer '{}'; it has {}", layer,
           names_like(network.graph, layer));
-  const ValueType& type = network.graph.type(last->outputs[0]);
+  const Value value = result_of(network, *last);
+  const ValueType& type = network.graph.type(value);
   require(type.dtype == DType::f32 && type.shape.rank() > 0 && type.shape[0] == kTemplateBatch,
           "the layer '{}' gives {}; expected f32 with a row for each sample", layer,
           batch_named(to_string(type)));
-  return part_for(network, layer, last->outputs[0]);
+  return part_for(network, layer, value);
 }
 
 /// Runs a recipe's programs over a data set, one batch after the other. Slots: the inputs of `part`

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "nn/definition.h"
 
 namespace linnet {
 
@@ -23,6 +24,18 @@ std::size_t place_of(const auto& named, const std::string& name, const char* wha
   require(found != named.end(), "the network has no {} '{}'; it has {}", what, name,
           names_of(named));
   return static_cast<std::size_t>(found - named.begin());
+}
+
+/// Returns what a node gives to the network: the first of its outputs that is read, such as the
+/// last state of a recurrent operator, which has the states of all steps too.
+inline Value result_of(const NetworkDefinition& network, const Node& node) {
+  for (const Value output : node.outputs) {
+    for (const Node& reader : network.graph.nodes()) {
+      if (std::ranges::count(reader.inputs, output) > 0) return output;
+    }
+    if (std::ranges::count(network.outputs, output, &NetworkOutput::value) > 0) return output;
+  }
+  return node.outputs.front();
 }
 
 }  // namespace linnet

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "model/model_state.h"
+#include "model/named_places.h"
 #include "model/step_graph.h"
 #include "nn/layer_records.h"
 #include "train/memory_plan.h"
@@ -70,7 +71,7 @@ NetworkSummary summarize(const Network& network, std::int64_t batch, const Train
         node.op->is_view() ? 0 : cost_of(graph, node).flops / static_cast<double>(kTemplateBatch);
     summary.flops_per_sample += flops;
     LayerSummary& row = rows.row_of(node.name, node.op->name());
-    row.output = graph.shape(node.outputs[0]).sample();
+    row.output = graph.shape(result_of(definition, node)).sample();
     row.flops_per_sample += flops;
   }
   for (const ParameterSpec& spec : definition.parameters) {

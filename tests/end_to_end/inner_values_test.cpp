@@ -72,6 +72,22 @@ TEST(ValueOf, OfALayerOfLayersIsItsLastOnes) {
   }
 }
 
+TEST(ValueOf, OfARecurrentLayerIsWhatItReturns) {
+  for (const bool sequences : {false, true}) {
+    const Network network({2, 3}, {GRU{.units = 4, .return_sequences = sequences}, Tanh{}});
+    Model model(network, {.device = "cpu", .seed = 3});
+    const Dataset data({{"x", records(std::vector<float>{1, 2, 3, -1, 0, 2}, {2, 3})}}, {});
+    const Tensor states = model.value_of("gru_1", data);
+    const Tensor outputs = model.predict(data);
+    EXPECT_EQ(states.shape(), outputs.shape());
+    for (std::size_t i = 0; i < outputs.as<float>().size(); ++i) {
+      EXPECT_NEAR(std::tanh(states.as<float>()[i]), outputs.as<float>()[i], 1e-6);
+    }
+    const NetworkSummary summary = summarize(network, 1, {}, {.device = "cpu"});
+    EXPECT_EQ(summary.layers[0].output, network.output_shape());
+  }
+}
+
 TEST(ValueOf, NamesLayersLikeIt) {
   Model model = images_model();
   EXPECT_EQ(message_of([&] { model.value_of("dense_3", images(1)); }),
