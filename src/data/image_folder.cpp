@@ -47,8 +47,8 @@ bool holds_classes(const fs::path& tree) {
 /// The trees of a root. A class may be called "train": then it holds images, not classes.
 struct Trees {
   fs::path train;
-  std::optional<fs::path> validation;
-  std::optional<fs::path> test;
+  std::optional<fs::path> validation = {};
+  std::optional<fs::path> test = {};
 };
 
 Trees find_trees(const fs::path& root) {

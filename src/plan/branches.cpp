@@ -5,6 +5,7 @@
 
 #include "ops/copy_all/copy_all.h"
 #include "plan/access.h"
+#include "plan/passes/match.h"
 
 namespace linnet {
 namespace {

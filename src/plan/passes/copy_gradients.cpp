@@ -7,6 +7,7 @@
 #include "ops/copy_all/copy_all.h"
 #include "plan/access.h"
 #include "plan/passes/graph_copy.h"
+#include "plan/passes/match.h"
 #include "plan/passes/passes.h"
 
 namespace linnet {

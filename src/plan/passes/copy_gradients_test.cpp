@@ -71,7 +71,9 @@ class CopyGradients : public ::testing::Test {
         EXPECT_EQ(graph_.info(node.outputs[i]).storage, Storage::gradient);
       }
     }
-    if (sizes.empty()) EXPECT_EQ(dump(graph_), before);
+    if (sizes.empty()) {
+      EXPECT_EQ(dump(graph_), before);
+    }
     return sizes;
   }
 
