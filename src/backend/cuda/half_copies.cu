@@ -45,19 +45,14 @@ __global__ void copy_kernel(HalfCopy first, HalfCopy second, HalfCopy third) {
   }
 }
 
-template <class Y, class X>
-void copy_elements(const Queue& stream, const char* name, std::int64_t elements, Y* to,
-                   const X* from) {
-  map_elements(
-      stream, name, [] __device__(float x) { return x; }, elements, to, from);
-}
+struct Same {
+  __device__ float operator()(float x) const { return x; }
+};
 
 template <class T>
-void round_elements(const Queue& stream, std::int64_t elements, float* to, const float* from) {
-  map_elements(
-      stream, "round_to_half", [] __device__(float x) { return to_float(stored_as<T>(x)); },
-      elements, to, from);
-}
+struct Rounded {
+  __device__ float operator()(float x) const { return to_float(stored_as<T>(x)); }
+};
 
 }  // namespace
 
@@ -74,20 +69,22 @@ void copy_to_half(const Queue& stream, DType half,
 void widen_half(const Queue& stream, DType half, std::int64_t elements, float* to,
                 const void* from) {
   with_half(half, [&]<class T>() {
-    copy_elements(stream, "widen_half", elements, to, static_cast<const T*>(from));
+    map_elements(stream, "widen_half", Same{}, elements, to, static_cast<const T*>(from));
   });
 }
 
 void round_to_half(const Queue& stream, DType half, std::int64_t elements, void* to,
                    const float* from) {
   with_half(half, [&]<class T>() {
-    copy_elements(stream, "round_to_half", elements, static_cast<T*>(to), from);
+    map_elements(stream, "round_to_half", Same{}, elements, static_cast<T*>(to), from);
   });
 }
 
 void round_as_half(const Queue& stream, DType half, std::int64_t elements, float* to,
                    const float* from) {
-  with_half(half, [&]<class T>() { round_elements<T>(stream, elements, to, from); });
+  with_half(half, [&]<class T>() {
+    map_elements(stream, "round_to_half", Rounded<T>{}, elements, to, from);
+  });
 }
 
 }  // namespace linnet::cuda

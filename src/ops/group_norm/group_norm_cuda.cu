@@ -20,16 +20,18 @@ struct Place {
         channel(group % s.groups * (s.channels / s.groups)),
         channels(s.channels),
         group_channels(static_cast<unsigned>(s.channels / s.groups)) {}
-  /// Calls f(element of x, channel).
-  template <class F>
-  __device__ void at(std::int64_t j, F f) const {
-    if constexpr (kOnePixel) {
-      f(first + channel + j, channel + j);
-    } else {
-      const std::int64_t pixel = j / group_channels;
-      const std::int64_t own = channel + (j - pixel * group_channels);
-      f(first + pixel * channels + own, own);
-    }
+  /// Calls f(element of x, channel) for the elements of this lane.
+  template <class Team, class F>
+  __device__ void for_elements(Team team, std::int64_t elements, F f) const {
+    for_columns(team, elements, [&](std::int64_t j) {
+      if constexpr (kOnePixel) {
+        f(first + channel + j, channel + j);
+      } else {
+        const std::int64_t pixel = j / group_channels;
+        const std::int64_t own = channel + (j - pixel * group_channels);
+        f(first + pixel * channels + own, own);
+      }
+    });
   }
 };
 
@@ -38,36 +40,31 @@ template <bool kOnePixel>
 void launch_forward(const Args& args, const GroupNormShape& s, float epsilon) {
   using In = GroupNormOp::In;
   using Out = GroupNormOp::Out;
-  const auto normalise =
-      [=, x = args.in(In::x), weight = args.in(In::weight), bias = args.in(In::bias),
-       y = args.out(Out::y), means = args.out(Out::mean),
-       inv_stds = args.out(Out::inv_std)] __device__(auto team, std::int64_t group,
-                                                     std::int64_t elements) {
-        const std::int64_t count = s.pixels * (s.channels / s.groups);
-        const Place<kOnePixel> place(s, group);
-        float sum = 0;
-        for_columns(team, elements, [&](std::int64_t j) {
-          place.at(j, [&](std::int64_t i, std::int64_t /*c*/) { sum += x[i]; });
-        });
-        const float mean = team_sum(team, sum) / static_cast<float>(count);
-        float squares = 0;
-        for_columns(team, elements, [&](std::int64_t j) {
-          place.at(j, [&](std::int64_t i, std::int64_t /*c*/) {
-            squares += (x[i] - mean) * (x[i] - mean);
-          });
-        });
-        const float variance = team_sum(team, squares) / static_cast<float>(count);
-        const float inv_std = 1 / ::sqrtf(variance + epsilon);
-        for_columns(team, elements, [&](std::int64_t j) {
-          place.at(j, [&](std::int64_t i, std::int64_t c) {
-            y[i] = (x[i] - mean) * (inv_std * weight[c]) + bias[c];
-          });
-        });
-        if (elements > 0 && team.lane() == 0) {
-          means[group] = mean;
-          inv_stds[group] = inv_std;
-        }
-      };
+  const auto normalise = [=, x = args.in(In::x), weight = args.in(In::weight),
+                          bias = args.in(In::bias), y = args.out(Out::y),
+                          means = args.out(Out::mean),
+                          inv_stds = args.out(Out::inv_std)] __device__(auto team,
+                                                                        std::int64_t group,
+                                                                        std::int64_t elements) {
+    const std::int64_t count = s.pixels * (s.channels / s.groups);
+    const Place<kOnePixel> place(s, group);
+    float sum = 0;
+    place.for_elements(team, elements, [&](std::int64_t i, std::int64_t /*c*/) { sum += x[i]; });
+    const float mean = team_sum(team, sum) / static_cast<float>(count);
+    float squares = 0;
+    place.for_elements(team, elements, [&](std::int64_t i, std::int64_t /*c*/) {
+      squares += (x[i] - mean) * (x[i] - mean);
+    });
+    const float variance = team_sum(team, squares) / static_cast<float>(count);
+    const float inv_std = 1 / ::sqrtf(variance + epsilon);
+    place.for_elements(team, elements, [&](std::int64_t i, std::int64_t c) {
+      y[i] = (x[i] - mean) * (inv_std * weight[c]) + bias[c];
+    });
+    if (elements > 0 && team.lane() == 0) {
+      means[group] = mean;
+      inv_stds[group] = inv_std;
+    }
+  };
   each_row(args.stream, "group_norm", s.rows * s.groups, s.count(), normalise);
 }
 
@@ -85,20 +82,16 @@ void launch_dx(const Args& args, const GroupNormShape& s) {
     const float inv_std = elements > 0 ? inv_stds[group] : 0;
     float sum = 0;
     float products = 0;
-    for_columns(team, elements, [&](std::int64_t j) {
-      place.at(j, [&](std::int64_t i, std::int64_t c) {
-        const float weighted = dy[i] * weight[c];
-        sum += weighted;
-        products += weighted * ((x[i] - mean) * inv_std);
-      });
+    place.for_elements(team, elements, [&](std::int64_t i, std::int64_t c) {
+      const float weighted = dy[i] * weight[c];
+      sum += weighted;
+      products += weighted * ((x[i] - mean) * inv_std);
     });
     const float constant = team_sum(team, sum) / static_cast<float>(count);
     const float factor = team_sum(team, products) / static_cast<float>(count);
-    for_columns(team, elements, [&](std::int64_t j) {
-      place.at(j, [&](std::int64_t i, std::int64_t c) {
-        const float normalised = (x[i] - mean) * inv_std;
-        dx[i] = inv_std * (dy[i] * weight[c] - constant - normalised * factor);
-      });
+    place.for_elements(team, elements, [&](std::int64_t i, std::int64_t c) {
+      const float normalised = (x[i] - mean) * inv_std;
+      dx[i] = inv_std * (dy[i] * weight[c] - constant - normalised * factor);
     });
   };
   each_row(args.stream, "group_norm_grad", s.rows * s.groups, s.count(), dx_of);
