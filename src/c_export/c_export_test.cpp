@@ -165,6 +165,17 @@ TEST(CExport, BranchesAndGlobalPools) {
   EXPECT_LT(difference(network), kClose);
 }
 
+TEST(CExport, PoolingInBinsAndOverSteps) {
+  const Network images(
+      {7, 8, 3},
+      {AvgPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1), .count_include_pad = false},
+       AdaptiveAvgPool2d{.output = {3, 2}}, Flatten{}, Dense{.units = 5}});
+  EXPECT_LT(difference(images), kClose);
+  const Network steps({6, 4}, {Concat{.branches = {{GlobalAvgPool1d{}}, {GlobalMaxPool1d{}}}},
+                               Dense{.units = 3}});
+  EXPECT_LT(difference(steps), kClose);
+}
+
 TEST(CExport, RecurrentLayers) {
   const Network network(
       {9},
@@ -185,13 +196,17 @@ TEST(CExport, LargeLogitsDoNotOverflow) {
 TEST(CExport, OperandsAreRepeatedBetweenTheirAxes) {
   FunctionalNetwork f;
   const Expression a = f.input("a", {4, 5, 6});
-  Model model = model_of(f.build({{"y", a - mean(a, {1}, true)}}));
-  EXPECT_TRUE(message_of([&] { c_source(model); }).starts_with("[reduce '"));
+  Model model = model_of(f.build({{"y", a - mean(a, {0, 2}, true)}}));
+  EXPECT_TRUE(message_of([&] { c_source(model); }).ends_with("expected axes next to each other"));
   FunctionalNetwork g;
   const Expression x = g.input("x", {4, 5, 6});
   const Expression one = slice(x, 1, 2, 3);  // (4, 1, 6)
   model = model_of(g.build({{"y", x * one}}));
   const Tensor input(numbers(120), {1, 4, 5, 6});
+  EXPECT_LT(difference(model, input), kClose);
+  FunctionalNetwork h;
+  const Expression z = h.input("z", {4, 5, 6});
+  model = model_of(h.build({{"y", max(z, {1}, true) - z * min(z, {2}, true) + sum(z, {0, 1}, true)}}));
   EXPECT_LT(difference(model, input), kClose);
 }
 

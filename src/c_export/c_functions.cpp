@@ -123,6 +123,48 @@ static void avg_pool2d(const float *x, float *y, int h, int w, int channels, int
   }
 }
 )"},
+      {"bin_mean2d",
+       {},
+       R"(/* Bins are cut at the image's edge; size_h 0: oh by ow of them cover the image. */
+static void bin_mean2d(const float *x, float *y, int h, int w, int channels, int oh, int ow, int size_h, int size_w,
+                       int stride_h, int stride_w, int pad_top, int pad_left) {
+  for (int i = 0; i < oh; ++i) {
+    const int above = size_h ? i * stride_h - pad_top : i * h / oh, top = above < 0 ? 0 : above;
+    const int below = size_h ? above + size_h : ((i + 1) * h + oh - 1) / oh, bottom = below > h ? h : below;
+    for (int j = 0; j < ow; ++j, y += channels) {
+      const int before = size_w ? j * stride_w - pad_left : j * w / ow, left = before < 0 ? 0 : before;
+      const int after = size_w ? before + size_w : ((j + 1) * w + ow - 1) / ow, right = after > w ? w : after;
+      for (int c = 0; c < channels; ++c) y[c] = 0.0f;
+      for (int row = top; row < bottom; ++row) {
+        for (int column = left; column < right; ++column) {
+          for (int c = 0; c < channels; ++c) y[c] += x[(row * w + column) * channels + c];
+        }
+      }
+      for (int c = 0; c < channels; ++c) y[c] /= (float)((bottom - top) * (right - left));
+    }
+  }
+}
+)"},
+      {"reduce",
+       {},
+       R"(/* Along the middle axis: 's' sums, 'm' takes means, '>' and '<' the largest and the smallest. */
+static void reduce(const float *x, float *y, int outer, int count, int inner, char kind) {
+  for (int o = 0; o < outer; ++o, x += count * inner, y += inner) {
+    for (int i = 0; i < inner; ++i) y[i] = x[i];
+    for (int k = 1; k < count; ++k) {
+      for (int i = 0; i < inner; ++i) {
+        const float a = x[k * inner + i];
+        if (kind == '>' || kind == '<') {
+          y[i] = a != a || (kind == '>' ? a > y[i] : a < y[i]) ? a : y[i];
+        } else {
+          y[i] += a;
+        }
+      }
+    }
+    for (int i = 0; kind == 'm' && i < inner; ++i) y[i] /= (float)count;
+  }
+}
+)"},
       {"global_avg_pool",
        {},
        R"(static void global_avg_pool(const float *x, float *y, int pixels, int channels) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/bias_add/bias_add.h"
+#include "ops/bin_mean2d/bin_mean2d.h"
 #include "ops/channel_scale/channel_scale.h"
 #include "ops/concat/concat.h"
 #include "ops/conv2d/conv2d.h"
@@ -22,6 +24,7 @@
 #include "ops/group_norm/group_norm.h"
 #include "ops/pool2d/pool2d.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
 #include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
@@ -104,6 +107,35 @@ void write_pool(const Written& w) {
                                     fmt::join({x[1], x[2], x[3], y[1], y[2], a.size_h, a.size_w,
                                                a.stride_h, a.stride_w, a.pad_top, a.pad_left},
                                               ", ")));
+}
+
+void write_bin_mean(const Written& w) {
+  const BinMean2dAttrs& a = w.attrs<BinMean2dOp>();
+  const Shape& x = w.shape_in(BinMean2dOp::x);
+  w.file.call(BinMean2dOp::kName,
+              fmt::format("{}, {}, {}", w.in(BinMean2dOp::x), w.out(),
+                          fmt::join({x[1], x[2], x[3], a.out_h, a.out_w, a.size_h, a.size_w,
+                                     a.stride_h, a.stride_w, a.pad_top, a.pad_left},
+                                    ", ")));
+}
+
+void write_reduce(const Written& w) {
+  const ReduceAttrs& a = w.attrs<ReduceOp>();
+  const Shape& x = w.shape_in(ReduceOp::x);
+  const auto first = static_cast<int>(a.axes.front());
+  const auto last = static_cast<int>(a.axes.back());
+  require(last - first + 1 == static_cast<int>(a.axes.size()),
+          "[reduce '{}'] cannot be written as C: expected axes next to each other", w.node.name);
+  std::int64_t outer = 1;
+  std::int64_t count = 1;
+  std::int64_t inner = 1;
+  for (int i = 1; i < static_cast<int>(x.rank()); ++i) {
+    (i < first ? outer : i <= last ? count : inner) *= x[i];
+  }
+  constexpr std::array kKinds{'s', 'm', '>', '<'};
+  w.file.call(ReduceOp::kName,
+              fmt::format("{}, {}, {}, {}, {}, '{}'", w.in(ReduceOp::x), w.out(), outer, count,
+                          inner, kKinds[static_cast<std::size_t>(a.kind)]));
 }
 
 template <class O>
@@ -346,6 +378,7 @@ const std::map<std::string_view, Writer>& writers() {
       {AvgPool2dOp::kName, write_pool<AvgPool2dOp>},
       {BatchNormInferenceOp::kName, write_batch_norm},
       {BiasAddOp::kName, write_bias_add},
+      {BinMean2dOp::kName, write_bin_mean},
       {ChannelScaleOp::kName, write_channel_scale},
       {ConcatOp::kName, write_concat},
       {Conv2dOp::kName, write_conv2d},
@@ -359,6 +392,7 @@ const std::map<std::string_view, Writer>& writers() {
       {LogSoftmaxOp::kName, write_rows<LogSoftmaxOp>},
       {MaxPool2dOp::kName, write_pool<MaxPool2dOp>},
       {RecurrentOp::kName, write_recurrent},
+      {ReduceOp::kName, write_reduce},
       {ScaleOp::kName, write_scale},
       {SliceOp::kName, write_slice},
       {SoftmaxOp::kName, write_rows<SoftmaxOp>},
