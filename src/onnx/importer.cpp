@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/importer.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -161,13 +163,20 @@ std::int64_t Importer::rows_for(std::string_view ids) const {
 }
 
 void Importer::add_inputs() {
-  bool any = false;
+  std::vector<std::string> names;
   for (const ValueProto& input : model_.inputs) {
     if (find(input.name) != nullptr) continue;  // an initializer, before IR 4
-    add_input(input);
-    any = true;
+    names.push_back(clean(input.name));
   }
-  require<DataError>(any, "the graph has no inputs");
+  require<DataError>(!names.empty(), "the graph has no inputs");
+  for (const auto& [name, shape] : options_.shapes) {
+    require<DataError>(std::ranges::find(names, name) != names.end(),
+                       "a shape {} is given for '{}', which is not an input; the inputs are {}",
+                       to_string(shape), name, fmt::join(names, ", "));
+  }
+  for (const ValueProto& input : model_.inputs) {
+    if (find(input.name) == nullptr) add_input(input);
+  }
 }
 
 void Importer::add_input(const ValueProto& input) {

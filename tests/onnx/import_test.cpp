@@ -141,6 +141,9 @@ TEST(OnnxImport, names_what_is_not_supported) {
   EXPECT_NE(refusal(model).find("leaves the dim 2 of the input 'x' open"), std::string::npos)
       << refusal(model);
   EXPECT_EQ(refusal(model, {.shapes = {{"x", {1, 4, 3}}}, .batch_axis = true}), "");
+  const std::string other = refusal(model, {.shapes = {{"z", {1, 4, 3}}}, .batch_axis = true});
+  EXPECT_NE(other.find("for 'z', which is not an input; the inputs are x"), std::string::npos)
+      << other;
 }
 
 TEST(OnnxImport, keeps_the_samples_of_a_batch_apart) {
