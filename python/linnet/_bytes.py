@@ -20,11 +20,14 @@ def to_bytes(model: Model) -> bytes:
 
 def from_bytes(data: bytes, options: dict[str, Any]) -> Model:
     """Returns the model of what to_bytes() returned; `options` are those of Model.load()."""
-    from ._linnet import Model
+    from ._linnet import Error, Model
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.safetensors"
         path.write_bytes(data)
-        return Model.load(path, **options)
+        try:
+            return Model.load(path, **options)
+        except Error as error:  # which names a file that nobody knows
+            raise type(error)(str(error).replace(f"'{path}'", "the bytes of a model")) from None
 
 
 def unpickled(data: bytes) -> Model:

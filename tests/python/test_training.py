@@ -210,7 +210,7 @@ class Training(unittest.TestCase):
         again = ln.Model.from_bytes(model.to_bytes(), threads=1)
         self.assertEqual(again.threads, 1)
         np.testing.assert_array_equal(again.predict(x), model.predict(x))
-        with self.assertRaises(ln.DataError):
+        with self.assertRaisesRegex(ln.DataError, "cannot read the bytes of a model: "):
             ln.Model.from_bytes(model.to_bytes()[:100])
         network = pickle.loads(pickle.dumps(cnn()))
         self.assertEqual(network.to_json(), cnn().to_json())
