@@ -172,8 +172,14 @@ void convolve_back(NodeImport& n) {
   const bool pads_output = n.has_attribute("output_shape");
   require<DataError>(!pads_output && n.text("auto_pad", "NOTSET") == "NOTSET",
                      "output_shape and auto_pad are not supported: expected pads");
-  const Window window = window_of(n, x, {dims[2], dims[3]});
-  const Pair more = pair_of(n, "output_padding", 0, x.sequence, {0, 0});
+  Window window = window_of(n, x, {dims[2], dims[3]});
+  Pair more = pair_of(n, "output_padding", 0, x.sequence, {0, 0});
+  for (std::size_t i = 0; i < 2;
+       ++i) {  // of a stride or more, PyTorch's with dilation: less is cut
+    const std::int64_t uncut = more[i] < window.stride[i] ? 0 : std::min(more[i], window.after[i]);
+    window.after[i] -= uncut;
+    more[i] -= uncut;
+  }
   require<DataError>(groups > 0 && dims[0] == x.channels && dims[0] % groups == 0 &&
                          window.kernel == Pair{dims[2], dims[3]},
                      "a weight of {} in {} groups does not fit {} channels", text_of(w->dims()),

@@ -252,6 +252,17 @@ TEST(OnnxImport, pools_a_window_beyond_the_end) {
   expect_near(computed(model, 2), floats({0, 1}, {2, 1, 1}), 0);
 }
 
+TEST(OnnxImport, pads_the_output_by_less_cutting) {
+  OnnxBytes model;
+  model.dims = {0, 1, 2};  // (N, C, L)
+  model.initializers = {OnnxBytes::floats("w", {1, 1, 3}, {1, 2, 3})};
+  model.nodes = {
+      OnnxBytes::node("ConvTranspose", {"x", "w"}, {"y"}, "n",
+                      {OnnxBytes::integers("dilations", {2}), OnnxBytes::integers("pads", {1, 1}),
+                       OnnxBytes::integers("output_padding", {1})})};
+  expect_near(computed(model, 1), floats({1, 0, 2, 0, 3}, {1, 5, 1}), 0);
+}
+
 TEST(OnnxImport, resizes_sequences) {
   OnnxBytes model;
   model.dims = {0, 1, 2};  // (N, C, L), whose samples are (L, C)
