@@ -187,7 +187,7 @@ void note_numbers(TableContents& table, std::size_t column, const Facts& facts) 
   } else if (facts.distinct >= kFewValues && 10 * facts.number_count >= 9 * facts.distinct) {
     table.notes.push_back(fmt::format(
         "the values of '{}' are read as texts, since line {} holds '{}': {} of its {} different "
-        "values are numbers",
+        "values are numbers (--missing-text reads a text as a missing value)",
         name, table.line(facts.no_number_row), facts.no_number, facts.number_count,
         facts.distinct));
   }

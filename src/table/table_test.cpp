@@ -174,7 +174,8 @@ TEST(Table, NotesTextsThatAreLikelyMeantAsNumbers) {
   };
   EXPECT_EQ(notes("oops"),
             std::vector<std::string>{"the values of 'x' are read as texts, since line 4 holds "
-                                     "'oops': 29 of its 30 different values are numbers"});
+                                     "'oops': 29 of its 30 different values are numbers "
+                                     "(--missing-text reads a text as a missing value)"});
   for (const char* missing : {"NA", "n/a", "#N/A", "<NA>"}) {
     EXPECT_EQ(notes(missing), std::vector<std::string>{}) << missing;
   }

@@ -325,7 +325,8 @@ TEST(TableTransform, LabelsWithALastDotAreKnown) {
 
 TEST(TableTransform, NamesCategoriesThatAreUnknown) {
   std::string text = "c,many,x,y\n";
-  for (int i = 0; i < 120; ++i) text += fmt::format("{},m{},{}.5,{}\n", "ab"[i % 2], i % 40, i, i * i);
+  for (int i = 0; i < 120; ++i)
+    text += fmt::format("{},m{},{}.5,{}\n", "ab"[i % 2], i % 40, i, i * i);
   const TableTransform transform = TableTransform::fit(parse_table(text), "y");
   ASSERT_EQ(transform.id_columns(), 1);
   const Table rows = parse_table("c,many,x,y\nA,m1,1,1\nb,m40,2,2\nB,m41,3,3\n,m2,4,4\n", "t");
@@ -371,7 +372,8 @@ TEST(TableTransform, NonsenseIsRefused) {
       error(typing, "y"),
       "the target 'y' of 't' is an identifier, another value in each row: there is nothing to "
       "learn; give it a type if that is wrong; the values of 'y' are read as texts, since "
-      "line 11 holds 'n.a.': 29 of its 30 different values are numbers");
+      "line 11 holds 'n.a.': 29 of its 30 different values are numbers "
+      "(--missing-text reads a text as a missing value)");
   EXPECT_EQ(error("size,y\n1,2.5\n2,3.5\n", "siz"),
             "'t' has no column 'siz'; did you mean 'size'?");
 }

@@ -210,6 +210,25 @@ class Tables(command.CommandTest):
         err = self.train_rows([f"{i * i},g{i % 7},c{i // 4}" for i in range(80)])
         self.assertIn("warning: no row is left for the validation set: ", err)
 
+    def test_other_texts_for_missing_values(self):
+        texts = ("unknown", "-999")
+        (self.folder / "rows.csv").write_text("x,z,y\n" + "".join(
+            f"{texts[0] if i % 7 == 3 else i * i},{texts[1] if i % 9 == 0 else i / 8},{i % 4}.5\n" for i in range(60)))
+        given = [word for text in texts for word in ("--missing-text", text)]
+        out, _ = self.run_linnet("data", "info", "rows.csv", "--json", *given)
+        columns = json.loads(out)["columns"]
+        self.assertEqual([(column["type"], column["missing"]) for column in columns[:2]],
+                         [("integer", 9), ("number", 7)])
+        train = ("--epochs", 1, "--threads", 1, "--device", "cpu", "--out")
+        _, err = self.run_linnet("train", "rows.csv", "--target", "y", *given, *train, "option")
+        self.assertIn("from 4 features", err)  # two numbers, and whether each is missing
+        (self.folder / "net.toml").write_text(
+            '[data]\nfile = "rows.csv"\ntarget = "y"\nmissing_text = ["unknown", "-999"]\n')
+        self.run_linnet("train", "net.toml", *train, "key")
+        predicted = self.run_linnet("predict", "option", "rows.csv")  # the model file knows them
+        self.assertEqual(self.run_linnet("predict", "key", "rows.csv"), predicted)
+        self.assertEqual(len(predicted[0].splitlines()), 60)
+
     def test_unknown_categories_are_said(self):
         self.train_rows([f"{i * i},{'gh'[i % 2]},{i % 3}.5" for i in range(60)])
         for name, category in (("one", "G"), ("two", "g")):

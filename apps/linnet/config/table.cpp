@@ -60,6 +60,10 @@ std::vector<Described<S>> described_reading() {
        "integer, category, boolean, date_time, constant or identifier; may be given\n"
        "several times",
        &S::type},
+      {"missing-text",
+       "Text that stands for a missing value of a table, beside the empty field, NA, ? and\n"
+       "the like, e.g. -999; may be given several times",
+       &S::missing_text},
   };
 }
 
@@ -284,6 +288,8 @@ TableOptions table_options(const TableReading& reading) {
   }
   if (!reading.decimal.empty()) options.decimal = reading.decimal[0];
   options.header = reading.header;
+  options.missing.insert(options.missing.end(), reading.missing_text.begin(),
+                         reading.missing_text.end());
   for (const std::string& given : reading.type) {
     const auto [column, name] = column_and_value(given);
     require(!column.empty(), "--type is COLUMN=TYPE; got '{}'", given);

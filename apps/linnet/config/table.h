@@ -21,8 +21,9 @@ struct TableReading {
   std::string decimal = {};            ///< "." or ","; empty: found
   std::optional<bool> header = {};     ///< unset: found
   std::vector<std::string> type = {};  ///< "COLUMN=TYPE"
+  std::vector<std::string> missing_text = {};
 };
-/// Adds --separator, --decimal, --header, --no-header and --type.
+/// Adds --separator, --decimal, --header, --no-header, --type and --missing-text.
 void add_table_reading(CLI::App& command, TableReading& reading);
 /// Throws Error for what can't be read.
 TableOptions table_options(const TableReading& reading);
