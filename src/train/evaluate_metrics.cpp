@@ -139,7 +139,8 @@ Metrics measured(std::span<const float> predictions, const Dataset& data,
 }  // namespace
 
 bool predicts_values(const Model& model) {
-  return !model.table().empty() && model.table().target_kind() == TableTarget::value;
+  return !model.table().empty() && model.table().target_kind() == TableTarget::value &&
+         model.answers() != Answers::labels;
 }
 
 Metrics measure(std::span<const float> predictions, const Dataset& data,

@@ -11,7 +11,8 @@
 
 namespace linnet {
 
-/// Returns whether the model predicts values of a table. They are measured as values, even where
+/// Returns whether the model predicts values of a table, not probabilities by binary cross-entropy.
+/// They are measured as values, even where
 /// all that a file holds are 0 or 1.
 bool predicts_values(const Model& model);
 

@@ -205,9 +205,11 @@ void warn_of_targets(const Model& model, const Dataset& train, const TrainingOpt
   });
   if (!binary) return;
   warnings.push_back(
-      fmt::format("the targets of '{}' are all 0 or 1, and the loss is the squared error: the loss "
-                  "binary_cross_entropy learns probabilities of them",
-                  train.info().name));
+      fmt::format("the targets of '{}' are all 0 or 1, and the loss is the squared error: {}",
+                  train.info().name,
+                  model.table().empty()
+                      ? "the loss binary_cross_entropy learns probabilities of them"
+                      : "--task classification learns them as classes"));
 }
 
 void warn_of_seen(const Model& model, const Splits& data, std::vector<std::string>& warnings) {

@@ -229,6 +229,17 @@ class Tables(command.CommandTest):
         self.assertEqual(self.run_linnet("predict", "key", "rows.csv"), predicted)
         self.assertEqual(len(predicted[0].splitlines()), 60)
 
+    def test_targets_of_decimal_zeros_and_ones(self):
+        rows = [f"{i * 37 % 60},g{i % 7},{1 if i * 37 % 60 > 30 else 0}.0" for i in range(60)]
+        warning = ("linnet: warning: the targets of 'rows.csv' are all 0 or 1, and the loss is the squared error: "
+                   "--task classification learns them as classes\n")
+        self.assertIn(warning, self.train_rows(rows))
+        self.assertIn("learns 'y', one of 2 classes", self.train_rows(rows, "--task", "classification"))
+        err = self.train_rows(rows, "--loss", "binary_cross_entropy")
+        self.assertNotIn("warning", err)
+        self.assertRegex(err, r"linnet: mean ROC AUC of 1 labels \d")  # of probabilities, as they are predicted
+        self.assertNotIn("R²", err + self.run_linnet("evaluate", "run", "--data", "rows.csv")[0])
+
     def test_unknown_categories_are_said(self):
         self.train_rows([f"{i * i},{'gh'[i % 2]},{i % 3}.5" for i in range(60)])
         for name, category in (("one", "G"), ("two", "g")):
