@@ -233,6 +233,39 @@ TEST(Functions, OfWeightsHaveFiniteDifferencesForGradients) {
   }
 }
 
+TEST(Functions, AStepLongerThanTheRangeTakesItsFirst) {
+  const Network network({4, 3}, {CustomLayer{"slices", [](const Expression& x, LayerWeights&) {
+                                               return slice(x, 0, 1, kToEnd, 5);
+                                             }}});
+  EXPECT_EQ(network.output_shape(), (Shape{1, 3}));
+  const Values x = wave(12, "x", -1, 1);
+  Model model(network, {.device = "cpu"});
+  EXPECT_EQ(vector_of(model.predict(data_of(records(x, {4, 3}), records(Values{0})))),
+            Values(x.begin() + 3, x.begin() + 6));
+}
+
+TEST(Functions, LeadingAxesOfWeightsAreRepeated) {
+  const Network network({1},
+                        {CustomLayer{"product", [](const Expression& x, LayerWeights& weights) {
+                                       const Expression a = weights.add("a", {2, 1, 2, 3});
+                                       const Expression b = weights.add("b", {4, 3, 2});
+                                       return reshape(matmul(a, b), {32}) * x;  // (2, 4, 2, 2)
+                                     }}});
+  Model model(network, {.device = "cpu"});
+  const Values a = wave(12, "a", -1, 1);
+  const Values b = wave(24, "b", -1, 1);
+  set_parameter(model, "product_1.a", a);
+  set_parameter(model, "product_1.b", b);
+  const Values y = vector_of(model.predict(data_of(records(Values{1}, {1}), records(Values{0}))));
+  for (std::size_t i = 0; i < 32; ++i) {
+    const std::size_t row = i / 16 * 6 + i / 2 % 2 * 3;
+    const std::size_t column = i / 4 % 4 * 6 + i % 2;
+    double expected = 0;
+    for (std::size_t k = 0; k < 3; ++k) expected += double{a[row + k]} * b[column + 2 * k];
+    EXPECT_NEAR(y[i], expected, 1e-6) << i;
+  }
+}
+
 /// A convolution whose weight is an expression of weights is the layer's.
 TEST(Functions, ConvolutionsTakeExpressionsOfWeights) {
   const Layer own =

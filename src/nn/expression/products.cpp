@@ -56,15 +56,6 @@ Expression product(const Expression& a, const Expression& b, const MatmulOptions
     return swapped_matrices(
         product(b, a, {.transpose_a = !options.transpose_b, .transpose_b = !options.transpose_a}));
   }
-  if (!a.batched() && !b.batched()) {
-    const auto one = [](const Expression& x) {
-      return emit(ReshapeOp({.shape = dims_of(x.shape().batched(1))}), {x});
-    };
-    const Expression y =
-        emit(MatmulOp({.transpose_a = options.transpose_a, .transpose_b = options.transpose_b}),
-             {one(a), one(b)});
-    return emit(ReshapeOp({.shape = dims_of(whole_shape(y).sample())}), {y});
-  }
   const Expression& rows = a.batched() ? a : b;
   Expression left = a;
   Expression right = b;
@@ -83,6 +74,15 @@ Expression product(const Expression& a, const Expression& b, const MatmulOptions
     }
     left = expanded(a, with_leading(Shape(dims), a.shape()), rows);
     right = expanded(b, with_leading(Shape(dims), b.shape()), rows);
+  }
+  if (!a.batched() && !b.batched()) {
+    const auto one = [](const Expression& x) {
+      return emit(ReshapeOp({.shape = dims_of(x.shape().batched(1))}), {x});
+    };
+    const Expression y =
+        emit(MatmulOp({.transpose_a = options.transpose_a, .transpose_b = options.transpose_b}),
+             {one(left), one(right)});
+    return emit(ReshapeOp({.shape = dims_of(whole_shape(y).sample())}), {y});
   }
   return emit(MatmulOp({.transpose_a = options.transpose_a, .transpose_b = options.transpose_b}),
               {left, right});

@@ -72,18 +72,19 @@ Expression slice(const Expression& x, std::int64_t axis, std::int64_t begin, std
   const std::int64_t dim = x.shape()[whole - 1];
   const auto from_end = [&](std::int64_t place) { return place < 0 ? place + dim : place; };
   const std::int64_t first = from_end(begin);
-  std::int64_t last = end == kToEnd ? dim : from_end(end);
+  const std::int64_t last = end == kToEnd ? dim : from_end(end);
   require(0 <= first && first <= last && last <= dim && step > 0,
           "[slice] expected places within axis {} of samples of {} and a step above 0; got [{}, "
           "{}) in steps of {}",
           whole - 1, to_string(x.shape()), begin, end == kToEnd ? dim : end, step);
-  const std::int64_t count = (last - first + step - 1) / std::max<std::int64_t>(step, 1);
-  if (count == 1) last = first + 1;  // of any step
-  if (step > 1 && count > 1) {
+  const bool single = step >= last - first;  // the first alone, if any
+  if (step > 1 && !single) {
+    const std::int64_t count = (last - first + step - 1) / step;
     return with_steps(x, {.axis = whole, .begin = first, .step = step, .count = count});
   }
   return per_sample(x, [&](const Expression& one) {
-    return emit(SliceOp({.axis = whole, .begin = first, .end = last}), {one});
+    const std::int64_t until = single ? std::min(first + 1, last) : last;
+    return emit(SliceOp({.axis = whole, .begin = first, .end = until}), {one});
   });
 }
 
