@@ -133,11 +133,13 @@ std::vector<ValueType> operand_types(const Op& op, const std::vector<Shape>& sha
 }
 
 std::optional<Kernel> prepare(const Op& op, const std::vector<Shape>& shapes,
-                              const Context& context, DType half = DType::f32) {
+                              const Context& context, DType half = DType::f32, bool fixed = false) {
   const std::vector<ValueType> all = operand_types(op, shapes, half);
   const std::span operands(all);
+  std::vector<bool> weights(fixed ? shapes.size() : 0, true);
+  if (fixed) weights.front() = false;
   return make_registry().prepare(
-      {op, operands.first(shapes.size()), operands.subspan(shapes.size()), {}}, context);
+      {op, operands.first(shapes.size()), operands.subspan(shapes.size()), {}, weights}, context);
 }
 
 float number(const ValueType& type, const float* data, std::size_t i) {
@@ -148,8 +150,8 @@ float number(const ValueType& type, const float* data, std::size_t i) {
 /// Runs the case on random numbers; the largest difference from the reference, relative to its
 /// largest number. `skip`: floats by which operands stand after an aligned address.
 double error_of(const Case& c, const Context& context, std::string* engine = nullptr,
-                std::size_t skip = 0, DType half = DType::f32) {
-  const std::optional<Kernel> kernel = prepare(*c.op, c.inputs, context, half);
+                std::size_t skip = 0, DType half = DType::f32, bool fixed = false) {
+  const std::optional<Kernel> kernel = prepare(*c.op, c.inputs, context, half, fixed);
   EXPECT_TRUE(kernel.has_value()) << c.name;
   if (!kernel) return INFINITY;
   if (engine != nullptr) *engine = kernel->engine;
@@ -179,10 +181,14 @@ double error_of(const Case& c, const Context& context, std::string* engine = nul
   c.op->reference({.inputs = all.first(c.inputs.size()), .outputs = all.last(outputs), .step = {}});
 
   const DeviceFloats workspace(kernel->workspace_bytes / sizeof(float) + 1, 16);
+  const DeviceFloats packed(kernel->packed_bytes / sizeof(float) + 1, 16);
   const std::span operands(addresses);
-  kernel->enqueue({.inputs = operands.first(c.inputs.size()),
-                   .outputs = operands.last(outputs),
-                   .workspace = reinterpret_cast<std::byte*>(workspace.data())});
+  const Args args{.inputs = operands.first(c.inputs.size()),
+                  .outputs = operands.last(outputs),
+                  .workspace = reinterpret_cast<std::byte*>(workspace.data()),
+                  .packed = reinterpret_cast<std::byte*>(packed.data())};
+  if (kernel->pack) kernel->pack(args);
+  kernel->enqueue(args);
   check(cudaDeviceSynchronize(), "test");
   double worst = 0;
   for (std::size_t k = c.inputs.size(); k < all_types.size(); ++k) {
@@ -264,6 +270,28 @@ TEST(Conv2dCudnn, TakesImagesThatAreStoredInHalves) {
     EXPECT_NE(odd_engine.find("5 -> 8 channels"), std::string::npos) << odd_engine;
     EXPECT_EQ(engine(cases()[0]).find("channels"), std::string::npos) << engine(cases()[0]);
   }
+}
+
+/// Rounded once, weights give what they give where they are rounded in every run.
+TEST(Conv2dCudnn, PacksWeightsThatStay) {
+  const CudnnLibrary cudnn("fake");
+  TuningCache cache;
+  for (const Half& half : kHalves) {
+    const Context context = with(cudnn, half.precision, &cache);
+    for (const Case& c : cases()) {
+      if (c.op->name() != Conv2dOp::kName || c.name == "dilated") continue;
+      EXPECT_EQ(error_of(c, context, nullptr, 0, half.type, true),
+                error_of(c, context, nullptr, 0, half.type))
+          << c.name;
+      const auto packed = [&](bool fixed) {
+        return prepare(*c.op, c.inputs, context, half.type, fixed)->packed_bytes;
+      };
+      EXPECT_EQ(packed(false), 0U) << c.name;
+      EXPECT_GT(packed(true), 0U) << c.name;
+    }
+  }
+  const Case c = cases().front();
+  EXPECT_EQ(prepare(*c.op, c.inputs, with(cudnn), DType::f32, true)->packed_bytes, 0U) << "TF32";
 }
 
 /// A residual is added by cuDNN in TF32, and where it is stored in 16 bits and tensor cores take

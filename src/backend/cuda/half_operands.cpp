@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/half_operands.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "backend/cuda/half_copies.h"
@@ -8,6 +9,8 @@
 
 namespace linnet::cuda {
 namespace {
+
+constexpr std::size_t kThird = 2;
 
 /// Rows that need no padding may have any length: they are one row.
 HalfOperand in_fours(const HalfOperand& operand) {
@@ -28,13 +31,20 @@ HalfOperands::HalfOperands(DType half, const std::vector<HalfOperand>& operands)
   }
 }
 
+void HalfOperands::place(std::byte* copies, std::span<void*> places) const {
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (!operands_[i].as_it_is()) places[i] = copies + starts_[i];
+  }
+}
+
 std::array<void*, HalfOperands::kMost> HalfOperands::enqueue(const Args& args,
                                                              std::byte* to) const {
   std::array<void*, kMost> places{};
+  std::copy_n(args.inputs.begin(), operands_.size(), places.begin());
+  place(to, places);
   std::array<HalfCopy, kMost> copies{};
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const bool copied = !operands_[i].as_it_is();
-    places[i] = copied ? to + starts_[i] : args.inputs[i];
     copies[i] = {args.inputs[i], copied ? places[i] : nullptr, in_fours(operands_[i])};
   }
   copy_to_half(args.stream, half_, copies);
@@ -90,6 +100,42 @@ std::optional<Kernel> through_f32(const NodeView& node, const Context& context, 
   return Kernel{.enqueue = enqueue,
                 .workspace_bytes = starts[3] + kernel->workspace_bytes,
                 .engine = kernel->engine + ", through f32"};
+}
+
+std::optional<Kernel> with_packed_weights(const NodeView& node, const Context& context,
+                                          Prepare engine) {
+  const DType half = context.half();
+  std::vector<ValueType> inputs(node.inputs.begin(), node.inputs.end());
+  std::vector<HalfOperand> packed{{half}};  // none of operand 0
+  const auto pack = [&](std::size_t i) {
+    if (i >= inputs.size() || !node.fixed(i) || inputs[i].dtype != DType::f32) return false;
+    const std::int64_t elements = inputs[i].shape.elements();
+    packed.push_back({DType::f32, 1, elements, 1, elements});
+    inputs[i].dtype = half;
+    return true;
+  };
+  if (half == DType::f32 || !pack(kSecond)) return engine(node, context);
+  const NodeView rounded{node.op, inputs, node.outputs, node.output_read, node.input_fixed};
+  // Where the engine takes weights alone, the bias stays as it is.
+  std::optional<Kernel> kernel;
+  if (pack(kThird)) kernel = engine(rounded, context);
+  if (!kernel) {
+    if (packed.size() > kThird) inputs[kThird].dtype = DType::f32;
+    packed.resize(kThird);
+    kernel = engine(rounded, context);
+  }
+  if (!kernel) return engine(node, context);
+  const HalfOperands operands(half, packed);
+  kernel->pack = [operands](const Args& args) { operands.enqueue(args, args.packed); };
+  kernel->packed_bytes = operands.bytes();
+  kernel->enqueue = [operands, run = kernel->enqueue](const Args& args) {
+    std::vector<void*> places(args.inputs.begin(), args.inputs.end());
+    operands.place(args.packed, places);
+    Args inner = args;
+    inner.inputs = places;
+    run(inner);
+  };
+  return kernel;
 }
 
 }  // namespace linnet::cuda

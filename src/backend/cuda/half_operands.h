@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "backend/cuda/kernel.h"
@@ -34,6 +35,8 @@ class HalfOperands {
   HalfOperands(DType half, const std::vector<HalfOperand>& operands);
   /// Returns what the copies take of the workspace, a multiple of kLibraryAlignment.
   std::size_t bytes() const { return bytes_; }
+  /// Replaces the addresses of what is copied by those of the copies.
+  void place(std::byte* copies, std::span<void*> places) const;
   /// Enqueues copies of inputs to `to`; returns where they are.
   std::array<void*, kMost> enqueue(const Args& args, std::byte* to) const;
 
@@ -54,5 +57,11 @@ constexpr std::int64_t padded_to_eight(std::int64_t size) { return (size + 7) / 
 /// need no copies.
 std::optional<Kernel> through_f32(const NodeView& node, const Context& context, Prepare own,
                                   bool weights);
+
+/// Returns an engine's kernel of a product whose weights, operand 1, and bias, operand 2, stay as
+/// they are: rounded once (Kernel::pack) instead of in every run, where it takes them in 16 bits.
+/// Else its kernel of the node.
+std::optional<Kernel> with_packed_weights(const NodeView& node, const Context& context,
+                                          Prepare engine);
 
 }  // namespace linnet::cuda

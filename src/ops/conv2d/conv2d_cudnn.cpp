@@ -357,7 +357,10 @@ std::optional<Kernel> cudnn_conv2d_residual(const NodeView& node, const Context&
 }
 
 void register_conv2d_cudnn(Registry& registry) {
-  registry.add_library(Conv2dOp::kName, "cudnn", cudnn_conv2d, Stores::half);
+  const auto prepare = [](const NodeView& node, const Context& context) {
+    return with_packed_weights(node, context, cudnn_conv2d);
+  };
+  registry.add_library(Conv2dOp::kName, "cudnn", prepare, Stores::half);
   registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input, Stores::half);
   registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight, Stores::half);
 }

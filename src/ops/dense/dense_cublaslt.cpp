@@ -172,7 +172,10 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
 }  // namespace
 
 void register_dense_cublaslt(Registry& registry) {
-  registry.add_library(DenseOp::kName, "cublaslt", prepare_forward, Stores::half);
+  const auto prepare = [](const NodeView& node, const Context& context) {
+    return with_packed_weights(node, context, prepare_forward);
+  };
+  registry.add_library(DenseOp::kName, "cublaslt", prepare, Stores::half);
   registry.add_library(DenseGradInputOp::kName, "cublaslt", prepare_grad_input, Stores::half);
   registry.add_library(DenseGradWeightOp::kName, "cublaslt", prepare_grad_weight, Stores::half);
 }

@@ -30,7 +30,9 @@ class DenseCublasLt : public ::testing::Test {
     std::vector<ValueType> outputs = op.infer(inputs);
     std::vector<ValueType> operands = inputs;
     if (stored_) operands.front().dtype = outputs.front().dtype = context_.half();
-    return registry_.prepare({op, operands, outputs, {true}}, context_).value();
+    std::vector<bool> weights(fixed_ ? operands.size() : 0, true);
+    if (fixed_) weights.front() = false;
+    return registry_.prepare({op, operands, outputs, {true}, weights}, context_).value();
   }
 
   std::vector<float> run(const Op& op, const std::vector<ValueType>& inputs,
@@ -46,8 +48,14 @@ class DenseCublasLt : public ::testing::Test {
     const DeviceArray output(op.infer(inputs)[0].bytes());  // half of it where it is stored
     void* const out = output.floats();
     const DeviceArray workspace(kernel.workspace_bytes);
+    const DeviceArray once(kernel.packed_bytes);
+    const Args args{.inputs = pointers,
+                    .outputs = {&out, 1},
+                    .workspace = workspace.bytes(),
+                    .packed = once.bytes()};
+    if (kernel.pack) kernel.pack(args);
     sim::clear();
-    kernel.enqueue({.inputs = pointers, .outputs = {&out, 1}, .workspace = workspace.bytes()});
+    kernel.enqueue(args);
     launches_ = sim::counters().launches;
     const std::vector<float> found = output.download();
     return stored_ ? unpacked(found, found.size()) : found;
@@ -76,6 +84,7 @@ class DenseCublasLt : public ::testing::Test {
   Registry registry_;
   Context context_;
   bool stored_ = false;  ///< whether operand 0 and the result have 16 bits in memory
+  bool fixed_ = false;   ///< whether weights stay
   std::string engine_;
   std::size_t launches_ = 0;
 };
@@ -165,7 +174,10 @@ void DenseCublasLt::expect_rounded_operands(Precision precision, const std::stri
       stored_ = true;  // a result that is stored has no epilogue of the library's
       EXPECT_LE(largest_error(run(op, types, {plain.a, plain.b, plain.bias}), expected), error);
       EXPECT_EQ(launches_, 3U);
-      stored_ = false;
+      fixed_ = true;  // and weights that stay are rounded once; rows of 37 and 39 need a copy
+      EXPECT_LE(largest_error(run(op, types, {plain.a, plain.b, plain.bias}), expected), error);
+      EXPECT_EQ(launches_, features == 24 ? 2U : 3U);
+      stored_ = fixed_ = false;
     }
   }
   stored_ = true;
