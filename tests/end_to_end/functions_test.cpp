@@ -244,6 +244,16 @@ TEST(Functions, AStepLongerThanTheRangeTakesItsFirst) {
             Values(x.begin() + 3, x.begin() + 6));
 }
 
+TEST(Functions, AxesOfOneThatAWeightHasAreAdded) {
+  for (const bool first : {false, true}) {
+    const Network network({7, 2}, {CustomLayer{"sum", [&](const Expression& x, LayerWeights& w) {
+                                                 const Expression one = w.add("one", {1, 7, 1});
+                                                 return first ? one + x : x - one;
+                                               }}});
+    EXPECT_EQ(network.output_shape(), (Shape{1, 7, 2}));
+  }
+}
+
 TEST(Functions, LeadingAxesOfWeightsAreRepeated) {
   const Network network({1},
                         {CustomLayer{"product", [](const Expression& x, LayerWeights& weights) {

@@ -18,9 +18,11 @@ bool is_smaller(const Expression& a, const Expression& b) {
                                      : left.elements() < right.elements();
 }
 
-/// Returns whether an ArithmeticOp takes both as they are, the larger one first.
+/// Returns whether an ArithmeticOp takes both as they are, the larger one first. The first axis of
+/// a weight stands for no batch.
 bool fit(const Expression& larger, const Expression& smaller) {
-  return broadcast(whole_shape(larger), whole_shape(smaller)).has_value();
+  return smaller.shape().rank() <= larger.shape().rank() &&
+         broadcast(whole_shape(larger), whole_shape(smaller)).has_value();
 }
 
 Expression apply(Arithmetic kind, const Expression& a, const Expression& b) {
