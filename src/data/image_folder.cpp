@@ -15,13 +15,12 @@
 #include "base/join.h"
 #include "base/utf8.h"
 #include "data/folder.h"
+#include "data/validation_names.h"
 
 namespace linnet {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 3> kValidationNames{"val", "valid", "validation"};
 
 std::string ending_of(const fs::path& path) {
   std::string ending = path.extension().string();

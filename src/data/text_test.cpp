@@ -169,6 +169,23 @@ TEST(Texts, LieInFoldersByClassWithoutATestSet) {
   EXPECT_FALSE(holds_labelled_texts(folder.path()));
 }
 
+TEST(Texts, ValidationSetBesideTest) {
+  for (const std::string name : {"val", "valid", "validation"}) {
+    const TemporaryFolder folder;
+    folder.write("train/a/1.txt", "one");
+    folder.write("train/b/1.txt", "two");
+    folder.write(name + "/b/1.txt", "three");
+    EXPECT_EQ(read_text_folder(folder.path()).test.texts, std::vector<std::string>{"three"});
+    folder.write("test.tsv", "a\tfour\nb\tfive\n");
+    const TextParts parts = read_text_folder(folder.path());
+    EXPECT_EQ(parts.validation.texts, std::vector<std::string>{"three"}) << name;
+    EXPECT_EQ(parts.test.texts.size(), 2U);
+    const Splits splits = load_dataset(folder.path());
+    EXPECT_EQ(labels(splits.validation), (std::vector<std::int32_t>{1}));
+    EXPECT_EQ(labels(splits.test), (std::vector<std::int32_t>{0, 1}));
+  }
+}
+
 TEST(Texts, AreToldFromNumbersByTheirWords) {
   const TemporaryFolder folder;
   EXPECT_TRUE(holds_text_lines(folder.write("a.tsv", "x\tone two three\ny\tfour five six\n")));

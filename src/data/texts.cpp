@@ -16,6 +16,7 @@
 #include "data/folder.h"
 #include "data/image_folder.h"
 #include "data/packed.h"
+#include "data/validation_names.h"
 
 namespace linnet {
 namespace {
@@ -187,8 +188,13 @@ TextParts read_text_folder(const fs::path& folder) {
                      "'{}' has neither train.tsv (or .gz, .xz) nor a folder train beside its test "
                      "set",
                      folder.string());
-  parts.train = train ? *std::move(train) : read_classes(folder);
   if (test) parts.test = *std::move(test);
+  LabelledTexts& held_out = test ? parts.validation : parts.test;
+  for (const std::string_view name : kValidationNames) {
+    if (!train || !held_out.texts.empty()) break;
+    if (auto found = read_part(folder, name)) held_out = *std::move(found);
+  }
+  parts.train = train ? *std::move(train) : read_classes(folder);
   return parts;
 }
 
@@ -245,7 +251,9 @@ Splits load_texts(const fs::path& folder, const TextOptions& options) {
   const auto encoded = [&](const LabelledTexts& texts) {
     return encode_texts(texts, labels, vocabulary, options.length, parts.name);
   };
-  return {.train = encoded(parts.train), .test = encoded(parts.test)};
+  Splits splits{.train = encoded(parts.train), .test = encoded(parts.test)};
+  if (!parts.validation.texts.empty()) splits.validation = encoded(parts.validation);
+  return splits;
 }
 
 }  // namespace linnet

@@ -22,7 +22,8 @@ struct LabelledTexts {
 struct TextParts {
   std::string name;  ///< of the data set
   LabelledTexts train = {};
-  LabelledTexts test = {};  ///< none where there is no test set
+  LabelledTexts validation = {};  ///< none where there is no validation set, as below
+  LabelledTexts test = {};
 };
 
 /// Returns whether a folder holds texts: train.tsv or test.tsv (also .gz, .xz), or folders of *.txt
@@ -31,7 +32,8 @@ bool holds_labelled_texts(const std::filesystem::path& folder);
 
 /// Reads the texts of a folder: of train.tsv and test.tsv, else of folders by class, each in the
 /// order of its files' names, in train/ and test/ or straight under the folder, which is then all
-/// training set. A folder "unsup", which the original of the IMDB reviews has, is left out. Throws
+/// training set. Beside train and test, val (valid, validation) is the validation set, without test
+/// the test set. A folder "unsup", which the original of the IMDB reviews has, is left out. Throws
 /// DataError naming the file and line.
 TextParts read_text_folder(const std::filesystem::path& folder);
 

@@ -12,8 +12,7 @@
 namespace linnet {
 
 /// Returns whether the model predicts values of a table, not probabilities by binary cross-entropy.
-/// They are measured as values, even where
-/// all that a file holds are 0 or 1.
+/// They are measured as values, even where all that a file holds are 0 or 1.
 bool predicts_values(const Model& model);
 
 /// Returns measure() of a model's predictions, by the task that it learned from its table.

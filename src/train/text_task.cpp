@@ -77,8 +77,9 @@ LabelledTexts taken(const LabelledTexts& from, const Dataset& rows) {
 }
 
 /// Splits the rows by number, so that the words can be ranked over the training set.
-Splits split_rows(const LabelledTexts& texts, const std::vector<std::string>& labels, bool tested,
+Splits split_rows(const TextParts& parts, const std::vector<std::string>& labels,
                   const TextTaskOptions& options) {
+  const LabelledTexts& texts = parts.train;
   const auto count = std::ssize(texts.texts);
   std::vector<std::int32_t> rows(texts.texts.size());
   std::iota(rows.begin(), rows.end(), 0);
@@ -89,10 +90,11 @@ Splits split_rows(const LabelledTexts& texts, const std::vector<std::string>& la
   }
   const Dataset all({{"row", Tensor(std::move(rows), {count, 1})}},
                     {{"label", Tensor(std::move(classes))}});
-  return split_for_task({.train = all}, {.validation = options.validation,
-                                         .test = tested ? 0 : options.test,
-                                         .stratify = options.stratify,
-                                         .seed = options.seed});
+  return split_for_task({.train = all},
+                        {.validation = parts.validation.texts.empty() ? options.validation : 0,
+                         .test = parts.test.texts.empty() ? options.test : 0,
+                         .stratify = options.stratify,
+                         .seed = options.seed});
 }
 
 /// Returns how many ids most texts need, each with its start.
@@ -135,8 +137,7 @@ TextTask text_task(const fs::path& path, const TextTaskOptions& options) {
   const std::vector<std::string> labels = label_names(parts.train);
   require<DataError>(labels.size() >= 2, "'{}' has {} class; expected at least 2 to tell apart",
                      parts.name, labels.size());
-  const bool tested = !parts.test.texts.empty();
-  const Splits rows = split_rows(parts.train, labels, tested, options);
+  const Splits rows = split_rows(parts, labels, options);
   const LabelledTexts train = taken(parts.train, rows.train);
   const Vocabulary vocabulary =
       Vocabulary::from_texts(train.texts, options.words + Vocabulary::kFirstWord, kLeastTimes);
@@ -146,9 +147,12 @@ TextTask text_task(const fs::path& path, const TextTaskOptions& options) {
   const auto encoded = [&](const LabelledTexts& texts) {
     return encode_texts(texts, labels, vocabulary, task.length, parts.name);
   };
+  const auto held_out = [&](const LabelledTexts& given, const Dataset& chosen) {
+    return given.texts.empty() ? taken(parts.train, chosen) : given;
+  };
   task.data = {.train = encoded(train),
-               .validation = encoded(taken(parts.train, rows.validation)),
-               .test = encoded(tested ? parts.test : taken(parts.train, rows.test))};
+               .validation = encoded(held_out(parts.validation, rows.validation)),
+               .test = encoded(held_out(parts.test, rows.test))};
   task.network = text_network(task.length, vocabulary.size(), std::ssize(labels));
   task.training = text_training(task.data.train.size());
   task.training.seed = options.seed;
@@ -168,7 +172,11 @@ Splits labelled_texts(const fs::path& path, const TextColumns& columns,
   const auto encoded = [&](const LabelledTexts& texts) {
     return texts.texts.empty() ? Dataset() : encode_texts(texts, labels, words, length, parts.name);
   };
-  if (is_folder(path)) return {.train = encoded(parts.train), .test = encoded(parts.test)};
+  if (is_folder(path)) {
+    return {.train = encoded(parts.train),
+            .validation = encoded(parts.validation),
+            .test = encoded(parts.test)};
+  }
   return {.test = encoded(parts.train)};
 }
 

@@ -80,6 +80,20 @@ TEST(TextTask, ReadsNamedColumns) {
             fmt::format("'{}' has no column 'word'; did you mean 'words'?", path));
 }
 
+TEST(TextTask, TakesTheSetsOfAFolder) {
+  const TemporaryFolder folder;
+  for (const auto& [name, count] : {std::pair("train", 60), {"val", 20}, {"test", 10}}) {
+    write_file_atomically(folder / (std::string(name) + ".tsv"), lines_text(count, false));
+  }
+  const TextTask task = text_task(folder.path());
+  EXPECT_EQ(task.data.train.size(), 60);
+  EXPECT_EQ(task.data.validation.size(), 20);
+  EXPECT_EQ(task.data.test.size(), 10);
+  const Splits again =
+      labelled_texts(folder.path(), {}, task.data.train.info().vocabulary, task.length);
+  EXPECT_EQ(again.validation.size(), 20);
+}
+
 TEST(TextTask, WordsComeFromTheTrainingSetAlone) {
   const TemporaryFolder folder;
   std::string text = lines_text(60, false);

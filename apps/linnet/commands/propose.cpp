@@ -141,14 +141,22 @@ std::string of_table(const std::string& path) {
               lines);
 }
 
-std::string of_texts(const std::string& path, const LabelledTexts& train, std::size_t test) {
+/// " (15 for the validation, 15 for the test)", of those that there are.
+std::string held_out_text(std::size_t validation, std::size_t test) {
+  std::vector<std::string> parts;
+  if (validation > 0) parts.push_back(fmt::format("{} for the validation", validation));
+  if (test > 0) parts.push_back(fmt::format("{} for the test", test));
+  return parts.empty() ? "" : fmt::format(" ({})", join(parts, ", "));
+}
+
+std::string of_texts(const std::string& path, const LabelledTexts& train,
+                     std::size_t validation = 0, std::size_t test = 0) {
   const std::vector<std::string> classes = text_classes(label_names(train));
   Lines lines{{"linnet train " + shell_word(path), "learns the classes"}};
   add_use(lines, "\"a new text\"", "classes of new texts");
   return page(fmt::format("{} holds {} of {}{}: {}.", path,
-                          counted(train.texts.size() + test, "text"),
-                          counted(classes.size(), "class"),
-                          test > 0 ? fmt::format(" ({} for the test)", test) : "",
+                          counted(train.texts.size() + validation + test, "text"),
+                          counted(classes.size(), "class"), held_out_text(validation, test),
                           listed_some(classes)),
               lines);
 }
@@ -168,7 +176,7 @@ std::string of_folder(const std::string& path) {
   switch (found.kind) {
     case DataKind::texts: {
       const TextParts parts = read_text_folder(found.folder);
-      return of_texts(path, parts.train, parts.test.texts.size());
+      return of_texts(path, parts.train, parts.validation.texts.size(), parts.test.texts.size());
     }
     case DataKind::images: {
       const ImageIndex index = index_image_folders(found.folder);
@@ -180,16 +188,10 @@ std::string of_folder(const std::string& path) {
                     {{"linnet data info " + shell_word(path),
                       "counts, sizes, and files that can't be read"}});
       }
-      std::vector<std::string> parts;
-      if (!index.validation.empty()) {
-        parts.push_back(fmt::format("{} for the validation", index.validation.size()));
-      }
-      if (!index.test.empty()) parts.push_back(fmt::format("{} for the test", index.test.size()));
-      return of_images(path,
-                       fmt::format("{} holds {} images of {} classes{}: {}.", path, images,
-                                   index.class_names.size(),
-                                   parts.empty() ? "" : fmt::format(" ({})", join(parts, ", ")),
-                                   listed_some(index.class_names)));
+      return of_images(path, fmt::format("{} holds {} images of {} classes{}: {}.", path, images,
+                                         index.class_names.size(),
+                                         held_out_text(index.validation.size(), index.test.size()),
+                                         listed_some(index.class_names)));
     }
     case DataKind::chest_xray: {
       const XrayIndex index = index_chest_xray(found.folder);
@@ -271,7 +273,7 @@ std::string proposal(const std::string& path) {
                  {"linnet train FOLDER", "trains a model: a folder of images for each class"}});
   }
   if (ending == ".txt" || holds_text_lines(path)) {
-    return of_texts(path, read_text_lines(path), 0);
+    return of_texts(path, read_text_lines(path));
   }
   if (is_table_name(path)) return of_table(path);
   fail(
