@@ -229,8 +229,8 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
   std::shared_ptr<TableContents> table(
       new TableContents{.name = name, .records = std::move(records), .separator = separator});
   table->missing_texts = {options.missing.begin(), options.missing.end()};
-  for (const std::string& text : table->missing_texts) {
-    if (!text.empty()) table->missing_starts.set(static_cast<unsigned char>(text[0]));
+  for (const std::string& missing : table->missing_texts) {
+    if (!missing.empty()) table->missing_starts.set(static_cast<unsigned char>(missing[0]));
   }
   check_fields(*table);
   check_blanks(*table);
