@@ -235,7 +235,7 @@ struct DatasetOptions {
 /// - CIFAR-10 or CIFAR-100 binary batches,
 /// - x_train.npy and y_train.npy, optionally x_test.npy and y_test.npy,
 /// - texts: train.tsv and test.tsv (also .gz, .xz), a text a line, its label first; or folders of
-///   *.txt by class, also in train/ and test/, as the IMDB reviews have them,
+///   *.txt by class, also in train/, val/ and test/, as the IMDB reviews have them,
 /// - chest X-rays: images beside Data_Entry_2017.csv or labels.csv, split by patient,
 /// - `train/`, `val/` and `test/` trees of images by class (`val/` alone is the test set), or one
 ///   tree of classes (then everything is the training set),

@@ -92,7 +92,7 @@ FoundData find_dataset(const fs::path& path) {
       "(train.tsv, "
       "also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside "
       "images) or folders of images by class (class/*.png, *.jpg, *.jpeg, *.bmp), the folders also "
-      "under train/ and test/ (of images also val/)",
+      "under train/, val/ and test/",
       path.string());
 }
 
