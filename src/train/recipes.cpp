@@ -91,6 +91,7 @@ std::string describe(const StepData& data) {
     text += fmt::format("; output {} loss {} times {} {}", target.output,
                         static_cast<int>(target.how.loss), target.how.weight,
                         describe(target.how.options));
+    if (target.how.custom) text += " custom";
     if (target.how.target) text += fmt::format(" target {}", *target.how.target);
   }
   if (data.augment.crop) text += "; crop " + text_of(AugmentAttrs{.rule = *data.augment.crop});

@@ -348,6 +348,11 @@ TEST(Resume, OtherOptionsAndDataAreNamed) {
                 c.objective.loss_options.label_smoothing = 0.1;
               }).starts_with("samples and losses "));
   EXPECT_TRUE(refusal([](Case& c) {
+                c.objective.custom_loss = [](const Expression& y, const Expression& target) {
+                  return square(y - target);
+                };
+              }).starts_with("samples and losses "));
+  EXPECT_TRUE(refusal([](Case& c) {
                 c.data = circle_data(70, 2);
               }).starts_with("training set 70 samples, checksum "));
   EXPECT_TRUE(refusal([](Case& c) {
