@@ -206,7 +206,8 @@ TEST(CExport, OperandsAreRepeatedBetweenTheirAxes) {
   EXPECT_LT(difference(model, input), kClose);
   FunctionalNetwork h;
   const Expression z = h.input("z", {4, 5, 6});
-  model = model_of(h.build({{"y", max(z, {1}, true) - z * min(z, {2}, true) + sum(z, {0, 1}, true)}}));
+  model =
+      model_of(h.build({{"y", max(z, {1}, true) - z * min(z, {2}, true) + sum(z, {0, 1}, true)}}));
   EXPECT_LT(difference(model, input), kClose);
 }
 

@@ -86,8 +86,8 @@ void column_sum(const Args& args, const char* name, const T* x, std::int64_t row
   column_sum_of(args, name, MatrixRows<T>{x, t.columns, vector_aligned(x)}, t, out, workspace);
 }
 
-/// Returns a node's kernel: y[c] = the sum over r of x[r, c]. Each file has its own, or GCC would put
-/// the simulated device's kernel beside it, where the linker drops it.
+/// Returns a node's kernel: y[c] = the sum over r of x[r, c]. Each file has its own, or GCC would
+/// put the simulated device's kernel beside it, where the linker drops it.
 template <class T = float>
 static Kernel column_sum_of_input(const char* name, std::int64_t rows, std::int64_t columns) {
   const auto enqueue = [=](const Args& args) {
