@@ -5,7 +5,6 @@
 
 #include "ops/copy_all/copy_all.h"
 #include "plan/access.h"
-#include "plan/passes/match.h"
 
 namespace linnet {
 namespace {
@@ -46,7 +45,7 @@ class Aside {
     side_.resize(nodes.size());
     for (std::size_t n = nodes.size(); n-- > 0;) {
       side_[n] = stands_aside(nodes[n]);
-      if (!side_[n] || op_as<CopyAllOp>(&nodes[n]) == nullptr) continue;
+      if (!side_[n] || nodes[n].op->name() != CopyAllOp::kName) continue;
       for (const Value gradient : nodes[n].inputs) {
         on_its_way_[static_cast<std::size_t>(gradient.id)] = graph.uses(gradient) == 1;
       }
