@@ -64,9 +64,9 @@ bool looks_like_number(std::string_view text) {
 }
 
 /// The different values of a column. A set of texts would look for each in three places of memory.
-class Values {
+class DistinctTexts {
  public:
-  Values(const TableContents& table, std::size_t column) : table_(table), column_(column) {}
+  DistinctTexts(const TableContents& table, std::size_t column) : table_(table), column_(column) {}
 
   /// Returns whether the row's text is a new one.
   bool insert(std::string_view text, std::size_t row) {
@@ -116,7 +116,7 @@ class Values {
 
 Facts facts_of(const TableContents& table, std::size_t column) {
   Facts facts;
-  Values values(table, column);
+  DistinctTexts values(table, column);
   std::optional<std::int64_t> last;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string_view text = table.text(row, column);
