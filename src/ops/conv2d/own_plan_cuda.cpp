@@ -68,7 +68,7 @@ bool takes_direct(ConvPass pass, const ConvShape& s) {
   if (pass == ConvPass::grad_weight) {
     return depthwise(s) || s.taps() <= 32 || (s.taps() <= 96 && s.group_out() <= 16);
   }
-  if (direct_tile(s, false) == 0 || direct_tile(s, s.group_out() % 4 == 0) == 0) return false;
+  if (direct_tile(s, false) == 0 || direct_tile(s, in_fours(s)) == 0) return false;
   return depthwise(s) || (pass == ConvPass::forward && s.taps() <= 32 && s.group_out() <= 32);
 }
 

@@ -58,6 +58,24 @@ TEST(OwnConvPlan, PartsOfAWeightGradientHoldEachPixelOnce) {
   }
 }
 
+/// Four channels' weights of a thread that reads four at once must fit, too.
+TEST(OwnConvPlan, LargeDepthwiseWindowsHaveATile) {
+  for (const std::int64_t side : {48, 55, 56, 110, 120}) {
+    for (const std::int64_t channels : {3, 8}) {
+      const ConvShape s =
+          convolution({1, side, side, channels}, {channels, side, side, 1}, 0, channels);
+      for (const ConvPass pass : {ConvPass::forward, ConvPass::grad_input}) {
+        const std::optional<OwnConvPlan> plan = plan_own_conv(pass, s);
+        ASSERT_TRUE(plan);
+        for (const bool vectors : {false, plan->fours}) {
+          if (plan->kind != Kind::depthwise) continue;
+          EXPECT_GT(plan->direct(s.n * s.out_pixels(), vectors).tile, 0) << side;
+        }
+      }
+    }
+  }
+}
+
 TEST(OwnConvPlan, RefusesWhatKernelsCannotIndex) {
   const std::int64_t side = std::int64_t{1} << 15;
   EXPECT_TRUE(plan_own_conv(ConvPass::forward, convolution({1, side, side - 1, 1}, {1, 3, 3, 1})));
