@@ -81,7 +81,9 @@ void Operands::require_bound(const Plan& plan) const {
 
 namespace {
 
-/// Calls f(i, elements) for each output of floats, those in 16 bits too, that anybody reads.
+/// Calls f(i, elements) for each output of floats, those in 16 bits too, that anybody reads. Not
+/// for one with more room than its type has (PlanOptions::room): a kernel keeps there what it
+/// likes.
 template <class F>
 void for_outputs_read(const Plan& plan, std::size_t n,
                       const std::function<const float*(std::size_t i)>& fetch, const F& f) {
@@ -91,6 +93,8 @@ void for_outputs_read(const Plan& plan, std::size_t n,
     const ValueType& type = plan.graph.type(node.outputs[i]);
     const bool half = type.dtype == DType::bf16 || type.dtype == DType::f16;
     if ((type.dtype != DType::f32 && !half) || !read[i]) continue;
+    const auto id = static_cast<std::size_t>(node.outputs[i].id);
+    if (plan.values[id].bytes > type.bytes()) continue;
     const float* data = fetch(i);
     std::vector<float> widened;
     const auto elements = static_cast<std::size_t>(type.shape.elements());

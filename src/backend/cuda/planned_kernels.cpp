@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/planned_kernels.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "backend/cuda/loop_state.h"
@@ -47,13 +48,17 @@ Operands addresses_of(const Plan& plan) {
   return operands;
 }
 
-/// Returns PlanOptions::room as the kernels want it.
+/// Returns PlanOptions::room as the kernels want it: more than the type says, by which those who
+/// look for numbers see that it holds something else (for_outputs_read in runtime/operands.cpp).
 std::vector<std::size_t> room_for(const Graph& graph, const std::vector<Kernel>& kernels) {
   std::vector<std::size_t> room(graph.value_count());
   for (std::size_t n = 0; n < kernels.size(); ++n) {
     const std::vector<std::size_t>& bytes = kernels[n].result_bytes;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      room[static_cast<std::size_t>(graph.nodes()[n].outputs[i].id)] = bytes[i];
+      if (bytes[i] == 0) continue;
+      const Value result = graph.nodes()[n].outputs[i];
+      room[static_cast<std::size_t>(result.id)] =
+          std::max(bytes[i], graph.type(result).bytes() + 1);
     }
   }
   return room;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
+#include <vector>
 
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planned_kernels.h"
 #include "graph/add.h"
+#include "runtime/operands.h"
 
 namespace linnet::cuda {
 namespace {
@@ -71,6 +74,29 @@ TEST(CudaRegistry, AKernelsResultsGetTheRoomThatItWants) {
   verify_plan(plan);
   EXPECT_EQ(plan.values.at(1).bytes, 1040U);
   EXPECT_EQ(plan.values.at(2).bytes, 1040U);
+}
+
+std::optional<Kernel> with_little_room(const NodeView& /*node*/, const Context& /*context*/) {
+  return Kernel{.enqueue = [](const Args&) {}, .result_bytes = {8}};
+}
+
+TEST(CudaRegistry, WhatAKernelKeepsInAResultsRoomIsNotTakenForNumbers) {
+  Graph graph;
+  const Value x = graph.add_value("x", {DType::f32, {10}}, Storage::external);
+  const Value y = graph.add(std::make_shared<AddOp>(), {x, x}, "y").front();
+  graph.add(std::make_shared<AddOp>(), {y, x}, "z");
+  const std::vector<float> nan(10, std::numeric_limits<float>::quiet_NaN());
+  const auto fetch = [&](std::size_t /*i*/) { return nan.data(); };
+  for (const bool room : {false, true}) {
+    Registry registry;
+    registry.add(AddOp::kName, room ? with_little_room : own);
+    const Plan plan = plan_kernels(graph, registry, {}, {}).plan;
+    verify_plan(plan);
+    EXPECT_EQ(has_not_finite(plan, 0, fetch), !room);
+    if (room) {
+      EXPECT_NO_THROW(check_outputs(plan, 0, fetch));
+    }
+  }
 }
 
 }  // namespace
