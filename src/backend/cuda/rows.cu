@@ -103,8 +103,9 @@ template <class T>
 void pad_rows(const Queue& stream, const char* name, std::int64_t count, const PaddedRows& rows,
               T value, const T* from, T* to) {
   const bool packs = (rows.size | rows.low | rows.high) % 4 == 0 && vector_aligned(from, to);
-  const std::int64_t items = count * rows.size / (packs ? 4 : 1);
-  with_index(items, [&](auto index) {
+  const std::int64_t elements = count * rows.size;
+  const std::int64_t items = elements / (packs ? 4 : 1);
+  with_index(elements, [&](auto index) {
     using Index = decltype(index);
     launch(stream, name, for_items(items),
            packs ? pad_rows_kernel<4, Index, T> : pad_rows_kernel<1, Index, T>, from, value, rows,
