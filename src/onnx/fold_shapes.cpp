@@ -266,7 +266,7 @@ void range(NodeImport& n) {
 void triangle(NodeImport& n) {
   const Constant& c = *n.constant(0);
   const bool upper = n.integer("upper", 1) != 0;
-  const auto k = static_cast<std::int64_t>(n.has(1) ? n.scalar(1) : 0);
+  const std::int64_t k = n.has(1) ? n.whole(1) : 0;
   require<DataError>(c.dims().size() >= 2 && !c.batch, "expected matrices; got {}",
                      text_of(c.dims()));
   const std::int64_t rows = c.dims()[c.dims().size() - 2];

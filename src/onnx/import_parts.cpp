@@ -309,7 +309,7 @@ void hot(NodeImport& n) {
   const Trace ids = n.trace(0);
   const std::vector<double> values = n.constant(2)->values();
   require<DataError>(values.size() == 2, "expected two values");
-  const auto depth = static_cast<std::int64_t>(n.scalar(1));
+  const std::int64_t depth = n.whole(1);
   require<DataError>(depth > 0 && depth <= kMostComputed, "expected a depth above 0; got {}",
                      depth);
   const int axis = n.axis(n.integer("axis", -1), ids.axes.size() + 1);
@@ -340,7 +340,7 @@ void hot(NodeImport& n) {
 void triangle(NodeImport& n) {
   const Trace x = n.floats(0);
   const bool upper = n.integer("upper", 1) != 0;
-  const std::int64_t k = n.has(1) ? static_cast<std::int64_t>(n.scalar(1)) : 0;
+  const std::int64_t k = n.has(1) ? n.whole(1) : 0;
   const Dims dims = dims_of(x);
   require<DataError>(dims.size() >= 2 && dims.back() != kTemplateBatch &&
                          dims[dims.size() - 2] != kTemplateBatch,

@@ -126,6 +126,15 @@ void multiply(NodeImport& n) {
     n.give(dense(n, *a.trace, b.constant, 1, nullptr));
     return;
   }
+  if (a.trace && a.dims().size() == 2 && b.constant && b.dims().size() == 1) {
+    Trace y = dense(n, *a.trace, reshaped(*b.constant, {b.dims()[0], 1}), 1, nullptr);
+    Dims sample = dims_of(y.e.shape());
+    sample.pop_back();  // of the only unit
+    y.axes.pop_back();
+    y.e = reshape(y.e, Shape(sample));
+    n.give(std::move(y));
+    return;
+  }
   n.give(product(n, std::move(a), std::move(b)));
 }
 

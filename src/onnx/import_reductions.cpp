@@ -116,7 +116,7 @@ void along_axis(NodeImport& n,
 
 void running_sum(NodeImport& n) {
   Trace x = n.floats(0);
-  const int axis = n.axis(static_cast<std::int64_t>(n.scalar(1)), x.axes.size());
+  const int axis = n.axis(n.whole(1), x.axes.size());
   const bool exclusive = n.integer("exclusive", 0) != 0;
   const bool reverse = n.integer("reverse", 0) != 0;
   x = merged(x, axis);

@@ -151,10 +151,12 @@ std::int64_t Importer::rows_for(std::string_view ids) const {
   std::int64_t least = 0;
   const auto look = [&](const NodeProto& node, std::size_t input) {
     const Value* table = takes_ids(node, input) ? find(node.inputs[0]) : nullptr;
-    if (table == nullptr || !table->constant || table->constant->dims().empty()) return false;
+    if (table == nullptr || !table->constant || table->constant->elements() == 0) return false;
     const auto axis = std::ranges::find(node.attributes, "axis", &Attribute::name);
     if (axis != node.attributes.end() && axis->i != 0) return false;
-    const std::int64_t rows = table->constant->dims()[0];
+    const Dims& dims = table->constant->dims();
+    if (dims.empty()) return false;
+    const std::int64_t rows = dims[0];
     least = least == 0 ? rows : std::min(least, rows);
     return false;
   };
@@ -314,11 +316,16 @@ void Importer::add_output(const ValueProto& output) {
 Expression Importer::as_numbers(const Expression& ids, std::int64_t below,
                                 const std::string& name) {
   require<DataError>(below > 0 && below <= kMostComputed,
-                     "expected numbers; got ids of no table, which only Gather reads");
-  std::vector<double> numbers(static_cast<std::size_t>(below));
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  auto all = std::make_shared<Constant>(Type::f32, Dims{below, 1}, std::move(numbers));
-  all->name = name + ".ids";
+                     "expected numbers; got ids, which are read as numbers only where Gather reads "
+                     "them too, along the first axis of a constant table");
+  ConstantPtr& all = numbers_[below];
+  if (!all) {
+    std::vector<double> numbers(static_cast<std::size_t>(below));
+    std::iota(numbers.begin(), numbers.end(), 0.0);
+    auto made = std::make_shared<Constant>(Type::f32, Dims{below, 1}, std::move(numbers));
+    made->name = name + ".ids";
+    all = std::move(made);
+  }
   return reshape(gather(weight(all, as_is({below, 1}), ids.scope()), ids, 0), ids.shape());
 }
 

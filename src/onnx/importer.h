@@ -120,6 +120,7 @@ class Importer {
   std::map<std::string, int, std::less<>> uses_;
   std::map<std::string, std::string, std::less<>> unsupported_;  ///< outputs, and of which node
   std::map<std::string, Held, std::less<>> held_;                ///< by the constant's name
+  std::map<std::int64_t, ConstantPtr> numbers_;                  ///< 0, 1, 2, ... by their count
   std::set<std::string, std::less<>> names_;
   State weights_;
   std::vector<OnnxPort> inputs_;

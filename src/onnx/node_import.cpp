@@ -112,6 +112,11 @@ double NodeImport::scalar(std::size_t i) const {
   return c->values().front();
 }
 
+std::int64_t NodeImport::whole(std::size_t i) const {
+  scalar(i);  // checks that it is one
+  return constant(i)->integers().front();
+}
+
 Trace NodeImport::trace(std::size_t i) const {
   const Value& value = input(i);
   require<DataError>(value.trace.has_value(),

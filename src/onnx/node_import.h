@@ -46,6 +46,9 @@ class NodeImport {
   std::vector<std::int64_t> integers(std::size_t i) const;
   /// Returns the only element of a constant.
   double scalar(std::size_t i) const;
+  /// Returns scalar() as an integer: rounded towards zero, and one of the least and the largest
+  /// where it is beyond them.
+  std::int64_t whole(std::size_t i) const;
   /// Returns the value, in this node's scope. Throws DataError for a constant.
   Trace trace(std::size_t i) const;
   /// Returns the same, of floats.

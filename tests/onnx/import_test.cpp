@@ -6,8 +6,10 @@
 #include <linnet/tensor.h>
 #include <linnet/trainer.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -202,6 +204,9 @@ TEST(OnnxImport, multiplies_with_vectors) {
   expect_near(computed(model, 2), floats({10, 32, 54, 76}, {2, 2}), 0);
   model.nodes = {OnnxBytes::node("MatMul", {"w", "x"}, {"y"}, "n")};
   expect_near(computed(model, 2), floats({20, 31, 64, 75}, {2, 2}), 0);
+  model.dims = {0, 2};
+  model.nodes = {OnnxBytes::node("MatMul", {"x", "w"}, {"y"}, "n")};
+  expect_near(computed(model, 2), floats({10, 32}, {2, 1}), 0);
 }
 
 // PyTorch's h[-1] of a recurrent layer's last states, (1, N, units).
@@ -231,6 +236,13 @@ TEST(OnnxImport, computes_triangles_of_constants) {
                  OnnxBytes::node("Mul", {"x", "lower"}, {"m"}, "m"),
                  OnnxBytes::node("Sub", {"m", "upper"}, {"y"}, "s")};
   expect_near(computed(model, 1), floats({-1, -1, 2, 2}, {1, 2, 2}), 0);
+  model.initializers.push_back(integers("far", {std::numeric_limits<std::int64_t>::max()}, {}));
+  model.nodes = {OnnxBytes::node("ConstantOfShape", {"dims"}, {"zeros"}, "z"),
+                 OnnxBytes::node("Add", {"zeros", "w"}, {"ones"}, "a"),
+                 OnnxBytes::node("Trilu", {"ones", "far"}, {"none"}, "u"),
+                 OnnxBytes::node("Trilu", {"x", "far"}, {"nothing"}, "v"),
+                 OnnxBytes::node("Add", {"none", "nothing"}, {"y"}, "s")};
+  expect_near(computed(model, 1), floats({0, 0, 0, 0}, {1, 2, 2}), 0);
 }
 
 TEST(OnnxImport, takes_one_element_of_any_step) {
@@ -309,6 +321,31 @@ TEST(OnnxImport, compares_ids_of_a_table) {
                  OnnxBytes::node("Mul", {"flat", "mask"}, {"kept"}, "k"),
                  OnnxBytes::node("Add", {"kept", "numbers"}, {"y"}, "a")};
   expect_near(computed(model, 1), floats({0, 9, 11, 13}, {1, 4}), 0);
+}
+
+// A small file must not ask for much memory.
+TEST(OnnxImport, reads_ids_as_numbers_by_one_weight) {
+  OnnxBytes model;
+  model.dims = {0, 4};
+  model.type = 7;
+  model.initializers = {OnnxBytes::floats("table", {4, 1}, {7, 8, 9, 10})};
+  const std::string words = OnnxBytes::node("Gather", {"table", "x"}, {"words"}, "g");
+  const OnnxBytes empty = {
+      .nodes = {OnnxBytes::node("Cast", {"x"}, {"y"}, "c", {OnnxBytes::integer("to", 1)}), words},
+      .initializers = {OnnxBytes::floats("table", {1 << 24, 0}, {})},
+      .type = 7};
+  EXPECT_NE(refusal(empty).find("along the first axis of a constant table"), std::string::npos)
+      << refusal(empty);
+  model.nodes = {OnnxBytes::node("Cast", {"x"}, {"a"}, "a", {OnnxBytes::integer("to", 1)}),
+                 OnnxBytes::node("Cast", {"x"}, {"b"}, "b", {OnnxBytes::integer("to", 1)}),
+                 OnnxBytes::node("Add", {"a", "b"}, {"y"}, "s"), words};
+  expect_near(computed(model, 1), floats({0, 2, 4, 6}, {1, 4}), 0);
+  const testing::TemporaryFolder folder;
+  testing::write_quickly(folder / "m.onnx", model.bytes());
+  const Model imported = import_onnx(folder / "m.onnx", {}, kOnCpu).model;
+  EXPECT_EQ(std::ranges::count_if(imported.parameter_names(),
+                                  [](const std::string& name) { return name.ends_with(".ids"); }),
+            1);
 }
 
 // A class token that a file of a fixed batch repeats for every sample.
