@@ -174,11 +174,16 @@ ImageIndex index_image_folders(const fs::path& root) {
   index.class_names = class_names(root, folders);
   LeftOut left_out;
   add_classes(folders, index.class_names, index.train, left_out);
-  if (trees.validation) {
+  const bool validates = trees.validation && holds_classes(*trees.validation);
+  if (validates) {
     add_held_out(*trees.validation, trees.train, index.class_names, index.validation, left_out);
   }
   if (trees.test) add_held_out(*trees.test, trees.train, index.class_names, index.test, left_out);
   index.notes = notes_on(left_out, root);
+  if (trees.validation && !validates) {
+    index.notes.push_back(fmt::format("'{}' is left out: it holds no class folders with images",
+                                      trees.validation->string()));
+  }
   return index;
 }
 

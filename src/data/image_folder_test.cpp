@@ -66,6 +66,19 @@ TEST(ImageFolder, ValidationTreeBesideTest) {
   }
 }
 
+TEST(ImageFolder, AValidationTreeWithoutClassesIsNoted) {
+  const TemporaryFolder folder;
+  for (const char* path : {"train/a/1.png", "train/b/1.png", "test/a/1.png", "val/1.png"}) {
+    folder.write(path, grey_png());
+  }
+  const Splits splits = load_dataset(folder.path());
+  EXPECT_EQ(splits.validation.size(), 0);
+  EXPECT_EQ(splits.test.size(), 1);
+  EXPECT_EQ(splits.train.info().notes,
+            std::vector<std::string>{quoted(folder / "val") +
+                                     " is left out: it holds no class folders with images"});
+}
+
 TEST(ImageFolder, NotesImagesThatAreLeftOut) {
   const TemporaryFolder folder;
   folder.write("a/1.png", grey_png());

@@ -174,6 +174,8 @@ TEST(Texts, ValidationSetBesideTest) {
     const TemporaryFolder folder;
     folder.write("train/a/1.txt", "one");
     folder.write("train/b/1.txt", "two");
+    folder.write(name + "/readme.txt", "no class");
+    EXPECT_TRUE(read_text_folder(folder.path()).test.texts.empty());
     folder.write(name + "/b/1.txt", "three");
     EXPECT_EQ(read_text_folder(folder.path()).test.texts, std::vector<std::string>{"three"});
     folder.write("test.tsv", "a\tfour\nb\tfive\n");

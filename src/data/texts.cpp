@@ -192,6 +192,7 @@ TextParts read_text_folder(const fs::path& folder) {
   LabelledTexts& held_out = test ? parts.validation : parts.test;
   for (const std::string_view name : kValidationNames) {
     if (!train || !held_out.texts.empty()) break;
+    if (!find_table(folder, name) && !holds_classes(folder / name)) continue;
     if (auto found = read_part(folder, name)) held_out = *std::move(found);
   }
   parts.train = train ? *std::move(train) : read_classes(folder);
