@@ -204,12 +204,12 @@ void warn_of_targets(const Model& model, const Dataset& train, const TrainingOpt
     return value == 0 || value == 1;
   });
   if (!binary) return;
+  const bool of_one_column = !model.table().empty() && std::ssize(values) == train.size();
   warnings.push_back(
       fmt::format("the targets of '{}' are all 0 or 1, and the loss is the squared error: {}",
                   train.info().name,
-                  model.table().empty()
-                      ? "the loss binary_cross_entropy learns probabilities of them"
-                      : "--task classification learns them as classes"));
+                  of_one_column ? "--task classification learns them as classes"
+                                : "the loss binary_cross_entropy learns probabilities of them"));
 }
 
 void warn_of_seen(const Model& model, const Splits& data, std::vector<std::string>& warnings) {

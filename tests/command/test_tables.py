@@ -235,6 +235,8 @@ class Tables(command.CommandTest):
                    "--task classification learns them as classes\n")
         self.assertIn(warning, self.train_rows(rows))
         self.assertIn("learns 'y', one of 2 classes", self.train_rows(rows, "--task", "classification"))
+        several = self.train_rows([f"{row},{i % 2}.0" for i, row in enumerate(rows)], "--target", "z", header="x,g,y,z")
+        self.assertIn("the loss binary_cross_entropy learns probabilities of them", several)
         err = self.train_rows(rows, "--loss", "binary_cross_entropy")
         self.assertNotIn("warning", err)
         self.assertRegex(err, r"linnet: mean ROC AUC of 1 labels \d")  # of probabilities, as they are predicted
