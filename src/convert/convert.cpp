@@ -40,12 +40,15 @@ struct Given {
 
 bool is_separator(char c) { return c == '.' || c == '/'; }
 
+/// First components that all names may share: "_orig_mod.module." has two.
+constexpr std::size_t kMostShared = 16;
+
 /// Returns how much of all names may be left out: nothing, or the first components that they share.
 std::vector<std::size_t> shared_starts(const std::vector<Given>& tensors) {
   std::vector<std::size_t> starts = {0};
   if (tensors.size() < 2) return starts;
   const std::string& first = tensors[0].name;
-  for (std::size_t end = 1; end < first.size(); ++end) {
+  for (std::size_t end = 1; end < first.size() && starts.size() <= kMostShared; ++end) {
     if (!is_separator(first[end - 1])) continue;
     const std::string_view start(first.data(), end);
     if (!std::ranges::all_of(tensors, [&](const Given& t) { return t.name.starts_with(start); })) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/join.h"
 #include "base/utf8.h"
 #include "data/folder.h"
@@ -111,10 +112,9 @@ void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile
 std::vector<std::string> notes_on(const LeftOut& left_out, const fs::path& root) {
   std::vector<std::string> notes;
   if (left_out.files > 0) {
-    notes.push_back(
-        fmt::format("{} image{} of '{}' {} left out ({}): only PNG, JPEG and BMP are read",
-                    left_out.files, left_out.files == 1 ? "" : "s", root.string(),
-                    left_out.files == 1 ? "is" : "are", join(left_out.endings, ", ")));
+    notes.push_back(fmt::format("{} of '{}' {} left out ({}): only PNG, JPEG and BMP are read",
+                                counted(left_out.files, "image"), root.string(),
+                                left_out.files == 1 ? "is" : "are", join(left_out.endings, ", ")));
   }
   if (!left_out.folders.empty()) {
     const std::size_t count = left_out.folders.size();

@@ -26,15 +26,16 @@ struct ImageIndex {
   std::vector<ImageFile> train;
   std::vector<ImageFile> validation;
   std::vector<ImageFile> test;
-  std::vector<std::string> notes;  ///< images that are left out
+  std::vector<std::string> notes;  ///< on what is left out
 };
 
 /// Images by class: root/class/*.{png,jpg,jpeg,bmp}, in a folder train/ beside test/ and val/ (also
 /// valid/ or validation/; the test set where there is no test/), or straight under the root, which
 /// is then all training set. Classes are the folders of the training set in order of their names,
 /// or those that root/classes.txt names (one a line, in its order; a class may then be without a
-/// folder); other files are passed over, of other images and of folders of images a note is made.
-/// Opens no image. Throws Error for a class folder without images, a test class unknown to
+/// folder). Other files are passed over; `notes` name images of other kinds, images in folders
+/// within class folders, and a validation folder beside test/ that has no class folders. Opens no
+/// image. Throws Error for a class folder without images, a test class unknown to
 /// training, and a folder that classes.txt does not name.
 ImageIndex index_image_folders(const std::filesystem::path& root);
 

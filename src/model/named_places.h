@@ -30,9 +30,7 @@ std::size_t place_of(const auto& named, const std::string& name, const char* wha
 /// last state of a recurrent operator, which has the states of all steps too.
 inline Value result_of(const NetworkDefinition& network, const Node& node) {
   for (const Value output : node.outputs) {
-    for (const Node& reader : network.graph.nodes()) {
-      if (std::ranges::count(reader.inputs, output) > 0) return output;
-    }
+    if (network.graph.uses(output) > 0) return output;
     if (std::ranges::count(network.outputs, output, &NetworkOutput::value) > 0) return output;
   }
   return node.outputs.front();

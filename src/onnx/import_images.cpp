@@ -174,8 +174,8 @@ void convolve_back(NodeImport& n) {
                      "output_shape and auto_pad are not supported: expected pads");
   Window window = window_of(n, x, {dims[2], dims[3]});
   Pair more = pair_of(n, "output_padding", 0, x.sequence, {0, 0});
-  for (std::size_t i = 0; i < 2;
-       ++i) {  // of a stride or more, PyTorch's with dilation: less is cut
+  // PyTorch's output padding may be a stride or more, with dilation: less is cut.
+  for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t uncut = more[i] < window.stride[i] ? 0 : std::min(more[i], window.after[i]);
     window.after[i] -= uncut;
     more[i] -= uncut;
