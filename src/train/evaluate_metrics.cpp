@@ -186,7 +186,8 @@ std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_
   const Dataset read = with_first_target_read(data);
   std::vector<float> counted;
   if (predicts_values(model) || !are_binary(counted_values(read, counted))) {
-    return predicted(OutputForm::plain);
+    const bool shares = model.answers() == Answers::labels;  // learned by binary cross-entropy
+    return predicted(shares ? OutputForm::sigmoid : OutputForm::plain);
   }
   std::vector<float> scores = predicted(OutputForm::logits);
   const bool classes = last == LastLayer::softmax || last == LastLayer::log_softmax;

@@ -242,6 +242,15 @@ class Tables(command.CommandTest):
         self.assertRegex(err, r"linnet: mean ROC AUC of 1 labels \d")  # of probabilities, as they are predicted
         self.assertNotIn("R²", err + self.run_linnet("evaluate", "run", "--data", "rows.csv")[0])
 
+    def test_shares_are_measured_as_they_are_predicted(self):
+        self.train_rows([f"{i * 37 % 60},g{i % 7},{0.25 + i * 37 % 60 / 120}" for i in range(60)],
+                        "--loss", "binary_cross_entropy")
+        out, _ = self.run_linnet("predict", "run", "rows.csv")
+        rows = (self.folder / "rows.csv").read_text().splitlines()[1:]
+        errors = [abs(float(line.split("\t")[1]) - float(row.split(",")[2])) for line, row in zip(out.splitlines(), rows)]
+        report, _ = self.run_linnet("evaluate", "run", "--data", "rows.csv")
+        self.assertIn(f"mean absolute error {sum(errors) / len(errors):.3g}", report)
+
     def test_unknown_categories_are_said(self):
         self.train_rows([f"{i * i},{'gh'[i % 2]},{i % 3}.5" for i in range(60)])
         for name, category in (("one", "G"), ("two", "g")):
