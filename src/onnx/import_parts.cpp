@@ -325,7 +325,7 @@ void hot(NodeImport& n) {
     std::vector<double> places(static_cast<std::size_t>(depth));
     std::iota(places.begin(), places.end(), 0.0);
     auto all = std::make_shared<Constant>(Type::f32, Dims{depth}, std::move(places));
-    all->name = n.name() + ".places";
+    all->name = n.network().name_of_made(n.name() + ".places");
     y.axes.emplace_back();
     const Aligned both = n.align({y, ConstantPtr(all)});
     const Expression& x = both.operands[0];
@@ -353,7 +353,7 @@ void triangle(NodeImport& n) {
     for (std::int64_t j = 0; j < matrix[1]; ++j) kept.push_back((upper ? j - i >= k : j - i <= k));
   }
   auto mask = std::make_shared<Constant>(Type::boolean, matrix, std::move(kept));
-  mask->name = n.name() + ".triangle";
+  mask->name = n.network().name_of_made(n.name() + ".triangle");
   const Aligned both = n.align({ConstantPtr(mask), x});
   n.give(Trace{where(both.operands[0], both.operands[1], 0), both.axes, x.type});
 }

@@ -313,6 +313,11 @@ void Importer::add_output(const ValueProto& output) {
   results_.emplace_back(name, ::linnet::Value{e.value()});
 }
 
+std::string Importer::name_of_made(std::string wanted) const {
+  while (find(wanted) != nullptr) wanted += '_';
+  return wanted;
+}
+
 Expression Importer::as_numbers(const Expression& ids, std::int64_t below,
                                 const std::string& name) {
   require<DataError>(below > 0 && below <= kMostComputed,
@@ -323,7 +328,7 @@ Expression Importer::as_numbers(const Expression& ids, std::int64_t below,
     std::vector<double> numbers(static_cast<std::size_t>(below));
     std::iota(numbers.begin(), numbers.end(), 0.0);
     auto made = std::make_shared<Constant>(Type::f32, Dims{below, 1}, std::move(numbers));
-    made->name = name + ".ids";
+    made->name = name_of_made(name + ".ids");
     all = std::move(made);
   }
   return reshape(gather(weight(all, as_is({below, 1}), ids.scope()), ids, 0), ids.shape());

@@ -81,6 +81,9 @@ class Importer {
   /// The same from numbers.
   void set_weight(const std::string& layer, const std::string& role, std::vector<float> values);
 
+  /// Returns the name of a constant that the file does not have: `wanted`, or a longer one where a
+  /// value of the file is called that.
+  std::string name_of_made(std::string wanted) const;
   /// Ids of [0, below) as numbers. Throws DataError where `below` is 0: unknown.
   Expression as_numbers(const Expression& ids, std::int64_t below, const std::string& name);
 

@@ -348,6 +348,21 @@ TEST(OnnxImport, reads_ids_as_numbers_by_one_weight) {
             1);
 }
 
+TEST(OnnxImport, names_no_constant_as_the_file_does) {
+  OnnxBytes model;
+  model.dims = {0, 4};
+  model.type = 7;
+  model.initializers = {OnnxBytes::floats("table", {4, 1}, {7, 8, 9, 10}),
+                        OnnxBytes::floats("a.ids", {4, 1}, {9, 9, 9, 9}),
+                        integers("last", {-1}, {1})};
+  model.nodes = {OnnxBytes::node("Gather", {"table", "x"}, {"words"}, "g"),
+                 OnnxBytes::node("Squeeze", {"words", "last"}, {"flat"}, "q"),
+                 OnnxBytes::node("MatMul", {"flat", "a.ids"}, {"product"}, "m"),
+                 OnnxBytes::node("Cast", {"x"}, {"a"}, "a", {OnnxBytes::integer("to", 1)}),
+                 OnnxBytes::node("Add", {"a", "product"}, {"y"}, "s")};
+  expect_near(computed(model, 1), floats({306, 307, 308, 309}, {1, 4}), 0);
+}
+
 // A class token that a file of a fixed batch repeats for every sample.
 TEST(OnnxImport, joins_what_a_fixed_batch_repeats) {
   OnnxBytes model;
