@@ -57,8 +57,8 @@ struct PlanOptions {
   std::vector<Together> together = {};
   /// Nodes beside which others may run.
   std::vector<Kept> kept = {};
-  /// By value id: bytes that a result is given at least, beyond what its type says; a kernel keeps
-  /// more in it, for another kernel to read. May be shorter than the values are many.
+  /// Bytes that a value is given at least, by its id, where a kernel keeps more in its result than
+  /// the type says, for another kernel to read. May be shorter than the values are many.
   std::vector<std::size_t> room = {};
   /// Whoever runs the program can run two branches side by side (find_branches).
   bool branches = false;

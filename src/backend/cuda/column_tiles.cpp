@@ -8,8 +8,6 @@
 namespace linnet::cuda {
 namespace {
 
-constexpr unsigned kMostLanes = 32;  // a warp
-
 std::int64_t parts(std::int64_t items, std::int64_t size) { return (items + size - 1) / size; }
 
 /// `rows` and `columns`: after the fold.
@@ -19,9 +17,9 @@ ColumnTiles sums_of(std::int64_t rows, std::int64_t columns, unsigned fold) {
   constexpr std::int64_t kFew = 8;       // rows too few for the threads of a narrow block
   ColumnTiles t = column_tiles(rows, columns, 1, 1);
   t.fold = fold;
-  if (fold > 1 || rows < kFew) t.set_lanes(kMostLanes);
+  if (fold > 1 || rows < kFew) t.set_lanes(kWarp);
   t.block = static_cast<unsigned>(
-      std::clamp<std::uint64_t>(bit_ceil(static_cast<std::uint64_t>(rows)) * t.lanes, kMostLanes,
+      std::clamp<std::uint64_t>(bit_ceil(static_cast<std::uint64_t>(rows)) * t.lanes, kWarp,
                                 kBlock));
   const std::int64_t of_round = kRowsEach * (t.block / t.lanes);
   // One block alone adds a few more rows sooner than others would be waited for.
@@ -50,7 +48,7 @@ void ColumnTiles::set_chunks(unsigned count) {
 ColumnTiles column_tiles(std::int64_t rows, std::int64_t columns, std::int64_t rows_each,
                          std::int64_t most_blocks, bool vectors) {
   ColumnTiles t{.rows = rows, .columns = columns, .vector = vectors && columns % 4 == 0 ? 4 : 1};
-  t.set_lanes(kMostLanes / static_cast<unsigned>(t.vector));
+  t.set_lanes(kWarp / static_cast<unsigned>(t.vector));
   const std::int64_t rows_of_block = rows_each * (kBlock / t.lanes);
   const std::int64_t most = std::max<std::int64_t>(most_blocks / std::max(t.tiles, 1U), 1);
   t.set_chunks(static_cast<unsigned>(
@@ -64,7 +62,7 @@ ColumnTiles column_sums(std::int64_t rows, std::int64_t columns) {
 
 ColumnTiles matrix_sums(std::int64_t rows, std::int64_t columns) {
   const unsigned fold = columns % 4 == 0 ? 1 : columns % 2 == 0 ? 2 : 4;
-  const bool folds = rows % fold == 0 && columns * fold <= 4 * kMostLanes;
+  const bool folds = rows % fold == 0 && columns * fold <= 4 * kWarp;
   return folds ? sums_of(rows / fold, columns * fold, fold) : sums_of(rows, columns, 1);
 }
 

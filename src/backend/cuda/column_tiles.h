@@ -40,12 +40,12 @@ struct ColumnTiles {
 ColumnTiles column_tiles(std::int64_t rows, std::int64_t columns, std::int64_t rows_each,
                          std::int64_t most_blocks, bool vectors = true);
 
-/// For kernels that compute nothing but sums (column_sum.cuh).
+/// Returns tiles for kernels that compute nothing but sums (column_sum.cuh).
 ColumnTiles column_sums(std::int64_t rows, std::int64_t columns);
 
-/// The same for one sum a column of a matrix in memory without gaps. Two or four rows of a narrow
-/// one count as one (`fold`), so that four floats are loaded at once where 4 does not divide its
-/// columns.
+/// Returns them for one sum a column of a matrix in memory without gaps. Two or four rows of a
+/// narrow one count as one (`fold`), so that four floats are loaded at once where 4 does not divide
+/// its columns.
 ColumnTiles matrix_sums(std::int64_t rows, std::int64_t columns);
 
 }  // namespace linnet::cuda

@@ -103,7 +103,7 @@ struct CudnnRnn::State {
   std::size_t work_bytes = 0;  ///< of cuDNN's own, in either mode
   std::size_t reserve_bytes = 0;
   std::size_t kept_bytes = 0;
-  // Places in what is kept. An inference's workspace has the weights at the same place.
+  // Places in what is kept.
   std::size_t weights_at = 0, y_at = 0, reserve_at = 0;
 
   void check(cudnnStatus_t status, const char* call) const {
@@ -275,7 +275,7 @@ std::shared_ptr<const CudnnRnn> CudnnRnn::build(std::shared_ptr<const CudnnTarge
 std::string_view CudnnRnn::algorithm() const { return kAlgorithms.at(state_->algorithm); }
 std::size_t CudnnRnn::kept_bytes() const { return state_->kept_bytes; }
 std::size_t CudnnRnn::inference_bytes() const { return State::Inference(*state_).places.bytes(); }
-std::size_t CudnnRnn::training_bytes() const { return state_->work_bytes + kLibraryAlignment; }
+std::size_t CudnnRnn::training_bytes() const { return library_workspace(state_->work_bytes); }
 std::size_t CudnnRnn::gradient_bytes(bool y_gradient, bool alone) const {
   return State::Gradient(*state_, y_gradient, alone).places.bytes();
 }

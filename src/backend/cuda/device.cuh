@@ -30,7 +30,6 @@ T* shared_memory() {
 }
 #endif
 
-inline constexpr unsigned kWarp = 32;
 inline constexpr unsigned kFullWarp = 0xFFFFFFFFU;
 
 /// Returns the sum over a full warp, in every lane; the order of additions is fixed.

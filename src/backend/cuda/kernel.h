@@ -78,7 +78,7 @@ struct Args {
 struct Kernel {
   std::function<void(const Args&)> enqueue;
   std::size_t workspace_bytes = 0;  ///< planned in the arena
-  /// By result: bytes that it is given at least (PlanOptions::room); empty: what its type says.
+  /// Bytes that each result is given at least (PlanOptions::room); empty: what their types say.
   std::vector<std::size_t> result_bytes = {};
   std::string engine = {};          ///< what was chosen, for dumps: "cudnn engine 12, 4 MiB"
   /// Its last launch ends the step where Args::end says so (loop_state.cuh).

@@ -17,6 +17,7 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;  ///< dynamic shared memory: shared_memory<T>() in the kernel
 };
 
+inline constexpr unsigned kWarp = 32;    ///< threads
 inline constexpr unsigned kBlock = 256;  ///< threads of a block where nothing speaks for another
 
 /// Returns enough blocks for `items`, one thread each, but no more than fill a large device four

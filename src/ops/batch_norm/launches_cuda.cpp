@@ -11,7 +11,6 @@
 namespace linnet::cuda {
 namespace {
 
-constexpr unsigned kWarp = 32;
 constexpr std::int64_t kBlocksOfSums = 1024;
 constexpr std::int64_t kBlocksOfMaps = 8192;
 static_assert(kBlocksOfSums <= kTickets, "a ticket for each tile of channels");

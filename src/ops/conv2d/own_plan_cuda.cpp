@@ -74,7 +74,7 @@ bool takes_direct(ConvPass pass, const ConvShape& s) {
 
 // ---- as matrix products of tiles
 
-/// By the rows and columns of the product, `of_them` of which run side by side.
+/// Chooses tiles by the rows and columns of the product, `of_them` of which run side by side.
 void set_tiles(OwnConvPlan& plan, std::int64_t of_them) {
   const auto [rows, columns] = std::pair(plan.product.m, plan.product.n);
   const std::int64_t large = ceil_div(rows, 128) * std::int64_t{ceil_div(columns, 128)} * of_them;

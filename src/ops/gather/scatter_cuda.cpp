@@ -6,12 +6,11 @@
 namespace linnet::cuda {
 
 ScatterShape scatter_shape(std::int64_t rows, std::int64_t size, std::int64_t count) {
-  constexpr std::int64_t kLanes = 32;
   constexpr std::int64_t kSums = 1024;  // floats of a warp's sums: 32 KiB a block
   ScatterShape shape;
   if (rows * size == 0) return shape;
-  shape.vector = size % 4 == 0 && size > kLanes ? 4 : 1;
-  shape.tile = std::min(size, kLanes * shape.vector);
+  shape.vector = size % 4 == 0 && size > kWarp ? 4 : 1;
+  shape.tile = std::min(size, std::int64_t{kWarp} * shape.vector);
   shape.rows = std::min(rows, kSums / shape.tile);
   shape.tiles = static_cast<unsigned>((size + shape.tile - 1) / shape.tile);
   shape.groups = static_cast<unsigned>((rows + shape.rows - 1) / shape.rows);

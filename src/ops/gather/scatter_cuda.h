@@ -22,7 +22,7 @@ struct ScatterShape {
   /// Each warp has sums of its own in shared memory.
   LaunchShape launch() const {
     return {.grid = dim3(tiles * groups, segments),
-            .block = kScatterWarps * 32,
+            .block = kScatterWarps * kWarp,
             .shared_bytes = sizeof(float) * kScatterWarps * static_cast<std::size_t>(rows * tile)};
   }
 };

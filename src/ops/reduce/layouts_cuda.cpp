@@ -6,8 +6,6 @@
 namespace linnet::cuda {
 namespace {
 
-constexpr int kWarp = 32;
-
 constexpr int power_of_two_from(std::int64_t value, int largest) {
   int power = 1;
   while (power < value && power < largest) power *= 2;
@@ -34,7 +32,8 @@ std::optional<FoldLayout> fold_layout(const std::vector<ReduceGroup>& groups, bo
   constexpr std::int64_t kBlocks = 256;         // to which more parts help
   constexpr std::int64_t kOfMember = 32;        // elements that are worth a part
   constexpr std::int64_t kMostOfMember = 1024;  // added one to the other: larger sums lose digits
-  const int lanes = layout.in_rows ? 1 : power_of_two_from(layout.kept.dim[0], kWarp);
+  const int lanes =
+      layout.in_rows ? 1 : power_of_two_from(layout.kept.dim[0], static_cast<int>(kWarp));
   const int largest = static_cast<int>(kBlock) / lanes;
   layout.members = power_of_two_from(layout.elements / (layout.in_rows ? 4 : 16), largest);
   while (layout.outputs * layout.members < kThreads && layout.members < largest &&

@@ -64,7 +64,7 @@ struct FoldLayout {
 /// only where `splits`.
 std::optional<FoldLayout> fold_layout(const std::vector<ReduceGroup>& groups, bool splits = false);
 
-/// For each pack of an array that was reduced, the output that it belongs to.
+/// Finds the output that each pack of an array belongs to which was reduced.
 struct SpreadLayout {
   GroupAxes outputs;  ///< of packs; the stride of a reduced axis is 0
   std::int64_t items = 0;

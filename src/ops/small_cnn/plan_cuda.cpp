@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-/// Of the 48 KiB that every device has; the kernel declares a few bytes itself.
+/// Shared memory, of the 48 KiB that every device has; the kernel declares a few bytes itself.
 constexpr std::size_t kSharedBytes = (48 << 10) - 16;
 constexpr std::int64_t kLargestImage = 32;
 
