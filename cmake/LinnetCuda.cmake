@@ -4,11 +4,8 @@
 # tests on machines without a GPU.
 set(LINNET_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO (where nvcc and cuDNN are found), ON, OFF")
 set_property(CACHE LINNET_CUDA PROPERTY STRINGS AUTO ON OFF)
-# One pass of nvcc's front end an entry, which takes longer than the code of an architecture does:
-# nothing asks for more than compute_80 offers on 8.6 and 8.9. Newer devices compile the last one's PTX.
-set(LINNET_CUDA_CODE
-    "arch=compute_75,code=[sm_75];arch=compute_80,code=[sm_80,sm_86,sm_89];arch=compute_90,code=[sm_90,compute_90]"
-    CACHE STRING "What the plug-in runs on, as nvcc's --generate-code takes it")
+set(LINNET_CUDA_CODE native CACHE STRING
+    "What the plug-in runs on: native (the GPUs of this machine, or 9.0), all, or as nvcc's --generate-code takes it")
 
 set(LINNET_HAVE_CUDA OFF)
 if(LINNET_CUDA AND NOT LINNET_ONLY_OPS AND NOT LINNET_SANITIZE)
@@ -56,6 +53,34 @@ if(LINNET_CUDA AND NOT LINNET_ONLY_OPS AND NOT LINNET_SANITIZE)
   endif()
 endif()
 
+# linnet_cuda_code(variable): what LINNET_CUDA_CODE names, as nvcc's --generate-code takes it. One entry is
+# one pass of nvcc's front end, which takes longer than the code of an architecture does: nothing asks for
+# more than compute_80 offers on 8.6 and 8.9. Newer devices compile the last one's PTX.
+function(linnet_cuda_code variable)
+  set(code ${LINNET_CUDA_CODE})
+  if(code STREQUAL "all")
+    set(code "arch=compute_75,code=[sm_75]" "arch=compute_80,code=[sm_80,sm_86,sm_89]"
+             "arch=compute_90,code=[sm_90,compute_90]")
+  elseif(code STREQUAL "native")
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                    OUTPUT_VARIABLE devices ERROR_QUIET RESULT_VARIABLE failed)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" devices "${devices}")
+    if(failed OR NOT devices)
+      set(devices 9.0)
+    endif()
+    list(REMOVE_DUPLICATES devices)
+    set(code "")
+    foreach(device ${devices})
+      string(REPLACE "." "" device ${device})
+      list(APPEND code "arch=compute_${device},code=[sm_${device},compute_${device}]")
+    endforeach()
+  endif()
+  set(${variable} ${code} PARENT_SCOPE)
+endfunction()
+if(LINNET_HAVE_CUDA)
+  linnet_cuda_code(linnet_generate_code)
+endif()
+
 # linnet_cuda_layer(name SOURCES ... [SIM ...] [VENDOR ...] DEPENDS layers...)
 # .cu and .cpp files: linnet_<name>, a part of the plug-in, and linnet_<name>_simulated. SIM names what
 # the simulation alone has, VENDOR what needs a vendor's library and is left out of the simulation.
@@ -97,13 +122,13 @@ function(linnet_cuda_layer name)
       ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include ${CUDAToolkit_INCLUDE_DIRS})
     target_include_directories(linnet_${name} SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
                                                              ${CUDNN_FRONTEND_INCLUDE_DIR})
-    list(TRANSFORM LINNET_CUDA_CODE PREPEND "--generate-code=" OUTPUT_VARIABLE code)
+    list(TRANSFORM linnet_generate_code PREPEND "--generate-code=" OUTPUT_VARIABLE code)
     target_compile_options(linnet_${name} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:${code}>"
       $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wall,-Wextra>
       # What fmt 9 does for nvcc no longer compiles in C++20; as for other compilers it does.
       $<$<COMPILE_LANGUAGE:CUDA>:-DFMT_USE_CONSTEXPR=1;-DFMT_CONSTEVAL=>
-      # A kernel that spills registers, on any architecture, is a warning: an error in preset ci.
+      # A kernel that spills registers, on any architecture, is a warning, and an error in CI.
       $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills>
       $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${LINNET_WERROR}>>:--Werror=all-warnings>
       $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-ffp-contract=off>)

@@ -64,7 +64,7 @@ compilers() {
     [[ $compiler == clang* ]] && packages+=("libomp-${compiler##*-}-dev")
     inside apt-get install -y -q --no-install-recommends "${packages[@]}"
     echo "== $compiler"
-    inside cmake --preset ci -B "build/$compiler" --log-level=WARNING -DLINNET_CUDA=OFF \
+    inside cmake --preset release -B "build/$compiler" --log-level=WARNING -DLINNET_CUDA=OFF -DLINNET_WERROR=ON \
       -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
     inside cmake --build "build/$compiler" -- -k 0
   done

@@ -114,7 +114,8 @@ class Packages(unittest.TestCase):
         presets = {preset["name"]: preset for preset in
                    json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
         self.assertEqual(presets["install"]["cacheVariables"],
-                         {"LINNET_BUILD_TESTS": "OFF", "LINNET_BUILD_BENCHMARKS": "OFF"})
+                         {"LINNET_BUILD_TESTS": "OFF", "LINNET_BUILD_BENCHMARKS": "OFF",
+                          "LINNET_CUDA_CODE": "all"})
 
 
 class Ignored(unittest.TestCase):
