@@ -99,8 +99,8 @@ Calibration calibration(std::span<const float> probabilities, std::span<const fl
 /// Holds one of the worst predictions.
 struct WorstPrediction {
   std::int64_t sample = 0;  ///< place in the data set, from 0
-  float actual = 0;         ///< target
-  float predicted = 0;      ///< output
+  double actual = 0;        ///< target
+  double predicted = 0;     ///< output
 };
 /// Returns the `count` predictions that are farthest from their target, worst first.
 std::vector<WorstPrediction> worst_predictions(std::span<const float> outputs,
@@ -124,8 +124,8 @@ struct ValueReport {
   double rmse = kUndefined;                 ///< root_mean_squared_error()
   ResidualHistogram residuals = {};         ///< residual_histogram()
   std::vector<WorstPrediction> worst = {};  ///< worst_predictions()
-  std::vector<float> actual = {};           ///< targets (N)
-  std::vector<float> predicted = {};        ///< outputs (N)
+  std::vector<double> actual = {};          ///< targets (N)
+  std::vector<double> predicted = {};       ///< outputs (N)
 };
 /// Holds the report on one class against all others, or on one independent label.
 struct ClassReport {

@@ -108,7 +108,7 @@ struct TableTransformOptions {
 /// of ids); the one that would be empty is missing. A date becomes days, standardised, with sine
 /// and cosine of the year and the week, and of the day where there are times. The target is classes
 /// i32 (N), or f32 (N, targets): values in their columns' units, or 0 and 1 of labels. It has its
-/// column's name; several are "targets".
+/// column's name; several are "targets". Values are less target_offsets().
 class TableTransform {
  public:
   /// Makes a transform that is empty: of no columns.
@@ -145,6 +145,11 @@ class TableTransform {
   std::vector<double> target_means() const;
   /// Returns the std of each target of values in the training rows; empty for others.
   std::vector<double> target_stds() const;
+  /// Returns what is taken off each target of values before a network learns it: not 0 where its
+  /// mean is more than 1000 times its std, so that 32 bits would not tell its values apart. Samples
+  /// hold targets less it, networks give outputs less it, and Model::predict() adds it. Empty for
+  /// others.
+  std::vector<double> target_offsets() const;
   /// Returns the columns that samples are made of, in the table's order.
   std::vector<std::string> input_columns() const;
   /// Returns the names of the inputs "numbers", e.g. "age", "age missing", "sex=male", in order.

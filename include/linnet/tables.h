@@ -26,11 +26,13 @@ enum class ColumnType : std::uint8_t {
   number,    ///< numbers, some with a fraction
   integer,   ///< whole numbers
   category,  ///< texts, one of several
-  boolean,   ///< two values: 0/1, true/false, yes/no, t/f or y/n, in any case
+  /// two values, one true and one false: 1 and 0, true and false, yes and no, t and f, y and n, in
+  /// any case
+  boolean,
   /// dates, perhaps with a time: 2024-03-31, 2024-03-31 14:05:00, 31/03/2024, 31.03.2024,
   /// 3/31/2024; times with an offset from UTC (+01:00) are read as UTC
   date_time,
-  constant,    ///< the same value in all rows
+  constant,    ///< the same value in all rows, of which less than 3 have none
   identifier,  ///< another value in each row: texts, or whole numbers that count up by 1
 };
 
@@ -45,11 +47,19 @@ struct TableOptions {
   /// Whether the first record names the columns. Unset: it does where it holds texts and the column
   /// below numbers or dates, or texts that the column does not repeat.
   std::optional<bool> header = {};
-  /// Decimal separator, '.' or ','. Unset: ',' where more fields look like 1,5 than like 1.5.
+  /// Decimal separator, '.' or ','. Unset: the values of each column say it; where 1.234 may be
+  /// either number, the other columns, the separator of fields and the column's other values do,
+  /// and a note names it.
   std::optional<char> decimal = {};
-  /// Texts that stand for a missing value, beside the empty field.
-  std::vector<std::string> missing = {"?",   "NA",  "N/A",  "n/a",  "#N/A", "<NA>",
-                                      "NaN", "nan", "null", "NULL", "None", "-"};
+  /// Separator of groups of three digits: ',', '.', ' ' (of all kinds) or '\''; NUL: there are none.
+  /// Unset: found as `decimal` is.
+  std::optional<char> thousands = {};
+  /// Texts that stand for a missing value in every column, beside the empty field.
+  std::vector<std::string> missing = {};
+  /// Texts that stand for a missing value in columns whose other values are numbers, dates or truth
+  /// values. In a column of texts they are texts: "-" beside "+", a class called "None".
+  std::vector<std::string> missing_words = {"?",   "NA",  "N/A",  "n/a",  "#N/A", "<NA>",
+                                            "NaN", "nan", "null", "NULL", "None", "-"};
   /// Types of columns, by name or number from 1, instead of the inferred ones.
   std::map<std::string, ColumnType> types = {};
 };
@@ -80,9 +90,10 @@ class Table {
   std::size_t find(std::string_view column) const;
   /// Returns whether the first record of the file names the columns.
   bool has_header() const;
-  /// Returns the separator and the decimal separator that the file was read with.
+  /// Returns the separator that the file was read with.
   char separator() const;
-  char decimal() const;  ///< Returns '.' or ','.
+  /// Returns the decimal separator of most columns, '.' or ','.
+  char decimal() const;
   /// Returns sentences on what was decided while reading.
   const std::vector<std::string>& notes() const;
 
@@ -104,6 +115,8 @@ class Table {
   // For the library.
   explicit Table(std::shared_ptr<const TableContents> contents);
   const std::shared_ptr<const TableContents>& contents() const { return contents_; }
+  /// Returns a field as the file has it.
+  std::string_view field(std::int64_t row, std::size_t column) const;
   /// @endcond
 
  private:

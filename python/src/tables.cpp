@@ -28,6 +28,7 @@ struct Convert<std::optional<char>> {
   static std::optional<char> from(nb::handle value, const Place& place) {
     if (value.is_none()) return {};
     const auto text = Convert<std::string>::from(value, place);
+    if (text.empty()) return '\0';  // as `thousands`: none
     if (text.size() != 1) refuse(place, "one character", value);
     return text.front();
   }
@@ -40,7 +41,9 @@ const Options<TableOptions>& options<TableOptions>() {
   using O = TableOptions;
   static const Options<O> all{"TableOptions",
                               {option<&O::separator>("separator"), option<&O::header>("header"),
-                               option<&O::decimal>("decimal"), option<&O::missing>("missing"),
+                               option<&O::decimal>("decimal"),
+                               option<&O::thousands>("thousands"), option<&O::missing>("missing"),
+                               option<&O::missing_words>("missing_words"),
                                option<&O::types>("types")}};
   return all;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <linnet/dataset.h>
 #include <linnet/model.h>
@@ -23,5 +24,9 @@ OutputForm probability_form(const ModelState& model);
 /// Returns the first output of every sample in that form, f32 (N, outputs...) in the data set's
 /// order.
 Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form);
+
+/// Returns outputs (N, ...) with what a model's table takes off its targets added, f64; the outputs
+/// themselves where that is 0.
+Tensor with_offsets(const Tensor& outputs, const std::vector<double>& offsets);
 
 }  // namespace linnet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/model.h>
 #include <linnet/predictor.h>
+#include <linnet/table_transform.h>
 
 #include <algorithm>
 #include <utility>
@@ -65,8 +66,18 @@ Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, Ou
   return predict(model, data, batch, form, 1)[0];
 }
 
+Tensor with_offsets(const Tensor& outputs, const std::vector<double>& offsets) {
+  if (std::ranges::all_of(offsets, [](double offset) { return offset == 0; })) return outputs;
+  const Tensor wide = outputs.to(DType::f64);
+  const std::span<const double> values = wide.as<double>();
+  std::vector<double> all(values.begin(), values.end());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] += offsets[i % offsets.size()];
+  return Tensor(std::move(all), outputs.shape());
+}
+
 Tensor Model::predict(const Dataset& data, std::int64_t batch) {
-  return predict_in_form(*this, data, batch, OutputForm::plain);
+  return with_offsets(predict_in_form(*this, data, batch, OutputForm::plain),
+                      table().target_offsets());
 }
 
 Tensor Model::predict(const Tensor& samples, std::int64_t batch) {
@@ -78,7 +89,8 @@ Tensor Model::predict_probabilities(const Tensor& samples, std::int64_t batch) {
 }
 
 Tensor Model::predict_probabilities(const Dataset& data, std::int64_t batch) {
-  return predict_in_form(*this, data, batch, probability_form(state()));
+  return with_offsets(predict_in_form(*this, data, batch, probability_form(state())),
+                      table().target_offsets());
 }
 
 std::vector<Column> Model::predict_all(const Dataset& data, std::int64_t batch) {
@@ -87,7 +99,9 @@ std::vector<Column> Model::predict_all(const Dataset& data, std::int64_t batch) 
       linnet::predict(*this, data, batch, OutputForm::plain, network.outputs.size());
   std::vector<Column> columns;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    columns.push_back({.name = network.outputs[i].name, .data = std::move(results[i])});
+    Tensor result = std::move(results[i]);
+    if (i == 0) result = with_offsets(result, table().target_offsets());
+    columns.push_back({.name = network.outputs[i].name, .data = std::move(result)});
   }
   return columns;
 }

@@ -61,7 +61,7 @@ std::vector<Group> groups_of(const Table& table, const SeriesColumns& columns,
     const std::string_view name = entity ? table.text(row, *entity) : std::string_view();
     require<DataError>(!entity || !name.empty(), "{}: the series is missing",
                        entity ? table.place(row, *entity) : "");
-    const auto [found, is_new] = places.try_emplace(name, groups.size());
+    const auto [found, is_new] = places.try_emplace(whole_text(name), groups.size());
     if (is_new) groups.push_back({.entity = std::string(name)});
     std::vector<TimedRow>& rows = groups[found->second].rows;
     const std::int64_t time = record.time_kind == TimeKind::rows
@@ -118,7 +118,7 @@ std::optional<std::int64_t> steps_between(const SeriesRecord& record, std::int64
 }  // namespace
 
 SeriesColumns::SeriesColumns(const SeriesRecord& record, const Table& table)
-    : record_(record), table_(table), by_name_(record.header && table.has_header()) {
+    : record_(record), table_(table), by_name_(record.reading.header && table.has_header()) {
   require<DataError>(by_name_ || table.columns().size() == record.columns.size(),
                      "'{}' has {} columns; the model learned from {}", table.name(),
                      table.columns().size(), record.columns.size());

@@ -70,21 +70,28 @@ bool are_compact_dates(const Table& table, std::size_t column) {
 /// What the values of a column in the training set are.
 struct ColumnFacts {
   bool numbers = true;
-  bool booleans = true;
   bool counts_up = true;
-  bool missing = false;
+  std::int64_t missing = 0;
   std::int64_t present = 0;
-  std::set<std::string_view> distinct;
+  std::set<std::string_view> distinct;  ///< 1 and 1.0 are one
+
+  /// One text means true and the other false.
+  bool booleans() const {
+    return distinct.size() == 2 && boolean_of(*distinct.begin()) &&
+           boolean_of(*distinct.rbegin()) &&
+           boolean_of(*distinct.begin()) != boolean_of(*distinct.rbegin());
+  }
+  /// Whether there is a value differs in more than a few rows.
+  bool blanks_tell() const {
+    constexpr std::int64_t kLeast = 3;
+    return std::min(missing, present) >= kLeast;
+  }
 };
 
 class Fitting {
  public:
   Fitting(const Table& table, const SeriesFit& options) : table_(table), options_(options) {
-    record_.header = table.has_header();
-    record_.given = table.contents()->given;
-    record_.missing = {table.contents()->missing_texts.begin(),
-                       table.contents()->missing_texts.end()};
-    std::ranges::sort(record_.missing);
+    record_.reading = LearnedReading::of(*table.contents());
     for (const TableColumn& column : table.columns()) record_.columns.push_back(column.name);
     record_.past = options.past;
     record_.future = options.future;
@@ -186,14 +193,14 @@ class Fitting {
       if (!trains(row)) continue;
       const std::string_view text = table_.text(row, column);
       if (text.empty()) {
-        facts.missing = true;
+        ++facts.missing;
         continue;
       }
       ++facts.present;
-      facts.distinct.insert(text);
-      const std::optional<double> number = number_of(text, table_.decimal());
+      facts.distinct.insert(whole_text(text));
+      const std::optional<double> number =
+          number_of(text, table_.contents()->readings[column].format);
       facts.numbers = facts.numbers && number;
-      facts.booleans = facts.booleans && boolean_of(text);
       facts.counts_up = facts.counts_up && number && (!last || *number == *last + 1);
       last = number;
     }
@@ -204,11 +211,13 @@ class Fitting {
   std::optional<SeriesColumn> input(std::size_t column) {
     const ColumnFacts facts = facts_of(column);
     const ColumnType type = table_.columns()[column].type;
-    SeriesColumn input{.column = name(column), .indicator = facts.missing};
-    if (facts.distinct.size() < 2) return std::nullopt;
+    SeriesColumn input{.column = name(column), .indicator = facts.missing > 0};
+    if (facts.distinct.size() < 2 && !(facts.distinct.size() == 1 && facts.blanks_tell())) {
+      return std::nullopt;
+    }
     // A type that was inferred is that of all rows, those of the test set too.
     const bool category = type == ColumnType::category && table_.contents()->given_types[column];
-    if (category || (!facts.numbers && !facts.booleans)) {
+    if (category || (!facts.numbers && !facts.booleans())) {
       if (type == ColumnType::date_time || facts.distinct.size() > kMostCategories) {
         return std::nullopt;
       }
@@ -294,10 +303,14 @@ class Fitting {
                        "learn",
                        name(column), table_.name(),
                        facts.distinct.empty() ? "no values" : "one value");
-    SeriesColumn input{.column = name(column), .indicator = facts.missing};
+    SeriesColumn input{.column = name(column), .indicator = facts.missing > 0};
     standardise(input, column);
-    record_.inputs.push_back(std::move(input));
     record_.targets.emplace_back();
+    // Beyond it, 32 bits hold less than 4 digits of what the values differ by.
+    constexpr double kLargestOffset = 1000;
+    if (std::abs(input.mean) > kLargestOffset * input.std)
+      record_.targets.back().offset = input.mean;
+    record_.inputs.push_back(std::move(input));
   }
 
   void add_entities(const AlignedRows& aligned) {

@@ -223,12 +223,18 @@ std::string json_of(const SeriesRecord& record) {
   for (const SeriesColumn& input : record.inputs) inputs.push_back(json_of(input));
   json targets = json::array();
   for (const SeriesTarget& target : record.targets) {
-    targets.push_back(
-        {{"change", target.change}, {"naive_error", target.naive_error}, {"trend", target.trend}});
+    targets.push_back({{"offset", target.offset},
+                       {"change", target.change},
+                       {"naive_error", target.naive_error},
+                       {"trend", target.trend}});
   }
+  json formats = json::object();
+  for (const auto& [column, format] : record.reading.formats) formats[column] = format.text();
   json all{{"version", kVersion},
-           {"header", record.header},
-           {"missing", record.missing},
+           {"header", record.reading.header},
+           {"missing", record.reading.missing},
+           {"words", record.reading.words},
+           {"formats", std::move(formats)},
            {"columns", record.columns},
            {"time", record.time},
            {"time_kind", kTimeKinds[static_cast<std::size_t>(record.time_kind)]},
@@ -245,7 +251,7 @@ std::string json_of(const SeriesRecord& record) {
            {"season", record.season},
            {"targets", std::move(targets)},
            {"inputs", std::move(inputs)}};
-  if (!record.given.empty()) all["reading"] = record.given.text();
+  if (!record.reading.given.empty()) all["reading"] = record.reading.given.text();
   return all.dump();
 }
 
@@ -257,9 +263,18 @@ SeriesRecord series_record_from(const std::string& text) {
                      "{} is of another version than 1 to {}; a newer Linnet wrote it", kWhat,
                      kVersion);
   SeriesRecord record;
-  record.header = read.flag("header");
-  record.given = GivenReading::from(all.contains("reading") ? read.text("reading") : "", kWhat);
-  record.missing = read.texts("missing");
+  record.reading.header = read.flag("header");
+  record.reading.given =
+      GivenReading::from(all.contains("reading") ? read.text("reading") : "", kWhat);
+  record.reading.missing = read.texts("missing");
+  if (all.contains("words")) record.reading.words = read.texts("words");
+  if (all.contains("formats")) {
+    require<DataError>(all["formats"].is_object(), "{}: 'formats' is damaged", kWhat);
+    for (const auto& [column, format] : all["formats"].items()) {
+      require<DataError>(format.is_string(), "{}: 'formats' is damaged", kWhat);
+      record.reading.formats[column] = NumberFormat::from(format.get<std::string>(), kWhat);
+    }
+  }
   record.columns = read.texts("columns");
   record.time = read.text("time");
   record.time_kind = read.one_of<TimeKind>("time_kind", kTimeKinds);
@@ -279,9 +294,12 @@ SeriesRecord series_record_from(const std::string& text) {
   record.season = read.integer("season", 1, kMostSteps);
   for (const json& target : read.list("targets")) {
     const Reader of(target);
-    record.targets.push_back({.change = of.number("change", std::numeric_limits<double>::min()),
-                              .naive_error = of.number("naive_error", 0),
-                              .trend = of.flag("trend")});
+    const bool offset = target.contains("offset");
+    record.targets.push_back(
+        {.offset = offset ? of.number("offset", std::numeric_limits<double>::lowest()) : 0,
+         .change = of.number("change", std::numeric_limits<double>::min()),
+         .naive_error = of.number("naive_error", 0),
+         .trend = of.flag("trend")});
   }
   for (const json& input : read.list("inputs")) record.inputs.push_back(column_from(input));
   check(record);

@@ -50,6 +50,7 @@ struct SeriesColumn {
 
 /// A column that is forecast, beside its channel.
 struct SeriesTarget {
+  double offset = 0;       ///< taken off its values, where 32 bits would not tell them apart
   double change = 1;       ///< root mean square of the change over a window's future
   double naive_error = 0;  ///< mean absolute error of the seasonal naive forecast
   bool trend = false;      ///< it rises or falls with time: networks see differences
@@ -58,9 +59,7 @@ struct SeriesTarget {
 /// What a SeriesTransform knows, all of it from the rows of the training set but for columns and
 /// times.
 struct SeriesRecord {
-  bool header = false;                    ///< the columns have names of their own
-  GivenReading given = {};                ///< of the rows that it learned from
-  std::vector<std::string> missing = {};  ///< texts that stand for missing values
+  LearnedReading reading = {};
   std::vector<std::string> columns = {};  ///< of the file, in order
   std::string time = {};                  ///< column; "": rows
   TimeKind time_kind = TimeKind::rows;

@@ -122,12 +122,12 @@ Dataset SeriesWindows::data() const {
 
 double SeriesWindows::actual(std::int64_t window, std::int64_t step, std::size_t target) const {
   const std::int64_t row = row_of(contents_.get(), starts_, window, step);
-  return contents_->targets[place_in(*contents_, row, target)];
+  return contents_->offset(target) + contents_->targets[place_in(*contents_, row, target)];
 }
 
 double SeriesWindows::persistence(std::int64_t window, std::size_t target) const {
   const std::int64_t row = row_of(contents_.get(), starts_, window, 0) - 1;
-  return contents_->filled[place_in(*contents_, row, target)];
+  return contents_->offset(target) + contents_->filled[place_in(*contents_, row, target)];
 }
 
 double SeriesWindows::seasonal_naive(std::int64_t window, std::int64_t step,
@@ -138,7 +138,7 @@ double SeriesWindows::seasonal_naive(std::int64_t window, std::int64_t step,
   if (season <= 1 || before < contents_->part_of(row).first) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  return contents_->filled[place_in(*contents_, before, target)];
+  return contents_->offset(target) + contents_->filled[place_in(*contents_, before, target)];
 }
 
 SeriesPlace SeriesWindows::place(std::int64_t window, std::int64_t step) const {
@@ -179,12 +179,7 @@ std::int64_t SeriesTransform::entities() const {
 }
 
 TableOptions SeriesTransform::reading() const {
-  TableOptions options;
-  if (empty()) return options;
-  options.missing = record_->missing;
-  if (!record_->header) options.header = false;
-  record_->given.apply(options);
-  return options;
+  return empty() ? TableOptions() : record_->reading.options();
 }
 
 SeriesWindows SeriesTransform::windows(const Table& rows) const {

@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "series/align.h"
+#include "table/column_reader.h"
 
 namespace linnet {
 namespace {
@@ -24,15 +25,16 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 /// Writes the values of one input, row by row of one series.
 class ColumnWriter {
  public:
-  ColumnWriter(const Table& table, const SeriesColumn& input, std::size_t column)
-      : table_(table), input_(input), column_(column) {
+  ColumnWriter(const Table& table, const SeriesColumn& input, std::size_t column,
+               const LearnedReading& reading)
+      : column_(table, column, reading, input.column), input_(input) {
     std::int32_t place = 1;
-    for (const std::string& text : input.categories) places_.emplace(text, place++);
+    for (const std::string& text : input.categories) places_.emplace(whole_text(text), place++);
   }
 
   /// `row`: of the table, -1 for none. Returns the value in its unit; NaN: it is missing.
   double write(std::int64_t row, std::span<float> to) {
-    const std::string_view text = row < 0 ? std::string_view() : table_.text(row, column_);
+    const std::string_view text = row < 0 ? std::string_view() : text_of(row);
     const bool missing = text.empty();
     double value = std::numeric_limits<double>::quiet_NaN();
     if (!missing) {
@@ -54,18 +56,24 @@ class ColumnWriter {
   void restart() { last_.reset(); }
 
  private:
+  /// A category may be called as missing values are.
+  std::string_view text_of(std::int64_t row) const {
+    const std::string_view field = column_.field(row);
+    return places_.contains(whole_text(field)) ? field : column_.text(row);
+  }
+
   double value_of(std::int64_t row, std::string_view text) const {
     switch (input_.kind) {
-      case SeriesColumnKind::number: return table_.number(row, column_);
+      case SeriesColumnKind::number: return column_.number(row);
       case SeriesColumnKind::boolean: {
         const std::optional<bool> value = boolean_of(text);
         require<DataError>(value.has_value(), "{}: expected a boolean; got '{}'",
-                           table_.place(row, column_), text);
+                           column_.place(row), text);
         return *value ? 1 : 0;
       }
       case SeriesColumnKind::category: break;
     }
-    const auto found = places_.find(text);
+    const auto found = places_.find(whole_text(text));
     return found == places_.end() ? 0 : found->second;
   }
 
@@ -74,13 +82,12 @@ class ColumnWriter {
     const bool fits = std::abs(scaled) <= std::numeric_limits<float>::max() &&
                       std::abs(value) <= std::numeric_limits<float>::max();
     require<DataError>(fits, "{}: {} is too far from the training's mean {}",
-                       row < 0 ? table_.name() : table_.place(row, column_), value, input_.mean);
+                       row < 0 ? column_.table().name() : column_.place(row), value, input_.mean);
     return static_cast<float>(scaled);
   }
 
-  const Table& table_;
+  ColumnReader column_;
   const SeriesColumn& input_;
-  std::size_t column_;
   std::unordered_map<std::string_view, std::int32_t> places_;
   std::optional<double> last_;
 };
@@ -203,7 +210,8 @@ class Reading {
     if (!contents_.parts.empty()) {
       part.first = contents_.parts.back().first + contents_.parts.back().rows;
     }
-    const auto known = std::ranges::find(record_.entities, series.entity);
+    const auto known = std::ranges::find(record_.entities, whole_text(series.entity),
+                                         [](const auto& text) { return whole_text(text); });
     if (known != record_.entities.end()) {
       part.id = 1 + static_cast<std::int32_t>(known - record_.entities.begin());
     }
@@ -213,7 +221,8 @@ class Reading {
   void write(std::size_t i, const std::vector<AlignedSeries>& all) {
     const SeriesColumn& input = record_.inputs[i];
     const bool target = i < record_.targets.size();
-    ColumnWriter writer(table_, input, columns_.need(input.column));
+    ColumnWriter writer(table_, input, columns_.need(input.column), record_.reading);
+    const double offset = target ? record_.targets[i].offset : 0;
     std::vector<float> values(static_cast<std::size_t>(input.width()));
     std::size_t at = 0;
     for (const AlignedSeries& series : all) {
@@ -223,8 +232,8 @@ class Reading {
         put(at, values, i);
         if (target) {
           const std::size_t place = at * contents_.target_count() + i;
-          contents_.targets[place] = std::isnan(value) ? kNaN : static_cast<float>(value);
-          contents_.filled[place] = static_cast<float>(writer.filled());
+          contents_.targets[place] = std::isnan(value) ? kNaN : static_cast<float>(value - offset);
+          contents_.filled[place] = static_cast<float>(writer.filled() - offset);
         }
         ++at;
       }

@@ -30,12 +30,14 @@ struct WindowContents {
   std::int64_t known_channels = 0;
   std::vector<float> past = {};     ///< (rows, channels)
   std::vector<float> known = {};    ///< (rows, known channels)
-  std::vector<float> targets = {};  ///< (rows, targets) in their units; NaN: missing
+  std::vector<float> targets = {};  ///< (rows, targets) less offset(); NaN: missing
   std::vector<float> filled = {};   ///< the same with the last values instead of NaN
   std::vector<Part> parts = {};
   std::vector<std::string> notes = {};
 
   std::size_t target_count() const { return record->targets.size(); }
+  /// Throws InternalError for a target that is not there.
+  double offset(std::size_t target) const { return record->targets.at(target).offset; }
   const Part& part_of(std::int64_t row) const;
   std::int64_t time_of(std::int64_t row) const;
   bool has_targets(std::int64_t row) const;  ///< all of them

@@ -46,16 +46,24 @@ Values values_of(const Table& rows, std::size_t column, const Read& read) {
   return all;
 }
 
-/// How often each text occurs.
+/// How often each text occurs; 1 and 1.0 are one, by its first text.
 std::map<std::string_view, std::int64_t> counts_of(const Table& rows, std::size_t column,
-                                                   bool* missing = nullptr) {
-  std::map<std::string_view, std::int64_t> counts;
+                                                   std::int64_t* missing = nullptr) {
+  std::map<std::string_view, std::pair<std::string_view, std::int64_t>> counts;
   for (std::int64_t row = 0; row < rows.rows(); ++row) {
     const std::string_view text = rows.text(row, column);
-    if (!text.empty()) ++counts[text];
-    if (text.empty() && missing != nullptr) *missing = true;
+    if (!text.empty()) ++counts.try_emplace(whole_text(text), text, 0).first->second.second;
+    if (text.empty() && missing != nullptr) ++*missing;
   }
-  return counts;
+  std::map<std::string_view, std::int64_t> by_text;
+  for (const auto& [whole, of] : counts) by_text.insert(of);
+  return by_text;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  return lower;
 }
 
 bool is_number(ColumnType type) {
@@ -84,8 +92,8 @@ class Fitting {
       case ColumnType::boolean: return boolean(column);
       case ColumnType::category: return category(column);
       case ColumnType::date_time: return date(column);
-      case ColumnType::constant:
-      case ColumnType::identifier: break;
+      case ColumnType::identifier: return presence(column);
+      case ColumnType::constant: break;
     }
     return std::nullopt;
   }
@@ -113,11 +121,15 @@ class Fitting {
   }
 
   std::optional<TableInput> boolean(std::size_t column) const {
+    std::set<std::string> words;
     const Values all = values_of(rows_, column, [&](std::int64_t row) {
-      return boolean_of(rows_.text(row, column)).value_or(false) ? 1.0 : 0.0;
+      const std::string_view text = rows_.text(row, column);
+      words.insert(lower_case(whole_text(text)));
+      return boolean_of(text).value_or(false) ? 1.0 : 0.0;
     });
     if (all.values.empty()) return std::nullopt;
     return BooleanInput{.column = name(column),
+                        .words = {words.begin(), words.end()},
                         .fill = all.fill(options_.missing),
                         .indicator = indicates(all)};
   }
@@ -125,17 +137,28 @@ class Fitting {
   std::optional<TableInput> category(std::size_t column) const {
     CategoryInput input{.column = name(column)};
     std::int64_t most = 0;
-    for (const auto& [text, count] : counts_of(rows_, column, &input.missing)) {
+    std::int64_t missing = 0;
+    for (const auto& [text, count] : counts_of(rows_, column, &missing)) {
       if (count < options_.least_count) continue;
       input.categories.emplace_back(text);
       if (options_.missing != MissingValues::most_frequent || count <= most) continue;
       most = count;
       input.fill = text;
     }
-    if (input.categories.empty()) return std::nullopt;
-    input.missing = input.missing && input.fill.empty();
+    if (input.categories.empty()) return presence(column);
+    input.missing = missing > 0 && input.fill.empty();
     input.embedded = std::ssize(input.categories) > options_.most_one_hot;
     return input;
+  }
+
+  /// Whether there is a value, where that differs in more than a few rows.
+  std::optional<TableInput> presence(std::size_t column) const {
+    constexpr std::int64_t kLeast = 3;
+    std::int64_t missing = 0;
+    counts_of(rows_, column, &missing);
+    const bool tells = std::min(missing, rows_.rows() - missing) >= kLeast;
+    if (!tells || options_.missing == MissingValues::drop) return std::nullopt;
+    return CategoryInput{.column = name(column), .missing = true};
   }
 
   std::optional<TableInput> date(std::size_t column) const {
@@ -166,14 +189,15 @@ class Fitting {
 };
 
 /// Whether whole numbers are the numbers of classes.
-bool are_labels(const std::map<std::string_view, std::int64_t>& counts) {
-  if (counts.size() == 2) return true;
+bool are_labels(const std::map<std::string_view, std::int64_t>& counts,
+                const NumberFormat& format) {
   std::set<double> values;
   for (const auto& [text, count] : counts) {
-    const std::optional<double> value = number_of(text, '.');
+    const std::optional<double> value = number_of(text, format);
     if (!value) return false;
     values.insert(*value);
   }
+  if (values.size() == 2) return true;
   const double first = *values.begin();
   return (first == 0 || first == 1) && std::ssize(values) <= kMostIntegerClasses &&
          *values.rbegin() == first + static_cast<double>(values.size() - 1);
@@ -201,6 +225,9 @@ LearnedTarget value_of(const Table& rows, std::size_t column) {
       values_of(rows, column, [&](std::int64_t row) { return rows.number(row, column); });
   target.mean = mean_of(all.values);
   target.std = std_of(all.values, target.mean, fmt::format("the target '{}'", target.column));
+  // Beyond it, 32 bits hold less than 4 digits of what the values differ by.
+  constexpr double kLargestOffset = 1000;
+  if (std::abs(target.mean) > kLargestOffset * target.std) target.offset = target.mean;
   constexpr double kLargest = 1e18;
   require<DataError>(
       target.std < kLargest && target.std > 1 / kLargest && std::abs(target.mean) < kLargest,
@@ -211,12 +238,27 @@ LearnedTarget value_of(const Table& rows, std::size_t column) {
   return target;
 }
 
+/// Whether a column is left out for its whole numbers, each 1 more than the one before.
+bool counts_rows(const Table& rows, std::size_t column) {
+  if (rows.columns()[column].type != ColumnType::identifier) return false;
+  for (std::int64_t row = 0; row < rows.rows(); ++row) {
+    if (!is_integer(whole_text(rows.text(row, column)))) return false;
+  }
+  return true;
+}
+
 /// Returns why columns may not be the numbers that they were meant to be; "" where nothing is
 /// known.
 std::string why_texts(const Table& rows) {
   std::string why;
   for (const std::string& note : rows.notes()) {
-    if (note.find("are read as texts") != std::string::npos) why += "; " + note;
+    if (note.find("read as texts") != std::string::npos) why += "; " + note;
+  }
+  for (std::size_t i = 0; i < rows.columns().size(); ++i) {
+    if (!counts_rows(rows, i)) continue;
+    why += fmt::format("; '{0}' counts the rows: --type '{0}=integer' reads it as numbers",
+                       rows.columns()[i].name);
+    break;
   }
   return why;
 }
@@ -246,7 +288,9 @@ LearnedTarget one_target_of(const Table& rows, std::size_t column, TableTarget k
     require<DataError>(of.type != ColumnType::date_time,
                        "the target '{}' of '{}' is a date; expected a category or a number",
                        of.name, rows.name());
-    const bool labels = of.type == ColumnType::integer && are_labels(counts_of(rows, column));
+    const bool labels =
+        of.type == ColumnType::integer &&
+        are_labels(counts_of(rows, column), rows.contents()->readings[column].format);
     kind = is_number(of.type) && !labels ? TableTarget::value : TableTarget::classes;
   }
   return kind == TableTarget::value ? value_of(rows, column) : classes_of(rows, column);
@@ -289,6 +333,7 @@ LearnedTarget several_targets_of(const Table& rows, const std::vector<std::size_
   for (const std::size_t column : columns) {
     const auto one = std::get<ValueTarget>(value_of(rows, column));
     values.columns.push_back(one.column);
+    values.offsets.push_back(one.offset);
     values.means.push_back(one.mean);
     values.stds.push_back(one.std);
   }
@@ -323,10 +368,7 @@ TableTransform TableTransform::fit(const Table& rows, const TableTargets& target
   require(options.least_count >= 1, "least_count is at least 1; got {}", options.least_count);
   const std::vector<std::size_t> targets = find_targets(rows, target);
   auto record = std::make_shared<TransformRecord>();
-  record->header = rows.has_header();
-  record->given = rows.contents()->given;
-  record->missing = {rows.contents()->missing_texts.begin(), rows.contents()->missing_texts.end()};
-  std::ranges::sort(record->missing);
+  record->reading = LearnedReading::of(*rows.contents());
   record->target = target_of(rows, targets, options.target);
   std::set<std::size_t> ignored(targets.begin(), targets.end());
   for (const std::string& name : options.ignore) {

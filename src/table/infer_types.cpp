@@ -2,13 +2,14 @@
 // Types of a table's columns.
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <cmath>
+#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "base/check.h"
-#include "table/contents.h"
+#include "base/counted.h"
+#include "table/column_facts.h"
 
 namespace linnet {
 namespace {
@@ -18,149 +19,31 @@ constexpr std::int64_t kFewValues = 10;         // of which a share says nothing
 constexpr std::array<std::string_view, 7> kNames{"number",    "integer",  "category",  "boolean",
                                                  "date_time", "constant", "identifier"};
 
-/// What all values of a column are.
-struct Facts {
-  bool numbers = true;
-  bool integers = true;
-  bool booleans = true;
-  bool counts_up = true;
-  bool look_like_numbers = true;    ///< as people write them
-  std::string_view no_number = {};  ///< a value that is none as files write them
-  std::size_t no_number_row = 0;
-  std::int64_t number_count = 0;  ///< different values that are numbers
-  std::int64_t present = 0;
-  std::int64_t distinct = 0;
-};
+/// Rows without a value from which on it is information whether there is one.
+constexpr std::int64_t kLeastBlanks = 3;
 
-std::optional<std::int64_t> integer_of(std::string_view text) {
-  if (!is_integer(text)) return std::nullopt;
-  return static_cast<std::int64_t>(*number_of(text, '.'));
-}
-
-/// "1.234,56", "2,12", "12 %" and "$3.50": digits, groups of three after separators, decimals.
-bool looks_like_number(std::string_view text) {
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  for (const std::string_view sign : {"$", "€", "£", "%", " "}) {
-    if (text.starts_with(sign)) text.remove_prefix(sign.size());
-  }
-  for (const std::string_view sign : {"%", "€", "$", "£", " "}) {
-    if (text.ends_with(sign)) text.remove_suffix(sign.size());
-  }
-  const auto take_digits = [&] {
-    const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
-    text.remove_prefix(count);
-    return count;
-  };
-  if (take_digits() == 0) return false;
-  constexpr std::size_t kGroup = 3;
-  std::size_t digits = kGroup;
-  while (digits == kGroup && !text.empty() &&
-         std::string_view(".,' ").find(text.front()) != std::string_view::npos) {
-    text.remove_prefix(1);
-    digits = take_digits();
-    if (digits == 0) return false;
-  }
-  return text.empty();
-}
-
-/// The different values of a column. A set of texts would look for each in three places of memory.
-class DistinctTexts {
- public:
-  DistinctTexts(const TableContents& table, std::size_t column) : table_(table), column_(column) {}
-
-  /// Returns whether the row's text is a new one.
-  bool insert(std::string_view text, std::size_t row) {
-    Slot slot{.row = static_cast<std::uint32_t>(row),
-              .hash = static_cast<std::uint32_t>(std::hash<std::string_view>()(text))};
-    text.copy(slot.start.data(), slot.start.size());
-    const std::size_t place = find(slot.hash, [&](const Slot& other) {
-      return other.start == slot.start &&
-             (text.size() < slot.start.size() || table_.text(other.row, column_) == text);
-    });
-    if (slots_[place].row != kFree) return false;
-    slots_[place] = slot;
-    if (2 * ++size_ > slots_.size()) grow();
-    return true;
-  }
-
- private:
-  static constexpr std::uint32_t kFree = UINT32_MAX;  // rows are below 2^28
-  struct Slot {
-    std::array<char, 16> start = {};  // of the text, which holds no NUL
-    std::uint32_t row = kFree;
-    std::uint32_t hash = 0;
-  };
-
-  template <class Same>
-  std::size_t find(std::uint32_t hash, Same&& same) const {
-    std::size_t place = hash & (slots_.size() - 1);
-    while (slots_[place].row != kFree && (slots_[place].hash != hash || !same(slots_[place]))) {
-      place = (place + 1) & (slots_.size() - 1);
-    }
-    return place;
-  }
-
-  void grow() {
-    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
-    for (const Slot& slot : old) {
-      if (slot.row == kFree) continue;
-      slots_[find(slot.hash, [](const Slot& /*other*/) { return false; })] = slot;
-    }
-  }
-
-  const TableContents& table_;
-  std::size_t column_;
-  std::size_t size_ = 0;
-  std::vector<Slot> slots_ = std::vector<Slot>(64);
-};
-
-Facts facts_of(const TableContents& table, std::size_t column) {
-  Facts facts;
-  DistinctTexts values(table, column);
-  std::optional<std::int64_t> last;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::string_view text = table.text(row, column);
-    if (text.empty()) {
-      facts.counts_up = false;
-      continue;
-    }
-    ++facts.present;
-    const bool is_new = values.insert(text, row);
-    const std::optional<std::int64_t> integer = integer_of(text);
-    facts.counts_up = facts.counts_up && integer && (!last || *integer == *last + 1);
-    last = integer;
-    if (!is_new) continue;
-    ++facts.distinct;
-    facts.integers = facts.integers && integer;
-    if (number_of(text, table.decimal)) {
-      ++facts.number_count;
-    } else if (facts.numbers) {
-      facts.numbers = false;
-      facts.no_number = text;
-      facts.no_number_row = row;
-    }
-    facts.look_like_numbers = facts.look_like_numbers && looks_like_number(text);
-    facts.booleans = facts.booleans && boolean_of(text);
-  }
-  return facts;
-}
-
-ColumnType type_of(const Facts& facts, bool dates) {
-  if (facts.distinct <= 1) return ColumnType::constant;
-  if (facts.booleans && facts.distinct == 2) return ColumnType::boolean;
+ColumnType type_of(const TableContents& table, const ColumnFacts& facts, bool dates) {
+  const std::int64_t missing = static_cast<std::int64_t>(table.rows()) - facts.present;
+  const bool blanks = std::min(missing, facts.present) >= kLeastBlanks;
+  if (facts.distinct == 0 || (facts.distinct == 1 && !blanks)) return ColumnType::constant;
+  if (facts.booleans()) return ColumnType::boolean;
   const bool many = facts.present >= kLeastIdentifiers;
-  if (facts.integers) return many && facts.counts_up ? ColumnType::identifier : ColumnType::integer;
-  if (facts.numbers) return ColumnType::number;
+  if (facts.numbers()) {
+    if (!facts.integers) return ColumnType::number;
+    return many && facts.counts_up ? ColumnType::identifier : ColumnType::integer;
+  }
   if (dates) return ColumnType::date_time;
   return many && facts.distinct == facts.present ? ColumnType::identifier : ColumnType::category;
 }
 
 /// Throws DataError for the first value that is not of a given type.
 void check_type(const TableContents& table, std::size_t column, ColumnType type) {
+  const NumberFormat& format = table.readings[column].format;
   const auto is = [&](std::string_view text) {
+    const std::optional<double> number = number_of(text, format);
     switch (type) {
-      case ColumnType::number: return number_of(text, table.decimal).has_value();
-      case ColumnType::integer: return is_integer(text);
+      case ColumnType::number: return number.has_value();
+      case ColumnType::integer: return number && *number == std::floor(*number);
       case ColumnType::boolean: return boolean_of(text).has_value();
       case ColumnType::date_time: return date_of(text, table.date_orders[column]).has_value();
       case ColumnType::category:
@@ -176,14 +59,28 @@ void check_type(const TableContents& table, std::size_t column, ColumnType type)
   }
 }
 
+/// Throws DataError for booleans of which all texts mean the same.
+void check_booleans(const TableContents& table, std::size_t column, const ColumnFacts& facts) {
+  require<DataError>(facts.distinct < 2 || (facts.trues > 0 && facts.falses > 0),
+                     "'{}', column '{}': all of its {} different values mean {}, so a boolean "
+                     "would not tell them apart; --type '{}=category' does",
+                     table.name, table.columns[column].name, facts.distinct,
+                     facts.trues > 0 ? "true" : "false", table.columns[column].name);
+}
+
 /// A column of texts that is likely to be meant as numbers.
-void note_numbers(TableContents& table, std::size_t column, const Facts& facts) {
+void note_numbers(TableContents& table, std::size_t column, const ColumnFacts& facts) {
   const std::string& name = table.columns[column].name;
-  if (facts.look_like_numbers) {
+  if (!facts.code.empty() && facts.readings != 0) {
+    table.notes.push_back(
+        fmt::format("the values of '{0}', such as '{1}', begin with zeros and are read as texts; "
+                    "--type '{0}=integer' reads numbers",
+                    name, facts.code));
+  } else if (facts.number_count == facts.distinct) {
     table.notes.push_back(fmt::format(
-        "the values of '{}', such as '{}', are read as texts; a number has no thousands separators "
-        "and no signs such as %, and its decimal separator is '{}' here (--decimal)",
-        name, facts.no_number, table.decimal));
+        "the values of '{}' are read as texts, since '{}' and '{}' are not written in one way: "
+        "numbers of a column have the same separators and the same unit (--decimal, --thousands)",
+        name, facts.first_number, facts.no_number));
   } else if (facts.distinct >= kFewValues && 10 * facts.number_count >= 9 * facts.distinct) {
     table.notes.push_back(fmt::format(
         "the values of '{}' are read as texts, since line {} holds '{}': {} of its {} different "
@@ -210,31 +107,83 @@ bool has_zones(const TableContents& table, std::size_t column) {
   return false;
 }
 
+/// Finds the order of a column's dates; returns whether all values are dates.
+bool find_dates(TableContents& table, std::size_t column, const ColumnFacts& facts) {
+  if (facts.numbers() || facts.present == 0) return false;
+  bool dates = false;
+  for (const DateOrder order :
+       {DateOrder::month_first, DateOrder::day_first, DateOrder::year_first}) {
+    if (!are_dates(table, column, order)) continue;
+    if (dates && order == DateOrder::day_first) {
+      table.notes.push_back(
+          fmt::format("the dates of '{}' are read as day/month/year", table.columns[column].name));
+    }
+    table.date_orders[column] = order;
+    dates = true;
+  }
+  return dates;
+}
+
+/// Where words are: of several columns the first one.
+struct WordPlaces {
+  std::size_t first = 0;
+  std::size_t columns = 0;
+  std::int64_t rows = 0;
+};
+using Words = std::map<std::string_view, WordPlaces>;
+
+void add_words(Words& all, const ColumnFacts& facts, std::size_t column) {
+  for (const auto& [word, count] : facts.words) {
+    WordPlaces& places = all[word];
+    if (places.columns++ == 0) places.first = column;
+    places.rows += count;
+  }
+}
+
+/// Says which words are read as missing values, or as texts.
+void note_words(TableContents& table, const Words& words, bool missing) {
+  for (const auto& [word, places] : words) {
+    const std::string& first = table.columns[places.first].name;
+    const std::string where = places.columns == 1
+                                  ? fmt::format("in '{}'", first)
+                                  : fmt::format("in {} columns, '{}' first", places.columns, first);
+    table.notes.push_back(
+        missing ? fmt::format("'{}' is read as a missing value: {} {}", word,
+                              counted(places.rows, "row"), where)
+                : fmt::format("'{0}' is read as a text: {1} {2}; --missing-text '{0}' reads it as "
+                              "a missing value",
+                              word, counted(places.rows, "row"), where));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string_view> column_type_names() { return {kNames.begin(), kNames.end()}; }
 
 void infer_types(TableContents& table, const TableOptions& options) {
   table.date_orders.resize(table.columns.size(), DateOrder::year_first);
+  table.readings.resize(table.columns.size());
+  std::vector<ColumnFacts> all;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) all.push_back(facts_of(table, i));
+  decide_formats(table, all, options);
+  Words missing;
+  Words texts;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const Facts facts = facts_of(table, i);
+    ColumnFacts& facts = all[i];
     TableColumn& column = table.columns[i];
-    bool dates = false;
-    for (const DateOrder order :
-         {DateOrder::month_first, DateOrder::day_first, DateOrder::year_first}) {
-      if (facts.numbers || facts.present == 0 || !are_dates(table, i, order)) continue;
-      if (dates && order == DateOrder::day_first) {
-        table.notes.push_back(
-            fmt::format("the dates of '{}' are read as day/month/year", column.name));
-      }
-      table.date_orders[i] = order;
-      dates = true;
-    }
+    ColumnReading& reading = table.readings[i];
+    reading.words = true;
+    const bool dates = find_dates(table, i, facts);
+    reading.words = facts.present == 0 || facts.numbers() || facts.booleans() || dates;
+    add_words(reading.words ? missing : texts, facts, i);
+    if (!reading.words) facts.add_words();
+    if (facts.numbers() && !reading.format.plain()) recount(facts, table, i);
     column.missing = static_cast<std::int64_t>(table.rows()) - facts.present;
     column.distinct = facts.distinct;
-    column.type = type_of(facts, dates);
-    const bool texts = column.type == ColumnType::category || column.type == ColumnType::identifier;
-    if (texts && !facts.numbers && !options.types.contains(column.name)) {
+    column.type = type_of(table, facts, dates);
+    const bool is_text =
+        column.type == ColumnType::category || column.type == ColumnType::identifier;
+    if (is_text && !facts.numbers() && !options.types.contains(column.name)) {
       note_numbers(table, i, facts);
     }
     if (column.type == ColumnType::date_time && has_zones(table, i)) {
@@ -242,11 +191,16 @@ void infer_types(TableContents& table, const TableOptions& options) {
           fmt::format("the times of '{}' have offsets from UTC and are read as UTC", column.name));
     }
   }
+  note_words(table, missing, true);
+  note_words(table, texts, false);
   table.given_types.assign(table.columns.size(), false);
   for (const auto& [name, type] : options.types) {
     const std::size_t column = find_column(table, name);
     table.given_types[column] = true;
+    const bool text = type == ColumnType::category || type == ColumnType::identifier;
+    if (!text && type != ColumnType::constant) table.readings[column].words = true;
     check_type(table, column, type);
+    if (type == ColumnType::boolean) check_booleans(table, column, all[column]);
     table.columns[column].type = type;
   }
 }

@@ -37,7 +37,7 @@ std::vector<RawColumn> raw_columns(const TableTransform& transform) {
 std::size_t place_in(const TableTransform& transform, const Table& rows,
                      const std::string& column) {
   const TransformRecord& record = transform.record();
-  if (record.header && rows.has_header()) return rows.find(column);
+  if (record.reading.header && rows.has_header()) return rows.find(column);
   const auto place =
       static_cast<std::size_t>(std::ranges::find(record.columns, column) - record.columns.begin());
   require<DataError>(place < rows.columns().size(), "'{}' has no column '{}'", rows.name(), column);
@@ -65,15 +65,16 @@ Dataset inputs_of_texts(const TableTransform& transform,
     }
     text += '\n';
   };
-  if (record.header) add_row([&](std::size_t i) { return record.columns[i]; });
+  if (record.reading.header) add_row([&](std::size_t i) { return record.columns[i]; });
   for (const std::vector<std::string>& row : rows) {
     add_row([&](std::size_t i) { return sources[i] ? row[*sources[i]] : std::string(); });
   }
   TableOptions options;
   options.separator = ',';
   options.decimal = '.';
-  options.header = record.header;
-  options.missing = record.missing;
+  options.header = record.reading.header;
+  options.missing = record.reading.missing;
+  options.missing_words = record.reading.words;
   return transform.inputs(parse_table(std::move(text), name, options));
 }
 

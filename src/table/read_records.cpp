@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Separator, header and decimal separator of a table.
+// Separator and header of a table.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -65,40 +65,8 @@ char find_separator(const std::string& text, const std::string& name) {
   return most;
 }
 
-bool looks_decimal(std::string_view text, char decimal) {
-  const std::size_t at = text.find(decimal);
-  return at != std::string_view::npos && number_of(text, decimal).has_value();
-}
-
-/// "1,234": a comma that may part thousands.
-bool may_part_thousands(std::string_view text) {
-  constexpr std::size_t kGroup = 3;
-  const std::size_t at = text.find(',');
-  return at + kGroup + 1 == text.size() && at <= kGroup + 1;
-}
-
-char find_decimal(TableContents& table) {
-  std::int64_t commas = 0;
-  bool decimal = false;  // a comma that parts no thousands
-  for (std::size_t i = 0; i < std::min(table.records.size(), kHeaderRows); ++i) {
-    for (const FieldText& field : table.records[i]) {
-      const std::string_view text = table.records.text(field);
-      if (looks_decimal(text, ',')) {
-        ++commas;
-        decimal = decimal || !may_part_thousands(text);
-      }
-      if (looks_decimal(text, '.')) --commas;
-    }
-  }
-  if (commas <= 0) return '.';
-  if (table.separator != ',') return ',';
-  if (!decimal) return '.';
-  table.notes.emplace_back("numbers in quotes are read with a decimal comma");
-  return ',';
-}
-
-bool is_value(std::string_view text, char decimal) {
-  return number_of(text, decimal) || date_of(text, DateOrder::year_first) ||
+bool is_value(std::string_view text) {
+  return read_number(text).readings != 0 || date_of(text, DateOrder::year_first) ||
          date_of(text, DateOrder::day_first) || date_of(text, DateOrder::month_first);
 }
 
@@ -110,7 +78,7 @@ bool find_header(const TableContents& table) {
   std::set<std::string_view> names;
   for (std::size_t column = 0; column < records[0].size(); ++column) {
     const std::string_view first = records.text(records[0][column]);
-    if (table.is_missing(first) || !names.insert(first).second) {
+    if (table.is_missing(first, true) || !names.insert(first).second) {
       --votes;  // a name is neither missing nor given twice
       continue;
     }
@@ -119,13 +87,13 @@ bool find_header(const TableContents& table) {
     bool repeated = false;
     for (std::size_t i = 1; i < std::min(records.size(), kHeaderRows); ++i) {
       const std::string_view text = records.text(records[i][column]);
-      if (table.is_missing(text)) continue;
+      if (table.is_missing(text, true)) continue;
       ++present;
       repeated = repeated || text == first;
-      if (is_value(text, table.decimal)) ++values;
+      if (is_value(text)) ++values;
     }
     const bool of_values = present > 0 && 2 * values > present;
-    if (is_value(first, table.decimal)) {
+    if (is_value(first)) {
       votes -= 2;
     } else if (of_values) {
       votes += 2;
@@ -207,10 +175,12 @@ void check_blanks(const TableContents& table) {
 
 }  // namespace
 
-bool TableContents::is_missing(std::string_view text) const {
-  if (text.empty()) return true;
-  return missing_starts[static_cast<unsigned char>(text[0])] &&
-         missing_texts.contains(std::string(text));
+TextSet::TextSet(const std::vector<std::string>& texts) : texts_(texts.begin(), texts.end()) {
+  texts_.erase("");
+  for (const std::string& text : texts_) {
+    starts_.set(static_cast<unsigned char>(text[0]));
+    sizes_.set(std::min(text.size(), sizes_.size() - 1));
+  }
 }
 
 std::string TableContents::place(std::size_t row, std::size_t column) const {
@@ -228,19 +198,12 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
   require<DataError>(records.size() > 0, "'{}' is empty; expected a table", name);
   std::shared_ptr<TableContents> table(
       new TableContents{.name = name, .records = std::move(records), .separator = separator});
-  table->missing_texts = {options.missing.begin(), options.missing.end()};
-  for (const std::string& missing : table->missing_texts) {
-    if (!missing.empty()) table->missing_starts.set(static_cast<unsigned char>(missing[0]));
-  }
+  table->missing_texts = TextSet(options.missing);
+  table->missing_words = TextSet(options.missing_words);
   check_fields(*table);
   check_blanks(*table);
   if (!utf8) check_utf8(*table);
-  table->decimal = find_decimal(*table);
   if (separator != found) table->given.separator = separator;
-  if (options.decimal && *options.decimal != table->decimal) {
-    table->decimal = *options.decimal;
-    table->given.decimal = options.decimal;
-  }
   table->header = find_header(*table);
   if (options.header && *options.header != table->header) {
     table->header = *options.header;

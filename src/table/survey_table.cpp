@@ -38,7 +38,7 @@ std::vector<double> numbers_of(const Table& table, std::size_t column) {
       const auto date = date_of(text, contents.date_orders[column]);
       if (date) value = static_cast<double>(date->day) + date->seconds / 86400;
     } else {
-      value = number_of(text, contents.decimal).value_or(kNone);
+      value = number_of(text, contents.readings[column].format).value_or(kNone);
     }
   }
   return values;

@@ -30,6 +30,12 @@ void check(const TableOptions& options) {
     require(options.decimal != options.separator, "separator and decimal separator are both '{}'",
             *options.decimal);
   }
+  if (!options.thousands || *options.thousands == '\0') return;
+  require(std::string_view(",. '").find(*options.thousands) != std::string_view::npos,
+          "a separator of thousands is ',', '.', a blank or an apostrophe; got '{}'",
+          *options.thousands);
+  require(options.thousands != options.decimal,
+          "the separators of decimals and thousands are both '{}'", *options.thousands);
 }
 
 }  // namespace
@@ -95,17 +101,22 @@ const std::vector<std::string>& Table::notes() const {
   return contents_ ? contents_->notes : kNoNotes;
 }
 
-std::string_view Table::text(std::int64_t row, std::size_t column) const {
+std::string_view Table::field(std::int64_t row, std::size_t column) const {
   require(row >= 0 && row < rows() && column < columns().size(),
           "the table '{}' has {} rows and {} columns; got row {}, column {}", name(), rows(),
           columns().size(), row, column);
-  return contents_->text(rows_[static_cast<std::size_t>(row)], column);
+  return contents_->field(rows_[static_cast<std::size_t>(row)], column);
+}
+
+std::string_view Table::text(std::int64_t row, std::size_t column) const {
+  const std::string_view text = field(row, column);
+  return contents_->is_missing(text, contents_->readings[column].words) ? std::string_view() : text;
 }
 
 double Table::number(std::int64_t row, std::size_t column) const {
   const std::string_view field = text(row, column);
   if (field.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const std::optional<double> number = number_of(field, contents_->decimal);
+  const std::optional<double> number = number_of(field, contents_->readings[column].format);
   require<DataError>(number && std::isfinite(*number), "{}: expected a finite number; got '{}'",
                      place(row, column), field);
   return *number;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "message_of.h"
+#include "table/number_format.h"
 #include "table/survey_table.h"
 #include "table/values.h"
 #include "temporary_folder.h"
@@ -115,11 +116,11 @@ TEST(Table, InfersTypes) {
                     i % 2 == 0 ? "Yes" : "no", i + 1, i, i % 5 == 0 ? "NA" : "1.5");
   }
   const Table table = parse_table(text);
-  EXPECT_EQ(types_of(table),
-            (std::vector<ColumnType>{ColumnType::number, ColumnType::integer, ColumnType::category,
-                                     ColumnType::boolean, ColumnType::date_time,
-                                     ColumnType::constant, ColumnType::identifier,
-                                     ColumnType::constant}));
+  EXPECT_EQ(types_of(table), (std::vector<ColumnType>{ColumnType::number, ColumnType::integer,
+                                                      ColumnType::category, ColumnType::boolean,
+                                                      ColumnType::date_time, ColumnType::constant,
+                                                      ColumnType::identifier, ColumnType::number}))
+      << "of the last one, blank or not is information";
   EXPECT_EQ(table.columns()[7].missing, 6);
   EXPECT_EQ(table.columns()[1].distinct, 7);
   EXPECT_TRUE(std::isnan(table.number(0, 7)));
@@ -177,14 +178,154 @@ TEST(Table, NotesTextsThatAreLikelyMeantAsNumbers) {
                                      "'oops': 29 of its 30 different values are numbers "
                                      "(--missing-text reads a text as a missing value)"});
   for (const char* missing : {"NA", "n/a", "#N/A", "<NA>"}) {
-    EXPECT_EQ(notes(missing), std::vector<std::string>{}) << missing;
+    EXPECT_EQ(notes(missing),
+              std::vector<std::string>{
+                  fmt::format("'{}' is read as a missing value: 1 row in 'x'", missing)});
   }
-  for (const std::string_view end : {"%", " %", "€"}) {
-    const std::vector<std::string> said = notes("1" + std::string(end), end);
-    ASSERT_EQ(said.size(), 1U) << end;
-    EXPECT_TRUE(said[0].starts_with("the values of 'x', such as '0.5")) << said[0];
-  }
+  EXPECT_EQ(notes("7", " %"),
+            std::vector<std::string>{
+                "the values of 'x' are read as texts, since '0.5 %' and '7' are not written in one "
+                "way: numbers of a column have the same separators and the same unit (--decimal, "
+                "--thousands)"});
   EXPECT_EQ(parse_table("x,y\na1,1\na2,2\n").notes(), std::vector<std::string>{});
+}
+
+/// A table of a column "x" and its note, or "".
+std::string note_of(const Table& table) {
+  EXPECT_LE(table.notes().size(), 1U);
+  return table.notes().empty() ? "" : table.notes()[0];
+}
+
+TEST(Table, TwoTextsAreNeverOneTruthValue) {
+  const auto type = [](const std::string& first, const std::string& second) {
+    std::string text = "x,y\n";
+    for (int i = 0; i < 30; ++i) text += fmt::format("{},1.5\n", i % 3 == 0 ? first : second);
+    return parse_table(text).columns()[0].type;
+  };
+  EXPECT_EQ(type("F", "N"), ColumnType::category);
+  EXPECT_EQ(type("T", "Y"), ColumnType::category);
+  EXPECT_EQ(type("1", "Y"), ColumnType::category);
+  EXPECT_EQ(type("0", "N"), ColumnType::category);
+  EXPECT_EQ(type("yes", "Yes"), ColumnType::category);
+  EXPECT_EQ(type("F", "T"), ColumnType::boolean);
+  EXPECT_EQ(type("1.0", "0.0"), ColumnType::boolean);
+  EXPECT_EQ(message_of([] {
+              parse_table("x,y\nF,1\nN,2\n", "t", {.types = {{"x", ColumnType::boolean}}});
+            }),
+            "'t', column 'x': all of its 2 different values mean false, so a boolean would not "
+            "tell them apart; --type 'x=category' does");
+}
+
+TEST(Table, WordsAreMissingAmongNumbersDatesAndTruthValuesAlone) {
+  const auto missing = [](const std::vector<std::string>& values,
+                          const TableOptions& options = {}) {
+    std::string text = "x,y\n";
+    for (const std::string& value : values) text += value + ",1.5\n";
+    return parse_table(text, "t", options).columns()[0].missing;
+  };
+  EXPECT_EQ(missing({"-", "+", "-", "+"}), 0);
+  EXPECT_EQ(missing({"None", "A", "B", "None"}), 0);
+  EXPECT_EQ(missing({"NA", "ZA", "DE", ""}), 1);
+  EXPECT_EQ(missing({"-", "-5", "NA", "7"}), 2);
+  EXPECT_EQ(missing({"2024-01-01", "null", "2024-01-02"}), 1);
+  EXPECT_EQ(missing({"yes", "no", "N/A"}), 1);
+  EXPECT_EQ(missing({"None", "A", "B"}, {.missing = {"None"}}), 1);
+  EXPECT_EQ(missing({"NA", "4", "5"}, {.missing_words = {}}), 0);
+  EXPECT_EQ(note_of(parse_table("x,y\nNone,1\nA,2\nA,3\n")),
+            "'None' is read as a text: 1 row in 'x'; --missing-text 'None' reads it as a missing "
+            "value");
+  EXPECT_EQ(note_of(parse_table("x,y\n-,1\n4,-\n5,3\n")),
+            "'-' is read as a missing value: 2 rows in 2 columns, 'x' first");
+}
+
+TEST(Table, ReadsGroupsOfDigits) {
+  const auto read = [](const std::string& text, double wanted, const TableOptions& options = {}) {
+    const Table table = parse_table(text, "t", options);
+    EXPECT_EQ(table.number(0, 0), wanted) << text;
+    return table;
+  };
+  // Between numbers below 1000 without a separator, it parts thousands; said where unsure.
+  EXPECT_EQ(
+      note_of(read("x;y\n1,105;3315\n555;1665\n521;1563\n", 1105)),
+      "'1,105' in 'x' is read as a whole number with the thousands separator ','; --decimal , "
+      "reads it as a fraction");
+  read("x;y\n1.717;5151\n674;2022\n", 1717);
+  EXPECT_EQ(note_of(read("x;y\n1,105;3315\n5,553;1665\n", 1.105)),
+            "'1,105' in 'x' is read as a fraction with the decimal separator ','; --thousands , "
+            "reads it as a whole number");
+  // Sure: by the column itself, by its neighbour, by the separator of fields.
+  EXPECT_EQ(note_of(read("x;y\n1.105;1\n5.5;2\n", 1.105)), "");
+  EXPECT_EQ(note_of(read("x;y\n1.105;1\n1.105.222;2\n", 1105)), "");
+  EXPECT_EQ(note_of(read("x;y\n1.234,5;1\n22,5;2\n", 1234.5)), "");
+  EXPECT_EQ(note_of(read("x;y\n1.105;0,5\n555;2,5\n", 1105)), "");
+  EXPECT_EQ(note_of(read("x;y\n1,105;0,5\n555;2,5\n", 1.105)), "");
+  EXPECT_EQ(note_of(read("x,y\n1.105,1\n555,2\n", 1.105)), "");
+  read("x,y\n\"1,105\",1\n555,2\n", 1105);
+  read("x\ty\n1 234,5\t1\n7,5\t2\n", 1234.5);
+  read("x\ty\n1\u00A0234\t1\n7\t2\n", 1234);
+  read("x,y\n1'234.5,1\n7.5,2\n", 1234.5);
+  // As it was said.
+  read("x;y\n1,105;3315\n555;1665\n", 1.105, {.decimal = ','});
+  read("x;y\n1,105;3315\n5,553;1665\n", 1105, {.thousands = ','});
+  read("x;y\n1.717;1\n674;2\n", 1.717, {.thousands = '\0'});
+  EXPECT_EQ(parse_table("x,y\n0.123,1\n1.105,2\n").columns()[0].type, ColumnType::number);
+  EXPECT_EQ(parse_table("x;y\n1.717;1\n674;2\n").columns()[0].type, ColumnType::integer);
+}
+
+TEST(Table, ReadsNumbersWithUnits) {
+  for (const auto& [text, wanted] : std::map<std::string, double>{{"9.360,00 €", 9360},
+                                                                  {"12 %", 12},
+                                                                  {"12%", 12},
+                                                                  {"$1200", 1200},
+                                                                  {"-$1200", -1200},
+                                                                  {"£ 3.50", 3.5},
+                                                                  {"(7.50 $)", -7.5},
+                                                                  {"−4 %", -4}}) {
+    const Table table = parse_table("x;y\n" + text + ";1\n" + text + ";2\n");
+    EXPECT_EQ(table.number(0, 0), wanted) << text;
+    EXPECT_EQ(note_of(table), "the values of 'x', such as '" + text + "', are read as numbers");
+  }
+  EXPECT_EQ(parse_table("x;y\n$1,200;1\n$3;2\n").number(0, 0), 1200);
+  EXPECT_EQ(parse_table("x;y\n12 %;1\n$3;2\n").columns()[0].type, ColumnType::category);
+}
+
+TEST(Table, LeadingZerosTellTextsApart) {
+  const Table table = parse_table("zip,y\n2116,1\n02116,2\n2116,3\n", "t");
+  EXPECT_EQ(table.columns()[0].type, ColumnType::category);
+  EXPECT_EQ(table.columns()[0].distinct, 2);
+  EXPECT_EQ(note_of(table),
+            "the values of 'zip', such as '02116', begin with zeros and are read as texts; --type "
+            "'zip=integer' reads numbers");
+  EXPECT_EQ(parse_table("x,y\n0,1\n0.5,2\n-0.25,3\n").columns()[0].type, ColumnType::number);
+}
+
+TEST(Table, WholeNumbersAreOneValue) {
+  const Table table = parse_table("x,y\n1,5\n1.0,6\n2.00,7\n2,8\n3,9\n");
+  EXPECT_EQ(table.columns()[0].type, ColumnType::integer);
+  EXPECT_EQ(table.columns()[0].distinct, 3);
+  for (const auto& [text, whole] : std::map<std::string, std::string>{{"1.0", "1"},
+                                                                      {"-10,00", "-10"},
+                                                                      {"-0.0", "0"},
+                                                                      {"1.10", "1.10"},
+                                                                      {"02.0", "02.0"},
+                                                                      {"1,000", "1,000"},
+                                                                      {"100", "100"},
+                                                                      {"v1.0", "v1.0"},
+                                                                      {".0", ".0"}}) {
+    EXPECT_EQ(whole_text(text), whole);
+  }
+}
+
+TEST(Table, NumberFormatsSurviveTheirText) {
+  for (const NumberFormat& format :
+       {NumberFormat{}, NumberFormat{.decimal = ',', .thousands = '.', .unit = "€"},
+        NumberFormat{.thousands = ' '}, NumberFormat{.thousands = '\'', .unit = "%"}}) {
+    EXPECT_EQ(NumberFormat::from(format.text(), "t"), format);
+  }
+  for (const char* wrong : {"", "decimal=;", "decimal=, thousands=,", "decimal=. unit=kg",
+                            "decimal=.  unit=%", "thousands=,"}) {
+    EXPECT_NE(message_of([&] { NumberFormat::from(wrong, "t"); }), "") << wrong;
+  }
 }
 
 TEST(Table, KnowsNumbers) {

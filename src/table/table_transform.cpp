@@ -14,7 +14,7 @@
 #include "base/counted.h"
 #include "base/memory.h"
 #include "describe/nearest.h"
-#include "table/contents.h"
+#include "table/column_reader.h"
 #include "table/scaling.h"
 #include "table/transform_record.h"
 
@@ -25,10 +25,19 @@ constexpr double kDaysOfYear = 365.2425;
 
 using Places = std::unordered_map<std::string_view, std::int32_t>;
 
+/// The places of texts, as they are written and as whole numbers are.
 Places places_of(const std::vector<std::string>& texts, std::int32_t first) {
   Places places;
-  for (const std::string& text : texts) places.emplace(text, first++);
+  std::int32_t next = first;
+  for (const std::string& text : texts) places.emplace(text, next++);
+  next = first;
+  for (const std::string& text : texts) places.emplace(whole_text(text), next++);
   return places;
+}
+std::optional<std::int32_t> find(const Places& places, std::string_view text) {
+  auto found = places.find(text);
+  if (found == places.end()) found = places.find(whole_text(text));
+  return found == places.end() ? std::nullopt : std::optional(found->second);
 }
 
 /// Where a table has the columns that a transform knows.
@@ -38,11 +47,11 @@ class Matching {
       : record_(record), table_(table), targets_(columns_of(record.target)) {
     std::vector<std::string_view> inputs;
     for (const TableInput& input : record.inputs) inputs.push_back(column_of(input));
-    require<DataError>(!record.header || !is_header_alone(*table.contents(), inputs),
+    require<DataError>(!record.reading.header || !is_header_alone(*table.contents(), inputs),
                        "'{}' holds a header and no rows", table.name());
     const std::size_t own = table.columns().size();
     const std::size_t known = record.columns.size();
-    by_name_ = table.has_header() && (record.header || has_inputs());
+    by_name_ = table.has_header() && (record.reading.header || has_inputs());
     const std::size_t left_out = targets_.size();
     require<DataError>(by_name_ || own == known || own + left_out == known,
                        "'{}' has {} columns; the model learned from {}, {} among them",
@@ -96,12 +105,12 @@ class Matching {
 };
 
 /// A column's numbers; missing ones lie on the line between the rows before and after.
-std::vector<double> interpolated(const Table& table, std::size_t column, double otherwise) {
-  std::vector<double> values(static_cast<std::size_t>(table.rows()), otherwise);
+std::vector<double> interpolated(const ColumnReader& column, double otherwise) {
+  std::vector<double> values(static_cast<std::size_t>(column.rows()), otherwise);
   std::size_t next = 0;  // the first row after the last number
   for (std::size_t row = 0; row < values.size(); ++row) {
-    if (table.missing(static_cast<std::int64_t>(row), column)) continue;
-    values[row] = table.number(static_cast<std::int64_t>(row), column);
+    if (column.missing(static_cast<std::int64_t>(row))) continue;
+    values[row] = column.number(static_cast<std::int64_t>(row));
     const double from = next == 0 ? values[row] : values[next - 1];
     const double steps = static_cast<double>(row + 1 - next);
     for (std::size_t i = next; i < row; ++i) {
@@ -114,32 +123,67 @@ std::vector<double> interpolated(const Table& table, std::size_t column, double 
   return values;
 }
 
+/// Texts of a column that the training rows had not.
+class UnknownTexts {
+ public:
+  void add(std::string_view text) {
+    if (count_++ == 0) first_ = text;
+  }
+  void add_note(const Table& table, const std::string& column,
+                std::vector<std::string>& notes) const {
+    if (count_ == 0) return;
+    notes.push_back(fmt::format("{} of '{}' in column '{}' {} unknown to the model, such as '{}'",
+                                counted(count_, "value"), table.name(), column,
+                                count_ == 1 ? "is" : "are", first_));
+  }
+
+ private:
+  std::int64_t count_ = 0;
+  std::string_view first_;
+};
+
 /// The places of a column's categories.
 class Categories {
  public:
   explicit Categories(const CategoryInput& input)
       : input_(input), places_(places_of(input.categories, 1)) {}
 
-  std::int32_t operator()(std::string_view text) {
+  std::int32_t operator()(const ColumnReader& column, std::int64_t row) {
+    const std::string_view field = column.field(row);
+    if (const auto known = find(places_, field); known && !field.empty()) return *known;
+    const std::string_view text = column.text(row);
     if (text.empty() && input_.missing) return static_cast<std::int32_t>(input_.places() - 1);
-    const auto found = places_.find(text.empty() ? input_.fill : text);
-    if (found != places_.end()) return found->second;
-    if (!text.empty() && unknown_++ == 0) first_ = text;
+    if (text.empty() && !input_.fill.empty()) return *find(places_, input_.fill);
+    if (!text.empty() && !input_.categories.empty()) unknown_.add(text);
     return 0;
   }
 
   void add_note(const Table& table, std::vector<std::string>& notes) const {
-    if (unknown_ == 0) return;
-    notes.push_back(fmt::format("{} of '{}' in column '{}' {} unknown to the model, such as '{}'",
-                                counted(unknown_, "value"), table.name(), input_.column,
-                                unknown_ == 1 ? "is" : "are", first_));
+    unknown_.add_note(table, input_.column, notes);
   }
 
  private:
   const CategoryInput& input_;
   Places places_;
-  std::int64_t unknown_ = 0;
-  std::string_view first_;
+  UnknownTexts unknown_;
+};
+
+/// The values of a column's texts; nothing for those that the training rows had not.
+class Booleans {
+ public:
+  explicit Booleans(const BooleanInput& input) : words_(input.words) {}
+
+  std::optional<bool> operator()(std::string_view text) const {
+    const std::optional<bool> value = boolean_of(text);
+    if (!value || words_.empty()) return value;
+    std::string lower(whole_text(text));
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    const bool everywhere = lower == "0" || lower == "1" || lower == "false" || lower == "true";
+    return everywhere || std::ranges::find(words_, lower) != words_.end() ? value : std::nullopt;
+  }
+
+ private:
+  const std::vector<std::string>& words_;
 };
 
 /// Writes the features of one input, column by column.
@@ -149,12 +193,12 @@ class FeatureWriter {
                 std::vector<std::string>& notes)
       : table_(table), to_(to), features_(features), notes_(notes) {}
 
-  void operator()(const NumberInput& input, std::size_t column) {
+  void operator()(const NumberInput& input, const ColumnReader& column) {
     std::vector<double> between;
-    if (input.interpolate) between = interpolated(table_, column, input.fill);
-    for (std::int64_t row = 0; row < table_.rows(); ++row) {
-      const bool missing = table_.missing(row, column);
-      const double value = !missing            ? table_.number(row, column)
+    if (input.interpolate) between = interpolated(column, input.fill);
+    for (std::int64_t row = 0; row < column.rows(); ++row) {
+      const bool missing = column.missing(row);
+      const double value = !missing            ? column.number(row)
                            : input.interpolate ? between[static_cast<std::size_t>(row)]
                                                : input.fill;
       put(row, 0, in_f32(scaled(input, value), value, row, column));
@@ -163,35 +207,37 @@ class FeatureWriter {
     first_ += input.indicator ? 2 : 1;
   }
 
-  void operator()(const BooleanInput& input, std::size_t column) {
-    for (std::int64_t row = 0; row < table_.rows(); ++row) {
-      const std::string_view text = table_.text(row, column);
-      const std::optional<bool> value = boolean_of(text);
-      require<DataError>(value || text.empty(), "{}: expected a boolean; got '{}'",
-                         table_.place(row, column), text);
+  void operator()(const BooleanInput& input, const ColumnReader& column) {
+    const Booleans value_of(input);
+    UnknownTexts unknown;
+    for (std::int64_t row = 0; row < column.rows(); ++row) {
+      const std::string_view text = column.text(row);
+      const std::optional<bool> value = text.empty() ? std::nullopt : value_of(text);
+      if (!value && !text.empty()) unknown.add(text);
       put(row, 0, value ? (*value ? 1 : 0) : input.fill);
       if (input.indicator) put(row, 1, value ? 0 : 1);
     }
+    unknown.add_note(table_, input.column, notes_);
     first_ += input.indicator ? 2 : 1;
   }
 
-  void operator()(const CategoryInput& input, std::size_t column) {
+  void operator()(const CategoryInput& input, const ColumnReader& column) {
     if (input.embedded) return;
     Categories place(input);
-    for (std::int64_t row = 0; row < table_.rows(); ++row) {
-      put(row, static_cast<std::size_t>(place(table_.text(row, column))), 1);
+    for (std::int64_t row = 0; row < column.rows(); ++row) {
+      put(row, static_cast<std::size_t>(place(column, row)), 1);
     }
     place.add_note(table_, notes_);
     first_ += static_cast<std::size_t>(input.places());
   }
 
-  void operator()(const DateInput& input, std::size_t column) {
+  void operator()(const DateInput& input, const ColumnReader& column) {
     const std::size_t circles = input.times ? 3 : 2;
-    for (std::int64_t row = 0; row < table_.rows(); ++row) {
-      const std::string_view text = table_.text(row, column);
+    for (std::int64_t row = 0; row < column.rows(); ++row) {
+      const std::string_view text = column.text(row);
       const std::optional<DateTime> date = date_of(text, input.order);
       require<DataError>(date || text.empty(), "{}: expected a date as {}; got '{}'",
-                         table_.place(row, column), example(input.order), text);
+                         column.place(row), example(input.order), text);
       const double day = date ? static_cast<double>(date->day) + date->seconds / 86400 : input.fill;
       put(row, 0, in_f32((day - input.mean) / input.std, day, row, column));
       if (date) {
@@ -217,10 +263,9 @@ class FeatureWriter {
     put(row, feature, std::sin(2 * std::numbers::pi * turn));
     put(row, feature + 1, std::cos(2 * std::numbers::pi * turn));
   }
-  double in_f32(double feature, double value, std::int64_t row, std::size_t column) const {
+  static double in_f32(double feature, double value, std::int64_t row, const ColumnReader& column) {
     require<DataError>(std::abs(feature) <= std::numeric_limits<float>::max(),
-                       "{}: {} is too far from the training's numbers", table_.place(row, column),
-                       value);
+                       "{}: {} is too far from the training's numbers", column.place(row), value);
     return feature;
   }
 
@@ -238,21 +283,22 @@ class Labels {
       : table_(table), classes_(classes), places_(places_of(classes, 0)) {}
 
   std::int32_t operator()(std::int64_t row, std::size_t column) {
-    std::string_view text = table_.text(row, column);
-    require<DataError>(!text.empty(), "{}: the target is missing", table_.place(row, column));
-    auto found = places_.find(text);
-    if (found == places_.end() && text.ends_with('.')) {
-      found = places_.find(text.substr(0, text.size() - 1));
-      if (found != places_.end()) ++dots_;
+    const std::string_view text = table_.field(row, column);
+    std::optional<std::int32_t> found = text.empty() ? std::nullopt : find(places_, text);
+    require<DataError>(found || !table_.missing(row, column), "{}: the target is missing",
+                       table_.place(row, column));
+    if (!found && text.ends_with('.')) {
+      found = find(places_, text.substr(0, text.size() - 1));
+      if (found) ++dots_;
     }
-    if (found == places_.end()) {
+    if (!found) {
       constexpr std::size_t kMostListed = 20;
       const bool few = classes_.size() <= kMostListed;
       fail<DataError>("{}: the label '{}' is none of the model's {} classes{}",
                       table_.place(row, column), text, classes_.size(),
                       few ? ": " + listed(classes_) : std::string());
     }
-    return found->second;
+    return *found;
   }
 
   void add_note(std::vector<std::string>& notes) const {
@@ -270,20 +316,19 @@ class Labels {
   std::int64_t dots_ = 0;
 };
 
-/// The value of a target.
-float value_of(const Table& rows, std::int64_t row, std::size_t column) {
-  const double value = rows.number(row, column);
+/// The value of a target, less what networks do not learn of it.
+float value_of(const ColumnReader& column, std::int64_t row, double offset) {
+  const double value = column.number(row) - offset;
   require<DataError>(std::abs(value) <= std::numeric_limits<float>::max(),
-                     "{}: {} is beyond 32-bit floating-point numbers", rows.place(row, column),
-                     value);
+                     "{}: {} is beyond 32-bit floating-point numbers", column.place(row), value);
   return static_cast<float>(value);
 }
 
 /// 0 or 1 of a label.
-float answer_of(const Table& rows, std::int64_t row, std::size_t column) {
-  const std::optional<bool> answer = boolean_of(rows.text(row, column));
+float answer_of(const ColumnReader& column, std::int64_t row) {
+  const std::optional<bool> answer = boolean_of(column.text(row));
   require<DataError>(answer.has_value(), "{}: expected a label of 0 or 1; got '{}'",
-                     rows.place(row, column), rows.text(row, column));
+                     column.place(row), column.text(row));
   return *answer ? 1.0F : 0.0F;
 }
 
@@ -296,7 +341,8 @@ std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
     std::vector<float> values(count * static_cast<std::size_t>(features));
     FeatureWriter write(rows, values, static_cast<std::size_t>(features), notes);
     for (const TableInput& input : record.inputs) {
-      const std::size_t column = matching.need(column_of(input));
+      const std::string& name = column_of(input);
+      const ColumnReader column(rows, matching.need(name), record.reading, name);
       std::visit([&](const auto& of) { write(of, column); }, input);
     }
     columns.push_back(
@@ -309,11 +355,12 @@ std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
   for (const TableInput& input : record.inputs) {
     const auto* category = std::get_if<CategoryInput>(&input);
     if (category == nullptr || !category->embedded) continue;
-    const std::size_t column = matching.need(category->column);
+    const ColumnReader column(rows, matching.need(category->column), record.reading,
+                              category->column);
     Categories place(*category);
     for (std::size_t row = 0; row < count; ++row) {
       ids[row * static_cast<std::size_t>(id_columns) + at] =
-          offset + place(rows.text(static_cast<std::int64_t>(row), column));
+          offset + place(column, static_cast<std::int64_t>(row));
     }
     place.add_note(rows, notes);
     offset += static_cast<std::int32_t>(category->places());
@@ -364,14 +411,14 @@ Dataset TableTransform::transform(const Table& rows) const {
   }
   const std::vector<std::string> names = targets();
   std::vector<float> values(static_cast<std::size_t>(rows.rows()) * names.size());
-  const auto read =
-      target_kind() == TableTarget::labels ? answer_of : value_of;  // of a row and column
+  const bool labels = target_kind() == TableTarget::labels;
+  const std::vector<double> offsets = target_offsets();
   for (std::size_t t = 0; t < names.size(); ++t) {
-    const std::size_t column = matching.need(names[t]);
+    const ColumnReader column(rows, matching.need(names[t]), record_->reading, names[t]);
     for (std::int64_t row = 0; row < rows.rows(); ++row) {
-      require<DataError>(!rows.missing(row, column), "{}: the target is missing",
-                         rows.place(row, column));
-      values[static_cast<std::size_t>(row) * names.size() + t] = read(rows, row, column);
+      require<DataError>(!column.missing(row), "{}: the target is missing", column.place(row));
+      values[static_cast<std::size_t>(row) * names.size() + t] =
+          labels ? answer_of(column, row) : value_of(column, row, offsets[t]);
     }
   }
   const Shape shape{rows.rows(), std::ssize(names)};
@@ -416,6 +463,14 @@ std::vector<double> TableTransform::target_stds() const {
   return {};
 }
 
+std::vector<double> TableTransform::target_offsets() const {
+  if (empty()) return {};
+  if (const auto* of = std::get_if<ValueTarget>(&record_->target)) return {of->offset};
+  const auto* of = std::get_if<ValuesTarget>(&record_->target);
+  if (of == nullptr) return {};
+  return of->offsets.empty() ? std::vector<double>(of->columns.size()) : of->offsets;
+}
+
 std::vector<std::string> TableTransform::input_columns() const {
   std::vector<std::string> names;
   if (empty()) return names;
@@ -448,12 +503,7 @@ std::int64_t TableTransform::vocabulary() const {
 }
 
 TableOptions TableTransform::reading() const {
-  TableOptions options;
-  if (empty()) return options;
-  options.missing = record_->missing;
-  if (!record_->header) options.header = false;
-  record_->given.apply(options);
-  return options;
+  return empty() ? TableOptions() : record_->reading.options();
 }
 
 std::string TableTransform::to_json() const { return empty() ? "" : json_of(*record_); }

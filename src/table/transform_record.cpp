@@ -52,8 +52,9 @@ inline std::string_view enum_type(Scaling /*scaling*/) { return "Scaling"; }
 
 namespace {
 
-// 1: numbers are standardised, the target is one column; 2: numbers have no range
-constexpr std::int64_t kVersion = 3;
+// 1: numbers are standardised, the target is one column; 2: numbers have no range; 3: no words,
+// formats and offsets
+constexpr std::int64_t kVersion = 4;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 24;
 constexpr std::size_t kDepth = 4;
 constexpr const char* kWhat = "its table transform";
@@ -80,12 +81,13 @@ const Kinds<TableInput>& inputs() {
               NumberInput{});
     kinds.add("boolean", "BooleanInput",
               {field<&BooleanInput::column>("column").required(),
+               field<&BooleanInput::words>("words"),
                field<&BooleanInput::fill>("fill").between(0, 1),
                field<&BooleanInput::indicator>("indicator")},
               BooleanInput{});
     kinds.add("category", "CategoryInput",
               {field<&CategoryInput::column>("column").required(),
-               field<&CategoryInput::categories>("categories").required(),
+               field<&CategoryInput::categories>("categories"),
                field<&CategoryInput::missing>("missing"), field<&CategoryInput::fill>("fill"),
                field<&CategoryInput::embedded>("embedded")},
               CategoryInput{});
@@ -108,11 +110,13 @@ const Kinds<LearnedTarget>& targets() {
                field<&ClassTarget::classes>("classes").required()},
               ClassTarget{});
     kinds.add("value", "ValueTarget",
-              {field<&ValueTarget::column>("column").required(), number<&ValueTarget::mean>("mean"),
+              {field<&ValueTarget::column>("column").required(),
+               number<&ValueTarget::offset>("offset"), number<&ValueTarget::mean>("mean"),
                positive<&ValueTarget::std>("std")},
               ValueTarget{});
     kinds.add("values", "ValuesTarget",
               {field<&ValuesTarget::columns>("columns").required(),
+               number<&ValuesTarget::offsets>("offsets"),
                number<&ValuesTarget::means>("means").required(),
                positive<&ValuesTarget::stds>("stds").required()},
               ValuesTarget{});
@@ -175,7 +179,9 @@ void check(const TransformRecord& record) {
     require<DataError>(read.insert(column_of(input)).second, "{} reads the column '{}' twice",
                        kWhat, column_of(input));
     if (const auto* category = std::get_if<CategoryInput>(&input)) {
-      check_unique(category->categories, "categories");
+      if (!category->missing || !category->categories.empty()) {
+        check_unique(category->categories, "categories");
+      }
       require<DataError>(category->fill.empty() ||
                              std::ranges::find(category->categories, category->fill) !=
                                  category->categories.end(),
@@ -192,8 +198,10 @@ void check(const TransformRecord& record) {
     check_unique(target->classes, "classes");
   }
   if (const auto* target = std::get_if<ValuesTarget>(&record.target)) {
+    const std::size_t offsets = target->offsets.size();
     require<DataError>(target->means.size() == targets.size() &&
-                           target->stds.size() == targets.size(),
+                           target->stds.size() == targets.size() &&
+                           (offsets == 0 || offsets == targets.size()),
                        "{}: expected {} means and stds; got {} and {}", kWhat, targets.size(),
                        target->means.size(), target->stds.size());
   }
@@ -255,13 +263,20 @@ std::vector<std::string> names_of(const TableInput& input) {
 std::string json_of(const TransformRecord& record) {
   Setting::List read;
   for (const TableInput& input : record.inputs) read.push_back(inputs().write(input, false));
+  SettingTable formats;
+  for (const auto& [column, format] : record.reading.formats) {
+    formats.push_back({column, {format.text()}});
+  }
   SettingTable table{{"version", {kVersion}},
-                     {"header", {record.header}},
-                     {"missing", texts(record.missing)},
+                     {"header", {record.reading.header}},
+                     {"missing", texts(record.reading.missing)},
+                     {"words", texts(record.reading.words)},
+                     {"formats", {std::move(formats)}},
                      {"columns", texts(record.columns)},
                      {"inputs", {std::move(read)}},
                      {"target", targets().write(record.target, true)}};
-  if (!record.given.empty()) table.push_back({"reading", {record.given.text()}});
+  const GivenReading& given = record.reading.given;
+  if (!given.empty()) table.push_back({"reading", {given.text()}});
   return json_of(Setting(table), kDepth).dump();
 }
 
@@ -292,9 +307,17 @@ TransformRecord transform_record_from(const std::string& text) {
   const Setting& target = need(*table, "target");
   require<DataError>(header != nullptr && list != nullptr && target.get_if<SettingTable>(),
                      "{} is damaged", kWhat);
-  record.header = *header;
-  record.given = GivenReading::from(text_of(*table, "reading"), kWhat);
-  record.missing = read_texts(*table, "missing");
+  record.reading.header = *header;
+  record.reading.given = GivenReading::from(text_of(*table, "reading"), kWhat);
+  record.reading.missing = read_texts(*table, "missing");
+  if (*version >= 4) {
+    record.reading.words = read_texts(*table, "words");
+    const auto* formats = need(*table, "formats").get_if<SettingTable>();
+    require<DataError>(formats != nullptr, "{} is damaged", kWhat);
+    for (const SettingEntry& entry : *formats) {
+      record.reading.formats[entry.key] = NumberFormat::from(text_of(*formats, entry.key), kWhat);
+    }
+  }
   record.columns = read_texts(*table, "columns");
   for (Setting input : *list) {
     require<DataError>(input.get_if<SettingTable>() != nullptr, "{} is damaged", kWhat);

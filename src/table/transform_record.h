@@ -32,9 +32,12 @@ struct NumberInput {
   bool indicator = false;    ///< a second feature is 1 where the value is missing
 };
 
-/// A boolean, 0 or 1; a missing one is `fill`.
+/// A boolean, 0 or 1; a missing one is `fill`, and so is any text that is none of its words.
 struct BooleanInput {
   std::string column = {};
+  /// Its texts in the training rows, in lower case, beside 0, 1, true and false; empty: an older
+  /// file, which takes all words of booleans.
+  std::vector<std::string> words = {};
   double fill = 0;
   bool indicator = false;
 };
@@ -72,9 +75,11 @@ struct ClassTarget {
   std::vector<std::string> classes = {};
 };
 
-/// A number; `mean` and `std` are those of the training set.
+/// A number; `mean` and `std` are those of the training set. Networks learn it less `offset`, which
+/// is not 0 where 32 bits would not tell its values apart.
 struct ValueTarget {
   std::string column = {};
+  double offset = 0;
   double mean = 0;
   double std = 1;
 };
@@ -82,6 +87,7 @@ struct ValueTarget {
 /// A number of each of several columns.
 struct ValuesTarget {
   std::vector<std::string> columns = {};
+  std::vector<double> offsets = {};  ///< empty: all are 0
   std::vector<double> means = {};
   std::vector<double> stds = {};
 };
@@ -95,9 +101,7 @@ using LearnedTarget = std::variant<ClassTarget, ValueTarget, ValuesTarget, Label
 
 /// What a TableTransform knows.
 struct TransformRecord {
-  bool header = false;                    ///< the columns have names of their own
-  GivenReading given = {};                ///< of the rows that it learned from
-  std::vector<std::string> missing = {};  ///< texts that stand for missing values
+  LearnedReading reading = {};
   std::vector<std::string> columns = {};  ///< of the file, in order
   std::vector<TableInput> inputs = {};
   LearnedTarget target = {};
@@ -123,7 +127,7 @@ TableTarget kind_of(const LearnedTarget& target);
 /// Returns the places of the columns. Throws Error for none, and for one that is named twice.
 std::vector<std::size_t> find_targets(const Table& table, const TableTargets& targets);
 
-/// Returns the record as JSON, {"version": 3, "columns": [...], "inputs": [{"kind": "number",
+/// Returns the record as JSON, {"version": 4, "columns": [...], "inputs": [{"kind": "number",
 /// ...}], ...}.
 std::string json_of(const TransformRecord& record);
 /// Throws DataError for any other text.

@@ -66,6 +66,109 @@ TEST(TableTransform, UnseenAndMissingCategoriesHaveAPlace) {
             (std::vector<std::int32_t>{2, 0, 3, 0}));
 }
 
+TEST(TableTransform, CategoriesMayBeCalledAsMissingValues) {
+  std::string text = "c,y\n";
+  for (int i = 0; i < 12; ++i) text += fmt::format("{},{}.5\n", i % 2 == 0 ? "None" : "A", i);
+  const TableTransform transform = TableTransform::fit(parse_table(text), "y");
+  EXPECT_EQ(transform.feature_names(), (std::vector<std::string>{"c unknown", "c=A", "c=None"}));
+  const Table one = parse_table("c\nNone\n", "r", {.header = true});
+  EXPECT_EQ(vector_of(transform.inputs(one).inputs()[0].data), (std::vector<float>{0, 0, 1}));
+  const TableTransform target = TableTransform::fit(parse_table("x,y\n1,None\n2,A\n3,A\n"), "y");
+  EXPECT_EQ(target.classes(), (std::vector<std::string>{"A", "None"}));
+  const Dataset data = target.transform(parse_table("x,y\n1,None\n", "r", {.header = true}));
+  EXPECT_EQ(vector_of<std::int32_t>(data.targets()[0].data), (std::vector<std::int32_t>{1}));
+}
+
+TEST(TableTransform, BlankOrNotIsInformation) {
+  std::string text = "vip,cabin,few,y\n";
+  for (int i = 0; i < 40; ++i) {
+    text += fmt::format("{},{},{},{}.5\n", i % 2 == 0 ? "x" : "",
+                        i % 3 == 0 ? "" : fmt::format("c{}", i), i == 7 ? "" : "a", i);
+  }
+  const Table table = parse_table(text);
+  const TableTransform transform = TableTransform::fit(table, "y");
+  EXPECT_EQ(transform.feature_names(),
+            (std::vector<std::string>{"vip unknown", "vip=x", "vip missing", "cabin unknown",
+                                      "cabin missing"}));
+  const Dataset data = transform.inputs(parse_table("vip,cabin,few\n,c99,a\nx,,b\n"));
+  EXPECT_EQ(vector_of(data.inputs()[0].data), (std::vector<float>{0, 0, 1, 1, 0, 0, 1, 0, 0, 1}));
+  EXPECT_TRUE(data.info().notes.empty());
+  EXPECT_EQ(TableTransform::from_json(transform.to_json()).to_json(), transform.to_json());
+}
+
+TEST(TableTransform, WholeNumbersAreOneCategory) {
+  const TableOptions categories{.header = true, .types = {{"g", ColumnType::category}}};
+  std::string text = "g,flag,zip,y\n";
+  for (int i = 0; i < 12; ++i) {
+    text += fmt::format("{},{},{},{}.5\n", i % 2 == 0 ? "1" : "2.0", i % 2,
+                        i % 2 == 0 ? "02116" : "2116", i);
+  }
+  const TableTransform transform = TableTransform::fit(parse_table(text, "t", categories), "y");
+  const auto inputs = [&](const std::string& row) {
+    return vector_of(
+        transform.inputs(parse_table("g,flag,zip\n" + row + "\n", "r", {.header = true}))
+            .inputs()[0]
+            .data);
+  };
+  EXPECT_EQ(inputs("1,1,2116"), inputs("1.0,1.0,2116"));
+  EXPECT_EQ(inputs("2.0,0,02116"), inputs("2,0.0,02116"));
+  EXPECT_EQ(inputs("2,true,02116"), inputs("2,1,02116"));
+  EXPECT_NE(inputs("1,1,02116"), inputs("1,1,2116"));
+  const TableTransform classes =
+      TableTransform::fit(parse_table("x,y\n1,0.0\n2,1.0\n3,0.0\n"), "y");
+  EXPECT_EQ(vector_of<std::int32_t>(
+                classes.transform(parse_table("x,y\n1,1\n2,0\n")).targets()[0].data),
+            (std::vector<std::int32_t>{1, 0}));
+}
+
+TEST(TableTransform, ATextThatABooleanNeverHadIsUnknown) {
+  const TableTransform transform =
+      TableTransform::fit(parse_table("f,x,y\n0,1,2.5\n1,2,3.5\n0,3,4.5\n1,4,5.5\n"), "y");
+  const Dataset data = transform.inputs(parse_table("f,x\n2,1\n1,2\n", "r"));
+  EXPECT_EQ(vector_of(data.inputs()[0].data)[0], 0.5F) << "as a missing value";
+  EXPECT_EQ(data.info().notes,
+            std::vector<std::string>{
+                "1 value of 'r' in column 'f' is unknown to the model, such as '2'"});
+  const TableTransform words =
+      TableTransform::fit(parse_table("f,x,y\nF,1,2.5\nT,2,3.5\nF,3,4.5\n"), "y");
+  EXPECT_FALSE(words.inputs(parse_table("f,x\nN,1\n", "r")).info().notes.empty()) << "F is not N";
+  EXPECT_TRUE(words.inputs(parse_table("f,x\nt,1\n", "r", {.header = true})).info().notes.empty());
+}
+
+TEST(TableTransform, FewRowsAreReadAsTheTrainingRows) {
+  const auto inputs = [](const TableTransform& transform, const std::string& text) {
+    return vector_of(
+        transform.inputs(parse_table(text, "r", transform.reading())).inputs()[0].data);
+  };
+  std::string text = "x;y\n";
+  for (int i = 0; i < 9; ++i) text += fmt::format("{}.717;{},5\n", i + 1, i);
+  const TableTransform grouped = TableTransform::fit(parse_table(text + "674;9,5\n"), "y");
+  EXPECT_EQ(inputs(grouped, "x;z\n1.717;1\n"), inputs(grouped, "x;z\n1717;1\n"));
+  const TableTransform percent =
+      TableTransform::fit(parse_table("x;y\n12 %;1.5\n15 %;2.5\n9 %;1.5\n"), "y");
+  EXPECT_EQ(inputs(percent, "x;z\n12 %;1\n"), inputs(percent, "x;z\n12;1\n"));
+  const TableTransform plain = TableTransform::fit(parse_table("x,y\n1,1.5\n2,2.5\n4,1.5\n"), "y");
+  EXPECT_EQ(message_of([&] { inputs(plain, "x,z\n1 %,1\n"); }),
+            "'r', row 1 (line 2), column 'x': expected a finite number; got '1 %'");
+}
+
+TEST(TableTransform, TargetsFarFromZeroKeepTheirDigits) {
+  std::string text = "x,t,u\n";
+  for (int i = 0; i < 8; ++i) text += fmt::format("{},{}.25,{}.5\n", i % 5, 1700000000 + i, i);
+  const Table table = parse_table(text);
+  const TableTransform transform = TableTransform::fit(table, "t", {.ignore = {"u"}});
+  const std::vector<double> offsets = transform.target_offsets();
+  ASSERT_EQ(offsets.size(), 1U);
+  const std::vector<float> values = vector_of(transform.transform(table).targets()[0].data);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_NEAR(offsets[0] + values[static_cast<std::size_t>(i)], 1700000000.25 + i, 1e-6);
+  }
+  EXPECT_EQ(TableTransform::from_json(transform.to_json()).target_offsets(), offsets);
+  const TableTransform two = TableTransform::fit(table, {"t", "u"});
+  EXPECT_EQ(two.target_offsets(), (std::vector<double>{offsets[0], 0}));
+  EXPECT_EQ(TableTransform::from_json(two.to_json()).target_offsets(), two.target_offsets());
+}
+
 TEST(TableTransform, DatesGoInCircles) {
   const Table table = parse_table("d,y\n2024-01-01,1.5\n2024-07-01,2.5\n2024-12-31,4\n");
   const TableTransform transform = TableTransform::fit(table, "y");
@@ -271,7 +374,7 @@ TEST(TableTransform, DamagedJsonIsRefused) {
     text.replace(at, from.size(), to);
     return message_of([&] { TableTransform::from_json(text); });
   };
-  EXPECT_NE(error("\"version\":3", "\"version\":4"), "");
+  EXPECT_NE(error("\"version\":4", "\"version\":5"), "");
   EXPECT_NE(error("\"range\":[", "\"range\":[1,"), "");
   EXPECT_NE(error("\"scale\":1.1", "\"scale\":-1.1"), "");
   EXPECT_NE(error("\"column\":\"age\"", "\"column\":\"agf\""), "");
@@ -350,13 +453,19 @@ TEST(TableTransform, NonsenseIsRefused) {
   EXPECT_EQ(
       error(ids, "y"),
       "the target 'y' of 't' is an identifier, another value in each row: there is nothing to "
-      "learn; give it a type if that is wrong");
+      "learn; give it a type if that is wrong; 'y' counts the rows: --type 'y=integer' reads it as "
+      "numbers");
   EXPECT_EQ(error("x,y\n1,2024-01-01\n2,2024-01-02\n", "y"),
             "the target 'y' of 't' is a date; expected a category or a number");
   EXPECT_EQ(
       error("x,y\n1,2.5\n1,3.5\n", "y"),
       "'t' has no column to learn from: all but the target are constants, identifiers or left "
       "out");
+  std::string line = "x,y\n";
+  for (int i = 0; i < 25; ++i) line += fmt::format("{},{}.5\n", i + 1, 2 * i * i);
+  EXPECT_EQ(error(line, "y"),
+            "'t' has no column to learn from: all but the target are constants, identifiers or "
+            "left out; 'x' counts the rows: --type 'x=integer' reads it as numbers");
   EXPECT_EQ(error("x,y\n1,2.5\ninf,3.5\n", "y"),
             "'t', row 2 (line 3), column 'x': expected a finite number; got 'inf'");
   EXPECT_EQ(error("x,y\n1,2.5e25\n2,3.5e25\n", "y"),

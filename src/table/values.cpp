@@ -9,6 +9,8 @@
 #include <string>
 #include <system_error>
 
+#include "table/number_format.h"
+
 namespace linnet {
 namespace {
 
@@ -94,6 +96,7 @@ bool is_integer(std::string_view text) {
 }
 
 std::optional<bool> boolean_of(std::string_view text) {
+  text = whole_text(text);
   if (text.size() > 5) return std::nullopt;
   std::string lower(text);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;

@@ -14,7 +14,7 @@ std::optional<double> number_of(std::string_view text, char decimal);
 /// Returns whether a text is a whole number of at most 18 digits.
 bool is_integer(std::string_view text);
 
-/// Returns 1 or 0 for the words of booleans, in any case; nothing for others.
+/// Returns 1 or 0 for the words of booleans, in any case, and for 1.0 and 0.0; nothing for others.
 std::optional<bool> boolean_of(std::string_view text);
 
 /// In which order a date has its parts.

@@ -203,7 +203,8 @@ PartialDependence partial_dependence(Model& model, const Table& all_rows, const 
     const Dataset set = with_column(data, *found, points, [&](std::size_t) { return point; });
     const Tensor predicted = probable ? model.predict_probabilities(set, options.batch)
                                       : model.predict(set, options.batch);
-    const std::span<const float> outputs = predicted.as<float>();
+    const Tensor wide = predicted.to(DType::f64);
+    const std::span<const double> outputs = wide.as<double>();
     const auto rows = static_cast<std::size_t>(data.size());
     std::vector<double> means(outputs.size() / rows);
     for (std::size_t i = 0; i < outputs.size(); ++i) means[i % means.size()] += outputs[i];

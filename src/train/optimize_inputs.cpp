@@ -84,11 +84,12 @@ class TableOutputs {
     const Dataset data = inputs_of_texts(model_.table(), rows, "the searched inputs");
     const Tensor predicted =
         probable_ ? model_.predict_probabilities(data, batch_) : model_.predict(data, batch_);
-    const std::span<const float> numbers = predicted.as<float>();
+    const Tensor wide = predicted.to(DType::f64);
+    const std::span<const double> numbers = wide.as<double>();
     const std::size_t width = numbers.size() / padded;
     std::vector<std::vector<double>> outputs;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const std::span<const float> row = numbers.subspan(i * width, width);
+      const std::span<const double> row = numbers.subspan(i * width, width);
       outputs.emplace_back(row.begin(), row.end());
     }
     return outputs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/prediction_report.h>
+#include <linnet/table_transform.h>
 
 #include <algorithm>
 #include <cmath>
@@ -104,8 +105,8 @@ ValueReport value_report(std::string name, std::vector<float> outputs, std::vect
   report.rmse = root_mean_squared_error(outputs, targets, weights);
   report.residuals = residual_histogram(outputs, targets, options.residual_bins);
   report.worst = worst_predictions(outputs, targets, options.worst);
-  report.actual = std::move(targets);
-  report.predicted = std::move(outputs);
+  report.actual.assign(targets.begin(), targets.end());
+  report.predicted.assign(outputs.begin(), outputs.end());
   return report;
 }
 
@@ -205,7 +206,18 @@ PredictionReport prediction_report(std::span<const float> predictions, const Dat
 
 PredictionReport report_for(const Model& model, std::span<const float> predictions,
                             const Dataset& data, const PredictionReportOptions& options) {
-  return report_on(predictions, data, options, predicts_values(model));
+  PredictionReport report = report_on(predictions, data, options, predicts_values(model));
+  const std::vector<double> offsets = model.table().target_offsets();
+  for (std::size_t i = 0; i < std::min(offsets.size(), report.values.size()); ++i) {
+    ValueReport& values = report.values[i];
+    for (double& one : values.actual) one += offsets[i];
+    for (double& one : values.predicted) one += offsets[i];
+    for (WorstPrediction& one : values.worst) {
+      one.actual += offsets[i];
+      one.predicted += offsets[i];
+    }
+  }
+  return report;
 }
 
 }  // namespace linnet

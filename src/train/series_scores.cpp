@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "model/output_form.h"
 #include "series/window_contents.h"
 
 namespace linnet {
@@ -53,12 +54,13 @@ SeriesScore score_of(const SeriesWindows& windows, std::size_t target,
   ErrorSums persistence(steps);
   ErrorSums seasonal(steps);
   bool season = true;
+  const double offset = record.targets[target].offset;  // of the model's outputs
   for (std::int64_t window = 0; window < windows.size(); ++window) {
     const double last = windows.persistence(window, target);
     for (std::int64_t step = 0; step < steps; ++step) {
       const double actual = windows.actual(window, step, target);
       const double naive = windows.seasonal_naive(window, step, target);
-      model.add(step, forecasts[static_cast<std::size_t>(window * steps + step)] - actual);
+      model.add(step, offset + forecasts[static_cast<std::size_t>(window * steps + step)] - actual);
       persistence.add(step, last - actual);
       season = season && !std::isnan(naive);
       if (season) seasonal.add(step, naive - actual);
@@ -78,8 +80,10 @@ void require_series(const Model& model) {
 
 }  // namespace
 
-std::vector<Tensor> forecast_windows(Model& model, const SeriesWindows& windows,
-                                     std::int64_t batch) {
+namespace {
+
+/// f32 (N, future) of each target, less its offset.
+std::vector<Tensor> outputs_of(Model& model, const SeriesWindows& windows, std::int64_t batch) {
   require_series(model);
   require(windows.size() > 0, "there are no windows to forecast");
   std::vector<Tensor> forecasts;
@@ -96,9 +100,20 @@ std::vector<Tensor> forecast_windows(Model& model, const SeriesWindows& windows,
   return forecasts;
 }
 
+}  // namespace
+
+std::vector<Tensor> forecast_windows(Model& model, const SeriesWindows& windows,
+                                     std::int64_t batch) {
+  std::vector<Tensor> forecasts = outputs_of(model, windows, batch);
+  for (std::size_t i = 0; i < forecasts.size(); ++i) {
+    forecasts[i] = with_offsets(forecasts[i], {model.series().record()->targets[i].offset});
+  }
+  return forecasts;
+}
+
 std::vector<SeriesScore> evaluate_series(Model& model, const SeriesWindows& windows,
                                          std::int64_t batch) {
-  const std::vector<Tensor> forecasts = forecast_windows(model, windows, batch);
+  const std::vector<Tensor> forecasts = outputs_of(model, windows, batch);
   const SeriesTransform& series = model.series();
   const SeriesRecord& record = *windows.contents()->record;
   require(record.future == series.future() && record.targets.size() == forecasts.size(),
@@ -121,14 +136,16 @@ std::vector<ForecastStep> forecast(Model& model, const Table& rows) {
     starts->push_back(part.first + part.rows - future - model.series().past());
   }
   const SeriesWindows windows(contents, std::move(starts));
-  const std::vector<Tensor> forecasts = forecast_windows(model, windows);
+  const std::vector<Tensor> forecasts = outputs_of(model, windows, 256);
+  const SeriesRecord& record = *model.series().record();
   std::vector<ForecastStep> steps;
   for (std::int64_t window = 0; window < windows.size(); ++window) {
     for (std::int64_t step = 0; step < future; ++step) {
       steps.push_back({.place = windows.place(window, step)});
-      for (const Tensor& of : forecasts) {
-        steps.back().values.push_back(
-            of.as<float>()[static_cast<std::size_t>(window * future + step)]);
+      for (std::size_t i = 0; i < forecasts.size(); ++i) {
+        const float output =
+            forecasts[i].as<float>()[static_cast<std::size_t>(window * future + step)];
+        steps.back().values.push_back(record.targets[i].offset + output);
       }
     }
   }

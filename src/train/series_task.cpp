@@ -167,7 +167,8 @@ Network series_network(const SeriesTransform& transform, SeriesNetwork kind, std
     const auto channel = static_cast<std::int64_t>(i);
     const Expression last =
         reshape(slice(slice(past, 0, record.past - 1), 1, channel, channel + 1), {1}) |
-        Rescale{.scale = record.inputs[i].std, .shift = record.inputs[i].mean};
+        Rescale{.scale = record.inputs[i].std,
+                .shift = record.inputs[i].mean - record.targets[i].offset};
     const Expression change =
         ((x | Dense{.units = record.future, .weight_init = {Initializer::Kind::normal, kHeadStd}}) +
          (linear | Dense{.units = record.future, .bias = false, .weight_init = kZeros})) |

@@ -37,7 +37,7 @@ class Splitter {
   SplitRows at_random(std::optional<std::size_t> classes) {
     std::map<std::string_view, Rows> strata;
     for (const std::int64_t row : rows_) {
-      strata[classes && options_.stratify ? table_.text(row, *classes) : std::string_view()]
+      strata[classes && options_.stratify ? whole_text(table_.text(row, *classes)) : std::string_view()]
           .push_back(row);
     }
     SplitRows parts;
@@ -58,7 +58,7 @@ class Splitter {
     for (const std::int64_t row : rows_) {
       require<DataError>(!table_.missing(row, column), "{}: the group is missing",
                          table_.place(row, column));
-      by_text[table_.text(row, column)].push_back(row);
+      by_text[whole_text(table_.text(row, column))].push_back(row);
     }
     std::vector<Rows> all;
     for (auto& [text, of] : by_text) all.push_back(std::move(of));
@@ -78,7 +78,7 @@ class Splitter {
     for (const Rows& group : groups) append(parts.train, group);
     const auto count = [&](const Rows& part) {
       std::set<std::string_view> names;
-      for (const std::int64_t row : part) names.insert(table_.text(row, column));
+      for (const std::int64_t row : part) names.insert(whole_text(table_.text(row, column)));
       return names.size();
     };
     notes_.push_back(fmt::format("groups of '{}': {} train, {} validate, {} test", options_.group,
@@ -123,7 +123,7 @@ class Splitter {
       Rows& part = i < validated ? parts.train : i < tested ? parts.validation : parts.test;
       part.push_back(order[i].second);
     }
-    const auto begin = [&](const Rows& part) { return table_.text(part.front(), column); };
+    const auto begin = [&](const Rows& part) { return whole_text(table_.text(part.front(), column)); };
     std::string note = fmt::format("split along '{}'", options_.time);
     if (!parts.validation.empty())
       note += fmt::format(", validation from {}", begin(parts.validation));
@@ -257,7 +257,7 @@ class Splitter {
 
   std::set<std::string_view> texts_of(const Rows& rows, std::size_t column) const {
     std::set<std::string_view> texts;
-    for (const std::int64_t row : rows) texts.insert(table_.text(row, column));
+    for (const std::int64_t row : rows) texts.insert(whole_text(table_.text(row, column)));
     return texts;
   }
 
@@ -266,7 +266,7 @@ class Splitter {
     const std::set<std::string_view> known = texts_of(parts.train, target);
     for (Rows* part : {&parts.validation, &parts.test}) {
       const auto unknown = std::stable_partition(part->begin(), part->end(), [&](std::int64_t row) {
-        return known.contains(table_.text(row, target));
+        return known.contains(whole_text(table_.text(row, target)));
       });
       parts.train.insert(parts.train.end(), unknown, part->end());
       part->erase(unknown, part->end());
@@ -279,7 +279,7 @@ class Splitter {
     std::size_t left_out = 0;
     for (Rows* part : {&parts.validation, &parts.test}) {
       left_out += std::erase_if(*part, [&](std::int64_t row) {
-        return !known.contains(table_.text(row, target));
+        return !known.contains(whole_text(table_.text(row, target)));
       });
     }
     if (left_out == 0) return;
@@ -342,9 +342,9 @@ void check_parts(const SplitRows& parts, const Table& table, bool classes,
 void warn_of_classes(const SplitRows& parts, const Table& table, std::size_t target,
                      std::vector<std::string>& notes) {
   std::set<std::string_view> lacking;
-  for (const std::int64_t row : parts.train) lacking.insert(table.text(row, target));
+  for (const std::int64_t row : parts.train) lacking.insert(whole_text(table.text(row, target)));
   const std::size_t all = lacking.size();
-  for (const std::int64_t row : parts.test) lacking.erase(table.text(row, target));
+  for (const std::int64_t row : parts.test) lacking.erase(whole_text(table.text(row, target)));
   if (lacking.empty()) return;
   notes.push_back(fmt::format(
       "warning: the test set has no row of the class '{}'{}, so its metrics do not count {}",

@@ -163,9 +163,11 @@ Network table_network(const TableTransform& transform, std::int64_t rows) {
 }
 
 void add_target_scale(Network& network, const TableTransform& transform) {
-  const std::vector<double> means = transform.target_means();
+  std::vector<double> means = transform.target_means();
   std::vector<double> stds = transform.target_stds();
   if (means.empty()) return;
+  const std::vector<double> offsets = transform.target_offsets();
+  for (std::size_t i = 0; i < means.size(); ++i) means[i] -= offsets[i];
   if (means.size() == 1) {
     network.add(Rescale{.scale = stds[0], .shift = means[0]});
     return;

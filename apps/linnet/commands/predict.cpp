@@ -18,6 +18,7 @@
 #include "commands/forecast.h"
 #include "config/device.h"
 #include "config/options.h"
+#include "model/output_form.h"
 #include "nn/definition.h"
 #include "report/csv.h"
 #include "report/json.h"
@@ -130,8 +131,9 @@ int predict(const PredictOptions& options) {
   }
   const Shown shown = shown_of(model);
   const bool squashed = model.answers() == Answers::classes || model.answers() == Answers::labels;
-  const Tensor predicted = squashed ? model.predict_probabilities(inputs.data, options.batch)
-                                    : model.predict(inputs.data, options.batch);
+  const Tensor predicted =
+      predict_in_form(model, inputs.data, options.batch,
+                      squashed ? probability_form(model.state()) : OutputForm::plain);
   const std::span<const float> outputs = predicted.as<float>();
   const std::size_t width = outputs.size() / static_cast<std::size_t>(samples);
   const auto wrong =
@@ -143,7 +145,7 @@ int predict(const PredictOptions& options) {
   if (is_csv_name(options.output)) {
     write_file_atomically(options.output, predictions_csv(model, shown, inputs.names, outputs));
   } else if (!options.output.empty()) {
-    write_npy(options.output, predicted);
+    write_npy(options.output, with_offsets(predicted, shown.offsets));
   }
   std::string text;
   Json json = Json::array();

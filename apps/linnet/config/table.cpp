@@ -54,6 +54,10 @@ std::vector<Described<S>> described_reading() {
        &S::separator,
        {",", ";", "|", "tab"}},
       {"decimal", "Decimal separator of a table; else found", &S::decimal, {".", ","}},
+      {"thousands",
+       "Separator of groups of three digits in a table's numbers; else found",
+       &S::thousands,
+       {".", ",", "'", "blank", "none"}},
       {"header", "The first record of a table names the columns; else found", &S::header},
       {"type",
        "Type of a table's column, COLUMN=TYPE, by name or number from 1: number,\n"
@@ -61,8 +65,9 @@ std::vector<Described<S>> described_reading() {
        "several times",
        &S::type},
       {"missing-text",
-       "Text that stands for a missing value of a table, beside the empty field, NA, ? and\n"
-       "the like, e.g. -999; may be given several times",
+       "Text that stands for a missing value of a table in every column, e.g. -999, beside the\n"
+       "empty field, and NA, ? and the like among numbers, dates and truth values; may be\n"
+       "given several times; \"\": the empty field alone",
        &S::missing_text},
   };
 }
@@ -287,9 +292,16 @@ TableOptions table_options(const TableReading& reading) {
     options.separator = reading.separator == "tab" ? '\t' : reading.separator[0];
   }
   if (!reading.decimal.empty()) options.decimal = reading.decimal[0];
+  if (!reading.thousands.empty()) {
+    options.thousands = reading.thousands == "none"    ? '\0'
+                        : reading.thousands == "blank" ? ' '
+                                                       : reading.thousands[0];
+  }
   options.header = reading.header;
-  options.missing.insert(options.missing.end(), reading.missing_text.begin(),
-                         reading.missing_text.end());
+  for (const std::string& text : reading.missing_text) {
+    if (text.empty()) options.missing_words.clear();
+    options.missing.push_back(text);
+  }
   for (const std::string& given : reading.type) {
     const auto [column, name] = column_and_value(given);
     require(!column.empty(), "--type is COLUMN=TYPE; got '{}'", given);

@@ -19,11 +19,12 @@ namespace linnet::command {
 struct TableReading {
   std::string separator = {};          ///< "," ";" "|" or "tab"; empty: found
   std::string decimal = {};            ///< "." or ","; empty: found
+  std::string thousands = {};          ///< "." "," "'" "blank" or "none"; empty: found
   std::optional<bool> header = {};     ///< unset: found
   std::vector<std::string> type = {};  ///< "COLUMN=TYPE"
-  std::vector<std::string> missing_text = {};
+  std::vector<std::string> missing_text = {};  ///< "": no words are missing values
 };
-/// Adds --separator, --decimal, --header, --no-header, --type and --missing-text.
+/// Adds --separator, --decimal, --thousands, --header, --no-header, --type and --missing-text.
 void add_table_reading(CLI::App& command, TableReading& reading);
 /// Throws Error for what can't be read.
 TableOptions table_options(const TableReading& reading);

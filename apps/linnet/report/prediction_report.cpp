@@ -28,6 +28,13 @@ std::vector<std::size_t> places(std::size_t count, std::size_t most) {
   return chosen;
 }
 
+/// Returns a value with that many digits, more where it is large.
+std::string value_text(double value, int digits) {
+  constexpr int kMost = 15;
+  const double size = std::log10(std::max(std::abs(value), 1.0));
+  return fmt::format("{:.{}g}", value, std::clamp(static_cast<int>(size) + 4, digits, kMost));
+}
+
 double area(const ClassReport& of) { return of.curve.roc_area(); }
 
 Json calibration_json(const Calibration& calibration) {
@@ -289,9 +296,8 @@ void add_values(Report& page, const ValueReport& of, const SampleNames& names, b
                     .header = {names.what(), "actual", "predicted", "residual"}};
   for (const WorstPrediction& one : of.worst) {
     table.rows.push_back({std::to_string(names.number(one.sample)),
-                          fmt::format("{:.6g}", one.actual), fmt::format("{:.6g}", one.predicted),
-                          fmt::format("{:.4g}", static_cast<double>(one.actual) -
-                                                    static_cast<double>(one.predicted))});
+                          value_text(one.actual, 6), value_text(one.predicted, 6),
+                          fmt::format("{:.4g}", one.actual - one.predicted)});
   }
   page.tables.push_back(std::move(table));
 }
@@ -365,8 +371,9 @@ std::vector<std::string> report_lines(const ShownReport& shown) {
     for (std::size_t i = 0; i < std::min(of.worst.size(), kMostWorstLines); ++i) {
       const WorstPrediction& one = of.worst[i];
       line +=
-          fmt::format("{} {} {} ({:.5g}, predicted {:.5g})", i > 0 ? "," : "", shown.names.what(),
-                      shown.names.number(one.sample), one.actual, one.predicted);
+          fmt::format("{} {} {} ({}, predicted {})", i > 0 ? "," : "", shown.names.what(),
+                      shown.names.number(one.sample), value_text(one.actual, 5),
+                      value_text(one.predicted, 5));
     }
     lines.push_back(std::move(line));
   }

@@ -24,8 +24,24 @@ std::size_t largest(std::span<const float> outputs) {
 Shown shown_of(const Model& model) {
   const Shape outputs = model.network().output_shape();
   const bool named = !model.class_names().empty() && outputs.rank() == 1;
-  return {named ? model.answers() : Answers::values, model.class_names()};
+  return {named ? model.answers() : Answers::values, model.class_names(),
+          model.table().target_offsets()};
 }
+
+namespace {
+
+/// Returns values as 32 bits say them, or with their offsets.
+std::vector<std::string> value_texts(const Shown& shown, std::span<const float> outputs) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const double offset = shown.offsets.size() == outputs.size() ? shown.offsets[i] : 0;
+    texts.push_back(offset == 0 ? fmt::format("{}", outputs[i])
+                                : fmt::format("{:.15g}", offset + outputs[i]));
+  }
+  return texts;
+}
+
+}  // namespace
 
 std::string line_text(const Shown& shown, const std::string& name, std::span<const float> outputs) {
   const auto line = [&](std::size_t index) {
@@ -34,7 +50,7 @@ std::string line_text(const Shown& shown, const std::string& name, std::span<con
   switch (shown.answers) {
     case Answers::classes:
     case Answers::scores: return line(largest(outputs));
-    case Answers::values: return fmt::format("{}\t{}\n", name, join(outputs, "\t"));
+    case Answers::values: return fmt::format("{}\t{}\n", name, join(value_texts(shown, outputs), "\t"));
     case Answers::labels: break;
   }
   std::string text;
@@ -61,7 +77,7 @@ std::string predictions_csv(const Model& model, const Shown& shown,
     const std::span<const float> row = outputs.subspan(i * width, width);
     text += csv_field(inputs[i]) + ",";
     if (best) text += csv_field(class_name(shown.names, largest(row))) + ",";
-    text += join(row, ",") + "\n";
+    text += join(value_texts(shown, row), ",") + "\n";
   }
   return text;
 }
@@ -79,6 +95,10 @@ Json answer_json(const Shown& shown, std::span<const float> outputs) {
     }
   }
   json["outputs"] = std::vector<float>(outputs.begin(), outputs.end());
+  if (shown.offsets.size() != outputs.size()) return json;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (shown.offsets[i] != 0) json["outputs"][i] = shown.offsets[i] + outputs[i];
+  }
   return json;
 }
 

@@ -33,7 +33,7 @@ struct Drawn {
 };
 
 Drawn last_windows(const SeriesWindows& windows, std::size_t target, std::int64_t season,
-                   std::span<const float> forecasts, std::int64_t future) {
+                   std::span<const double> forecasts, std::int64_t future) {
   Drawn drawn{.future = future};
   std::vector<std::int64_t> chosen;
   const std::int64_t most = std::max<std::int64_t>(1, kMostSteps / future);
@@ -142,7 +142,7 @@ class Chart {
 }  // namespace
 
 std::string series_chart(const SeriesWindows& windows, std::size_t target, const std::string& name,
-                         std::int64_t season, std::span<const float> forecasts,
+                         std::int64_t season, std::span<const double> forecasts,
                          std::int64_t future) {
   const Drawn drawn = last_windows(windows, target, season, forecasts, future);
   const std::string entity = windows.place(windows.size() - 1, 0).entity;

@@ -129,7 +129,7 @@ SeriesReport report_series(Model& model, const SeriesWindows& windows, const std
                       series.season()));
     }
     report.html += series_chart(windows, i, score.target, seasonal ? series.season() : 1,
-                                forecasts[i].as<float>(), series.future());
+                                forecasts[i].to(DType::f64).as<double>(), series.future());
     tables += table_html(score, series.season());
   }
   report.html += tables;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/number_format.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "table/values.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kLongest = 64;  // of a number with groups or a unit
+constexpr std::size_t kGroup = 3;
+constexpr std::array<std::string_view, 5> kUnits{"%", "$", "€", "£", "¥"};
+constexpr std::array<char, 4> kThousands{'\0', '.', ' ', '\''};  // '.': that which is no decimal
+// As written in other countries: no-break and thin blanks, the typographic apostrophe, the minus.
+constexpr std::array<std::pair<std::string_view, char>, 5> kSigns{
+    {{"\u00A0", ' '}, {"\u202F", ' '}, {"\u2009", ' '}, {"\u2019", '\''}, {"\u2212", '-'}}};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+char decimal_of(std::size_t reading) { return reading < kThousands.size() ? '.' : ','; }
+char thousands_of(std::size_t reading) {
+  const char thousands = kThousands[reading % kThousands.size()];
+  return thousands == '.' && decimal_of(reading) == '.' ? ',' : thousands;
+}
+
+template <class Is>
+Readings readings_where(const Is& is) {
+  Readings readings = 0;
+  for (std::size_t i = 0; i < 2 * kThousands.size(); ++i) {
+    if (is(i)) readings = static_cast<Readings>(readings | (1U << i));
+  }
+  return readings;
+}
+
+/// A number without its unit and with plain signs; empty: it is none.
+struct Bare {
+  std::array<char, kLongest> characters = {};
+  std::size_t size = 0;
+  std::string_view unit = {};
+  bool negative = false;
+
+  std::string_view text() const { return {characters.data(), size}; }
+};
+
+/// Takes one of `texts` off the front or the end.
+template <class Take>
+std::string_view take_unit(const Take& take) {
+  for (const std::string_view unit : kUnits) {
+    if (take(unit)) return unit;
+  }
+  return {};
+}
+
+Bare bare_of(std::string_view text) {
+  Bare bare;
+  std::array<char, kLongest> plain;
+  std::size_t size = 0;
+  while (!text.empty()) {
+    if (size == plain.size()) return bare;
+    const auto sign =
+        std::ranges::find_if(kSigns, [&](const auto& one) { return text.starts_with(one.first); });
+    plain[size++] = sign == kSigns.end() ? text.front() : sign->second;
+    text.remove_prefix(sign == kSigns.end() ? 1 : sign->first.size());
+  }
+  std::string_view left(plain.data(), size);
+  const auto trim = [&] {
+    while (left.starts_with(' ')) left.remove_prefix(1);
+    while (left.ends_with(' ')) left.remove_suffix(1);
+  };
+  const auto take_sign = [&] {
+    if (!left.starts_with('-') && !left.starts_with('+')) return false;
+    bare.negative = left.front() == '-';
+    left.remove_prefix(1);
+    trim();
+    return true;
+  };
+  const bool brackets = left.size() > 2 && left.starts_with('(') && left.ends_with(')');
+  if (brackets) left = left.substr(1, left.size() - 2);
+  trim();
+  bool sign = brackets || take_sign();
+  bare.unit = take_unit([&](std::string_view unit) {
+    if (!left.starts_with(unit)) return false;
+    left.remove_prefix(unit.size());
+    return true;
+  });
+  if (bare.unit.empty()) {
+    bare.unit = take_unit([&](std::string_view unit) {
+      if (!left.ends_with(unit)) return false;
+      left.remove_suffix(unit.size());
+      return true;
+    });
+  }
+  trim();
+  if (!sign) sign = take_sign();
+  if (brackets) bare.negative = true;
+  if (left.empty() || left.front() == '-' || left.front() == '+') return bare;
+  bare.size = left.size();
+  std::ranges::copy(left, bare.characters.begin());
+  return bare;
+}
+
+/// Returns the number under one reading.
+std::optional<double> number_under(const Bare& bare, char decimal, char thousands) {
+  std::array<char, kLongest> plain;
+  std::size_t size = 0;
+  const std::string_view text = bare.text();
+  const std::size_t end = std::min(text.find(decimal), text.size());
+  const std::string_view whole = text.substr(0, end);
+  const std::size_t first = thousands == '\0' ? std::string_view::npos : whole.find(thousands);
+  if (first != std::string_view::npos) {
+    if (first == 0 || first > kGroup || whole.front() == '0') return std::nullopt;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      const bool separates = i >= first && (i - first) % (kGroup + 1) == 0;
+      if (separates ? whole[i] != thousands : !is_digit(whole[i])) return std::nullopt;
+    }
+    if ((whole.size() - first) % (kGroup + 1) != 0) return std::nullopt;
+  }
+  for (const char c : whole) {
+    if (c != thousands || thousands == '\0') plain[size++] = c;
+  }
+  for (std::size_t i = end; i < text.size(); ++i) {
+    const char c = text[i];
+    if (i > end && (c == '.' || c == ',')) return std::nullopt;
+    plain[size++] = i == end ? '.' : c;
+  }
+  std::optional<double> value = number_of(std::string_view(plain.data(), size), '.');
+  if (value && bare.negative) value = -*value;
+  return value;
+}
+
+constexpr std::string_view kDecimal = "decimal=";
+constexpr std::string_view kThousandsWord = "thousands=";
+constexpr std::string_view kUnit = "unit=";
+
+}  // namespace
+
+Readings with_decimal(char decimal) {
+  return readings_where([&](std::size_t i) { return decimal_of(i) == decimal; });
+}
+Readings with_thousands(char thousands) {
+  return readings_where([&](std::size_t i) { return thousands_of(i) == thousands; });
+}
+
+NumberFormat plainest(Readings readings) {
+  std::size_t i = 0;
+  while (i + 1 < 2 * kThousands.size() && ((readings >> i) & 1U) == 0) ++i;
+  return {.decimal = decimal_of(i), .thousands = thousands_of(i)};
+}
+
+NumberText read_number(std::string_view text) {
+  NumberText read;
+  const Bare bare = bare_of(text);
+  if (bare.size == 0) return read;
+  read.unit = bare.unit;
+  read.dot = bare.text().find('.') != std::string_view::npos;
+  read.comma = bare.text().find(',') != std::string_view::npos;
+  read.readings = readings_where([&](std::size_t i) {
+    const std::optional<double> value = number_under(bare, decimal_of(i), thousands_of(i));
+    if (value && read.value == 0) read.value = *value;
+    return value.has_value();
+  });
+  return read;
+}
+
+std::optional<double> number_of(std::string_view text, const NumberFormat& format) {
+  if (format.thousands == '\0' && format.unit.empty()) {
+    if (const std::optional<double> value = number_of(text, format.decimal)) return value;
+  }
+  const Bare bare = bare_of(text);
+  if (bare.size == 0 || (!bare.unit.empty() && bare.unit != format.unit)) return std::nullopt;
+  return number_under(bare, format.decimal, format.thousands);
+}
+
+std::string_view whole_text(std::string_view text) {
+  if (text.size() < 3 || text.back() != '0') return text;
+  std::size_t at = text.size();
+  while (at > 0 && text[at - 1] == '0') --at;
+  if (at < 2 || text.size() - at == kGroup || (text[at - 1] != '.' && text[at - 1] != ',')) {
+    return text;
+  }
+  const std::string_view whole = text.substr(0, at - 1);
+  const std::string_view digits = whole.starts_with('-') ? whole.substr(1) : whole;
+  if (digits == "0") return digits;
+  const bool is_whole =
+      !digits.empty() && digits.front() != '0' && std::ranges::all_of(digits, is_digit);
+  return is_whole ? whole : text;
+}
+
+std::string NumberFormat::text() const {
+  std::string all = fmt::format("{}{}", kDecimal, decimal);
+  if (thousands != '\0') all += fmt::format(" {}{}", kThousandsWord, thousands);
+  if (!unit.empty()) all += fmt::format(" {}{}", kUnit, unit);
+  return all;
+}
+
+NumberFormat NumberFormat::from(std::string_view text, std::string_view where) {
+  NumberFormat format;
+  std::string_view rest = text;
+  const auto take = [&](std::string_view name) {
+    if (rest.starts_with(' ')) rest.remove_prefix(1);
+    if (!rest.starts_with(name)) return false;
+    rest.remove_prefix(name.size());
+    return true;
+  };
+  const auto character = [&] {
+    const char c = rest.empty() ? '\0' : rest.front();
+    if (!rest.empty()) rest.remove_prefix(1);
+    return c;
+  };
+  if (take(kDecimal)) format.decimal = character();
+  if (take(kThousandsWord)) format.thousands = character();
+  if (take(kUnit)) format.unit = rest;
+  const Readings known = with_decimal(format.decimal) & with_thousands(format.thousands);
+  const bool unit = format.unit.empty() || std::ranges::count(kUnits, format.unit) == 1;
+  require<DataError>(known != 0 && unit && format.text() == text,
+                     "{}: 'formats' does not say how numbers are written", where);
+  return format;
+}
+
+}  // namespace linnet
