@@ -35,6 +35,7 @@ class LinnetConan(ConanFile):
         self.requires("highway/[>=1.0 <2]")
         self.requires("zlib/[>=1.2 <2]")
         self.requires("xz_utils/[>=5.2 <6]")
+        self.requires("expat/[>=2.4 <3]")
         self.requires("libpng/[>=1.6 <2]")
         self.requires("libjpeg-turbo/[>=2.1 <4]")
         self.requires("libcurl/[>=7.81 <9]")

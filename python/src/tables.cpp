@@ -21,6 +21,12 @@ std::vector<std::string> names_of<ColumnType>() {
   return {names.begin(), names.end()};
 }
 
+template <>
+std::vector<std::string> names_of<DateOrder>() {
+  const auto names = date_order_names();
+  return {names.begin(), names.end()};
+}
+
 /// Separators are texts of one character.
 template <>
 struct Convert<std::optional<char>> {
@@ -41,7 +47,9 @@ const Options<TableOptions>& options<TableOptions>() {
   static const Options<O> all{"TableOptions",
                               {option<&O::separator>("separator"), option<&O::header>("header"),
                                option<&O::decimal>("decimal"), option<&O::missing>("missing"),
-                               option<&O::types>("types")}};
+                               option<&O::types>("types"), option<&O::date_order>("date_order"),
+                               option<&O::encoding>("encoding"), option<&O::comment>("comment"),
+                               option<&O::sheet>("sheet")}};
   return all;
 }
 template <>

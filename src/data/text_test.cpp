@@ -191,6 +191,9 @@ TEST(Texts, ValidationSetBesideTest) {
 TEST(Texts, AreToldFromNumbersByTheirWords) {
   const TemporaryFolder folder;
   EXPECT_TRUE(holds_text_lines(folder.write("a.tsv", "x\tone two three\ny\tfour five six\n")));
+  const std::string empty = folder.write("e.tsv", "x\tone two three\r\n\r\ny\tfour five six\n\n");
+  EXPECT_TRUE(holds_text_lines(empty));
+  EXPECT_EQ(read_text_lines(empty).labels, (std::vector<std::string>{"x", "y"}));
   EXPECT_FALSE(holds_text_lines(folder.write("b.tsv", "1.5\t2.5\n3\t4\n")));
   EXPECT_FALSE(holds_text_lines(folder.write("c.csv", "x,one two three\n")));
   EXPECT_FALSE(holds_text_lines(folder / "missing"));

@@ -72,6 +72,7 @@ void add(std::string_view text, std::string_view label, const fs::path& path, La
 
 void add_line(std::string_view line, std::size_t number, const fs::path& path, LabelledTexts& to) {
   if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.empty()) return;
   if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
   const std::size_t first = line.find('\t');
   require<DataError>(first != std::string_view::npos,
@@ -169,13 +170,15 @@ bool holds_text_lines(const fs::path& path) {
   }
   std::size_t lines = 0;
   std::size_t words = 0;
-  for (std::size_t begin = 0; begin < start.size(); ++lines) {
+  for (std::size_t begin = 0; begin < start.size();) {
     const std::size_t end = std::min(start.find('\n', begin), start.size());
     const std::string_view line = std::string_view(start).substr(begin, end - begin);
+    begin = end + 1;
+    if (line.empty() || line == "\r") continue;
     const std::size_t tab = line.rfind('\t');
     if (tab == std::string_view::npos) return false;
     words += 1 + static_cast<std::size_t>(std::ranges::count(line.substr(tab), ' '));
-    begin = end + 1;
+    ++lines;
   }
   return lines > 0 && words >= kWords * lines;
 }

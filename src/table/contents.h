@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "data/delimited.h"
+#include "table/dates.h"
 #include "table/given_reading.h"
 #include "table/values.h"
 
@@ -31,8 +32,8 @@ struct TableContents {
   std::unordered_set<std::string> missing_texts = {};
   std::bitset<256> missing_starts = {};  ///< the first bytes of missing_texts
   std::vector<TableColumn> columns = {};
-  std::vector<DateOrder> date_orders = {};  ///< of each column; of dates alone it means something
-  std::vector<bool> given_types = {};       ///< of each column: its type was not inferred
+  std::vector<DateReading> dates = {};  ///< of each column; of dates alone it means something
+  std::vector<bool> given_types = {};   ///< of each column: its type was not inferred
   std::vector<std::string> notes = {};
 
   std::size_t rows() const { return records.size() - (header ? 1 : 0); }

@@ -14,7 +14,9 @@ namespace linnet {
 struct GivenReading {
   std::optional<char> separator = {};
   std::optional<char> decimal = {};
-  bool header = false;  ///< the first record names the columns
+  bool header = false;               ///< the first record names the columns
+  std::optional<char> comment = {};  ///< NUL: no lines are comments
+  std::string encoding = {};
   bool operator==(const GivenReading&) const = default;
 
   bool empty() const { return *this == GivenReading(); }

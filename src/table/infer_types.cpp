@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "table/contents.h"
+#include "table/infer_dates.h"
 
 namespace linnet {
 namespace {
@@ -162,7 +165,7 @@ void check_type(const TableContents& table, std::size_t column, ColumnType type)
       case ColumnType::number: return number_of(text, table.decimal).has_value();
       case ColumnType::integer: return is_integer(text);
       case ColumnType::boolean: return boolean_of(text).has_value();
-      case ColumnType::date_time: return date_of(text, table.date_orders[column]).has_value();
+      case ColumnType::date_time: return date_of(text, table.dates[column]).has_value();
       case ColumnType::category:
       case ColumnType::constant:
       case ColumnType::identifier: break;
@@ -193,53 +196,43 @@ void note_numbers(TableContents& table, std::size_t column, const Facts& facts) 
   }
 }
 
-bool are_dates(const TableContents& table, std::size_t column, DateOrder order) {
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::string_view text = table.text(row, column);
-    if (!text.empty() && !date_of(text, order)) return false;
-  }
-  return true;
-}
-
-bool has_zones(const TableContents& table, std::size_t column) {
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::optional<DateTime> date =
-        date_of(table.text(row, column), table.date_orders[column]);
-    if (date && date->has_zone) return true;
-  }
-  return false;
+/// A column of texts nearly all of which are dates.
+void note_dates(TableContents& table, std::size_t column, const Facts& facts,
+                const ColumnDates& dates) {
+  if (facts.present < kFewValues || 10 * dates.count < 9 * facts.present) return;
+  table.notes.push_back(fmt::format(
+      "the values of '{}' are read as texts, since line {} holds '{}': {} of its {} values are "
+      "dates (--missing-text reads a text as a missing value)",
+      table.columns[column].name, table.line(dates.other_row),
+      escaped(table.text(dates.other_row, column)), dates.count, facts.present));
 }
 
 }  // namespace
 
 std::vector<std::string_view> column_type_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string_view> date_order_names() {
+  return {"year_first", "day_first", "month_first"};
+}
 
 void infer_types(TableContents& table, const TableOptions& options) {
-  table.date_orders.resize(table.columns.size(), DateOrder::year_first);
+  table.dates.resize(table.columns.size());
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Facts facts = facts_of(table, i);
     TableColumn& column = table.columns[i];
-    bool dates = false;
-    for (const DateOrder order :
-         {DateOrder::month_first, DateOrder::day_first, DateOrder::year_first}) {
-      if (facts.numbers || facts.present == 0 || !are_dates(table, i, order)) continue;
-      if (dates && order == DateOrder::day_first) {
-        table.notes.push_back(
-            fmt::format("the dates of '{}' are read as day/month/year", column.name));
-      }
-      table.date_orders[i] = order;
-      dates = true;
-    }
+    std::optional<ColumnDates> dates;
+    if (!facts.numbers) dates = find_dates(table, i, options.date_order);
+    const bool all_dates = dates && dates->count == facts.present;
+    if (dates) table.dates[i] = dates->reading;
     column.missing = static_cast<std::int64_t>(table.rows()) - facts.present;
     column.distinct = facts.distinct;
-    column.type = type_of(facts, dates);
+    column.type = type_of(facts, all_dates);
     const bool texts = column.type == ColumnType::category || column.type == ColumnType::identifier;
     if (texts && !facts.numbers && !options.types.contains(column.name)) {
       note_numbers(table, i, facts);
+      if (dates) note_dates(table, i, facts, *dates);
     }
-    if (column.type == ColumnType::date_time && has_zones(table, i)) {
-      table.notes.push_back(
-          fmt::format("the times of '{}' have offsets from UTC and are read as UTC", column.name));
+    if (column.type == ColumnType::date_time) {
+      std::ranges::move(dates->notes, std::back_inserter(table.notes));
     }
   }
   table.given_types.assign(table.columns.size(), false);

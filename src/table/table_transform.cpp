@@ -189,7 +189,7 @@ class FeatureWriter {
     const std::size_t circles = input.times ? 3 : 2;
     for (std::int64_t row = 0; row < table_.rows(); ++row) {
       const std::string_view text = table_.text(row, column);
-      const std::optional<DateTime> date = date_of(text, input.order);
+      const std::optional<DateTime> date = date_of(text, input.reading());
       require<DataError>(date || text.empty(), "{}: expected a date as {}; got '{}'",
                          table_.place(row, column), example(input.order), text);
       const double day = date ? static_cast<double>(date->day) + date->seconds / 86400 : input.fill;

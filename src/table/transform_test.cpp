@@ -271,7 +271,7 @@ TEST(TableTransform, DamagedJsonIsRefused) {
     text.replace(at, from.size(), to);
     return message_of([&] { TableTransform::from_json(text); });
   };
-  EXPECT_NE(error("\"version\":3", "\"version\":4"), "");
+  EXPECT_NE(error("\"version\":4", "\"version\":5"), "");
   EXPECT_NE(error("\"range\":[", "\"range\":[1,"), "");
   EXPECT_NE(error("\"scale\":1.1", "\"scale\":-1.1"), "");
   EXPECT_NE(error("\"column\":\"age\"", "\"column\":\"agf\""), "");

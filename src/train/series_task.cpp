@@ -78,6 +78,9 @@ SeriesFit fit_of(const SeriesTaskOptions& options) {
           .known = options.known,
           .ignore = options.ignore,
           .season = options.season,
+          .step = options.step,
+          .same_time = options.same_time,
+          .off_step = options.off_step,
           .validation = options.validation,
           .test = options.test};
 }

@@ -56,7 +56,7 @@ class Texts(command.CommandTest):
         (self.folder / "new/a.txt").write_text("A great, LOVELY film: fine!")
         (self.folder / "new/deep/b.txt").write_text("dull plot, awful; poor film")
         (self.folder / "both.tsv").write_text("1\tA great, LOVELY film: fine!\n"
-                                              "dull plot, awful; poor film\n")
+                                              "dull plot, awful; poor film\n\n")
         out, err = self.run_linnet("predict", "run", "new")
         lines = [line.split("\t") for line in out.splitlines()]
         self.assertEqual([line[:2] for line in lines],

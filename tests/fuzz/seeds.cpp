@@ -19,6 +19,7 @@
 #include "data/xz_file.h"
 #include "io/safetensors.h"
 #include "series/series_record.h"
+#include "workbook.h"
 
 namespace linnet::fuzz {
 namespace {
@@ -155,6 +156,18 @@ void write_tables(const fs::path& folder) {
             "age,sex,born,member,kind\n1,m,2020-01-31,yes,a\n2.5,f,2021-02-03 04:05,no,b\n"
             "NA,f,,no,a\n");
   table.add("decimal_comma", "1,5;x;31/12/2020\n2,5;\"y;\"\"\";01/02/2021\n3;x;02/03/2022\n");
+  table.add("months", "\xFF\xFE" + std::string("a\0;\0b\0\n\0001\0;\0002\0\n\0", 16));
+  table.add("blanks", "# x y\n 1  2\n2 3.5\n 3 Mar-24\n4 5 \n");
+  table.add("forms",
+            "d,q,t,w,\n31-Mar-24,2024Q1,1/2/2024 3:05 PM,2024-W05,\n1-Apr-24,2024Q2,"
+            "5/7/2024 1:00 AM,2024-W06,\n");
+  const Seeds sheets(folder, "xlsx");
+  linnet::testing::write_workbook(
+      sheets.path("cells"),
+      linnet::testing::workbook(
+          R"(<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>x</t></is></c>)"
+          R"(</row><row r="2"><c r="A2" s="1"><v>45382</v></c><c r="B2"><v>1.5</v></c></row>)"
+          R"(<row r="4"><c r="A4" s="2"><v>45383.25</v></c><c r="B4" t="b"><v>1</v></c></row>)"));
   const Seeds transform(folder, "table_transform");
   transform.add("two", TableTransform::fit(parse_table("a,b,c,d,y\n1,u,yes,2020-01-31,1.5\n2,v,no,"
                                                        "2021-02-03,2.5\n4,u,yes,2021-03-03,3.5\n,v,"
@@ -178,7 +191,9 @@ void write_tables(const fs::path& folder) {
                                   .columns = {"d", "s", "x", "y"},
                                   .time = "d",
                                   .time_kind = TimeKind::date,
+                                  .form = "%Y-%m-%d",
                                   .step = 86400,
+                                  .open = {{0, 345600}},
                                   .entity = "s",
                                   .entities = {"a", "b"},
                                   .past = 2,

@@ -52,7 +52,7 @@ std::vector<Described<S>> described_reading() {
       {"separator",
        "Separator of a table's fields; else found",
        &S::separator,
-       {",", ";", "|", "tab"}},
+       {",", ";", "|", "tab", "blank"}},
       {"decimal", "Decimal separator of a table; else found", &S::decimal, {".", ","}},
       {"header", "The first record of a table names the columns; else found", &S::header},
       {"type",
@@ -64,6 +64,17 @@ std::vector<Described<S>> described_reading() {
        "Text that stands for a missing value of a table, beside the empty field, NA, ? and\n"
        "the like, e.g. -999; may be given several times",
        &S::missing_text},
+      {"date-order",
+       "Order of the parts of a table's dates, e.g. day_first for 31/03/2024; else found",
+       &S::date_order, texts(date_order_names())},
+      {"encoding", "Encoding of a table's file, e.g. cp1252, cp1251, utf-16 or gbk; else found",
+       &S::encoding},
+      {"comment",
+       "First character of a table's lines that are comments, or none; else #, where the\n"
+       "file begins with it",
+       &S::comment},
+      {"sheet", "Sheet of a spreadsheet (.xlsx), by name or number from 1; else the first",
+       &S::sheet},
   };
 }
 
@@ -284,12 +295,25 @@ void add_table_reading(CLI::App& command, TableReading& reading) {
 TableOptions table_options(const TableReading& reading) {
   TableOptions options;
   if (!reading.separator.empty()) {
-    options.separator = reading.separator == "tab" ? '\t' : reading.separator[0];
+    options.separator = reading.separator == "tab"     ? '\t'
+                        : reading.separator == "blank" ? ' '
+                                                       : reading.separator[0];
   }
   if (!reading.decimal.empty()) options.decimal = reading.decimal[0];
   options.header = reading.header;
   options.missing.insert(options.missing.end(), reading.missing_text.begin(),
                          reading.missing_text.end());
+  if (!reading.date_order.empty()) {
+    options.date_order = chosen<DateOrder>(date_order_names(), reading.date_order, "--date-order");
+  }
+  options.encoding = reading.encoding;
+  options.sheet = reading.sheet;
+  if (!reading.comment.empty()) {
+    const bool none = reading.comment == "none";
+    require(none || reading.comment.size() == 1, "--comment is one character or none; got '{}'",
+            reading.comment);
+    options.comment = none ? '\0' : reading.comment[0];
+  }
   for (const std::string& given : reading.type) {
     const auto [column, name] = column_and_value(given);
     require(!column.empty(), "--type is COLUMN=TYPE; got '{}'", given);

@@ -22,8 +22,13 @@ struct TableReading {
   std::optional<bool> header = {};     ///< unset: found
   std::vector<std::string> type = {};  ///< "COLUMN=TYPE"
   std::vector<std::string> missing_text = {};
+  std::string date_order = {};  ///< a name of date_order_names(); empty: found
+  std::string encoding = {};    ///< empty: found
+  std::string comment = {};     ///< a character or "none"; empty: found
+  std::string sheet = {};       ///< of a spreadsheet; empty: the first
 };
-/// Adds --separator, --decimal, --header, --no-header, --type and --missing-text.
+/// Adds --separator, --decimal, --header, --no-header, --type, --missing-text, --date-order,
+/// --encoding, --comment and --sheet.
 void add_table_reading(CLI::App& command, TableReading& reading);
 /// Throws Error for what can't be read.
 TableOptions table_options(const TableReading& reading);
