@@ -38,6 +38,9 @@ class LinnetConan(ConanFile):
         self.requires("expat/[>=2.4 <3]")
         self.requires("libpng/[>=1.6 <2]")
         self.requires("libjpeg-turbo/[>=2.1 <4]")
+        self.requires("libtiff/[>=4.3 <5]")
+        self.requires("libwebp/[>=1.2 <2]")
+        self.requires("utf8proc/[>=2.7 <3]")
         self.requires("libcurl/[>=7.81 <9]")
         self.requires("openssl/[>=3.0 <4]")
         if self.options.command:

@@ -311,8 +311,10 @@ Imported import_weights(const State& weights, const ImportOptions& options,
   Model model(std::move(network), on);
   placing.write_to(model);
   if (sizes.classes > 1) {
-    model.set_training_record(
-        {.loss = "cross_entropy", .labels = true, .sample_shape = model.network().input_shape()});
+    model.set_training_record({.loss = "cross_entropy",
+                               .labels = true,
+                               .sample_shape = model.network().input_shape(),
+                               .images = {.exif = Exif::apply, .white = 65535}});
   }
   Imported imported{.model = std::move(model)};
   imported.names = names;

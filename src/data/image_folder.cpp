@@ -31,8 +31,8 @@ std::string ending_of(const fs::path& path) {
 }
 
 bool is_other_image(const std::string& ending) {
-  constexpr std::array<std::string_view, 10> kOthers{".avif", ".gif", ".heic", ".heif", ".jfif",
-                                                     ".jp2",  ".ppm", ".tif",  ".tiff", ".webp"};
+  constexpr std::array<std::string_view, 6> kOthers{".avif", ".gif", ".heic",
+                                                    ".heif", ".jp2", ".ppm"};
   return std::ranges::find(kOthers, ending) != kOthers.end();
 }
 
@@ -103,7 +103,7 @@ void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile
     }
   }
   require<DataError>(files.size() > before,
-                     "the class folder '{}' holds no images (*.png, *.jpg, *.jpeg, *.bmp)",
+                     "the class folder '{}' holds no images (*.png, *.jpg, *.bmp, *.webp, *.tif)",
                      folder.string());
   std::ranges::copy_if(listing.folders, std::back_inserter(left_out.folders),
                        [](const fs::path& inner) { return holds_images(inner); });
@@ -112,9 +112,10 @@ void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile
 std::vector<std::string> notes_on(const LeftOut& left_out, const fs::path& root) {
   std::vector<std::string> notes;
   if (left_out.files > 0) {
-    notes.push_back(fmt::format("{} of '{}' {} left out ({}): only PNG, JPEG and BMP are read",
-                                counted(left_out.files, "image"), root.string(),
-                                left_out.files == 1 ? "is" : "are", join(left_out.endings, ", ")));
+    notes.push_back(
+        fmt::format("{} of '{}' {} left out ({}): only PNG, JPEG, BMP, WebP and TIFF are read",
+                    counted(left_out.files, "image"), root.string(),
+                    left_out.files == 1 ? "is" : "are", join(left_out.endings, ", ")));
   }
   if (!left_out.folders.empty()) {
     const std::size_t count = left_out.folders.size();
@@ -158,7 +159,8 @@ void add_held_out(const fs::path& tree, const fs::path& train,
 }  // namespace
 
 bool is_image_name(const fs::path& path) {
-  constexpr std::array<std::string_view, 4> kEndings{".png", ".jpg", ".jpeg", ".bmp"};
+  constexpr std::array<std::string_view, 8> kEndings{".png", ".jpg",  ".jpeg", ".jfif",
+                                                     ".bmp", ".webp", ".tif",  ".tiff"};
   return std::ranges::find(kEndings, ending_of(path)) != kEndings.end();
 }
 

@@ -62,7 +62,7 @@ TEST(LoadDataset, SaysWhatItLookedFor) {
                 "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "
                 "(train.tsv, also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, "
                 "or labels.csv beside images) or folders of images by class (class/*.png, *.jpg, "
-                "*.jpeg, *.bmp), the folders also under train/, val/ and test/");
+                "*.bmp, *.webp, *.tif), the folders also under train/, val/ and test/");
 }
 
 TEST(LoadDataset, NamesAPathThatIsMissingOrAFile) {

@@ -237,9 +237,17 @@ Dataset encode_texts(const LabelledTexts& texts, const std::vector<std::string>&
                        i + 1, name, texts.labels[i].substr(0, 40));
     numbers.push_back(found->second);
   }
+  DatasetInfo info{.name = name,
+                   .classes = text_classes(labels),
+                   .vocabulary = vocabulary.entries()};
+  if (vocabulary.has_pairs()) {
+    info.notes.emplace_back(
+        "in scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) "
+        "each letter and each pair of neighbours is a word");
+  }
   return {{{"text", Tensor(std::move(ids), {std::ssize(texts.texts), length})}},
           {{"label", Tensor(std::move(numbers))}},
-          {.name = name, .classes = text_classes(labels), .vocabulary = vocabulary.words()}};
+          std::move(info)};
 }
 
 Splits load_texts(const fs::path& folder, const TextOptions& options) {

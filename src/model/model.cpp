@@ -135,6 +135,7 @@ Model Model::with_head(const std::string& layer, const Layer& head) const {
   made.set_weights(kept);
   made.state_->record.sample_shape = state_->record.sample_shape;
   made.state_->record.seen = state_->record.seen;
+  made.state_->record.images = state_->record.images;
   return made;
 }
 

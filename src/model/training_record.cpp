@@ -39,6 +39,15 @@ Shape shape_from(const nlohmann::json& json) {
   return Shape(dims);
 }
 
+ImageReading images_from(const nlohmann::json& json) {
+  const bool whole = json.is_object() && json.contains("exif") && json["exif"].is_boolean() &&
+                     json.contains("white") && json["white"].is_number_unsigned() &&
+                     json["white"].get<std::uint64_t>() <= 65535;
+  require<DataError>(whole, "{}", kDamaged);
+  return {.exif = json["exif"].get<bool>() ? Exif::apply : Exif::ignore,
+          .white = json["white"].get<std::int64_t>()};
+}
+
 /// Sorted, of files of later versions too.
 std::vector<std::uint64_t> hashes_from(const nlohmann::json& json) {
   const bool whole =
@@ -57,6 +66,9 @@ std::string to_json(const TrainingRecord& record) {
                       {"labels", record.labels},
                       {"sample_shape", dims_of(record.sample_shape)}};
   if (!record.seen.empty()) json["seen"] = record.seen;
+  if (record.images != ImageReading()) {
+    json["images"] = {{"exif", record.images.exif == Exif::apply}, {"white", record.images.white}};
+  }
   return json.dump();
 }
 
@@ -70,7 +82,8 @@ TrainingRecord training_record_from(const std::string& text) {
   return {.loss = json["loss"].get<std::string>(),
           .labels = json["labels"].get<bool>(),
           .sample_shape = shape_from(json["sample_shape"]),
-          .seen = json.contains("seen") ? hashes_from(json["seen"]) : std::vector<std::uint64_t>()};
+          .seen = json.contains("seen") ? hashes_from(json["seen"]) : std::vector<std::uint64_t>(),
+          .images = json.contains("images") ? images_from(json["images"]) : ImageReading()};
 }
 
 }  // namespace linnet

@@ -156,6 +156,7 @@ TextTask text_task(const fs::path& path, const TextTaskOptions& options) {
   task.network = text_network(task.length, vocabulary.size(), std::ssize(labels));
   task.training = text_training(task.data.train.size());
   task.training.seed = options.seed;
+  task.notes = task.data.train.info().notes;
   add_task_notes(task.notes, task.data, {.validation = options.validation, .test = options.test},
                  fmt::format("one of {} classes from the last {} of {} known words of a text",
                              labels.size(), task.length - 1, vocabulary.words().size()),

@@ -294,6 +294,7 @@ void record_training(Model& model, const Dataset& data, const StepData& steps) {
   if (!classes.empty() && they_fit) model.set_class_names(classes);
   TrainingRecord record;
   record.seen = model.training_record().seen;
+  record.images = data.info().images;
   if (steps.inputs > 0) record.sample_shape = steps.parts[0].record.shape.sample();
   if (steps.targets.front().output == 0) {
     const OutputLoss& how = steps.targets.front().how;

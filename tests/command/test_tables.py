@@ -178,7 +178,7 @@ class Tables(command.CommandTest):
         for extra in (("--network", "gru"), ("--entity", "colour"), ("--known", "colour"), ("--season", 5)):
             self.assert_error("--entity, --known, --season and --network are for windows of a series: --past says how "
                               "many steps the model sees", *arguments, *extra)
-        self.assert_error("--augment, --image-size, --channels, --on-bad-image and --decoders are for images; "
+        self.assert_error("--augment, --image-size, --channels, --on-bad-image, --exif, --white and --decoders are for images; "
                           "'flowers.csv' is a table", *arguments, "--image-size", 5)
 
     def test_splits_by_group_and_by_time(self):

@@ -16,6 +16,7 @@
 #include "data/data_files.h"
 #include "data/image_files.h"
 #include "data/tar_file.h"
+#include "data/webp_tiff_files.h"
 #include "data/xz_file.h"
 #include "io/safetensors.h"
 #include "series/series_record.h"
@@ -130,13 +131,30 @@ void write_images(const fs::path& folder) {
   const Seeds png(folder, "png");
   const Seeds bmp(folder, "bmp");
   const Seeds jpeg(folder, "jpeg");
+  const Seeds webp(folder, "webp");
+  const Seeds tiff(folder, "tiff");
   for (const std::int64_t channels : {1, 3}) {
     const std::string name = channels == 1 ? "grey" : "colour";
     const Image image = test::drawn_image(4, 5, channels);
     png.add(name, encode_png(image));
     bmp.add(name, encode_bmp(image));
     jpeg.add(name, test::jpeg(90, 9, 17, static_cast<int>(channels)));
+    webp.add(name, test::webp(test::drawn_image(4, 5, 3)));
+    const std::string samples(image.pixels.begin(), image.pixels.end());
+    for (const std::uint16_t compression :
+         {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE}) {
+      const std::string form = name + std::to_string(compression);
+      test::tiff(tiff.path(form), 4, 5, channels, samples,
+                 {.compression = compression,
+                  .photometric = static_cast<std::uint16_t>(channels == 1 ? PHOTOMETRIC_MINISBLACK
+                                                                          : PHOTOMETRIC_RGB)});
+    }
   }
+  test::tiff(tiff.path("wide"), 2, 2, 1, "abcdefgh", {.bits = 16, .orientation = 6});
+  test::tiff(tiff.path("tiles"), 2, 2, 1, "abcd", {.tile = 16});
+  png.add("wide", test::wide_png({0, 4095, 65535}));
+  png.add("turned", test::with_exif(encode_png(test::drawn_image(2, 3, 1)), 6));
+  jpeg.add("turned", test::with_exif(test::jpeg(90, 9, 17, 3), 8, false));
   bmp.add("upside_down", test::bmp_header(1, -2, 24) + "\x01\x02\x03_\x04\x05\x06_");
   bmp.add("bgra", test::bmp_header(1, 1, 32) + "\x01\x02\x03_");
   jpeg.add("cmyk", test::jpeg_of({90, 90, 90, 90}, 8, 8, 95));

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "commands/commands.h"
 #include "commands/forecast.h"
 #include "config/device.h"
+#include "config/images.h"
 #include "config/options.h"
 #include "nn/definition.h"
 #include "report/csv.h"
@@ -32,6 +34,7 @@ struct PredictOptions {
   std::vector<std::string> inputs;
   std::string output;
   std::string text;
+  std::optional<std::string> on_bad_image;
   std::int64_t resize = 0;
   DeviceOptions on;
   std::int64_t batch = 256;
@@ -89,7 +92,9 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
   const bool texts = ids && !std::ranges::all_of(options.inputs, [](const std::string& path) {
                        return path.ends_with(".npy");
                      });
-  ReadOptions read{.threads = options.threads, .shorter_side = options.resize};
+  ReadOptions read{.threads = options.threads,
+                   .shorter_side = options.resize,
+                   .on_bad_image = on_bad_image_of(options.on_bad_image.value_or("skip"))};
   std::vector<std::filesystem::path> paths;
   for (const std::string& input : options.inputs) {
     if (texts && input == "-") {
@@ -107,6 +112,17 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
   return read_samples(paths, model, read);
 }
 
+/// Says which files were left out, below the predictions of the others.
+void print_bad_files(const std::vector<std::string>& bad) {
+  constexpr std::size_t kShown = 20;
+  for (std::size_t i = 0; i < std::min(kShown, bad.size()); ++i) {
+    fmt::print(stderr, "linnet: left out: {}\n", bad[i]);
+  }
+  if (bad.size() > kShown) {
+    fmt::print(stderr, "linnet: and {} more are left out\n", bad.size() - kShown);
+  }
+}
+
 int predict(const PredictOptions& options) {
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
@@ -120,6 +136,7 @@ int predict(const PredictOptions& options) {
   }
   const Samples inputs = read_inputs(options, model, run);
   const std::int64_t samples = inputs.data.size();
+  if (samples == 0 && !inputs.bad_files.empty()) fail<DataError>("{}", inputs.bad_files[0]);
   require(samples > 0, "'{}' has no samples", options.inputs.front());
   for (const std::string& note : inputs.data.info().notes) {
     fmt::print(stderr, "linnet: {}\n", note);
@@ -162,11 +179,13 @@ int predict(const PredictOptions& options) {
     const std::string& loss = model.training_record().loss;
     all["loss"] = loss.empty() ? Json(nullptr) : Json(loss);
     all["predictions"] = std::move(json);
+    if (!inputs.bad_files.empty()) all["bad_files"] = inputs.bad_files;
     print_json(all);
   } else {
     print_out(text);
   }
-  return kSuccess;
+  print_bad_files(inputs.bad_files);
+  return inputs.bad_files.empty() || options.on_bad_image ? kSuccess : kUserError;
 }
 
 }  // namespace
@@ -200,6 +219,10 @@ void add_predict(CLI::App& app, Action& action) {
       "--text", o->text,
       "Column of the texts in tables, for text models; that of the training if not\n"
       "given");
+  add_bad_image_option(
+      *command, o->on_bad_image,
+      "What follows when an image file cannot be read: stop, or skip to leave it out and\n"
+      "end with status 0; if not given, the others are predicted and the status is 2");
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
@@ -208,8 +231,8 @@ void add_predict(CLI::App& app, Action& action) {
   command->footer(
       "A model of independent labels (binary cross-entropy) prints one line per label, a model of "
       "values its numbers.\n"
-      "Images are converted to the size and channels of the training; EXIF orientation is not "
-      "applied.\n"
+      "Images are read as those of the training: its size, channels, EXIF orientation and range of "
+      "16-bit samples.\n"
       "Example: linnet predict runs/first photo.png --output out.npy\n"
       "Example: linnet predict runs/films \"a wonderful film\"");
   command->callback([&action, o] { action = [o] { return predict(*o); }; });

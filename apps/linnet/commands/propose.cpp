@@ -19,6 +19,7 @@
 #include "data/chest_xray.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
+#include "data/image_table.h"
 #include "data/load_dataset.h"
 #include "data/texts.h"
 #include "report/run_folder.h"
@@ -192,6 +193,13 @@ std::string of_folder(const std::string& path) {
                                          index.class_names.size(),
                                          held_out_text(index.validation.size(), index.test.size()),
                                          listed_some(index.class_names)));
+    }
+    case DataKind::image_table: {
+      const ImageTable table = read_image_table(found.folder, {});
+      return of_images(path, fmt::format("{} holds {} images with {} {}: {}.", path,
+                                         table.images.size(), table.classes.size(),
+                                         table.width == 0 ? "classes" : "values each",
+                                         listed_some(table.classes)));
     }
     case DataKind::chest_xray: {
       const XrayIndex index = index_chest_xray(found.folder);

@@ -5,7 +5,9 @@
 #include <linnet/table_transform.h>
 #include <linnet/text_task.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "base/join.h"
@@ -18,11 +20,26 @@
 namespace linnet::command {
 namespace {
 
+/// Returns the columns of a table of images that are learned: those of the training if not given.
+std::vector<std::string> image_targets(const RunDataOptions& options, const SavedRun& run) {
+  const auto folder = datasets::find(options.data, data_places());
+  if (!folder || find_dataset(*folder).kind != DataKind::image_table) return {};
+  if (options.target.empty()) return run.arguments("--target");
+  std::vector<std::string> columns;
+  std::size_t begin = 0;
+  for (std::size_t end; begin <= options.target.size(); begin = end + 1) {
+    end = std::min(options.target.find(',', begin), options.target.size());
+    columns.push_back(options.target.substr(begin, end - begin));
+  }
+  return columns;
+}
+
 DatasetOptions loading(const RunDataOptions& options, const SavedRun& run, const Model& model) {
   DatasetOptions load{.threads = options.threads,
                       .seed = options.seed.value_or(run.seed),
                       .ignored_label = options.ignore_index};
   apply(options.images, load);
+  load.targets = image_targets(options, run);
   return datasets::options_for(model, options.data, data_places(), std::move(load));
 }
 

@@ -41,7 +41,8 @@ bool is_recorded(const std::string& name) {
 bool names_data(const TrainOptions& options) {
   const std::string& path = options.config;
   if (path.empty() || path.ends_with(".toml") || path == "-") return false;
-  return !options.text.empty() || (options.table.target.empty() && is_prepared(path));
+  if (!options.text.empty()) return true;
+  return is_prepared(path) && (options.table.target.empty() || is_image_folder(path));
 }
 
 Job described_data(const TrainOptions& options) {
@@ -65,7 +66,8 @@ Job described_data(const TrainOptions& options) {
   apply(options.images, settings.files);
   settings.files.streamed = options.streamed;
   settings.files.threads = options.images.decoders.value_or(0);
-  if (!table.target.empty()) settings.columns = {options.text, table.target.front()};
+  if (!options.text.empty()) settings.columns = {options.text, table.target.front()};
+  if (options.text.empty()) settings.files.targets = table.target;
   settings.validation = table.validation.value_or(settings.validation);
   settings.test = table.test.value_or(settings.test);
   settings.stratify = table.split != "random";
@@ -108,7 +110,7 @@ Job described_job(const TrainOptions& options) {
       (options.config.empty() || options.config == file)) {
     const std::uint64_t seed = options.seed.value_or(0);
     require(!options.images.any(),
-            "--augment, --image-size, --channels, --on-bad-image and "
+            "--augment, --image-size, --channels, --on-bad-image, --exif, --white and "
             "--decoders are for images; '{}' is a table",
             file);
     require_windows(options.series);

@@ -59,6 +59,13 @@ const std::vector<std::string>& bad_image_names() {
   return all;
 }
 
+const std::vector<std::string>& exif_names() {
+  static const std::vector<std::string> all{"apply", "ignore"};
+  return all;
+}
+
+constexpr int kMostWhite = 65535;
+
 template <class T>
 T number_of(const std::string& text, std::string_view what) {
   T value{};
@@ -115,9 +122,28 @@ void add_image_options(CLI::App& command, ImageSettings& settings) {
                          CLI::detail::join(names(), ", ") + "; none");
   add_loading_options(command, settings);
   command
+      .add_option("--exif", settings.exif,
+                  "What the EXIF orientation of image files does: apply (the default) turns them "
+                  "upright, ignore leaves the pixels as stored")
+      ->check(one_of(exif_names()));
+  command
+      .add_option("--white", settings.white,
+                  "Sample of 16-bit image files that becomes white, e.g. 4095; if not given, the "
+                  "least 2^n - 1 that no training image exceeds")
+      ->check(at_least(1, kMostWhite));
+  command
       .add_option("--decoders", settings.decoders,
                   "Threads that decode the image files of a streamed training; 0: all processors")
       ->check(at_least(0, 1024));
+}
+
+void add_bad_image_option(CLI::App& command, std::optional<std::string>& on_bad_image,
+                          const std::string& help) {
+  command.add_option("--on-bad-image", on_bad_image, help)->check(one_of(bad_image_names()));
+}
+
+OnBadImage on_bad_image_of(const std::string& name) {
+  return static_cast<OnBadImage>(index_of(bad_image_names(), name));
 }
 
 void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels) {
@@ -133,20 +159,17 @@ void add_loading_options(CLI::App& command, ImageSettings& settings) {
       "--image-size", settings.size,
       "Size to which image files are resized at loading: one number, or HEIGHTxWIDTH");
   add_channels_option(command, settings.channels);
-  command
-      .add_option(
-          "--on-bad-image", settings.on_bad_image,
-          "What follows when an image file cannot be decoded: stop, or leave it out and count it")
-      ->check(one_of(bad_image_names()));
+  add_bad_image_option(
+      command, settings.on_bad_image,
+      "What follows when an image file cannot be decoded: stop, or leave it out and count it");
 }
 
 void apply(const ImageSettings& settings, DatasetOptions& images) {
   if (settings.size) images.size = size_of_images(*settings.size);
   images.channels = settings.channels.value_or(images.channels);
-  if (settings.on_bad_image) {
-    images.on_bad_image =
-        static_cast<OnBadImage>(index_of(bad_image_names(), *settings.on_bad_image));
-  }
+  if (settings.on_bad_image) images.on_bad_image = on_bad_image_of(*settings.on_bad_image);
+  if (settings.exif) images.exif = static_cast<Exif>(index_of(exif_names(), *settings.exif));
+  if (settings.white) images.white = settings.white;
 }
 
 void apply(const ImageSettings& settings, Job& job) {
@@ -186,6 +209,13 @@ void read_images(Section& s, DatasetOptions& images) {
   }
   images.on_bad_image = static_cast<OnBadImage>(
       s.choice("on_bad_image", static_cast<std::size_t>(images.on_bad_image), bad_image_names()));
+  if (s.has("exif")) images.exif = static_cast<Exif>(s.choice("exif", 0, exif_names()));
+  if (s.has("white")) {
+    images.white = s.integer("white", 0, 1);
+    if (*images.white > kMostWhite) {
+      s.refuse("white", fmt::format("'white' in [data] must be at most {}", kMostWhite));
+    }
+  }
 }
 
 namespace {

@@ -8,6 +8,9 @@
 #include <system_error>
 #include <vector>
 
+#include "base/join.h"
+#include "data/open_images.h"
+
 namespace linnet::command {
 namespace {
 
@@ -19,20 +22,6 @@ constexpr const char* kDefault = "fashion-mnist";
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-/// Why some images are missing; empty where none is.
-std::string bad_files_note(const Splits& splits) {
-  std::size_t count = 0;
-  const std::string* first = nullptr;
-  for (const Dataset* data : {&splits.train, &splits.validation, &splits.test}) {
-    const std::vector<std::string>& bad = data->info().bad_files;
-    if (first == nullptr && !bad.empty()) first = &bad[0];
-    count += bad.size();
-  }
-  if (first == nullptr) return "";
-  return fmt::format("{} bad image file{} left out, the first: {}", count,
-                     count == 1 ? " was" : "s were", *first);
 }
 
 }  // namespace
@@ -67,10 +56,10 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
                     error.what(), data.splits.train.size());
     return data;
   }
-  data.note = bad_files_note(data.splits);
-  for (const std::string& note : data.splits.train.info().notes) {
-    data.note += (data.note.empty() ? "" : "; ") + note;
-  }
+  std::vector<std::string> notes = bad_files_notes(data.splits);
+  const std::vector<std::string>& more = data.splits.train.info().notes;
+  notes.insert(notes.end(), more.begin(), more.end());
+  data.note = join(notes, "; ");
   return data;
 }
 

@@ -32,6 +32,9 @@ struct PreparedSettings {
 /// Returns whether a path is a folder, or a file that is named or looks like one of texts by lines.
 bool is_prepared(const std::string& path);
 
+/// Returns whether a path is a folder whose images have their targets in a table.
+bool is_image_folder(const std::string& path);
+
 /// Returns the training of a folder of images or texts, or of a file of texts. With a model to
 /// start from, its samples are read as the model's own and the network is the model's. Throws Error
 /// for other data, saying what to do.

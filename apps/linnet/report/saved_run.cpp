@@ -41,19 +41,25 @@ std::vector<std::string> SavedRun::words() const {
   require(is_file(vocabulary),
           "the model takes texts as ids, but the file of its words is missing: cannot read '{}'",
           vocabulary.string());
-  return read_vocabulary(vocabulary).words();
+  return read_vocabulary(vocabulary).entries();
 }
 
 std::string SavedRun::argument(const std::string& option) const {
+  const std::vector<std::string> all = arguments(option);
+  return all.empty() ? "" : all[0];
+}
+
+std::vector<std::string> SavedRun::arguments(const std::string& option) const {
   const fs::path start = model.parent_path() / kStartFile;
-  if (!is_file(start)) return "";
+  if (!is_file(start)) return {};
   const Json json = Json::parse(read_file(start), nullptr, false);
   const auto at = Json::json_pointer("/options");
-  if (!json.is_object() || !json.contains(at) || !json[at].is_object()) return "";
+  if (!json.is_object() || !json.contains(at) || !json[at].is_object()) return {};
   const Json values = json[at].value(option, Json());
-  return values.is_array() && !values.empty() && values[0].is_string()
-             ? values[0].get<std::string>()
-             : "";
+  const bool texts = values.is_array() && std::ranges::all_of(values, [](const Json& value) {
+                       return value.is_string();
+                     });
+  return texts ? values.get<std::vector<std::string>>() : std::vector<std::string>();
 }
 
 Model load_model(const SavedRun& run, ModelOptions& options) {
