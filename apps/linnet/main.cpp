@@ -29,7 +29,7 @@ int report(int status, std::string sentence) {
   while (!sentence.empty() && (sentence.back() == '\n' || sentence.back() == ' ')) {
     sentence.pop_back();
   }
-  fmt::print(stderr, "linnet: error: {}\n", sentence);
+  print_note("error: {}", sentence);
   return status;
 }
 

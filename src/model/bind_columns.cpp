@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "describe/nearest.h"
 
 namespace linnet {
 namespace {
@@ -12,11 +13,9 @@ namespace {
 /// Inputs, outputs or columns by name.
 template <class Named>
 std::string listed(const std::vector<Named>& all) {
-  std::string names;
-  for (const Named& each : all) {
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", each.name);
-  }
-  return names.empty() ? "none" : names;
+  std::vector<std::string> names;
+  for (const Named& each : all) names.push_back(each.name);
+  return names.empty() ? "none" : quoted(names);
 }
 
 /// Returns the column of each place; null where there is none. `unused` gets the columns without a

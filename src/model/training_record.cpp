@@ -14,7 +14,7 @@
 namespace linnet {
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // of a sample
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;  // of a sample
 constexpr std::size_t kMostHashes = 1 << 16;
 constexpr const char* kDamaged = "its training record is damaged";
 
@@ -25,18 +25,12 @@ bool is_loss(const std::string& name) {
 }
 
 Shape shape_from(const nlohmann::json& json) {
-  require<DataError>(json.size() <= Shape::kMostAxes, "{}", kDamaged);
-  std::int64_t elements = 1;
-  std::vector<std::int64_t> dims;
-  for (const auto& dim : json) {
-    require<DataError>(dim.is_number_unsigned() && dim.get<std::uint64_t>() >= 1 &&
-                           dim.get<std::uint64_t>() <=
-                               static_cast<std::uint64_t>(kMostElements / elements),
-                       "{}", kDamaged);
-    dims.push_back(dim.get<std::int64_t>());
-    elements *= dims.back();
-  }
-  return Shape(dims);
+  const bool whole =
+      std::ranges::all_of(json, [](const auto& dim) { return dim.is_number_unsigned(); });
+  const std::optional<Shape> shape =
+      whole ? sample_shape_of(json.get<std::vector<std::uint64_t>>()) : std::nullopt;
+  require<DataError>(shape.has_value(), "{}", kDamaged);
+  return *shape;
 }
 
 ImageReading images_from(const nlohmann::json& json) {
@@ -60,6 +54,16 @@ std::vector<std::uint64_t> hashes_from(const nlohmann::json& json) {
 }
 
 }  // namespace
+
+std::optional<Shape> sample_shape_of(std::span<const std::uint64_t> dims) {
+  if (dims.size() > Shape::kMostAxes) return {};
+  std::uint64_t elements = 1;
+  for (const std::uint64_t dim : dims) {
+    if (dim < 1 || dim > kMostElements / elements) return {};
+    elements *= dim;
+  }
+  return Shape(std::vector<std::int64_t>(dims.begin(), dims.end()));
+}
 
 std::string to_json(const TrainingRecord& record) {
   nlohmann::json json{{"loss", record.loss},

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "base/join.h"
 #include "describe/nearest.h"
 #include "series/find_step.h"
 #include "table/contents.h"
@@ -20,21 +19,13 @@ namespace linnet {
 namespace {
 
 constexpr std::size_t kMostCategories = 32;
-constexpr std::size_t kMostListed = 30;  // columns in a message
 constexpr std::int64_t kLeastIdentifiers = 20;
 constexpr double kTrend = 0.8;  // least correlation with time
-
-std::string quoted(const std::vector<std::string>& names) {
-  std::vector<std::string> all;
-  for (const std::string& name : names) all.push_back("'" + name + "'");
-  return join(all, ", ");
-}
 
 void check_options(const Table& table, const SeriesFit& options) {
   if (options.targets.empty()) {
     std::vector<std::string> names;
     for (const TableColumn& column : table.columns()) names.push_back(column.name);
-    names.resize(std::min(names.size(), kMostListed));
     fail("name the target column of '{}', one of {}", table.name(), listed(names));
   }
   for (const auto* names : {&options.targets, &options.known, &options.ignore}) {

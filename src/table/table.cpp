@@ -70,11 +70,8 @@ std::size_t find_column(const TableContents& table, std::string_view column) {
     return number - 1;
   }
   const std::string meant = did_you_mean(column, names);
-  constexpr std::size_t kMostListed = 30;
-  if (meant.empty() && names.size() <= kMostListed) {
-    fail<DataError>("'{}' has no column '{}'; it has {}", table.name, column, listed(names));
-  }
-  fail<DataError>("'{}' has no column '{}'{}", table.name, column, meant);
+  fail<DataError>("'{}' has no column '{}'{}", table.name, column,
+                  meant.empty() ? "; it has " + listed(names) : meant);
 }
 
 Table::Table(std::shared_ptr<const TableContents> contents) : contents_(std::move(contents)) {

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "describe/nearest.h"
 #include "table/contents.h"
 #include "table/scaling.h"
@@ -246,11 +247,9 @@ class Labels {
       if (found != places_.end()) ++dots_;
     }
     if (found == places_.end()) {
-      constexpr std::size_t kMostListed = 20;
-      const bool few = classes_.size() <= kMostListed;
-      fail<DataError>("{}: the label '{}' is none of the model's {} classes{}",
-                      table_.place(row, column), text, classes_.size(),
-                      few ? ": " + listed(classes_) : std::string());
+      fail<DataError>("{}: the label '{}' is none of the model's {} classes: {}",
+                      table_.place(row, column), shortened(text, 200), classes_.size(),
+                      listed(classes_));
     }
     return found->second;
   }

@@ -31,6 +31,16 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Names the file in what reading its entries throws.
+template <class F>
+void in_file(const std::filesystem::path& file, const F& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    fail_again<DataError>(error, "the checkpoint '{}' is damaged: {}", file.string(), error.what());
+  }
+}
+
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
 class Fit {
  public:
@@ -144,7 +154,8 @@ class Fit {
   /// Returns the fit to continue: the checkpoint's, else that of a state that was loaded.
   std::optional<FitState> stopped_fit(const std::optional<SavedCheckpoint>& saved) const {
     if (!saved) return trainer_.stopped_fit;
-    std::optional<FitState> fit = FitState::of(saved->state);
+    std::optional<FitState> fit;
+    in_file(saved->file, [&] { fit = FitState::of(saved->state); });
     require(fit.has_value(), "'{}' is not a checkpoint of a fit", saved->file.string());
     return fit;
   }
@@ -159,10 +170,16 @@ class Fit {
             "{} was written by a fit with other engines, chosen by measurement; give the model its "
             "engine_choices() as CpuOptions::choices",
             what);
-    require(stopped.updates <= parts_.train.pass.steps() && stopped.epoch <= stopped.last_epoch + 1,
-            "{} is damaged: it is at step {} of {} in epoch {} of {}", what, stopped.updates,
-            parts_.train.pass.steps(), stopped.epoch, stopped.last_epoch);
-    if (saved) load(trainer_, saved->state);
+    const FitExtent extent{.epochs = options_.epochs,
+                           .steps = parts_.train.pass.steps(),
+                           .samples = {parts_.train.samples, parts_.validation.samples,
+                                       parts_.test.samples}};
+    const Position at =
+        saved ? position_of(saved->state) : Position{trainer_.epochs, trainer_.steps};
+    check_extent(stopped, extent, at.steps, at.epochs, what);
+    if (saved) {
+      in_file(saved->file, [&] { load(trainer_, saved->state); });
+    }
     trainer_.stopped_fit.reset();
     place_ = stopped;
     patience_.remember(place_.waited);
@@ -191,7 +208,7 @@ class Fit {
     const bool stopped_early = !stopping_ && patience.exhausted();
     const bool last = stopping_ || stopped_early || last_epoch;
     if (last && !tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
-    objective_.schedule.end_epoch(watched(report).loss);
+    objective_.schedule.end_epoch(watched(report).loss, static_cast<std::uint64_t>(report.epoch) * parts_.train.pass.steps());
     patience_ = patience;
     if (options_.keep_best && better) trainer_.best = averaged_weights(trainer_, objective_);
     place_.stopped_early = stopped_early;

@@ -183,8 +183,7 @@ void require_folder(const std::filesystem::path& file) {
 BenchData drawn_or_read(const Job& job, const BenchDataOptions& options) {
   BenchData data = bench_data(job, options);
   if (!data.synthetic.empty()) {
-    fmt::print(stderr, "linnet: using synthetic data in the shape of the real data: {}\n",
-               data.synthetic);
+    print_note("using synthetic data in the shape of the real data: {}", data.synthetic);
   }
   return data;
 }
@@ -232,7 +231,7 @@ int bench(BenchOptions options) {
   display.clear();
   Json json = bench_json(job, options, model, data, warmup, run);
   json["data_seconds"] = reading.count();
-  for (const std::string& note : run.notes) fmt::print(stderr, "linnet: {}\n", note);
+  for (const std::string& note : run.notes) print_note("{}", note);
   if (options.json == "-") {
     print_json(json);
   } else {
@@ -243,7 +242,7 @@ int bench(BenchOptions options) {
     print_out(bench_text(json, data));
   }
   if (run.failed.empty()) return kSuccess;
-  fmt::print(stderr, "linnet: failed: {}\n", run.failed);
+  print_note("failed: {}", run.failed);
   return kFailed;
 }
 

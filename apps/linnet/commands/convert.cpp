@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <linnet/convert.h>
 
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include "commands/commands.h"
 #include "commands/convert_onnx.h"
 #include "config/options.h"
+#include "describe/nearest.h"
 #include "io/safetensors.h"
 #include "report/json.h"
 
@@ -72,13 +72,11 @@ int import_file(const ConvertOptions& options) {
     print_json(json);
     return kSuccess;
   }
-  fmt::print(
-      stderr,
-      "linnet: converted {} tensors by the names of {} to {} in '{}': samples {}, outputs {}\n",
-      imported.placed, names, options.network, options.out, to_string(network.input_shape()),
-      to_string(network.output_shape()));
+  print_note("converted {} tensors by the names of {} to {} in '{}': samples {}, outputs {}",
+             imported.placed, names, options.network, options.out, to_string(network.input_shape()),
+             to_string(network.output_shape()));
   if (!imported.ignored.empty()) {
-    fmt::print(stderr, "linnet: left out: {}\n", fmt::join(imported.ignored, ", "));
+    print_note("left out: {}", some_of(imported.ignored));
   }
   return kSuccess;
 }
@@ -104,8 +102,8 @@ int export_file(const ConvertOptions& options) {
     print_json({{"names", options.to}, {"tensors", entries.size()}, {"pixels", scale}});
     return kSuccess;
   }
-  fmt::print(stderr, "linnet: {} tensors by the names of {} written to '{}'{}\n", entries.size(),
-             options.to, options.out,
+  print_note("{} tensors by the names of {} written to '{}'{}", entries.size(), options.to,
+             options.out,
              model_file ? std::string()
                         : "; they do not include the scale of the pixels: " + scale);
   return kSuccess;

@@ -6,12 +6,15 @@
 #include <linnet/training_warnings.h>
 
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "commands/forecast.h"
 #include "commands/run_data.h"
@@ -123,8 +126,8 @@ int evaluate_run(const EvaluateOptions& options) {
   }
   std::string text =
       fmt::format("{}, {} set: {} samples\n", data.info().name, part, metrics.samples);
-  for (const std::string& line : metrics_lines(metrics, classes)) text += line + "\n";
-  for (const std::string& line : report_lines(shown)) text += line + "\n";
+  for (const std::string& line : metrics_lines(metrics, classes)) text += escaped(line) + "\n";
+  for (const std::string& line : report_lines(shown)) text += escaped(line) + "\n";
   print_out(text);
   return kSuccess;
 }
@@ -145,7 +148,8 @@ void add_evaluate(CLI::App& app, Action& action) {
       "--force", o->force,
       "Take classes of other names than the model's by number; of a table, leave such rows out");
   command->add_option("--ignore-index", o->ignore_index,
-                      "Label whose samples are left out, as in the loss");
+                      "Label whose samples are left out, as in the loss")
+      ->check(at_least(-std::numeric_limits<std::int32_t>::max()));
   command->add_option("--cost", o->cost,
                       "What a false positive and a false negative cost, FP=1,FN=5: names the\n"
                       "probability from which on a class is predicted at the least cost");

@@ -26,10 +26,10 @@ struct ExportOptions {
 /// Says what an exported table's model takes.
 void print_table_note(const Model& model, const char* names) {
   if (model.table().empty()) return;
-  fmt::print(stderr,
-             "linnet: the file takes no raw rows, but the {} numbers that the table's transform "
-             "makes of them; {} names them\n",
-             model.table().feature_names().size(), names);
+  print_note(
+      "the file takes no raw rows, but the {} numbers that the table's transform "
+      "makes of them; {} names them",
+      model.table().feature_names().size(), names);
 }
 
 int export_model(const ExportOptions& options) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/options.h"
@@ -64,9 +65,9 @@ int features(const FeaturesOptions& options) {
                 {"shape", std::vector<std::int64_t>(values.shape().dims().begin(),
                                                     values.shape().dims().end())}});
   } else {
-    for (const std::string& name : samples.names) print_out(name + "\n");
-    fmt::print(stderr, "linnet: {} of {} samples written to '{}'\n", to_string(values.shape()),
-               samples.data.size(), options.out);
+    for (const std::string& name : samples.names) print_out(escaped(name) + "\n");
+    print_note("{} of {} samples written to '{}'", to_string(values.shape()), samples.data.size(),
+               options.out);
   }
   return kSuccess;
 }

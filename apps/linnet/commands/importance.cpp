@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/model_rows.h"
@@ -50,12 +51,12 @@ Json dependence_json(const PartialDependence& of) {
 }
 
 std::string dependence_text(const PartialDependence& of) {
-  std::string text = fmt::format("partial dependence on '{}'\n", of.column);
+  std::string text = fmt::format("partial dependence on '{}'\n", escaped(of.column));
   text += fmt::format("{:>16}", "value");
-  for (const std::string& output : of.outputs) text += fmt::format(" {:>12}", output);
+  for (const std::string& output : of.outputs) text += fmt::format(" {:>12}", escaped(output));
   text += "\n";
   for (std::size_t i = 0; i < of.texts.size(); ++i) {
-    text += of.values.empty() ? fmt::format("{:>16.16}", of.texts[i])
+    text += of.values.empty() ? fmt::format("{:>16.16}", escaped(of.texts[i]))
                               : fmt::format("{:>16.6g}", of.values[i]);
     for (std::size_t o = 0; o < of.outputs.size(); ++o) {
       const auto letters = std::ranges::count_if(of.outputs[o], [](char c) {
@@ -73,10 +74,12 @@ std::string importance_text(const Importance& importance, const Table& rows) {
   std::string text = fmt::format("{}: {} rows, {} {:.4f}\n", rows.name(), rows.rows(),
                                  importance.score, importance.baseline);
   std::size_t width = 6;
-  for (const ColumnImportance& one : importance.columns) width = std::max(width, one.column.size());
+  for (const ColumnImportance& one : importance.columns)
+    width = std::max(width, escaped(one.column).size());
   text += fmt::format("{:<{}}  {:>10}  {:>8}\n", "column", width, "importance", "std");
   for (const ColumnImportance& one : ranked(importance)) {
-    text += fmt::format("{:<{}}  {:>10.4f}  {:>8.4f}\n", one.column, width, one.mean, one.std);
+    text +=
+        fmt::format("{:<{}}  {:>10.4f}  {:>8.4f}\n", escaped(one.column), width, one.mean, one.std);
   }
   return text;
 }
@@ -130,7 +133,7 @@ int importance_of(const ImportanceArguments& arguments) {
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns",
           arguments.run);
   const ModelRows measurable = measurable_rows(arguments.data, model);
-  for (const std::string& note : measurable.notes) fmt::print(stderr, "linnet: {}\n", note);
+  for (const std::string& note : measurable.notes) print_note("{}", note);
   const Table& rows = measurable.table;
   const Importance importance = permutation_importance(model, rows, arguments.importance);
   std::vector<std::string> columns = arguments.columns;
@@ -187,7 +190,8 @@ void add_importance(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--repeats", o->importance.repeats, "Permutations of each column")
       ->check(at_least(1, 100000));
-  command->add_option("--seed", o->importance.seed, "Random seed of the permutations");
+  command->add_option("--seed", o->importance.seed, "Random seed of the permutations")
+      ->check(at_least(0, kLargestSeed));
   command->add_option("--points", o->dependence.points, "Most values of partial dependence")
       ->check(at_least(2, 1000));
   command

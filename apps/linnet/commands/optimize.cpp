@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/options.h"
@@ -99,7 +100,7 @@ Json inputs_json(const OptimizeResult& result, const OptimizedInputs& one,
 
 /// Numbers with six digits; other texts as they are.
 std::string shown(const std::string& text, const SearchColumn& column) {
-  if (!column.choices.empty()) return text;
+  if (!column.choices.empty()) return escaped(text);
   return fmt::format("{:.6g}", number_of(text, '.').value_or(0));
 }
 
@@ -108,6 +109,7 @@ std::string text_of(const OptimizeResult& result, const std::vector<SearchGoal>&
   std::vector<std::string> header;
   for (const SearchGoal& goal : goals) header.push_back(goal.of);
   header.insert(header.end(), result.columns.begin(), result.columns.end());
+  for (std::string& name : header) name = escaped(name);
   std::vector<std::vector<std::string>> rows{header};
   const std::size_t count = std::min(result.best.size(), kMostShown);
   for (std::size_t i = 0; i < count; ++i) {
@@ -214,7 +216,8 @@ void add_optimize(CLI::App& app, Action& action) {
       ->check(at_least(4, 100000));
   command->add_option("--generations", o->options.generations, "Generations of the search")
       ->check(at_least(1, 100000));
-  command->add_option("--seed", o->options.seed, "Random seed of the search");
+  command->add_option("--seed", o->options.seed, "Random seed of the search")
+      ->check(at_least(0, kLargestSeed));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
       ->check(at_least(0));

@@ -40,6 +40,7 @@ struct PredictOptions {
   std::int64_t batch = 256;
   int threads = 0;
   bool json = false;
+  bool safe = false;
 };
 
 /// Said where a model file does not name the loss of its training.
@@ -132,20 +133,24 @@ int predict(const PredictOptions& options) {
   if (!model.series().empty()) {
     return print_forecast(model, {.tables = options.inputs,
                                   .output = options.output,
-                                  .json = options.json});
+                                  .json = options.json,
+                                  .safe = options.safe});
   }
+  require(!options.safe || is_csv_name(options.output),
+          "--spreadsheet is for tables of predictions; name one with --output FILE.csv");
   const Samples inputs = read_inputs(options, model, run);
   const std::int64_t samples = inputs.data.size();
   if (samples == 0 && !inputs.bad_files.empty()) fail<DataError>("{}", inputs.bad_files[0]);
   require(samples > 0, "'{}' has no samples", options.inputs.front());
   for (const std::string& note : inputs.data.info().notes) {
-    fmt::print(stderr, "linnet: {}\n", note);
+    print_note("{}", note);
   }
   if (model.training_record().loss.empty()) {
-    fmt::print(stderr, "linnet: '{}' does not name the loss of its training: {}\n",
-               run.model.string(), assumption(model));
+    print_note("'{}' does not name the loss of its training: {}", run.model.string(),
+               assumption(model));
   }
-  const Shown shown = shown_of(model);
+  Shown shown = shown_of(model);
+  shown.safe = options.safe;
   const bool squashed = model.answers() == Answers::classes || model.answers() == Answers::labels;
   const Tensor predicted = squashed ? model.predict_probabilities(inputs.data, options.batch)
                                     : model.predict(inputs.data, options.batch);
@@ -210,6 +215,10 @@ void add_predict(CLI::App& app, Action& action) {
       "FILE.csv with\n"
       "names, any other as .npy (N, outputs); of a model of series the forecast, as "
       "CSV");
+  command->add_flag(
+      "--spreadsheet", o->safe,
+      "In FILE.csv, put a ' before texts that begin with =, +, - or @, which a "
+      "spreadsheet\nwould run as formulas; without it they stay as the input has them");
   command
       ->add_option("--resize", o->resize,
                    "Pixels of the shorter side of image files before the centre crop, e.g. 256 for "

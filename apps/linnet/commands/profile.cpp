@@ -182,7 +182,7 @@ struct Subject {
                                     job.training.seed);
     } else {
       const LoadedData loaded = load_data(job.data, job.training.seed);
-      if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+      if (!loaded.note.empty()) print_note("{}", loaded.note);
       samples = loaded.splits.train;
       if (job.for_images) {
         model = Model(network_for(job, samples.inputs()[0].record()), job.model);
@@ -195,7 +195,7 @@ struct Subject {
     const std::int64_t batch = job.training.batch;
     Profile measured = inference ? profile_prediction(model, batch, steps)
                                  : profile_training(model, samples, batch, steps, job.training);
-    for (const std::string& note : measured.notes) fmt::print(stderr, "linnet: {}\n", note);
+    for (const std::string& note : measured.notes) print_note("{}", note);
     return measured;
   }
   ThreadScaling scaling(std::int64_t steps, const std::vector<int>& threads) {
@@ -215,7 +215,7 @@ int profile_all(const ProfileOptions& options) {
   Json all = Json::array();
   for (const std::string& name : workload_names()) {
     for (const auto& [mode, size] : published_workload(name).published) {
-      fmt::print(stderr, "linnet: {}, {}, batch {}\n", name, mode, size.batch);
+      print_note("{}, {}, batch {}", name, mode, size.batch);
       Job job = job_of(options, published_workload(name));
       job.training.batch = size.batch;
       Subject subject(std::move(job), mode == "infer", true);

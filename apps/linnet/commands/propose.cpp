@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <linnet/tables.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -16,12 +15,14 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/join.h"
+#include "config/config.h"
 #include "data/chest_xray.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
 #include "data/image_table.h"
 #include "data/load_dataset.h"
 #include "data/texts.h"
+#include "describe/nearest.h"
 #include "report/run_folder.h"
 
 namespace linnet::command {
@@ -42,15 +43,6 @@ std::string shell_word(const std::string& argument) {
   std::string text = "'";
   for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
-}
-
-std::string listed_some(const std::vector<std::string>& names) {
-  const auto shown = static_cast<std::ptrdiff_t>(std::min(kMostNamed, names.size()));
-  const std::vector<std::string> first(names.begin(), names.begin() + shown);
-  return fmt::format("{}{}", fmt::join(first, ", "),
-                     names.size() > kMostNamed
-                         ? fmt::format(" and {} more", names.size() - kMostNamed)
-                         : "");
 }
 
 std::string page(const std::string& found, const Lines& lines) {
@@ -138,7 +130,7 @@ std::string of_table(const std::string& path) {
     add_use(lines, "new.csv", "predictions for new rows");
   }
   return page(fmt::format("{} is a table of {} and {}: {}.", path, counted(table.rows(), "row"),
-                          counted(names.size(), "column"), listed_some(names)),
+                          counted(names.size(), "column"), some_of(names, kMostNamed)),
               lines);
 }
 
@@ -158,7 +150,7 @@ std::string of_texts(const std::string& path, const LabelledTexts& train,
   return page(fmt::format("{} holds {} of {}{}: {}.", path,
                           counted(train.texts.size() + validation + test, "text"),
                           counted(classes.size(), "class"), held_out_text(validation, test),
-                          listed_some(classes)),
+                          some_of(classes, kMostNamed)),
               lines);
 }
 
@@ -185,14 +177,14 @@ std::string of_folder(const std::string& path) {
       if (index.class_names.size() < 2) {
         return page(fmt::format("{} holds {} images of one class: {}. A training wants a folder "
                                 "for each of at least two classes.",
-                                path, images, listed_some(index.class_names)),
+                                path, images, some_of(index.class_names, kMostNamed)),
                     {{"linnet data info " + shell_word(path),
                       "counts, sizes, and files that can't be read"}});
       }
       return of_images(path, fmt::format("{} holds {} images of {} classes{}: {}.", path, images,
                                          index.class_names.size(),
                                          held_out_text(index.validation.size(), index.test.size()),
-                                         listed_some(index.class_names)));
+                                         some_of(index.class_names, kMostNamed)));
     }
     case DataKind::image_table: {
       const ImageTable table = read_image_table(found.folder, {});
@@ -206,7 +198,7 @@ std::string of_folder(const std::string& path) {
       return of_images(path,
                        fmt::format("{} holds {} X-rays with {} labels: {}.", path,
                                    index.train.size() + index.validation.size() + index.test.size(),
-                                   index.labels.size(), listed_some(index.labels)));
+                                   index.labels.size(), some_of(index.labels, kMostNamed)));
     }
     case DataKind::npy:
       return page(fmt::format("{} holds arrays (.npy).", path),
@@ -222,8 +214,8 @@ std::string of_folder(const std::string& path) {
 /// Returns whether a configuration has the table [search]; one that cannot be read has none.
 bool describes_search(const std::string& path) {
   try {
-    return toml::parse_file(path).contains("search");
-  } catch (const toml::parse_error&) {
+    return read_toml(path).contains("search");
+  } catch (const Error&) {
     return false;
   }
 }

@@ -13,9 +13,11 @@
 #include "base/join.h"
 #include "config/model_rows.h"
 #include "config/named_data.h"
+#include "config/options.h"
 #include "data/folder.h"
 #include "data/load_dataset.h"
 #include "nn/definition.h"
+#include "report/print.h"
 
 namespace linnet::command {
 namespace {
@@ -94,7 +96,7 @@ RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model&
   LoadedData loaded = table   ? load_rows(rows, model)
                       : texts ? load_labelled_texts(options, run, model)
                               : load_data(options.data, load);
-  if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+  if (!loaded.note.empty()) print_note("{}", loaded.note);
   override_size(load, model);
   return {std::move(loaded.splits), rows.numbers};
 }
@@ -113,7 +115,8 @@ void add_run_data_options(CLI::App& command, RunDataOptions& options) {
   add_loading_options(command, options.images);
   command.add_option(
       "--seed", options.seed,
-      "Random seed of generated data and of a split by patient; the training's if not given");
+      "Random seed of generated data and of a split by patient; the training's if not given")
+      ->check(at_least(0, kLargestSeed));
 }
 
 }  // namespace linnet::command

@@ -61,7 +61,7 @@ std::string page_of(const std::vector<Json>& runs) {
 
 int show(const RunsOptions& options) {
   const auto [runs, problems] = read_runs(options);  // also before it serves: slips are said
-  for (const std::string& problem : problems) fmt::print(stderr, "linnet: {}\n", problem);
+  for (const std::string& problem : problems) print_note("{}", problem);
   if (options.serve) {
     HttpServer server(options.http);
     server.get("/", [] {

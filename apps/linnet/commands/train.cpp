@@ -31,6 +31,7 @@
 #include "data/folder.h"
 #include "dist/rank_group.h"
 #include "report/folder_lock.h"
+#include "report/print.h"
 #include "report/series_report.h"
 
 namespace linnet::command {
@@ -55,14 +56,14 @@ History train_watched(Model& model, const LoadedData& data, const TrainingOption
 void clean_cache() {
   const std::filesystem::path cache = cache_folder();
   if (!cache.empty()) return remove_leftovers(cache);
-  fmt::print(stderr,
-             "linnet: measured choices are not kept between runs: there is no cache folder "
-             "(neither $XDG_CACHE_HOME nor $HOME is set, and there is no temporary folder)\n");
+  print_note(
+      "measured choices are not kept between runs: there is no cache folder "
+      "(neither $XDG_CACHE_HOME nor $HOME is set, and there is no temporary folder of this user)");
 }
 
 LoadedData data_of(const Job& job, bool quiet) {
   LoadedData data = load_data(job);
-  if (!data.note.empty() && !quiet) fmt::print(stderr, "linnet: {}\n", data.note);
+  if (!data.note.empty() && !quiet) print_note("{}", data.note);
   return data;
 }
 
@@ -118,7 +119,7 @@ Prepared prepare(Job& job, const TrainOptions& options) {
     warnings.push_back(std::move(warning));
   }
   for (const std::string& warning : warnings) {
-    if (!options.quiet) fmt::print(stderr, "linnet: warning: {}\n", warning);
+    if (!options.quiet) print_note("warning: {}", warning);
   }
   remember_samples(model, data.splits.train);
   return {std::move(model), std::move(data), std::move(warnings)};
@@ -210,9 +211,8 @@ int begin_run(const TrainOptions& options, const CLI::App& command,
 /// Returns the summary of a run that is finished; null for another.
 Json finished(const RunFolder& folder) {
   if (!is_file(folder.summary())) return nullptr;
-  Json summary = Json::parse(read_file(folder.summary()), nullptr, false);
-  const bool whole =
-      summary.is_object() && summary.contains("interrupted") && summary["interrupted"] == false;
+  Json summary = read_object(folder.summary());
+  const bool whole = summary.contains("interrupted") && summary["interrupted"] == false;
   return whole ? summary : Json();
 }
 
@@ -223,14 +223,13 @@ int continue_run(const TrainOptions& given, const CLI::App& command, const Ranks
   Job job = job_of(options);
   require(job.folds == 0, "--folds keeps no model that could be continued; leave out --resume");
   if (const Json summary = finished(folder); !summary.is_null()) {
-    fmt::print(stderr, "linnet: the run in '{}' is finished\n", folder.path().string());
+    print_note("the run in '{}' is finished", folder.path().string());
     if (options.json) print_json(summary);
     meet_at(ranks, "");
     return kSuccess;
   }
   if (checkpoint_files(folder.checkpoints()).empty()) {
-    fmt::print(stderr,
-               "linnet: the run in '{}' ended before its first checkpoint; it starts again\n",
+    print_note("the run in '{}' ended before its first checkpoint; it starts again",
                folder.path().string());
     std::error_code none;
     std::filesystem::remove(folder.history(), none);

@@ -177,7 +177,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_option("--threads", o.threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
   command.add_option("--seed", o.seed, "Random seed of weights, shuffling and dropout")
-      ->check(at_least(0, std::numeric_limits<long long>::max()));
+      ->check(at_least(0, kLargestSeed));
   command
       .add_option("--optimizer", o.optimizer, "Optimizer; the configuration's other settings stay")
       ->check(one_of(optimizers().names()));

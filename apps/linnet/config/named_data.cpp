@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 #include <linnet/error.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <system_error>
 #include <vector>
@@ -24,6 +27,35 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// Returns a folder of this user alone below the temporary folder, where anybody could have made one
+/// of its name before; empty where there is none.
+fs::path private_temporary_folder() {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  if (error) return {};
+  const fs::path folder = base / fmt::format("linnet-{}", ::geteuid());
+  const bool made = ::mkdir(folder.c_str(), 0700) == 0;
+  struct stat status {};
+  const bool there = (made || errno == EEXIST) && ::lstat(folder.c_str(), &status) == 0;
+  const bool ours = there && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+                    (status.st_mode & 077) == 0;
+  return ours ? folder : fs::path();
+}
+
+/// Why some images are missing; empty where none is.
+std::string bad_files_note(const Splits& splits) {
+  std::size_t count = 0;
+  const std::string* first = nullptr;
+  for (const Dataset* data : {&splits.train, &splits.validation, &splits.test}) {
+    const std::vector<std::string>& bad = data->info().bad_files;
+    if (first == nullptr && !bad.empty()) first = &bad[0];
+    count += bad.size();
+  }
+  if (first == nullptr) return "";
+  return fmt::format("{} bad image file{} left out, the first: {}", count,
+                     count == 1 ? " was" : "s were", *first);
+}
+
 }  // namespace
 
 fs::path cache_folder() {
@@ -31,9 +63,7 @@ fs::path cache_folder() {
     return fs::path(cache) / "linnet";
   }
   const std::string home = variable("HOME");
-  std::error_code none;  // neither: there is no cache
-  const fs::path base = !home.empty() ? fs::path(home) : fs::temp_directory_path(none);
-  return base.empty() ? fs::path() : base / ".cache" / "linnet";
+  return home.empty() ? private_temporary_folder() : fs::path(home) / ".cache" / "linnet";
 }
 
 datasets::Places data_places() {

@@ -9,9 +9,9 @@
 
 namespace linnet::command {
 
-/// Returns what is fetched, unpacked or measured once is kept here: $XDG_CACHE_HOME/linnet or
-/// ~/.cache/linnet, and without a home .cache/linnet of the temporary folder. "" where there is
-/// none of these either.
+/// Returns where is kept what is fetched, unpacked or measured once: $XDG_CACHE_HOME/linnet or
+/// ~/.cache/linnet, and without a home linnet-UID in the temporary folder, which nobody else may
+/// enter. "" where there is none of these, or linnet-UID is somebody else's.
 std::filesystem::path cache_folder();
 
 /// Returns where --data looks for names: $LINNET_DATA, then the cache folder.

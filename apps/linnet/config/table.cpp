@@ -279,11 +279,8 @@ void require_target(const Table& table, const TableSettings& settings) {
   if (!settings.target.empty()) return;
   Names names;
   for (const TableColumn& column : table.columns()) names.push_back(column.name);
-  constexpr std::size_t kMostListed = 30;
-  const std::size_t count = names.size();
-  if (count > kMostListed) names.resize(kMostListed);
-  fail("--target names the column of '{}' that is predicted, one of {}{}", settings.file,
-       listed(names), count > kMostListed ? fmt::format(" and {} more", count - kMostListed) : "");
+  fail("--target names the column of '{}' that is predicted, one of {}", settings.file,
+       listed(names));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/join.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "data/folder.h"
 #include "describe/nearest.h"
@@ -22,6 +23,7 @@ namespace linnet::command {
 namespace {
 
 constexpr const char* kTable = "benchmarks/workloads.json";
+constexpr std::size_t kMostDepth = 16;
 
 /// The table's recipes have the sections and keys of a configuration file.
 toml::table toml_of(const Json& object) {
@@ -92,7 +94,7 @@ const Json& known_entry(const std::string& name, const Json& table) {
 }  // namespace
 
 const Json& workload_table() {
-  static const Json table = Json::parse(workloads::table());
+  static const Json table = parse_json<Json>(workloads::table(), kMostDepth, "the workloads");
   return table;
 }
 

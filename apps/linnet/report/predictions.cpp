@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/join.h"
+#include "base/utf8.h"
 #include "report/csv.h"
 #include "report/metrics.h"
 
@@ -24,17 +25,19 @@ std::size_t largest(std::span<const float> outputs) {
 Shown shown_of(const Model& model) {
   const Shape outputs = model.network().output_shape();
   const bool named = !model.class_names().empty() && outputs.rank() == 1;
-  return {named ? model.answers() : Answers::values, model.class_names()};
+  return {.answers = named ? model.answers() : Answers::values, .names = model.class_names()};
 }
 
 std::string line_text(const Shown& shown, const std::string& name, std::span<const float> outputs) {
+  const std::string input = escaped(name);
   const auto line = [&](std::size_t index) {
-    return fmt::format("{}\t{}\t{:.4f}\n", name, class_name(shown.names, index), outputs[index]);
+    return fmt::format("{}\t{}\t{:.4f}\n", input, escaped(class_name(shown.names, index)),
+                       outputs[index]);
   };
   switch (shown.answers) {
     case Answers::classes:
     case Answers::scores: return line(largest(outputs));
-    case Answers::values: return fmt::format("{}\t{}\n", name, join(outputs, "\t"));
+    case Answers::values: return fmt::format("{}\t{}\n", input, join(outputs, "\t"));
     case Answers::labels: break;
   }
   std::string text;
@@ -55,12 +58,12 @@ std::string predictions_csv(const Model& model, const Shown& shown,
                     : targets.size() == width        ? targets[i]
                                                      : fmt::format("output_{}", i + 1));
   }
-  for (std::string& name : names) name = csv_field(name);
+  for (std::string& name : names) name = csv_field(name, shown.safe);
   std::string text = join(names, ",") + "\n";
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::span<const float> row = outputs.subspan(i * width, width);
-    text += csv_field(inputs[i]) + ",";
-    if (best) text += csv_field(class_name(shown.names, largest(row))) + ",";
+    text += csv_field(inputs[i], shown.safe) + ",";
+    if (best) text += csv_field(class_name(shown.names, largest(row)), shown.safe) + ",";
     text += join(row, ",") + "\n";
   }
   return text;

@@ -16,6 +16,7 @@ namespace linnet::command {
 struct Shown {
   Answers answers = Answers::values;
   std::vector<std::string> names;  ///< of the classes or labels; may be empty
+  bool safe = false;               ///< no field of a CSV file begins like a formula
 
   /// Returns whether the outputs are shown as probabilities.
   bool probabilities() const { return answers == Answers::classes || answers == Answers::labels; }

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "report/count_progress.h"
+#include "report/print.h"
 
 namespace linnet::command {
 namespace {
@@ -104,8 +105,7 @@ void ProgressDisplay::epoch(const EpochReport& report, std::int64_t epochs) {
 
 void ProgressDisplay::line(const std::string& text) {
   line_.clear();
-  std::fprintf(stderr, "%s\n", text.c_str());
-  std::fflush(stderr);
+  print_line(text);
 }
 
 }  // namespace linnet::command

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "data/folder.h"
 #include "data/vocabulary.h"
+#include "model/training_record.h"
 #include "report/json.h"
 #include "report/run_folder.h"
 
@@ -17,8 +18,7 @@ namespace fs = std::filesystem;
 
 void read_summary(const fs::path& path, SavedRun& run) {
   if (!is_file(path)) return;
-  const Json json = Json::parse(read_file(path), nullptr, false);
-  if (!json.is_object()) return;
+  const Json json = read_object(path);
   if (json.contains("seed") && json["seed"].is_number_unsigned()) {
     run.seed = json["seed"].get<std::uint64_t>();
   }
@@ -31,7 +31,8 @@ void read_summary(const fs::path& path, SavedRun& run) {
   const Json& shape = json["sample_shape"];
   if (std::all_of(shape.begin(), shape.end(),
                   [](const Json& dim) { return dim.is_number_unsigned(); })) {
-    run.sample_shape = Shape(shape.get<std::vector<std::int64_t>>());
+    run.sample_shape =
+        sample_shape_of(shape.get<std::vector<std::uint64_t>>()).value_or(run.sample_shape);
   }
 }
 
@@ -52,9 +53,9 @@ std::string SavedRun::argument(const std::string& option) const {
 std::vector<std::string> SavedRun::arguments(const std::string& option) const {
   const fs::path start = model.parent_path() / kStartFile;
   if (!is_file(start)) return {};
-  const Json json = Json::parse(read_file(start), nullptr, false);
+  const Json json = read_object(start);
   const auto at = Json::json_pointer("/options");
-  if (!json.is_object() || !json.contains(at) || !json[at].is_object()) return {};
+  if (!json.contains(at) || !json[at].is_object()) return {};
   const Json values = json[at].value(option, Json());
   const bool texts = values.is_array() && std::ranges::all_of(values, [](const Json& value) {
                        return value.is_string();
