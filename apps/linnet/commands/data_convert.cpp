@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "commands/data_commands.h"
+#include "config/given.h"
 #include "config/images.h"
 #include "config/named_data.h"
 #include "config/options.h"
@@ -17,6 +18,7 @@ namespace linnet::command {
 namespace {
 
 struct ConvertOptions {
+  GivenOptions given;
   std::string from;
   std::string to;
   std::string format;
@@ -62,11 +64,17 @@ class NoteInterrupts {
 };
 
 int convert(const ConvertOptions& options) {
+  check_image_files(options.given, options.from);
+  check_data_seed(options.given, "--seed", options.from);
+  if (options.format != "images") {
+    options.given.refuse({"--image-format"}, "--to images",
+                         fmt::format("--to is {}", options.format));
+  }
   DatasetOptions load{.seed = options.seed};
   if (options.size > 0) load.size = {options.size, options.size};
   load.channels = options.channels.value_or(0);
   const LoadedData data = load_data(options.from, load);
-  if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
+  print_note(data.note);
   const NoteInterrupts guard;
   CountProgress progress("writing", "samples");
   SaveOptions save;
@@ -116,7 +124,7 @@ void add_data_convert(CLI::App& data, Action& action) {
   command->add_option("--seed", options->seed,
                       "Random seed of generated data and of a split by patient");
   command->footer("Example: linnet data convert path/to/mnist digits --to images");
-  command->callback([&action, options] { action = [options] { return convert(*options); }; });
+  act(*command, options, action, convert);
 }
 
 }  // namespace linnet::command

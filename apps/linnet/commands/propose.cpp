@@ -16,12 +16,15 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/join.h"
+#include "config/file_kind.h"
+#include "config/table.h"
 #include "data/chest_xray.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
 #include "data/load_dataset.h"
 #include "data/texts.h"
 #include "report/run_folder.h"
+#include "report/shell_word.h"
 
 namespace linnet::command {
 namespace {
@@ -31,17 +34,6 @@ namespace fs = std::filesystem;
 using Lines = std::vector<std::pair<std::string, std::string>>;  // commands, and what they do
 
 constexpr std::size_t kMostNamed = 8;  // of classes or columns
-
-std::string shell_word(const std::string& argument) {
-  const bool plain = !argument.empty() && std::ranges::all_of(argument, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 ||
-           std::string_view("_-./,:+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return argument;
-  std::string text = "'";
-  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 std::string listed_some(const std::vector<std::string>& names) {
   const auto shown = static_cast<std::ptrdiff_t>(std::min(kMostNamed, names.size()));
@@ -91,20 +83,6 @@ std::size_t likely_target(const std::vector<TableColumn>& columns) {
     if (can_be_target(columns[i])) return i;
   }
   return columns.size() - 1;
-}
-
-/// Returns whether a column holds sentences.
-bool holds_sentences(const Table& table, std::size_t column) {
-  constexpr std::int64_t kRows = 50;
-  constexpr std::ptrdiff_t kWords = 4;
-  const ColumnType type = table.columns()[column].type;
-  if (type != ColumnType::category && type != ColumnType::identifier) return false;
-  const std::int64_t rows = std::min(kRows, table.rows());
-  std::ptrdiff_t words = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    words += 1 + std::ranges::count(table.text(row, column), ' ');
-  }
-  return words >= kWords * rows;
 }
 
 std::string of_table(const std::string& path) {
@@ -276,6 +254,8 @@ std::string proposal(const std::string& path) {
     return of_texts(path, read_text_lines(path));
   }
   if (is_table_name(path)) return of_table(path);
+  const std::string kind = file_kind(path);
+  require(kind.empty(), "'{}' is {}", path, kind);
   fail(
       "'{}' is not a folder of data, table, file of texts, image, model or configuration that "
       "`linnet` knows; see `linnet --help`",

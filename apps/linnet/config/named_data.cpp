@@ -5,6 +5,7 @@
 #include <linnet/error.h>
 
 #include <cstdlib>
+#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -55,6 +56,11 @@ datasets::Places data_places() {
   return places;
 }
 
+void print_note(const std::string& note) {
+  std::istringstream lines(note);
+  for (std::string line; std::getline(lines, line);) fmt::print(stderr, "linnet: {}\n", line);
+}
+
 LoadedData load_data(const std::string& name, const DatasetOptions& options) {
   LoadedData data;
   try {
@@ -69,7 +75,7 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
   }
   data.note = bad_files_note(data.splits);
   for (const std::string& note : data.splits.train.info().notes) {
-    data.note += (data.note.empty() ? "" : "; ") + note;
+    data.note += (data.note.empty() ? "" : "\n") + note;
   }
   return data;
 }
