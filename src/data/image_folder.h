@@ -11,6 +11,8 @@ namespace linnet {
 /// Returns whether a name ends like an image's: .png, .jpg, .jpeg, .jfif, .bmp, .webp, .tif
 /// or .tiff, in small or capital letters.
 bool is_image_name(const std::filesystem::path& path);
+/// Returns whether a file is named as an image of a kind that is not read.
+bool is_unread_image_name(const std::filesystem::path& path);
 
 /// Returns whether a folder holds folders of images, or a train/ folder that does.
 bool holds_image_folders(const std::filesystem::path& root);

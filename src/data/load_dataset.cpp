@@ -16,6 +16,7 @@
 #include "data/mnist.h"
 #include "data/npy_folder.h"
 #include "data/open_images.h"
+#include "data/refuse_folder.h"
 #include "data/subsample.h"
 #include "data/tar.h"
 #include "data/texts.h"
@@ -79,24 +80,7 @@ FoundData find_dataset(const fs::path& path) {
   if (const std::optional<DataKind> kind = kind_of(path)) return {*kind, path};
   if (std::optional<FoundData> deeper = find_deeper(path)) return *std::move(deeper);
   if (holds_image_folders(path)) return {DataKind::images, path};
-  const auto archive = std::ranges::find_if(listing.files, is_tar_name);
-  require<DataError>(archive == listing.files.end(),
-                     "'{}' holds no data set but the archive '{}'; unpack it first", path.string(),
-                     archive == listing.files.end() ? "" : archive->filename().string());
-  const auto images = std::ranges::count_if(listing.files, is_image_name);
-  require<DataError>(images == 0,
-                     "'{}' holds {} images and no class of them; expected a folder for each class, "
-                     "with its images, or a table labels.csv with the columns file and label",
-                     path.string(), images);
-  fail<DataError>(
-      "'{}' holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
-      "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "
-      "(train.tsv, "
-      "also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside "
-      "images) or folders of images by class (class/*.png, *.jpg, *.bmp, *.webp, *.tif), the "
-      "folders also "
-      "under train/, val/ and test/",
-      path.string());
+  refuse_folder(path);
 }
 
 bool is_of_image_files(DataKind kind) {

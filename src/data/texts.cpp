@@ -186,7 +186,16 @@ bool holds_text_lines(const fs::path& path) {
 TextParts read_text_folder(const fs::path& folder) {
   TextParts parts{.name = folder_name(folder)};
   std::optional<LabelledTexts> train = read_part(folder, "train");
-  std::optional<LabelledTexts> test = read_part(folder, "test");
+  std::optional<LabelledTexts> test;
+  // Texts without labels, to be classified, measure nothing.
+  const fs::path tree = folder / "test";
+  std::error_code error;
+  if (find_table(folder, "test") || holds_classes(tree)) {
+    test = read_part(folder, "test");
+  } else if (fs::is_directory(tree, error)) {
+    parts.notes.push_back(
+        fmt::format("'{}' is left out: it holds no class folders with texts", tree.string()));
+  }
   require<DataError>(train || !test,
                      "'{}' has neither train.tsv (or .gz, .xz) nor a folder train beside its test "
                      "set",

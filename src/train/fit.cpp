@@ -106,7 +106,10 @@ class Fit {
     history.startup_seconds = seconds_since(start);
     training_start_ = Clock::now();
     if (resumed_) callback_.on_resume(*resumed_);
-    while (!place_.ended() && !stopping_) run_epoch();
+    while (!place_.ended() && !stopping_) {
+      run_epoch();
+      if (!stopping_ && !place_.ended()) hear_stop_after_epoch();
+    }
     history.stopped_early = place_.stopped_early;
     history.epochs = std::move(place_.epochs);
     history.interrupted = stopping_;
@@ -418,8 +421,18 @@ class Fit {
   void hear_stop() {
     if (stopping_ || !stop_requested()) return;
     stopping_ = true;
-    if (checkpoints_.enabled()) save_checkpoint();
+    const bool saved = place_.updates == 0 && options_.checkpoints.every_epoch;
+    if (checkpoints_.enabled() && !saved) save_checkpoint();
     callback_.on_stop();
+  }
+
+  /// A callback may have made up its mind in on_epoch(). The epoch is whole, and then the last one.
+  void hear_stop_after_epoch() {
+    if (!stop_requested()) return;
+    hear_stop();
+    if (tests_every_epoch_) return;
+    EpochReport& last = place_.epochs.back();
+    last.test = evaluate(parts_.test, last.epoch, "test");
   }
 
   /// A host that feeds an epoch batch by batch can look up in between.

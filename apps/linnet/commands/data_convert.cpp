@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "commands/data_commands.h"
+#include "config/given.h"
 #include "config/images.h"
 #include "config/named_data.h"
 #include "config/options.h"
@@ -18,6 +19,7 @@ namespace linnet::command {
 namespace {
 
 struct ConvertOptions {
+  GivenOptions given;
   std::string from;
   std::string to;
   std::string format;
@@ -63,11 +65,17 @@ class NoteInterrupts {
 };
 
 int convert(const ConvertOptions& options) {
+  check_image_files(options.given, options.from);
+  check_data_seed(options.given, "--seed", options.from);
+  if (options.format != "images") {
+    options.given.refuse({"--image-format"}, "--to images",
+                         fmt::format("--to is {}", options.format));
+  }
   DatasetOptions load{.seed = options.seed};
   if (options.size > 0) load.size = {options.size, options.size};
   load.channels = options.channels.value_or(0);
   const LoadedData data = load_data(options.from, load);
-  if (!data.note.empty()) print_note("{}", data.note);
+  print_notes(data.note);
   const NoteInterrupts guard;
   CountProgress progress("writing", "samples");
   SaveOptions save;
@@ -118,7 +126,7 @@ void add_data_convert(CLI::App& data, Action& action) {
                       "Random seed of generated data and of a split by patient")
       ->check(at_least(0, kLargestSeed));
   command->footer("Example: linnet data convert path/to/mnist digits --to images");
-  command->callback([&action, options] { action = [options] { return convert(*options); }; });
+  act(*command, options, action, convert);
 }
 
 }  // namespace linnet::command

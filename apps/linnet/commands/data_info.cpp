@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "commands/data_commands.h"
 #include "commands/table_info.h"
+#include "config/given.h"
 #include "config/named_data.h"
 #include "core/dims.h"
 #include "data/folder.h"
@@ -21,6 +22,7 @@ namespace linnet::command {
 namespace {
 
 struct InfoOptions {
+  GivenOptions given;
   std::string path;
   bool json = false;
   std::string target = {};
@@ -39,7 +41,7 @@ Survey survey_of(const std::string& name) {
     });
   }
   LoadedData data = load_data(name, 0);
-  if (!data.note.empty()) print_note("{}", data.note);
+  print_notes(data.note);
   return survey_dataset(data.splits);
 }
 
@@ -152,7 +154,8 @@ int info(const InfoOptions& options) {
   if (is_file(options.path)) {
     return table_info(options.path, options.target, options.reading, options.json);
   }
-  require(options.target.empty(), "--target is for a table; '{}' is not a file", options.path);
+  options.given.refuse(table_option_names(), "tables",
+                       fmt::format("'{}' is not a file", options.path));
   const Survey survey = survey_of(options.path);
   if (options.json) {
     print_json(survey_json(survey, options.path));
@@ -181,7 +184,7 @@ void add_data_info(CLI::App& data, Action& action) {
   command->footer(
       "Reads every file; exits with 2 if one cannot be used.\n"
       "Example: linnet data info path/to/mnist --json");
-  command->callback([&action, options] { action = [options] { return info(*options); }; });
+  act(*command, options, action, info);
 }
 
 }  // namespace linnet::command

@@ -100,7 +100,14 @@ int evaluate_run(const EvaluateOptions& options) {
   apply(options.on, on);
   const SavedRun run = find_run(options.run);
   Model model = load_model(run, on);
-  if (!model.series().empty()) return print_series_scores(model, options.data, options.json);
+  check_used(options.given, model);
+  if (!model.series().empty()) {
+    options.given.refuse({"--part", "--force", "--ignore-index", "--cost", "--report", "--batch",
+                          "--text", "--target", "--seed", "--image-size", "--channels",
+                          "--on-bad-image"},
+                         "other models", fmt::format("'{}' forecasts a series", options.run));
+    return print_series_scores(model, options.data, options.json);
+  }
   const RunData loaded = load_run_data(options, run, model);
   auto [part, data] = choose(loaded.splits, options);
   const double seen = seen_share(model, data);
@@ -163,7 +170,7 @@ void add_evaluate(CLI::App& app, Action& action) {
       "Image files are resized to the size of the training; if the training cropped them, the "
       "centre is taken.\n"
       "Example: linnet evaluate runs/first --data fashion-mnist");
-  command->callback([&action, o] { action = [o] { return evaluate_run(*o); }; });
+  act(*command, o, action, evaluate_run);
 }
 
 }  // namespace linnet::command

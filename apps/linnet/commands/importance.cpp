@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kColumnsOfThePage = 6;  // with the largest importance
 
 struct ImportanceArguments {
+  GivenOptions given;
   std::string run;
   std::string data;
   std::vector<std::string> columns;
@@ -130,6 +131,12 @@ int importance_of(const ImportanceArguments& arguments) {
   apply(arguments.on, on);
   const SavedRun run = find_run(arguments.run);
   Model model = load_model(run, on);
+  check_used(arguments.given, model);
+  const bool dependence = !arguments.columns.empty() || arguments.json || !arguments.page.empty();
+  if (!dependence) {
+    arguments.given.refuse({"--points", "--rows"}, "partial dependence",
+                           "--column, --report or --json ask for it");
+  }
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns",
           arguments.run);
   const ModelRows measurable = measurable_rows(arguments.data, model);
@@ -137,7 +144,7 @@ int importance_of(const ImportanceArguments& arguments) {
   const Table& rows = measurable.table;
   const Importance importance = permutation_importance(model, rows, arguments.importance);
   std::vector<std::string> columns = arguments.columns;
-  if (columns.empty() && (arguments.json || !arguments.page.empty())) {
+  if (columns.empty() && dependence) {
     for (const ColumnImportance& one : ranked(importance)) {
       if (columns.size() < kColumnsOfThePage) columns.push_back(one.column);
     }
@@ -208,7 +215,7 @@ void add_importance(CLI::App& app, Action& action) {
       "Importance is the score (accuracy, ROC AUC or R²) that is lost when a column's values are\n"
       "permuted among the rows.\n"
       "Example: linnet importance runs/first penguins.csv --report importance.html");
-  command->callback([&action, o] { action = [o] { return importance_of(*o); }; });
+  act(*command, o, action, importance_of);
 }
 
 }  // namespace linnet::command

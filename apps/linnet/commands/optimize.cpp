@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kMostShown = 20;  // of a Pareto front, in text
 
 struct OptimizeArguments {
+  GivenOptions given;
   std::string run;
   std::string data;
   std::vector<std::string> minimize;
@@ -161,6 +162,7 @@ int optimize(const OptimizeArguments& arguments) {
   apply(arguments.on, on);
   const SavedRun run = find_run(arguments.run);
   Model model = load_model(run, on);
+  check_used(arguments.given, model);
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns to search",
           arguments.run);
   std::vector<SearchColumn> columns = columns_of(model, arguments.data);
@@ -225,7 +227,7 @@ void add_optimize(CLI::App& app, Action& action) {
   command->footer(
       "Names that are not words stand in double quotes: '\"body mass\" <= 4000'.\n"
       "Example: linnet optimize airfoil --minimize noise --subject 'x1 <= 3'");
-  command->callback([&action, o] { action = [o] { return optimize(*o); }; });
+  act(*command, o, action, optimize);
 }
 
 }  // namespace linnet::command

@@ -14,12 +14,16 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/files.h"
 #include "commands/commands.h"
 #include "commands/forecast.h"
 #include "config/device.h"
 #include "config/images.h"
+#include "config/given.h"
 #include "config/options.h"
+#include "data/folder.h"
+#include "data/image_folder.h"
 #include "nn/definition.h"
 #include "report/csv.h"
 #include "report/json.h"
@@ -30,6 +34,7 @@ namespace linnet::command {
 namespace {
 
 struct PredictOptions {
+  GivenOptions given;
   std::string model;
   std::vector<std::string> inputs;
   std::string output;
@@ -85,6 +90,25 @@ void read_lines(std::vector<std::string>& texts) {
   }
 }
 
+/// Refuses options that do nothing for these inputs.
+void check_inputs(const PredictOptions& options, const Model& model, bool texts) {
+  const auto none_is = [&](auto is) { return std::ranges::none_of(options.inputs, is); };
+  const bool images = model.table().empty() && model.network().input_shape().rank() == 3;
+  const std::string what = fmt::format("'{}' takes {}", options.model,
+                                       !model.table().empty() ? "rows of tables"
+                                       : texts                ? "texts"
+                                       : images               ? "images"
+                                                              : "arrays");
+  if (!images) options.given.refuse({"--resize"}, "models of images", what);
+  std::error_code none;
+  const auto is_image = [&](const std::string& path) {
+    return is_image_name(path) || std::filesystem::is_directory(path, none);
+  };
+  if (none_is(is_image)) options.given.refuse({"--resize"}, "image files", "no input is one");
+  if (!texts) options.given.refuse({"--text"}, "models of texts", what);
+  if (none_is(is_table_name)) options.given.refuse({"--text"}, "tables", "no input is one");
+}
+
 /// The words of a text model are read where something else than an array of ids is
 /// predicted.
 Samples read_inputs(const PredictOptions& options, const Model& model, const SavedRun& run) {
@@ -93,6 +117,7 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
   const bool texts = ids && !std::ranges::all_of(options.inputs, [](const std::string& path) {
                        return path.ends_with(".npy");
                      });
+  check_inputs(options, model, texts);
   ReadOptions read{.threads = options.threads,
                    .shorter_side = options.resize,
                    .on_bad_image = on_bad_image_of(options.on_bad_image.value_or("skip"))};
@@ -130,7 +155,10 @@ int predict(const PredictOptions& options) {
   const SavedRun run = find_run(options.model);
   if (!options.output.empty()) require_other_file(options, run);
   Model model = load_model(run, on);
+  check_used(options.given, model);
   if (!model.series().empty()) {
+    options.given.refuse({"--resize", "--text", "--batch"}, "models of images and texts",
+                         fmt::format("'{}' forecasts a series", options.model));
     return print_forecast(model, {.tables = options.inputs,
                                   .output = options.output,
                                   .json = options.json,
@@ -169,7 +197,8 @@ int predict(const PredictOptions& options) {
   }
   std::string text;
   Json json = Json::array();
-  for (std::size_t i = 0; i < inputs.names.size(); ++i) {
+  const bool prints = options.json || options.output.empty();
+  for (std::size_t i = 0; prints && i < inputs.names.size(); ++i) {
     const std::span<const float> row = outputs.subspan(i * width, width);
     if (options.json) {
       json.push_back({{"input", inputs.names[i]}});
@@ -186,8 +215,11 @@ int predict(const PredictOptions& options) {
     all["predictions"] = std::move(json);
     if (!inputs.bad_files.empty()) all["bad_files"] = inputs.bad_files;
     print_json(all);
-  } else {
+  } else if (options.output.empty()) {
     print_out(text);
+  } else {
+    fmt::print(stderr, "linnet: {} written to '{}'\n", counted(inputs.names.size(), "prediction"),
+               options.output);
   }
   print_bad_files(inputs.bad_files);
   return inputs.bad_files.empty() || options.on_bad_image ? kSuccess : kUserError;
@@ -244,7 +276,7 @@ void add_predict(CLI::App& app, Action& action) {
       "16-bit samples.\n"
       "Example: linnet predict runs/first photo.png --output out.npy\n"
       "Example: linnet predict runs/films \"a wonderful film\"");
-  command->callback([&action, o] { action = [o] { return predict(*o); }; });
+  act(*command, o, action, predict);
 }
 
 }  // namespace linnet::command

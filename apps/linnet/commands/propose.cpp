@@ -16,6 +16,8 @@
 #include "base/counted.h"
 #include "base/join.h"
 #include "config/config.h"
+#include "config/file_kind.h"
+#include "config/table.h"
 #include "data/chest_xray.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
@@ -24,6 +26,7 @@
 #include "data/texts.h"
 #include "describe/nearest.h"
 #include "report/run_folder.h"
+#include "report/shell_word.h"
 
 namespace linnet::command {
 namespace {
@@ -33,17 +36,6 @@ namespace fs = std::filesystem;
 using Lines = std::vector<std::pair<std::string, std::string>>;  // commands, and what they do
 
 constexpr std::size_t kMostNamed = 8;  // of classes or columns
-
-std::string shell_word(const std::string& argument) {
-  const bool plain = !argument.empty() && std::ranges::all_of(argument, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 ||
-           std::string_view("_-./,:+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return argument;
-  std::string text = "'";
-  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 std::string page(const std::string& found, const Lines& lines) {
   std::size_t width = 0;
@@ -84,20 +76,6 @@ std::size_t likely_target(const std::vector<TableColumn>& columns) {
     if (can_be_target(columns[i])) return i;
   }
   return columns.size() - 1;
-}
-
-/// Returns whether a column holds sentences.
-bool holds_sentences(const Table& table, std::size_t column) {
-  constexpr std::int64_t kRows = 50;
-  constexpr std::ptrdiff_t kWords = 4;
-  const ColumnType type = table.columns()[column].type;
-  if (type != ColumnType::category && type != ColumnType::identifier) return false;
-  const std::int64_t rows = std::min(kRows, table.rows());
-  std::ptrdiff_t words = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    words += 1 + std::ranges::count(table.text(row, column), ' ');
-  }
-  return words >= kWords * rows;
 }
 
 std::string of_table(const std::string& path) {
@@ -276,6 +254,8 @@ std::string proposal(const std::string& path) {
     return of_texts(path, read_text_lines(path));
   }
   if (is_table_name(path)) return of_table(path);
+  const std::string kind = file_kind(path);
+  require(kind.empty(), "'{}' is {}", path, kind);
   fail(
       "'{}' is not a folder of data, table, file of texts, image, model or configuration that "
       "`linnet` knows; see `linnet --help`",

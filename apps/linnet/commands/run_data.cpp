@@ -51,7 +51,7 @@ LoadedData load_rows(const ModelRows& rows, const Model& model) {
   data.splits.test = model.table().transform(rows.table);
   std::vector<std::string> notes = rows.notes;
   for (const std::string& note : data.splits.test.info().notes) notes.push_back(note);
-  data.note = join(notes, "; ");
+  data.note = join(notes, "\n");
   return data;
 }
 
@@ -77,6 +77,29 @@ LoadedData load_labelled_texts(const RunDataOptions& options, const SavedRun& ru
   return data;
 }
 
+void check_options(const RunDataOptions& options, bool table, bool texts) {
+  const GivenOptions& given = options.given;
+  const std::string what = fmt::format("'{}' is a table of rows", options.data);
+  if (table) {
+    given.refuse({"--seed"}, "generated data and a split by patient", what);
+    given.refuse({"--text", "--target"}, "models of texts", what);
+    given.refuse(image_option_names(), "image files", what);
+  } else if (texts) {
+    given.refuse({"--seed"}, "generated data and a split by patient",
+                 fmt::format("'{}' holds texts", options.data));
+    given.refuse(image_option_names(), "image files",
+                 fmt::format("'{}' holds texts", options.data));
+    if (!is_table_name(options.data)) {
+      given.refuse({"--text", "--target"}, "tables", fmt::format("'{}' is none", options.data));
+    }
+  } else {
+    given.refuse({"--text", "--target"}, "tables of texts",
+                 fmt::format("'{}' holds arrays or images", options.data));
+    check_image_files(given, options.data);
+    check_data_seed(given, "--seed", options.data);
+  }
+}
+
 /// An --image-size stands for that of the training's images.
 void override_size(const DatasetOptions& load, Model& model) {
   const Shape sample = model.sample_shape();
@@ -91,12 +114,13 @@ void override_size(const DatasetOptions& load, Model& model) {
 RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model& model) {
   const bool table = !model.table().empty();
   const bool texts = are_texts(options, model);
+  check_options(options, table, texts);
   const DatasetOptions load = table || texts ? DatasetOptions() : loading(options, run, model);
   const ModelRows rows = table ? measurable_rows(options.data, model, options.force) : ModelRows();
   LoadedData loaded = table   ? load_rows(rows, model)
                       : texts ? load_labelled_texts(options, run, model)
                               : load_data(options.data, load);
-  if (!loaded.note.empty()) print_note("{}", loaded.note);
+  print_notes(loaded.note);
   override_size(load, model);
   return {std::move(loaded.splits), rows.numbers};
 }

@@ -14,6 +14,7 @@
 #include "base/join.h"
 #include "config/options.h"
 #include "config/prepared.h"
+#include "data/load_dataset.h"
 #include "describe/nearest.h"
 
 namespace linnet::command {
@@ -164,6 +165,27 @@ void add_loading_options(CLI::App& command, ImageSettings& settings) {
       "What follows when an image file cannot be decoded: stop, or leave it out and count it");
 }
 
+const std::vector<std::string>& image_option_names() {
+  static const std::vector<std::string> all{"--augment", "--image-size", "--channels",
+                                            "--on-bad-image", "--decoders"};
+  return all;
+}
+
+void check_image_files(const GivenOptions& given, const std::string& data) {
+  const auto folder = datasets::find(data, data_places());
+  if (folder && holds_image_files(*folder)) return;
+  given.refuse({"--image-size", "--size", "--channels", "--on-bad-image", "--decoders"},
+               "image files", fmt::format("'{}' holds none", data));
+}
+
+void check_data_seed(const GivenOptions& given, const std::string& option,
+                     const std::string& data) {
+  const auto folder = datasets::find(data, data_places());
+  if (!folder || find_dataset(*folder).kind == DataKind::chest_xray) return;
+  given.refuse({option}, "generated data and a split by patient",
+               fmt::format("'{}' has neither", data));
+}
+
 void apply(const ImageSettings& settings, DatasetOptions& images) {
   if (settings.size) images.size = size_of_images(*settings.size);
   images.channels = settings.channels.value_or(images.channels);
@@ -234,7 +256,7 @@ void hold_out(Splits& splits, const Job& job) {
 LoadedData load_data(const Job& job) {
   const auto with_notes = [](const Splits& data, std::vector<std::string> notes) {
     std::erase_if(notes, [](const std::string& note) { return note.starts_with("warning: "); });
-    return LoadedData{data, join(notes, "; ")};
+    return LoadedData{data, join(notes, "\n")};
   };
   if (job.series != nullptr) return with_notes(job.series->data, job.series->notes);
   if (job.table != nullptr) return with_notes(job.table->data, job.table->notes);

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "config/given.h"
 #include "config/section.h"
 #include "config/workloads.h"
 
@@ -37,6 +39,12 @@ void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channel
 void add_image_options(CLI::App& command, ImageSettings& settings);
 /// Adds --image-size, --channels and --on-bad-image alone.
 void add_loading_options(CLI::App& command, ImageSettings& settings);
+/// Returns the names of all these options.
+const std::vector<std::string>& image_option_names();
+/// Refuses those of add_loading_options() where the data, a folder or a name, are no image files.
+void check_image_files(const GivenOptions& given, const std::string& data);
+/// Refuses `option`, a seed, where no sample of the data is drawn by it.
+void check_data_seed(const GivenOptions& given, const std::string& option, const std::string& data);
 /// Throws Error for what can't be read.
 void apply(const ImageSettings& settings, Job& job);
 void apply(const ImageSettings& settings, DatasetOptions& images);

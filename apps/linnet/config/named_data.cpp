@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -74,6 +75,11 @@ datasets::Places data_places() {
   return places;
 }
 
+void print_notes(const std::string& note) {
+  std::istringstream lines(note);
+  for (std::string line; std::getline(lines, line);) print_note("{}", line);
+}
+
 LoadedData load_data(const std::string& name, const DatasetOptions& options) {
   LoadedData data;
   try {
@@ -89,7 +95,7 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
   std::vector<std::string> notes = bad_files_notes(data.splits);
   const std::vector<std::string>& more = data.splits.train.info().notes;
   notes.insert(notes.end(), more.begin(), more.end());
-  data.note = join(notes, "; ");
+  data.note = join(notes, "\n");
   return data;
 }
 

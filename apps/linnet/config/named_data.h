@@ -19,8 +19,13 @@ datasets::Places data_places();
 
 struct LoadedData {
   Splits splits;
-  std::string note;  ///< a sentence for the user, if something else was taken than asked for
+  /// Sentences for the user, one a line: what was decided, and what was taken instead of what was
+  /// asked for.
+  std::string note;
 };
+
+/// Prints each sentence of a note as a line of standard error.
+void print_notes(const std::string& note);
 
 /// datasets::load() in data_places(); "" is fashion-mnist. Where Fashion-MNIST cannot be had, drawn
 /// digits take its place and the note says so.

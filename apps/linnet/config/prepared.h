@@ -5,6 +5,7 @@
 #include <linnet/text_task.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ struct PreparedData {
 struct PreparedSettings {
   DatasetOptions files = {};  ///< how image files become samples
   TextColumns columns = {};   ///< of a file of texts
-  double validation = 0.1;
-  double test = 0.2;
+  std::optional<double> validation = {};
+  std::optional<double> test = {};
   bool stratify = true;
   std::uint64_t seed = 0;
   std::string from = {};  ///< a model to start from; empty: the default network

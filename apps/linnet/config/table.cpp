@@ -283,10 +283,33 @@ void require_target(const Table& table, const TableSettings& settings) {
        listed(names));
 }
 
+/// What to do for a column of texts, which the network of a table does not read; "": there is none.
+std::string note_on_sentences(const Table& table, const Names& targets) {
+  for (std::size_t column = 0; column < table.columns().size(); ++column) {
+    const std::string& name = table.columns()[column].name;
+    if (std::ranges::count(targets, name) > 0 || !holds_sentences(table, column)) continue;
+    return fmt::format("the column '{0}' holds texts: --text '{0}' learns from them instead", name);
+  }
+  return "";
+}
+
 }  // namespace
 
 void add_table_reading(CLI::App& command, TableReading& reading) {
   add_all(command, reading, described_reading<TableReading>());
+}
+
+bool holds_sentences(const Table& table, std::size_t column) {
+  constexpr std::int64_t kRows = 50;
+  constexpr std::ptrdiff_t kWords = 4;
+  const ColumnType type = table.columns()[column].type;
+  if (type != ColumnType::category && type != ColumnType::identifier) return false;
+  const std::int64_t rows = std::min(kRows, table.rows());
+  std::ptrdiff_t words = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    words += 1 + std::ranges::count(table.text(row, column), ' ');
+  }
+  return words >= kWords * rows;
 }
 
 TableOptions table_options(const TableReading& reading) {
@@ -327,6 +350,12 @@ bool TableSettings::any() const {
   });
 }
 
+std::vector<std::string> table_option_names() {
+  std::vector<std::string> names{"--no-header"};
+  for (const auto& one : described_settings()) names.push_back("--" + one.name);
+  return names;
+}
+
 void add_table_settings(CLI::App& command, TableSettings& settings) {
   add_all(command, settings, described_settings());
 }
@@ -364,7 +393,16 @@ void describe_table(Job& job, const TableSettings& settings, std::uint64_t seed)
             "--task",
             job.from);
   }
-  auto task = std::make_shared<const TableTask>(table_task(table, options));
+  const std::string sentences = note_on_sentences(table, settings.target);
+  TableTask made = [&] {
+    try {
+      return table_task(table, options);
+    } catch (const DataError& error) {
+      throw DataError(std::string(error.what()) + (sentences.empty() ? "" : "; " + sentences));
+    }
+  }();
+  if (!sentences.empty() && options.fitted.empty()) made.notes.push_back("warning: " + sentences);
+  auto task = std::make_shared<const TableTask>(std::move(made));
   job.network = from ? from->network() : task->network;
   job.training = task->training;
   for (OutputLoss& loss : job.training.output_losses) {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,6 +54,10 @@ struct TableSettings : TableReading {
   /// Returns whether anything but the file was given.
   bool any() const;
 };
+/// Returns whether a column holds sentences.
+bool holds_sentences(const Table& table, std::size_t column);
+/// Returns the names of all options of the two functions below, and --no-header.
+std::vector<std::string> table_option_names();
 /// Adds --target, --task, --ignore, --missing, --scale, --validation, --test, --split, --group,
 /// --time, --folds, and those of add_table_reading().
 void add_table_settings(CLI::App& command, TableSettings& settings);

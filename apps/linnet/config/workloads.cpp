@@ -15,6 +15,7 @@
 #include "base/join.h"
 #include "base/json.h"
 #include "config/config.h"
+#include "config/file_kind.h"
 #include "data/folder.h"
 #include "describe/nearest.h"
 #include "networks/networks.h"
@@ -154,7 +155,11 @@ Job job_from(const std::string& config, const std::string& workload_name,
             join(names, ", "));
     return workload(config);
   }
-  if (!config.empty()) return read_config(config, options);
+  if (!config.empty()) {
+    const std::string kind = path.extension() == ".toml" || !file ? "" : file_kind(path);
+    require(kind.empty(), "'{}' is {}", config, kind);
+    return read_config(config, options);
+  }
   require(!workload_name.empty(), "{} needs a configuration file or a workload, e.g. `{} {}`",
           command, command, workload_names()[0]);
   return workload(workload_name);

@@ -20,6 +20,12 @@ std::size_t largest(std::span<const float> outputs) {
   return static_cast<std::size_t>(std::ranges::max_element(outputs) - outputs.begin());
 }
 
+/// Adds a column; one whose name is taken gets the prefix.
+void add_name(std::vector<std::string>& names, std::string name, const char* prefix) {
+  while (std::ranges::count(names, name) > 0) name = prefix + name;
+  names.push_back(std::move(name));
+}
+
 }  // namespace
 
 Shown shown_of(const Model& model) {
@@ -52,11 +58,14 @@ std::string predictions_csv(const Model& model, const Shown& shown,
   const bool best = shown.answers == Answers::classes || shown.answers == Answers::scores;
   const std::vector<std::string> targets = model.table().targets();
   std::vector<std::string> names{"input"};
-  if (best) names.push_back(targets.empty() ? "class" : targets[0]);
+  if (best) add_name(names, targets.empty() ? "class" : targets[0], "predicted_");
   for (std::size_t i = 0; i < width; ++i) {
-    names.push_back(shown.answers != Answers::values ? class_name(shown.names, i)
-                    : targets.size() == width        ? targets[i]
-                                                     : fmt::format("output_{}", i + 1));
+    if (shown.answers != Answers::values) {
+      add_name(names, class_name(shown.names, i), "probability_");
+    } else {
+      add_name(names, targets.size() == width ? targets[i] : fmt::format("output_{}", i + 1),
+               "predicted_");
+    }
   }
   for (std::string& name : names) name = csv_field(name, shown.safe);
   std::string text = join(names, ",") + "\n";

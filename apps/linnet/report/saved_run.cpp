@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "config/file_kind.h"
 #include "data/folder.h"
 #include "data/vocabulary.h"
 #include "model/training_record.h"
@@ -80,6 +81,9 @@ SavedRun find_run(const fs::path& path) {
   require(!folder || is_file(path / kModelFile),
           "the folder '{}' has no {}; expected a run folder of `linnet train`", path.string(),
           kModelFile);
+  const std::string kind = folder || path.extension() == ".safetensors" ? "" : file_kind(path);
+  require(kind.empty(), "expected a trained model, a run folder or a .safetensors file; '{}' is {}",
+          path.string(), kind);
   const fs::path place = folder ? path : path.parent_path();
   SavedRun run{.model = folder ? path / kModelFile : path, .vocabulary = place / kVocabularyFile};
   read_summary(place / kSummaryFile, run);
