@@ -45,7 +45,7 @@ class LinnetConan(ConanFile):
         self.requires("openssl/[>=3.0 <4]")
         if self.options.command:
             self.requires("cli11/[>=2.1 <3]")
-            self.requires("cpp-httplib/[>=0.11 <1]")
+            self.requires("boost/[>=1.74 <2]")
             self.requires("tomlplusplus/[>=3.0 <4]")
 
     def layout(self):

@@ -14,6 +14,7 @@
 
 #include "base/join.h"
 #include "data/open_images.h"
+#include "report/print.h"
 
 namespace linnet::command {
 namespace {
