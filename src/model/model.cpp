@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "core/tensor_memory.h"
 #include "model/buffer_memory.h"
-#include "model/custom_metrics.h"
+#include "model/evaluation_sums.h"
 #include "model/model_state.h"
 #include "model/output_form.h"
 #include "model/precision.h"
@@ -72,7 +72,7 @@ std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
   s.threads = s.backend->threads();
   try {
     s.parameters = s.backend->allocate(s.definition().bytes(true));
-    s.statistics = s.backend->allocate(metric_sums_offset(s.definition()) + metric_sums_bytes());
+    s.statistics = s.backend->allocate(s.counters_offset() + evaluation_bytes(s.definition()));
   } catch (const OutOfMemory& error) {
     throw OutOfMemory(fmt::format("{}: the weights of a network of {} parameters", error.what(),
                                   s.network.parameters()),

@@ -14,7 +14,7 @@
 #include "dist/rank_group.h"
 #include "model/bind_columns.h"
 #include "model/check_values.h"
-#include "model/custom_metrics.h"
+#include "model/evaluation_sums.h"
 #include "model/memory_report.h"
 #include "train/checkpoint_writer.h"
 #include "train/chunks.h"
@@ -431,8 +431,7 @@ class Fit {
   /// In runs of about a tenth of a second, so that a stop is heard; the whole pass all the same.
   Evaluation evaluate(const FitPart& part, std::int64_t epoch, std::string_view name) {
     if (part.samples == 0) return {};
-    session_.reset_counters();
-    reset_metric_sums(model_, part.data);
+    reset_evaluation(model_);
     const std::uint64_t steps = part.pass.steps();
     Counters counters;
     std::uint64_t step = 0;
@@ -455,9 +454,7 @@ class Fit {
             "the {} loss is NaN or infinite after epoch {}, although all weights are finite: they "
             "are too large; a lower learning rate, gradient clipping or scaled inputs may help",
             name, epoch);
-    Evaluation evaluation = counters.evaluation(parts_.train.data.classification());
-    evaluation.metrics = metrics_of(model_, part.data);
-    return evaluation;
+    return evaluation_of(model_, part.data);
   }
 
   TrainerState& trainer_;
