@@ -4,6 +4,7 @@
 #include <linnet/callback.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
