@@ -116,10 +116,10 @@ struct SplitOptions {
 /// memory of a GPU, are copied and converted when the data set is made: f64, f16 and bf16 to f32,
 /// i64 to i32, bool to u8, targets of u8 or bool to i32. Labels (N, 1) become (N).
 ///
-/// Columns belong to a network's inputs and outputs by name. If exactly one column and one input
-/// (or output) remain without a match, these two belong together, so a network of one input and one
-/// output takes a data set of any names. An output without a target has no loss; an input column
-/// that the network lacks is not read.
+/// Columns belong to a network's inputs and outputs by name. A network of one input takes the only
+/// input column whatever its name, and one of one output the only target; among several no name
+/// stands for another. An output without a target has no loss; an input column that the network
+/// lacks is not read.
 class Dataset {
  public:
   /// Makes a data set without columns and samples.

@@ -71,7 +71,7 @@ void bind_transform(nb::module_& m) {
             const Table table = table_of(rows);
             return without_gil([&] { return t.windows(table); });
           },
-          nb::arg("rows"), nb::sig("def windows(self, rows: typing.Any) -> SeriesWindows"),
+          nb::arg("rows"), nb::sig("def windows(self, rows: Any) -> SeriesWindows"),
           doc("SeriesTransform.windows"))
       .def_prop_ro("targets", &SeriesTransform::targets, doc("SeriesTransform.targets"))
       .def_prop_ro("time_column", &SeriesTransform::time_column, doc("SeriesTransform.time_column"))
@@ -123,8 +123,7 @@ void bind_task(nb::module_& m) {
         return without_gil([&] { return series_task(table, how); });
       },
       nb::arg("table"), nb::arg("targets"), nb::arg("options"),
-      nb::sig(signature("series_task",
-                        "table: typing.Any, targets: str | collections.abc.Sequence[str]",
+      nb::sig(signature("series_task", "table: Any, targets: str | Sequence[str]",
                         options<SeriesTaskOptions>().parameters(), "SeriesTask")),
       doc("series_task", options<SeriesTaskOptions>().arguments()));
 }
@@ -162,8 +161,7 @@ void bind_forecasts(nb::module_& m) {
         return model.use([&](Model& m) { return forecast(m, table); });
       },
       nb::arg("model"), nb::arg("rows"),
-      nb::sig("def forecast(model: Model, rows: typing.Any) -> list[ForecastStep]"),
-      doc("forecast"));
+      nb::sig("def forecast(model: Model, rows: Any) -> list[ForecastStep]"), doc("forecast"));
 }
 
 }  // namespace

@@ -94,8 +94,7 @@ void bind_images(nb::module_& m) {
         return without_gil([&] { return image_task(folder, how); });
       },
       nb::arg("images"), nb::arg("options"),
-      nb::sig(signature("image_task", "images: str | os.PathLike[str] | Splits", image_parameters(),
-                        "ImageTask")),
+      nb::sig(signature("image_task", "images: PathLike | Splits", image_parameters(), "ImageTask")),
       doc("image_task", options<ImageTaskOptions>().arguments()));
   m.def(
       "image_training",
@@ -119,7 +118,7 @@ void bind_texts(nb::module_& m) {
         how.columns = columns;
         return without_gil([&] { return text_task(path, how); });
       },
-      nb::sig(signature("text_task", "path: str | os.PathLike[str]",
+      nb::sig(signature("text_task", "path: PathLike",
                         columns + ", " + options<TextTaskOptions>().parameters(), "TextTask")),
       doc("text_task",
           options<TextColumns>().arguments() + options<TextTaskOptions>().arguments().substr(11)));
@@ -133,8 +132,8 @@ void bind_texts(nb::module_& m) {
       },
       nb::arg("path"), nb::arg("vocabulary"), nb::arg("length"), nb::arg("columns"),
       nb::sig(signature("labelled_texts",
-                        "path: str | os.PathLike[str], vocabulary: "
-                        "collections.abc.Sequence[str], length: int",
+                        "path: PathLike, vocabulary: "
+                        "Sequence[str], length: int",
                         columns, "Splits")),
       doc("labelled_texts", options<TextColumns>().arguments()));
   m.def("text_network", &text_network, nb::arg("length"), nb::arg("vocabulary"), nb::arg("classes"),

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "core/tensor_memory.h"
+#include "describe/nearest.h"
 #include "model/buffer_memory.h"
 #include "model/evaluation_sums.h"
 #include "model/model_state.h"
@@ -20,7 +21,11 @@ namespace {
 
 const ParameterSpec& find_parameter(const ModelState& state, const std::string& name) {
   const auto found = state.parameter_index.find(name);
-  require(found != state.parameter_index.end(), "the model has no parameter '{}'", name);
+  if (found == state.parameter_index.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, place] : state.parameter_index) names.push_back(known);
+    fail("the model has no parameter '{}'{}", name, did_you_mean(name, names));
+  }
   return state.definition().parameters[found->second];
 }
 
