@@ -53,6 +53,8 @@ PEERS = {
     "torch-reduce-overhead": Peer("torch", ("--mode", "reduce-overhead"), cuda=True),
     "torch-max-autotune": Peer("torch", ("--mode", "max-autotune")),
     "torch-graph": Peer("torch", ("--mode", "graph"), cuda=True),
+    # Inductor, and the whole step captured.
+    "torch-compiled-graph": Peer("torch", ("--mode", "compiled-graph"), cuda=True),
     "torch-plain": Peer("torch", ("--mode", "eager", "--plain"), tuned=False),
     "jax": Peer("jax", openmp=False),
     "jax-epoch": Peer("jax", ("--mode", "epoch"), openmp=False),

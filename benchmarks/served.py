@@ -25,15 +25,23 @@ class Served:
 
     def ask(self, request, limit):
         """The answer, a dict, within `limit` seconds; without one the process is ended."""
-        if self.process.stdin.closed:
-            return {"failed": "the process has ended before"}
+        self.begin(request)
+        return self.answer(limit)
+
+    def begin(self, request):
+        """Asks without waiting; answer() must follow."""
         try:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
+        except (OSError, ValueError):  # it has ended, or was closed, as answer() finds
+            pass
+
+    def answer(self, limit):
+        """The answer to begin(), as ask() gives it."""
+        if self.process.stdout.closed:
+            return {"failed": "the process has ended before"}
+        try:
             answer = self._line(time.monotonic() + limit)
-        except BrokenPipeError:  # it has ended before it could read the request
-            self.process.wait()
-            answer = None
         except OSError:
             answer = None
         if answer is not None:
@@ -57,6 +65,18 @@ class Served:
                 self.rest += part
         line, _, self.rest = self.rest.partition(b"\n")
         return line
+
+    def answered(self):
+        """Says, without waiting, whether answer() need not wait."""
+        if b"\n" not in self.rest and not self.process.stdout.closed:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self.process.stdout, selectors.EVENT_READ)
+                while selector.select(0):
+                    part = os.read(self.process.stdout.fileno(), 1 << 16)
+                    if not part:
+                        return True
+                    self.rest += part
+        return b"\n" in self.rest or self.process.stdout.closed
 
     def alive(self):
         return self.process.poll() is None

@@ -73,8 +73,20 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND LINNET_SMALL_CODE $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
 endif()
 
-# Leaves out of a linked file what nothing calls.
+# Leaves out of a program what nothing calls, and packs its relocations where the linker and the C library
+# know how (glibc 2.36).
 set(LINNET_SMALL_LINK $<$<CONFIG:Release>:LINKER:--gc-sections>)
+if(NOT CMAKE_CROSSCOMPILING)
+  include(CheckCXXSourceRuns)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -pie LINKER:-z,pack-relative-relocs)
+  set(CMAKE_REQUIRED_FLAGS -fPIE)
+  check_cxx_source_runs("int x; int* p = &x; int main() { return *p; }" LINNET_PACKED_RELOCATIONS)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(LINNET_PACKED_RELOCATIONS)
+    list(APPEND LINNET_SMALL_LINK $<$<CONFIG:Release>:LINKER:-z,pack-relative-relocs>)
+  endif()
+endif()
 
 # linnet_layer(name [OWN_FLAGS | SMALL] SOURCES ... [OWN_NAMES ...] DEPENDS layers... LINK libraries...)
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their

@@ -2,13 +2,44 @@
 # CUDA code is built twice from the same sources: by nvcc into the plug-in liblinnet_cuda.so, where a
 # toolkit is found, and by the C++ compiler against the simulated runtime of src/backend/cuda/sim, for
 # tests on machines without a GPU.
-set(LINNET_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO (where nvcc and cuDNN are found), ON, OFF")
+set(LINNET_CUDA AUTO CACHE STRING
+    "Build the CUDA plug-in: AUTO (where there is a device to compile for, nvcc and cuDNN), ON, OFF")
 set_property(CACHE LINNET_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(LINNET_CUDA_CODE native CACHE STRING
-    "What the plug-in runs on: native (the GPUs of this machine, or 9.0), all, or as nvcc's --generate-code takes it")
+    "What the plug-in runs on: native (the GPUs of this machine), all, or as nvcc's --generate-code takes it")
+
+# linnet_cuda_code(variable): what LINNET_CUDA_CODE names, as nvcc's --generate-code takes it; empty on a
+# machine without a GPU. One entry is one pass of nvcc's front end, which takes longer than the code of an
+# architecture does: nothing asks for more than compute_80 offers on 8.6 and 8.9. Newer devices compile the
+# last one's PTX.
+function(linnet_cuda_code variable)
+  set(code ${LINNET_CUDA_CODE})
+  if(code STREQUAL "all")
+    set(code "arch=compute_75,code=[sm_75]" "arch=compute_80,code=[sm_80,sm_86,sm_89]"
+             "arch=compute_90,code=[sm_90,compute_90]")
+  elseif(code STREQUAL "native")
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                    OUTPUT_VARIABLE devices ERROR_QUIET RESULT_VARIABLE failed)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" devices "${devices}")
+    list(REMOVE_DUPLICATES devices)
+    set(code "")
+    foreach(device ${devices})
+      string(REPLACE "." "" device ${device})
+      list(APPEND code "arch=compute_${device},code=[sm_${device},compute_${device}]")
+    endforeach()
+  endif()
+  set(${variable} ${code} PARENT_SCOPE)
+endfunction()
 
 set(LINNET_HAVE_CUDA OFF)
+set(linnet_generate_code "")
 if(LINNET_CUDA AND NOT LINNET_ONLY_OPS AND NOT LINNET_SANITIZE)
+  linnet_cuda_code(linnet_generate_code)
+  if(NOT linnet_generate_code)
+    set(linnet_no_cuda "The CUDA plug-in is not built: there is no GPU here, and LINNET_CUDA_CODE names none")
+  endif()
+endif()
+if(linnet_generate_code)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(linnet_nvcc nvcc HINTS /usr/local/cuda/bin)
     if(linnet_nvcc)
@@ -46,39 +77,13 @@ if(LINNET_CUDA AND NOT LINNET_ONLY_OPS AND NOT LINNET_SANITIZE)
   if(NOT LINNET_HAVE_CUDA)
     string(CONCAT linnet_no_cuda "The CUDA plug-in is not built: nvcc, cuDNN or cudnn-frontend's headers "
                                  "(tools/setup_cuda.sh) are missing")
-    if(LINNET_CUDA STREQUAL "ON")
-      message(FATAL_ERROR "${linnet_no_cuda}")
-    endif()
-    message(STATUS "${linnet_no_cuda}")
   endif()
 endif()
-
-# linnet_cuda_code(variable): what LINNET_CUDA_CODE names, as nvcc's --generate-code takes it. One entry is
-# one pass of nvcc's front end, which takes longer than the code of an architecture does: nothing asks for
-# more than compute_80 offers on 8.6 and 8.9. Newer devices compile the last one's PTX.
-function(linnet_cuda_code variable)
-  set(code ${LINNET_CUDA_CODE})
-  if(code STREQUAL "all")
-    set(code "arch=compute_75,code=[sm_75]" "arch=compute_80,code=[sm_80,sm_86,sm_89]"
-             "arch=compute_90,code=[sm_90,compute_90]")
-  elseif(code STREQUAL "native")
-    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
-                    OUTPUT_VARIABLE devices ERROR_QUIET RESULT_VARIABLE failed)
-    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" devices "${devices}")
-    if(failed OR NOT devices)
-      set(devices 9.0)
-    endif()
-    list(REMOVE_DUPLICATES devices)
-    set(code "")
-    foreach(device ${devices})
-      string(REPLACE "." "" device ${device})
-      list(APPEND code "arch=compute_${device},code=[sm_${device},compute_${device}]")
-    endforeach()
+if(linnet_no_cuda)
+  if(LINNET_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "${linnet_no_cuda}")
   endif()
-  set(${variable} ${code} PARENT_SCOPE)
-endfunction()
-if(LINNET_HAVE_CUDA)
-  linnet_cuda_code(linnet_generate_code)
+  message(STATUS "${linnet_no_cuda}")
 endif()
 
 # linnet_cuda_layer(name SOURCES ... [SIM ...] [VENDOR ...] DEPENDS layers...)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests and measures Linnet on a machine with one GPU and no network, in one call under 9 minutes:
+# Tests and measures Linnet on a machine with one GPU and no network, in two calls under 6 minutes:
 #
-#   tools/gpu_check.sh              all phases; results in benchmarks/results/gpu-<date>
+#   tools/gpu_check.sh --call 1     the first; results in benchmarks/results/gpu-<date>
+#   tools/gpu_check.sh --call 2     the second, best right after it on the same machine
 #   tools/gpu_check.sh PHASE...     these phases; --list names them with their seconds
-#   tools/gpu_check.sh --rehearse   the same on the simulated device, tiny sizes, fake peers
+#   tools/gpu_check.sh --rehearse   with any of these: on the simulated device, tiny sizes, fake peers
 #
 # It takes the programs of tools/gpu_bundle.sh's archive where that lies in .bundle/, and otherwise
 # builds them with what tools/gpu_deps.sh has gathered. tools/gpu_check/ holds the rest, in Python.

@@ -10,7 +10,8 @@ archive=$PWD/.bundle/deps.tar.xz
 limit_mib=25  # small enough to be copied along with the sources
 
 packages=(libfmt-dev nlohmann-json3-dev libdnnl-dev ocl-icd-opencl-dev libhwy-dev libcli11-dev
-          libtomlplusplus-dev libgtest-dev libbenchmark-dev libpng-dev libjpeg62-turbo-dev
+          libtomlplusplus-dev libgtest-dev libbenchmark-dev libexpat1-dev libpng-dev libjpeg62-turbo-dev
+          libtiff-dev libwebp-dev libutf8proc-dev
           zlib1g-dev liblzma-dev libcurl4-openssl-dev libssl-dev libdlpack-dev)
 # They come with the compiler; programs must use the machine's own.
 left_out='libc6|libc6-dev|libc-dev-bin|libcrypt1|libcrypt-dev|libnsl.*|libtirpc.*|libgcc-s1'

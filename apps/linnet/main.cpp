@@ -29,7 +29,7 @@ int report(int status, std::string sentence) {
   while (!sentence.empty() && (sentence.back() == '\n' || sentence.back() == ' ')) {
     sentence.pop_back();
   }
-  fmt::print(stderr, "linnet: error: {}\n", sentence);
+  print_note("error: {}", sentence);
   return status;
 }
 
@@ -140,6 +140,9 @@ int run(int argc, char** argv) {
     return kSuccess;
   } catch (const CLI::ExtrasError&) {
     return report(kUserError, unexpected(app));
+  } catch (const CLI::RequiredError& error) {
+    // Without a command CLI11 asks for one and does not say what it did not understand.
+    return report(kUserError, app.remaining().empty() ? error.what() : unexpected(app));
   } catch (const CLI::ParseError& error) {
     return report(kUserError, error.what());
   }

@@ -42,6 +42,23 @@ struct Column {
   Shape record() const;
 };
 
+/// Says what the EXIF orientation of an image file does.
+enum class Exif : std::uint8_t {
+  apply,   ///< turns and mirrors the image as viewers show it
+  ignore,  ///< nothing: the pixels stay in the order in which the file stores them
+};
+
+/// Says how image files were read; model files remember it, so that a model reads others so too.
+/// The default is how version 0.1 read them.
+struct ImageReading {
+  Exif exif = Exif::ignore;
+  /// Sample of a 16-bit file that became 255; larger ones too. 0: the high byte was taken.
+  std::int64_t white = 0;
+
+  /// Returns whether all fields are equal.
+  bool operator==(const ImageReading&) const = default;
+};
+
 /// Holds further facts about a data set. All are optional.
 struct DatasetInfo {
   std::string name = "data";              ///< name of the data set in messages
@@ -57,6 +74,7 @@ struct DatasetInfo {
   std::filesystem::path targets_file = {};
   /// Sentences that say what was decided while reading, e.g. that grey images are read in colour.
   std::vector<std::string> notes = {};
+  ImageReading images = {};  ///< how its image files were read
 };
 
 /// Says which record a Transform makes.
@@ -98,10 +116,10 @@ struct SplitOptions {
 /// memory of a GPU, are copied and converted when the data set is made: f64, f16 and bf16 to f32,
 /// i64 to i32, bool to u8, targets of u8 or bool to i32. Labels (N, 1) become (N).
 ///
-/// Columns belong to a network's inputs and outputs by name. If exactly one column and one input
-/// (or output) remain without a match, these two belong together, so a network of one input and one
-/// output takes a data set of any names. An output without a target has no loss; an input column
-/// that the network lacks is not read.
+/// Columns belong to a network's inputs and outputs by name. A network of one input takes the only
+/// input column whatever its name, and one of one output the only target; among several no name
+/// stands for another. An output without a target has no loss; an input column that the network
+/// lacks is not read.
 class Dataset {
  public:
   /// Makes a data set without columns and samples.
@@ -204,8 +222,8 @@ enum class OnBadImage : std::uint8_t {
 /// Says how load_dataset() turns files into samples.
 struct DatasetOptions {
   /// Decodes images when a batch needs them, instead of holding them in memory. Opening reads the
-  /// list of files and, unless `channels` is given, their headers. Other kinds of data are always
-  /// read into memory.
+  /// list of files and, unless `channels` and `white` are given, their headers. Other kinds of data
+  /// are always read into memory.
   bool streamed = false;
   /// Size (height, width) to which images are resized, bilinear with antialiasing as Pillow's
   /// resize.
@@ -215,6 +233,14 @@ struct DatasetOptions {
   /// image of the data set has colour, else 1; chest X-rays: 3.
   std::int64_t channels = 0;
   OnBadImage on_bad_image = OnBadImage::stop;  ///< what happens to an unreadable image
+  /// What the EXIF orientation of image files does. Without it: Exif::apply.
+  std::optional<Exif> exif = {};
+  /// Sample of 16-bit image files that becomes 255, from 1 to 65535; 0 takes the high byte.
+  /// Without it: the least 2^n - 1, at least 255, that no image of the training set exceeds;
+  /// DatasetInfo::notes says which.
+  std::optional<std::int64_t> white = {};
+  /// Columns of labels.csv that images learn. Empty: all but those of files and splits.
+  std::vector<std::string> targets = {};
   int threads = 0;             ///< threads that decode images while loading; 0: all processors
   std::uint64_t seed = 0;      ///< seed of a split by patient (chest X-rays)
   bool coarse_labels = false;  ///< reads CIFAR-100's 20 coarse labels instead of its 100 fine ones
@@ -236,7 +262,12 @@ struct DatasetOptions {
 /// - x_train.npy and y_train.npy, optionally x_test.npy and y_test.npy,
 /// - texts: train.tsv and test.tsv (also .gz, .xz), a text a line, its label first; or folders of
 ///   *.txt by class, also in train/, val/ and test/, as the IMDB reviews have them,
-/// - chest X-rays: images beside Data_Entry_2017.csv or labels.csv, split by patient,
+/// - chest X-rays: images beside Data_Entry_2017.csv, or labels.csv with a column `patient`, split
+///   by patient,
+/// - images beside labels.csv, metadata.csv or train.csv, which names a file in each row (column
+///   `file`, `file_name`, `image`, `id`, ...), perhaps its set (`split`), and what is learned of
+///   it: one column of words or of at most 20 whole numbers makes classes, several of 0 and 1
+///   labels of which an image may have several, other numbers values,
 /// - `train/`, `val/` and `test/` trees of images by class (`val/` alone is the test set), or one
 ///   tree of classes (then everything is the training set),
 /// - or one subfolder that holds such a folder (except images by class).
@@ -248,10 +279,10 @@ struct DatasetOptions {
 /// (f32). Every label lies in [0, classes), or is the ignored one. A missing split has the columns,
 /// without samples.
 ///
-/// Images are read as stored: no EXIF orientation is applied (as torchvision's ImageFolder), and a
-/// PNG's gamma and colour profile change nothing. If some are grey and some in colour, all are read
-/// in colour and DatasetInfo::notes says so (see DatasetOptions::channels). A streamed data set has
-/// the same samples as one in memory, bit for bit.
+/// Images are read upright (DatasetOptions::exif); gamma and colour profiles change nothing, and
+/// samples of 16 bits become bytes (DatasetOptions::white). If some are grey and some in colour,
+/// all are read in colour and DatasetInfo::notes says so (see DatasetOptions::channels). A streamed
+/// data set has the same samples as one in memory, bit for bit.
 ///
 /// Throws DataError naming the file, what was expected and what was found; Error for an option that
 /// does not apply to this kind of data (size, coarse_labels).

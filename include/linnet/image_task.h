@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,11 @@ namespace linnet {
 
 /// Says how image_task() prepares a training.
 struct ImageTaskOptions {
-  double validation = 0.1;  ///< share of the images that choose the epoch, in [0, 1)
-  double test = 0.2;        ///< share of the images that measure the model, in [0, 1)
+  /// Share of the images that choose the epoch, in [0, 1). Unset: 0.1, of images without a
+  /// validation set; images that have one take no share above 0.
+  std::optional<double> validation = {};
+  /// Share of the images that measure the model. Unset: 0.2, of images without a test set.
+  std::optional<double> test = {};
   /// Takes the same share of each class for validation and test, within one image. Has no effect on
   /// images with several labels.
   bool stratify = true;

@@ -15,8 +15,8 @@ namespace linnet {
 /// Names a loss, which a training minimises. y is the network's output, t the target. The loss of a
 /// batch is the mean over its samples (the last, smaller batch by its own size), weighted where the
 /// data set has weights (Dataset::set_weights()); of labels of steps or pixels the mean over all of
-/// these, classes along the last axis of y. An epoch's reported loss is the mean of its
-/// batches' losses, each counted by its samples or the sum of their weights.
+/// these, classes along the last axis of y. An epoch's reported loss is the mean of its batches'
+/// losses, each counted by its samples or their weights; an evaluation's is that of the whole set.
 enum class Loss : std::uint8_t {
   /// cross_entropy for labels, binary_cross_entropy for values of 0 and 1 in a column for each
   /// class

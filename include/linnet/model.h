@@ -33,6 +33,7 @@ struct TrainingRecord {
   Shape sample_shape = {};  ///< shape of a sample in the data set, before crops; (): unknown
   /// Hashes of samples that it learned from, sorted: remember_samples(). Empty: unknown.
   std::vector<std::uint64_t> seen = {};
+  ImageReading images = {};  ///< how the image files of its data set were read
 
   /// Returns whether all fields are equal.
   bool operator==(const TrainingRecord&) const = default;

@@ -22,6 +22,8 @@ struct Samples {
   Dataset data = {};
   /// "cat.png", or "digits.npy[17]" in a file of many samples.
   std::vector<std::string> names = {};
+  /// Path and reason of each file that was left out: ReadOptions::on_bad_image.
+  std::vector<std::string> bad_files = {};
 };
 
 /// Says how read_samples() reads files.
@@ -38,11 +40,15 @@ struct ReadOptions {
   std::string text_column = {};
   /// Texts that are samples themselves, after those of the files; each is its own name.
   std::vector<std::string> texts = {};
+  /// What happens to a file or folder that a model of images cannot read: OnBadImage::skip leaves
+  /// it out and names it in Samples::bad_files.
+  OnBadImage on_bad_image = OnBadImage::stop;
 };
 
 /// Reads files and folders as samples of the model's first input, with the bytes that the
 /// training's evaluations use for the same files.
-/// - A model of images takes images (PNG, JPEG, BMP) as load_images() reads them, folders of them
+/// - A model of images takes images (PNG, JPEG, BMP, WebP, TIFF) as load_images() reads them,
+/// folders of them
 ///   with their subfolders, sorted by path, and IDX files, plain or .gz.
 /// - A model of ids takes texts, folders of them (*.txt), and tables (.tsv and .csv, also .gz and
 ///   .xz) with a column of texts, encoded as encode_text() does.

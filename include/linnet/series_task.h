@@ -31,8 +31,8 @@ std::vector<std::string_view> series_network_names();
 /// Says how series_task() prepares a training. Columns are given by name or number from 1.
 struct SeriesTaskOptions {
   std::vector<std::string> targets = {};  ///< columns that are forecast, numbers; at least one
-  /// Column of the time: dates (also 20240331), or whole numbers. Empty: the only column of dates,
-  /// or none where there is none. "none": rows follow each other at equal steps.
+  /// Column of the time: dates (also 20240331 and 202403), or whole numbers. Empty: the only column
+  /// of dates, or none where there is none. "none": rows follow each other at equal steps.
   std::string time = {};
   std::string entity = {};  ///< column that tells several series apart; empty: one series
   std::int64_t past = 0;    ///< steps that the model sees, at least 1
@@ -43,6 +43,11 @@ struct SeriesTaskOptions {
   /// Steps of a season, for the seasonal naive forecast; 1: none; 0: found by the autocorrelation
   /// of the first target in the training set, among at most 1000 steps.
   std::int64_t season = 0;
+  /// Time from one step to the next: a number and s, min, h, d, w, months or years, e.g. "15min";
+  /// without a unit where times are numbers. Empty: the most common difference of two times.
+  std::string step = {};
+  SameTime same_time = SameTime::refuse;       ///< what becomes of several rows of one time
+  OffStep off_step = OffStep::refuse;          ///< what becomes of times between two steps
   SeriesNetwork network = SeriesNetwork::gru;  ///< the default network that is taken
   double validation = 0.1;  ///< share of the rows, before the test set, in [0, 1)
   double test = 0.2;        ///< share of the rows, the last ones, in [0, 1)

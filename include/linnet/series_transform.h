@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace linnet {
@@ -17,6 +18,25 @@ struct WindowContents;
 
 LINNET_API_BEGIN
 namespace linnet {
+
+/// Names what becomes of several rows of a series that have the same time.
+enum class SameTime : std::uint8_t {
+  refuse,  ///< an error that names the row
+  first,   ///< the first row is taken
+  last,    ///< the last row is taken
+  mean,    ///< numbers become their mean; of other values the last is taken
+  sum,     ///< numbers become their sum; of other values the last is taken
+};
+
+/// Names what becomes of a time between two steps.
+enum class OffStep : std::uint8_t {
+  refuse,   ///< an error that names the row
+  nearest,  ///< it moves to the nearest step, counted from midnight, or to its month
+};
+
+/// Returns the names of all choices: "refuse", ...
+std::vector<std::string_view> same_time_names();
+std::vector<std::string_view> off_step_names();  ///< Returns "refuse", "nearest".
 
 /// Names a window of a series: where it lies.
 struct SeriesPlace {
@@ -68,7 +88,9 @@ class SeriesWindows {
 /// part: series_task() makes one, and model files hold it (Model::set_series()). A cheap handle of
 /// something that never changes. May be used by several threads at once.
 ///
-/// Rows are sorted by time, series by series. Times that the file lacks become rows without values.
+/// Rows are sorted by time, series by series. Times that the file lacks become rows without values,
+/// but not those of a calendar that the training rows keep: weekends, nights, and holidays of a
+/// series that pauses at these. There, steps follow each other as the rows do.
 /// A missing value is the last one before it (at the beginning the training's mean), and a channel
 /// says so where the training missed some. The time itself becomes sine and cosine of the year, the
 /// week and the day, as far as steps are shorter than these; they are known ahead.

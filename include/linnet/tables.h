@@ -29,8 +29,10 @@ enum class ColumnType : std::uint8_t {
   /// two values, one true and one false: 1 and 0, true and false, yes and no, t and f, y and n, in
   /// any case
   boolean,
-  /// dates, perhaps with a time: 2024-03-31, 2024-03-31 14:05:00, 31/03/2024, 31.03.2024,
-  /// 3/31/2024; times with an offset from UTC (+01:00) are read as UTC
+  /// dates, perhaps with a time: 2024-03-31, 2024-03-31 14:05:00, 31/03/2024, 31.03.24,
+  /// 3/31/2024 2:05 PM, 31-Mar-24, March 31, 2024; months (2024-03, Mar 2024), quarters (2024Q1)
+  /// and ISO weeks (2024-W13), of which the first day counts; times with an offset from UTC
+  /// (+01:00) are read as UTC
   date_time,
   constant,    ///< the same value in all rows, of which less than 3 have none
   identifier,  ///< another value in each row: texts, or whole numbers that count up by 1
@@ -39,10 +41,21 @@ enum class ColumnType : std::uint8_t {
 /// Returns the names of all types, in the order of ColumnType: "number", ..., "date_time", ...
 std::vector<std::string_view> column_type_names();
 
+/// Names the order of the parts of a date.
+enum class DateOrder : std::uint8_t {
+  year_first,   ///< 2024-03-31, 24-03-31
+  day_first,    ///< 31/03/2024
+  month_first,  ///< 3/31/2024
+};
+
+/// Returns the names of all orders: "year_first", ...
+std::vector<std::string_view> date_order_names();
+
 /// Says how read_table() reads a file. Defaults find everything by themselves.
 struct TableOptions {
-  /// Separator: ',', ';', '|' or a tab. Unset: the first of tab, ';', '|' and ',' that parts all of
-  /// the first 100 records into equally many fields.
+  /// Separator: ',', ';', '|', a tab, or ' ' for blanks and tabs, any number of them. Unset: the
+  /// first of tab, ';', '|', ',' and ' ' that parts all of the first 100 records into equally many
+  /// fields; blanks do so only where one of the columns holds numbers.
   std::optional<char> separator = {};
   /// Whether the first record names the columns. Unset: it does where it holds texts and the column
   /// below numbers or dates, or texts that the column does not repeat.
@@ -62,6 +75,17 @@ struct TableOptions {
                                             "NaN", "nan", "null", "NULL", "None", "-"};
   /// Types of columns, by name or number from 1, instead of the inferred ones.
   std::map<std::string, ColumnType> types = {};
+  /// Order of the parts of all dates. Unset: by column, the order that reads most values; of
+  /// several, the one whose dates follow each other at equal steps, else month_first beside AM and
+  /// PM, else day_first, with a note.
+  std::optional<DateOrder> date_order = {};
+  /// Encoding of a file, a name that iconv knows, e.g. "cp1251". Empty: UTF-8; UTF-16 with a byte
+  /// order mark or where every other byte is zero; else Windows-1252, with a note.
+  std::string encoding = {};
+  /// First character of lines that are comments; '\0': there are none. Unset: '#' where a file
+  /// begins with it. The last of the first comments names the columns where it has their number.
+  std::optional<char> comment = {};
+  std::string sheet = {};  ///< sheet of a spreadsheet, by name or number from 1; empty: the first
 };
 
 /// Describes a column of a table.
@@ -124,22 +148,23 @@ class Table {
   std::vector<std::uint32_t> rows_;
 };
 
-/// Reads a table of delimited text (CSV, TSV; RFC 4180), plain or packed as .gz or .xz: UTF-8,
-/// perhaps with a byte order mark, at most 2 GiB, 65,536 columns and 2^28 fields. Blanks around
-/// fields are left out. Throws DataError naming the line for a record of another number of fields
-/// than the first, a quote without end and text after a closing quote; naming row and column for
-/// text that is not UTF-8 and for values that a given type does not allow; for two columns of one
-/// name; for fields that blanks part, spreadsheets and Parquet files; and for a file without rows.
-/// Throws Error for options out of range.
+/// Reads a table of delimited text (CSV, TSV; RFC 4180), plain or packed as .gz or .xz, of at most
+/// 2 GiB, 65,536 columns and 2^28 fields, or a sheet of a spreadsheet (.xlsx). Blanks around fields
+/// are left out, and so are an empty last field of all records, and lines of comments. Equal names
+/// of columns are numbered: "x", "x_2". Throws DataError naming the line for a record of another
+/// number of fields than the first, a quote without end and text after a closing quote; naming row
+/// and column for values that a given type does not allow; for text of an unknown encoding; for
+/// Parquet files and damaged spreadsheets; and for a file without rows. Throws Error for options
+/// out of range.
 Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
 
-/// Returns the table of a text in memory, as read_table() reads files. `name` stands for the file
-/// in messages.
+/// Returns the table of a delimited text in memory, in UTF-8, as read_table() reads files. `name`
+/// stands for the file in messages.
 Table parse_table(std::string text, const std::string& name = "table",
                   const TableOptions& options = {});
 
 /// Returns whether a path is named like a table: .csv, .tsv or .tab, also packed (.csv.gz,
-/// .csv.xz).
+/// .csv.xz), or .xlsx.
 bool is_table_name(const std::filesystem::path& path);
 
 }  // namespace linnet

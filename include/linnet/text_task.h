@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,11 @@ struct TextColumns {
 /// Says how text_task() prepares a training.
 struct TextTaskOptions {
   TextColumns columns = {};  ///< of a file; has no effect on a folder
-  double validation = 0.1;   ///< share of the texts that choose the epoch, in [0, 1)
-  double test = 0.2;         ///< share of the texts that measure the model, in [0, 1)
+  /// Share of the texts that choose the epoch, in [0, 1). Unset: 0.1, of texts without a validation
+  /// set; texts that have one take no share above 0.
+  std::optional<double> validation = {};
+  /// Share of the texts that measure the model. Unset: 0.2, of texts without a test set.
+  std::optional<double> test = {};
   /// Takes the same share of each class for validation and test, within one text.
   bool stratify = true;
   std::uint64_t seed = 0;      ///< seed of the split, and of the training

@@ -35,13 +35,17 @@ class LinnetConan(ConanFile):
         self.requires("highway/[>=1.0 <2]")
         self.requires("zlib/[>=1.2 <2]")
         self.requires("xz_utils/[>=5.2 <6]")
+        self.requires("expat/[>=2.4 <3]")
         self.requires("libpng/[>=1.6 <2]")
         self.requires("libjpeg-turbo/[>=2.1 <4]")
+        self.requires("libtiff/[>=4.3 <5]")
+        self.requires("libwebp/[>=1.2 <2]")
+        self.requires("utf8proc/[>=2.7 <3]")
         self.requires("libcurl/[>=7.81 <9]")
         self.requires("openssl/[>=3.0 <4]")
         if self.options.command:
             self.requires("cli11/[>=2.1 <3]")
-            self.requires("cpp-httplib/[>=0.11 <1]")
+            self.requires("boost/[>=1.74 <2]")
             self.requires("tomlplusplus/[>=3.0 <4]")
 
     def layout(self):

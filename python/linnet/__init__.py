@@ -13,7 +13,8 @@ from ._linnet import *  # noqa: F403
 from ._linnet import (Expression, Layer, LayerWeights, Network, __version__ as __version__, abs, all, any,
                       datasets, max, min, pow, round, slice, sum, zoo)
 from ._spelling import spelled as _spelled
-from .callbacks import Callback as Callback, ProgressBar as ProgressBar
+from .callbacks import (Callback as Callback, CsvLog as CsvLog, JsonLinesLog as JsonLinesLog,
+                        ProgressBar as ProgressBar, TensorBoardLog as TensorBoardLog)
 from .layers import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .schedules import *  # noqa: F403

@@ -11,7 +11,13 @@ import numpy as np
 
 from ._linnet import Table, parse_table, read_table
 
-PARQUET = (".parquet", ".pq", ".feather", ".arrow")
+_PARQUET = (".parquet", ".pq")
+_FEATHER = (".feather", ".arrow")
+
+
+def is_columnar(path: str) -> bool:
+    """Returns whether a file of this name is read by pyarrow."""
+    return path.endswith(_PARQUET + _FEATHER)
 
 
 def _text(value: Any) -> str:
@@ -47,12 +53,12 @@ def table(rows: Any) -> Table:
     Parquet by pyarrow."""
     if isinstance(rows, (str, os.PathLike)):
         path = os.fspath(rows)
-        if path.endswith(PARQUET):
+        if is_columnar(path):
             try:
                 from pyarrow import feather, parquet
             except ImportError as missing:
                 raise ImportError(f"reading '{path}' needs pyarrow: pip install pyarrow") from missing
-            read = parquet.read_table if path.endswith((".parquet", ".pq")) else feather.read_table
+            read = parquet.read_table if path.endswith(_PARQUET) else feather.read_table
             return table(read(path))
         return read_table(path)
     columns = _columns(rows)

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks, which watch a fit, and a live progress bar."""
+"""Callbacks, which watch a fit: a live progress bar, and logs in files."""
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
+from . import _linnet
+from ._spelling import spelled as _spelled
+
 if TYPE_CHECKING:
-    from ._linnet import (BatchResult, CheckpointReport, EpochReport, EvaluationProgress, History,
+    from numpy.typing import ArrayLike
+
+    from ._linnet import (BatchResult, CheckpointReport, EpochReport, EvaluationProgress, History, Model,
                           Progress, ResumeReport)
 
-__all__ = ["Callback", "ProgressBar"]
+__all__ = ["Callback", "CsvLog", "JsonLinesLog", "ProgressBar", "TensorBoardLog"]
 
 
 class Callback:
@@ -101,3 +107,66 @@ class ProgressBar(Callback):
                     line += f" ({100 * part.accuracy:.2f} %)"
         self._lines.append(line)
         self._show("", done=True)
+
+
+class _Log(Callback):
+    """A log of the library."""
+
+    _log: Any
+
+    def on_resume(self, report: ResumeReport) -> None:
+        self._log.on_resume(report)
+
+    def on_epoch(self, report: EpochReport) -> None:
+        self._log.on_epoch(report)
+
+
+class CsvLog(_Log):
+    """Writes a row of comma-separated values for each epoch, after a header: losses, accuracies, metrics,
+    learning rate and speed. A value that was not measured is empty. A file with rows is continued.
+
+        trainer.fit(data, epochs=10, callbacks=ln.CsvLog("history.csv"))"""
+
+    @_spelled
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self._log = _linnet._CsvLog(file)  # type: ignore[attr-defined]  # stubs have no private names
+
+
+class JsonLinesLog(_Log):
+    """Writes an object of JSON for each epoch, a line each, with the keys of CsvLog. A value that was not
+    measured is null. A file with lines is continued."""
+
+    @_spelled
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self._log = _linnet._JsonLinesLog(file)  # type: ignore[attr-defined]
+
+
+class TensorBoardLog(_Log):
+    """Writes an event file that TensorBoard shows: losses (also of each step), accuracies, custom metrics,
+    learning rate and speed; with a model also histograms of its weights and its graph. TensorBoard itself
+    is not needed. `tensorboard --logdir FOLDER` shows it.
+
+        trainer.fit(data, epochs=10, callbacks=ln.TensorBoardLog("runs/first", model))
+
+    Arguments:
+      folder: where the file "events.out.tfevents..." is made, and the folder if needed
+      model: the model whose weights and graph are shown; None: only numbers
+      histograms: whether histograms of each weight are written after each epoch
+      graph: whether the graph of the network's operators is written, once"""
+
+    @_spelled
+    def __init__(self, folder: str | os.PathLike[str], model: Model | None = None, histograms: bool = True,
+                 graph: bool = True) -> None:
+        self._log = _linnet._TensorBoardLog(folder, model, histograms, graph)  # type: ignore[attr-defined]
+
+    def scalar(self, tag: str, value: float, step: int) -> None:
+        """Writes a number under a tag, e.g. "gan/distance"."""
+        self._log.scalar(tag, value, step)
+
+    def histogram(self, tag: str, values: ArrayLike, step: int) -> None:
+        """Writes a histogram of an array's elements; elements that are not finite are left out."""
+        self._log.histogram(tag, values, step)
+
+    def image(self, tag: str, pixels: ArrayLike, step: int) -> None:
+        """Writes an image, u8 (height, width, channels) of 1 or 3 channels. Raises Error for others."""
+        self._log.image(tag, pixels, step)

@@ -25,12 +25,17 @@ std::vector<std::string> names_of<OnBadImage>() {
   return {"stop", "skip"};
 }
 template <>
+std::vector<std::string> names_of<Exif>() {
+  return {"apply", "ignore"};
+}
+template <>
 const Options<DatasetOptions>& options<DatasetOptions>() {
   using O = DatasetOptions;
   static const Options<O> all{
       "DatasetOptions",
       {option<&O::streamed>("streamed"), option<&O::size>("size"), option<&O::channels>("channels"),
-       option<&O::on_bad_image>("on_bad_image"), option<&O::threads>("threads"),
+       option<&O::on_bad_image>("on_bad_image"), option<&O::exif>("exif"),
+       option<&O::white>("white"), option<&O::targets>("targets"), option<&O::threads>("threads"),
        option<&O::seed>("seed"), option<&O::coarse_labels>("coarse_labels"),
        option<&O::words>("words"), option<&O::ignored_label>("ignored_label"),
        option<&O::train_samples>("train_samples"), option<&O::test>("test"),
@@ -205,14 +210,13 @@ void bind_dataset(nb::module_& m) {
           nb::arg("inputs"), nb::arg("targets") = nb::none(), nb::kw_only(),
           nb::arg("weights") = nb::none(), nb::arg("lengths") = nb::none(),
           nb::arg("classes") = std::vector<std::string>(), nb::arg("name") = "data",
-          nb::sig(
-              "def __init__(self, inputs: numpy.typing.ArrayLike | RecordSource | "
-              "collections.abc.Mapping[str, numpy.typing.ArrayLike | RecordSource], targets: "
-              "numpy.typing.ArrayLike | collections.abc.Mapping[str, numpy.typing.ArrayLike] | "
-              "None = None, *, weights: numpy.typing.ArrayLike | None = None, lengths: "
-              "numpy.typing.ArrayLike | collections.abc.Mapping[str, numpy.typing.ArrayLike] | "
-              "None = None, classes: collections.abc.Sequence[str] = (), name: str = 'data') -> "
-              "None"),
+          nb::sig("def __init__(self, inputs: ArrayLike | RecordSource | "
+                  "Mapping[str, ArrayLike | RecordSource], targets: "
+                  "ArrayLike | Mapping[str, ArrayLike] | "
+                  "None = None, *, weights: ArrayLike | None = None, lengths: "
+                  "ArrayLike | Mapping[str, ArrayLike] | "
+                  "None = None, classes: Sequence[str] = (), name: str = 'data') -> "
+                  "None"),
           "Makes a data set of arrays, which are not copied where the library has their type, and "
           "live as long as it.\n\nArguments:\n"
           "  inputs: an array (N, ...), or a mapping of names to arrays\n"
@@ -224,8 +228,8 @@ void bind_dataset(nb::module_& m) {
       .def("__len__", &Dataset::size)
       .def("__copy__", [](const Dataset& d) { return d; })
       .def("__getitem__", &item, nb::arg("index"),
-           nb::sig("def __getitem__(self, index: typing.SupportsIndex | slice | "
-                   "numpy.typing.ArrayLike) -> typing.Any"),
+           nb::sig("def __getitem__(self, index: SupportsIndex | slice | "
+                   "ArrayLike) -> Any"),
            "Returns the sample of a row, (inputs, targets), arrays or dicts of arrays by name, "
            "without targets the inputs alone; of a slice, rows or a mask a data set: rows() of "
            "neighbours, take() of others. Raises IndexError.")
@@ -254,9 +258,8 @@ void bind_dataset(nb::module_& m) {
           [](Dataset& d, const nb::object& weights) {
             d.set_weights(weights.is_none() ? Tensor() : tensor_of(weights, "weights"));
           },
-          nb::for_getter(nb::sig("def weights(self) -> numpy.typing.NDArray[typing.Any] | None")),
-          nb::for_setter(
-              nb::sig("def weights(self, weights: numpy.typing.ArrayLike | None, /) -> None")),
+          nb::for_getter(nb::sig("def weights(self) -> Array | None")),
+          nb::for_setter(nb::sig("def weights(self, weights: ArrayLike | None, /) -> None")),
           doc("Dataset.set_weights"))
       .def_prop_rw("classes", &Dataset::classes, &Dataset::set_classes, doc("Dataset.classes"))
       .def_prop_ro(
@@ -273,7 +276,7 @@ void bind_dataset(nb::module_& m) {
             const Tensor chosen = rows_of(rows);
             return without_gil([&] { return d.take(chosen.as<std::int64_t>()); });
           },
-          nb::arg("rows"), nb::sig("def take(self, rows: numpy.typing.ArrayLike) -> Dataset"),
+          nb::arg("rows"), nb::sig("def take(self, rows: ArrayLike) -> Dataset"),
           doc("Dataset.take"))
       .def(
           "split",
@@ -284,10 +287,10 @@ void bind_dataset(nb::module_& m) {
           doc("Dataset.split"))
       .def("map", &map_column, nb::arg("column"), nb::arg("function"), nb::kw_only(),
            nb::arg("record"), nb::arg("dtype") = "f32", nb::arg("seed") = 0,
-           nb::sig("def map(self, column: str, function: collections.abc.Callable[["
-                   "numpy.typing.NDArray[typing.Any], RecordPlace], numpy.typing.ArrayLike], *, "
-                   "record: int | collections.abc.Sequence[int], dtype: "
-                   "numpy.typing.DTypeLike = 'f32', seed: int = 0) -> Dataset"),
+           nb::sig("def map(self, column: str, function: Callable[["
+                   "Array, RecordPlace], ArrayLike], *, "
+                   "record: int | Sequence[int], dtype: "
+                   "DTypeLike = 'f32', seed: int = 0) -> Dataset"),
            doc("Dataset.map"))
       .def("__repr__", &text_of);
 
@@ -302,7 +305,7 @@ void bind_dataset(nb::module_& m) {
       .def(
           "__iter__",
           [](const Splits& s) { return nb::iter(nb::make_tuple(s.train, s.validation, s.test)); },
-          nb::sig("def __iter__(self) -> collections.abc.Iterator[Dataset]"),
+          nb::sig("def __iter__(self) -> Iterator[Dataset]"),
           "Goes through train, validation and test.")
       .def("__repr__", [](const Splits& s) {
         return fmt::format("Splits(train={}, validation={}, test={})", text_of(s.train),
@@ -328,7 +331,7 @@ void bind_named(nb::module_& m) {
         refuse_others(arguments, "datasets.load", {});
         return without_gil([&] { return datasets::load(name, places, how); });
       },
-      nb::sig(keep(fmt::format("def load(name: str, *, {}) -> linnet._linnet.Splits", named))),
+      nb::sig(keep(fmt::format("def load(name: str, *, {}) -> Splits", named))),
       doc("datasets.load", options<datasets::Places>().arguments() +
                                options<DatasetOptions>().arguments().substr(11)));
   all.def(
@@ -337,8 +340,8 @@ void bind_named(nb::module_& m) {
         return without_gil([&] { return datasets::fashion_mnist(cache); });
       },
       nb::arg("cache") = std::filesystem::path("data"),
-      nb::sig("def fashion_mnist(cache: str | os.PathLike[str] = 'data') -> "
-              "linnet._linnet.Splits"),
+      nb::sig("def fashion_mnist(cache: PathLike = 'data') -> "
+              "Splits"),
       doc("datasets.fashion_mnist"));
   all.def(
       "digits",
@@ -360,8 +363,8 @@ void bind_named(nb::module_& m) {
         options<DatasetOptions>().read(how, nb::borrow<nb::dict>(named), "load_dataset");
         return without_gil([&] { return load_dataset(path, how); });
       },
-      nb::sig(signature("load_dataset", "path: str | os.PathLike[str]",
-                        options<DatasetOptions>().parameters(), "Splits")),
+      nb::sig(signature("load_dataset", "path: PathLike", options<DatasetOptions>().parameters(),
+                        "Splits")),
       doc("load_dataset", options<DatasetOptions>().arguments()));
 }
 

@@ -14,13 +14,7 @@ namespace linnet::python {
 /// targets are an array or a mapping of names to arrays. No array that the library can hold is
 /// copied.
 class DataLike : public nb::object {
-  NB_OBJECT_DEFAULT(
-      DataLike, nb::object,
-      "Dataset | Batch | numpy.typing.ArrayLike | collections.abc.Mapping[str, "
-      "numpy.typing.ArrayLike] | tuple[numpy.typing.ArrayLike | "
-      "collections.abc.Mapping[str, numpy.typing.ArrayLike], numpy.typing.ArrayLike | "
-      "collections.abc.Mapping[str, numpy.typing.ArrayLike]]",
-      is_data)
+  NB_OBJECT_DEFAULT(DataLike, nb::object, "Data", is_data)
   static bool is_data(PyObject* object) { return object != Py_None; }
 };
 

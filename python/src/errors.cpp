@@ -5,6 +5,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "base/utf8.h"
 #include "bind.h"
 #include "docstrings.h"
 #include "gil.h"
@@ -30,17 +31,21 @@ PyObject* make(nb::module_& m, const char* name, nb::handle bases) {
   return made;
 }
 
-void raise(PyObject* type, const std::exception& e) { PyErr_SetString(type, e.what()); }
+/// Names in it are somebody else's: of files and columns that need not be UTF-8, which Python
+/// wants.
+void raise(PyObject* type, const std::exception& e) {
+  PyErr_SetString(type, escaped(e.what()).c_str());
+}
 
 void raise(PyObject* type, const OutOfMemory& e) {
-  nb::object error = nb::handle(type)(e.what());
+  nb::object error = nb::handle(type)(escaped(e.what()));
   error.attr("wanted") = e.wanted;
   error.attr("free") = e.free;
   PyErr_SetObject(type, error.ptr());
 }
 
 void raise(PyObject* type, const RankError& e) {
-  nb::object error = nb::handle(type)(e.what());
+  nb::object error = nb::handle(type)(escaped(e.what()));
   error.attr("rank") = e.rank;
   PyErr_SetObject(type, error.ptr());
 }

@@ -89,7 +89,7 @@ void bind_operators(nb::class_<Traced>& c) {
             "an expression has no values before the network runs: use the functions of linnet, "
             "e.g. linnet.mean(x), not those of NumPy");
       },
-      nb::sig("def __array__(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn"));
+      nb::sig("def __array__(self, *args: Any, **kwargs: Any) -> typing.NoReturn"));
   c.def(
       "__getattr__",
       [](const Traced& /*x*/, const std::string& name) -> nb::object {
@@ -254,7 +254,7 @@ void bind_expressions(nb::module_& m) {
           },
           nb::arg("role"), nb::arg("shape"), nb::arg("initializer") = nb::none(),
           nb::arg("fan_in") = 1, nb::arg("fan_out") = 1,
-          nb::sig("def add(self, role: str, shape: int | collections.abc.Sequence[int], "
+          nb::sig("def add(self, role: str, shape: int | Sequence[int], "
                   "initializer: float | str | dict[str, float] | None = None, fan_in: int = 1, "
                   "fan_out: int = 1) -> Expression"),
           doc("LayerWeights.add"));
@@ -265,9 +265,8 @@ void bind_expressions(nb::module_& m) {
           [](Layer* self, const nb::callable& function, const std::string& kind,
              const std::string& name) { new (self) Layer(custom_layer(function, kind, name)); },
           nb::arg("function"), nb::arg("kind"), nb::arg("name") = "",
-          nb::sig(
-              "def __init__(self, function: collections.abc.Callable[[Expression, LayerWeights], "
-              "Expression], kind: str, name: str = '') -> None"),
+          nb::sig("def __init__(self, function: Callable[[Expression, LayerWeights], "
+                  "Expression], kind: str, name: str = '') -> None"),
           doc("CustomLayer"));
 
   nb::class_<Block>(m, "Block", doc("Block"))

@@ -50,7 +50,7 @@ void bind_importance(nb::module_& m) {
         return model.use([&](Model& m) { return permutation_importance(m, table, how); });
       },
       nb::arg("model"), nb::arg("rows"), nb::arg("options"),
-      nb::sig(signature("permutation_importance", "model: Model, rows: typing.Any",
+      nb::sig(signature("permutation_importance", "model: Model, rows: Any",
                         options<ImportanceOptions>().parameters(), "Importance")),
       doc("permutation_importance", options<ImportanceOptions>().arguments()));
 
@@ -70,7 +70,7 @@ void bind_importance(nb::module_& m) {
         return model.use([&](Model& m) { return partial_dependence(m, table, column, how); });
       },
       nb::arg("model"), nb::arg("rows"), nb::arg("column"), nb::arg("options"),
-      nb::sig(signature("partial_dependence", "model: Model, rows: typing.Any, column: str",
+      nb::sig(signature("partial_dependence", "model: Model, rows: Any, column: str",
                         options<PartialDependenceOptions>().parameters(), "PartialDependence")),
       doc("partial_dependence", options<PartialDependenceOptions>().arguments()));
 }

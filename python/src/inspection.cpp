@@ -114,8 +114,7 @@ void bind_summary(nb::module_& m) {
           return without_gil([&] { return summarize(network, batch, how.training, how.on); });
         });
   asked(
-      m, "dump_training_step", "plan", ", what: typing.Literal['graph', 'plan'] = 'plan'", "str",
-      "",
+      m, "dump_training_step", "plan", ", what: Literal['graph', 'plan'] = 'plan'", "str", "",
       [](const Network& network, std::int64_t batch, const nb::object& what,
          const nb::object& training, const nb::kwargs& named) {
         const Dump dump = Convert<Dump>::from(what, {"dump_training_step", "what"});
@@ -174,7 +173,7 @@ void bind_profile(nb::module_& m) {
           [](const nb::object& self) {
             return nb::module_::import_("linnet._notebook").attr("profile_table")(self);
           },
-          nb::sig("def table(self) -> dict[str, list[typing.Any]]"),
+          nb::sig("def table(self) -> dict[str, list[Any]]"),
           "Returns the operators' numbers by name, a column each, e.g. for pandas.DataFrame().");
   shown(profile, "_repr_html_", "profile_html");
   shown(profile, "__repr__", "profile_text");

@@ -78,16 +78,14 @@ void bind_making(nb::class_<ModelHandle>& c) {
         const ModelOptions on = model_options(named, "Model.load");
         return ModelHandle(without_gil([&] { return Model::load(path, on); }));
       },
-      nb::sig(signature("load", "path: str | os.PathLike[str]",
-                        options<ModelOptions>().parameters(), "Model")),
+      nb::sig(signature("load", "path: PathLike", options<ModelOptions>().parameters(), "Model")),
       doc("Model.load", options<ModelOptions>().arguments()));
   c.def(
       "save",
       [](ModelHandle& m, const std::filesystem::path& path) {
         m.use([&](Model& model) { model.save(path); });
       },
-      nb::arg("path"), nb::sig("def save(self, path: str | os.PathLike[str]) -> None"),
-      doc("Model.save"));
+      nb::arg("path"), nb::sig("def save(self, path: PathLike) -> None"), doc("Model.save"));
   c.def(
       "to_bytes",
       [](const nb::object& self) {
@@ -109,7 +107,7 @@ void bind_making(nb::class_<ModelHandle>& c) {
         return nb::make_tuple(nb::module_::import_("linnet._bytes").attr("unpickled"),
                               nb::make_tuple(self.attr("to_bytes")()));
       },
-      nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+      nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
   const auto copy = [](ModelHandle& m) {
     return ModelHandle(m.use([](Model& model) { return model.copy(); }));
   };
@@ -179,6 +177,24 @@ void bind_facts(nb::class_<ModelHandle>& c) {
       doc("Model.parameter_names"));
 }
 
+/// Warns of the weights that a state lacks: a network half of whose weights are initial ones gives
+/// no error.
+void warn_of_missing(const std::vector<std::string>& names, const State& state) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> missing;
+  for (const std::string& name : names) {
+    if (state.find(name) == nullptr) missing.push_back(fmt::format("'{}'", name));
+  }
+  if (missing.empty()) return;
+  const std::size_t count = missing.size();
+  missing.resize(std::min(count, kMostNamed));
+  const std::string text = fmt::format(
+      "[Model.set_weights] {} of {} weights were not given and keep their values: {}{}; "
+      "partial=True says that this is meant",
+      count, names.size(), fmt::join(missing, ", "), count > kMostNamed ? ", ..." : "");
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) nb::raise_python_error();
+}
+
 void bind_weights(nb::class_<ModelHandle>& c) {
   c.def(
       "parameter",
@@ -205,7 +221,7 @@ void bind_weights(nb::class_<ModelHandle>& c) {
       doc("Model.weights"));
   c.def(
       "set_weights",
-      [](ModelHandle& m, const NamedArrays& weights) {
+      [](ModelHandle& m, const NamedArrays& weights, bool partial) {
         std::vector<State::Entry> entries;
         for (const State::Entry& entry : state_of(weights, "weights")) {
           const DType dtype = entry.value.dtype();  // PyTorch has bf16, NumPy the others
@@ -214,8 +230,14 @@ void bind_weights(nb::class_<ModelHandle>& c) {
         }
         const State state(std::move(entries));
         m.use([&](Model& model) { model.set_weights(state); });
+        if (!partial) warn_of_missing(m.model().parameter_names(), state);
       },
-      nb::arg("weights"), doc("Model.set_weights"));
+      nb::arg("weights"), nb::kw_only(), nb::arg("partial") = false,
+      doc("Model.set_weights",
+          "Arguments:\n"
+          "  weights: arrays by the names of weights()\n"
+          "  partial: whether weights may be missing; else a UserWarning names those that keep "
+          "their values\n"));
 }
 
 void bind_predictions(nb::class_<ModelHandle>& c) {
@@ -309,8 +331,7 @@ void bind_files(nb::module_& m) {
         const State state = state_of(weights, "weights");
         return ModelHandle(without_gil([&] { return import_weights(state, how, on).model; }));
       },
-      nb::sig(signature("import_weights",
-                        "weights: collections.abc.Mapping[str, numpy.typing.ArrayLike]",
+      nb::sig(signature("import_weights", "weights: Mapping[str, ArrayLike]",
                         options<ImportOptions>().parameters() + ", " +
                             options<ModelOptions>().parameters(),
                         "Model")),

@@ -28,6 +28,7 @@ NB_MODULE(_linnet, m) {
   bind_inspection(m);
   bind_importance(m);
   bind_quantize(m);
+  bind_run_logs(m);
   bind_prediction_reports(m);
   bind_onnx(m);
   bind_reprs(m);

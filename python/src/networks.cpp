@@ -66,8 +66,8 @@ void bind_network(nb::module_& m) {
             new (self) Network(shape_of(sample), all, dtype_of(dtype));
           },
           nb::arg("sample"), nb::arg("layers") = nb::make_tuple(), nb::arg("dtype") = "f32",
-          nb::sig("def __init__(self, sample: int | collections.abc.Sequence[int], layers: "
-                  "collections.abc.Sequence[Layer] = (), dtype: numpy.typing.DTypeLike = "
+          nb::sig("def __init__(self, sample: int | Sequence[int], layers: "
+                  "Sequence[Layer] = (), dtype: DTypeLike = "
                   "'f32') -> None"),
           doc("Network.Network"))
       .def(
@@ -150,8 +150,7 @@ void image_network(nb::module_& zoo, const char* name, Network (*make)(const O&)
         options<O>().read(with, nb::borrow<nb::dict>(named), docs);
         return make(with);
       },
-      nb::sig(keep(
-          fmt::format("def {}(*, {}) -> linnet._linnet.Network", name, options<O>().parameters()))),
+      nb::sig(keep(fmt::format("def {}(*, {}) -> Network", name, options<O>().parameters()))),
       doc(docs, options<O>().arguments()));
 }
 
@@ -175,7 +174,7 @@ void bind_zoo(nb::module_& m) {
         options<zoo::ImageOptions>().read(with, nb::borrow<nb::dict>(named), "zoo.cifar_resnet");
         return zoo::cifar_resnet(depth, with);
       },
-      nb::sig(keep(fmt::format("def cifar_resnet(depth: int, *, {}) -> linnet._linnet.Network",
+      nb::sig(keep(fmt::format("def cifar_resnet(depth: int, *, {}) -> Network",
                                options<zoo::ImageOptions>().parameters()))),
       doc("zoo.cifar_resnet", options<zoo::ImageOptions>().arguments()));
   zoo.def(

@@ -54,7 +54,7 @@ void bind_onnx(nb::module_& m) {
         const OnnxImport made = without_gil([&] { return import_onnx(path, how, on); });
         return Imported{ModelHandle(made.model), made.inputs, made.outputs};
       },
-      nb::sig(signature("import_onnx", "path: str | os.PathLike[str]",
+      nb::sig(signature("import_onnx", "path: PathLike",
                         options<OnnxImportOptions>().parameters() + ", " +
                             options<ModelOptions>().parameters(),
                         "OnnxImport")),
@@ -65,8 +65,7 @@ void bind_onnx(nb::module_& m) {
         model.use([&](Model& m) { export_onnx(m, path); });
       },
       nb::arg("model"), nb::arg("path"),
-      nb::sig("def export_onnx(model: Model, path: str | os.PathLike[str]) -> None"),
-      doc("export_onnx"));
+      nb::sig("def export_onnx(model: Model, path: PathLike) -> None"), doc("export_onnx"));
   Fields<OnnxOperator>(m, "OnnxOperator")("name", &OnnxOperator::name)("limit",
                                                                        &OnnxOperator::limit);
   m.def("onnx_operators", &onnx_operators, doc("onnx_operators"));

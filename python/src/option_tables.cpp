@@ -4,6 +4,8 @@
 #include <linnet/model.h>
 #include <nanobind/stl/string.h>
 
+#include <map>
+
 #include "bind.h"
 #include "datasets.h"
 #include "docstrings.h"
@@ -90,18 +92,60 @@ const Options<Watch>& options<Watch>() {
                                    option<&Watch::better>("better")}};
   return all;
 }
+
+namespace {
+
+/// Returns weights in the order of the labels, of a list or of a dict by label.
+std::vector<double> label_weights(nb::handle value, const Place& place) {
+  if (!nb::isinstance<nb::dict>(value)) {
+    return Convert<std::vector<double>>::from(value, place);
+  }
+  std::map<std::int64_t, double> by_label;
+  for (const auto& [label, weight] : nb::borrow<nb::dict>(value)) {
+    if (PyIndex_Check(label.ptr()) == 0) {
+      refuse(place, "a dict whose keys are labels, integers that count Dataset.classes from 0",
+             label);
+    }
+    by_label[Convert<std::int64_t>::from(label, place)] = Convert<double>::from(weight, place);
+  }
+  std::vector<double> weights;
+  for (const auto& [label, weight] : by_label) {
+    const std::int64_t next = std::ssize(weights);
+    if (label != next) {
+      throw nb::value_error(fmt::format("[{}] expected {} to have a weight for each label from 0 "
+                                        "on; got {}, but none for {}",
+                                        place.owner, place.key, label, next)
+                                .c_str());
+    }
+    weights.push_back(weight);
+  }
+  return weights;
+}
+
+template <auto kMember>
+Option<LossOptions> weights_option(std::string_view key) {
+  Option<LossOptions> made = option<kMember>(key);
+  made.set = [](LossOptions& to, nb::handle value, const Place& place) {
+    to.*kMember = label_weights(value, place);
+  };
+  made.type += " | Mapping[int, float]";
+  return made;
+}
+
+}  // namespace
+
 template <>
 const Options<LossOptions>& options<LossOptions>() {
-  static const Options<LossOptions> all{"LossOptions",
-                                        {option<&LossOptions::label_smoothing>("label_smoothing"),
-                                         option<&LossOptions::class_weights>("class_weights"),
-                                         option<&LossOptions::ignore_index>("ignore_index"),
-                                         option<&LossOptions::positive_weights>("positive_weights"),
-                                         option<&LossOptions::focal_gamma>("focal_gamma"),
-                                         option<&LossOptions::focal_alpha>("focal_alpha"),
-                                         option<&LossOptions::huber_delta>("huber_delta"),
-                                         option<&LossOptions::l1>("l1"),
-                                         option<&LossOptions::l2>("l2")}};
+  static const Options<LossOptions> all{
+      "LossOptions",
+      {option<&LossOptions::label_smoothing>("label_smoothing"),
+       weights_option<&LossOptions::class_weights>("class_weights"),
+       option<&LossOptions::ignore_index>("ignore_index"),
+       weights_option<&LossOptions::positive_weights>("positive_weights"),
+       option<&LossOptions::focal_gamma>("focal_gamma"),
+       option<&LossOptions::focal_alpha>("focal_alpha"),
+       option<&LossOptions::huber_delta>("huber_delta"), option<&LossOptions::l1>("l1"),
+       option<&LossOptions::l2>("l2")}};
   return all;
 }
 template <>
@@ -325,7 +369,7 @@ void bind_copies(nb::class_<S>& made) {
           }
           return nb::make_tuple(self.type(), nb::tuple(values));
         },
-        nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+        nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
   }
 }
 

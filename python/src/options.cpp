@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "describe/nearest.h"
 #include "docstrings.h"
+#include "nn/layer_types.h"
 #include "shapes.h"
 
 namespace linnet::python {
@@ -38,11 +39,26 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[]{
     {"alpha", "l2"},
     {"solver", "optimizer"},
     {"early_stopping", "validation_fraction"},
-    {"n_iter_no_change", "patience"}};
+    {"n_iter_no_change", "patience"},
+    {"class_weight", "class_weights"},
+    {"pos_weight", "positive_weights"}};
+
+/// Arguments of PyTorch's and Keras' layers that are no arguments of any layer here.
+constexpr std::pair<std::string_view, std::string_view> kOfOtherLayers[]{
+    {"activation", "an activation is a layer of its own: put ReLU(), Tanh(), ... after this one"},
+    {"input_shape", "the network takes the shape of a sample: sequential((28, 28, 1), [...])"},
+    {"input_dim", "the network takes the shape of a sample: sequential(8, [...])"},
+    {"in_features", "the network's input, sequential(8, [...]), decides it"},
+    {"in_channels", "the network's input, sequential((28, 28, 1), [...]), decides it"}};
 
 bool knows_loss_option(std::string_view key) {
   return std::ranges::any_of(options<LossOptions>().all,
                              [&](const auto& one) { return one.key == key; });
+}
+
+bool is_layer(std::string_view name) {
+  return std::ranges::any_of(layer_types().all(),
+                             [&](const LayerType& type) { return type.fields.name == name; });
 }
 
 std::string described(nb::handle got) {
@@ -71,12 +87,18 @@ std::string unknown_key(std::string_view owner, std::string_view key,
   const auto knows = [&](std::string_view name) {
     return std::ranges::find(known, name) != known.end();
   };
+  const bool takes_loss_options = knows("loss_options");
   std::string meant = did_you_mean(key, known);
   for (const auto& [theirs, ours] : kOtherNames) {
-    if (key == theirs && knows(ours)) meant = fmt::format("; did you mean '{}'?", ours);
+    if (key != theirs) continue;
+    if (knows(ours)) meant = fmt::format("; did you mean '{}'?", ours);
+    if (takes_loss_options && knows_loss_option(ours)) key = ours;
   }
-  if (meant.empty() && knows("loss_options") && knows_loss_option(key)) {
+  if (takes_loss_options && knows_loss_option(key)) {
     meant = fmt::format("; it is one of loss_options=LossOptions({}=...)", key);
+  }
+  for (const auto& [theirs, hint] : kOfOtherLayers) {
+    if (key == theirs && is_layer(owner)) meant = fmt::format("; {}", hint);
   }
   return fmt::format("[{}] has no argument '{}'{}", owner, key, meant);
 }
@@ -189,7 +211,7 @@ std::vector<std::pair<std::string, nb::object>> entries_of(nb::handle value, con
 }
 
 std::string literal_of(const std::vector<std::string>& names) {
-  std::string out = "typing.Literal[";
+  std::string out = "Literal[";
   for (const std::string& name : names)
     out += fmt::format("{}'{}'", out.back() == '[' ? "" : ", ", name);
   return out + "]";

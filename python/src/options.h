@@ -78,14 +78,14 @@ struct Convert<std::string> {
 
 template <>
 struct Convert<std::filesystem::path> {
-  static std::string type() { return "str | os.PathLike[str]"; }
+  static std::string type() { return "PathLike"; }
   static std::filesystem::path from(nb::handle value, const Place& place);
   static nb::object to(const std::filesystem::path& value);
 };
 
 template <>
 struct Convert<Shape> {
-  static std::string type() { return "int | collections.abc.Sequence[int]"; }
+  static std::string type() { return "int | Sequence[int]"; }
   static Shape from(nb::handle value, const Place& place);
   static nb::object to(const Shape& value);
 };
@@ -95,7 +95,7 @@ std::vector<nb::object> items_of(nb::handle value, std::string_view expected, co
 
 template <class T>
 struct Convert<std::vector<T>> {
-  static std::string type() { return "collections.abc.Sequence[" + Convert<T>::type() + "]"; }
+  static std::string type() { return "Sequence[" + Convert<T>::type() + "]"; }
   static std::vector<T> from(nb::handle value, const Place& place) {
     std::vector<T> all;
     for (const nb::object& item : items_of(value, "a list", place)) {

@@ -141,8 +141,7 @@ void bind_prediction_reports(nb::module_& m) {
       },
       nb::arg("predictions"), nb::arg("data"), nb::arg("options"),
       nb::sig(signature("prediction_report",
-                        "predictions: numpy.typing.ArrayLike, data: " +
-                            std::string(DataLike::Name.text),
+                        "predictions: ArrayLike, data: " + std::string(DataLike::Name.text),
                         options<PredictionReportOptions>().parameters(), "PredictionReport")),
       doc("prediction_report", options<PredictionReportOptions>().arguments()));
 }

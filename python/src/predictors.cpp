@@ -97,14 +97,14 @@ void bind_predictors(nb::module_& m) {
           "output_shape", [](const PredictorHandle& p) { return tuple_of(p.get().output_shape()); },
           nb::sig("def output_shape(self) -> tuple[int, ...]"), doc("Predictor.output_shape"))
       .def("predict", &predict, nb::arg("samples"), nb::arg("out") = nb::none(),
-           nb::sig("def predict(self, samples: numpy.typing.ArrayLike, out: "
-                   "numpy.typing.NDArray[typing.Any] | None = None) -> "
-                   "numpy.typing.NDArray[typing.Any]"),
+           nb::sig("def predict(self, samples: ArrayLike, out: "
+                   "Array | None = None) -> "
+                   "Array"),
            doc("Predictor.predict"))
       .def("__call__", &predict, nb::arg("samples"), nb::arg("out") = nb::none(),
-           nb::sig("def __call__(self, samples: numpy.typing.ArrayLike, out: "
-                   "numpy.typing.NDArray[typing.Any] | None = None) -> "
-                   "numpy.typing.NDArray[typing.Any]"))
+           nb::sig("def __call__(self, samples: ArrayLike, out: "
+                   "Array | None = None) -> "
+                   "Array"))
       .def(
           "predict_all",
           [](const PredictorHandle& p, const NamedArrays& inputs) {
@@ -138,8 +138,8 @@ void bind_predictors(nb::module_& m) {
           "wait", [](PredictorHandle& p) { p.model.use([&](Model&) { p.predictor->wait(); }); },
           doc("Predictor.wait"))
       .def("classify", &classify, nb::arg("samples"),
-           nb::sig("def classify(self, samples: numpy.typing.ArrayLike | dict[str, "
-                   "numpy.typing.ArrayLike]) -> list[Classified]"),
+           nb::sig("def classify(self, samples: ArrayLike | dict[str, "
+                   "ArrayLike]) -> list[Classified]"),
            doc("Predictor.classify"));
 }
 

@@ -112,7 +112,7 @@ void bind_history(nb::module_& m) {
       .def("__len__", [](const History& h) { return h.epochs.size(); })
       .def(
           "__iter__", [](const nb::object& self) { return nb::iter(self.attr("epochs")); },
-          nb::sig("def __iter__(self) -> collections.abc.Iterator[EpochReport]"))
+          nb::sig("def __iter__(self) -> Iterator[EpochReport]"))
       .def(
           "table",
           [](const nb::object& self) {
@@ -125,7 +125,7 @@ void bind_history(nb::module_& m) {
           [](const nb::object& self) {
             return nb::module_::import_("linnet._notebook").attr("plot_history")(self);
           },
-          nb::sig("def plot(self) -> typing.Any"),
+          nb::sig("def plot(self) -> Any"),
           "Draws the losses and accuracies of all epochs with matplotlib, and returns the figure.")
       .def("__repr__", [](const History& h) {
         if (h.epochs.empty()) return std::string("<History: no epochs>");

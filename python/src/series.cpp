@@ -20,15 +20,25 @@ std::vector<std::string> names_of<SeriesNetwork>() {
   return {names.begin(), names.end()};
 }
 template <>
+std::vector<std::string> names_of<SameTime>() {
+  const auto names = same_time_names();
+  return {names.begin(), names.end()};
+}
+template <>
+std::vector<std::string> names_of<OffStep>() {
+  const auto names = off_step_names();
+  return {names.begin(), names.end()};
+}
+template <>
 const Options<SeriesTaskOptions>& options<SeriesTaskOptions>() {
   using O = SeriesTaskOptions;
-  static const Options<O> all{"SeriesTaskOptions",
-                              {option<&O::time>("time"), option<&O::entity>("entity"),
-                               option<&O::past>("past"), option<&O::future>("future"),
-                               option<&O::known>("known"), option<&O::ignore>("ignore"),
-                               option<&O::season>("season"), option<&O::network>("network"),
-                               option<&O::validation>("validation"), option<&O::test>("test"),
-                               option<&O::seed>("seed")}};
+  static const Options<O> all{
+      "SeriesTaskOptions",
+      {option<&O::time>("time"), option<&O::entity>("entity"), option<&O::past>("past"),
+       option<&O::future>("future"), option<&O::known>("known"), option<&O::ignore>("ignore"),
+       option<&O::season>("season"), option<&O::network>("network"), option<&O::step>("step"),
+       option<&O::same_time>("same_time"), option<&O::off_step>("off_step"),
+       option<&O::validation>("validation"), option<&O::test>("test"), option<&O::seed>("seed")}};
   return all;
 }
 
@@ -61,7 +71,7 @@ void bind_transform(nb::module_& m) {
             const Table table = table_of(rows);
             return without_gil([&] { return t.windows(table); });
           },
-          nb::arg("rows"), nb::sig("def windows(self, rows: typing.Any) -> SeriesWindows"),
+          nb::arg("rows"), nb::sig("def windows(self, rows: Any) -> SeriesWindows"),
           doc("SeriesTransform.windows"))
       .def_prop_ro("targets", &SeriesTransform::targets, doc("SeriesTransform.targets"))
       .def_prop_ro("time_column", &SeriesTransform::time_column, doc("SeriesTransform.time_column"))
@@ -113,8 +123,7 @@ void bind_task(nb::module_& m) {
         return without_gil([&] { return series_task(table, how); });
       },
       nb::arg("table"), nb::arg("targets"), nb::arg("options"),
-      nb::sig(signature("series_task",
-                        "table: typing.Any, targets: str | collections.abc.Sequence[str]",
+      nb::sig(signature("series_task", "table: Any, targets: str | Sequence[str]",
                         options<SeriesTaskOptions>().parameters(), "SeriesTask")),
       doc("series_task", options<SeriesTaskOptions>().arguments()));
 }
@@ -152,8 +161,7 @@ void bind_forecasts(nb::module_& m) {
         return model.use([&](Model& m) { return forecast(m, table); });
       },
       nb::arg("model"), nb::arg("rows"),
-      nb::sig("def forecast(model: Model, rows: typing.Any) -> list[ForecastStep]"),
-      doc("forecast"));
+      nb::sig("def forecast(model: Model, rows: Any) -> list[ForecastStep]"), doc("forecast"));
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ void bind_layer(nb::module_& m) {
             return nb::make_tuple(nb::module_::import_("linnet").attr("Layer"),
                                   nb::make_tuple(std::string(type->fields.kind), fields));
           },
-          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
+          nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
       .def("__setattr__", &refuse_change)
       .def("__getattr__", [](const Layer& layer, const std::string& key) {
         const LayerType* type = layer_types().find(layer.type());

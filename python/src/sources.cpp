@@ -92,7 +92,8 @@ void bind_sources(nb::module_& m) {
              const DTypeLike& dtype) {
             if (!nb::hasattr(records, "__len__") || !nb::hasattr(records, "__getitem__")) {
               throw nb::type_error(
-                  fmt::format("expected records with __len__ and __getitem__; got {}",
+                  fmt::format("[RecordSource] expected records with __len__ and __getitem__, since "
+                              "each epoch reads them again in another order; got {}",
                               nb::type_name(records.type()).c_str())
                       .c_str());
             }
@@ -100,8 +101,8 @@ void bind_sources(nb::module_& m) {
                 Source{std::make_shared<PythonRecords>(records, dtype_of(dtype), shape_of(record))};
           },
           nb::arg("records"), nb::kw_only(), nb::arg("record"), nb::arg("dtype") = "f32",
-          nb::sig("def __init__(self, records: typing.Any, *, record: int | "
-                  "collections.abc.Sequence[int], dtype: numpy.typing.DTypeLike = "
+          nb::sig("def __init__(self, records: Any, *, record: int | "
+                  "Sequence[int], dtype: DTypeLike = "
                   "'f32') -> None"),
           "Makes a source of an object with __len__ and __getitem__, whose items are arrays of the "
           "shape `record`.");

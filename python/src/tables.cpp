@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <linnet/table_task.h>
 #include <linnet/tables.h>
 #include <nanobind/stl/filesystem.h>
@@ -18,6 +19,12 @@ namespace linnet::python {
 template <>
 std::vector<std::string> names_of<ColumnType>() {
   const auto names = column_type_names();
+  return {names.begin(), names.end()};
+}
+
+template <>
+std::vector<std::string> names_of<DateOrder>() {
+  const auto names = date_order_names();
   return {names.begin(), names.end()};
 }
 
@@ -44,7 +51,9 @@ const Options<TableOptions>& options<TableOptions>() {
                                option<&O::decimal>("decimal"),
                                option<&O::thousands>("thousands"), option<&O::missing>("missing"),
                                option<&O::missing_words>("missing_words"),
-                               option<&O::types>("types")}};
+                               option<&O::types>("types"), option<&O::date_order>("date_order"),
+                               option<&O::encoding>("encoding"), option<&O::comment>("comment"),
+                               option<&O::sheet>("sheet")}};
   return all;
 }
 template <>
@@ -96,10 +105,20 @@ void bind_table(nb::module_& m) {
       "read_table",
       [read](const std::filesystem::path& path, const nb::kwargs& named) {
         const TableOptions how = read(named, "read_table");
+        const nb::object name = nb::cast(path.string());
+        if (is_true(nb::module_::import_("linnet._frames").attr("is_columnar")(name))) {
+          if (named.size() > 0) {
+            throw nb::type_error(fmt::format("[read_table] takes no options for '{}': they say how "
+                                             "delimited text is read",
+                                             path.string())
+                                     .c_str());
+          }
+          return table_of(name);
+        }
         return without_gil([&] { return read_table(path, how); });
       },
-      nb::sig(signature("read_table", "path: str | os.PathLike[str]",
-                        options<TableOptions>().parameters(), "Table")),
+      nb::sig(
+          signature("read_table", "path: PathLike", options<TableOptions>().parameters(), "Table")),
       doc("read_table", options<TableOptions>().arguments()));
   m.def(
       "parse_table",
@@ -121,7 +140,7 @@ void bind_transform(nb::module_& m) {
             const Table table = table_of(rows);
             return without_gil([&] { return t.transform(table); });
           },
-          nb::arg("rows"), nb::sig("def transform(self, rows: typing.Any) -> Dataset"),
+          nb::arg("rows"), nb::sig("def transform(self, rows: Any) -> Dataset"),
           doc("TableTransform.transform"))
       .def(
           "inputs",
@@ -129,7 +148,7 @@ void bind_transform(nb::module_& m) {
             const Table table = table_of(rows);
             return without_gil([&] { return t.inputs(table); });
           },
-          nb::arg("rows"), nb::sig("def inputs(self, rows: typing.Any) -> Dataset"),
+          nb::arg("rows"), nb::sig("def inputs(self, rows: Any) -> Dataset"),
           doc("TableTransform.inputs"))
       .def_static(
           "fit",
@@ -139,7 +158,7 @@ void bind_transform(nb::module_& m) {
             return without_gil([&] { return TableTransform::fit(table, targets, how); });
           },
           nb::arg("rows"), nb::arg("target"), nb::arg("options") = TableTransformOptions(),
-          nb::sig("def fit(rows: typing.Any, target: str | collections.abc.Sequence[str], options: "
+          nb::sig("def fit(rows: Any, target: str | Sequence[str], options: "
                   "TableTransformOptions = ...) -> TableTransform"),
           doc("TableTransform.fit"))
       .def_static("from_json", &TableTransform::from_json, nb::arg("text"),
@@ -194,8 +213,7 @@ void bind_transform(nb::module_& m) {
         return without_gil([&] { return table_task(table, how); });
       },
       nb::arg("table"), nb::arg("target"), nb::arg("options"),
-      nb::sig(signature("table_task",
-                        "table: typing.Any, target: str | collections.abc.Sequence[str]",
+      nb::sig(signature("table_task", "table: Any, target: str | Sequence[str]",
                         options<TableTaskOptions>().parameters(), "TableTask")),
       doc("table_task", options<TableTaskOptions>().arguments()));
   m.def("table_network", &table_network, nb::arg("transform"), nb::arg("rows"),
@@ -233,8 +251,8 @@ void bind_tables(nb::module_& m) {
                           "model: Model, data: Splits | " + std::string(DataLike::Name.text) +
                               ", training: TrainingOptions | None = None",
                           options<TrainingOptions>().parameters() +
-                              ", callbacks: linnet.callbacks.Callback | "
-                              "collections.abc.Sequence[linnet.callbacks.Callback] | None = None",
+                              ", callbacks: Callback | "
+                              "Sequence[Callback] | None = None",
                           "History")),
         doc("train", "Arguments that are given replace those of `training`.\n\n" +
                          options<TrainingOptions>().arguments()));

@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <utility>
+
 #include "bind.h"
 #include "datasets.h"
 #include "docstrings.h"
@@ -43,14 +45,47 @@ const Options<TextTaskOptions>& options<TextTaskOptions>() {
 
 namespace {
 
+/// The options of DatasetOptions that image_task() takes itself, beside its own.
+std::vector<Option<DatasetOptions>> file_options() {
+  std::vector<Option<DatasetOptions>> all;
+  for (const Option<DatasetOptions>& one : options<DatasetOptions>().all) {
+    if (options<ImageTaskOptions>().find(one.key) == nullptr) all.push_back(one);
+  }
+  return all;
+}
+
+/// "files" first, then each option of a file by its own name.
+ImageTaskOptions image_options(const nb::kwargs& named) {
+  nb::dict arguments = nb::borrow<nb::dict>(named);
+  ImageTaskOptions how = take<ImageTaskOptions>(arguments, "image_task");
+  std::vector<std::string> known;
+  for (const auto& one : options<ImageTaskOptions>().all) known.emplace_back(one.key);
+  for (const Option<DatasetOptions>& one : file_options()) {
+    known.emplace_back(one.key);
+    const nb::str key(one.key.data(), one.key.size());
+    if (!arguments.contains(key)) continue;
+    one.set(how.files, arguments[key], {"image_task", one.key});
+    arguments.attr("pop")(key);
+  }
+  refuse_others(arguments, "image_task", std::move(known));
+  return how;
+}
+
+std::string image_parameters() {
+  std::string out = options<ImageTaskOptions>().parameters();
+  for (const Option<DatasetOptions>& one : file_options()) {
+    out += ", " + parameter(one.key, one.type, one.get(DatasetOptions{}));
+  }
+  return out;
+}
+
 void bind_images(nb::module_& m) {
   Fields<ImageTask>(m, "ImageTask")("data", &ImageTask::data)("network", &ImageTask::network)(
       "training", &ImageTask::training)("notes", &ImageTask::notes);
   m.def(
       "image_task",
       [](const nb::object& images, const nb::kwargs& named) {
-        ImageTaskOptions how;
-        options<ImageTaskOptions>().read(how, nb::borrow<nb::dict>(named), "image_task");
+        const ImageTaskOptions how = image_options(named);
         if (nb::isinstance<Splits>(images)) {
           const auto data = nb::cast<Splits>(images);
           return without_gil([&] { return image_task(data, how); });
@@ -59,8 +94,7 @@ void bind_images(nb::module_& m) {
         return without_gil([&] { return image_task(folder, how); });
       },
       nb::arg("images"), nb::arg("options"),
-      nb::sig(signature("image_task", "images: str | os.PathLike[str] | Splits",
-                        options<ImageTaskOptions>().parameters(), "ImageTask")),
+      nb::sig(signature("image_task", "images: PathLike | Splits", image_parameters(), "ImageTask")),
       doc("image_task", options<ImageTaskOptions>().arguments()));
   m.def(
       "image_training",
@@ -84,7 +118,7 @@ void bind_texts(nb::module_& m) {
         how.columns = columns;
         return without_gil([&] { return text_task(path, how); });
       },
-      nb::sig(signature("text_task", "path: str | os.PathLike[str]",
+      nb::sig(signature("text_task", "path: PathLike",
                         columns + ", " + options<TextTaskOptions>().parameters(), "TextTask")),
       doc("text_task",
           options<TextColumns>().arguments() + options<TextTaskOptions>().arguments().substr(11)));
@@ -98,8 +132,8 @@ void bind_texts(nb::module_& m) {
       },
       nb::arg("path"), nb::arg("vocabulary"), nb::arg("length"), nb::arg("columns"),
       nb::sig(signature("labelled_texts",
-                        "path: str | os.PathLike[str], vocabulary: "
-                        "collections.abc.Sequence[str], length: int",
+                        "path: PathLike, vocabulary: "
+                        "Sequence[str], length: int",
                         columns, "Splits")),
       doc("labelled_texts", options<TextColumns>().arguments()));
   m.def("text_network", &text_network, nb::arg("length"), nb::arg("vocabulary"), nb::arg("classes"),

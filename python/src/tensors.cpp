@@ -66,7 +66,13 @@ nb::object dense(nb::handle object, std::string_view what) {
                                               : nullptr;
   if (to == nullptr) {
     const bool is_array = nb::hasattr(object, "astype");
-    const char* advice = kind == "O" && is_array
+    const bool gives_rows = nb::hasattr(object, "__next__") ||
+                            (!is_array && nb::hasattr(object, "__getitem__")) ||
+                            (!is_array && nb::hasattr(object, "__iter__"));
+    const char* advice = gives_rows && kind == "O"
+                             ? "; RecordSource(records, record=...) reads rows one by one, from an "
+                               "object with __len__ and __getitem__"
+                         : kind == "O" && is_array
                              ? "; astype('float32') makes an array of numbers of it"
                          : kind == "U" || kind == "S" || kind == "T"
                              ? "; names, labels = numpy.unique(array, return_inverse=True) numbers "
@@ -300,8 +306,7 @@ void bind_tensors(nb::module_& m) {
             if (capsule == nullptr) nb::raise_python_error();
             return nb::steal<nb::capsule>(capsule);
           },
-          nb::sig("def __dlpack__(self, **kwargs: typing.Any) -> types.CapsuleType"),
-          doc("to_dlpack"))
+          nb::sig("def __dlpack__(self, **kwargs: Any) -> types.CapsuleType"), doc("to_dlpack"))
       .def(
           "__dlpack_device__",
           [](const Tensor& t) {

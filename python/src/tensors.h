@@ -15,24 +15,23 @@ namespace linnet::python {
 
 /// Anything that NumPy reads as an array: an object with the buffer protocol, DLPack, a list.
 class ArrayLike : public nb::object {
-  NB_OBJECT_DEFAULT(ArrayLike, nb::object, "numpy.typing.ArrayLike", is_array)
+  NB_OBJECT_DEFAULT(ArrayLike, nb::object, "ArrayLike", is_array)
   static bool is_array(PyObject* object) { return object != Py_None; }
 };
 class Array : public nb::object {
-  NB_OBJECT_DEFAULT(Array, nb::object, "numpy.typing.NDArray[typing.Any]", is_array)
+  NB_OBJECT_DEFAULT(Array, nb::object, "Array", is_array)
   static bool is_array(PyObject* object) { return object != nullptr; }
 };
 class Arrays : public nb::object {
-  NB_OBJECT_DEFAULT(Arrays, nb::object, "dict[str, numpy.typing.NDArray[typing.Any]]", PyDict_Check)
+  NB_OBJECT_DEFAULT(Arrays, nb::object, "dict[str, Array]", PyDict_Check)
 };
 class NamedArrays : public nb::object {
-  NB_OBJECT_DEFAULT(NamedArrays, nb::object, "collections.abc.Mapping[str, numpy.typing.ArrayLike]",
-                    PyMapping_Check)
+  NB_OBJECT_DEFAULT(NamedArrays, nb::object, "Mapping[str, ArrayLike]", PyMapping_Check)
 };
 
 /// An element type: a name of the library's or of NumPy's, or a type of NumPy's or PyTorch's.
 class DTypeLike : public nb::object {
-  NB_OBJECT_DEFAULT(DTypeLike, nb::object, "numpy.typing.DTypeLike", is_dtype)
+  NB_OBJECT_DEFAULT(DTypeLike, nb::object, "DTypeLike", is_dtype)
   static bool is_dtype(PyObject* object) { return object != Py_None; }
 };
 /// Returns the type. Throws Error for one that the library lacks.

@@ -63,6 +63,11 @@ struct StepHandle {
   StepResult step;
 };
 
+/// Returns the number, which may still be called, as `loss` was a method once.
+nb::object loss_number(double loss) {
+  return nb::module_::import_("linnet._steps").attr("Loss")(loss);
+}
+
 Objectives objectives_of(nb::handle mapping) {
   Objectives all;
   const nb::object items = nb::steal(PyMapping_Items(mapping.ptr()));
@@ -199,15 +204,18 @@ void bind_batches(nb::module_& m) {
   nb::class_<StepHandle>(m, "StepResult", doc("StepResult"))
       .def_prop_ro(
           "step", [](const StepHandle& s) { return s.step.step(); }, doc("StepResult.step"))
-      .def(
+      .def_prop_ro(
           "loss",
-          [](StepHandle& s) { return s.trainer.use([&](Trainer&) { return s.step.loss(); }); },
-          doc("StepResult.loss"));
+          [](StepHandle& s) {
+            return loss_number(s.trainer.use([&](Trainer&) { return s.step.loss(); }));
+          },
+          nb::sig("def loss(self) -> float"), doc("StepResult.loss"));
   nb::class_<StepResult>(m, "BatchResult", "A step of a fit: StepResult for Callback.on_batch().")
       .def_prop_ro("step", &StepResult::step, doc("StepResult.step"))
-      .def(
-          "loss", [](const StepResult& s) { return without_gil([&] { return s.loss(); }); },
-          doc("StepResult.loss"));
+      .def_prop_ro(
+          "loss",
+          [](const StepResult& s) { return loss_number(without_gil([&] { return s.loss(); })); },
+          nb::sig("def loss(self) -> float"), doc("StepResult.loss"));
 }
 
 void bind_state(nb::class_<TrainerHandle>& c) {
@@ -323,10 +331,9 @@ void bind_trainers(nb::module_& m) {
           options<Objective>().arguments() + options<TrainerOptions>().arguments().substr(11)));
   trainer.def("fit", &fit, nb::arg("data"), nb::arg("others"), nb::arg("options"),
               nb::sig(signature("fit", "self, data: " + data,
-                                options<FitOptions>().parameters() +
-                                    ", callbacks: linnet.callbacks.Callback | "
-                                    "collections.abc.Sequence[linnet.callbacks.Callback] | None = "
-                                    "None",
+                                options<FitOptions>().parameters() + ", callbacks: Callback | "
+                                                                     "Sequence[Callback] | None = "
+                                                                     "None",
                                 "History")),
               doc("Trainer.fit", options<FitOptions>().arguments() +
                                      "  callbacks: callbacks of batches, epochs and the end\n"));
@@ -343,16 +350,15 @@ void bind_trainers(nb::module_& m) {
                         "Batches")),
       doc("Trainer.batches", options<BatchOptions>().arguments()));
   trainer.def("step", &step, nb::arg("batch"), nb::arg("of") = nb::none(),
-              nb::sig(
-                  "def step(self, batch: Batch | collections.abc.Sequence[Batch] | str, of: Batch "
-                  "| collections.abc.Sequence[Batch] | None = None) -> StepResult"),
+              nb::sig("def step(self, batch: Batch | Sequence[Batch] | str, of: Batch "
+                      "| Sequence[Batch] | None = None) -> StepResult"),
               doc("Trainer.step",
                   "Of several objectives, the name comes first: step(\"generator\", "
                   "batch). A list of batches counts as one batch."));
   trainer.def("gradients", &gradients, nb::arg("batch"), nb::arg("of") = nb::none(),
               nb::sig(
                   "def gradients(self, batch: Batch | str, of: Batch | None = None) -> dict[str, "
-                  "numpy.typing.NDArray[typing.Any]]"),
+                  "Array]"),
               doc("Trainer.gradients"));
   trainer.def("evaluate", &evaluate, nb::arg("data"), nb::arg("of") = nb::none(),
               nb::arg("batch") = 256,

@@ -28,8 +28,7 @@ bool is_mapping(nb::handle value) {
 }  // namespace
 
 std::string loss_type() {
-  return Convert<Loss>::type() +
-         " | collections.abc.Callable[[Expression, Expression], Expression]";
+  return Convert<Loss>::type() + " | Callable[[Expression, Expression], Expression]";
 }
 
 void set_loss(Loss& loss, CustomLoss& custom, nb::handle value, const Place& place) {

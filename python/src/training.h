@@ -21,7 +21,7 @@ std::string loss_type();
 /// A schedule, or a function of epoch and step that returns the factor.
 template <>
 struct Convert<Schedule> {
-  static std::string type() { return "Schedule | collections.abc.Callable[[float, int], float]"; }
+  static std::string type() { return "Schedule | Callable[[float, int], float]"; }
   static Schedule from(nb::handle value, const Place& place);
   static nb::object to(const Schedule& value) { return nb::cast(value); }
 };
@@ -37,10 +37,7 @@ struct Convert<ParameterGroup> {
 /// A list, or a mapping of outputs to losses.
 template <>
 struct Convert<std::vector<OutputLoss>> {
-  static std::string type() {
-    return "collections.abc.Sequence[OutputLoss] | collections.abc.Mapping[str, " + loss_type() +
-           "]";
-  }
+  static std::string type() { return "Sequence[OutputLoss] | Mapping[str, " + loss_type() + "]"; }
   static std::vector<OutputLoss> from(nb::handle value, const Place& place);
   static nb::object to(const std::vector<OutputLoss>& value);
 };
@@ -49,8 +46,8 @@ struct Convert<std::vector<OutputLoss>> {
 template <>
 struct Convert<std::vector<CustomMetric>> {
   static std::string type() {
-    return "collections.abc.Sequence[CustomMetric] | collections.abc.Mapping[str, "
-           "collections.abc.Callable[[Expression, Expression], Expression]]";
+    return "Sequence[CustomMetric] | Mapping[str, "
+           "Callable[[Expression, Expression], Expression]]";
   }
   static std::vector<CustomMetric> from(nb::handle value, const Place& place);
   static nb::object to(const std::vector<CustomMetric>& value);
@@ -58,9 +55,7 @@ struct Convert<std::vector<CustomMetric>> {
 
 template <>
 struct Convert<CustomLoss> {  // also CustomMetric::values
-  static std::string type() {
-    return "collections.abc.Callable[[Expression, Expression], Expression] | None";
-  }
+  static std::string type() { return "Callable[[Expression, Expression], Expression] | None"; }
   static CustomLoss from(nb::handle value, const Place& place);
   static nb::object to(const CustomLoss& /*value*/) { return nb::none(); }
 };
@@ -68,7 +63,7 @@ struct Convert<CustomLoss> {  // also CustomMetric::values
 using MetricResult = std::function<double(std::span<const double>)>;
 template <>
 struct Convert<MetricResult> {
-  static std::string type() { return "collections.abc.Callable[[list[float]], float] | None"; }
+  static std::string type() { return "Callable[[list[float]], float] | None"; }
   static MetricResult from(nb::handle value, const Place& place);
   static nb::object to(const MetricResult& /*value*/) { return nb::none(); }
 };

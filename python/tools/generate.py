@@ -39,6 +39,15 @@ INTEGERS = {"an integer": "int",
 ERROR_FIELDS = {"OutOfMemory": "\n    wanted: int\n    free: int\n", "RankError": "\n    rank: int\n"}
 
 
+# The names of signatures, and where they come from; python/linnet/typing.py says what they are.
+ALIASES = {"Array ArrayLike DTypeLike Data PathLike": "linnet.typing",
+           "Callback": "linnet.callbacks",
+           "Layer Network Splits": "linnet._linnet",
+           "Callable Iterator Mapping Sequence": "collections.abc",
+           "Any Literal SupportsIndex": "typing",
+           "builtins": ""}
+
+
 def type_of(text):
     if text in INTEGERS:
         return INTEGERS[text]
@@ -126,9 +135,12 @@ def typed(text):
     text = "\n".join(map(line, text.splitlines())) + "\n"
     # Tensor has a method numpy().
     text = text.replace("numpy.typing.", "_numpy.").replace("import numpy.typing\n", "import numpy.typing as _numpy\n")
-    for name in ("Any", "builtins"):
-        if re.search(rf"\b{name}\b", text) and not re.search(rf"import.*\b{name}\b", text):
-            text = text.replace("\n\n", f"\n\n{'from typing import Any' if name == 'Any' else 'import builtins'}\n", 1)
+    for names, module in ALIASES.items():
+        used = [name for name in names.split() if re.search(rf"(?<![.\w]){name}\b(?!\()", text)
+                and not re.search(rf"^(from .* )?import .*\b{name}\b|^class {name}\b", text, re.M)]
+        if used:
+            line = f"from {module} import {', '.join(used)}" if module else f"import {', '.join(used)}"
+            text = text.replace("\n\n", f"\n\n{line}\n", 1)
     return text
 
 
@@ -145,8 +157,6 @@ def stub(module, path):
     text = typed(text)
     # Types should know what an expression has; this one raises for all else.
     text = re.sub(r"\n    def __getattr__\(self, name: str\) -> .*NoReturn: \.\.\.\n", "", text)
-    if "import linnet._linnet" in text:  # of a submodule, whose arguments are the module's classes
-        text = re.sub(r"(?<=: )Layer\b", "linnet._linnet.Layer", text)
     path.write_text(text)
 
 

@@ -34,4 +34,9 @@ std::size_t first_not_finite(std::span<const float> values) {
   return values.size();
 }
 
+bool is_count(double value) {
+  constexpr double kMost = 9007199254740992;  // 2^53
+  return value >= 0 && value <= kMost && value == std::floor(value);
+}
+
 }  // namespace linnet

@@ -13,4 +13,7 @@ inline bool all_finite(std::span<const float> values) {
   return first_not_finite(values) == values.size();
 }
 
+/// Returns whether a number that a file holds is a count: a whole one from 0 to 2^53.
+bool is_count(double value);
+
 }  // namespace linnet

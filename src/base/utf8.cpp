@@ -30,6 +30,37 @@ std::size_t character(std::string_view text) {
   return length;
 }
 
+/// Returns the number of the well-formed character that `text` is.
+unsigned code_point(std::string_view text) {
+  if (text.size() == 1) return byte_at(text, 0);
+  unsigned code = byte_at(text, 0) & (0xFFU >> (text.size() + 1));
+  for (std::size_t i = 1; i < text.size(); ++i) code = code << 6U | (byte_at(text, i) & 0x3FU);
+  return code;
+}
+
+/// Controls (ESC, the one-byte CSI), separators of lines, and marks of direction (UAX #9).
+bool is_control(unsigned code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069) || code == 0x200E || code == 0x200F || code == 0x061C;
+}
+
+std::string without_controls(std::string_view text, std::string_view kept) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = character(text);
+    const unsigned code = length == 0 ? byte_at(text, 0) : code_point(text.substr(0, length));
+    if (length == 0 || (code < 0x20 && kept.find(text[0]) == std::string_view::npos)) {
+      result += fmt::format("\\x{:02X}", code);
+    } else if (code >= 0x20 && is_control(code)) {
+      result += fmt::format("\\u{:04X}", code);
+    } else {
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return result;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -41,19 +72,19 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t length = character(text);
-    const unsigned first = byte_at(text, 0);
-    if (length == 0 || first < 0x20 || first == 0x7F) {
-      result += fmt::format("\\x{:02X}", first);
-    } else {
-      result += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return result;
+std::string escaped(std::string_view text) { return without_controls(text, ""); }
+
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const auto begins = [&](std::size_t at) { return (byte_at(text, at) & 0xC0U) != 0x80; };
+  std::size_t end = most * 3 / 4;
+  while (end > 0 && !begins(end)) --end;
+  std::size_t rest = text.size() - most / 4;
+  while (rest < text.size() && !begins(rest)) ++rest;
+  return fmt::format("{} ... ({} bytes are left out) ... {}", text.substr(0, end), rest - end,
+                     text.substr(rest));
 }
+
+std::string printable(std::string_view text) { return without_controls(text, "\n\t"); }
 
 }  // namespace linnet

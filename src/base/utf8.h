@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,8 +11,18 @@ namespace linnet {
 /// so a model file, can hold.
 bool is_utf8(std::string_view text);
 
-/// Returns `text` with every byte that is not part of well-formed UTF-8, and every control
-/// character, as \xE9: readable in any terminal.
+/// Returns text that somebody else wrote (a name of a class, a column, a file, a tensor) as one
+/// line that is safe in any terminal, log and field between tabs: bytes that are not part of
+/// well-formed UTF-8 and ASCII's control characters as \x1B; other control characters, line
+/// separators and marks that turn the direction of writing as \u202E.
 std::string escaped(std::string_view text);
+
+/// Does the same for text of several lines or fields, which keeps its newlines and tabs. JSON
+/// remains valid JSON.
+std::string printable(std::string_view text);
+
+/// Returns the text where it has at most `most` bytes; else its beginning and its end, without
+/// half a character: "abc ... (3812 bytes are left out) ... xyz".
+std::string shortened(std::string_view text, std::size_t most);
 
 }  // namespace linnet

@@ -24,8 +24,23 @@ TEST(Utf8, RefusesWhatIsNoUtf8) {
 TEST(Utf8, EscapesTheBytesThatAreNoneAndControlCharacters) {
   EXPECT_EQ(escaped("caf\xE9!"), "caf\\xE9!");
   EXPECT_EQ(escaped("\xE7\x8C"), "\\xE7\\x8C");
-  EXPECT_EQ(escaped("a\nb\x7F"), "a\\x0Ab\\x7F");
+  EXPECT_EQ(escaped("a\nb\tc\x1B[31m"), "a\\x0Ab\\x09c\\x1B[31m");
+  EXPECT_EQ(escaped("\x7F \xC2\x9B \xE2\x80\xAE \xE2\x81\xA6 \xE2\x80\xA8"),
+            "\\u007F \\u009B \\u202E \\u2066 \\u2028");
   EXPECT_EQ(escaped("\xC3\xA9\xE9"), "\xC3\xA9\\xE9");
+}
+
+TEST(Utf8, ShortensBetweenCharacters) {
+  EXPECT_EQ(shortened("abcd", 4), "abcd");
+  EXPECT_EQ(shortened("abcdefghij", 4), "abc ... (6 bytes are left out) ... j");
+  EXPECT_EQ(shortened("ab\xE2\x96\x81 defg\xE2\x96\x81", 4), "ab ... (11 bytes are left out) ... ");
+}
+
+TEST(Utf8, PrintsLinesAndFieldsAsTheyAre) {
+  EXPECT_EQ(printable("a\tb\nc\r\x1B]0;title\x07"), "a\tb\nc\\x0D\\x1B]0;title\\x07");
+  EXPECT_EQ(printable("{\"\xC2\x9B\": 1}\n"), "{\"\\u009B\": 1}\n");
+  EXPECT_EQ(printable("\xE2\x80\x93 \xE2\x96\x81 caf\xC3\xA9"),
+            "\xE2\x80\x93 \xE2\x96\x81 caf\xC3\xA9");
 }
 
 }  // namespace

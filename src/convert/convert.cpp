@@ -19,6 +19,10 @@
 namespace linnet {
 namespace {
 
+/// Networks of the literature have at most 1,400; what is not one of them is not gone through.
+constexpr std::size_t kMostTensors = 8192;
+constexpr std::ptrdiff_t kMostProblems = 10;  // in a sentence
+
 constexpr std::array<std::string_view, 4> kNames{"linnet", "torchvision", "timm", "keras"};
 constexpr std::array<std::string_view, 5> kScales{"imagenet", "caffe", "unit", "symmetric", "raw"};
 
@@ -292,6 +296,10 @@ Imported import_weights(const State& weights, const ImportOptions& options,
       tensors.push_back({.name = entry.name, .layer = {}, .role = {}, .values = entry.value});
     }
   }
+  require<DataError>(tensors.size() <= kMostTensors,
+                     "the weights do not fit {}: the file has {} tensors, more than the {} that a "
+                     "network can have; leave out others with --ignore",
+                     known.name, tensors.size(), kMostTensors);
   const WeightNames names = find_names(tensors, family, options.names);
   Places places = places_of(tensors, family, names);
   const NetworkSizes sizes = sizes_of(places, known, family, names, options);
@@ -305,14 +313,22 @@ Imported import_weights(const State& weights, const ImportOptions& options,
     placing.problems().push_back(fmt::format("'{}' {} belongs to no parameter", tensor.name,
                                              to_string(tensor.values.shape())));
   }
-  require<DataError>(placing.problems().empty(),
-                     "the weights do not fit {}, by the names of {}: {}", known.name,
-                     text_of(names), fmt::join(placing.problems(), "; "));
+  const std::vector<std::string>& problems = placing.problems();
+  require<DataError>(problems.empty(), "the weights do not fit {}, by the names of {}: {}{}",
+                     known.name, text_of(names),
+                     fmt::join(problems.begin(),
+                               problems.begin() + std::min(std::ssize(problems), kMostProblems),
+                               "; "),
+                     std::ssize(problems) > kMostProblems
+                         ? fmt::format("; and {} more", std::ssize(problems) - kMostProblems)
+                         : "");
   Model model(std::move(network), on);
   placing.write_to(model);
   if (sizes.classes > 1) {
-    model.set_training_record(
-        {.loss = "cross_entropy", .labels = true, .sample_shape = model.network().input_shape()});
+    model.set_training_record({.loss = "cross_entropy",
+                               .labels = true,
+                               .sample_shape = model.network().input_shape(),
+                               .images = {.exif = Exif::apply, .white = 65535}});
   }
   Imported imported{.model = std::move(model)};
   imported.names = names;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linnet/convert.h>
 #include <linnet/error.h>
@@ -101,6 +102,22 @@ TEST(Convert, NamesAreFound) {
                         [](const std::string& name) { return "sequential_1/" + name + ":0"; });
   keras.set("seed_generator/seed_generator_state", Tensor(DType::i64, {2}));
   EXPECT_EQ(import_weights(keras, of("gru-text"), kOn).names, WeightNames::keras);
+}
+
+// Names are somebody's: their number costs no hours, and the sentence stays short.
+TEST(Convert, ManyUnknownTensorsAreAShortSentence) {
+  State many;
+  for (int i = 0; i < 300; ++i)
+    many.set(fmt::format("unknown.{}.weight", i), Tensor(DType::f32, {1}));
+  many.set("layer9223372036854775807.0.conv1.weight", Tensor(DType::f32, {1}));
+  const std::string sentence = error_of([&] { import_weights(many, of("resnet18"), kOn); });
+  EXPECT_LT(sentence.size(), 1500U) << sentence;
+  EXPECT_TRUE(sentence.ends_with(" more")) << sentence;
+  for (int i = 300; i < 9000; ++i)
+    many.set(fmt::format("unknown.{}.weight", i), Tensor(DType::f32, {1}));
+  EXPECT_EQ(error_of([&] { import_weights(many, of("resnet18"), kOn); }),
+            "the weights do not fit resnet18: the file has 9001 tensors, more than the 8192 that a "
+            "network can have; leave out others with --ignore");
 }
 
 // All names of a DenseNet without its classifier begin with "features.", which belongs to them.

@@ -97,6 +97,8 @@ constexpr std::array kFamilies{
     Family{"text", kText, "dense_1"},
 };
 
+constexpr std::int64_t kMostNumber = 1'000'000;  // of a layer among its siblings
+
 /// A variable of a pattern: {s+1} is 's' and 1.
 struct Variable {
   char name = 0;
@@ -126,7 +128,7 @@ std::optional<Numbers> numbers_in(std::string_view name, std::string_view patter
     const Variable variable = take_variable(pattern);
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error != std::errc() || name[0] == '-') return {};
+    if (error != std::errc() || name[0] == '-' || number > kMostNumber) return {};
     numbers[variable.name] = number - variable.plus;
     name.remove_prefix(static_cast<std::size_t>(end - name.data()));
   }

@@ -17,11 +17,15 @@ const O* as(const Node& node) {
   return dynamic_cast<const O*>(node.op.get());
 }
 
+/// Returns the images whose pixels are the dense layer's features; of rank 0 without any.
 Shape flattened_before(const Graph& graph, const Node& dense) {
-  const Node* before = graph.producer(dense.inputs[DenseOp::In::x]);
+  const Value x = dense.inputs[DenseOp::In::x];
+  const Node* before = graph.producer(x);
   if (before == nullptr || as<ReshapeOp>(*before) == nullptr) return {};
   const Shape& from = graph.shape(before->inputs[0]);
-  return from.rank() == 4 ? from.sample() : Shape{};
+  // A layer on each pixel has a reshape before it, too.
+  const bool whole = from.rank() == 4 && from.sample().elements() == graph.shape(x)[-1];
+  return whole ? from.sample() : Shape{};
 }
 
 /// Finds out what reads the weights of a layer.

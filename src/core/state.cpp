@@ -2,15 +2,17 @@
 #include <linnet/state.h>
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include "base/check.h"
 
 namespace linnet {
 
-State::State(std::vector<Entry> entries) {
-  for (Entry& entry : entries) {
-    require(find(entry.name) == nullptr, "a state has two entries '{}'", entry.name);
-    entries_.push_back(std::move(entry));
+State::State(std::vector<Entry> entries) : entries_(std::move(entries)) {
+  std::unordered_set<std::string_view> names;
+  for (const Entry& entry : entries_) {
+    require(names.insert(entry.name).second, "a state has two entries '{}'", entry.name);
   }
 }
 

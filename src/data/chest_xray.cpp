@@ -17,6 +17,7 @@
 #include "data/csv.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
+#include "data/image_table.h"
 
 namespace linnet {
 namespace {
@@ -28,14 +29,10 @@ constexpr std::array<std::string_view, 14> kLabels{
     "Emphysema",   "Fibrosis",           "Hernia",        "Infiltration", "Mass",
     "Nodule",      "Pleural_Thickening", "Pneumonia",     "Pneumothorax"};
 constexpr std::string_view kHealthy = "No Finding";
-constexpr int kDeepest = 3;
-constexpr std::size_t kNamed = 3;  // missing files that a message names
-
-enum class Part : std::uint8_t { train, validation, test };
 
 struct Row {
   XrayImage image;  // its path is the file's name alone
-  std::optional<Part> part;
+  std::optional<TablePart> part;
 };
 
 struct Table {
@@ -87,15 +84,6 @@ Table read_entries(const fs::path& path) {
   return table;
 }
 
-Part part_of(const std::string& name, std::size_t line, const fs::path& path) {
-  if (name == "train") return Part::train;
-  if (name == "valid" || name == "val" || name == "validation") return Part::validation;
-  require<DataError>(name == "test",
-                     "line {} of '{}' has the split '{}'; expected train, valid or test", line,
-                     path.string(), name);
-  return Part::test;
-}
-
 /// The columns of these names are facts about the patient; the labels are all others.
 bool is_fact(std::string_view name) {
   constexpr std::array<std::string_view, 6> kFacts{"file", "split", "patient",
@@ -133,40 +121,18 @@ Table read_labels(const fs::path& path) {
                          path.string(), row[c], csv.columns[c]);
       entry.image.findings.push_back(row[c] == "1" ? 1 : 0);
     }
-    if (split) entry.part = part_of(row[*split], csv.lines[i], path);
+    if (split) entry.part = table_part_of(row[*split], csv.lines[i], path);
     table.rows.push_back(std::move(entry));
   }
   return table;
 }
 
-void find_images(const fs::path& folder, int depth, std::map<std::string, fs::path>& found) {
-  const Listing listing = list_folder(folder);
-  for (const fs::path& path : listing.files) {
-    if (is_image_name(path)) found.emplace(path.filename().string(), path);
-  }
-  for (const fs::path& inner : listing.folders) {
-    if (depth < kDeepest) find_images(inner, depth + 1, found);
-  }
-}
-
 /// Puts whole paths in place of the names.
 void locate(const fs::path& folder, const fs::path& csv, Table& table) {
-  std::map<std::string, fs::path> found;
-  find_images(folder, 0, found);
-  std::vector<std::string> missing;
-  std::size_t count = 0;
-  for (Row& row : table.rows) {
-    const auto image = found.find(row.image.path.string());
-    if (image != found.end()) {
-      row.image.path = image->second;
-    } else if (++count <= kNamed) {
-      missing.push_back(row.image.path.string());
-    }
-  }
-  require<DataError>(count == 0,
-                     "{} of the {} images that '{}' names are missing in its folder: {}{}", count,
-                     table.rows.size(), csv.string(), fmt::join(missing, ", "),
-                     count > kNamed ? ", ..." : "");
+  std::vector<std::string> names;
+  for (const Row& row : table.rows) names.push_back(row.image.path.string());
+  const std::vector<fs::path> paths = locate_images(folder, csv, names);
+  for (std::size_t i = 0; i < paths.size(); ++i) table.rows[i].image.path = paths[i];
 }
 
 /// The rows of the official test list get their part; false where there are no lists.
@@ -183,7 +149,7 @@ bool apply_lists(const fs::path& folder, Table& table) {
     const bool tests = test.contains(name);
     require<DataError>(tests != train.contains(name), "the image '{}' is in {} of '{}' and '{}'",
                        name, tests ? "both" : "neither", train_list.string(), test_list.string());
-    if (tests) row.part = Part::test;
+    if (tests) row.part = TablePart::test;
   }
   return true;
 }
@@ -195,9 +161,9 @@ void split_patients(const XrayOptions& options, std::uint64_t train, std::uint64
   const auto less = [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   };
-  std::map<std::string, Part, decltype(less)> parts(less);
+  std::map<std::string, TablePart, decltype(less)> parts(less);
   for (const Row& row : table.rows) {
-    if (!row.part) parts.emplace(row.image.patient, Part::test);
+    if (!row.part) parts.emplace(row.image.patient, TablePart::test);
   }
   const std::uint64_t count = parts.size();
   const Permutation permutation(random_key(options.seed, RandomStream::split),
@@ -206,9 +172,9 @@ void split_patients(const XrayOptions& options, std::uint64_t train, std::uint64
   for (auto& [patient, part] : parts) {
     const std::uint64_t rank = options.order == PatientOrder::shuffled ? permutation(index) : index;
     if (rank < count * train / of) {
-      part = Part::train;
+      part = TablePart::train;
     } else if (rank < count * (train + validation) / of) {
-      part = Part::validation;
+      part = TablePart::validation;
     }
     ++index;
   }
@@ -222,6 +188,7 @@ void split_patients(const XrayOptions& options, std::uint64_t train, std::uint64
 bool holds_chest_xray(const fs::path& folder) {
   if (find_entries(folder)) return true;
   if (!is_file(folder / "labels.csv")) return false;
+  if (std::ranges::count(csv_columns(folder / "labels.csv"), "patient") == 0) return false;
   const Listing listing = list_folder(folder);
   if (std::any_of(listing.files.begin(), listing.files.end(), is_image_name)) return true;
   return std::any_of(listing.folders.begin(), listing.folders.end(), [](const fs::path& inner) {
@@ -245,9 +212,9 @@ XrayIndex index_chest_xray(const fs::path& folder, const XrayOptions& options) {
   XrayIndex index;
   index.labels = std::move(table.labels);
   for (Row& row : table.rows) {
-    auto& part = *row.part == Part::train        ? index.train
-                 : *row.part == Part::validation ? index.validation
-                                                 : index.test;
+    auto& part = *row.part == TablePart::train        ? index.train
+                 : *row.part == TablePart::validation ? index.validation
+                                                      : index.test;
     part.push_back(std::move(row.image));
   }
   return index;

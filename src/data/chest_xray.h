@@ -8,8 +8,8 @@
 
 namespace linnet {
 
-/// Returns whether a folder holds Data_Entry_2017.csv (or ..._v2020.csv), or a labels.csv beside
-/// images.
+/// Returns whether a folder holds Data_Entry_2017.csv (or ..._v2020.csv), or a labels.csv with
+/// a column 'patient' beside images.
 bool holds_chest_xray(const std::filesystem::path& folder);
 
 /// Says how patients are parted where neither lists nor a column say it.

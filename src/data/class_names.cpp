@@ -9,22 +9,12 @@
 #include "base/check.h"
 #include "data/folder.h"
 #include "data/targets.h"
+#include "describe/nearest.h"
 
 namespace linnet {
 namespace {
 
 using Names = std::vector<std::string>;
-
-constexpr std::size_t kNamed = 20;  // of a list of names in a message
-
-std::string listed(const Names& names) {
-  const std::size_t shown = std::min(names.size(), kNamed);
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) {
-    text += fmt::format("{}'{}'", i > 0 ? ", " : "", names[i]);
-  }
-  return text + (shown < names.size() ? fmt::format(" and {} more", names.size() - shown) : "");
-}
 
 bool holds(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -79,8 +69,8 @@ Dataset with_targets_by_name(const Dataset& data, const Names& names) {
   if (unknown.size() == data.classes().size() && are_numbers(data.classes())) return data;
   require<DataError>(unknown.empty(),
                      "the data set '{}' has the unknown class{} {}; the model's classes are {}",
-                     data.info().name, unknown.size() == 1 ? "" : "es", listed(unknown),
-                     listed(names));
+                     data.info().name, unknown.size() == 1 ? "" : "es", quoted(unknown),
+                     quoted(names));
   const std::vector<std::int32_t> places = places_of(data, names);
   if (!has_class_columns(data)) {
     return with_first_target(data, moved_labels(data.targets()[0].data, places));
@@ -88,7 +78,7 @@ Dataset with_targets_by_name(const Dataset& data, const Names& names) {
   const Names lacking = missing_from(data.classes(), names);
   require<DataError>(lacking.empty(),
                      "the data set '{}' has no values for {}, which the model was trained on",
-                     data.info().name, listed(lacking));
+                     data.info().name, quoted(lacking));
   return with_first_target(data, moved_columns(data, places));
 }
 

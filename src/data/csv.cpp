@@ -38,4 +38,20 @@ CsvTable read_csv(const std::filesystem::path& path) {
   return table;
 }
 
+std::vector<std::string> csv_columns(const std::filesystem::path& path) {
+  constexpr std::size_t kStart = std::size_t{1} << 16;
+  try {
+    std::string start(kStart, '\0');
+    start.resize(InputFile(path).read(start));
+    start.resize(std::min(start.find('\n'), start.size()));
+    const Records records(std::move(start), {}, path);
+    std::vector<std::string> columns;
+    if (records.size() == 0) return columns;
+    for (const FieldText& field : records[0]) columns.emplace_back(records.text(field));
+    return columns;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace linnet

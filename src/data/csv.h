@@ -24,4 +24,7 @@ struct CsvTable {
 /// quote without end.
 CsvTable read_csv(const std::filesystem::path& path);
 
+/// Returns the columns that a file's first line names; none where it can't be read.
+std::vector<std::string> csv_columns(const std::filesystem::path& path);
+
 }  // namespace linnet

@@ -2,6 +2,7 @@
 #include "data/delimited.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/check.h"
@@ -19,10 +20,21 @@ class Parser {
   Parser(std::string& text, const DelimitedFormat& format, const std::filesystem::path& path)
       : text_(text), format_(format), path_(path) {
     if (std::string_view(text_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+    for (const char c : {'\0', '\n', '\r', format_.separator})
+      ends_[static_cast<unsigned char>(c)] = true;
+    if (by_blanks()) ends_['\t'] = true;
   }
 
   bool done() const { return at_ >= text_.size(); }
   std::uint32_t line() const { return line_; }
+
+  /// Passes over a line of a comment; returns whether there was one.
+  bool comment() {
+    if (format_.comment == '\0' || done() || text_[at_] != format_.comment) return false;
+    at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
+    end_line();
+    return true;
+  }
 
   /// Appends the fields of a record; returns whether it is more than an empty line.
   bool record(std::vector<FieldText>& fields) {
@@ -31,11 +43,9 @@ class Parser {
       require<DataError>(fields.size() < kMostFields, "'{}' has more than {} fields",
                          path_.string(), kMostFields);
       fields.push_back(field());
-    } while (take(format_.separator));
-    const bool returned = take('\r');
-    require<DataError>(take('\n') || returned || done(),
-                       "line {} of '{}' has text after a closing quote", line_, path_.string());
-    ++line_;
+    } while (take_separator());
+    require<DataError>(end_line(), "line {} of '{}' has text after a closing quote", line_,
+                       path_.string());
     const bool empty =
         fields.size() == first + 1 && fields[first].size == 0 && fields[first].quoted == 0;
     if (empty) fields.pop_back();
@@ -43,6 +53,19 @@ class Parser {
   }
 
  private:
+  bool by_blanks() const { return format_.separator == ' '; }
+  bool take_separator() {
+    if (!by_blanks()) return take(format_.separator);
+    skip_blanks();
+    return !done() && text_[at_] != '\n' && text_[at_] != '\r';
+  }
+  /// Takes the end of a line; returns whether there was one.
+  bool end_line() {
+    const bool returned = take('\r');
+    if (!take('\n') && !returned && !done()) return false;
+    ++line_;
+    return true;
+  }
   bool take(char c) {
     if (done() || text_[at_] != c) return false;
     ++at_;
@@ -61,12 +84,10 @@ class Parser {
       return field;
     }
     const std::size_t begin = at_;
-    while (!done() && text_[at_] != format_.separator && text_[at_] != '\n' && text_[at_] != '\r') {
-      require<DataError>(text_[at_] != '\0',
-                         "line {} of '{}' holds a NUL byte; expected UTF-8 text", line_,
-                         path_.string());
-      ++at_;
-    }
+    while (!done() && !ends_[static_cast<unsigned char>(text_[at_])]) ++at_;
+    require<DataError>(done() || text_[at_] != '\0',
+                       "line {} of '{}' holds a NUL byte; expected UTF-8 text", line_,
+                       path_.string());
     std::size_t end = at_;
     while (format_.trims && end > begin && is_blank(text_[end - 1])) --end;
     return made(begin, end, false);
@@ -105,6 +126,7 @@ class Parser {
   std::string& text_;
   const DelimitedFormat& format_;
   const std::filesystem::path& path_;
+  std::array<bool, 256> ends_ = {};  ///< whether a field ends at a character
   std::size_t at_ = 0;
   std::uint32_t line_ = 1;
 };
@@ -119,11 +141,27 @@ Records::Records(std::string text, const DelimitedFormat& format, const std::fil
                      "'{}' is UTF-16; save it as UTF-8", path.string());
   Parser parser(text_, format, path);
   while (!parser.done() && size() < format.most_records) {
+    if (parser.comment()) {
+      ++comments_;
+      continue;
+    }
     const std::uint32_t line = parser.line();
     if (!parser.record(fields_)) continue;
     starts_.push_back(fields_.size());
     lines_.push_back(line);
   }
+}
+
+void Records::keep_fields(std::size_t count) {
+  std::size_t to = 0;
+  std::size_t begin = 0;
+  for (std::size_t record = 0; record < size(); ++record) {
+    const std::size_t end = starts_[record + 1];
+    for (std::size_t i = begin; i < std::min(end, begin + count); ++i) fields_[to++] = fields_[i];
+    begin = end;
+    starts_[record + 1] = to;
+  }
+  fields_.resize(to);
 }
 
 }  // namespace linnet

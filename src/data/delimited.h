@@ -20,10 +20,11 @@ struct FieldText {
 
 /// Says how records are parted.
 struct DelimitedFormat {
-  char separator = ',';
+  char separator = ',';  ///< ' ': any number of blanks and tabs, also at both ends of a line
   /// Whether blanks around a field, also around its quotes, are left out.
   bool trims = false;
   std::size_t most_records = SIZE_MAX;  ///< reading ends after so many
+  char comment = '\0';                  ///< lines that begin with it are left out; NUL: none
 };
 
 /// Holds the records of a delimited text (RFC 4180): fields between separators, which may stand in
@@ -48,12 +49,17 @@ class Records {
   }
   /// Returns the line of the file on which a record begins, from 1.
   std::size_t line(std::size_t record) const { return lines_[record]; }
+  /// Returns the number of lines of comments.
+  std::size_t comments() const { return comments_; }
+  /// Keeps the first fields of each record that has more.
+  void keep_fields(std::size_t count);
 
  private:
   std::string text_;
   std::vector<FieldText> fields_;
   std::vector<std::size_t> starts_ = {0};  // of each record in fields_, and their end
   std::vector<std::uint32_t> lines_;
+  std::size_t comments_ = 0;
 };
 
 }  // namespace linnet

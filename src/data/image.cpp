@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/image.h"
 
+#include <algorithm>
+#include <bit>
+#include <utility>
+
 #include "base/check.h"
 #include "base/memory.h"
+#include "data/exif.h"
 #include "data/image_formats.h"
 
 namespace linnet {
@@ -27,13 +32,64 @@ Image blank_image(std::int64_t height, std::int64_t width, std::int64_t channels
       });
 }
 
-Image decode_image(std::string_view bytes, const std::filesystem::path& path) {
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return decode_png(bytes, path);
-  if (bytes.starts_with("\xff\xd8\xff")) return decode_jpeg(bytes, path);
-  if (bytes.starts_with("BM")) return decode_bmp(bytes, path);
+void put_samples(std::span<const std::uint16_t> samples, std::int64_t white, Image& image) {
+  LINNET_ASSERT(samples.size() == image.pixels.size());
+  const auto most = static_cast<std::uint32_t>(white);
+  std::uint16_t largest = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const std::uint32_t sample = samples[i];
+    largest = std::max(largest, samples[i]);
+    image.pixels[i] = static_cast<std::uint8_t>(
+        white == 0 ? sample >> 8 : (std::min(sample, most) * 255 + most / 2) / most);
+  }
+  image.largest = largest;
+}
+
+std::int64_t white_for(std::int64_t largest) {
+  const auto next =
+      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(largest, 0)) + 1);
+  return std::max<std::int64_t>(255, static_cast<std::int64_t>(next) - 1);
+}
+
+ImageFormat format_of(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return ImageFormat::png;
+  if (bytes.starts_with("\xff\xd8\xff")) return ImageFormat::jpeg;
+  if (bytes.starts_with("BM")) return ImageFormat::bmp;
+  if (bytes.starts_with("RIFF") && bytes.size() > 12 && bytes.substr(8, 4) == "WEBP")
+    return ImageFormat::webp;
+  // Little and big endian, each with offsets of 32 or (BigTIFF) 64 bits.
+  for (const std::string_view start :
+       {std::string_view("II*\0", 4), std::string_view("MM\0*", 4), std::string_view("II+\0", 4),
+        std::string_view("MM\0+", 4)}) {
+    if (bytes.starts_with(start)) return ImageFormat::tiff;
+  }
+  return ImageFormat::none;
+}
+
+namespace {
+
+Image decode_stored(std::string_view bytes, const std::filesystem::path& path, std::int64_t white) {
+  switch (format_of(bytes)) {
+    case ImageFormat::png: return decode_png(bytes, path, white);
+    case ImageFormat::jpeg: return decode_jpeg(bytes, path);
+    case ImageFormat::bmp: return decode_bmp(bytes, path);
+    case ImageFormat::webp: return decode_webp(bytes, path);
+    case ImageFormat::tiff: return decode_tiff(bytes, path, white);
+    case ImageFormat::none: break;
+  }
   fail<DataError>(
-      "'{}' is not a PNG, JPEG or BMP image: it has {} bytes and none of their signatures",
+      "'{}' is not a PNG, JPEG, BMP, WebP or TIFF image: it has {} bytes and none of their "
+      "signatures",
       path.string(), bytes.size());
+}
+
+}  // namespace
+
+Image decode_image(std::string_view bytes, const std::filesystem::path& path,
+                   const ImageReading& reading) {
+  Image image = decode_stored(bytes, path, reading.white);
+  if (reading.exif == Exif::ignore) return image;
+  return upright(std::move(image), exif_orientation(bytes));
 }
 
 }  // namespace linnet

@@ -27,9 +27,10 @@ TEST(ImageFixtures, PixelsAreThoseOfPillow) {
 TEST(ImageFixtures, TheHeaderTellsTheShape) {
   for (const auto& entry : image_fixtures()) {
     const auto name = entry["name"].get<std::string>();
-    const auto [channels, height, width] = image_header(from_hex(entry["file"]));
+    const ImageHeader header = image_header(from_hex(entry["file"]));
     const auto shape = entry["shape"].get<std::vector<std::int64_t>>();
-    EXPECT_EQ((std::vector<std::int64_t>{height, width, channels}), shape) << name;
+    EXPECT_EQ((std::vector<std::int64_t>{header.height, header.width, header.channels}), shape)
+        << name;
   }
 }
 

@@ -30,12 +30,6 @@ std::string ending_of(const fs::path& path) {
   return ending;
 }
 
-bool is_other_image(const std::string& ending) {
-  constexpr std::array<std::string_view, 10> kOthers{".avif", ".gif", ".heic", ".heif", ".jfif",
-                                                     ".jp2",  ".ppm", ".tif",  ".tiff", ".webp"};
-  return std::ranges::find(kOthers, ending) != kOthers.end();
-}
-
 bool holds_images(const fs::path& folder) {
   return std::ranges::any_of(list_folder(folder).files, is_image_name);
 }
@@ -49,6 +43,7 @@ struct Trees {
   fs::path train;
   std::optional<fs::path> validation = {};
   std::optional<fs::path> test = {};
+  std::vector<fs::path> left_out = {};  ///< test and validation sets without classes
 };
 
 Trees find_trees(const fs::path& root) {
@@ -56,10 +51,18 @@ Trees find_trees(const fs::path& root) {
   const fs::path train = root / "train";
   if (!fs::is_directory(train, error) || !holds_classes(train)) return {.train = root};
   Trees trees{.train = train};
-  if (fs::is_directory(root / "test", error)) trees.test = root / "test";
+  // Images without classes, to be predicted, measure nothing.
+  const auto labelled = [&](std::string_view name) {
+    const fs::path tree = root / name;
+    if (!fs::is_directory(tree, error)) return false;
+    const bool classes = holds_classes(tree);
+    if (!classes) trees.left_out.push_back(tree);
+    return classes;
+  };
+  if (labelled("test")) trees.test = root / "test";
   std::optional<fs::path>& held_out = trees.test ? trees.validation : trees.test;
   for (const std::string_view name : kValidationNames) {
-    if (!held_out && fs::is_directory(root / name, error)) held_out = root / name;
+    if (!held_out && labelled(name)) held_out = root / name;
   }
   return trees;
 }
@@ -97,13 +100,13 @@ void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile
   for (const fs::path& path : listing.files) {
     if (is_image_name(path)) {
       files.push_back({path, label});
-    } else if (std::string ending = ending_of(path); is_other_image(ending)) {
+    } else if (is_unread_image_name(path)) {
       ++left_out.files;
-      left_out.endings.insert(std::move(ending));
+      left_out.endings.insert(ending_of(path));
     }
   }
   require<DataError>(files.size() > before,
-                     "the class folder '{}' holds no images (*.png, *.jpg, *.jpeg, *.bmp)",
+                     "the class folder '{}' holds no images (*.png, *.jpg, *.bmp, *.webp, *.tif)",
                      folder.string());
   std::ranges::copy_if(listing.folders, std::back_inserter(left_out.folders),
                        [](const fs::path& inner) { return holds_images(inner); });
@@ -112,9 +115,10 @@ void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile
 std::vector<std::string> notes_on(const LeftOut& left_out, const fs::path& root) {
   std::vector<std::string> notes;
   if (left_out.files > 0) {
-    notes.push_back(fmt::format("{} of '{}' {} left out ({}): only PNG, JPEG and BMP are read",
-                                counted(left_out.files, "image"), root.string(),
-                                left_out.files == 1 ? "is" : "are", join(left_out.endings, ", ")));
+    notes.push_back(
+        fmt::format("{} of '{}' {} left out ({}): only PNG, JPEG, BMP, WebP and TIFF are read",
+                    counted(left_out.files, "image"), root.string(),
+                    left_out.files == 1 ? "is" : "are", join(left_out.endings, ", ")));
   }
   if (!left_out.folders.empty()) {
     const std::size_t count = left_out.folders.size();
@@ -144,7 +148,8 @@ void add_classes(const std::vector<fs::path>& folders, const std::vector<std::st
 void add_held_out(const fs::path& tree, const fs::path& train,
                   const std::vector<std::string>& names, std::vector<ImageFile>& files,
                   LeftOut& left_out) {
-  const std::vector<fs::path> folders = list_folder(tree).folders;
+  std::vector<fs::path> folders = list_folder(tree).folders;
+  std::erase_if(folders, [](const fs::path& folder) { return !holds_images(folder); });
   for (const fs::path& folder : folders) {
     const std::string name = folder.filename().string();
     require<DataError>(std::ranges::find(names, name) != names.end(),
@@ -152,14 +157,20 @@ void add_held_out(const fs::path& tree, const fs::path& train,
                        train.string());
   }
   add_classes(folders, names, files, left_out);
-  require<DataError>(!files.empty(), "'{}' holds no class folders", tree.string());
 }
 
 }  // namespace
 
 bool is_image_name(const fs::path& path) {
-  constexpr std::array<std::string_view, 4> kEndings{".png", ".jpg", ".jpeg", ".bmp"};
+  constexpr std::array<std::string_view, 8> kEndings{".png", ".jpg",  ".jpeg", ".jfif",
+                                                     ".bmp", ".webp", ".tif",  ".tiff"};
   return std::ranges::find(kEndings, ending_of(path)) != kEndings.end();
+}
+
+bool is_unread_image_name(const fs::path& path) {
+  constexpr std::array<std::string_view, 7> kOthers{".avif", ".gif", ".heic", ".heif",
+                                                    ".jfif", ".jp2", ".ppm"};
+  return std::ranges::find(kOthers, ending_of(path)) != kOthers.end();
 }
 
 bool holds_image_folders(const fs::path& root) {
@@ -174,15 +185,14 @@ ImageIndex index_image_folders(const fs::path& root) {
   index.class_names = class_names(root, folders);
   LeftOut left_out;
   add_classes(folders, index.class_names, index.train, left_out);
-  const bool validates = trees.validation && holds_classes(*trees.validation);
-  if (validates) {
+  if (trees.validation) {
     add_held_out(*trees.validation, trees.train, index.class_names, index.validation, left_out);
   }
   if (trees.test) add_held_out(*trees.test, trees.train, index.class_names, index.test, left_out);
   index.notes = notes_on(left_out, root);
-  if (trees.validation && !validates) {
-    index.notes.push_back(fmt::format("'{}' is left out: it holds no class folders with images",
-                                      trees.validation->string()));
+  for (const fs::path& tree : trees.left_out) {
+    index.notes.push_back(
+        fmt::format("'{}' is left out: it holds no class folders with images", tree.string()));
   }
   return index;
 }

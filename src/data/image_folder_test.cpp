@@ -87,12 +87,12 @@ TEST(ImageFolder, NotesImagesThatAreLeftOut) {
   folder.write("b/empty/notes.txt", "no image");
   EXPECT_TRUE(load_dataset(folder.path()).train.info().notes.empty());
   folder.write("a/2.gif", "GIF89a");
-  folder.write("b/2.WEBP", "RIFF");
-  folder.write("b/3.webp", "RIFF");
+  folder.write("b/2.HEIC", "ftyp");
+  folder.write("b/3.heic", "ftyp");
   folder.write("b/inner/1.png", grey_png());
   const std::vector<std::string> notes{
       "3 images of " + quoted(folder.path()) +
-          " are left out (.gif, .webp): only PNG, JPEG and BMP are read",
+          " are left out (.gif, .heic): only PNG, JPEG, BMP, WebP and TIFF are read",
       "the images in " + quoted(folder / "b/inner") +
           " are left out: only those straight in a class folder are read"};
   EXPECT_EQ(load_dataset(folder.path()).train.info().notes, notes);
@@ -238,7 +238,7 @@ TEST(ImageFolder, RefusesAnEmptyClass) {
   const auto empty = folder.write("b/notes.txt", "").parent_path();
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             std::string("the class folder ") + quoted(empty) +
-                " holds no images (*.png, *.jpg, *.jpeg, *.bmp)");
+                " holds no images (*.png, *.jpg, *.bmp, *.webp, *.tif)");
 }
 
 TEST(ImageFolder, RefusesATestClassThatTrainingLacks) {
@@ -248,10 +248,26 @@ TEST(ImageFolder, RefusesATestClassThatTrainingLacks) {
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             std::string("the class 'b' of ") + quoted(folder / "test") +
                 " is not one of those of " + quoted(folder / "train"));
-  std::filesystem::remove_all(folder / "test");
-  std::filesystem::create_directory(folder / "test");
-  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
-            quoted(folder / "test") + " holds no class folders");
+}
+
+TEST(ImageFolder, LeavesOutATestSetWithoutClasses) {
+  const TemporaryFolder folder;
+  for (const char* path : {"train/a/1.png", "train/b/1.png", "val/a/1.png", "test/1.png"}) {
+    folder.write(path, grey_png());
+  }
+  const std::vector<std::string> note{quoted(folder / "test") +
+                                      " is left out: it holds no class folders with images"};
+  Splits splits = load_dataset(folder.path());
+  EXPECT_EQ(splits.test.size(), 1);  // val/, as where there is no test/
+  EXPECT_EQ(splits.train.info().notes, note);
+  std::filesystem::remove(folder / "test" / "1.png");
+  EXPECT_EQ(load_dataset(folder.path()).train.info().notes, note);
+  folder.write("test/a/1.png", grey_png());
+  std::filesystem::create_directory(folder / "test" / "b");
+  std::filesystem::create_directory(folder / "test" / "thumbnails");
+  splits = load_dataset(folder.path());
+  EXPECT_EQ(splits.test.size(), 1);
+  EXPECT_EQ(splits.validation.size(), 1);
 }
 
 TEST(ImageFolder, NamesAFileThatIsDamagedOrUnreadable) {

@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "base/thread_team.h"
+#include "data/byte_order.h"
+#include "data/exif.h"
+#include "data/image_formats.h"
 
 namespace linnet {
 namespace {
@@ -20,21 +23,6 @@ namespace fs = std::filesystem;
 constexpr std::array<std::size_t, 3> kStarts{std::size_t{1} << 12, std::size_t{1} << 17,
                                              std::size_t{1} << 24};
 
-std::size_t byte_at(std::string_view bytes, std::size_t at) {
-  return static_cast<std::uint8_t>(bytes[at]);
-}
-std::size_t little_endian(std::string_view bytes, std::size_t at, int count) {
-  std::size_t value = 0;
-  for (int i = count; i-- > 0;)
-    value = value << 8 | byte_at(bytes, at + static_cast<std::size_t>(i));
-  return value;
-}
-
-std::size_t big_endian(std::string_view bytes, std::size_t at, std::size_t count) {
-  std::size_t value = 0;
-  for (std::size_t i = 0; i < count; ++i) value = value << 8 | byte_at(bytes, at + i);
-  return value;
-}
 ImageHeader header_of(std::int64_t channels, std::size_t height, std::size_t width) {
   return {channels, static_cast<std::int64_t>(height), static_cast<std::int64_t>(width)};
 }
@@ -44,8 +32,10 @@ ImageHeader png_header(std::string_view bytes) {
   if (bytes.size() <= kColourType) return {};
   const std::size_t type = byte_at(bytes, kColourType);
   // Grey, and grey with alpha.
-  return header_of(type == 0 || type == 4 ? 1 : 3, big_endian(bytes, 20, 4),
-                   big_endian(bytes, 16, 4));
+  ImageHeader header =
+      header_of(type == 0 || type == 4 ? 1 : 3, big_endian(bytes, 20, 4), big_endian(bytes, 16, 4));
+  header.wide = byte_at(bytes, kColourType - 1) == 16;
+  return header;
 }
 
 /// Goes from marker to marker up to the frame's.
@@ -57,9 +47,7 @@ ImageHeader jpeg_header(std::string_view bytes) {
       ++at;
       continue;
     }
-    const bool frame =
-        marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-    if (frame) {
+    if (is_jpeg_frame(marker)) {
       return header_of(byte_at(bytes, at + 9) == 1 ? 1 : 3, big_endian(bytes, at + 5, 2),
                        big_endian(bytes, at + 7, 2));
     }
@@ -92,7 +80,19 @@ ImageHeader bmp_header(std::string_view bytes) {
           static_cast<std::int64_t>(little_endian(bytes, 18, 4))};
 }
 
-ImageHeader header_of_file(const fs::path& path) {
+ImageHeader stored_header(std::string_view start) {
+  switch (format_of(start)) {
+    case ImageFormat::png: return png_header(start);
+    case ImageFormat::jpeg: return jpeg_header(start);
+    case ImageFormat::bmp: return bmp_header(start);
+    case ImageFormat::webp: return webp_header(start);
+    case ImageFormat::tiff: return tiff_header(start);
+    case ImageFormat::none: break;
+  }
+  return {};
+}
+
+ImageHeader header_of_file(const fs::path& path, Exif exif) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return {};
   std::ifstream file(path, std::ios::binary);
@@ -102,17 +102,19 @@ ImageHeader header_of_file(const fs::path& path) {
     start.resize(size);
     file.read(start.data() + before, static_cast<std::streamsize>(size - before));
     start.resize(before + static_cast<std::size_t>(file.gcount()));
-    const ImageHeader header = image_header(start);
-    if (header.channels > 0 || start.size() < size) return header;
-    if (!start.starts_with("\xff\xd8\xff")) return {};
+    const bool whole = start.size() < size;
+    if (format_of(start) == ImageFormat::tiff && !whole && size != kStarts.back()) continue;
+    const ImageHeader header = image_header(start, exif);
+    if (header.channels > 0 || whole) return header;
+    if (format_of(start) == ImageFormat::none) return {};
   }
   return {};
 }
 
 class ReadHeaders final : public StagedWork {
  public:
-  explicit ReadHeaders(const std::vector<fs::path>& files)
-      : files_(files), headers_(files.size()) {}
+  ReadHeaders(const std::vector<fs::path>& files, Exif exif)
+      : files_(files), exif_(exif), headers_(files.size()) {}
   std::uint64_t stages() const override { return 1; }
   std::uint32_t tasks(std::uint64_t /*stage*/) const override {
     return static_cast<std::uint32_t>((files_.size() + kBlock - 1) / kBlock);
@@ -120,7 +122,7 @@ class ReadHeaders final : public StagedWork {
   void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override {
     const std::size_t begin = task * kBlock;
     for (std::size_t i = begin; i < std::min(begin + kBlock, files_.size()); ++i) {
-      headers_[i] = header_of_file(files_[i]);
+      headers_[i] = header_of_file(files_[i], exif_);
     }
   }
   std::vector<ImageHeader> take() { return std::move(headers_); }
@@ -128,20 +130,23 @@ class ReadHeaders final : public StagedWork {
  private:
   static constexpr std::size_t kBlock = 64;
   const std::vector<fs::path>& files_;
+  Exif exif_;
   std::vector<ImageHeader> headers_;
 };
 
 }  // namespace
 
-ImageHeader image_header(std::string_view start) {
-  if (start.starts_with("\x89PNG\r\n\x1a\n")) return png_header(start);
-  if (start.starts_with("\xff\xd8\xff")) return jpeg_header(start);
-  if (start.starts_with("BM")) return bmp_header(start);
-  return {};
+ImageHeader image_header(std::string_view start, Exif exif) {
+  ImageHeader header = stored_header(start);
+  if (exif == Exif::ignore) return header;
+  const int orientation = exif_orientation(start);
+  if (orientation == 0) return {};
+  if (orientation >= kTurned) std::swap(header.height, header.width);
+  return header;
 }
 
-std::vector<ImageHeader> image_headers(const std::vector<fs::path>& files, int threads) {
-  ReadHeaders work(files);
+std::vector<ImageHeader> image_headers(const std::vector<fs::path>& files, int threads, Exif exif) {
+  ReadHeaders work(files, exif);
   ThreadTeam(threads).run(work);
   return work.take();
 }

@@ -56,8 +56,9 @@ class ReadAll final : public StagedWork {
 
 }  // namespace
 
-ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record, ImageFit fit)
-    : files_(std::move(files)), record_(std::move(record)), fit_(fit) {
+ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record, ImageFit fit,
+                         std::string_view advice)
+    : files_(std::move(files)), record_(std::move(record)), fit_(fit), advice_(advice) {
   require(record_.rank() == 3 && record_[0] > 0 && record_[1] > 0 &&
               (record_[2] == 1 || record_[2] == 3),
           "expected images (height, width, 1 or 3); got {}", to_string(record_));
@@ -65,7 +66,7 @@ ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record,
 
 void read_image_sample(const std::filesystem::path& path, const Shape& record, const ImageFit& fit,
                        std::span<std::byte> to) {
-  put_image_sample(read_image(path), path, record, fit, to);
+  put_image_sample(read_image(path, fit.reading), path, record, fit, to);
 }
 
 void put_image_sample(Image image, const std::filesystem::path& path, const Shape& record,
@@ -85,7 +86,12 @@ void put_image_sample(Image image, const std::filesystem::path& path, const Shap
 }
 
 void ImageSource::read(std::int64_t index, std::span<std::byte> to) const {
-  read_image_sample(files_.at(static_cast<std::size_t>(index)), record_, fit_, to);
+  try {
+    read_image_sample(files_.at(static_cast<std::size_t>(index)), record_, fit_, to);
+  } catch (const Error& error) {
+    if (advice_.empty()) throw;
+    fail_again<DataError>(error, "{}{}", error.what(), advice_);
+  }
 }
 
 std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSource& source,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,8 +14,9 @@
 
 namespace linnet {
 
-/// Describes how an image file gets the size of a sample.
+/// Describes how an image file becomes a sample, its size included.
 struct ImageFit {
+  ImageReading reading = {};
   bool resize = false;            ///< by resize_image(); else another size throws Error
   std::int64_t shorter_side = 0;  ///< above 0: by centre_of_resized() instead
 };
@@ -30,9 +32,11 @@ void put_image_sample(Image image, const std::filesystem::path& path, const Shap
                       const ImageFit& fit, std::span<std::byte> to);
 
 /// Image files as records (height, width, channels) u8, each read and decoded when it is asked for.
+/// Errors end with `advice`.
 class ImageSource final : public RecordSource {
  public:
-  ImageSource(std::vector<std::filesystem::path> files, Shape record, ImageFit fit);
+  ImageSource(std::vector<std::filesystem::path> files, Shape record, ImageFit fit,
+              std::string_view advice = {});
 
   std::int64_t size() const override { return static_cast<std::int64_t>(files_.size()); }
   DType dtype() const override { return DType::u8; }
@@ -44,6 +48,7 @@ class ImageSource final : public RecordSource {
   std::vector<std::filesystem::path> files_;
   Shape record_;
   ImageFit fit_;
+  std::string_view advice_;  // a literal
 };
 
 /// Reads all records of a source on `threads` threads (0: all processors) into `to`, record after

@@ -64,8 +64,7 @@ TEST(Png, RefusesDamage) {
 TEST(Png, RefusesToEncodeOtherSizes) {
   Image image = drawn_image(2, 2, 3);
   image.pixels.pop_back();
-  EXPECT_EQ(error_of([&] { encode_png(image); }),
-            "expected 2 x 2 x 3 bytes for an image; got 11");
+  EXPECT_EQ(error_of([&] { encode_png(image); }), "expected 2 x 2 x 3 bytes for an image; got 11");
   image.channels = 2;
   EXPECT_EQ(error_of([&] { encode_png(image); }), "a PNG has 1 or 3 channels; got 2");
 }
@@ -246,9 +245,11 @@ TEST(Bmp, RefusesDamageAndOtherKinds) {
 
 TEST(Image, RefusesOtherContent) {
   EXPECT_EQ(decode_error("GIF89a"),
-            "'a/b.img' is not a PNG, JPEG or BMP image: it has 6 bytes and none of their signatures");
+            "'a/b.img' is not a PNG, JPEG, BMP, WebP or TIFF image: it has 6 bytes and none of "
+            "their signatures");
   EXPECT_EQ(decode_error(""),
-            "'a/b.img' is not a PNG, JPEG or BMP image: it has 0 bytes and none of their signatures");
+            "'a/b.img' is not a PNG, JPEG, BMP, WebP or TIFF image: it has 0 bytes and none of "
+            "their signatures");
 }
 
 TEST(Image, RefusesMorePixelsThanMemoryIsFor) {

@@ -99,9 +99,9 @@ class RowSums {
 
 }  // namespace
 
-Image read_image(const std::filesystem::path& path) {
+Image read_image(const std::filesystem::path& path, const ImageReading& reading) {
   return in_memory(fmt::format("'{}'", path.string()),
-                   [&] { return decode_image(read_file(path), path); });
+                   [&] { return decode_image(read_file(path), path, reading); });
 }
 
 Image with_channels(Image image, std::int64_t channels) {

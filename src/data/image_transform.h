@@ -9,7 +9,7 @@
 namespace linnet {
 
 /// Reads and decodes one file. Throws Error naming it.
-Image read_image(const std::filesystem::path& path);
+Image read_image(const std::filesystem::path& path, const ImageReading& reading = {});
 
 /// Returns the image with 1 or 3 channels: grey is written three times, a colour becomes its luma
 /// (ITU-R BT.601, rounded).

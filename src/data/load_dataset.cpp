@@ -12,9 +12,11 @@
 #include "data/cifar.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
+#include "data/image_table.h"
 #include "data/mnist.h"
 #include "data/npy_folder.h"
 #include "data/open_images.h"
+#include "data/refuse_folder.h"
 #include "data/subsample.h"
 #include "data/tar.h"
 #include "data/texts.h"
@@ -31,11 +33,12 @@ struct Format {
 };
 
 /// Folders of images come last: others may lie beside images too.
-constexpr std::array<Format, 6> kFormats{{{DataKind::idx, "idx", holds_mnist},
+constexpr std::array<Format, 7> kFormats{{{DataKind::idx, "idx", holds_mnist},
                                           {DataKind::cifar, "cifar", holds_cifar},
                                           {DataKind::npy, "npy", holds_npy},
                                           {DataKind::texts, "texts", holds_labelled_texts},
                                           {DataKind::chest_xray, "chest-xray", holds_chest_xray},
+                                          {DataKind::image_table, "image-table", holds_image_table},
                                           {DataKind::images, "images", holds_image_folders}}};
 
 std::optional<DataKind> kind_of(const fs::path& folder) {
@@ -77,28 +80,16 @@ FoundData find_dataset(const fs::path& path) {
   if (const std::optional<DataKind> kind = kind_of(path)) return {*kind, path};
   if (std::optional<FoundData> deeper = find_deeper(path)) return *std::move(deeper);
   if (holds_image_folders(path)) return {DataKind::images, path};
-  const auto archive = std::ranges::find_if(listing.files, is_tar_name);
-  require<DataError>(archive == listing.files.end(),
-                     "'{}' holds no data set but the archive '{}'; unpack it first", path.string(),
-                     archive == listing.files.end() ? "" : archive->filename().string());
-  const auto images = std::ranges::count_if(listing.files, is_image_name);
-  require<DataError>(images == 0,
-                     "'{}' holds {} images and no class of them; expected a folder for each class, "
-                     "with its images",
-                     path.string(), images);
-  fail<DataError>(
-      "'{}' holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
-      "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "
-      "(train.tsv, "
-      "also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside "
-      "images) or folders of images by class (class/*.png, *.jpg, *.jpeg, *.bmp), the folders also "
-      "under train/, val/ and test/",
-      path.string());
+  refuse_folder(path);
+}
+
+bool is_of_image_files(DataKind kind) {
+  return kind == DataKind::images || kind == DataKind::chest_xray || kind == DataKind::image_table;
 }
 
 bool holds_image_files(const fs::path& path) {
   const DataKind kind = find_dataset(path).kind;
-  return kind == DataKind::images || kind == DataKind::chest_xray;
+  return is_of_image_files(kind);
 }
 
 bool holds_texts(const fs::path& path) { return find_dataset(path).kind == DataKind::texts; }
@@ -125,6 +116,7 @@ Splits load_found(const FoundData& found, const DatasetOptions& options) {
                         {.length = options.text_length > 0 ? options.text_length : 150,
                          .words = options.words});
     case DataKind::chest_xray: return open_chest_xray(found.folder, options);
+    case DataKind::image_table: return open_image_table(found.folder, options);
     case DataKind::images: return open_image_folders(found.folder, options);
   }
   fail<DataError>("'{}' holds no data set", found.folder.string());
@@ -138,7 +130,7 @@ Splits load_dataset(const fs::path& path, const DatasetOptions& options) {
           "expected a size of images (height, width), both above 0; got {}",
           to_string(options.size));
   const FoundData found = find_dataset(path);
-  const bool images = found.kind == DataKind::images || found.kind == DataKind::chest_xray;
+  const bool images = is_of_image_files(found.kind);
   require(options.size.rank() == 0 || images, "only image files are resized; '{}' holds {} data",
           found.folder.string(), to_string(found.kind));
   require(options.channels == 0 || options.channels == 1 || options.channels == 3,
@@ -149,6 +141,10 @@ Splits load_dataset(const fs::path& path, const DatasetOptions& options) {
   require(!options.coarse_labels || found.kind == DataKind::cifar,
           "only CIFAR-100 has coarse labels; '{}' holds {} data", found.folder.string(),
           to_string(found.kind));
+  require(options.targets.empty() || found.kind == DataKind::image_table,
+          "the columns to learn can only be named where a table gives images their targets; '{}' "
+          "holds {} data",
+          found.folder.string(), to_string(found.kind));
   require(options.train_samples >= 0, "expected a number of training samples; got {}",
           options.train_samples);
   Splits parts = in_memory(fmt::format("the data set '{}'", found.folder.string()),

@@ -10,7 +10,7 @@
 namespace linnet {
 
 /// Says what load_dataset() knows, in the order in which it looks.
-enum class DataKind : std::uint8_t { idx, cifar, npy, texts, chest_xray, images };
+enum class DataKind : std::uint8_t { idx, cifar, npy, texts, chest_xray, image_table, images };
 
 /// Returns the kind's name, e.g. "idx" or "texts".
 std::string_view to_string(DataKind kind);
@@ -22,6 +22,9 @@ struct FoundData {
 
 /// Looks at names alone. Throws Error where nothing, or more than one data set, is to be seen.
 FoundData find_dataset(const std::filesystem::path& path);
+
+/// Returns whether the samples of such data are image files.
+bool is_of_image_files(DataKind kind);
 
 /// Returns whether the data set is of image files, or of texts. Throws as find_dataset() does.
 bool holds_image_files(const std::filesystem::path& path);

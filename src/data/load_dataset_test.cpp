@@ -53,6 +53,32 @@ TEST(LoadDataset, OptionsMustFitWhatIsThere) {
             "only CIFAR-100 has coarse labels; " + quoted(folder.path()) + " holds idx data");
 }
 
+TEST(LoadDataset, SaysWhatIsThereInstead) {
+  const TemporaryFolder tables;
+  tables.write("a.csv", "1,2");
+  tables.write("b.tsv.gz", "");
+  EXPECT_EQ(error_of([&] { load_dataset(tables.path()); }),
+            quoted(tables.path()) +
+                " is a folder with 2 tables, not a data set; name one of them, "
+                "e.g. " +
+                quoted(tables / "a.csv") + ", or bring their rows together in one file");
+  const TemporaryFolder deeper;
+  deeper.write("2023/cats/1.png", "");
+  deeper.write("2024/dogs/1.png", "");
+  EXPECT_EQ(error_of([&] { load_dataset(deeper.path()); }),
+            "the images of " + quoted(deeper.path()) +
+                " lie a level deeper than its class folders, e.g. in " +
+                quoted(deeper / "2023/cats") +
+                "; name the folder that holds the class folders, such as " +
+                quoted(deeper / "2023") + ", or move the images up into them");
+  const TemporaryFolder others;
+  others.write("cats/1.heic", "");
+  others.write("dogs/1.AVIF", "");
+  EXPECT_EQ(error_of([&] { load_dataset(others.path()); }),
+            quoted(others.path()) + " holds 2 images of kinds that are not read, e.g. " +
+                quoted(others / "cats/1.heic") + "; convert them to PNG or JPEG");
+}
+
 TEST(LoadDataset, SaysWhatItLookedFor) {
   const TemporaryFolder folder;
   folder.write("inner/data.csv", "1,2");
@@ -62,7 +88,7 @@ TEST(LoadDataset, SaysWhatItLookedFor) {
                 "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "
                 "(train.tsv, also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, "
                 "or labels.csv beside images) or folders of images by class (class/*.png, *.jpg, "
-                "*.jpeg, *.bmp), the folders also under train/, val/ and test/");
+                "*.bmp, *.webp, *.tif), the folders also under train/, val/ and test/");
 }
 
 TEST(LoadDataset, NamesAPathThatIsMissingOrAFile) {

@@ -2,13 +2,20 @@
 #include "data/open_images.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
 #include <string>
+#include <string_view>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "data/chest_xray.h"
+#include "data/folder.h"
 #include "data/image_folder.h"
 #include "data/image_header.h"
 #include "data/image_source.h"
+#include "data/image_table.h"
 #include "data/image_transform.h"
 #include "data/load_dataset.h"
 
@@ -46,15 +53,20 @@ void drop(Part& part, const std::vector<std::pair<std::int64_t, std::string>>& b
   part.values.resize(kept * part.width);
 }
 
+/// Said where a file that can't be read ends a training.
+constexpr std::string_view kAdvice =
+    "; --on-bad-image skip (in Python on_bad_image=\"skip\") leaves such files out";
+
 std::shared_ptr<ImageSource> source_of(const Part& part, const Shape& record,
-                                       const DatasetOptions& options) {
-  return std::make_shared<ImageSource>(part.files, record,
-                                       ImageFit{.resize = options.size.rank() > 0});
+                                       const DatasetOptions& options,
+                                       std::string_view advice = kAdvice) {
+  const ImageFit fit{.reading = part.info.images, .resize = options.size.rank() > 0};
+  return std::make_shared<ImageSource>(part.files, record, fit, advice);
 }
 
 /// Leaves out the files that can't be read as records.
 void drop_bad(Part& part, const Shape& record, const DatasetOptions& options) {
-  drop(part, read_records(*source_of(part, record, options), {}, options.threads));
+  drop(part, read_records(*source_of(part, record, options, ""), {}, options.threads));
 }
 
 Dataset open(Part part, const Shape& record, const DatasetOptions& options) {
@@ -83,46 +95,114 @@ Shape size_of_images(const std::vector<const Part*>& parts, const DatasetOptions
     for (const fs::path& file : part->files) {
       if (options.size.rank() == 2) return options.size;
       try {
-        const Image image = read_image(file);
+        const Image image = read_image(file, part->info.images);
         return {image.height, image.width};
-      } catch (const Error&) {
-        if (options.on_bad_image == OnBadImage::stop) throw;
+      } catch (const Error& error) {
+        if (options.on_bad_image == OnBadImage::stop) {
+          fail_again<DataError>(error, "{}{}", error.what(), kAdvice);
+        }
       }
     }
   }
   fail<DataError>("no image of '{}' can be read", parts[0]->info.name);
 }
 
-/// Colour if any image has it; a mixture is noted.
-std::int64_t choose_channels(const std::vector<Part*>& parts, int threads) {
+/// What the headers of a data set's files say together.
+struct Headers {
   std::int64_t grey = 0;
   std::int64_t colour = 0;
+  std::vector<fs::path> wide = {};  ///< the training set's files whose samples have 16 bits
+};
+
+Headers headers_of(const std::vector<Part*>& parts, const DatasetOptions& options) {
+  Headers all;
   for (const Part* part : parts) {
-    for (const ImageHeader& header : image_headers(part->files, threads)) {
-      if (header.channels == 1) ++grey;
-      if (header.channels == 3) ++colour;
+    const std::vector<ImageHeader> headers =
+        image_headers(part->files, options.threads, part->info.images.exif);
+    for (std::size_t i = 0; i < headers.size(); ++i) {
+      if (headers[i].channels == 1) ++all.grey;
+      if (headers[i].channels == 3) ++all.colour;
+      if (headers[i].wide && part == parts[0]) all.wide.push_back(part->files[i]);
     }
   }
+  return all;
+}
+
+void add_note(const std::vector<Part*>& parts, const std::string& note) {
+  for (Part* part : parts) part->info.notes.push_back(note);
+}
+
+/// Colour if any image has it; a mixture is noted.
+std::int64_t choose_channels(const std::vector<Part*>& parts, const Headers& headers) {
+  const auto [grey, colour, wide] = headers;
   if (grey > 0 && colour > 0) {
-    const std::string note = fmt::format(
-        "{} of the {} images of '{}' {} grey, the others in colour; all are read in colour, with 3 "
-        "channels (set channels to 1 to read all as grey)",
-        grey, grey + colour, parts[0]->info.name, grey == 1 ? "is" : "are");
-    for (Part* part : parts) part->info.notes.push_back(note);
+    add_note(parts,
+             fmt::format("{} of the {} images of '{}' {} grey, the others in colour; all "
+                         "are read in colour, with 3 "
+                         "channels (set channels to 1 to read all as grey)",
+                         grey, grey + colour, parts[0]->info.name, grey == 1 ? "is" : "are"));
   }
   return colour > 0 ? 3 : 1;
+}
+
+/// The files themselves as records of one number each: their largest sample.
+class LargestSamples final : public RecordSource {
+ public:
+  explicit LargestSamples(const std::vector<fs::path>& files) : files_(files) {}
+  std::int64_t size() const override { return std::ssize(files_); }
+  DType dtype() const override { return DType::i32; }
+  Shape record() const override { return {1}; }
+  void read(std::int64_t index, std::span<std::byte> to) const override {
+    const auto largest =
+        static_cast<std::int32_t>(read_image(files_[static_cast<std::size_t>(index)]).largest);
+    std::memcpy(to.data(), &largest, sizeof(largest));
+  }
+
+ private:
+  const std::vector<fs::path>& files_;
+};
+
+/// Returns what becomes white of 16-bit samples; it is noted where the training set has some.
+std::int64_t choose_white(const std::vector<Part*>& parts, const Headers& headers,
+                          const DatasetOptions& options) {
+  if (headers.wide.empty()) return white_for(std::numeric_limits<std::uint16_t>::max());
+  std::vector<std::int32_t> largest(headers.wide.size());
+  // A file that can't be read is named where the images are.
+  read_records(LargestSamples(headers.wide), std::as_writable_bytes(std::span(largest)),
+               options.threads);
+  const std::int64_t white = white_for(std::ranges::max(largest));
+  const std::int64_t count = std::ssize(headers.wide);
+  add_note(parts, fmt::format("{} of '{}' {} 16 bits a sample, at most {}: 0 to {} becomes 0 to "
+                              "255 (set white to choose the sample that becomes 255)",
+                              counted(count, "training image"), parts[0]->info.name,
+                              count == 1 ? "has" : "have", std::ranges::max(largest), white));
+  return white;
 }
 
 /// `channels`: where the options do not say it; 0: what the images have.
 Splits open_parts(Part train, Part validation, Part test, std::int64_t channels,
                   const DatasetOptions& options) {
+  require(!options.white || (*options.white >= 0 && *options.white <= 65535),
+          "expected a sample of 16-bit images that becomes white, from 1 to 65535, or 0; got {}",
+          options.white.value_or(0));
   const std::vector<Part*> parts{&train, &validation, &test};
+  for (Part* part : parts) {
+    part->info.images = {.exif = options.exif.value_or(Exif::apply),
+                         .white = options.white.value_or(0)};
+  }
   const Shape size = size_of_images({&train, &validation, &test}, options);
   if (options.on_bad_image == OnBadImage::skip) {
     for (Part* part : parts) drop_bad(*part, Shape{size[0], size[1], 3}, options);
   }
   if (options.channels > 0) channels = options.channels;
-  if (channels == 0) channels = choose_channels(parts, options.threads);
+  if (channels == 0 || !options.white) {
+    const Headers headers = headers_of(parts, options);
+    if (channels == 0) channels = choose_channels(parts, headers);
+    if (!options.white) {
+      const std::int64_t white = choose_white(parts, headers, options);
+      for (Part* part : parts) part->info.images.white = white;
+    }
+  }
   const Shape record{size[0], size[1], channels};
   return {.train = open(std::move(train), record, options),
           .validation = open(std::move(validation), record, options),
@@ -162,7 +242,40 @@ Splits open_chest_xray(const fs::path& folder, const DatasetOptions& options) {
                     options);
 }
 
-std::vector<fs::path> image_files_in(const fs::path& folder) {
+Splits open_image_table(const fs::path& folder, const DatasetOptions& options) {
+  const ImageTable table = read_image_table(folder, options.targets);
+  const Part empty{.files = {},
+                   .width = table.width,
+                   .info = {.name = folder_name(folder),
+                            .classes = table.classes,
+                            .notes = table.notes}};
+  std::array<Part, 3> parts{empty, empty, empty};
+  for (std::size_t i = 0; i < table.images.size(); ++i) {
+    Part& part = parts[static_cast<std::size_t>(table.images[i].part)];
+    part.files.push_back(table.images[i].path);
+    if (table.width == 0) part.labels.push_back(table.labels[i]);
+    const auto values = table.values.begin() + static_cast<std::ptrdiff_t>(i * table.width);
+    part.values.insert(part.values.end(), values,
+                       values + static_cast<std::ptrdiff_t>(table.width));
+  }
+  return open_parts(std::move(parts[0]), std::move(parts[1]), std::move(parts[2]), 0, options);
+}
+
+std::vector<std::string> bad_files_notes(const Splits& splits) {
+  std::size_t count = 0;
+  const std::string* first = nullptr;
+  for (const Dataset* data : {&splits.train, &splits.validation, &splits.test}) {
+    const std::vector<std::string>& bad = data->info().bad_files;
+    if (first == nullptr && !bad.empty()) first = &bad[0];
+    count += bad.size();
+  }
+  if (first == nullptr) return {};
+  return {fmt::format("{} bad image file{} left out, the first: {}", count,
+                      count == 1 ? " was" : "s were", *first)};
+}
+
+std::vector<fs::path> image_files_in(const fs::path& folder,
+                                     const std::vector<std::string>& targets) {
   const FoundData found = find_dataset(folder);
   std::vector<fs::path> files;
   const auto add = [&](const auto& images) {
@@ -173,6 +286,8 @@ std::vector<fs::path> image_files_in(const fs::path& folder) {
     add(index.train);
     add(index.validation);
     add(index.test);
+  } else if (found.kind == DataKind::image_table) {
+    add(read_image_table(found.folder, targets).images);
   } else if (found.kind == DataKind::chest_xray) {
     const XrayIndex index = index_chest_xray(found.folder);
     add(index.train);

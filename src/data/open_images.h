@@ -4,6 +4,7 @@
 #include <linnet/dataset.h>
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace linnet {
@@ -17,8 +18,15 @@ Splits open_image_folders(const std::filesystem::path& folder, const DatasetOpti
 /// of 0 and 1, in three parts.
 Splits open_chest_xray(const std::filesystem::path& folder, const DatasetOptions& options);
 
+/// Returns the images that read_image_table() finds, with labels or values f32 (columns).
+Splits open_image_table(const std::filesystem::path& folder, const DatasetOptions& options);
+
 /// Returns the image files of the data set in a folder, those of the training set first; none where
-/// it is not of image files. Throws as find_dataset() does.
-std::vector<std::filesystem::path> image_files_in(const std::filesystem::path& folder);
+/// it is not of image files. `targets` as DatasetOptions has them. Throws as find_dataset() does.
+std::vector<std::filesystem::path> image_files_in(const std::filesystem::path& folder,
+                                                  const std::vector<std::string>& targets);
+
+/// Returns a sentence on the files that were left out, or none.
+std::vector<std::string> bad_files_notes(const Splits& splits);
 
 }  // namespace linnet

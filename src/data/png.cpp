@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <png.h>
 
+#include <bit>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "base/check.h"
 #include "data/image_formats.h"
@@ -44,7 +46,8 @@ void on_read(png_structp png, png_bytep to, std::size_t size) {
   reader->left -= size;
 }
 
-/// Samples come as the file has them, in 8 bits: gamma, profiles and transparency change nothing.
+/// Samples come as the file has them, in 8 or 16 bits: gamma, profiles and transparency change
+/// nothing.
 bool read_header(Reader* reader, const char* bytes, std::size_t size) {
   reader->next = bytes;
   reader->left = size;
@@ -60,7 +63,7 @@ bool read_header(Reader* reader, const char* bytes, std::size_t size) {
   png_read_info(reader->png, reader->info);
   png_set_palette_to_rgb(reader->png);
   png_set_expand_gray_1_2_4_to_8(reader->png);
-  png_set_strip_16(reader->png);
+  if constexpr (std::endian::native == std::endian::little) png_set_swap(reader->png);
   png_set_strip_alpha(reader->png);
   png_set_interlace_handling(reader->png);
   png_read_update_info(reader->png, reader->info);
@@ -96,7 +99,7 @@ class PngImage {
 
 }  // namespace
 
-Image decode_png(std::string_view bytes, const std::filesystem::path& path) {
+Image decode_png(std::string_view bytes, const std::filesystem::path& path, std::int64_t white) {
   Reader reader;
   require<DataError>(read_header(&reader, bytes.data(), bytes.size()), "'{}' is a damaged PNG: {}",
                      path.string(), reader.message);
@@ -104,11 +107,14 @@ Image decode_png(std::string_view bytes, const std::filesystem::path& path) {
   LINNET_ASSERT(channels == 1 || channels == 3);
   Image image = blank_image(png_get_image_height(reader.png, reader.info),
                             png_get_image_width(reader.png, reader.info), channels, path);
-  const auto row_bytes = static_cast<std::size_t>(image.width * channels);
+  const bool wide = png_get_bit_depth(reader.png, reader.info) == 16;
+  const auto row_bytes = static_cast<std::size_t>(image.width * channels * (wide ? 2 : 1));
   LINNET_ASSERT(png_get_rowbytes(reader.png, reader.info) == row_bytes);
-  require<DataError>(read_pixels(&reader, image.pixels.data(),
-                                 static_cast<std::size_t>(image.height), row_bytes),
+  std::vector<std::uint16_t> samples(wide ? image.pixels.size() : 0);
+  auto* to = wide ? reinterpret_cast<unsigned char*>(samples.data()) : image.pixels.data();
+  require<DataError>(read_pixels(&reader, to, static_cast<std::size_t>(image.height), row_bytes),
                      "'{}' is a damaged PNG: {}", path.string(), reader.message);
+  if (wide) put_samples(samples, white, image);
   return image;
 }
 

@@ -9,12 +9,14 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "core/dims.h"
 #include "data/chest_xray.h"
 #include "data/cifar.h"
 #include "data/folder.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
+#include "data/image_table.h"
 #include "data/image_transform.h"
 #include "data/load_dataset.h"
 #include "data/packed.h"
@@ -157,12 +159,27 @@ std::vector<Entries> entries_of(const XrayIndex& index) {
   return parts;
 }
 
+std::vector<Entries> entries_of(const ImageTable& table) {
+  std::vector<Entries> parts{{"train", {}}, {"validation", {}}, {"test", {}}};
+  for (std::size_t i = 0; i < table.images.size(); ++i) {
+    Entry entry{table.images[i].path, {}};
+    if (table.width == 0) entry.classes.push_back(static_cast<std::size_t>(table.labels[i]));
+    for (std::size_t c = 0; c < table.width; ++c) {
+      if (table.values[i * table.width + c] == 1) entry.classes.push_back(c);
+    }
+    parts[static_cast<std::size_t>(table.images[i].part)].files.push_back(std::move(entry));
+  }
+  return parts;
+}
+
 /// Decodes one image after the other; nothing is kept but the figures.
 void survey_images(const std::vector<Entries>& all, const SurveyProgress& progress,
                    Survey& survey) {
   std::int64_t files = 0;
   for (const Entries& entries : all) files += static_cast<std::int64_t>(entries.files.size());
   std::int64_t done = 0;
+  std::int64_t wide = 0;
+  std::int64_t largest = 0;
   for (const Entries& entries : all) {
     PartSurvey part;
     part.name = entries.part;
@@ -170,11 +187,13 @@ void survey_images(const std::vector<Entries>& all, const SurveyProgress& progre
     Meter meter;
     for (const Entry& entry : entries.files) {
       try {
-        const Image image = read_image(entry.path);
+        const Image image = read_image(entry.path, {.exif = Exif::apply, .white = 65535});
         ++part.samples;
         ++part.shapes[{image.height, image.width, image.channels}];
         part.bytes += image.pixels.size();
         meter.add(std::span(image.pixels));
+        wide += image.largest > 0 ? 1 : 0;
+        largest = std::max(largest, image.largest);
         for (const std::size_t c : entry.classes) ++part.samples_by_class[c];
       } catch (const Error& error) {
         survey.bad_files.push_back({entry.path, error.what()});
@@ -184,6 +203,11 @@ void survey_images(const std::vector<Entries>& all, const SurveyProgress& progre
     part.samples_range = meter.range();
     if (part.samples > 0) survey.parts.push_back(std::move(part));
   }
+  if (wide == 0) return;
+  survey.notes.push_back(
+      fmt::format("{} {} 16 bits a sample, at most {}; a training makes 0 to {} bytes (--white "
+                  "chooses another range)",
+                  counted(wide, "image"), wide == 1 ? "has" : "have", largest, white_for(largest)));
 }
 
 /// Throws Error where the file can't be used alone.
@@ -233,6 +257,11 @@ Survey survey_dataset(const fs::path& path, const SurveyProgress& progress) {
     survey.class_names = index.class_names;
     survey.notes = index.notes;
     survey_images(entries_of(index), progress, survey);
+  } else if (found.kind == DataKind::image_table) {
+    const ImageTable table = read_image_table(found.folder, {});
+    survey.class_names = table.classes;
+    survey.notes = table.notes;
+    survey_images(entries_of(table), progress, survey);
   } else if (found.kind == DataKind::chest_xray) {
     const XrayIndex index = index_chest_xray(found.folder);
     survey.class_names = index.labels;

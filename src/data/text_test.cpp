@@ -80,7 +80,68 @@ TEST(Vocabulary, PartsTextsAsKerasDoes) {
   const Words texts{"It's GREAT!<br />Caf\xC3\x89-noir,\ttwice\n(a_b) 3.5 \xC3\x97\xC3\xA0"};
   EXPECT_EQ(Vocabulary::from_texts(texts, 100).words(),
             (Words{"it's", "great", "br", "caf\xC3\xA9", "noir", "twice", "a", "b", "3", "5",
-                   "\xC3\x97\xC3\xA0"}));
+                   "\xC3\xA0"}));
+}
+
+std::vector<std::string> words_of(const std::string& text, WordRule rule = WordRule::unicode) {
+  Words words;
+  for_each_word(text, rule, [&](std::string_view word) { words.emplace_back(word); });
+  return words;
+}
+
+TEST(Words, LettersOfAllScriptsBecomeSmall) {
+  EXPECT_EQ(words_of("\u0425\u041E\u0420\u041E\u0428\u041E \u039F\u0394\u039F\u03A3 \u00C9T\u00C9"),
+            words_of(
+                "\u0445\u043E\u0440\u043E\u0448\u043E \u03BF\u03B4\u03BF\u03C2 e\u0301te\u0301"));
+  EXPECT_EQ(words_of("\uFB01ne \uFF21\uFF22 m\u00B2"), (Words{"fine", "ab", "m2"}));
+}
+
+TEST(Words, EndAtQuotesEllipsesAndNoBreakSpaces) {
+  EXPECT_EQ(
+      words_of(
+          "\u201Cpoor\u201D\u2026film\u00A0plot\u3000x\u2014y \u2018it\u2019s\u2019 don\u2019t"),
+      (Words{"poor", "film", "plot", "x", "y", "it's", "don't"}));
+  EXPECT_EQ(words_of("great\U0001F600\U0001F600!"), (Words{"great", "\U0001F600", "\U0001F600"}));
+}
+
+TEST(Words, OfScriptsWithoutSpacesAreLettersAndPairs) {
+  EXPECT_EQ(words_of("\u8FD9\u662F\u3002\u597D 2\u5E74"),
+            (Words{"\u8FD9", "\u8FD9\u662F", "\u662F", "\u597D", "2", "\u5E74"}));
+  // A vowel sign belongs to its letter.
+  EXPECT_EQ(words_of("\u0E14\u0E35\u0E21"),
+            (Words{"\u0E14\u0E35", "\u0E14\u0E35\u0E21", "\u0E21"}));
+  EXPECT_EQ(words_of("\uD55C\uAD6D\uC5B4 \uC601\uD654").size(), 2U);
+  EXPECT_TRUE(is_spaceless("\u5E74x"));
+  EXPECT_FALSE(is_spaceless("x\u5E74"));
+}
+
+TEST(Words, OfAsciiAndOfWhatIsNotUtf8AreTheSameByBothRules) {
+  const std::string text = "It's a_b (3.5)\v<br />\tX\x01Y `q` ~z";
+  EXPECT_EQ(words_of(text), words_of(text, WordRule::latin));
+  EXPECT_EQ(words_of("caf\xE9 BAD"), (Words{"caf\xE9", "bad"}));
+  EXPECT_TRUE(words_of("").empty());
+  EXPECT_TRUE(words_of("\u00A0 \u2026").empty());
+}
+
+TEST(Words, OfAVeryLongRunAreWhole) {
+  std::string text;
+  for (int i = 0; i < 70000; ++i) text += "\u5E74";
+  EXPECT_EQ(words_of(text).front(), "\u5E74");
+  for (const std::string& word : words_of(text)) {
+    EXPECT_TRUE(word.size() == 3 || word.size() == 6);
+  }
+}
+
+TEST(Vocabulary, RemembersItsRule) {
+  const Vocabulary old({"\u0425\u041E", "\u201Cpoor\u201D"});
+  EXPECT_EQ(old.entries(), old.words());
+  EXPECT_EQ(encoded(old, "\u0425\u041E \u0445\u043E \u201Cpoor\u201D", 4), (Ids{1, 3, 2, 4}));
+  const Words texts{"\u0425\u041E \u0445\u043E"};
+  const Vocabulary today = Vocabulary::from_texts(texts, 10);
+  EXPECT_EQ(today.words(), Words{"\u0445\u043E"});
+  EXPECT_EQ(today.entries(), (Words{"\u0445\u043E", "<unicode>"}));
+  EXPECT_EQ(today.size(), 4);
+  EXPECT_EQ(encoded(Vocabulary(today.entries()), "\u0425\u041E <unicode>", 3), (Ids{1, 3, 2}));
 }
 
 TEST(Vocabulary, PadsAndCutsInFront) {
@@ -110,7 +171,7 @@ TEST(Imdb, ReadsTablesPackedOrNot) {
   EXPECT_TRUE(holds_labelled_texts(folder.path()));
   const Splits imdb = load_texts(folder.path(), {.ids = 100, .length = 5});
   const Dataset& train = imdb.train;
-  EXPECT_EQ(imdb.train.info().vocabulary, (Words{"good", "film", "bad"}));
+  EXPECT_EQ(imdb.train.info().vocabulary, (Words{"good", "film", "bad", "<unicode>"}));
   EXPECT_EQ(sample_shape(train), (Shape{5}));
   EXPECT_EQ(train.inputs()[0].dtype(), DType::i32);
   EXPECT_EQ(ids(train), (Ids{0, 1, 3, 3, 4, 0, 0, 1, 5, 4}));
@@ -137,7 +198,7 @@ TEST(Imdb, ReadsTheOriginalFolders) {
   folder.write("aclImdb/test/pos/0_10.txt", "fine");
   folder.write("aclImdb/test/neg/0_1.txt", "worse");
   const Splits imdb = load_texts(folder / "aclImdb", {.length = 3});
-  EXPECT_EQ(imdb.train.info().vocabulary, (Words{"poor", "fine"}));
+  EXPECT_EQ(imdb.train.info().vocabulary, (Words{"poor", "fine", "<unicode>"}));
   EXPECT_EQ(ids(imdb.train), (Ids{0, 1, 3, 1, 3, 3, 0, 1, 4}));
   EXPECT_EQ(labels(imdb.train), (Ids{0, 0, 1}));
   EXPECT_EQ(ids(imdb.test), (Ids{0, 1, 2, 0, 1, 4}));
@@ -191,6 +252,9 @@ TEST(Texts, ValidationSetBesideTest) {
 TEST(Texts, AreToldFromNumbersByTheirWords) {
   const TemporaryFolder folder;
   EXPECT_TRUE(holds_text_lines(folder.write("a.tsv", "x\tone two three\ny\tfour five six\n")));
+  const std::string empty = folder.write("e.tsv", "x\tone two three\r\n\r\ny\tfour five six\n\n");
+  EXPECT_TRUE(holds_text_lines(empty));
+  EXPECT_EQ(read_text_lines(empty).labels, (std::vector<std::string>{"x", "y"}));
   EXPECT_FALSE(holds_text_lines(folder.write("b.tsv", "1.5\t2.5\n3\t4\n")));
   EXPECT_FALSE(holds_text_lines(folder.write("c.csv", "x,one two three\n")));
   EXPECT_FALSE(holds_text_lines(folder / "missing"));

@@ -72,6 +72,7 @@ void add(std::string_view text, std::string_view label, const fs::path& path, La
 
 void add_line(std::string_view line, std::size_t number, const fs::path& path, LabelledTexts& to) {
   if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.empty()) return;
   if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
   const std::size_t first = line.find('\t');
   require<DataError>(first != std::string_view::npos,
@@ -169,13 +170,15 @@ bool holds_text_lines(const fs::path& path) {
   }
   std::size_t lines = 0;
   std::size_t words = 0;
-  for (std::size_t begin = 0; begin < start.size(); ++lines) {
+  for (std::size_t begin = 0; begin < start.size();) {
     const std::size_t end = std::min(start.find('\n', begin), start.size());
     const std::string_view line = std::string_view(start).substr(begin, end - begin);
+    begin = end + 1;
+    if (line.empty() || line == "\r") continue;
     const std::size_t tab = line.rfind('\t');
     if (tab == std::string_view::npos) return false;
     words += 1 + static_cast<std::size_t>(std::ranges::count(line.substr(tab), ' '));
-    begin = end + 1;
+    ++lines;
   }
   return lines > 0 && words >= kWords * lines;
 }
@@ -183,7 +186,16 @@ bool holds_text_lines(const fs::path& path) {
 TextParts read_text_folder(const fs::path& folder) {
   TextParts parts{.name = folder_name(folder)};
   std::optional<LabelledTexts> train = read_part(folder, "train");
-  std::optional<LabelledTexts> test = read_part(folder, "test");
+  std::optional<LabelledTexts> test;
+  // Texts without labels, to be classified, measure nothing.
+  const fs::path tree = folder / "test";
+  std::error_code error;
+  if (find_table(folder, "test") || holds_classes(tree)) {
+    test = read_part(folder, "test");
+  } else if (fs::is_directory(tree, error)) {
+    parts.notes.push_back(
+        fmt::format("'{}' is left out: it holds no class folders with texts", tree.string()));
+  }
   require<DataError>(train || !test,
                      "'{}' has neither train.tsv (or .gz, .xz) nor a folder train beside its test "
                      "set",
@@ -234,9 +246,17 @@ Dataset encode_texts(const LabelledTexts& texts, const std::vector<std::string>&
                        i + 1, name, texts.labels[i].substr(0, 40));
     numbers.push_back(found->second);
   }
+  DatasetInfo info{.name = name,
+                   .classes = text_classes(labels),
+                   .vocabulary = vocabulary.entries()};
+  if (vocabulary.has_pairs()) {
+    info.notes.emplace_back(
+        "in scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) "
+        "each letter and each pair of neighbours is a word");
+  }
   return {{{"text", Tensor(std::move(ids), {std::ssize(texts.texts), length})}},
           {{"label", Tensor(std::move(numbers))}},
-          {.name = name, .classes = text_classes(labels), .vocabulary = vocabulary.words()}};
+          std::move(info)};
 }
 
 Splits load_texts(const fs::path& folder, const TextOptions& options) {

@@ -24,6 +24,7 @@ struct TextParts {
   LabelledTexts train = {};
   LabelledTexts validation = {};  ///< none where there is no validation set, as below
   LabelledTexts test = {};
+  std::vector<std::string> notes = {};  ///< on what is left out
 };
 
 /// Returns whether a folder holds texts: train.tsv or test.tsv (also .gz, .xz), or folders of *.txt

@@ -2,7 +2,6 @@
 #include "data/vocabulary.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/check.h"
@@ -12,42 +11,8 @@
 namespace linnet {
 namespace {
 
-constexpr std::string_view kSeparators = "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~ \t\n\v\f\r";
-
-constexpr std::array<char, 256> cleaned_bytes() {
-  std::array<char, 256> table{};
-  for (int c = 0; c < 256; ++c) {
-    table[static_cast<std::size_t>(c)] = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  }
-  for (const char c : kSeparators) table[static_cast<unsigned char>(c)] = ' ';
-  return table;
-}
-constexpr std::array<char, 256> kCleaned = cleaned_bytes();
-
-/// Lower case, every separator a space.
-void clean(std::string_view text, std::string& out) {
-  out.resize(text.size());
-  unsigned char before = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    // U+00C0 to U+00DE are C3 80 to C3 9E in UTF-8, and each small letter stands 20 after; D7 is
-    // the multiplication sign.
-    const bool capital = before == 0xC3 && c >= 0x80 && c <= 0x9E && c != 0x97;
-    out[i] = capital ? static_cast<char>(c + 0x20) : kCleaned[c];
-    before = c;
-  }
-}
-
-/// Calls take(word) for each word of a cleaned text.
-template <class Take>
-void for_each_word(std::string_view text, const Take& take) {
-  std::size_t begin = 0;
-  while ((begin = text.find_first_not_of(' ', begin)) != std::string_view::npos) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    take(text.substr(begin, end - begin));
-    begin = end;
-  }
-}
+/// The last entry of a list of words by WordRule::unicode; by neither rule it is a word.
+constexpr std::string_view kUnicode = "<unicode>";
 
 struct Count {
   std::int64_t times = 0;
@@ -57,6 +22,10 @@ struct Count {
 }  // namespace
 
 Vocabulary::Vocabulary(std::vector<std::string> words) : words_(std::move(words)) {
+  if (!words_.empty() && words_.back() == kUnicode) {
+    words_.pop_back();
+    rule_ = WordRule::unicode;
+  }
   ids_.reserve(words_.size());
   for (std::size_t i = 0; i < words_.size(); ++i) {
     require<DataError>(!words_[i].empty(), "word {} of a vocabulary is empty", i);
@@ -69,10 +38,8 @@ Vocabulary Vocabulary::from_texts(std::span<const std::string> texts, std::int64
                                   std::int64_t least) {
   require(ids >= kFirstWord, "a vocabulary needs at least {} ids; got {}", kFirstWord, ids);
   std::unordered_map<std::string, Count, Hash, std::equal_to<>> counts;
-  std::string cleaned;
   for (const std::string& text : texts) {
-    clean(text, cleaned);
-    for_each_word(cleaned, [&](std::string_view word) {
+    for_each_word(text, WordRule::unicode, [&](std::string_view word) {
       auto found = counts.find(word);
       if (found == counts.end()) {
         found = counts.emplace(std::string(word), Count{.times = 0, .first = counts.size()}).first;
@@ -90,6 +57,7 @@ Vocabulary Vocabulary::from_texts(std::span<const std::string> texts, std::int64
                     });
   std::vector<std::string> words;
   for (std::size_t i = 0; i < most; ++i) words.push_back(std::move(ranked[i].first));
+  words.emplace_back(kUnicode);
   return Vocabulary(std::move(words));
 }
 
@@ -98,11 +66,19 @@ std::int32_t Vocabulary::id(std::string_view word) const {
   return found == ids_.end() ? kUnknown : found->second;
 }
 
+std::vector<std::string> Vocabulary::entries() const {
+  std::vector<std::string> all = words_;
+  if (rule_ == WordRule::unicode) all.emplace_back(kUnicode);
+  return all;
+}
+
+bool Vocabulary::has_pairs() const {
+  return std::ranges::any_of(words_, [](const std::string& word) { return is_spaceless(word); });
+}
+
 void Vocabulary::encode(std::string_view text, std::span<std::int32_t> out) const {
-  std::string cleaned;
-  clean(text, cleaned);
   std::vector<std::int32_t> ids{kStart};
-  for_each_word(cleaned, [&](std::string_view word) { ids.push_back(id(word)); });
+  for_each_word(text, rule_, [&](std::string_view word) { ids.push_back(id(word)); });
   const std::size_t kept = std::min(ids.size(), out.size());
   std::fill(out.begin(), out.end() - static_cast<std::ptrdiff_t>(kept), kPadding);
   std::copy(ids.end() - static_cast<std::ptrdiff_t>(kept), ids.end(),
@@ -121,7 +97,7 @@ Vocabulary read_vocabulary(const std::filesystem::path& path) {
 
 void write_vocabulary(const std::filesystem::path& path, const Vocabulary& vocabulary) {
   std::string content;
-  for (const std::string& word : vocabulary.words()) content += word + '\n';
+  for (const std::string& word : vocabulary.entries()) content += word + '\n';
   write_file_atomically(path, content);
 }
 

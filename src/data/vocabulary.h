@@ -10,14 +10,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "data/words.h"
+
 namespace linnet {
 
 /// The words that a network for texts knows, as ids: 0 padding, 1 start of the text, 2 a word that
 /// is not among them, and from 3 on the words, the most frequent first.
 ///
-/// A word is what Keras's Tokenizer takes for one: the text in lower case (letters of ASCII and
-/// Latin-1, in UTF-8), parted at white space and !"#$%&()*+,-./:;<=>?@[\]^_`{|}~; an apostrophe
-/// belongs to its word.
+/// Words of ASCII are those of Keras's Tokenizer: the text in lower case, parted at white space and
+/// !"#$%&()*+,-./:;<=>?@[\]^_`{|}~; an apostrophe belongs to its word. Of other letters WordRule
+/// says what words are.
 class Vocabulary {
  public:
   static constexpr std::int32_t kPadding = 0;
@@ -25,16 +27,22 @@ class Vocabulary {
   static constexpr std::int32_t kUnknown = 2;
   static constexpr std::int32_t kFirstWord = 3;
 
-  /// words[i] gets the id i + 3. Throws Error for an empty or repeated word.
+  /// words[i] gets the id i + 3. A last entry "<unicode>" is no word: it says that texts are parted
+  /// by WordRule::unicode, without it by WordRule::latin. Throws Error for an empty or repeated
+  /// word.
   explicit Vocabulary(std::vector<std::string> words);
 
-  /// Returns the most frequent words of the texts, so that all ids are below `ids`, of those that
-  /// appear `least` times; of words equally frequent the one that appears first comes first. Throws
-  /// Error where ids is below 3.
+  /// Returns the most frequent words of the texts, by WordRule::unicode, so that all ids are below
+  /// `ids`, of those that appear `least` times; of words equally frequent the one that appears
+  /// first comes first. Throws Error where ids is below 3.
   static Vocabulary from_texts(std::span<const std::string> texts, std::int64_t ids,
                                std::int64_t least = 1);
 
   const std::vector<std::string>& words() const { return words_; }
+  /// Returns the words and what the constructor takes after them: the form in which they are kept.
+  std::vector<std::string> entries() const;
+  /// Returns whether some words are letters, or pairs of them, of scripts without spaces.
+  bool has_pairs() const;
   /// Returns the number of ids, those below 3 included: the rows that an Embedding needs.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()) + kFirstWord; }
   /// 2 for a word that is not among them.
@@ -52,6 +60,7 @@ class Vocabulary {
     }
   };
   std::vector<std::string> words_;
+  WordRule rule_ = WordRule::latin;
   std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
 };
 

@@ -33,5 +33,21 @@ TEST(Nearest, MakesSentences) {
   EXPECT_EQ(listed({}), "nothing");
 }
 
+TEST(Listed, NamesAsManyAsASentenceHasRoomFor) {
+  EXPECT_EQ(listed({"a"}), "a");
+  EXPECT_EQ(listed({"a", "b", "c"}), "a, b or c");
+  EXPECT_EQ(some_of({"a", "b", "c"}, 2), "a, b and 1 more");
+  EXPECT_EQ(quoted({"a", "b", "c"}, 2), "'a', 'b' and 1 more");
+  EXPECT_EQ(quoted({"a"}), "'a'");
+  const std::vector<std::string> many(100'000, "column_1");
+  for (const std::string& text : {listed(many), some_of(many, many.size()), quoted(many)}) {
+    EXPECT_LT(text.size(), 1100U);
+    EXPECT_TRUE(text.ends_with(" more")) << text;
+  }
+  const std::vector<std::string> long_names(3, std::string(1 << 20, 'x'));
+  EXPECT_LT(listed(long_names).size(), 1000U);
+  EXPECT_EQ(nearest(long_names[0], long_names), "");
+}
+
 }  // namespace
 }  // namespace linnet

@@ -255,8 +255,11 @@ SafetensorsFile SafetensorsReader::read(const std::filesystem::path& path, bool 
                          "it has {} bytes, too few for a safetensors file", bytes.size());
       std::uint64_t length = 0;
       std::memcpy(&length, bytes.data(), kLengthBytes);
+      const bool fits = length <= kMaxHeader && length <= bytes.size() - kLengthBytes;
+      require<DataError>(fits || bytes.substr(kLengthBytes).starts_with('{'),
+                         "it is not a safetensors file");
       require<DataError>(
-          length <= kMaxHeader && length <= bytes.size() - kLengthBytes,
+          fits,
           "it is cut short or not a safetensors file: its header needs {} bytes, and {} are left",
           length, bytes.size() - kLengthBytes);
       const Json header = parse_header(bytes.substr(kLengthBytes, length));

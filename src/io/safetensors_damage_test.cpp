@@ -99,6 +99,13 @@ TEST_F(DamagedSafetensors, SaysThatItsHeaderIsLongerThanTheFile) {
   }
 }
 
+TEST_F(DamagedSafetensors, IsNotMistakenForAFileOfAnotherKind) {
+  for (const char* other :
+       {"day,temperature\n2024-01-01,3.5\n", "PK\x03\x04 an archive of files"}) {
+    EXPECT_EQ(safetensors_error(path_, other), "it is not a safetensors file");
+  }
+}
+
 TEST_F(DamagedSafetensors, SaysWhatIsWrongWithItsJson) {
   EXPECT_EQ(error(""), "its header is not a JSON object");
   EXPECT_EQ(error("[]"), "its header is not a JSON object");

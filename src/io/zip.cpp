@@ -23,7 +23,8 @@ constexpr std::size_t kEntryBytes = 46;
 constexpr std::size_t kEndBytes = 22;
 constexpr std::size_t kMostComment = 65535;
 constexpr std::uint64_t kZip64 = 0xFFFFFFFF;  // such a field stands in a zip64 record
-constexpr std::uint64_t kMostRatio = 1032;    // deflate packs at most so many bytes into one
+constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 32;  // of all: zip64 begins there
+constexpr std::uint64_t kMostRatio = 1032;  // deflate packs at most so many bytes into one
 constexpr std::uint16_t kStored = 0;
 constexpr std::uint16_t kDeflated = 8;
 constexpr std::uint16_t kEncrypted = 1;          // a bit of the flags
@@ -194,12 +195,17 @@ ZipFile::ZipFile(const std::filesystem::path& path)
       const std::string_view directory = file.substr(start, size);
       std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
       std::set<std::string_view> names;
+      std::uint64_t unpacked = 0;
       std::size_t at = 0;
       entries_.reserve(size / kEntryBytes);  // so that the views of names stay
       while (at < directory.size()) {
         entries_.push_back(read_entry(directory, at));
         ZipEntry& entry = entries_.back();
         require<DataError>(names.insert(entry.name).second, "it holds '{}' twice", entry.name);
+        unpacked += entry.bytes;  // each at most 2^32, and the directory has at most 2^16
+        require<DataError>(unpacked <= kMostUnpacked,
+                           "its files have more than {} bytes in all; use .safetensors",
+                           kMostUnpacked);
         places.emplace_back(entry.start, find_data(file.substr(0, start), entry));
       }
       require<DataError>(entries_.size() == count, "its directory has {} entries instead of {}",

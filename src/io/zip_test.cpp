@@ -58,6 +58,25 @@ std::string with(std::string bytes, std::ptrdiff_t at, std::uint16_t value) {
   return bytes;
 }
 
+// Each file may unpack to 1,032 times its bytes; all of them are bounded too.
+TEST_F(Zip, RefusesFilesThatTogetherFillMemory) {
+  const std::string packed(4'400'000, 'x');
+  write_zip(path_, std::vector<ZipSource>{{"a.npy", {packed}}, {"b.npy", {packed}}});
+  std::string bytes = read_file(path_);
+  constexpr std::uint32_t kClaimed = 3'000'000'000;
+  const auto claim = [&](const std::string& header, std::size_t method, std::size_t size) {
+    for (std::size_t at = bytes.find(header); at != std::string::npos;
+         at = bytes.find(header, at + 1)) {
+      bytes = with(bytes, static_cast<std::ptrdiff_t>(at + method), 8);  // deflated
+      bytes = with(bytes, static_cast<std::ptrdiff_t>(at + size), kClaimed & 0xFFFFU);
+      bytes = with(bytes, static_cast<std::ptrdiff_t>(at + size + 2), kClaimed >> 16U);
+    }
+  };
+  claim("PK\x03\x04", 8, 22);
+  claim("PK\x01\x02", 10, 24);
+  EXPECT_EQ(error(bytes), "its files have more than 4294967296 bytes in all; use .safetensors");
+}
+
 TEST_F(Zip, ReadsBackWhatItWrote) {
   EXPECT_EQ(error(valid()), "");
   const ZipFile file(path_);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "describe/nearest.h"
 
 namespace linnet {
 namespace {
@@ -12,15 +13,14 @@ namespace {
 /// Inputs, outputs or columns by name.
 template <class Named>
 std::string listed(const std::vector<Named>& all) {
-  std::string names;
-  for (const Named& each : all) {
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", each.name);
-  }
-  return names.empty() ? "none" : names;
+  std::vector<std::string> names;
+  for (const Named& each : all) names.push_back(each.name);
+  return names.empty() ? "none" : quoted(names);
 }
 
 /// Returns the column of each place; null where there is none. `unused` gets the columns without a
-/// place whose name is not in `others`.
+/// place whose name is not in `others`. A single place takes a single column of any name; among
+/// several a name that is not known may be a misspelt one, and the wrong one.
 template <class Place>
 std::vector<const Column*> bind(const std::vector<Place>& places,
                                 const std::vector<Column>& columns,
@@ -35,12 +35,19 @@ std::vector<const Column*> bind(const std::vector<Place>& places,
       bound[static_cast<std::size_t>(place - places.begin())] = &column;
     }
   }
-  const auto is_empty = [](const Column* column) { return column == nullptr; };
-  if (unused.size() == 1 && std::ranges::count_if(bound, is_empty) == 1) {
-    *std::ranges::find_if(bound, is_empty) = unused[0];
+  if (unused.size() == 1 && bound.size() == 1 && bound[0] == nullptr) {
+    bound[0] = unused[0];
     unused.clear();
   }
   return bound;
+}
+
+/// Returns "; did you mean 'image'?" where a column's name is near to the place's.
+std::string nearest_of(const std::string& place, const std::vector<const Column*>& unused) {
+  std::vector<std::string> names;
+  for (const Column* column : unused) names.push_back(column->name);
+  const std::string near = nearest(place, names);
+  return near.empty() ? "" : fmt::format("; is '{}' meant?", near);
 }
 
 /// Both the network and the column of its input have lengths, or neither.
@@ -75,8 +82,9 @@ std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const D
   for (std::size_t i = 0; i < bound.size(); ++i) {
     require<DataError>(bound[i] != nullptr,
                        "the network's input '{}' has no column in the data set '{}'; the network "
-                       "takes {}, and the data set's inputs are {}",
-                       places[i].name, data.info().name, listed(places), listed(data.inputs()));
+                       "takes {}, and the data set's inputs are {}{}",
+                       places[i].name, data.info().name, listed(places), listed(data.inputs()),
+                       nearest_of(places[i].name, unused));
     check_lengths(network, places[i].name, *bound[i], data);
   }
   std::vector<const Column*> columns;

@@ -84,8 +84,11 @@ Loss check_target(Loss loss, const Column& column, const TargetData& target, con
                                   : binary                    ? "binary cross-entropy"
                                                               : "a loss of labels";
     if (target.shape.rank() == 0) {
-      require(outputs.rank() == 1, "{} expects outputs (N, classes); the network gives {}", name,
-              to_string(outputs.batched(data.size())));
+      require(outputs.rank() == 1, "{} expects outputs (N, classes); the network gives {}{}", name,
+              to_string(outputs.batched(data.size())),
+              outputs.rank() > 1 ? "; Flatten or a global pooling before its last layer makes one "
+                                   "row of each sample"
+                                 : "");
     } else {
       require<DataError>(outputs.rank() == target.shape.rank() + 1 &&
                              std::ranges::equal(outputs.dims().first(target.shape.rank()),

@@ -8,17 +8,15 @@
 #include <vector>
 
 #include "base/check.h"
-#include "core/align.h"
 #include "model/custom_loss.h"
+#include "model/evaluation_sums.h"
 #include "model/loss_weights.h"
-#include "ops/metrics/metrics.h"
+#include "model/session.h"
 #include "ops/reshape/reshape.h"
 #include "ops/slice/slice.h"
 
 namespace linnet {
 namespace {
-
-constexpr std::size_t kSumBytes = align_up(sizeof(double) * kCounters);
 
 /// Returns which of the data's targets the metric is of.
 std::size_t target_of(const CustomMetric& metric, const NetworkDefinition& network,
@@ -57,12 +55,6 @@ std::int64_t count_of(const CustomMetric& metric) {
 
 }  // namespace
 
-std::size_t metric_sums_bytes() { return kMetricNumbers * kSumBytes; }
-
-std::size_t metric_sums_offset(const NetworkDefinition& network) {
-  return network.bytes(false) + align_up(sizeof(double) * kCounters);
-}
-
 void check_metrics(std::span<const CustomMetric> metrics, const NetworkDefinition& network) {
   std::set<std::string_view> names;
   std::int64_t numbers = 0;
@@ -97,45 +89,26 @@ void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepD
     const Value values =
         add_custom_values(graph, metric.values, fmt::format("metric '{}'", metric.name),
                           outputs[data.targets[target].output], targets[target]);
+    const Value weight = weights[target];
     for (const Value number : numbers_of(graph, metric, values)) {
-      const Value sums =
-          graph.add_value(metric.name, {DType::f64, Shape{kCounters}}, Storage::state, offset);
-      const Value weight = weights[target];
-      std::vector<Value> operands{sums};
-      if (weight) {
-        operands.insert(operands.end(),
-                        {weighted_mean(graph, number, shares_of(graph, weight)), weight});
-      } else {
-        operands.push_back(add_mean(graph, number, metric.name));
-      }
-      graph.add(std::make_shared<MetricsOp>(MetricsAttrs{.batch = batch, .classification = false}),
-                std::move(operands), metric.name);
-      offset += kSumBytes;
+      const Value mean = weight ? weighted_mean(graph, number, shares_of(graph, weight))
+                                : add_mean(graph, number, metric.name);
+      add_sum(graph, metric.name, offset, mean, weight, batch);
     }
   }
 }
 
-void reset_metric_sums(const ModelState& model, const StepData& data) {
-  if (data.metrics.empty()) return;
-  const std::vector<std::byte> zeros(metric_sums_bytes());
-  model.backend->upload(*model.statistics, metric_sums_offset(model.definition()), zeros);
-}
-
-std::map<std::string, double> metrics_of(const ModelState& model, const StepData& data) {
-  if (data.metrics.empty()) return {};
-  std::vector<std::byte> bytes(metric_sums_bytes());
-  model.backend->download(*model.statistics, metric_sums_offset(model.definition()), bytes);
+std::map<std::string, double> metrics_of(const StepData& data, std::span<const double> sums,
+                                         std::size_t stride) {
   std::map<std::string, double> metrics;
-  const std::byte* next = bytes.data();
+  std::size_t next = 0;
   for (const CustomMetric& metric : data.metrics) {
     std::vector<double> means;
     for (std::int64_t i = 0; i < count_of(metric); ++i) {
-      const auto* sums = reinterpret_cast<const double*>(next);
-      const auto at = [&](Counter c) { return sums[static_cast<std::size_t>(c)]; };
-      const bool finite = at(Counter::not_finite) == 0 && at(Counter::weight) > 0;
-      means.push_back(finite ? at(Counter::loss) / at(Counter::weight)
-                             : std::numeric_limits<double>::quiet_NaN());
-      next += kSumBytes;
+      const Counters sum = Counters::of(sums.subspan(next).first<kCounters>());
+      const bool finite = sum.not_finite == 0 && sum.weight > 0;
+      means.push_back(finite ? sum.loss / sum.weight : std::numeric_limits<double>::quiet_NaN());
+      next += stride;
     }
     metrics[metric.name] = metric.result != nullptr ? metric.result(means) : means[0];
   }

@@ -9,17 +9,9 @@
 #include <span>
 #include <string>
 
-#include "model/model_state.h"
 #include "model/step_graph.h"
 
 namespace linnet {
-
-/// Numbers that the metrics of a trainer average, all together.
-inline constexpr std::int64_t kMetricNumbers = 32;
-
-/// Returns how much of a model's state their sums take, and where they begin.
-std::size_t metric_sums_bytes();
-std::size_t metric_sums_offset(const NetworkDefinition& network);
 
 /// Throws Error for names that are missing, taken or there twice, missing functions, an output that
 /// is not there, and too many numbers.
@@ -32,8 +24,8 @@ void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepD
                      std::span<const Value> outputs, std::span<const Value> targets,
                      std::span<const Value> weights, std::int64_t batch);
 
-/// Before a pass over the data, and after it: the metrics by name. Waits.
-void reset_metric_sums(const ModelState& model, const StepData& data);
-std::map<std::string, double> metrics_of(const ModelState& model, const StepData& data);
+/// Returns the data's metrics by name, of their sums, which follow each other in `stride` numbers.
+std::map<std::string, double> metrics_of(const StepData& data, std::span<const double> sums,
+                                         std::size_t stride);
 
 }  // namespace linnet

@@ -275,6 +275,30 @@ Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Val
   throw InternalError("a loss that was not resolved");
 }
 
+bool counts_by_label(Loss loss, const LossOptions& options, DType target) {
+  return target == DType::i32 && loss != Loss::binary_cross_entropy &&
+         (!options.class_weights.empty() || options.ignore_index);
+}
+
+Value loss_counts(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target,
+                  Value weights) {
+  if (!counts_by_label(loss, options, graph.type(target).dtype)) return weights;
+  const std::int64_t classes = graph.shape(y)[-1];
+  std::vector<double> of_class = options.class_weights;
+  of_class.resize(static_cast<std::size_t>(classes), 1);
+  const std::int64_t ignored = options.ignore_index.value_or(-1);
+  if (ignored >= 0 && ignored < classes) of_class[static_cast<std::size_t>(ignored)] = 0;
+  const auto emit = [&](auto op, std::vector<Value> operands) {
+    return graph.emit(std::move(op), std::move(operands), "loss");
+  };
+  const auto last = static_cast<std::int64_t>(graph.shape(target).rank());
+  const Value rows = emit(OneHotOp({.classes = classes}), {target});
+  const Value counted =
+      emit(ArithmeticOp({.kind = Arithmetic::multiply}), {rows, emit(TableOp({of_class}), {})});
+  const Value counts = emit(ReduceOp({.kind = Reduction::sum, .axes = {last}}), {counted});
+  return weights ? times_shares(graph, counts, weights) : counts;
+}
+
 Value add_penalties(Graph& graph, double l1, double l2, std::span<const Value> weights) {
   Value sum;
   const auto add = [&](ElementLoss kind, double scale, Value weight) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "model/loss_graph.h"
 #include "ops/gather_batch/record_index.h"
 
 namespace linnet {
@@ -14,11 +15,8 @@ namespace {
 /// Returns whether each row of the target counts as much as its label.
 bool counts_labels(const StepData& data, std::size_t target) {
   const TargetLoss& loss = data.targets[target];
-  const LossOptions& options = loss.how.options;
   return !loss.how.custom && !loss.how.target && !data.augment.mix &&
-         loss.how.loss != Loss::binary_cross_entropy &&
-         data.parts[loss.part].record.dtype == DType::i32 &&
-         (!options.class_weights.empty() || options.ignore_index);
+         counts_by_label(loss.how.loss, loss.how.options, data.parts[loss.part].record.dtype);
 }
 
 double counted(const LossOptions& options, std::int32_t label) {

@@ -8,8 +8,9 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "core/tensor_memory.h"
+#include "describe/nearest.h"
 #include "model/buffer_memory.h"
-#include "model/custom_metrics.h"
+#include "model/evaluation_sums.h"
 #include "model/model_state.h"
 #include "model/output_form.h"
 #include "model/precision.h"
@@ -20,7 +21,11 @@ namespace {
 
 const ParameterSpec& find_parameter(const ModelState& state, const std::string& name) {
   const auto found = state.parameter_index.find(name);
-  require(found != state.parameter_index.end(), "the model has no parameter '{}'", name);
+  if (found == state.parameter_index.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, place] : state.parameter_index) names.push_back(known);
+    fail("the model has no parameter '{}'{}", name, did_you_mean(name, names));
+  }
   return state.definition().parameters[found->second];
 }
 
@@ -72,7 +77,7 @@ std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
   s.threads = s.backend->threads();
   try {
     s.parameters = s.backend->allocate(s.definition().bytes(true));
-    s.statistics = s.backend->allocate(metric_sums_offset(s.definition()) + metric_sums_bytes());
+    s.statistics = s.backend->allocate(s.counters_offset() + evaluation_bytes(s.definition()));
   } catch (const OutOfMemory& error) {
     throw OutOfMemory(fmt::format("{}: the weights of a network of {} parameters", error.what(),
                                   s.network.parameters()),
@@ -135,6 +140,7 @@ Model Model::with_head(const std::string& layer, const Layer& head) const {
   made.set_weights(kept);
   made.state_->record.sample_shape = state_->record.sample_shape;
   made.state_->record.seen = state_->record.seen;
+  made.state_->record.images = state_->record.images;
   return made;
 }
 

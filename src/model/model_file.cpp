@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/model.h>
 
+#include <utility>
+
 #include "base/check.h"
 #include "base/finite.h"
 #include "base/json.h"
@@ -54,9 +56,36 @@ void check_tensors(const NetworkDefinition& network, const SafetensorsFile& file
                      network.parameters.size());
 }
 
+/// Endings of other programs' models: a file of that name would be taken for one of theirs.
+constexpr std::pair<std::string_view, std::string_view> kOtherFormats[]{
+    {".h5", "Keras"},
+    {".hdf5", "Keras"},
+    {".keras", "Keras"},
+    {".pt", "PyTorch"},
+    {".pth", "PyTorch"},
+    {".onnx", "ONNX"},
+    {".pb", "TensorFlow"},
+    {".tflite", "TensorFlow Lite"},
+    {".pkl", "Python's pickle"},
+    {".pickle", "Python's pickle"},
+    {".joblib", "Python's joblib"}};
+
+void refuse_other_formats(const std::filesystem::path& path) {
+  for (const auto& [other, whose] : kOtherFormats) {
+    if (path.extension() != other) continue;
+    fail(
+        "cannot save the model to '{}': '{}' is the ending of {}, and a model is written as "
+        "safetensors; expected a name such as '{}'{}",
+        path.string(), other, whose,
+        std::filesystem::path(path).replace_extension(".safetensors").string(),
+        whose == "ONNX" ? "; an export writes ONNX" : "");
+  }
+}
+
 }  // namespace
 
 void Model::save(const std::filesystem::path& path) const {
+  refuse_other_formats(path);
   std::vector<Tensor> values;
   std::vector<TensorView> tensors;
   for (const std::string& name : parameter_names()) {

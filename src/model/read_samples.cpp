@@ -40,9 +40,26 @@ class ImageCollector {
       : model_(model),
         threads_(options.threads),
         shorter_side_(options.shorter_side),
+        skips_(options.on_bad_image == OnBadImage::skip),
         list_(model.network().input_shape()) {}
 
   void add(const fs::path& path) {
+    try {
+      add_any(path);
+    } catch (const Error& error) {
+      if (!skips_) throw;
+      bad_.emplace_back(error.what());
+    }
+  }
+
+  Samples finish() const {
+    Samples samples = list_.samples(model_.network().input_names()[0]);
+    samples.bad_files = bad_;
+    return samples;
+  }
+
+ private:
+  void add_any(const fs::path& path) {
     if (is_folder(path)) return add_folder(path);
     switch (kind_of(path)) {
       case Kind::npy: return add_npy(path);
@@ -51,26 +68,32 @@ class ImageCollector {
     }
   }
 
-  Samples finish() const { return list_.samples(model_.network().input_names()[0]); }
-
- private:
   void add_folder(const fs::path& folder) {
     std::vector<fs::path> files;
     for (const fs::path& file : files_below(folder)) {
       if (is_image_name(file)) files.push_back(file);
     }
-    require(!files.empty(), "the folder '{}' holds no images (png, jpg, jpeg, bmp)",
+    require(!files.empty(), "the folder '{}' holds no images (png, jpg, bmp, webp, tif)",
             folder.string());
     add_images(files, threads_);
   }
 
   void add_images(const std::vector<fs::path>& files, int threads) {
-    const Tensor images = shorter_side_ > 0 ? read_images(files, list_.sample(),
-                                                          {.shorter_side = shorter_side_}, threads)
-                                            : load_images(files, model_, threads).inputs()[0].data;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      const auto row = static_cast<std::int64_t>(i);
-      list_.add(images.rows(row, row + 1), files[i].string());
+    const bool crops = shorter_side_ > 0;
+    const ImageFit fit{.reading = model_.training_record().images,
+                       .resize = !crops,
+                       .shorter_side = shorter_side_};
+    BadFiles bad;
+    Tensor images = read_images(files, crops ? list_.sample() : model_.sample_shape(), fit, threads,
+                                skips_ ? &bad : nullptr);
+    if (!crops) images = fitted(std::move(images));
+    auto next = bad.begin();
+    for (std::int64_t row = 0; row < std::ssize(files); ++row) {
+      if (next != bad.end() && next->first == row) {
+        bad_.push_back((next++)->second);
+      } else {
+        list_.add(images.rows(row, row + 1), files[static_cast<std::size_t>(row)].string());
+      }
     }
   }
 
@@ -104,6 +127,8 @@ class ImageCollector {
   const Model& model_;
   int threads_;
   std::int64_t shorter_side_;
+  bool skips_;
+  std::vector<std::string> bad_;
   SampleList list_;
 };
 

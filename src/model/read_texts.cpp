@@ -88,10 +88,11 @@ void TextCollector::add_table(const fs::path& path, std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.empty() || line == "\r") continue;
     const std::size_t tab = line.rfind('\t');
     add_text(tab == std::string_view::npos ? line : line.substr(tab + 1),
              fmt::format("{}[{}]", path.string(), number++));
-    begin = end + 1;
   }
   require(number > 0, "'{}' holds no texts", path.string());
 }

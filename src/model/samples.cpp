@@ -37,6 +37,9 @@ DatasetOptions datasets::options_for(const Model& model, const std::string& name
   if (!folder || sample.rank() != 3 || !holds_image_files(*folder)) return options;
   if (options.size.rank() == 0) options.size = {sample[0], sample[1]};
   if (options.channels == 0 && (sample[2] == 1 || sample[2] == 3)) options.channels = sample[2];
+  const ImageReading& reading = model.training_record().images;
+  if (!options.exif) options.exif = reading.exif;
+  if (!options.white) options.white = reading.white;
   return options;
 }
 
@@ -56,17 +59,20 @@ Dataset fitted(Tensor images, const Model& model) {
 }  // namespace
 
 Tensor read_images(const std::vector<std::filesystem::path>& files, const Shape& sample,
-                   const ImageFit& fit, int threads) {
+                   const ImageFit& fit, int threads, BadFiles* bad) {
   require_images(sample);
   Tensor images = uninitialized_tensor(DType::u8, sample.batched(std::ssize(files)));
-  const auto bad = read_records(ImageSource(files, sample, fit), images.writable_bytes(), threads);
-  if (!bad.empty()) throw DataError(bad[0].second);
+  BadFiles found = read_records(ImageSource(files, sample, fit), images.writable_bytes(), threads);
+  if (bad == nullptr && !found.empty()) throw DataError(found[0].second);
+  if (bad != nullptr) *bad = std::move(found);
   return images;
 }
 
 Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
                     int threads) {
-  return fitted(read_images(files, model.sample_shape(), {.resize = true}, threads), model);
+  return fitted(read_images(files, model.sample_shape(),
+                            {.reading = model.training_record().images, .resize = true}, threads),
+                model);
 }
 
 Tensor load_image(const std::filesystem::path& file, const Model& model) {
@@ -78,7 +84,8 @@ Tensor decode_image(std::span<const std::byte> bytes, const Model& model) {
   require_images(sample);
   Tensor image = uninitialized_tensor(DType::u8, sample.batched(1));
   const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  put_image_sample(decode_image(file, "the image"), "the image", sample, {.resize = true},
+  const ImageFit fit{.reading = model.training_record().images, .resize = true};
+  put_image_sample(decode_image(file, "the image", fit.reading), "the image", sample, fit,
                    image.writable_bytes());
   return fitted(std::move(image), model).inputs()[0].data;
 }

@@ -301,12 +301,6 @@ std::size_t Session::planned_bytes() const {
 
 Supports Session::supports() const { return supports_of(*model_.backend); }
 
-void Session::reset_counters() {
-  const std::array<double, kCounters> zeros{};
-  model_.backend->upload(*model_.statistics, model_.counters_offset(),
-                         std::as_bytes(std::span(zeros)));
-}
-
 Counters Session::counters() const {
   std::array<double, kCounters> values{};
   model_.backend->download(*model_.statistics, model_.counters_offset(),

@@ -145,8 +145,7 @@ class Session {
   std::size_t planned_bytes() const;
   Supports supports() const;
 
-  // An evaluation counts here, a training in training_counters.h.
-  void reset_counters();
+  /// Returns what an evaluation counted so far; a training counts in training_counters.h.
   Counters counters() const;
   /// Returns what the programs say of themselves, each sentence once.
   std::vector<std::string> notes() const;

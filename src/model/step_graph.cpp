@@ -11,6 +11,7 @@
 #include "model/augment_graph.h"
 #include "model/custom_loss.h"
 #include "model/custom_metrics.h"
+#include "model/evaluation_sums.h"
 #include "model/leaf.h"
 #include "model/loss_graph.h"
 #include "model/loss_shares.h"
@@ -342,6 +343,8 @@ Graph evaluation_step(const NetworkDefinition& network, const StepData& data, st
   const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters}}, Storage::state,
                                          network.bytes(false));
   add_metrics(graph, data, forward, counters, {.batch = batch}, forward.loss);
+  add_loss_sums(graph, network, data, forward.outputs, forward.targets, forward.weights,
+                forward.losses, batch);
   add_metric_sums(graph, network, data, forward.outputs, forward.targets, forward.weights, batch);
   run_passes(graph, forward_passes(), supports);
   run_passes(graph, inference_passes(), supports);

@@ -3,6 +3,9 @@
 
 #include <linnet/model.h>
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace linnet {
@@ -12,5 +15,8 @@ namespace linnet {
 std::string to_json(const TrainingRecord& record);
 /// Throws Error for any other text.
 TrainingRecord training_record_from(const std::string& text);
+
+/// Returns the shape of a sample of these dims; nothing where no data can have it.
+std::optional<Shape> sample_shape_of(std::span<const std::uint64_t> dims);
 
 }  // namespace linnet

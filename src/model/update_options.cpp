@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/update_options.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -10,6 +8,7 @@
 #include "base/check.h"
 #include "base/pattern.h"
 #include "core/align.h"
+#include "describe/nearest.h"
 #include "model/optimizers.h"
 #include "model/step_graph.h"
 
@@ -29,15 +28,6 @@ UpdateRange range_of(const ParameterSpec& spec) {
   return {.begin = first, .end = first + static_cast<std::int64_t>(bytes / sizeof(float))};
 }
 static_assert(kAlignment % (kRangeUnit * sizeof(float)) == 0);
-
-/// "a, b, c and 3 more"
-std::string some_of(std::vector<std::string> names) {
-  constexpr std::size_t kMost = 8;
-  const std::size_t more = names.size() - std::min(names.size(), kMost);
-  names.resize(names.size() - more);
-  return fmt::format("{}{}", fmt::join(names, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
-}
 
 void require_match(const NetworkDefinition& network, const std::string& pattern,
                    const std::vector<bool>& reached, const std::string& objective) {

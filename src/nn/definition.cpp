@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/definition.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "core/align.h"
+#include "describe/nearest.h"
 #include "ops/random_normal/random_normal.h"
 #include "ops/random_uniform/random_uniform.h"
 
@@ -76,7 +75,7 @@ const NetworkInput& NetworkDefinition::only_input() const {
   if (inputs.size() == 1) return inputs[0];
   std::vector<std::string> names;
   for (const NetworkInput& input : inputs) names.push_back(input.name);
-  fail("expected a network of one input; it has {}: {}", inputs.size(), fmt::join(names, ", "));
+  fail("expected a network of one input; it has {}: {}", inputs.size(), some_of(names));
 }
 
 bool is_frozen(const NetworkDefinition& network, const Node& node,

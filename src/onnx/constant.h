@@ -15,6 +15,10 @@ namespace linnet::onnx {
 /// file could otherwise ask for any memory.
 inline constexpr std::int64_t kMostComputed = std::int64_t{1} << 24;
 
+/// The most elements that all of them may have together, beside as many as the file's initializers
+/// have: half a GiB.
+inline constexpr std::int64_t kMostComputedInAll = std::int64_t{1} << 26;
+
 /// Holds a tensor that is known when a file is read: an initializer, or what is computed from some.
 class Constant {
  public:
@@ -29,6 +33,10 @@ class Constant {
   Type type() const { return type_; }
   const Dims& dims() const { return dims_; }
   std::int64_t elements() const { return elements_of(dims_); }
+
+  /// Returns where its computed numbers lie, which constants of other dims share; null: it was
+  /// read.
+  const void* computed() const { return values_.get(); }
 
   /// Returns all numbers; those of a tensor are converted in each call.
   std::vector<double> values() const;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/importer.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "describe/nearest.h"
 #include "onnx/node_import.h"
 
 namespace linnet::onnx {
@@ -102,6 +101,7 @@ void Importer::run() {
     if (bytes_of(tensor.type) == 0) continue;  // refused where it is used
     auto constant = std::make_shared<Constant>(tensor);
     constant->trains = is_float(tensor.type);
+    read_elements_ += constant->elements();
     define(tensor.name, ConstantPtr(std::move(constant)));
   }
   for (const NodeProto& node : model_.nodes) {
@@ -174,7 +174,7 @@ void Importer::add_inputs() {
   for (const auto& [name, shape] : options_.shapes) {
     require<DataError>(std::ranges::find(names, name) != names.end(),
                        "a shape {} is given for '{}', which is not an input; the inputs are {}",
-                       to_string(shape), name, fmt::join(names, ", "));
+                       to_string(shape), name, some_of(names));
   }
   for (const ValueProto& input : model_.inputs) {
     if (find(input.name) == nullptr) add_input(input);
@@ -442,6 +442,13 @@ void Importer::define(std::string_view name, Value value) {
     auto named = std::make_shared<Constant>(*value.constant);
     named->name = name;
     value.constant = std::move(named);
+  }
+  if (value.constant && value.constant->computed() != nullptr &&
+      computed_.insert(value.constant->computed()).second) {
+    computed_elements_ += value.constant->elements();
+    require<DataError>(computed_elements_ - read_elements_ <= kMostComputedInAll,
+                       "the constants that nodes compute have more than {} elements in all",
+                       kMostComputedInAll + read_elements_);
   }
   require<DataError>(values_.emplace(name, std::move(value)).second, "two values are named '{}'",
                      name);

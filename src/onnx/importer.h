@@ -120,6 +120,9 @@ class Importer {
   NetworkBuilder builder_;
   std::int64_t batch_ = kTemplateBatch;
   std::map<std::string, Value, std::less<>> values_;
+  std::int64_t read_elements_ = 0;      ///< of constants that the file holds
+  std::int64_t computed_elements_ = 0;  ///< of those in computed_
+  std::set<const void*> computed_;
   std::map<std::string, int, std::less<>> uses_;
   std::map<std::string, std::string, std::less<>> unsupported_;  ///< outputs, and of which node
   std::map<std::string, Held, std::less<>> held_;                ///< by the constant's name

@@ -7,25 +7,16 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "describe/nearest.h"
+#include "series/calendar.h"
 
 namespace linnet {
 namespace {
 
 constexpr std::int64_t kMostTime = std::int64_t{1} << 53;
-
-/// A row of a table and its time.
-struct TimedRow {
-  std::int64_t time = 0;
-  std::int64_t row = 0;
-};
-
-struct Group {
-  std::string entity = {};
-  std::vector<TimedRow> rows = {};
-};
 
 std::chrono::year_month_day date_at(std::int64_t time) {
   return {std::chrono::sys_days{std::chrono::days(floor_day(time))}};
@@ -36,26 +27,52 @@ std::chrono::day last_day(const std::chrono::year_month& month) {
       .day();
 }
 
+/// The day of a month that SeriesRecord::month_day means; `first`: of a series' first time.
+std::chrono::sys_days day_in(const std::chrono::year_month& month, std::int64_t month_day,
+                             std::chrono::day first) {
+  const std::chrono::day last = last_day(month);
+  if (month_day == kLastWorkday || month_day == kFirstWorkday) {
+    const bool at_end = month_day == kLastWorkday;
+    std::chrono::sys_days day(month / (at_end ? last : std::chrono::day(1)));
+    while (std::chrono::weekday(day).iso_encoding() > 5) day += std::chrono::days(at_end ? -1 : 1);
+    return day;
+  }
+  const std::chrono::day wanted =
+      month_day > 0 ? std::chrono::day(static_cast<unsigned>(month_day)) : first;
+  return month / std::min(wanted, last);
+}
+
+/// Moves a time to the nearest step.
+std::int64_t nearest_step(const SeriesRecord& record, std::int64_t time) {
+  if (record.months) {
+    const std::int64_t month = month_of(time);
+    const std::int64_t first = month - ((month % record.step) + record.step) % record.step;
+    const std::chrono::year_month of(std::chrono::year(static_cast<int>(first / 12)),
+                                     std::chrono::month(static_cast<unsigned>(first % 12 + 1)));
+    return day_in(of, record.month_day, std::chrono::day(1)).time_since_epoch().count() * kDay;
+  }
+  // Weeks begin on Mondays.
+  constexpr std::int64_t kWeek = 7 * kDay;
+  const std::int64_t origin = record.dates() && record.step % kWeek == 0 ? 4 * kDay : 0;
+  const std::int64_t apart = time - origin + record.step / 2;
+  const std::int64_t past = ((apart % record.step) + record.step) % record.step;
+  return origin + apart - past;
+}
+
+}  // namespace
+
 std::int64_t month_of(std::int64_t time) {
   const std::chrono::year_month_day date = date_at(time);
   return 12 * static_cast<std::int64_t>(static_cast<int>(date.year())) +
          static_cast<unsigned>(date.month()) - 1;
 }
 
-std::optional<DateTime> compact_date(std::string_view text) {
-  if (text.size() != 8) return std::nullopt;
-  const std::string dashes =
-      fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6));
-  return date_of(dashes, DateOrder::year_first);
-}
-
-/// Rows series by series in the file's order of series, sorted by time.
-std::vector<Group> groups_of(const Table& table, const SeriesColumns& columns,
-                             const SeriesRecord& record, bool* sorted = nullptr) {
+std::vector<TimedRows> rows_by_time(const Table& table, const SeriesColumns& columns,
+                                    const SeriesRecord& record, bool* sorted) {
   const std::vector<std::int64_t> times = read_times(table, record, columns);
   const std::optional<std::size_t> entity =
       record.entity.empty() ? std::nullopt : std::optional(columns.need(record.entity));
-  std::vector<Group> groups;
+  std::vector<TimedRows> groups;
   std::map<std::string_view, std::size_t> places;
   for (std::int64_t row = 0; row < table.rows(); ++row) {
     const std::string_view name = entity ? table.text(row, *entity) : std::string_view();
@@ -69,7 +86,7 @@ std::vector<Group> groups_of(const Table& table, const SeriesColumns& columns,
                                   : times[static_cast<std::size_t>(row)];
     rows.push_back({time, row});
   }
-  for (Group& group : groups) {
+  for (TimedRows& group : groups) {
     const auto by_time = [](const TimedRow& a, const TimedRow& b) { return a.time < b.time; };
     if (std::ranges::is_sorted(group.rows, by_time)) continue;
     if (sorted != nullptr) *sorted = false;
@@ -78,16 +95,16 @@ std::vector<Group> groups_of(const Table& table, const SeriesColumns& columns,
   return groups;
 }
 
-/// Throws DataError for a time that a series has twice.
 void check_times(const Table& table, const SeriesColumns& columns, const SeriesRecord& record,
-                 const std::vector<Group>& groups) {
-  for (const Group& group : groups) {
+                 const std::vector<TimedRows>& groups) {
+  for (const TimedRows& group : groups) {
     for (std::size_t i = 1; i < group.rows.size(); ++i) {
       if (group.rows[i].time != group.rows[i - 1].time) continue;
       const std::size_t column = columns.need(record.time);
       fail<DataError>(
-          "{}: the time {} occurs twice{} (also in row {}); expected one row for each time; a "
-          "column that tells several series apart is the entity",
+          "{}: the time {} occurs twice{} (also in row {}); expected one row for each time; "
+          "--same-time says what becomes of them, --entity names a column that tells several "
+          "series apart",
           table.place(group.rows[i].row, column), table.text(group.rows[i].row, column),
           group.entity.empty() ? "" : fmt::format(" in the series '{}'", group.entity),
           group.rows[i - 1].row + 1);
@@ -95,15 +112,7 @@ void check_times(const Table& table, const SeriesColumns& columns, const SeriesR
   }
 }
 
-/// The most common value; the smallest of equally common ones.
-std::int64_t most_common(const std::map<std::int64_t, std::int64_t>& counts) {
-  std::int64_t best = 1;
-  std::int64_t most = 0;
-  for (const auto& [value, count] : counts) {
-    if (count > most) std::tie(best, most) = std::pair(value, count);
-  }
-  return best;
-}
+namespace {
 
 /// The steps from `first` to `time`; nothing where it is between two.
 std::optional<std::int64_t> steps_between(const SeriesRecord& record, std::int64_t first,
@@ -115,10 +124,92 @@ std::optional<std::int64_t> steps_between(const SeriesRecord& record, std::int64
   return steps;
 }
 
+/// Puts the rows of series on steps, and rows without values between them.
+class Alignment {
+ public:
+  Alignment(const Table& table, const SeriesColumns& columns, const SeriesRecord& record)
+      : table_(table), columns_(columns), record_(record) {}
+
+  AlignedSeries align(const TimedRows& group) {
+    AlignedSeries series{.entity = group.entity};
+    for (const TimedRow& row : group.rows) {
+      if (!series.times.empty()) add_missing(series, row);
+      series.rows.push_back(row.row);
+      series.times.push_back(row.time);
+    }
+    return series;
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    if (gaps_ > 0) {
+      notes.push_back(fmt::format(
+          "{} times are missing between steps of {}, the first {}: their values are the last ones "
+          "before",
+          gaps_, step_text(record_), first_gap_));
+    }
+    if (holidays_ > 0) {
+      notes.push_back(
+          fmt::format("{} further pauses of the calendar, such as that before {}, are "
+                      "holidays, not missing rows",
+                      holidays_, first_holiday_));
+    }
+    return notes;
+  }
+
+ private:
+  void add_missing(AlignedSeries& series, const TimedRow& row) {
+    const std::int64_t before = series.times.back();
+    const std::int64_t steps = std::ssize(series.times);
+    const bool calendar = !record_.open.empty();
+    std::optional<std::int64_t> missing;
+    if (calendar) {
+      missing = missing_between(record_, before, row.time, table_.rows());
+    } else if (const auto place = steps_between(record_, series.times.front(), row.time)) {
+      missing = *place - steps;
+    }
+    if (!missing) {
+      fail<DataError>(
+          "{}: the time {} lies between two steps of {}, counted from {}; expected equal steps; "
+          "--off-step nearest moves such times, --step gives another step, and with --time none "
+          "rows follow each other as they stand",
+          table_.place(row.row, columns_.need(record_.time)),
+          table_.text(row.row, columns_.need(record_.time)), step_text(record_),
+          time_text(record_, series.times.front()));
+    }
+    if (calendar && *missing == 0 && is_holiday(record_, before, row.time)) {
+      if (++holidays_ == 1) first_holiday_ = time_text(record_, row.time);
+    }
+    const auto missing_time = [&](std::int64_t i) {
+      return calendar ? next_open(record_, series.times.back())
+                      : time_at(record_, series.times.front(), steps + i);
+    };
+    if (*missing > 0 && first_gap_.empty()) first_gap_ = time_text(record_, missing_time(0));
+    gaps_ += *missing;
+    require<DataError>(gaps_ <= table_.rows(),
+                       "'{}' lacks more times than it has at steps of {}, the first {}; expected "
+                       "equal steps; --step gives another step, and with --time none rows follow "
+                       "each other as they stand",
+                       table_.name(), step_text(record_), first_gap_);
+    for (std::int64_t i = 0; i < *missing; ++i) {
+      series.rows.push_back(-1);
+      series.times.push_back(missing_time(i));
+    }
+  }
+
+  const Table& table_;
+  const SeriesColumns& columns_;
+  const SeriesRecord& record_;
+  std::int64_t gaps_ = 0;
+  std::int64_t holidays_ = 0;
+  std::string first_gap_ = {};
+  std::string first_holiday_ = {};
+};
+
 }  // namespace
 
 SeriesColumns::SeriesColumns(const SeriesRecord& record, const Table& table)
-    : record_(record), table_(table), by_name_(record.reading.header && table.has_header()) {
+    : record_(record), table_(table), by_name_(record.learned.header && table.has_header()) {
   require<DataError>(by_name_ || table.columns().size() == record.columns.size(),
                      "'{}' has {} columns; the model learned from {}", table.name(),
                      table.columns().size(), record.columns.size());
@@ -143,9 +234,7 @@ std::int64_t time_at(const SeriesRecord& record, std::int64_t first, std::int64_
   const std::chrono::year_month_day from = date_at(first);
   const std::chrono::year_month month =
       std::chrono::year_month(from.year(), from.month()) + std::chrono::months(step * record.step);
-  const std::chrono::day wanted =
-      record.month_day > 0 ? std::chrono::day(static_cast<unsigned>(record.month_day)) : from.day();
-  const std::chrono::sys_days day(month / std::min(wanted, last_day(month)));
+  const std::chrono::sys_days day = day_in(month, record.month_day, from.day());
   return day.time_since_epoch().count() * kDay + (first - floor_day(first) * kDay);
 }
 
@@ -166,102 +255,28 @@ std::vector<std::int64_t> read_times(const Table& table, const SeriesRecord& rec
       time = static_cast<std::int64_t>(*number);
       continue;
     }
-    const std::optional<DateTime> date =
-        record.time_kind == TimeKind::compact ? compact_date(text) : date_of(text, record.order);
+    const std::optional<DateTime> date = record.time_kind == TimeKind::compact
+                                             ? compact_date_of(text)
+                                             : date_of(text, record.reading);
     require<DataError>(date.has_value(), "{}: expected a date such as {}; got '{}'",
                        table.place(row, column), time_text(record, 0), text);
     time = date->day * kDay + static_cast<std::int64_t>(date->seconds);
   }
+  if (record.off_step == OffStep::nearest && record.step > 0) {
+    for (std::int64_t& time : times) time = nearest_step(record, time);
+  }
   return times;
-}
-
-namespace {
-
-/// The day of the month on which all times lie, or on its last day where it is shorter; 0: none.
-std::int64_t day_of_months(const std::vector<Group>& groups) {
-  std::chrono::day latest{0};
-  for (const Group& group : groups) {
-    for (const TimedRow& row : group.rows) latest = std::max(latest, date_at(row.time).day());
-  }
-  for (const Group& group : groups) {
-    for (const TimedRow& row : group.rows) {
-      const std::chrono::year_month_day date = date_at(row.time);
-      if (date.day() != std::min(latest, last_day(date.year() / date.month()))) return 0;
-    }
-  }
-  return static_cast<std::int64_t>(static_cast<unsigned>(latest));
-}
-
-}  // namespace
-
-void find_step(const Table& table, const SeriesColumns& columns, SeriesRecord& record) {
-  record.step = 1;
-  record.months = false;
-  record.month_day = 0;
-  if (record.time_kind == TimeKind::rows) return;
-  const std::vector<Group> groups = groups_of(table, columns, record);
-  check_times(table, columns, record, groups);
-  std::map<std::int64_t, std::int64_t> steps;
-  std::map<std::int64_t, std::int64_t> months;
-  bool same_day = record.dates();
-  for (const Group& group : groups) {
-    for (std::size_t i = 1; i < group.rows.size(); ++i) {
-      const std::int64_t before = group.rows[i - 1].time;
-      const std::int64_t time = group.rows[i].time;
-      ++steps[time - before];
-      if (!record.dates()) continue;
-      same_day = same_day && date_at(time).day() == date_at(before).day();
-      ++months[month_of(time) - month_of(before)];
-    }
-  }
-  record.step = most_common(steps);
-  if (!record.dates() || record.step < 28 * kDay) return;
-  if (!same_day) record.month_day = day_of_months(groups);
-  record.months = same_day || record.month_day > 0;
-  if (record.months) record.step = most_common(months);
 }
 
 AlignedRows align(const Table& table, const SeriesColumns& columns, const SeriesRecord& record) {
   AlignedRows aligned;
   bool sorted = true;
-  const std::vector<Group> groups = groups_of(table, columns, record, &sorted);
+  const std::vector<TimedRows> groups = rows_by_time(table, columns, record, &sorted);
   check_times(table, columns, record, groups);
   if (!sorted) aligned.notes.emplace_back("the rows are sorted by time");
-  std::int64_t gaps = 0;
-  std::string first_gap;
-  for (const Group& group : groups) {
-    AlignedSeries series{.entity = group.entity, .first_time = group.rows.front().time};
-    for (const TimedRow& row : group.rows) {
-      const std::optional<std::int64_t> place = steps_between(record, series.first_time, row.time);
-      if (!place) {
-        fail<DataError>(
-            "{}: the time {} lies between two steps of {}, counted from {}; expected equal steps; "
-            "without a column of the time, rows follow each other as they stand",
-            table.place(row.row, columns.need(record.time)),
-            table.text(row.row, columns.need(record.time)), step_text(record),
-            time_text(record, series.first_time));
-      }
-      const std::int64_t missing = *place - std::ssize(series.rows);
-      if (missing > 0 && first_gap.empty()) {
-        first_gap = time_text(record, time_at(record, series.first_time, std::ssize(series.rows)));
-      }
-      gaps += missing;
-      require<DataError>(gaps <= table.rows(),
-                         "'{}' lacks more times than it has at steps of {}, the first {}; expected "
-                         "equal steps; without a column of the time, rows follow each other as "
-                         "they stand",
-                         table.name(), step_text(record), first_gap);
-      series.rows.resize(static_cast<std::size_t>(*place), -1);
-      series.rows.push_back(row.row);
-    }
-    aligned.series.push_back(std::move(series));
-  }
-  if (gaps > 0) {
-    aligned.notes.push_back(fmt::format(
-        "{} times are missing between steps of {}, the first {}: their values are the last ones "
-        "before",
-        gaps, step_text(record), first_gap));
-  }
+  Alignment alignment(table, columns, record);
+  for (const TimedRows& group : groups) aligned.series.push_back(alignment.align(group));
+  for (std::string& note : alignment.notes()) aligned.notes.push_back(std::move(note));
   return aligned;
 }
 

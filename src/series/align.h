@@ -16,8 +16,8 @@ namespace linnet {
 /// The rows of one series in the order of time, one for each step.
 struct AlignedSeries {
   std::string entity = {};
-  std::int64_t first_time = 0;
-  std::vector<std::int64_t> rows = {};  ///< of the table; -1: the file lacks this time
+  std::vector<std::int64_t> rows = {};   ///< of the table; -1: the file lacks this time
+  std::vector<std::int64_t> times = {};  ///< of each
 };
 
 /// All series of a table, in the order in which the file names them.
@@ -40,15 +40,35 @@ class SeriesColumns {
   bool by_name_;
 };
 
-/// The time of each row: seconds since 1970, whole numbers, or of rows zeros. Throws DataError
-/// naming row and column.
+/// A row of a table and its time.
+struct TimedRow {
+  std::int64_t time = 0;
+  std::int64_t row = 0;
+};
+/// The rows of a series.
+struct TimedRows {
+  std::string entity = {};
+  std::vector<TimedRow> rows = {};
+};
+
+/// The rows series by series in the file's order of series, sorted by time; `sorted` becomes false
+/// where they were not.
+std::vector<TimedRows> rows_by_time(const Table& table, const SeriesColumns& columns,
+                                    const SeriesRecord& record, bool* sorted = nullptr);
+/// Throws DataError for a time that a series has twice.
+void check_times(const Table& table, const SeriesColumns& columns, const SeriesRecord& record,
+                 const std::vector<TimedRows>& series);
+
+/// The time of each row: seconds since 1970, whole numbers, or of rows zeros; on steps where the
+/// record says so and has a step. Throws DataError naming row and column.
 std::vector<std::int64_t> read_times(const Table& table, const SeriesRecord& record,
                                      const SeriesColumns& columns);
 
-/// Fills in the record's step, from the most common difference between neighbours.
-void find_step(const Table& table, const SeriesColumns& columns, SeriesRecord& record);
+/// Returns the months of a time since the year 0.
+std::int64_t month_of(std::int64_t time);
 
-/// Sorts rows into series and steps. Throws DataError naming the row of a time that occurs twice in
+/// Sorts rows into series and steps, of a table with one row for each time (one_row_a_time()).
+/// Throws DataError naming the row of a time that occurs twice in
 /// a series or lies between two steps, and for a file that lacks more times than it has.
 AlignedRows align(const Table& table, const SeriesColumns& columns, const SeriesRecord& record);
 

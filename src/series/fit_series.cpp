@@ -11,30 +11,21 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "base/join.h"
 #include "describe/nearest.h"
-#include "series/align.h"
+#include "series/find_step.h"
 #include "table/contents.h"
 
 namespace linnet {
 namespace {
 
 constexpr std::size_t kMostCategories = 32;
-constexpr std::size_t kMostListed = 30;  // columns in a message
 constexpr std::int64_t kLeastIdentifiers = 20;
 constexpr double kTrend = 0.8;  // least correlation with time
-
-std::string quoted(const std::vector<std::string>& names) {
-  std::vector<std::string> all;
-  for (const std::string& name : names) all.push_back("'" + name + "'");
-  return join(all, ", ");
-}
 
 void check_options(const Table& table, const SeriesFit& options) {
   if (options.targets.empty()) {
     std::vector<std::string> names;
     for (const TableColumn& column : table.columns()) names.push_back(column.name);
-    names.resize(std::min(names.size(), kMostListed));
     fail("name the target column of '{}', one of {}", table.name(), listed(names));
   }
   for (const auto* names : {&options.targets, &options.known, &options.ignore}) {
@@ -54,15 +45,12 @@ void check_options(const Table& table, const SeriesFit& options) {
           options.validation, options.test);
 }
 
-/// Whether all values of a column are dates of eight digits.
+/// Whether all values of a column are dates of eight digits, or six.
 bool are_compact_dates(const Table& table, std::size_t column) {
   for (std::int64_t row = 0; row < table.rows(); ++row) {
     const std::string_view text = table.text(row, column);
     if (text.empty()) continue;
-    if (text.size() != 8 || !is_integer(text)) return false;
-    const std::string dashes =
-        fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6));
-    if (!date_of(dashes, DateOrder::year_first)) return false;
+    if (!compact_date_of(text)) return false;
   }
   return true;
 }
@@ -91,17 +79,22 @@ struct ColumnFacts {
 class Fitting {
  public:
   Fitting(const Table& table, const SeriesFit& options) : table_(table), options_(options) {
-    record_.reading = LearnedReading::of(*table.contents());
+    record_.learned = LearnedReading::of(*table.contents());
     for (const TableColumn& column : table.columns()) record_.columns.push_back(column.name);
     record_.past = options.past;
     record_.future = options.future;
+    record_.same_time = options.same_time;
+    record_.off_step = options.off_step;
   }
 
   FittedSeries fit() {
     find_entity();
     find_time();
     const SeriesColumns columns(record_, table_);
-    find_step(table_, columns, record_);
+    for (std::string& found : find_step(table_, columns, options_.step, record_)) {
+      note(found);
+    }
+    merge_times(columns);
     split(columns);
     add_inputs();
     const AlignedRows aligned = align(table_, columns, record_);
@@ -139,9 +132,13 @@ class Fitting {
       note("rows follow each other at equal steps, without times");
       return;
     }
-    require<DataError>(!options_.time.empty() || dates.size() == 1,
-                       "'{}' has {} columns of dates; name the one that is the time, or \"none\"",
-                       table_.name(), dates.size());
+    std::vector<std::string> names;
+    for (const std::size_t column : dates) names.push_back(name(column));
+    require<DataError>(
+        !options_.time.empty() || dates.size() == 1,
+        "'{}' has {} columns of dates: {}; --time names the one that is the time, or "
+        "none",
+        table_.name(), dates.size(), quoted(names));
     const std::size_t column = options_.time.empty() ? dates[0] : table_.find(options_.time);
     require(used_.insert(column).second, "the column '{}' cannot be both the series and the time",
             name(column));
@@ -149,17 +146,33 @@ class Fitting {
     const ColumnType type = table_.columns()[column].type;
     if (type == ColumnType::date_time) {
       record_.time_kind = TimeKind::date;
-      record_.order = table_.contents()->date_orders[column];
-      for (std::int64_t row = 0; row < table_.rows() && !record_.times; ++row) {
-        const std::string_view text = table_.text(row, column);
-        const std::size_t mark = text.find_first_of("-/.");
-        if (mark != std::string_view::npos) record_.separator = text[mark];
-        const std::optional<DateTime> date = date_of(text, record_.order);
-        record_.times = date && date->has_time;
-      }
+      record_.reading = table_.contents()->dates[column];
+      record_.form = form_of(column);
     } else {
       record_.time_kind = are_compact_dates(table_, column) ? TimeKind::compact : TimeKind::number;
+      record_.form = table_.text(0, column).size() == 6 ? "%Y%m" : "%Y%m%d";
     }
+  }
+
+  /// How the column writes its dates.
+  std::string form_of(std::size_t column) const {
+    std::string common;
+    std::string form;
+    for (std::int64_t row = 0; row < table_.rows(); ++row) {
+      if (!date_of(table_.text(row, column), record_.reading, &form)) continue;
+      common = common.empty() ? form : common_form(common, form);
+    }
+    return common;
+  }
+
+  void merge_times(const SeriesColumns& columns) {
+    const std::int64_t rows = table_.rows();
+    table_ = one_row_a_time(table_, columns, record_);
+    if (table_.rows() == rows) return;
+    note(fmt::format("{} rows have the time of another one: --same-time {} makes {} of {}",
+                     rows - table_.rows(),
+                     same_time_names()[static_cast<std::size_t>(record_.same_time)], table_.rows(),
+                     rows));
   }
 
   /// Finds the times at which the parts begin: rows of one time are never parted.
@@ -423,7 +436,7 @@ class Fitting {
     return std::abs(covariance) > kTrend * std::sqrt(spread) * std::sqrt(time_spread);
   }
 
-  const Table& table_;
+  Table table_;
   const SeriesFit& options_;
   SeriesRecord record_;
   FittedSeries fitted_;

@@ -23,6 +23,9 @@ struct SeriesFit {
   std::vector<std::string> known = {};
   std::vector<std::string> ignore = {};
   std::int64_t season = 0;
+  std::string step = {};
+  SameTime same_time = SameTime::refuse;
+  OffStep off_step = OffStep::refuse;
   double validation = 0;
   double test = 0;
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "series/calendar.h"
 #include "series/fit_series.h"
 
 namespace linnet {
@@ -69,10 +70,11 @@ std::int64_t find_season(std::span<const std::vector<double>> all) {
 
 std::int64_t calendar_season(std::int64_t season, const SeriesRecord& record) {
   if (!record.dates() || season <= 1) return season;
-  const double days = record.months ? 30.436875 * static_cast<double>(record.step)
-                                    : static_cast<double>(record.step) / 86400;
-  for (const double cycle : {365.25, 7.0, 1.0}) {
-    const double steps = cycle / days;
+  constexpr double kMonth = 30.436875;  // days
+  const double week =
+      record.months ? 7 / (kMonth * static_cast<double>(record.step)) : steps_of_week(record);
+  const double day = record.months ? week / 7 : steps_of_day(record);
+  for (const double steps : {365.25 / 7 * week, week, day}) {
     const auto whole = static_cast<std::int64_t>(std::llround(steps));
     if (whole >= 2 && std::abs(static_cast<double>(season) - steps) <= kNear * steps) return whole;
   }

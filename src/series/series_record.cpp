@@ -15,13 +15,15 @@
 namespace linnet {
 namespace {
 
-constexpr std::int64_t kVersion = 2;  // 1: without month_day
+// 1: without month_day; 2: dates are numbers with one separator, without a calendar
+constexpr std::int64_t kVersion = 3;
+constexpr std::int64_t kWeek = 7 * kDay;
+constexpr std::size_t kLongestForm = 64;
 constexpr std::size_t kDepth = 4;
 constexpr const char* kWhat = "its series transform";
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of a window
 constexpr std::int64_t kMostStep = std::int64_t{1} << 40;
 constexpr std::array<std::string_view, 4> kTimeKinds{"rows", "number", "date", "compact"};
-constexpr std::array<std::string_view, 3> kOrders{"year_first", "day_first", "month_first"};
 constexpr std::array<std::string_view, 3> kKinds{"number", "boolean", "category"};
 
 using nlohmann::json;
@@ -71,8 +73,8 @@ class Reader {
                        least, value.dump());
     return value.get<double>();
   }
-  template <class E, std::size_t N>
-  E one_of(const char* key, const std::array<std::string_view, N>& names) const {
+  template <class E, class Names>
+  E one_of(const char* key, const Names& names) const {
     const std::string given = text(key);
     const auto found = std::ranges::find(names, std::string_view(given));
     require<DataError>(found != names.end(), "{}: '{}' is none of its kinds: '{}'", kWhat, key,
@@ -126,6 +128,12 @@ void check(const SeriesRecord& record) {
   require<DataError>((record.past + record.future) * channels <= kMostNumbers,
                      "{}: a window of {} + {} steps of {} channels has more than {} numbers", kWhat,
                      record.past, record.future, channels, kMostNumbers);
+}
+
+json open_json(const std::vector<OpenTime>& open) {
+  json parts = json::array();
+  for (const OpenTime& part : open) parts.push_back({part.from, part.to});
+  return parts;
 }
 
 json json_of(const SeriesColumn& column) {
@@ -193,30 +201,13 @@ std::string time_text(const SeriesRecord& record, std::int64_t time) {
   const std::int64_t seconds = time - day * kDay;
   constexpr std::int64_t kMostDays = 10'000'000;  // what std::chrono knows as a date
   if (day < -kMostDays || day > kMostDays) return fmt::format("day {} after 1970-01-01", day);
-  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days(day)}};
-  const int year = static_cast<int>(date.year());
-  const unsigned month = static_cast<unsigned>(date.month());
-  const unsigned in_month = static_cast<unsigned>(date.day());
-  if (record.time_kind == TimeKind::compact) {
-    return fmt::format("{:04}{:02}{:02}", year, month, in_month);
-  }
-  const char mark = record.separator;
-  std::string text;
-  switch (record.order) {
-    case DateOrder::year_first:
-      text = fmt::format("{:04}{}{:02}{}{:02}", year, mark, month, mark, in_month);
-      break;
-    case DateOrder::day_first:
-      text = fmt::format("{:02}{}{:02}{}{:04}", in_month, mark, month, mark, year);
-      break;
-    case DateOrder::month_first:
-      text = fmt::format("{:02}{}{:02}{}{:04}", month, mark, in_month, mark, year);
-      break;
-  }
-  if (!record.times) return text;
-  text += fmt::format(" {:02}:{:02}", seconds / 3600, seconds / 60 % 60);
-  return record.step % 60 == 0 ? text : text + fmt::format(":{:02}", seconds % 60);
+  return date_text(record.form, day, seconds);
 }
+
+std::vector<std::string_view> same_time_names() {
+  return {"refuse", "first", "last", "mean", "sum"};
+}
+std::vector<std::string_view> off_step_names() { return {"refuse", "nearest"}; }
 
 std::string json_of(const SeriesRecord& record) {
   json inputs = json::array();
@@ -229,21 +220,24 @@ std::string json_of(const SeriesRecord& record) {
                        {"trend", target.trend}});
   }
   json formats = json::object();
-  for (const auto& [column, format] : record.reading.formats) formats[column] = format.text();
+  for (const auto& [column, format] : record.learned.formats) formats[column] = format.text();
   json all{{"version", kVersion},
-           {"header", record.reading.header},
-           {"missing", record.reading.missing},
-           {"words", record.reading.words},
+           {"header", record.learned.header},
+           {"missing", record.learned.missing},
+           {"words", record.learned.words},
            {"formats", std::move(formats)},
            {"columns", record.columns},
            {"time", record.time},
            {"time_kind", kTimeKinds[static_cast<std::size_t>(record.time_kind)]},
-           {"order", kOrders[static_cast<std::size_t>(record.order)]},
-           {"separator", std::string(1, record.separator)},
-           {"times", record.times},
+           {"order", date_order_names()[static_cast<std::size_t>(record.reading.order)]},
+           {"first_year", record.reading.first_year},
+           {"form", record.form},
            {"months", record.months},
            {"month_day", record.month_day},
            {"step", record.step},
+           {"open", open_json(record.open)},
+           {"same_time", same_time_names()[static_cast<std::size_t>(record.same_time)]},
+           {"off_step", off_step_names()[static_cast<std::size_t>(record.off_step)]},
            {"entity", record.entity},
            {"entities", record.entities},
            {"past", record.past},
@@ -251,9 +245,51 @@ std::string json_of(const SeriesRecord& record) {
            {"season", record.season},
            {"targets", std::move(targets)},
            {"inputs", std::move(inputs)}};
-  if (!record.reading.given.empty()) all["reading"] = record.reading.given.text();
+  if (!record.learned.given.empty()) all["reading"] = record.learned.given.text();
   return all.dump();
 }
+
+namespace {
+
+/// Reads what version 3 added.
+void read_calendar(const Reader& read, SeriesRecord& record) {
+  constexpr std::int64_t kMostYear = 9900;
+  record.reading.first_year = static_cast<int>(read.integer("first_year", 0, kMostYear));
+  record.form = read.text("form");
+  require<DataError>(record.form.size() <= kLongestForm, "{}: 'form' has more than {} bytes", kWhat,
+                     kLongestForm);
+  record.same_time = read.one_of<SameTime>("same_time", same_time_names());
+  record.off_step = read.one_of<OffStep>("off_step", off_step_names());
+  std::int64_t last = -1;
+  for (const json& part : read.list("open")) {
+    const bool pair = part.is_array() && part.size() == 2 && part[0].is_number_integer() &&
+                      part[1].is_number_integer();
+    const OpenTime open = pair ? OpenTime{part[0].get<std::int64_t>(), part[1].get<std::int64_t>()}
+                               : OpenTime{kWeek, 0};
+    require<DataError>(open.from > last && open.from <= open.to && open.to < kWeek &&
+                           record.dates() && !record.months && record.step <= kDay,
+                       "{}: 'open' holds parts of a week, in order, of steps of at most a day",
+                       kWhat);
+    last = open.to;
+    record.open.push_back(open);
+  }
+}
+
+/// Returns the form of dates that version 2 described by their order and a separator.
+std::string older_form(const Reader& read, const SeriesRecord& record) {
+  const std::string mark = read.text("separator");
+  require<DataError>(mark == "-" || mark == "/" || mark == ".",
+                     "{}: 'separator' is '-', '/' or '.'; got '{}'", kWhat, mark);
+  const bool times = read.flag("times");
+  if (record.time_kind == TimeKind::compact) return "%Y%m%d";
+  const std::array<std::string, 3> forms{"%Y" + mark + "%m" + mark + "%d",
+                                         "%d" + mark + "%m" + mark + "%Y",
+                                         "%m" + mark + "%d" + mark + "%Y"};
+  const std::string& date = forms[static_cast<std::size_t>(record.reading.order)];
+  return !times ? date : date + (record.step % 60 == 0 ? " %H:%M" : " %H:%M:%S");
+}
+
+}  // namespace
 
 SeriesRecord series_record_from(const std::string& text) {
   const auto all = parse_json<json>(text, kDepth, kWhat);
@@ -263,30 +299,32 @@ SeriesRecord series_record_from(const std::string& text) {
                      "{} is of another version than 1 to {}; a newer Linnet wrote it", kWhat,
                      kVersion);
   SeriesRecord record;
-  record.reading.header = read.flag("header");
-  record.reading.given =
+  record.learned.header = read.flag("header");
+  record.learned.given =
       GivenReading::from(all.contains("reading") ? read.text("reading") : "", kWhat);
-  record.reading.missing = read.texts("missing");
-  if (all.contains("words")) record.reading.words = read.texts("words");
+  record.learned.missing = read.texts("missing");
+  if (all.contains("words")) record.learned.words = read.texts("words");
   if (all.contains("formats")) {
     require<DataError>(all["formats"].is_object(), "{}: 'formats' is damaged", kWhat);
     for (const auto& [column, format] : all["formats"].items()) {
       require<DataError>(format.is_string(), "{}: 'formats' is damaged", kWhat);
-      record.reading.formats[column] = NumberFormat::from(format.get<std::string>(), kWhat);
+      record.learned.formats[column] = NumberFormat::from(format.get<std::string>(), kWhat);
     }
   }
   record.columns = read.texts("columns");
   record.time = read.text("time");
   record.time_kind = read.one_of<TimeKind>("time_kind", kTimeKinds);
-  record.order = read.one_of<DateOrder>("order", kOrders);
-  const std::string separator = read.text("separator");
-  require<DataError>(separator == "-" || separator == "/" || separator == ".",
-                     "{}: 'separator' is '-', '/' or '.'; got '{}'", kWhat, separator);
-  record.separator = separator[0];
-  record.times = read.flag("times");
+  record.reading.order = read.one_of<DateOrder>("order", date_order_names());
   record.months = read.flag("months");
-  if (version >= 2) record.month_day = read.integer("month_day", 0, record.months ? 31 : 0);
+  if (version >= 2) {
+    record.month_day = read.integer("month_day", 0, record.months ? kFirstWorkday : 0);
+  }
   record.step = read.integer("step", 1, record.months ? 1200 : kMostStep);
+  if (version >= 3) {
+    read_calendar(read, record);
+  } else {
+    record.form = older_form(read, record);
+  }
   record.entity = read.text("entity");
   record.entities = read.texts("entities");
   record.past = read.integer("past", 1, kMostSteps);

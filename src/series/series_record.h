@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "table/dates.h"
 #include "table/given_reading.h"
 #include "table/values.h"
 
@@ -25,8 +26,19 @@ enum class TimeKind : std::uint8_t {
   rows,     ///< the row's number in its series
   number,   ///< a whole number
   date,     ///< a date that date_of() reads
-  compact,  ///< a date of eight digits: 20240331
+  compact,  ///< a date of eight digits, 20240331, or six, 202403
 };
+
+/// A part of the week in which steps lie, in seconds since Monday, 00:00; both ends are times.
+struct OpenTime {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  bool operator==(const OpenTime&) const = default;
+};
+
+// Days of a month that depend on it, beside 1 to 31.
+inline constexpr std::int64_t kLastWorkday = 32;   ///< the last from Monday to Friday
+inline constexpr std::int64_t kFirstWorkday = 33;  ///< the first one
 
 /// What a column of a series holds.
 enum class SeriesColumnKind : std::uint8_t { number, boolean, category };
@@ -59,18 +71,20 @@ struct SeriesTarget {
 /// What a SeriesTransform knows, all of it from the rows of the training set but for columns and
 /// times.
 struct SeriesRecord {
-  LearnedReading reading = {};
+  LearnedReading learned = {};  ///< of the rows that it learned from
   std::vector<std::string> columns = {};  ///< of the file, in order
   std::string time = {};                  ///< column; "": rows
   TimeKind time_kind = TimeKind::rows;
-  DateOrder order = DateOrder::year_first;
-  char separator = '-';  ///< within dates: '-', '/' or '.'
-  bool times = false;    ///< dates have times of the day
-  bool months = false;   ///< a step is so many months, else so many seconds or units
-  /// Day of the month of all times, or its last where it is shorter: 31 for ends of months. 0: that
-  /// of a series' first time.
+  DateReading reading = {};  ///< of dates
+  std::string form = {};     ///< of dates, for date_text()
+  bool months = false;       ///< a step is so many months, else so many seconds or units
+  /// Day of the month of all times, or its last where it is shorter: 31 for ends of months;
+  /// kLastWorkday, kFirstWorkday. 0: that of a series' first time.
   std::int64_t month_day = 0;
-  std::int64_t step = 1;                   ///< from one row to the next
+  std::int64_t step = 1;            ///< from one row to the next
+  std::vector<OpenTime> open = {};  ///< in order, where series pause between; empty: they do not
+  SameTime same_time = SameTime::refuse;
+  OffStep off_step = OffStep::refuse;
   std::string entity = {};                 ///< column; "": one series
   std::vector<std::string> entities = {};  ///< of the training set
   std::int64_t past = 1;

@@ -178,17 +178,19 @@ TEST(SeriesTimes, GapsAndOrder) {
   EXPECT_EQ(
       refusal("d,y\n2024-03-01,1\n2024-03-02,2\n2024-03-02,3\n2024-03-04,4\n"),
       "'table', row 3 (line 4), column 'd': the time 2024-03-02 occurs twice (also in row 2); "
-      "expected one row for each time; a column that tells several series apart is the "
-      "entity");
+      "expected one row for each time; --same-time says what becomes of them, --entity names a "
+      "column that tells several series apart");
   EXPECT_EQ(refusal("d,y\n2024-03-01 00:00,1\n2024-03-01 01:00,2\n2024-03-01 02:00,3\n2024-03-01 "
                     "03:20,4\n"),
             "'table', row 4 (line 5), column 'd': the time 2024-03-01 03:20 lies between two steps "
-            "of 1 hour, counted from 2024-03-01 00:00; expected equal steps; without a column of "
-            "the time, rows follow each other as they stand");
+            "of 1 hour, counted from 2024-03-01 00:00; expected equal steps; --off-step nearest "
+            "moves such times, --step gives another step, and with --time none rows follow each "
+            "other as they stand");
   EXPECT_EQ(
       refusal("d,y\n2024-03-01,1\n2024-03-02,2\n2024-03-03,3\n2034-03-04,4\n"),
       "'table' lacks more times than it has at steps of 1 day, the first 2024-03-04; expected "
-      "equal steps; without a column of the time, rows follow each other as they stand");
+      "equal steps; --step gives another step, and with --time none rows follow each other as "
+      "they stand");
 }
 
 TEST(SeriesTimes, MonthsAndEightDigits) {
@@ -239,6 +241,8 @@ TEST(SeriesTimes, EndsOfMonths) {
   // An older file does not know the day.
   json first = json::parse(monthly.to_json());
   first["version"] = 1;
+  first["separator"] = "-";
+  first["times"] = false;
   first.erase("month_day");
   EXPECT_EQ(SeriesTransform::from_json(first.dump()).record()->month_day, 0);
 }
@@ -314,11 +318,22 @@ TEST(SeriesTransform, IsTheSameFromJsonAndRefusesDamage) {
             what + ": the target 'sales' is a number that is not known ahead");
   EXPECT_EQ(refusal("/targets", json::array()), what + " has 0 targets of 3 columns");
   EXPECT_EQ(refusal("/time", ""), what + ": a column of the time has a kind, and no other has");
-  EXPECT_EQ(refusal("/separator", "%"), what + ": 'separator' is '-', '/' or '.'; got '%'");
+  EXPECT_EQ(refusal("/form", std::string(65, '-')), what + ": 'form' has more than 64 bytes");
+  for (const char* open :
+       {"[[5,4]]", "[[0,604800]]", "[[0,1],[1,2]]", "[[-1,2]]", "[[0.5,2]]", "[[0]]", "[\"x\"]"}) {
+    EXPECT_EQ(refusal("/open", json::parse(open)),
+              what + ": 'open' holds parts of a week, in order, of steps of at most a day")
+        << open;
+  }
+  json older = json::parse(text);
+  older["version"] = 2;
+  older["separator"] = "%";
+  EXPECT_EQ(message_of([&] { SeriesTransform::from_json(older.dump()); }),
+            what + ": 'separator' is '-', '/' or '.'; got '%'");
   EXPECT_EQ(refusal("/order", "x"), what + ": 'order' is none of its kinds: 'x'");
   EXPECT_EQ(refusal("/entities", json::array({"a", "a"})), what + ": expected series that differ");
-  EXPECT_EQ(refusal("/version", 3),
-            what + " is of another version than 1 to 2; a newer Linnet wrote it");
+  EXPECT_EQ(refusal("/version", 4),
+            what + " is of another version than 1 to 3; a newer Linnet wrote it");
   json large = json::parse(text);
   large["past"] = large["future"] = 1 << 20;
   for (int i = 0; i < 32; ++i) large["inputs"][1]["categories"].push_back(fmt::format("{}", i));

@@ -179,7 +179,7 @@ std::int64_t SeriesTransform::entities() const {
 }
 
 TableOptions SeriesTransform::reading() const {
-  return empty() ? TableOptions() : record_->reading.options();
+  return empty() ? TableOptions() : record_->learned.options();
 }
 
 SeriesWindows SeriesTransform::windows(const Table& rows) const {

@@ -13,7 +13,8 @@
 
 #include "base/check.h"
 #include "base/memory.h"
-#include "series/align.h"
+#include "series/calendar.h"
+#include "series/find_step.h"
 #include "table/column_reader.h"
 
 namespace linnet {
@@ -140,10 +141,10 @@ std::vector<double> turns_of(const std::vector<std::string>& cycles, std::int64_
 class Reading {
  public:
   Reading(const Table& table, std::shared_ptr<const SeriesRecord> record, bool for_forecast)
-      : table_(table),
+      : table_(one_row_a_time(table, SeriesColumns(*record, table), *record)),
         record_(*record),
         for_forecast_(for_forecast),
-        columns_(*record, table),
+        columns_(*record, table_),
         layout_(layout_of(*record)),
         cycles_(record->cycles()) {
     contents_.record = std::move(record);
@@ -190,7 +191,14 @@ class Reading {
     require<DataError>(steps >= record_.past,
                        "'{}' holds {} steps{} up to its last value of '{}'; the model needs {}",
                        table_.name(), steps, of, record_.inputs[0].column, record_.past);
-    series.rows.resize(static_cast<std::size_t>(steps + record_.future), -1);
+    const std::int64_t count = steps + record_.future;
+    series.rows.resize(static_cast<std::size_t>(count), -1);
+    if (std::ssize(series.times) > count) series.times.resize(static_cast<std::size_t>(count));
+    while (std::ssize(series.times) < count) {
+      series.times.push_back(record_.open.empty()
+                                 ? time_at(record_, series.times.front(), std::ssize(series.times))
+                                 : next_open(record_, series.times.back()));
+    }
     for (const SeriesColumn& input : record_.inputs) {
       if (!input.known) continue;
       for (std::int64_t i = steps; i < std::ssize(series.rows); ++i) {
@@ -198,14 +206,15 @@ class Reading {
                            "'{}' has no row for {}{}, whose '{}' is known ahead; the forecast "
                            "needs it in the {} steps after the last value of '{}'",
                            table_.name(),
-                           time_text(record_, time_at(record_, series.first_time, i)), of,
+                           time_text(record_, series.times[static_cast<std::size_t>(i)]), of,
                            input.column, record_.future, record_.inputs[0].column);
       }
     }
   }
 
   void add_part(const AlignedSeries& series) {
-    WindowContents::Part part{.entity = series.entity, .first_time = series.first_time};
+    WindowContents::Part part{.entity = series.entity};
+    contents_.times.insert(contents_.times.end(), series.times.begin(), series.times.end());
     part.rows = std::ssize(series.rows);
     if (!contents_.parts.empty()) {
       part.first = contents_.parts.back().first + contents_.parts.back().rows;
@@ -221,7 +230,7 @@ class Reading {
   void write(std::size_t i, const std::vector<AlignedSeries>& all) {
     const SeriesColumn& input = record_.inputs[i];
     const bool target = i < record_.targets.size();
-    ColumnWriter writer(table_, input, columns_.need(input.column), record_.reading);
+    ColumnWriter writer(table_, input, columns_.need(input.column), record_.learned);
     const double offset = target ? record_.targets[i].offset : 0;
     std::vector<float> values(static_cast<std::size_t>(input.width()));
     std::size_t at = 0;
@@ -262,7 +271,7 @@ class Reading {
         float* past = contents_.past.data() + at * contents_.channels + layout_.calendar;
         float* known =
             contents_.known.data() + at * contents_.known_channels + layout_.known_calendar;
-        for (const double turn : turns_of(cycles_, time_at(record_, series.first_time, i))) {
+        for (const double turn : turns_of(cycles_, series.times[static_cast<std::size_t>(i)])) {
           const double angle = 2 * std::numbers::pi * turn;
           *past++ = *known++ = static_cast<float>(std::sin(angle));
           *past++ = *known++ = static_cast<float>(std::cos(angle));
@@ -271,7 +280,7 @@ class Reading {
     }
   }
 
-  const Table& table_;
+  Table table_;
   const SeriesRecord& record_;
   bool for_forecast_;
   SeriesColumns columns_;
@@ -295,8 +304,7 @@ const WindowContents::Part& WindowContents::part_of(std::int64_t row) const {
 }
 
 std::int64_t WindowContents::time_of(std::int64_t row) const {
-  const Part& part = part_of(row);
-  return time_at(*record, part.first_time, row - part.first);
+  return times[static_cast<std::size_t>(row)];
 }
 
 bool WindowContents::has_targets(std::int64_t row) const {

@@ -22,16 +22,16 @@ struct WindowContents {
     std::int32_t id = 0;  ///< place of an Embedding
     std::int64_t first = 0;
     std::int64_t rows = 0;  ///< with those after the file's end
-    std::int64_t first_time = 0;
   };
   std::shared_ptr<const SeriesRecord> record;
   std::string name = {};  ///< of the table
   std::int64_t channels = 0;
   std::int64_t known_channels = 0;
-  std::vector<float> past = {};     ///< (rows, channels)
-  std::vector<float> known = {};    ///< (rows, known channels)
-  std::vector<float> targets = {};  ///< (rows, targets) less offset(); NaN: missing
-  std::vector<float> filled = {};   ///< the same with the last values instead of NaN
+  std::vector<float> past = {};          ///< (rows, channels)
+  std::vector<float> known = {};         ///< (rows, known channels)
+  std::vector<float> targets = {};       ///< (rows, targets) less offset(); NaN: missing
+  std::vector<float> filled = {};        ///< the same with the last values instead of NaN
+  std::vector<std::int64_t> times = {};  ///< of rows
   std::vector<Part> parts = {};
   std::vector<std::string> notes = {};
 

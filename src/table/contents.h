@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "data/delimited.h"
+#include "table/dates.h"
 #include "table/given_reading.h"
 #include "table/number_format.h"
 #include "table/values.h"
@@ -58,7 +59,7 @@ struct TableContents {
   TextSet missing_words = {};  ///< of those of numbers, dates and truth values
   std::vector<TableColumn> columns = {};
   std::vector<ColumnReading> readings = {};  ///< of each column
-  std::vector<DateOrder> date_orders = {};   ///< of each column; of dates alone it means something
+  std::vector<DateReading> dates = {};       ///< of each column; of dates alone it means something
   std::vector<bool> given_types = {};        ///< of each column: its type was not inferred
   std::vector<std::string> notes = {};
 

@@ -162,10 +162,12 @@ class Fitting {
   }
 
   std::optional<TableInput> date(std::size_t column) const {
-    const DateOrder order = rows_.contents()->date_orders[column];
-    DateInput input{.column = name(column), .order = order};
+    const DateReading reading = rows_.contents()->dates[column];
+    DateInput input{.column = name(column),
+                    .order = reading.order,
+                    .first_year = reading.first_year};
     const Values all = values_of(rows_, column, [&](std::int64_t row) {
-      const std::optional<DateTime> date = date_of(rows_.text(row, column), order);
+      const std::optional<DateTime> date = date_of(rows_.text(row, column), reading);
       require<DataError>(date.has_value(), "{}: expected a date; got '{}'",
                          rows_.place(row, column), rows_.text(row, column));
       input.times = input.times || date->has_time;

@@ -20,6 +20,8 @@ struct GivenReading {
   std::optional<char> decimal = {};
   std::optional<char> thousands = {};  ///< NUL: none
   bool header = false;                 ///< the first record names the columns
+  std::optional<char> comment = {};    ///< NUL: no lines are comments
+  std::string encoding = {};
   bool operator==(const GivenReading&) const = default;
 
   bool empty() const { return *this == GivenReading(); }

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "base/check.h"
 #include "base/counted.h"
+#include "base/utf8.h"
 #include "table/column_facts.h"
+#include "table/infer_dates.h"
 
 namespace linnet {
 namespace {
@@ -45,7 +48,7 @@ void check_type(const TableContents& table, std::size_t column, ColumnType type)
       case ColumnType::number: return number.has_value();
       case ColumnType::integer: return number && *number == std::floor(*number);
       case ColumnType::boolean: return boolean_of(text).has_value();
-      case ColumnType::date_time: return date_of(text, table.date_orders[column]).has_value();
+      case ColumnType::date_time: return date_of(text, table.dates[column]).has_value();
       case ColumnType::category:
       case ColumnType::constant:
       case ColumnType::identifier: break;
@@ -90,38 +93,15 @@ void note_numbers(TableContents& table, std::size_t column, const ColumnFacts& f
   }
 }
 
-bool are_dates(const TableContents& table, std::size_t column, DateOrder order) {
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::string_view text = table.text(row, column);
-    if (!text.empty() && !date_of(text, order)) return false;
-  }
-  return true;
-}
-
-bool has_zones(const TableContents& table, std::size_t column) {
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::optional<DateTime> date =
-        date_of(table.text(row, column), table.date_orders[column]);
-    if (date && date->has_zone) return true;
-  }
-  return false;
-}
-
-/// Finds the order of a column's dates; returns whether all values are dates.
-bool find_dates(TableContents& table, std::size_t column, const ColumnFacts& facts) {
-  if (facts.numbers() || facts.present == 0) return false;
-  bool dates = false;
-  for (const DateOrder order :
-       {DateOrder::month_first, DateOrder::day_first, DateOrder::year_first}) {
-    if (!are_dates(table, column, order)) continue;
-    if (dates && order == DateOrder::day_first) {
-      table.notes.push_back(
-          fmt::format("the dates of '{}' are read as day/month/year", table.columns[column].name));
-    }
-    table.date_orders[column] = order;
-    dates = true;
-  }
-  return dates;
+/// A column of texts nearly all of which are dates.
+void note_dates(TableContents& table, std::size_t column, const ColumnFacts& facts,
+                const ColumnDates& dates) {
+  if (facts.present < kFewValues || 10 * dates.count < 9 * facts.present) return;
+  table.notes.push_back(fmt::format(
+      "the values of '{}' are read as texts, since line {} holds '{}': {} of its {} values are "
+      "dates (--missing-text reads a text as a missing value)",
+      table.columns[column].name, table.line(dates.other_row),
+      escaped(table.text(dates.other_row, column)), dates.count, facts.present));
 }
 
 /// Where words are: of several columns the first one.
@@ -159,9 +139,12 @@ void note_words(TableContents& table, const Words& words, bool missing) {
 }  // namespace
 
 std::vector<std::string_view> column_type_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string_view> date_order_names() {
+  return {"year_first", "day_first", "month_first"};
+}
 
 void infer_types(TableContents& table, const TableOptions& options) {
-  table.date_orders.resize(table.columns.size(), DateOrder::year_first);
+  table.dates.resize(table.columns.size());
   table.readings.resize(table.columns.size());
   std::vector<ColumnFacts> all;
   for (std::size_t i = 0; i < table.columns.size(); ++i) all.push_back(facts_of(table, i));
@@ -172,23 +155,26 @@ void infer_types(TableContents& table, const TableOptions& options) {
     ColumnFacts& facts = all[i];
     TableColumn& column = table.columns[i];
     ColumnReading& reading = table.readings[i];
-    reading.words = true;
-    const bool dates = find_dates(table, i, facts);
-    reading.words = facts.present == 0 || facts.numbers() || facts.booleans() || dates;
+    reading.words = true;  // of dates, what is none of them
+    std::optional<ColumnDates> dates;
+    if (!facts.numbers()) dates = find_dates(table, i, options.date_order);
+    const bool all_dates = dates && facts.present > 0 && dates->count == facts.present;
+    if (dates) table.dates[i] = dates->reading;
+    reading.words = facts.present == 0 || facts.numbers() || facts.booleans() || all_dates;
     add_words(reading.words ? missing : texts, facts, i);
     if (!reading.words) facts.add_words();
     if (facts.numbers() && !reading.format.plain()) recount(facts, table, i);
     column.missing = static_cast<std::int64_t>(table.rows()) - facts.present;
     column.distinct = facts.distinct;
-    column.type = type_of(table, facts, dates);
+    column.type = type_of(table, facts, all_dates);
     const bool is_text =
         column.type == ColumnType::category || column.type == ColumnType::identifier;
     if (is_text && !facts.numbers() && !options.types.contains(column.name)) {
       note_numbers(table, i, facts);
+      if (dates) note_dates(table, i, facts, *dates);
     }
-    if (column.type == ColumnType::date_time && has_zones(table, i)) {
-      table.notes.push_back(
-          fmt::format("the times of '{}' have offsets from UTC and are read as UTC", column.name));
+    if (column.type == ColumnType::date_time) {
+      std::ranges::move(dates->notes, std::back_inserter(table.notes));
     }
   }
   note_words(table, missing, true);

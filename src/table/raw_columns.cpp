@@ -57,25 +57,35 @@ Dataset inputs_of_texts(const TableTransform& transform,
                           ? std::nullopt
                           : std::optional(static_cast<std::size_t>(found - record.inputs.begin())));
   }
+  std::vector<std::vector<std::string>> all;
+  for (const std::vector<std::string>& row : rows) {
+    std::vector<std::string>& fields = all.emplace_back();
+    for (const auto& source : sources) fields.push_back(source ? row[*source] : std::string());
+  }
+  const std::vector<std::string> none;
+  return transform.inputs(
+      table_of_texts(record.reading.header ? record.columns : none, all, name,
+                     {.missing = record.reading.missing, .missing_words = record.reading.words}));
+}
+
+Table table_of_texts(const std::vector<std::string>& names,
+                     const std::vector<std::vector<std::string>>& rows, const std::string& name,
+                     TableOptions options) {
   std::string text;
-  const auto add_row = [&](const auto& field) {
-    for (std::size_t i = 0; i < record.columns.size(); ++i) {
+  const auto add_row = [&](const std::vector<std::string>& fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
       if (i > 0) text += ',';
-      add_quoted(text, field(i));
+      add_quoted(text, fields[i]);
     }
     text += '\n';
   };
-  if (record.reading.header) add_row([&](std::size_t i) { return record.columns[i]; });
-  for (const std::vector<std::string>& row : rows) {
-    add_row([&](std::size_t i) { return sources[i] ? row[*sources[i]] : std::string(); });
-  }
-  TableOptions options;
+  if (!names.empty()) add_row(names);
+  for (const std::vector<std::string>& row : rows) add_row(row);
   options.separator = ',';
   options.decimal = '.';
-  options.header = record.reading.header;
-  options.missing = record.reading.missing;
-  options.missing_words = record.reading.words;
-  return transform.inputs(parse_table(std::move(text), name, options));
+  options.header = !names.empty();
+  options.comment = '\0';
+  return parse_table(std::move(text), name, options);
 }
 
 }  // namespace linnet

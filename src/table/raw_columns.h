@@ -28,6 +28,12 @@ std::vector<RawColumn> raw_columns(const TableTransform& transform);
 /// header by place.
 std::size_t place_in(const TableTransform& transform, const Table& rows, const std::string& column);
 
+/// The table of rows of texts; `names`: of the columns, empty: none. Numbers have a decimal point.
+/// Other `options` count as given. Throws DataError as parse_table() does.
+Table table_of_texts(const std::vector<std::string>& names,
+                     const std::vector<std::vector<std::string>>& rows, const std::string& name,
+                     TableOptions options);
+
 /// The samples of rows of texts, one text for each of raw_columns(); "" is a missing value. Numbers
 /// have a decimal point. Throws as TableTransform::inputs() does; messages call the table `name`.
 Dataset inputs_of_texts(const TableTransform& transform,

@@ -2,9 +2,12 @@
 // Separator and header of a table.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "base/utf8.h"
 #include "table/contents.h"
 
@@ -21,6 +24,7 @@ std::string_view separator_name(char separator) {
   return separator == '\t' ? "a tab"
                            : std::string_view(separator == ';'   ? "';'"
                                               : separator == '|' ? "'|'"
+                                              : separator == ' ' ? "blanks"
                                                                  : "','");
 }
 
@@ -31,27 +35,75 @@ std::string sample_of(const std::string& text) {
   return text.substr(0, end == std::string::npos ? kSampleBytes : end);
 }
 
-/// How many fields each record has with this separator; 0 where they differ or quotes do not fit.
-std::size_t fields_with(char separator, const std::string& sample, const std::string& name) {
+bool ends_empty(std::span<const FieldText> fields) {
+  return fields.size() > 1 && fields.back().size == 0 && fields.back().quoted == 0;
+}
+
+/// How many fields the records have; 0 where they differ. An empty last one is none where all have
+/// it, all but the first, or the first alone.
+std::size_t fields_of(const Records& records) {
+  const std::size_t first = records[0].size();
+  if (records.size() == 1) return first;
+  const std::size_t others = records[1].size();
+  bool all_empty = true;
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    if (records[i].size() != others) return 0;
+    all_empty = all_empty && ends_empty(records[i]);
+  }
+  const bool first_empty = ends_empty(records[0]);
+  if (first == others) return first_empty && all_empty ? first - 1 : first;
+  if (others == first + 1 && all_empty) return first;
+  return first == others + 1 && first_empty ? others : 0;
+}
+
+/// The first records of a text, parted by a separator; none where quotes do not fit.
+std::optional<Records> sampled(char separator, const std::string& sample, const std::string& name,
+                               char comment) {
   try {
-    const Records records(sample,
-                          {.separator = separator, .trims = true, .most_records = kSampleRecords},
-                          name);
-    if (records.size() == 0) return 0;
-    const std::size_t fields = records[0].size();
-    for (std::size_t i = 1; i < records.size(); ++i) {
-      if (records[i].size() != fields) return 0;
-    }
-    return fields;
+    Records records(
+        sample,
+        {.separator = separator, .trims = true, .most_records = kSampleRecords, .comment = comment},
+        name);
+    if (records.size() == 0) return std::nullopt;
+    return records;
   } catch (const DataError&) {
-    return 0;
+    return std::nullopt;
   }
 }
 
-char find_separator(const std::string& text, const std::string& name) {
+/// Whether all records but the first hold numbers that blanks part: in one of their first fields,
+/// parted by a separator, and where `blanks` part all of it in one column.
+bool blanks_part(const Records& found, const Records& blanks) {
+  constexpr std::size_t kLeast = 3;
+  if (blanks.size() < kLeast) return false;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    if (found.text(found[i][0]).find(' ') == std::string_view::npos) return false;
+  }
+  for (std::size_t column = 0; column < blanks[0].size(); ++column) {
+    bool numbers = true;
+    for (std::size_t i = 1; i < blanks.size() && numbers; ++i) {
+      numbers =
+          column < blanks[i].size() && number_of(blanks.text(blanks[i][column]), '.').has_value();
+    }
+    if (numbers) return true;
+  }
+  return false;
+}
+
+char find_separator(const std::string& text, const std::string& name, char comment) {
   const std::string sample = sample_of(text);
+  const std::optional<Records> blanks = sampled(' ', sample, name, comment);
+  const std::size_t parted = blanks ? fields_of(*blanks) : 0;
   for (const char separator : kSeparators) {
-    if (fields_with(separator, sample, name) > 1) return separator;
+    const std::optional<Records> found = sampled(separator, sample, name, comment);
+    const std::size_t fields = found ? fields_of(*found) : 0;
+    if (separator == ',' || fields > 1) {
+      // A line of numbers between blanks may end in a tab and a name.
+      if (parted > std::max<std::size_t>(fields, 1) && found && blanks_part(*found, *blanks)) {
+        return ' ';
+      }
+    }
+    if (fields > 1) return separator;
   }
   // Of records that differ the error is told in the words of the separator that is most frequent.
   const std::string_view line = std::string_view(sample).substr(0, sample.find('\n'));
@@ -66,8 +118,8 @@ char find_separator(const std::string& text, const std::string& name) {
 }
 
 bool is_value(std::string_view text) {
-  return read_number(text).readings != 0 || date_of(text, DateOrder::year_first) ||
-         date_of(text, DateOrder::day_first) || date_of(text, DateOrder::month_first);
+  return read_number(text).readings != 0 || date_of(text, {DateOrder::year_first}) ||
+         date_of(text, {DateOrder::day_first}) || date_of(text, {DateOrder::month_first});
 }
 
 /// Whether the first record names the columns: more columns say so than say that it does not.
@@ -106,27 +158,47 @@ bool find_header(const TableContents& table) {
 
 void name_columns(TableContents& table) {
   const std::size_t count = table.records[0].size();
+  std::set<std::string> given;
+  for (std::size_t i = 0; i < count && table.header; ++i) {
+    given.emplace(table.records.text(table.records[0][i]));
+  }
   std::set<std::string> names;
+  std::vector<std::string> renamed;
   for (std::size_t i = 0; i < count; ++i) {
-    std::string name = table.header ? std::string(table.records.text(table.records[0][i])) : "";
-    if (name.empty()) name = fmt::format("column_{}", i + 1);
-    require<DataError>(names.insert(name).second, "'{}' has two columns '{}'", table.name, name);
+    const std::string in_file =
+        table.header ? std::string(table.records.text(table.records[0][i])) : "";
+    const std::string wanted = in_file.empty() ? fmt::format("column_{}", i + 1) : in_file;
+    std::string name = wanted;
+    for (int number = 2; names.contains(name) || (name != in_file && given.contains(name));) {
+      name = fmt::format("{}_{}", wanted, number++);
+    }
+    if (!in_file.empty() && name != in_file) renamed.push_back("'" + escaped(name) + "'");
+    names.insert(name);
     table.columns.push_back({.name = std::move(name)});
   }
+  if (renamed.empty()) return;
+  constexpr std::size_t kMostListed = 5;
+  const std::size_t all = renamed.size();
+  renamed.resize(std::min(all, kMostListed));
+  table.notes.push_back(
+      fmt::format("columns with the name of another one are called {}{}", join(renamed, ", "),
+                  all > kMostListed ? fmt::format(" and {} more", all - kMostListed) : ""));
 }
 
-void check_fields(const TableContents& table) {
-  const Records& records = table.records;
-  const std::size_t count = records[0].size();
-  require<DataError>(count <= kMostColumns, "'{}' has {} columns; expected at most {}", table.name,
-                     count, kMostColumns);
-  for (std::size_t i = 1; i < records.size(); ++i) {
-    require<DataError>(records[i].size() == count,
+void check_fields(TableContents& table) {
+  Records& records = table.records;
+  const std::size_t first = records[0].size();
+  const std::size_t count = fields_of(records);
+  for (std::size_t i = 1; i < records.size() && count == 0; ++i) {
+    require<DataError>(records[i].size() == first,
                        "line {} of '{}' has {} fields; its first record has {} (fields are parted "
                        "by {})",
-                       records.line(i), table.name, records[i].size(), count,
+                       records.line(i), table.name, records[i].size(), first,
                        separator_name(table.separator));
   }
+  require<DataError>(count <= kMostColumns, "'{}' has {} columns; expected at most {}", table.name,
+                     count, kMostColumns);
+  if (count < std::max(first, records[records.size() - 1].size())) records.keep_fields(count);
 }
 
 void check_utf8(const TableContents& table) {
@@ -151,26 +223,43 @@ void drop_separator_line(std::string& text) {
   if (end == begin + kMark.size() + 1) text.erase(begin, end - begin);
 }
 
-/// Throws DataError for a table of one column whose fields blanks part.
-void check_blanks(const TableContents& table) {
-  const auto count = [&](std::size_t record) {
-    std::size_t fields = 0;
-    const std::string_view text = table.records.text(table.records[record][0]);
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] != ' ' && (i == 0 || text[i - 1] == ' ')) ++fields;
+/// Lines of comments at the beginning of a text.
+struct Comments {
+  char mark = '\0';
+  std::size_t last = std::string::npos;  ///< where the last of the first ones begins
+};
+
+/// Finds them: `given`, else those that begin with #.
+Comments find_comments(std::string_view text, std::optional<char> given) {
+  Comments comments{.mark = given.value_or('#')};
+  std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  while (at < text.size()) {
+    if (text[at] == comments.mark) {
+      comments.last = at;
+    } else if (text[at] != '\n' && text[at] != '\r') {
+      break;
     }
-    return fields;
-  };
-  const std::size_t sampled = std::min(table.records.size(), kSampleRecords);
-  const std::size_t fields = count(0);
-  if (table.records[0].size() != 1 || sampled < 3 || fields < 2) return;
-  for (std::size_t i = 1; i < sampled; ++i) {
-    if (count(i) != fields) return;
-    const std::string_view text = table.records.text(table.records[i][0]);
-    if (!number_of(text.substr(0, text.find(' ')), '.')) return;
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
   }
-  fail<DataError>("the fields of '{}' are parted by blanks; expected ',', ';', '|' or tabs",
-                  table.name);
+  if (comments.last == std::string::npos && !given) comments.mark = '\0';
+  return comments;
+}
+
+/// Makes the last of the first comments a record where it has a field for each column: so files of
+/// NumPy and of genomes name their columns.
+void take_names(std::string& text, const std::string& name, const Comments& comments,
+                char separator) {
+  if (comments.last == std::string::npos || comments.mark == '\0') return;
+  const std::optional<Records> rows = sampled(separator, sample_of(text), name, comments.mark);
+  const std::size_t end = std::min(text.find_first_of("\r\n", comments.last), text.size());
+  std::size_t begin = comments.last;
+  while (begin < end && text[begin] == comments.mark) ++begin;
+  const std::optional<Records> names =
+      sampled(separator, text.substr(begin, end - begin), name, '\0');
+  const std::size_t fields = rows ? fields_of(*rows) : 0;
+  if (!names || fields < 2 || fields_of(*names) != fields) return;
+  std::fill(text.begin() + static_cast<std::ptrdiff_t>(comments.last),
+            text.begin() + static_cast<std::ptrdiff_t>(begin), ' ');
 }
 
 }  // namespace
@@ -192,18 +281,26 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
                                             const TableOptions& options) {
   drop_separator_line(text);
   const bool utf8 = is_utf8(text);
-  const char found = find_separator(text, name);
+  const Comments unasked = find_comments(text, {});
+  const Comments comments = options.comment ? find_comments(text, options.comment) : unasked;
+  const char found = find_separator(text, name, comments.mark);
   const char separator = options.separator.value_or(found);
-  Records records(std::move(text), {.separator = separator, .trims = true}, name);
+  take_names(text, name, comments, separator);
+  Records records(std::move(text),
+                  {.separator = separator, .trims = true, .comment = comments.mark}, name);
   require<DataError>(records.size() > 0, "'{}' is empty; expected a table", name);
   std::shared_ptr<TableContents> table(
       new TableContents{.name = name, .records = std::move(records), .separator = separator});
+  if (table->records.comments() > 0) {
+    table->notes.push_back(fmt::format("lines that begin with '{}' are comments: {} of '{}'",
+                                       comments.mark, table->records.comments(), name));
+  }
   table->missing_texts = TextSet(options.missing);
   table->missing_words = TextSet(options.missing_words);
   check_fields(*table);
-  check_blanks(*table);
   if (!utf8) check_utf8(*table);
   if (separator != found) table->given.separator = separator;
+  if (options.comment && options.comment != unasked.mark) table->given.comment = options.comment;
   table->header = find_header(*table);
   if (options.header && *options.header != table->header) {
     table->header = *options.header;

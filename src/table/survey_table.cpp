@@ -35,7 +35,7 @@ std::vector<double> numbers_of(const Table& table, std::size_t column) {
     if (text.empty()) continue;
     double& value = values[static_cast<std::size_t>(row)];
     if (dates) {
-      const auto date = date_of(text, contents.date_orders[column]);
+      const auto date = date_of(text, contents.dates[column]);
       if (date) value = static_cast<double>(date->day) + date->seconds / 86400;
     } else {
       value = number_of(text, contents.readings[column].format).value_or(kNone);

@@ -7,9 +7,11 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "data/encoding.h"
 #include "data/packed.h"
 #include "describe/nearest.h"
 #include "table/contents.h"
+#include "table/spreadsheet.h"
 
 namespace linnet {
 namespace {
@@ -21,8 +23,8 @@ const std::vector<std::string> kNoNotes;
 
 void check(const TableOptions& options) {
   if (options.separator) {
-    require(std::string_view(",;|\t").find(*options.separator) != std::string_view::npos,
-            "a separator is ',', ';', '|' or a tab; got '{}'", *options.separator);
+    require(std::string_view(",;|\t ").find(*options.separator) != std::string_view::npos,
+            "a separator is ',', ';', '|', a tab or blanks; got '{}'", *options.separator);
   }
   if (options.decimal) {
     require(*options.decimal == '.' || *options.decimal == ',',
@@ -74,11 +76,8 @@ std::size_t find_column(const TableContents& table, std::string_view column) {
     return number - 1;
   }
   const std::string meant = did_you_mean(column, names);
-  constexpr std::size_t kMostListed = 30;
-  if (meant.empty() && names.size() <= kMostListed) {
-    fail<DataError>("'{}' has no column '{}'; it has {}", table.name, column, listed(names));
-  }
-  fail<DataError>("'{}' has no column '{}'{}", table.name, column, meant);
+  fail<DataError>("'{}' has no column '{}'{}", table.name, column,
+                  meant.empty() ? "; it has " + listed(names) : meant);
 }
 
 Table::Table(std::shared_ptr<const TableContents> contents) : contents_(std::move(contents)) {
@@ -138,13 +137,32 @@ Table Table::take(std::span<const std::int64_t> rows) const {
   return taken;
 }
 
-Table parse_table(std::string text, const std::string& name, const TableOptions& options) {
-  check(options);
+namespace {
+
+/// Reads a text; `note`: a sentence on how it was found, or none.
+Table table_of(std::string text, const std::string& name, const TableOptions& options,
+               const std::string& note, const std::string& encoding) {
   return in_memory(fmt::format("the table '{}'", name), [&] {
     std::shared_ptr<TableContents> contents = read_records(std::move(text), name, options);
+    if (!note.empty()) contents->notes.insert(contents->notes.begin(), note);
+    contents->given.encoding = encoding;
     infer_types(*contents, options);
     return Table(std::move(contents));
   });
+}
+
+Table table_of_sheet(const std::filesystem::path& path, TableOptions options) {
+  SheetText sheet = read_sheet(path, options.sheet);
+  options.separator = ',';
+  if (!options.comment) options.comment = '\0';
+  return table_of(std::move(sheet.text), path.string(), options, sheet.note, options.encoding);
+}
+
+}  // namespace
+
+Table parse_table(std::string text, const std::string& name, const TableOptions& options) {
+  check(options);
+  return table_of(std::move(text), name, options, "", "");
 }
 
 Table read_table(const std::filesystem::path& path, const TableOptions& options) {
@@ -155,15 +173,23 @@ Table read_table(const std::filesystem::path& path, const TableOptions& options)
       "'{}' is a Parquet file, which linnet.table_task() in Python reads; save it as "
       "CSV",
       path.string());
-  require<DataError>(!text.starts_with("PK\x03\x04") && !text.starts_with("\xD0\xCF\x11\xE0"),
-                     "'{}' is a spreadsheet or an archive; save the table as CSV", path.string());
-  return parse_table(std::move(text), path.string(), options);
+  require<DataError>(
+      !text.starts_with("\xD0\xCF\x11\xE0"),
+      "'{}' is a spreadsheet of an older kind (.xls) or an encrypted one; save it as "
+      ".xlsx or CSV",
+      path.string());
+  if (is_zip(text)) return table_of_sheet(path, options);
+  require(options.sheet.empty(), "'{}' is not a spreadsheet: there is no sheet '{}'", path.string(),
+          options.sheet);
+  DecodedText decoded = decode_text(std::move(text), options.encoding, path.string());
+  return table_of(std::move(decoded.text), path.string(), options, decoded.note, options.encoding);
 }
 
 bool is_table_name(const std::filesystem::path& path) {
   std::filesystem::path name = path.filename();
   if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
-  return name.extension() == ".csv" || name.extension() == ".tsv" || name.extension() == ".tab";
+  return name.extension() == ".csv" || name.extension() == ".tsv" || name.extension() == ".tab" ||
+         name.extension() == ".xlsx";
 }
 
 }  // namespace linnet

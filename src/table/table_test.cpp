@@ -9,6 +9,7 @@
 #include <map>
 
 #include "message_of.h"
+#include "table/dates.h"
 #include "table/number_format.h"
 #include "table/survey_table.h"
 #include "table/values.h"
@@ -133,7 +134,7 @@ TEST(Table, InfersTypes) {
 
 TEST(Table, KnowsDates) {
   const auto day = [](std::string_view text, DateOrder order) {
-    const auto date = date_of(text, order);
+    const auto date = date_of(text, {order});
     return date ? date->day : -1;
   };
   EXPECT_EQ(day("1970-01-02", DateOrder::year_first), 1);
@@ -142,15 +143,15 @@ TEST(Table, KnowsDates) {
   EXPECT_EQ(day("02.01.1970", DateOrder::day_first), 1);
   EXPECT_EQ(day("1970-02-30", DateOrder::year_first), -1);
   EXPECT_EQ(day("1970-01-02 25:00", DateOrder::year_first), -1);
-  EXPECT_EQ(date_of("2024-02-29T06:30:15.5Z", DateOrder::year_first)->seconds, 23415.5);
-  EXPECT_EQ(date_of("2024-02-29", DateOrder::year_first)->weekday(), 3);
+  EXPECT_EQ(date_of("2024-02-29T06:30:15.5Z", {DateOrder::year_first})->seconds, 23415.5);
+  EXPECT_EQ(date_of("2024-02-29", {DateOrder::year_first})->weekday(), 3);
   EXPECT_EQ(parse_table("d,x\n13/01/2020,1\n01/02/2020,2\n").columns()[0].type,
             ColumnType::date_time);
 }
 
 TEST(Table, TimesWithOffsetsAreReadAsUtc) {
   const auto seconds = [](std::string_view text) {
-    const auto date = date_of(text, DateOrder::year_first);
+    const auto date = date_of(text, {DateOrder::year_first});
     return date ? static_cast<double>(date->day) * 86400 + date->seconds : -1;
   };
   EXPECT_EQ(seconds("1970-01-02T01:00:00+01:00"), 86400);
@@ -358,7 +359,6 @@ TEST(Table, ErrorsNameThePlace) {
             "line 3 of 't.csv' has 1 fields; its first record has 2 (fields are parted by ',')");
   EXPECT_EQ(error("a,b\n1,\"2\n"), "line 2 of 't.csv' has a quote that does not end");
   EXPECT_EQ(error("a,b\n1,\"2\"3\n"), "line 2 of 't.csv' has text after a closing quote");
-  EXPECT_EQ(error("a,a\n1,2\n", {.header = true}), "'t.csv' has two columns 'a'");
   EXPECT_EQ(error(""), "'t.csv' is empty; expected a table");
   EXPECT_EQ(error("a,b\n", {.header = true}), "'t.csv' holds a header and no rows");
   EXPECT_EQ(error("a,b\n1,\xE9t\xE9\n"),
@@ -379,9 +379,6 @@ TEST(Table, ErrorsNameThePlace) {
   EXPECT_EQ(message_of([&] { static_cast<void>(years.find("2020")); }),
             "'t.csv' has no column '2020': its first record, which holds it, is read as a row; "
             "--header reads it as names");
-  EXPECT_EQ(error("x y\n1 2\n3 4\n"),
-            "the fields of 't.csv' are parted by blanks; expected ',', ';', '|' or tabs");
-  EXPECT_EQ(parse_table("x\na b\nc d\n").rows(), 2);
   EXPECT_EQ(message_of([&] { static_cast<void>(table.find("3")); }),
             "'t.csv' has 2 columns, numbered from 1; got 3");
 }
@@ -394,8 +391,8 @@ TEST(Table, OtherFormatsAreNamed) {
   };
   EXPECT_TRUE(error("PAR1...").ends_with(
       "is a Parquet file, which linnet.table_task() in Python reads; save it as CSV"));
-  EXPECT_TRUE(
-      error("PK\x03\x04...").ends_with("is a spreadsheet or an archive; save the table as CSV"));
+  EXPECT_TRUE(error("\xD0\xCF\x11\xE0...").ends_with("save it as .xlsx or CSV"));
+  EXPECT_TRUE(error("PK\x03\x04...").ends_with("its end record is missing"));
 }
 
 // By the definitions in NumPy.

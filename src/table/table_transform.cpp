@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "describe/nearest.h"
 #include "table/column_reader.h"
 #include "table/scaling.h"
@@ -235,7 +236,7 @@ class FeatureWriter {
     const std::size_t circles = input.times ? 3 : 2;
     for (std::int64_t row = 0; row < column.rows(); ++row) {
       const std::string_view text = column.text(row);
-      const std::optional<DateTime> date = date_of(text, input.order);
+      const std::optional<DateTime> date = date_of(text, input.reading());
       require<DataError>(date || text.empty(), "{}: expected a date as {}; got '{}'",
                          column.place(row), example(input.order), text);
       const double day = date ? static_cast<double>(date->day) + date->seconds / 86400 : input.fill;
@@ -292,11 +293,9 @@ class Labels {
       if (found) ++dots_;
     }
     if (!found) {
-      constexpr std::size_t kMostListed = 20;
-      const bool few = classes_.size() <= kMostListed;
-      fail<DataError>("{}: the label '{}' is none of the model's {} classes{}",
-                      table_.place(row, column), text, classes_.size(),
-                      few ? ": " + listed(classes_) : std::string());
+      fail<DataError>("{}: the label '{}' is none of the model's {} classes: {}",
+                      table_.place(row, column), shortened(text, 200), classes_.size(),
+                      listed(classes_));
     }
     return *found;
   }

@@ -52,8 +52,8 @@ inline std::string_view enum_type(Scaling /*scaling*/) { return "Scaling"; }
 
 namespace {
 
-// 1: numbers are standardised, the target is one column; 2: numbers have no range; 3: no words,
-// formats and offsets
+// 1: numbers are standardised, the target is one column; 2: numbers have no range; 3: dates have
+// no first year; no words, formats and offsets
 constexpr std::int64_t kVersion = 4;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 24;
 constexpr std::size_t kDepth = 4;
@@ -93,6 +93,7 @@ const Kinds<TableInput>& inputs() {
               CategoryInput{});
     kinds.add("date", "DateInput",
               {field<&DateInput::column>("column").required(), field<&DateInput::order>("order"),
+               field<&DateInput::first_year>("first_year").between(0, 9900),
                number<&DateInput::mean>("mean"), positive<&DateInput::std>("std"),
                number<&DateInput::fill>("fill"), field<&DateInput::times>("times"),
                field<&DateInput::indicator>("indicator")},

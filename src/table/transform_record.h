@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "describe/kinds.h"
+#include "table/dates.h"
 #include "table/given_reading.h"
 #include "table/values.h"
 
@@ -60,11 +61,14 @@ struct CategoryInput {
 struct DateInput {
   std::string column = {};
   DateOrder order = DateOrder::year_first;
+  std::int64_t first_year = DateReading().first_year;  ///< of years of two digits
   double mean = 0;
   double std = 1;
   double fill = 0;
   bool times = false;  ///< the circle of the day counts
   bool indicator = false;
+
+  DateReading reading() const { return {order, static_cast<int>(first_year)}; }
 };
 
 using TableInput = std::variant<NumberInput, BooleanInput, CategoryInput, DateInput>;

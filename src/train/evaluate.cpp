@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "model/custom_metrics.h"
+#include "model/evaluation_sums.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -14,9 +14,7 @@ namespace {
 class KeptCounters {
  public:
   explicit KeptCounters(const ModelState& model)
-      : model_(model),
-        bytes_(metric_sums_offset(model.definition()) + metric_sums_bytes() -
-               model.counters_offset()) {
+      : model_(model), bytes_(evaluation_bytes(model.definition())) {
     model.backend->download(*model.statistics, model.counters_offset(), bytes_);
   }
   ~KeptCounters() { model_.backend->upload(*model_.statistics, model_.counters_offset(), bytes_); }
@@ -47,13 +45,10 @@ Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOpt
   session.attach();
   const KeptCounters kept(model);
   stream != nullptr ? session.feed(pass, read, *stream, false) : session.bind_data(pass, read);
-  session.reset_counters();
-  reset_metric_sums(model, read);
+  reset_evaluation(model);
   const auto samples = static_cast<std::uint64_t>(named.size());
   pass.run({.samples = samples}, 0, pass.steps());
-  Evaluation evaluation = session.counters().evaluation(read.classification());
-  evaluation.metrics = metrics_of(model, read);
-  return evaluation;
+  return evaluation_of(model, read);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "dist/rank_group.h"
 #include "model/bind_columns.h"
 #include "model/check_values.h"
-#include "model/custom_metrics.h"
+#include "model/evaluation_sums.h"
 #include "model/memory_report.h"
 #include "train/checkpoint_writer.h"
 #include "train/chunks.h"
@@ -29,6 +29,16 @@ namespace {
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Names the file in what reading its entries throws.
+template <class F>
+void in_file(const std::filesystem::path& file, const F& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    fail_again<DataError>(error, "the checkpoint '{}' is damaged: {}", file.string(), error.what());
+  }
 }
 
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
@@ -96,7 +106,10 @@ class Fit {
     history.startup_seconds = seconds_since(start);
     training_start_ = Clock::now();
     if (resumed_) callback_.on_resume(*resumed_);
-    while (!place_.ended() && !stopping_) run_epoch();
+    while (!place_.ended() && !stopping_) {
+      run_epoch();
+      if (!stopping_ && !place_.ended()) hear_stop_after_epoch();
+    }
     history.stopped_early = place_.stopped_early;
     history.epochs = std::move(place_.epochs);
     history.interrupted = stopping_;
@@ -144,7 +157,8 @@ class Fit {
   /// Returns the fit to continue: the checkpoint's, else that of a state that was loaded.
   std::optional<FitState> stopped_fit(const std::optional<SavedCheckpoint>& saved) const {
     if (!saved) return trainer_.stopped_fit;
-    std::optional<FitState> fit = FitState::of(saved->state);
+    std::optional<FitState> fit;
+    in_file(saved->file, [&] { fit = FitState::of(saved->state); });
     require(fit.has_value(), "'{}' is not a checkpoint of a fit", saved->file.string());
     return fit;
   }
@@ -159,10 +173,16 @@ class Fit {
             "{} was written by a fit with other engines, chosen by measurement; give the model its "
             "engine_choices() as CpuOptions::choices",
             what);
-    require(stopped.updates <= parts_.train.pass.steps() && stopped.epoch <= stopped.last_epoch + 1,
-            "{} is damaged: it is at step {} of {} in epoch {} of {}", what, stopped.updates,
-            parts_.train.pass.steps(), stopped.epoch, stopped.last_epoch);
-    if (saved) load(trainer_, saved->state);
+    const FitExtent extent{.epochs = options_.epochs,
+                           .steps = parts_.train.pass.steps(),
+                           .samples = {parts_.train.samples, parts_.validation.samples,
+                                       parts_.test.samples}};
+    const Position at =
+        saved ? position_of(saved->state) : Position{trainer_.epochs, trainer_.steps};
+    check_extent(stopped, extent, at.steps, at.epochs, what);
+    if (saved) {
+      in_file(saved->file, [&] { load(trainer_, saved->state); });
+    }
     trainer_.stopped_fit.reset();
     place_ = stopped;
     patience_.remember(place_.waited);
@@ -191,7 +211,7 @@ class Fit {
     const bool stopped_early = !stopping_ && patience.exhausted();
     const bool last = stopping_ || stopped_early || last_epoch;
     if (last && !tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
-    objective_.schedule.end_epoch(watched(report).loss);
+    objective_.schedule.end_epoch(watched(report).loss, static_cast<std::uint64_t>(report.epoch) * parts_.train.pass.steps());
     patience_ = patience;
     if (options_.keep_best && better) trainer_.best = averaged_weights(trainer_, objective_);
     place_.stopped_early = stopped_early;
@@ -401,8 +421,18 @@ class Fit {
   void hear_stop() {
     if (stopping_ || !stop_requested()) return;
     stopping_ = true;
-    if (checkpoints_.enabled()) save_checkpoint();
+    const bool saved = place_.updates == 0 && options_.checkpoints.every_epoch;
+    if (checkpoints_.enabled() && !saved) save_checkpoint();
     callback_.on_stop();
+  }
+
+  /// A callback may have made up its mind in on_epoch(). The epoch is whole, and then the last one.
+  void hear_stop_after_epoch() {
+    if (!stop_requested()) return;
+    hear_stop();
+    if (tests_every_epoch_) return;
+    EpochReport& last = place_.epochs.back();
+    last.test = evaluate(parts_.test, last.epoch, "test");
   }
 
   /// A host that feeds an epoch batch by batch can look up in between.
@@ -431,8 +461,7 @@ class Fit {
   /// In runs of about a tenth of a second, so that a stop is heard; the whole pass all the same.
   Evaluation evaluate(const FitPart& part, std::int64_t epoch, std::string_view name) {
     if (part.samples == 0) return {};
-    session_.reset_counters();
-    reset_metric_sums(model_, part.data);
+    reset_evaluation(model_);
     const std::uint64_t steps = part.pass.steps();
     Counters counters;
     std::uint64_t step = 0;
@@ -455,9 +484,7 @@ class Fit {
             "the {} loss is NaN or infinite after epoch {}, although all weights are finite: they "
             "are too large; a lower learning rate, gradient clipping or scaled inputs may help",
             name, epoch);
-    Evaluation evaluation = counters.evaluation(parts_.train.data.classification());
-    evaluation.metrics = metrics_of(model_, part.data);
-    return evaluation;
+    return evaluation_of(model_, part.data);
   }
 
   TrainerState& trainer_;

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "base/json.h"
 #include "ops/metrics/metrics.h"
 
@@ -76,6 +78,9 @@ std::array<double, kColumns> numbers_of(const EpochReport& report, std::size_t l
 }
 
 EpochReport report_of(std::span<const double> row) {
+  for (const std::size_t count : {0, 3, 6, 9}) {  // numbers_of()
+    require(is_count(row[count]), "the entry 'fit/epochs' is damaged");
+  }
   EpochReport report;
   auto from = row.begin();
   report.epoch = static_cast<std::int64_t>(*from++);
@@ -128,7 +133,7 @@ std::vector<EpochReport> epochs_of(const State& state) {
     const std::span row = std::span(rows).subspan(at, kColumns);
     EpochReport& report = epochs.emplace_back(report_of(row));
     const double kept = row[kLossColumn];
-    require(kept >= 0 && kept <= static_cast<double>(losses.size() - place),
+    require(is_count(kept) && kept <= static_cast<double>(losses.size() - place),
             "the entry 'fit/epoch_losses' is damaged");
     const auto steps = std::span(losses).subspan(place, static_cast<std::size_t>(kept));
     report.step_losses.assign(steps.begin(), steps.end());
@@ -201,6 +206,61 @@ std::optional<FitState> FitState::of(const State& state) {
   State best = state.part(kBest);
   if (best.size() > 0) fit.best = std::move(best);
   return fit;
+}
+
+void check_extent(const FitState& stopped, const FitExtent& extent, std::uint64_t trainer_steps,
+                  std::int64_t trainer_epochs, const std::string& what) {
+  const auto expect = [&](bool fits, std::string_view name, const auto& got,
+                          const std::string& expected) {
+    require<DataError>(fits, "{} does not fit its training: expected {} as '{}'; got {}", what,
+                       expected, name, got);
+  };
+  const std::int64_t done = stopped.epoch - stopped.first_epoch;  // epochs
+  expect(stopped.last_epoch - stopped.first_epoch == extent.epochs - 1, "fit/last_epoch",
+         stopped.last_epoch,
+         fmt::format("the last of {} epochs from {} on", extent.epochs, stopped.first_epoch));
+  expect(done <= extent.epochs, "fit/epoch", stopped.epoch,
+         fmt::format("at most {}", stopped.last_epoch + 1));
+  expect(trainer_epochs == stopped.epoch - 1, "position/epochs", trainer_epochs,
+         fmt::format("{}", stopped.epoch - 1));
+  const std::uint64_t most = done < extent.epochs ? extent.steps : 0;
+  expect(stopped.updates <= most, "fit/updates", stopped.updates,
+         fmt::format("at most {} steps", most));
+  // Compared by division, since the product may not fit into 64 bits.
+  expect(trainer_steps >= stopped.updates &&
+             (trainer_steps - stopped.updates) / extent.steps >= static_cast<std::uint64_t>(done),
+         "position/steps", trainer_steps,
+         fmt::format("those of {} epochs of {} steps, and {}", done, extent.steps,
+                     stopped.updates));
+  expect(stopped.best_step <= static_cast<std::int64_t>(trainer_steps), "fit/best_step",
+         stopped.best_step, fmt::format("at most {}", trainer_steps));
+  expect(std::isfinite(stopped.seconds) && stopped.seconds >= 0, "fit/seconds", stopped.seconds,
+         "a time");
+  expect(is_count(stopped.waited[0]) && stopped.waited[0] <= static_cast<double>(done) &&
+             !std::isnan(stopped.waited[1]),
+         "fit/waited", stopped.waited[0], fmt::format("at most {} epochs", done));
+  const bool finite = std::ranges::all_of(stopped.losses, [](float x) { return std::isfinite(x); });
+  expect(finite, "fit/losses", "others", "finite numbers");
+  for (std::size_t i = 0; i < stopped.counters.size(); ++i) {
+    const double count = stopped.counters[i];
+    const auto place = static_cast<Counter>(i);
+    const bool is_loss = place == Counter::loss || place == Counter::last_loss;
+    expect(std::isfinite(count) && (is_loss || count >= 0), "fit/counters", count, "counts");
+    if (place != Counter::samples) continue;
+    expect(count <= static_cast<double>(extent.samples[0]), "fit/counters", count,
+           fmt::format("at most {} samples", extent.samples[0]));
+  }
+  expect(std::ssize(stopped.epochs) == done, "fit/epochs", stopped.epochs.size(),
+         fmt::format("{} rows", done));
+  for (std::size_t i = 0; i < stopped.epochs.size(); ++i) {
+    const EpochReport& report = stopped.epochs[i];
+    const std::int64_t epoch = stopped.first_epoch + static_cast<std::int64_t>(i);
+    expect(report.epoch == epoch, "fit/epochs", report.epoch, fmt::format("epoch {}", epoch));
+    expect(report.train.samples <= extent.samples[0] &&
+               report.validation.samples <= extent.samples[1] &&
+               report.test.samples <= extent.samples[2],
+           "fit/epochs", "more", "at most the samples of the data sets");
+  }
 }
 
 ResumeReport report_on(const FitState& stopped, std::uint64_t steps, const std::string& what) {

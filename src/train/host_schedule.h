@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "graph/step.h"
 #include "model/optimizers.h"
 
@@ -63,14 +64,16 @@ class HostSchedule {
     return factor;
   }
 
-  /// Tells the loss that Plateau watches. As PyTorch's ReduceLROnPlateau.
-  void end_epoch(double loss) {
+  /// Tells the loss that Plateau watches, after so many steps of the schedule. As PyTorch's
+  /// ReduceLROnPlateau, but an epoch of a warm-up is not one without improvement: decays begin after
+  /// it.
+  void end_epoch(double loss, std::uint64_t steps) {
     const auto* plateau = std::get_if<Plateau>(&schedule_);
     if (plateau == nullptr) return;
     if (loss < best_ * (1 - plateau->threshold)) {
       best_ = loss;
       waited_ = 0;
-    } else if (++waited_ > plateau->patience) {
+    } else if (steps > warmup_steps_ && ++waited_ > plateau->patience) {
       factor_ = std::max(factor_ * plateau->factor, plateau->floor);
       waited_ = 0;
     }
@@ -81,11 +84,20 @@ class HostSchedule {
     if (!std::holds_alternative<Plateau>(schedule_)) return;
     state.set(kPlateau, Tensor(std::vector<double>{factor_, best_, static_cast<double>(waited_)}));
   }
-  void load(const State& state) {
+  /// Throws Error unless load() can take the state.
+  void check(const State& state) const {
     if (!std::holds_alternative<Plateau>(schedule_)) return;
     const std::span<const double> remembered = state[kPlateau].as<double>();
     require(remembered.size() == 3, "expected three numbers as '{}'; got {}", kPlateau,
             remembered.size());
+    require(remembered[0] > 0 && remembered[0] <= 1 && !std::isnan(remembered[1]) &&
+                is_count(remembered[2]),
+            "expected a factor of at most 1, a loss and a count as '{}'; got {}, {} and {}",
+            kPlateau, remembered[0], remembered[1], remembered[2]);
+  }
+  void load(const State& state) {
+    if (!std::holds_alternative<Plateau>(schedule_)) return;
+    const std::span<const double> remembered = state[kPlateau].as<double>();
     factor_ = remembered[0];
     best_ = remembered[1];
     waited_ = static_cast<std::int64_t>(remembered[2]);

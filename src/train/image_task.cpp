@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/image_task.h>
+#include <linnet/layers.h>
 #include <linnet/zoo.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "data/image_header.h"
 #include "data/open_images.h"
 #include "data/targets.h"
@@ -55,10 +58,11 @@ Shape size_for(const Sizes& sizes, std::vector<std::int64_t> shorter_sides) {
 std::pair<DatasetOptions, std::string> sized(const std::filesystem::path& folder,
                                              DatasetOptions options) {
   if (options.size.rank() > 0) return {options, ""};
-  const std::vector<std::filesystem::path> files = image_files_in(folder);
+  const std::vector<std::filesystem::path> files = image_files_in(folder, options.targets);
   Sizes sizes;
   std::vector<std::int64_t> shorter_sides;
-  for (const ImageHeader& header : image_headers(files, options.threads)) {
+  for (const ImageHeader& header :
+       image_headers(files, options.threads, options.exif.value_or(Exif::apply))) {
     if (header.height <= 0 || header.width <= 0) continue;
     sizes.emplace(header.height, header.width);
     shorter_sides.push_back(std::min(header.height, header.width));
@@ -97,6 +101,29 @@ std::int64_t outputs_of(const Dataset& data) {
   return classes;
 }
 
+/// Returns the last layer of a network of values, which makes numbers around 0 those of the
+/// targets.
+Normalize scaled_outputs(std::span<const float> values, std::int64_t width) {
+  Normalize layer{.mean = {}, .std = {}, .scale = 1, .name = "units"};
+  const auto step = static_cast<std::size_t>(width);
+  require<DataError>(width <= 16, "the images have {} values each; expected at most 16", width);
+  for (std::size_t c = 0; c < step; ++c) {
+    double sum = 0;
+    double squares = 0;
+    double count = 0;
+    for (std::size_t i = c; i < values.size(); i += step) {
+      ++count;
+      const double change = values[i] - sum;
+      sum += change / count;  // the mean so far
+      squares += change * (values[i] - sum);
+    }
+    const double deviation = squares > 0 ? std::sqrt(squares / count) : 1;
+    layer.mean.push_back(-sum / deviation);
+    layer.std.push_back(1 / deviation);
+  }
+  return layer;
+}
+
 }  // namespace
 
 DatasetOptions image_files(const std::filesystem::path& folder, DatasetOptions options) {
@@ -124,11 +151,14 @@ ImageTask image_task(const Splits& data, const ImageTaskOptions& options) {
                           .seed = options.seed};
   ImageTask task{.data = split_for_task(data, shares),
                  .network = zoo::small_resnet({.sample = sample, .classes = outputs})};
+  const bool values = !classes && !is_multi_label(task.data.train);
+  if (values) task.network.add(scaled_outputs(values_of(task.data.train), outputs));
   task.training = image_training(sample, task.data.train.size());
   task.training.seed = options.seed;
   task.training.streamed = data.train.inputs()[0].source != nullptr;
-  const std::string what =
-      classes ? fmt::format("one of {} classes", outputs) : fmt::format("{} labels", outputs);
+  const std::string what = classes  ? fmt::format("one of {} classes", outputs)
+                           : values ? counted(outputs, "value")
+                                    : counted(outputs, "label");
   add_task_notes(task.notes, task.data, shares,
                  fmt::format("{} from images of {} x {} pixels in {}", what, sample[0], sample[1],
                              sample[2] == 1 ? "grey" : "colour"),
@@ -143,7 +173,8 @@ ImageTask image_task(const std::filesystem::path& folder, const ImageTaskOptions
   std::tie(files, note) = sized(folder, std::move(files));
   const Splits data = load_dataset(folder, files);
   ImageTask task = image_task(data, options);
-  std::vector<std::string> notes = data.train.info().notes;
+  std::vector<std::string> notes = bad_files_notes(data);
+  notes.insert(notes.end(), data.train.info().notes.begin(), data.train.info().notes.end());
   if (!note.empty()) notes.push_back(note);
   task.notes.insert(task.notes.begin(), notes.begin(), notes.end());
   return task;

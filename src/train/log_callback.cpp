@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace linnet {
 namespace {
 
 /// In one piece, so that lines of several threads stay whole.
-void write_to_stderr(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+void write_to_stderr(std::string_view line) { fmt::print(stderr, "{}\n", escaped(line)); }
 
 /// "  validation loss 0.4121  accuracy 0.8702  mae 0.3"; nothing without samples.
 std::string text_of(std::string_view name, const Evaluation& evaluation) {

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "model/check_values.h"
-#include "model/custom_metrics.h"
+#include "model/evaluation_sums.h"
 #include "model/leaf.h"
 #include "model/memory_report.h"
 #include "model/shards.h"
@@ -103,7 +103,7 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
   }
   memory.workspace += own;
   if (options.average.decay > 0) memory.optimizer += network.bytes(true);  // which is evaluated
-  memory.statistics += metric_sums_bytes();
+  memory.statistics += evaluation_bytes(network);
   memory.data = record_bytes(data) * static_cast<std::size_t>(batch);
   return memory;
 }

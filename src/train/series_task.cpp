@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/join.h"
+#include "describe/nearest.h"
 #include "series/fit_series.h"
 #include "series/window_contents.h"
 #include "train/task_recipe.h"
@@ -78,6 +78,9 @@ SeriesFit fit_of(const SeriesTaskOptions& options) {
           .known = options.known,
           .ignore = options.ignore,
           .season = options.season,
+          .step = options.step,
+          .same_time = options.same_time,
+          .off_step = options.off_step,
           .validation = options.validation,
           .test = options.test};
 }
@@ -115,12 +118,6 @@ void check_part(const Starts& starts, double share, const char* name, const Tabl
                      "have all targets: {} rows in all; expected more rows, or a shorter past or "
                      "future",
                      name, table.name(), options.past, options.future, table.rows());
-}
-
-std::string quoted(const std::vector<std::string>& names) {
-  std::vector<std::string> all;
-  for (const std::string& name : names) all.push_back("'" + name + "'");
-  return join(all, ", ");
 }
 
 }  // namespace

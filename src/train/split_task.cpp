@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/split_task.h"
 
+#include <string_view>
 #include <tuple>
 
 #include "base/check.h"
@@ -9,21 +10,35 @@
 
 namespace linnet {
 
+void check_shares(const TaskShares& shares, bool has_validation, bool has_test,
+                  const std::string& name) {
+  const auto check = [&](bool has, const std::optional<double>& share, std::string_view what) {
+    require(!has || share.value_or(0) <= 0,
+            "'{0}' has its own {1} set; expected no '{1}' share beside it; got {2}", name, what,
+            share.value_or(0));
+  };
+  check(has_validation, shares.validation, "validation");
+  check(has_test, shares.test, "test");
+}
+
 Splits split_for_task(Splits data, const TaskShares& shares) {
-  require(shares.validation >= 0 && shares.test >= 0 && shares.validation + shares.test < 1,
+  const double validation = shares.validation.value_or(kValidationShare);
+  const double test = shares.test.value_or(kTestShare);
+  require(validation >= 0 && test >= 0 && validation + test < 1,
           "validation and test are shares of the samples, together below 1; got {} and {}",
-          shares.validation, shares.test);
+          validation, test);
+  check_shares(shares, data.validation.size() > 0, data.test.size() > 0, data.train.info().name);
   const bool stratify = shares.stratify && !labels_of(data.train).empty();
   // The second split is of what the first has left.
   double left = 1;
-  if (data.test.size() == 0 && shares.test > 0) {
+  if (data.test.size() == 0 && test > 0) {
     std::tie(data.train, data.test) =
-        data.train.split(shares.test, {.seed = shares.seed, .stratify = stratify});
-    left -= shares.test;
+        data.train.split(test, {.seed = shares.seed, .stratify = stratify});
+    left -= test;
   }
-  if (data.validation.size() == 0 && shares.validation > 0) {
+  if (data.validation.size() == 0 && validation > 0) {
     std::tie(data.train, data.validation) =
-        data.train.split(shares.validation / left, {.seed = shares.seed + 1, .stratify = stratify});
+        data.train.split(validation / left, {.seed = shares.seed + 1, .stratify = stratify});
   }
   return data;
 }
@@ -32,8 +47,9 @@ void add_task_notes(std::vector<std::string>& notes, const Splits& data, const T
                     const std::string& what, const std::string& samples) {
   notes.push_back(task_note(data, what, samples));
   std::vector<std::string> empty;
-  if (shares.validation > 0 && data.validation.size() == 0) empty.emplace_back("validation");
-  if (shares.test > 0 && data.test.size() == 0) empty.emplace_back("test");
+  const bool validates = shares.validation.value_or(kValidationShare) > 0;
+  if (validates && data.validation.size() == 0) empty.emplace_back("validation");
+  if (shares.test.value_or(kTestShare) > 0 && data.test.size() == 0) empty.emplace_back("test");
   if (empty.empty()) return;
   notes.push_back(fmt::format(
       "warning: of {0} {1} to train with, none is left for the {2} set; more {1} of each class are "

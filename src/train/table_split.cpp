@@ -249,7 +249,7 @@ class Splitter {
     const std::string_view text = table_.text(row, column);
     require<DataError>(!text.empty(), "{}: the time is missing", table_.place(row, column));
     if (of.type != ColumnType::date_time) return table_.number(row, column);
-    const auto date = date_of(text, table_.contents()->date_orders[column]);
+    const auto date = date_of(text, table_.contents()->dates[column]);
     require<DataError>(date.has_value(), "{}: expected a date; got '{}'", table_.place(row, column),
                        text);
     return static_cast<double>(date->day) * 86400 + date->seconds;

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/counted.h"
-#include "base/join.h"
+#include "describe/nearest.h"
 #include "table/transform_record.h"
 #include "train/table_split.h"
 #include "train/task_recipe.h"
@@ -76,28 +76,22 @@ void add_left_out(const Table& table, const std::vector<std::size_t>& targets,
     std::vector<std::string> names;
     for (std::size_t i = 0; i < table.columns().size(); ++i) {
       if (table.columns()[i].type == type && std::ranges::count(targets, i) == 0) {
-        names.push_back(fmt::format("'{}'", table.columns()[i].name));
+        names.push_back(table.columns()[i].name);
       }
     }
     if (names.empty()) continue;
     notes.push_back(fmt::format("{} left out: {}",
                                 type == ColumnType::constant ? "constant columns are"
                                                              : "columns of identifiers are",
-                                join(names, ", ")));
+                                quoted(names)));
   }
 }
 
 /// "'species', one of 3 classes,"
 std::string what(const TableTransform& transform) {
-  std::vector<std::string> names;
-  for (const std::string& name : transform.targets()) names.push_back(fmt::format("'{}'", name));
   constexpr std::size_t kMostNamed = 4;
-  if (names.size() > kMostNamed) {
-    const std::size_t more = names.size() - kMostNamed;
-    names.resize(kMostNamed);
-    names.push_back(fmt::format("{} more", more));
-  }
-  const std::string all = join(names, ", ");
+  const std::vector<std::string> names = transform.targets();
+  const std::string all = quoted(names, kMostNamed);
   switch (transform.target_kind()) {
     case TableTarget::classes:
       return fmt::format("{}, one of {} classes,", all, transform.classes().size());
@@ -129,8 +123,8 @@ void check_fitted(const Table& table, const std::vector<std::size_t>& targets,
                   const TableTransform& fitted) {
   std::vector<std::string> names;
   for (const std::size_t target : targets) names.push_back(table.columns()[target].name);
-  require(names == fitted.targets(), "the fitted transform predicts '{}'; got the target '{}'",
-          join(fitted.targets(), "', '"), join(names, "', '"));
+  require(names == fitted.targets(), "the fitted transform predicts {}; got the target {}",
+          quoted(fitted.targets()), quoted(names));
 }
 
 }  // namespace

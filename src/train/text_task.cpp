@@ -90,9 +90,13 @@ Splits split_rows(const TextParts& parts, const std::vector<std::string>& labels
   }
   const Dataset all({{"row", Tensor(std::move(rows), {count, 1})}},
                     {{"label", Tensor(std::move(classes))}});
+  const bool validation = !parts.validation.texts.empty();
+  const bool test = !parts.test.texts.empty();
+  check_shares({.validation = options.validation, .test = options.test}, validation, test,
+               parts.name);
   return split_for_task({.train = all},
-                        {.validation = parts.validation.texts.empty() ? options.validation : 0,
-                         .test = parts.test.texts.empty() ? options.test : 0,
+                        {.validation = validation ? std::optional(0.0) : options.validation,
+                         .test = test ? std::optional(0.0) : options.test,
                          .stratify = options.stratify,
                          .seed = options.seed});
 }
@@ -156,6 +160,9 @@ TextTask text_task(const fs::path& path, const TextTaskOptions& options) {
   task.network = text_network(task.length, vocabulary.size(), std::ssize(labels));
   task.training = text_training(task.data.train.size());
   task.training.seed = options.seed;
+  task.notes = parts.notes;
+  const std::vector<std::string>& read = task.data.train.info().notes;
+  task.notes.insert(task.notes.end(), read.begin(), read.end());
   add_task_notes(task.notes, task.data, {.validation = options.validation, .test = options.test},
                  fmt::format("one of {} classes from the last {} of {} known words of a text",
                              labels.size(), task.length - 1, vocabulary.words().size()),

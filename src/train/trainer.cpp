@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "base/join.h"
 #include "core/align.h"
+#include "describe/nearest.h"
 #include "model/custom_metrics.h"
 #include "model/output_form.h"
 #include "train/recipes.h"
@@ -262,18 +262,18 @@ TrainerState::TrainerState(Model trained, Objectives aims, TrainerOptions how)
 ObjectiveState& TrainerState::only(std::string_view call) {
   if (objectives.size() == 1 && objectives.front()->name.empty()) return *objectives.front();
   std::vector<std::string> names;
-  for (const auto& one : objectives) names.push_back(fmt::format("'{}'", one->name));
-  fail("the trainer has named objectives, {}: {}", join(names, ", "), call);
+  for (const auto& one : objectives) names.push_back(one->name);
+  fail("the trainer has named objectives, {}: {}", quoted(names), call);
 }
 
 ObjectiveState& TrainerState::named(std::string_view name) {
   std::vector<std::string> names;
   for (const auto& one : objectives) {
     if (one->name == name && !name.empty()) return *one;
-    if (!one->name.empty()) names.push_back(fmt::format("'{}'", one->name));
+    if (!one->name.empty()) names.push_back(one->name);
   }
   fail("the trainer has no objective '{}'; it has {}", name,
-       names.empty() ? "one without a name" : join(names, ", "));
+       names.empty() ? "one without a name" : quoted(names));
 }
 
 Trainer::Trainer(Model model, Objective objective, TrainerOptions options) {
@@ -294,6 +294,7 @@ void record_training(Model& model, const Dataset& data, const StepData& steps) {
   if (!classes.empty() && they_fit) model.set_class_names(classes);
   TrainingRecord record;
   record.seen = model.training_record().seen;
+  record.images = data.info().images;
   if (steps.inputs > 0) record.sample_shape = steps.parts[0].record.shape.sample();
   if (steps.targets.front().output == 0) {
     const OutputLoss& how = steps.targets.front().how;
@@ -398,12 +399,16 @@ void Trainer::load_state(const State& state) {
   load(*state_, state);
 }
 
+Position position_of(const State& state) {
+  return {.epochs = static_cast<std::int64_t>(counted(state, "position/epochs")),
+          .steps = counted(state, "position/steps")};
+}
+
 void load(TrainerState& trainer, const State& state) {
   check_state(state_of(trainer), state);
   // What could throw comes before anything changes.
   std::optional<FitState> fit = FitState::of(state);
-  const std::uint64_t epochs = counted(state, "position/epochs");
-  const std::uint64_t steps = counted(state, "position/steps");
+  const auto [epochs, steps] = position_of(state);
   for (const auto& objective : trainer.objectives) {
     const std::string prefix = state_prefix(*objective);
     const std::uint64_t updates =
@@ -412,6 +417,7 @@ void load(TrainerState& trainer, const State& state) {
     const double left_out = scale.as<float>()[static_cast<std::size_t>(LossScale::skipped)];
     require(left_out <= static_cast<double>(updates),
             "the state has {} steps that were left out, of {}", left_out, updates);
+    objective->schedule.check(objective->name.empty() ? state : state.part(prefix));
   }
   static_cast<void>(LbfgsMemory::of(state));
   trainer.model.set_weights(state.part(kModel));
@@ -421,7 +427,7 @@ void load(TrainerState& trainer, const State& state) {
     objective->load(objective->name.empty() ? state : state.part(state_prefix(*objective)));
     if (objective->name.empty()) objective->updates = steps;
   }
-  trainer.epochs = static_cast<std::int64_t>(epochs);
+  trainer.epochs = epochs;
   trainer.steps = steps;
   if (fit && fit->best) trainer.best = fit->best;
   trainer.stopped_fit = std::move(fit);

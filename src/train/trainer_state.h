@@ -116,6 +116,13 @@ struct TrainerState {
 
 /// Trainer::state(), without a look at whether all is finite.
 State state_of(TrainerState& trainer);
+/// Says what a trainer has done.
+struct Position {
+  std::int64_t epochs = 0;
+  std::uint64_t steps = 0;
+};
+/// Returns the position in a state(). Throws Error for entries that are no counts.
+Position position_of(const State& state);
 /// Trainer::load_state(), which holds a Turn.
 void load(TrainerState& trainer, const State& state);
 

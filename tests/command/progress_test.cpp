@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 
 namespace linnet::command {
@@ -26,6 +28,29 @@ TEST(Progress, NamesEverythingThatIsKnown) {
             "epoch 2/5 [======       ]  50 %  loss 0.2500, accuracy 87.50 %, 1 min 23 s left");
   EXPECT_EQ(progress_line(progress, 60, {.utf8 = true}),
             "epoch 2/5 ━━━━━━───────  50 %  loss 0.2500, 1 min 23 s left");
+}
+
+TEST(Progress, SaysNothingOfATimeThatIsNotKnown) {
+  const Progress progress{.epoch = 1,
+                          .epochs = 100,
+                          .samples_done = 32,
+                          .samples = 1000,
+                          .loss = 0.25,
+                          .accuracy = 0.5,
+                          .samples_per_second = 400,
+                          .seconds_left = std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(progress_text(progress),
+            "epoch 1/100   3 %  400 samples/s, loss 0.2500, accuracy 50.00 %");
+}
+
+TEST(Progress, KeepsAboutTwentyLinesOfEpochs) {
+  for (const std::int64_t epochs : {1, 5, 20, 21, 40, 100, 999, 10000}) {
+    std::int64_t lines = 0;
+    for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) lines += keeps_line(epoch, epochs);
+    EXPECT_LE(lines, 22) << epochs;
+    EXPECT_GE(lines, std::min<std::int64_t>(epochs, 11)) << epochs;
+    EXPECT_TRUE(keeps_line(1, epochs) && keeps_line(epochs, epochs)) << epochs;
+  }
 }
 
 TEST(Progress, ColoursTakeNoColumns) {

@@ -140,6 +140,30 @@ class HostileFiles(command.CommandTest):
                      "--workload", "mnist-cnn", "--data", "large", "--out", "run", "--threads", 1,
                      mebibytes=700)
 
+    def test_files_that_nest_deep(self):
+        """What copies or destroys them recurses: 200,000 levels end the stack."""
+        deep = b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+        run = self.folder / "runs" / "deep"
+        run.mkdir(parents=True)
+        (run / "model.safetensors").write_bytes(b"")
+        for name in ("summary.json", "run.json", "progress.json"):
+            (run / name).write_bytes(deep)
+        (run / "history.jsonl").write_bytes(deep + b'\n{"epoch": 1}\n')
+        [shown] = self.run_json("runs", "runs")
+        self.assertEqual((shown["summary"], shown["epochs"]), (None, [{"epoch": 1}]))
+        self.run_linnet("predict", "runs/deep", "x.png", status=2)
+        self.run_linnet("train", "--resume", "runs/deep", status=2)
+        for name, text, reason in (
+                ("dots.toml", "[" + "a." * 9_000 + "a]\n", "nested more than 64 deep"),
+                ("many.toml", "[" + "a." * 2_000_000 + "a]\n", "has more than 10000 dots"),
+                ("lists.toml", "a = " + "[" * 100_000 + "]" * 100_000, "lists.toml:1:")):
+            (self.folder / name).write_text(text)
+            for command_line in (("train", name), ("summary", name), ("search", name)):
+                _, err = self.run_linnet(*command_line, status=2)
+                self.assertIn(reason, err)
+                self.assertLess(len(err), 500)
+            self.run_linnet(name)  # says what to run
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,6 +3,7 @@
 import json
 import struct
 import unittest
+import zlib
 
 import command
 
@@ -29,6 +30,12 @@ def bmp(side, seed):
     header = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + side * len(row), 0, 0, 54, 40, side,
                          side, 1, 24, 0, 0, 0, 0, 0, 0)
     return header + row * side
+
+
+def turned(png, orientation=6):
+    """The same PNG with an EXIF orientation."""
+    data = b"eXIf" + b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01" + struct.pack(">HHI", orientation, 0, 0)
+    return png[:33] + struct.pack(">I", len(data) - 4) + data + struct.pack(">I", zlib.crc32(data)) + png[33:]
 
 
 class Images(command.CommandTest):
@@ -85,6 +92,65 @@ class Images(command.CommandTest):
             self.assertIn("a/4.bmp'", error)
         bad.unlink()
         self.assertEqual(self.train(out="without")[0]["train_loss"], summary["train_loss"])
+
+    def test_orientation_is_that_of_the_training(self):
+        for path in sorted((self.folder / "images").rglob("*.bmp")):
+            pixels = [(int(path.stem) * 9 + k * 7) % 256 for k in range(12 * 12)]
+            path.with_suffix(".png").write_bytes(turned(command.png(pixels, 12, 12)))
+            path.unlink()
+        turned_file = self.folder / "images/train/a/0.png"
+        upright = self.losses(out="upright")
+        self.assertNotEqual(self.losses("--exif", "ignore", out="stored"), upright)
+        self.write_config(data='exif = "ignore"')
+        self.assertEqual(self.losses(out="same"), self.losses("--exif", "ignore", out="again"))
+        rows = list(zip(*[iter([(k * 7) % 256 for k in range(144)])] * 12))
+        plain = {"upright": [rows[11 - x][y] for y in range(12) for x in range(12)],
+                 "stored": [value for row in rows for value in row]}
+        for run, pixels in plain.items():
+            (self.folder / "plain.png").write_bytes(command.png(pixels, 12, 12))
+            outputs = self.run_json("predict", run, turned_file, "plain.png")["predictions"]
+            self.assertEqual(outputs[0]["outputs"], outputs[1]["outputs"], run)
+
+    def test_predicts_what_can_be_read(self):
+        self.train(out="run")
+        files = sorted((self.folder / "images/test").rglob("*.bmp"))
+        files[1].write_bytes(files[1].read_bytes()[:100])
+        out, error = self.run_linnet("predict", "run", "images/test", "missing.bmp", status=2)
+        self.assertEqual(len(out.splitlines()), 3)
+        self.assertIn("linnet: left out: '" + str(files[1].relative_to(self.folder)), error)
+        self.assertIn("linnet: left out: cannot read 'missing.bmp'", error)
+        out, error = self.run_linnet("predict", "run", "images/test", "--on-bad-image", "skip")
+        self.assertEqual((len(out.splitlines()), error.count("left out")), (3, 1))
+        self.assertEqual(self.run_linnet("predict", "run", "images/test", "--on-bad-image", "stop", status=2)[0], "")
+        self.assertEqual(self.run_linnet("predict", "run", files[1], status=2)[0], "")
+        error = self.run_linnet("evaluate", "run", "--data", "images", status=2)[1]
+        self.assertIn("--on-bad-image skip", error)
+
+    def test_a_folder_says_what_it_left_out(self):
+        bad = self.folder / "images/train/a/4.bmp"
+        bad.write_bytes(bad.read_bytes()[:100])
+        error = self.run_linnet("train", "images", "--epochs", 1, "--out", "x", status=2)[1]
+        self.assertIn("; --on-bad-image skip (in Python on_bad_image=\"skip\") leaves such files out", error)
+        error = self.run_linnet("train", "images", "--epochs", 1, "--on-bad-image", "skip", "--out", "y")[1]
+        self.assertIn("1 bad image file was left out, the first: 'images/train/a/4.bmp'", error)
+
+    def test_a_table_gives_values(self):
+        folder = self.folder / "faces"
+        folder.mkdir()
+        rows = ["file,age,smiles,glasses"]
+        for i in range(24):
+            (folder / f"{i}.bmp").write_bytes(bmp(12, i))
+            rows.append(f"{i}.bmp,{20 + i * 1.5},{i % 2},{i % 3 // 2}")
+        (folder / "labels.csv").write_text("\n".join(rows) + "\n")
+        error = self.run_linnet("train", "faces", "--target", "age", "--epochs", 2, "--out", "ages")[1]
+        self.assertIn("learns 1 value from images", error)
+        out = self.run_linnet("predict", "ages", "faces/3.bmp")[0].split("\t")
+        self.assertTrue(0 < float(out[1]) < 80, out)
+        error = self.run_linnet("train", "faces", "--target", "smiles,glasses", "--epochs", 1, "--out", "signs")[1]
+        self.assertIn("learns 2 labels from images", error)
+        self.assertEqual(len(self.run_linnet("predict", "signs", "faces/3.bmp")[0].splitlines()), 2)
+        error = self.run_linnet("evaluate", "ages", "--data", "faces", "--target", "age")[1]
+        self.assertEqual(error, "")
 
     def test_says_what_is_wrong(self):
         def error(*arguments):

@@ -88,7 +88,7 @@ class Predict(command.CommandTest):
         self.assert_error("cannot read 'none.png': No such file or directory", "predict",
                           self.model, "none.png")
         (self.folder / "empty").mkdir()
-        self.assert_error("the folder 'empty' holds no images (png, jpg, jpeg, bmp)", "predict",
+        self.assert_error("the folder 'empty' holds no images (png, jpg, bmp, webp, tif)", "predict",
                           self.model, "empty")
 
     def test_a_damaged_input_or_model_is_named(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command says where something is wrong: what it is, where, and what to do."""
 import os
+import re
 import resource
 import struct
 import unittest
@@ -81,6 +82,35 @@ class Files(command.CommandTest):
         self.assertRegex(err, r"\nlinnet: error: cifar10 was not found: name the folder of its binary "
                          r"batches; the known data sets are fashion-mnist, .*, rosenbrock\n$")
 
+    def test_a_cache_without_a_home_is_private(self):
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("HOME", "XDG_CACHE_HOME")}
+        environment["TMPDIR"] = str(self.folder)
+        private = self.folder / f"linnet-{os.geteuid()}"
+        self.run_linnet(*self.training, "cifar10", status=2, env=environment)
+        self.assertEqual(private.stat().st_mode & 0o777, 0o700)
+        # Where somebody else has made it first, or leads to another place, nothing is kept.
+        command.write_points(self.folder / "points")
+        (self.folder / "points.toml").write_text(command.POINTS % "")
+        (self.folder / "theirs").mkdir(mode=0o700)
+        for mode in (0o755, None):
+            private.chmod(mode) if mode else (private.rmdir(), private.symlink_to("theirs"))
+            _, err = self.run_linnet("train", "points.toml", "--epochs", 1, "--tune", "--out",
+                                     f"run{mode}", "--device", "cpu", env=environment)
+            self.assertIn("measured choices are not kept between runs", err)
+            self.assertEqual(list((self.folder / "theirs").iterdir()), [])
+
+    def test_locks_and_temporary_files_are_no_links(self):
+        """Whoever can write into a run's folder cannot make a training overwrite other files."""
+        (self.folder / "mine").write_text("mine")
+        command.write_points(self.folder / "points")
+        (self.folder / "points.toml").write_text(command.POINTS % "")
+        (self.folder / "run").mkdir()
+        (self.folder / "run/.linnet-lock").symlink_to("../mine")
+        self.assert_error("'run/.linnet-lock' is a link, not a lock; delete it", "train",
+                          "points.toml", "--out", "run")
+        self.assertEqual((self.folder / "mine").read_text(), "mine")
+
 
 class Options(command.CommandTest):
     training = ("train", "--workload", "mnist-cnn")
@@ -93,6 +123,20 @@ class Options(command.CommandTest):
         for number in ("-99999999999999999999", "99999999999999999999x"):
             self.assert_error(f"--epochs: expected an integer of at least 1; got '{number}'",
                               *self.training, f"--epochs={number}")
+
+    def test_no_number_is_taken_for_another(self):
+        """What an option's type cannot hold is refused before anything else is looked at."""
+        for number in ("-1", "18446744073709551616", "0x10", "010x", "1e3", "+7"):
+            for arguments in (("evaluate", "run", "--data", "digits"), ("importance", "run", "x"),
+                              ("optimize", "run", "--maximize", "y"), ("train", "x.toml"),
+                              ("data", "convert", "digits", "out", "--to", "npy")):
+                _, err = self.run_linnet(*arguments, f"--seed={number}", status=2)
+                self.assertRegex(err, "^linnet: error: --seed: expected an integer of at ")
+        commands = re.findall(r"^  ([a-z-]+) ", self.run_linnet("--help")[0], re.MULTILINE)
+        for name in [*commands, "data info", "data convert"]:
+            page, _ = self.run_linnet(*name.split(), "--help")
+            # Whole numbers without a range are read as C does: octal, modulo 2^64.
+            self.assertNotRegex(page, r"\b(U?INT)\b(?! *:)(?!:)", name)
 
     def test_image_sizes(self):
         for size in ("12x", "x12", "12x12x3", "0", "12x0", "-3", "twelve", "99999999999999999999"):

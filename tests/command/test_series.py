@@ -93,6 +93,40 @@ class Series(command.CommandTest):
             self.assertEqual(len(err.splitlines()), 1, err)
 
 
+    def test_business_days_and_their_forecasts(self):
+        days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=i) for i in range(250)]
+        days = [day for day in days if day.weekday() < 5 and day != datetime.date(2024, 5, 1)]
+        rows = [f"{day:%d-%b-%y},{100 + math.sin(i):.3f}" for i, day in enumerate(days)]
+        (self.folder / "close.csv").write_text("day,close\n" + "\n".join(reversed(rows)) + "\n")
+        options = ("--device", "cpu", "--threads", 1, "--epochs", 2)
+        _, err = self.run_linnet("train", "close.csv", "--target", "close", "--past", 10, "--future", 3, *options,
+                                 "--out", "run")
+        for text in ("the times keep a calendar, Monday to Friday", "the rows are sorted by time",
+                     "1 further pauses of the calendar, such as that before 02-May-24, are holidays"):
+            self.assertIn(text, err)
+        out, _ = self.run_linnet("predict", "run", "close.csv")  # the last row is of Friday, the 6th
+        self.assertEqual([line.split(",")[0] for line in out.splitlines()],
+                         ["day", "09-Sep-24", "10-Sep-24", "11-Sep-24"])
+
+    def test_events_become_a_series(self):
+        rng = random.Random(2)
+        start = datetime.datetime(2024, 1, 1)
+        events = [start + datetime.timedelta(minutes=7 * i + rng.randrange(7)) for i in range(2000)]
+        (self.folder / "events.csv").write_text(
+            "at,amount\n" + "".join(f"{e:%Y-%m-%d %H:%M},{1 + i % 3}\n" for i, e in enumerate(events)))
+        arguments = ("train", "events.csv", "--target", "amount", "--past", 8, "--device", "cpu", "--threads", 1)
+        _, err = self.run_linnet(*arguments, status=2)
+        self.assertIn("--off-step nearest", err)
+        options = ("--step", "1h", "--off-step", "nearest", "--same-time", "sum", "--epochs", 2)
+        _, err = self.run_linnet(*arguments, *options, "--out", "run")
+        self.assertIn("forecasts 'amount' 1 steps of 1 hour ahead", err)
+        (self.folder / "events.toml").write_text(
+            '[data]\nfile = "events.csv"\ntarget = "amount"\npast = 8\nstep = "1h"\noff_step = "nearest"\n'
+            'same_time = "sum"\n[training]\nepochs = 2\n')
+        self.run_linnet("train", "events.toml", "--device", "cpu", "--threads", 1, "--out", "toml")
+        self.assertEqual(*[(self.folder / run / "model.safetensors").read_bytes() for run in ("run", "toml")])
+
+
 class Page(test_tables.PageTest):
     """Real series; docs/your-data.md, Series: each command prints what the page says."""
 

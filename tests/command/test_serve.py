@@ -4,47 +4,14 @@ import json
 import re
 import signal
 import socket
-import subprocess
 import threading
 import unittest
 
 import command
+import serving
 
 
-class Serve(command.CommandTest):
-    def serve(self, *arguments):
-        """A server on a free port; its address ends up in self.port."""
-        self.server = subprocess.Popen([command.LINNET, "serve", *map(str, arguments), "--port", "0"],
-                                       cwd=self.folder, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.stop)
-        line = self.server.stdout.readline()
-        self.port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", line)[1])
-
-    def stop(self):
-        """Ends the server politely; returns its status and what it wrote to standard error."""
-        if self.server.poll() is None:
-            self.server.send_signal(signal.SIGTERM)
-        _, err = self.server.communicate(timeout=60)
-        return self.server.returncode, err
-
-    def ask(self, method, path, body=None, kind=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.request(method, path, body, {"Content-Type": kind} if kind else {})
-            response = connection.getresponse()
-            return response.status, response.read().decode()
-        finally:
-            connection.close()
-
-    def predict(self, body, kind="application/json"):
-        """The predictions, or the sentence of an error with its status."""
-        if kind == "application/json" and not isinstance(body, (bytes, str)):
-            body = json.dumps(body)
-        status, text = self.ask("POST", "/predict", body, kind)
-        answer = json.loads(text)
-        return answer["predictions"] if status == 200 else (status, answer["error"])
-
+class Serve(serving.ServeTest):
     def images_model(self):
         _, folder = self.train()
         pixels, labels = command.patterns(100, 2)
@@ -126,7 +93,7 @@ class Serve(command.CommandTest):
                                "needs 7"))
         self.assertEqual(forecast({"rows": []}), (400, "'rows' must be an array of objects, at least one"))
         self.assertEqual(forecast("x", "text/plain"),
-                         (400, "a model of series forecasts after the rows of a table: expected the Content-Type "
+                         (415, "a model of series forecasts after the rows of a table: expected the Content-Type "
                                "text/csv or application/json; got 'text/plain'"))
         self.assertEqual(self.stop(), (0, ""))
 
@@ -170,7 +137,7 @@ class Serve(command.CommandTest):
         folder, images, _ = self.images_model()
         self.serve(folder, "--max-body", 1, "--max-queue", 4)
         for body, kind, sentence in (
-                ("{", "application/json", None),
+                ("{", "application/json", "the body is not valid JSON (byte 2)"),
                 ("[]", "application/json", "expected a JSON object; got array"),
                 ("{}", "application/json", "expected a key 'inputs'"),
                 ({"inputs": 3}, "application/json", "'inputs' must be an array of samples; got number"),
@@ -180,24 +147,35 @@ class Serve(command.CommandTest):
                 ({"inputs": {"x": []}}, "application/json", "unknown input 'x'"),
                 ({"inputs": [[1e300] * 784]}, "application/json",
                  "input 'input': 1e+300 does not fit into 32 bits"),
-                ("[" * 100000, "application/json", None),
+                ('{"inputs": [[1e999]]}', "application/json",
+                 "the body holds a number that is too large (byte 18)"),
                 ('{"inputs": [' + "[" * 50 + "]" * 50 + "]}", "application/json",
                  "input 'input': expected arrays nested at most 8 deep"),
+                ('{"inputs": [], "inputs": []}', "application/json",
+                 "expected one of 'inputs', 'texts' and 'rows'; got 'inputs' and 'inputs'"),
+                ('{"inputs": [{"a": 1}]}', "application/json", "input 'input': expected numbers; got object"),
                 (b"\x89PNG\r\n", "image/png", None),
-                ("a text", "text/plain", "the model takes no texts; its input is (28, 28, 1)"),
-                ("x", "text/html", "expected the Content-Type application/json, image/*, text/plain or text/csv; got 'text/html'")):
+                ("a text", "text/plain", "the model takes no texts; its input is (28, 28, 1)")):
             status, error = self.predict(body, kind)
             self.assertEqual(status, 400, error)
             if sentence:
                 self.assertEqual(error, sentence)
         self.assertEqual(self.predict({"inputs": [list(images[0])] * 5}),
-                         (503, "0 samples are waiting; the queue holds at most 4"))
+                         (413, "a request may have at most 4 samples (--max-queue)"))
+        self.assertEqual(self.predict("x", "text/html"),
+                         (415, "expected the Content-Type application/json, image/*, text/plain or text/csv; "
+                               "got 'text/html'"))
         self.assertEqual(self.predict(b"x" * (2 << 20), "image/png"), (413, "the request's body is too large"))
         self.assertEqual(self.ask("GET", "/nowhere")[0], 404)
         self.assertEqual(self.predict({"inputs": []}), [])
         self.assertEqual(len(self.predict({"inputs": [list(images[0])] * 4})), 4)
         self.assertEqual(self.ask("GET", "/healthz"), (200, "ok\n"))
-        self.assert_error(f"cannot listen on 127.0.0.1:{self.port}: the port is in use, or needs other rights", "serve", folder, "--port", self.port)
+        for host, port, reason in (("127.0.0.1", self.port, "the port is in use"),
+                                   ("192.0.2.1", 0, "this machine has no such address")):
+            self.assert_error(f"cannot listen on {host}:{port}: {reason}", "serve", folder, "--host", host, "--port",
+                              port)
+        _, err = self.run_linnet("serve", folder, "--host", "nowhere.invalid", status=2)
+        self.assertRegex(err, r"^linnet: error: cannot listen on 'nowhere.invalid': the host is unknown \(.+\)\n$")
 
     def test_a_connection_is_kept(self):
         folder, images, _ = self.images_model()

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import tarfile
 import unittest
+import zipfile
 
 # Before command, which takes the variable away.
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -177,7 +178,7 @@ class Tables(command.CommandTest):
         for extra in (("--network", "gru"), ("--entity", "colour"), ("--known", "colour"), ("--season", 5)):
             self.assert_error("--entity, --known, --season and --network are for windows of a series: --past says how "
                               "many steps the model sees", *arguments, *extra)
-        self.assert_error("--augment, --image-size, --channels, --on-bad-image and --decoders are for images; "
+        self.assert_error("--augment, --image-size, --channels, --on-bad-image, --exif, --white and --decoders are for images; "
                           "'flowers.csv' is a table", *arguments, "--image-size", 5)
 
     def test_splits_by_group_and_by_time(self):
@@ -574,6 +575,33 @@ class Tables(command.CommandTest):
         self.assertEqual([c["type"] for c in json_out["columns"]],
                          ["number", "number", "category", "date_time", "category"])
         self.assertEqual(sum(json_out["columns"][0]["histogram"]), 113)
+
+    def test_spreadsheets(self):
+        names = ("day", "shop", "x", "y")
+        rows = ["".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in names)]
+        for i in range(80):
+            rows.append(f'<c s="1"><v>{45292 + i}</v></c><c t="inlineStr"><is><t>{"ab"[i % 2]}</t></is></c>'
+                        f'<c><v>{i % 11}.5</v></c><c><v>{i % 11 * 3 + i % 2}</v></c>')
+        types = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+        sheets = "".join(f'<Relationship Id="{n}" Type="{types}worksheet" Target="{n}.xml"/>' for n in ("s1", "s2"))
+        files = {
+            "xl/workbook.xml": '<workbook><sheets><sheet name="plan" r:id="s1"/><sheet name="sales" r:id="s2"/>'
+                               "</sheets></workbook>",
+            "xl/_rels/workbook.xml.rels": f'<Relationships>{sheets}<Relationship Id="f" Type="{types}styles" '
+                                          'Target="styles.xml"/></Relationships>',
+            "xl/styles.xml": '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
+            "xl/s1.xml": "<worksheet><sheetData><row><c><v>1</v></c></row></sheetData></worksheet>",
+            "xl/s2.xml": "<worksheet><sheetData>" + "".join(f"<row>{row}</row>" for row in rows) +
+                         "</sheetData></worksheet>"}
+        with zipfile.ZipFile(self.folder / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+        out, _ = self.run_linnet("data", "info", "t.xlsx", "--sheet", "sales")
+        self.assertRegex(out, r"80 rows, 4 columns.*\n +1 +day +date_time +2024-01-01 to 2024-03-20")
+        _, err = self.run_linnet("data", "info", "t.xlsx", "--sheet", "sale", status=2)
+        self.assertIn("it has no sheet 'sale'; it has plan or sales; did you mean 'sales'?", err)
+        self.run_linnet("train", "t.xlsx", "--sheet", "2", "--target", "y", "--epochs", 2, "--out", "run",
+                        "--device", "cpu", "--threads", 1)
 
     def test_errors_say_what_to_do(self):
         write_flowers(self.folder / "flowers.csv")

@@ -50,13 +50,13 @@ class Texts(command.CommandTest):
 
     def test_a_run_reads_new_texts_without_its_training_set(self):
         words = (self.folder / "run/vocabulary.txt").read_text().split()
-        self.assertEqual(set(words), {*GOOD, *BAD, *ANY})
+        self.assertEqual(set(words), {*GOOD, *BAD, *ANY, "<unicode>"})
         shutil.rmtree(self.folder / "reviews")
         (self.folder / "new/deep").mkdir(parents=True)
         (self.folder / "new/a.txt").write_text("A great, LOVELY film: fine!")
         (self.folder / "new/deep/b.txt").write_text("dull plot, awful; poor film")
         (self.folder / "both.tsv").write_text("1\tA great, LOVELY film: fine!\n"
-                                              "dull plot, awful; poor film\n")
+                                              "dull plot, awful; poor film\n\n")
         out, err = self.run_linnet("predict", "run", "new")
         lines = [line.split("\t") for line in out.splitlines()]
         self.assertEqual([line[:2] for line in lines],

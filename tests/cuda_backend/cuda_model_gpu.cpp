@@ -6,6 +6,7 @@
 #include "cuda_model.h"
 #include "model/model_state.h"
 #include "ops/cuda_kernels.h"
+#include "repetitions.h"
 
 namespace linnet::testing {
 namespace {
@@ -24,6 +25,8 @@ const cuda::Libraries& libraries(const cuda::Device& device) {
 }  // namespace
 
 std::vector<Engines> tested_engines() { return {Engines::own, Engines::libraries}; }
+
+int repetitions() { return 1000; }
 
 Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed, Engines engines,
                  Precision precision) {

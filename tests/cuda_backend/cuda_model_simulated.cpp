@@ -4,11 +4,14 @@
 #include "backend/cuda/sim/sim.h"
 #include "model/model_state.h"
 #include "ops/cuda_kernels.h"
+#include "repetitions.h"
 #include "simulated_model.h"
 
 namespace linnet::testing {
 
 std::vector<Engines> tested_engines() { return {Engines::own}; }
+
+int repetitions() { return 6; }
 
 Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed,
                  Engines /*engines*/, Precision precision) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include <jpeglib.h>
+#include <zlib.h>
 
 #include <array>
 #include <cstdint>
@@ -16,6 +17,49 @@
 #include "data/image.h"
 
 namespace linnet::test {
+
+/// A PNG's chunk of a name of four letters.
+inline std::string png_chunk(const std::string& name, const std::string& data) {
+  const std::string body = name + data;
+  const auto sum =
+      crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+  return number(static_cast<std::uint32_t>(data.size()), 4, true) + body +
+         number(static_cast<std::uint32_t>(sum), 4, true);
+}
+
+/// A grey PNG of 16-bit samples, in one row.
+inline std::string wide_png(const std::vector<std::uint16_t>& samples) {
+  std::string row(1, '\0');
+  for (const std::uint16_t sample : samples) row += number(sample, 2, true);
+  uLongf size = compressBound(row.size());
+  std::string packed(size, '\0');
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+           reinterpret_cast<const Bytef*>(row.data()), row.size());
+  packed.resize(size);
+  return "\x89PNG\r\n\x1a\n" +
+         png_chunk("IHDR", number(static_cast<std::uint32_t>(samples.size()), 4, true) +
+                               number(1, 4, true) + std::string("\x10\0\0\0\0", 5)) +
+         png_chunk("IDAT", packed) + png_chunk("IEND", "");
+}
+
+/// EXIF data that say an orientation and nothing else.
+inline std::string exif_block(std::uint32_t orientation, bool big = true) {
+  return (big ? std::string("MM\0*", 4) : std::string("II*\0", 4)) + number(8, 4, big) +
+         number(1, 2, big) + number(0x0112, 2, big) + number(3, 2, big) + number(1, 4, big) +
+         number(orientation, 2, big) + std::string(6, '\0');
+}
+
+/// A PNG or JPEG with such data after its first bytes.
+inline std::string with_exif(const std::string& file, std::uint32_t orientation, bool big = true) {
+  const std::string block = exif_block(orientation, big);
+  if (file.starts_with("\x89PNG")) {
+    constexpr std::size_t kHeader = 33;
+    return file.substr(0, kHeader) + png_chunk("eXIf", block) + file.substr(kHeader);
+  }
+  const std::string segment = std::string("Exif\0\0", 6) + block;
+  return file.substr(0, 2) + "\xff\xe1" +
+         number(static_cast<std::uint32_t>(segment.size() + 2), 2, true) + segment + file.substr(2);
+}
 
 /// Pixels that differ from place to place and from channel to channel.
 inline Image drawn_image(std::int64_t height, std::int64_t width, std::int64_t channels) {

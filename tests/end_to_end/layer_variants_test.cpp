@@ -10,6 +10,7 @@
 #include "ops/group_norm/group_norm.h"
 #include "ops/pool2d/pool2d.h"
 #include "ops/unary/unary.h"
+#include "temporary_folder.h"
 
 namespace linnet::testing {
 namespace {
@@ -103,6 +104,33 @@ TEST(LayerVariants, HandOnEverySetting) {
   EXPECT_EQ(settings<BinMean2dOp>(bins, 0), (BinMean2dAttrs{.out_h = 3, .out_w = 4}));
   EXPECT_EQ(settings<BinMean2dOp>(bins, 1),
             (BinMean2dAttrs{.out_h = 4, .out_w = 4, .size_h = 3, .size_w = 2, .pad_top = 1}));
+}
+
+/// A dense layer on images is a convolution of one pixel: it applies to the last axis.
+TEST(LayerVariants, DenseAppliesToTheLastAxis) {
+  EXPECT_EQ(output({4, 6, 3}, Dense{.units = 5}), (Shape{4, 6, 5}));
+  EXPECT_EQ(output({2, 4, 6, 3}, Dense{.units = 5}), (Shape{2, 4, 6, 5}));
+  Model dense(Network({4, 6, 3}, {Dense{.units = 5}, Flatten{}, Dense{.units = 2}}),
+              {.device = "cpu", .seed = 2});
+  Model pixels(
+      Network({4, 6, 3}, {Conv2d{.filters = 5, .kernel = 1}, Flatten{}, Dense{.units = 2}}),
+      {.device = "cpu", .seed = 2});
+  set_parameter(pixels, "conv2d_1.weight", parameter(dense, "dense_1.weight"));
+  set_parameter(pixels, "dense_1.weight", parameter(dense, "dense_2.weight"));
+  std::vector<float> x(std::size_t{10} * 4 * 6 * 3);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
+  std::vector<std::int32_t> labels(10);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % 2);
+  const Dataset data = data_of(records(std::move(x), {4, 6, 3}), Tensor(std::move(labels)));
+  Trainer(dense, {.optimizer = SGD{.learning_rate = 0.1}}).fit(data, {.epochs = 3, .batch = 5});
+  Trainer(pixels, {.optimizer = SGD{.learning_rate = 0.1}}).fit(data, {.epochs = 3, .batch = 5});
+  const std::vector<float> a = vector_of(dense.predict(data));
+  const std::vector<float> b = vector_of(pixels.predict(data));
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5);
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "m.safetensors").string();
+  dense.save(file);
+  EXPECT_EQ(vector_of(Model::load(file, {.device = "cpu"}).predict(data)), a);
 }
 
 TEST(LayerVariants, TransposedConvolutionsHavePyTorchsDims) {

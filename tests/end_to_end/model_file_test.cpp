@@ -50,6 +50,18 @@ TEST_F(ModelFile, SavesAndLoadsEveryBit) {
   }
 }
 
+TEST_F(ModelFile, IsNotNamedAsAnotherProgramsFile) {
+  const Model model(Network({2}, {Dense{.units = 1}}));
+  EXPECT_EQ(message_of([&] { model.save("m.h5"); }),
+            "cannot save the model to 'm.h5': '.h5' is the ending of Keras, and a model is written "
+            "as safetensors; expected a name such as 'm.safetensors'");
+  EXPECT_EQ(message_of([&] { model.save("m.onnx"); }),
+            "cannot save the model to 'm.onnx': '.onnx' is the ending of ONNX, and a model is "
+            "written as safetensors; expected a name such as 'm.safetensors'; an export writes "
+            "ONNX");
+  model.save(path_of("of any other ending.model"));
+}
+
 TEST_F(ModelFile, KeepsRunningStatistics) {
   Network network({4}, {Dense{.units = 3}, BatchNorm{.name = "norm"}, Dense{.units = 2}});
   Model model(network);

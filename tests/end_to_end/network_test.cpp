@@ -90,8 +90,8 @@ TEST(Network, ErrorsNameTheLayerAndTheShapes) {
   EXPECT_EQ(network_error({3, 3, 2}, {Conv2d{.filters = 4, .kernel = 5, .name = "stem"}}),
             "[conv2d 'stem'] kernel (5, 5) is larger than the padded input (3, 3); got x=(N, 3, 3, "
             "2), w=(4, 5, 5, 2)");
-  EXPECT_EQ(network_error({28, 28, 1}, {Dense{.units = 10}}),
-            "[dense 'dense_1'] expected (N, features); got (N, 28, 28, 1): put Flatten before it");
+  EXPECT_EQ(network_error({}, {Dense{.units = 10}}),
+            "[dense 'dense_1'] expected (N, ..., features); got (N)");
   EXPECT_EQ(network_error({7}, {Conv2d{.filters = 4}}),
             "[conv2d 'conv2d_1'] expected images (N, H, W, C); got (N, 7)");
   EXPECT_EQ(network_error({4, 4, 3}, {Conv2d{.filters = 4, .groups = 2}}),

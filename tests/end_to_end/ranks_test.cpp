@@ -125,6 +125,24 @@ TEST(Ranks, CountWeightsAndClipAsOneRankDoes) {
   equals_one_rank(how, "weights");
 }
 
+/// Losses whose labels count differently: a rank sums the whole validation set, so neither ranks
+/// nor batches change its loss. The rate is so small that no weight changes.
+TEST(Ranks, MeasureTheLossOfTheWholeValidationSet) {
+  How how{.network = Network({8, 8, 1}, {Rescale{}, Flatten{}, Dense{.units = 5}})};
+  how.objective.optimizer = SGD{.learning_rate = 1e-30};
+  how.objective.loss_options.class_weights = {0.2, 3, 1, 0.5, 7};
+  how.objective.loss_options.ignore_index = 2;
+  how.options.validation = pixels(21, 7);
+  const auto loss = [&](std::int64_t batch, int ranks) {
+    how.options.batch = batch;
+    return (ranks == 1 ? trained(how, {}) : on_ranks(ranks, how).back()).losses.back();
+  };
+  const double whole = loss(21, 1);
+  for (const std::int64_t batch : {4, 8, 21}) {
+    for (const int ranks : {1, 2}) EXPECT_NEAR(loss(batch, ranks), whole, 2e-6) << batch << ranks;
+  }
+}
+
 TEST(Ranks, MayHaveNoRowsOfABatch) {
   How how;
   how.options.batch = 17;  // the last batch has 3 samples in 8 shards

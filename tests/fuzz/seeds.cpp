@@ -16,9 +16,11 @@
 #include "data/data_files.h"
 #include "data/image_files.h"
 #include "data/tar_file.h"
+#include "data/webp_tiff_files.h"
 #include "data/xz_file.h"
 #include "io/safetensors.h"
 #include "series/series_record.h"
+#include "workbook.h"
 
 namespace linnet::fuzz {
 namespace {
@@ -129,13 +131,30 @@ void write_images(const fs::path& folder) {
   const Seeds png(folder, "png");
   const Seeds bmp(folder, "bmp");
   const Seeds jpeg(folder, "jpeg");
+  const Seeds webp(folder, "webp");
+  const Seeds tiff(folder, "tiff");
   for (const std::int64_t channels : {1, 3}) {
     const std::string name = channels == 1 ? "grey" : "colour";
     const Image image = test::drawn_image(4, 5, channels);
     png.add(name, encode_png(image));
     bmp.add(name, encode_bmp(image));
     jpeg.add(name, test::jpeg(90, 9, 17, static_cast<int>(channels)));
+    webp.add(name, test::webp(test::drawn_image(4, 5, 3)));
+    const std::string samples(image.pixels.begin(), image.pixels.end());
+    for (const std::uint16_t compression :
+         {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE}) {
+      const std::string form = name + std::to_string(compression);
+      test::tiff(tiff.path(form), 4, 5, channels, samples,
+                 {.compression = compression,
+                  .photometric = static_cast<std::uint16_t>(channels == 1 ? PHOTOMETRIC_MINISBLACK
+                                                                          : PHOTOMETRIC_RGB)});
+    }
   }
+  test::tiff(tiff.path("wide"), 2, 2, 1, "abcdefgh", {.bits = 16, .orientation = 6});
+  test::tiff(tiff.path("tiles"), 2, 2, 1, "abcd", {.tile = 16});
+  png.add("wide", test::wide_png({0, 4095, 65535}));
+  png.add("turned", test::with_exif(encode_png(test::drawn_image(2, 3, 1)), 6));
+  jpeg.add("turned", test::with_exif(test::jpeg(90, 9, 17, 3), 8, false));
   bmp.add("upside_down", test::bmp_header(1, -2, 24) + "\x01\x02\x03_\x04\x05\x06_");
   bmp.add("bgra", test::bmp_header(1, 1, 32) + "\x01\x02\x03_");
   jpeg.add("cmyk", test::jpeg_of({90, 90, 90, 90}, 8, 8, 95));
@@ -155,6 +174,18 @@ void write_tables(const fs::path& folder) {
             "age,sex,born,member,kind\n1,m,2020-01-31,yes,a\n2.5,f,2021-02-03 04:05,no,b\n"
             "NA,f,,no,a\n");
   table.add("decimal_comma", "1,5;x;31/12/2020\n2,5;\"y;\"\"\";01/02/2021\n3;x;02/03/2022\n");
+  table.add("months", "\xFF\xFE" + std::string("a\0;\0b\0\n\0001\0;\0002\0\n\0", 16));
+  table.add("blanks", "# x y\n 1  2\n2 3.5\n 3 Mar-24\n4 5 \n");
+  table.add("forms",
+            "d,q,t,w,\n31-Mar-24,2024Q1,1/2/2024 3:05 PM,2024-W05,\n1-Apr-24,2024Q2,"
+            "5/7/2024 1:00 AM,2024-W06,\n");
+  const Seeds sheets(folder, "xlsx");
+  linnet::testing::write_workbook(
+      sheets.path("cells"),
+      linnet::testing::workbook(
+          R"(<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>x</t></is></c>)"
+          R"(</row><row r="2"><c r="A2" s="1"><v>45382</v></c><c r="B2"><v>1.5</v></c></row>)"
+          R"(<row r="4"><c r="A4" s="2"><v>45383.25</v></c><c r="B4" t="b"><v>1</v></c></row>)"));
   const Seeds transform(folder, "table_transform");
   transform.add("two", TableTransform::fit(parse_table("a,b,c,d,y\n1,u,yes,2020-01-31,1.5\n2,v,no,"
                                                        "2021-02-03,2.5\n4,u,yes,2021-03-03,3.5\n,v,"
@@ -178,7 +209,9 @@ void write_tables(const fs::path& folder) {
                                   .columns = {"d", "s", "x", "y"},
                                   .time = "d",
                                   .time_kind = TimeKind::date,
+                                  .form = "%Y-%m-%d",
                                   .step = 86400,
+                                  .open = {{0, 345600}},
                                   .entity = "s",
                                   .entities = {"a", "b"},
                                   .past = 2,

@@ -3,15 +3,19 @@
 
 #include <string>
 
+#include "data/encoding.h"
 #include "fuzz/fuzz_input.h"
 #include "table/survey_table.h"
 
-// A table of any bytes: reading, the survey, and a transform to its last column and back from JSON.
+// A table of any bytes: its encoding, reading, the survey, and a transform to its last column and
+// back from JSON.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace linnet;
-  const std::string text(fuzz::text_of(data, size));
+  DecodedText decoded;
+  const std::string bytes(fuzz::text_of(data, size));
+  if (!fuzz::accepts([&] { decoded = decode_text(bytes, "", "t"); })) return 0;
   Table table;
-  if (!fuzz::accepts([&] { table = parse_table(text, "t"); })) return 0;
+  if (!fuzz::accepts([&] { table = parse_table(decoded.text, "t"); })) return 0;
   fuzz::expect(table.rows() > 0 && !table.columns().empty(), "a table has rows and columns");
   fuzz::expect(survey_table(table, table.columns().size() - 1).size() == table.columns().size(),
                "every column is surveyed");

@@ -74,10 +74,34 @@ TEST(BindColumns, ByNameInAnyOrder) {
   EXPECT_EQ(targets(Dataset({{"a", kOne}}, {{"z", kTarget}, {"y", kTarget}})), "y z ");
 }
 
-TEST(BindColumns, TheLastOnesOfBothSidesBelongTogether) {
-  EXPECT_EQ(inputs(Dataset({{"image", kOne}, {"a", kOne}})), "a image ");
-  EXPECT_EQ(inputs(Dataset({{"b", kOne}, {"image", kOne}})), "image b ");
-  EXPECT_EQ(targets(Dataset({{"a", kOne}}, {{"label", kTarget}, {"z", kTarget}})), "label z ");
+TEST(BindColumns, OneInputOrOutputTakesTheOnlyColumn) {
+  FunctionalNetwork f;
+  const Network network = f.build({{"y", f.input("a", {2}) | Dense{.units = 1}}});
+  const Dataset data({{"image", kOne}}, {{"label", kTarget}});
+  EXPECT_EQ(names_of(bind_inputs(network.definition(), data)), "image ");
+  EXPECT_EQ(names_of(bind_targets(network.definition(), data)), "label ");
+}
+
+/// The last column that is left may be a misspelt one, or another.
+TEST(BindColumns, AMisspeltNameIsNotAnother) {
+  EXPECT_EQ(message_of([] {
+              inputs(Dataset({{"a", kOne}, {"bb", kOne}}));
+            }),
+            "the network's input 'b' has no column in the data set 'data'; the network takes 'a', "
+            "'b', and the data set's inputs are 'a', 'bb'");
+  EXPECT_EQ(message_of([] {
+              targets(Dataset({{"a", kOne}}, {{"label", kTarget}, {"z", kTarget}}));
+            }),
+            "the data set 'data' has targets for 'label', which is not an output of the network; "
+            "its outputs are 'y', 'z'");
+  FunctionalNetwork f;
+  const Expression left = f.input("left", {2});
+  const Network network = f.build({{"y", left + f.input("right", {2})}});
+  EXPECT_EQ(message_of([&] {
+              bind_inputs(network.definition(), Dataset({{"left", kOne}, {"rigth", kOne}}));
+            }),
+            "the network's input 'right' has no column in the data set 'data'; the network takes "
+            "'left', 'right', and the data set's inputs are 'left', 'rigth'; is 'rigth' meant?");
 }
 
 TEST(BindColumns, WhatNobodyWantsIsNotRead) {

@@ -170,6 +170,10 @@ int main(int argc, char** argv) {
                    Concat{.branches = {{}, {Conv2d{.filters = 2, .kernel = 1}}}},
                    MaxPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1)}, SELU{}}),
         1, {});
+  write(folder / "layers_pixels",
+        of_layers({8, 6, 3}, {Conv2d{.filters = 4}, Dense{.units = 5}, ReLU{}, Conv2d{.filters = 3},
+                              Dense{.units = 2}}),
+        1, {});
   write(folder / "layers_sequences",
         of_layers({7, 6},
                   {Conv1d{.filters = 8, .padding = Padding2d::same()}, BatchNorm{}, ReLU{},

@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "base/files.h"
+#include "io/protobuf.h"
 #include "message_of.h"
 #include "onnx/onnx_bytes.h"
 #include "onnx/schema.h"
-#include "io/protobuf.h"
 #include "temporary_folder.h"
 
 namespace linnet::onnx {
@@ -58,7 +58,7 @@ TEST(Wire, refuses_messages_that_are_cut_or_lie) {
             "");  // 5 bytes, 2 are there
   EXPECT_NE(wire_error("\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"), "");  // 2^64 - 1 bytes
   EXPECT_NE(wire_error("\x0B"), "");                                          // a group
-  EXPECT_NE(wire_error(std::string_view("\x00\x01", 2)), "");                     // field 0
+  EXPECT_NE(wire_error(std::string_view("\x00\x01", 2)), "");                 // field 0
   EXPECT_NE(wire_error("\x0D\x01\x02"), "");  // 4 bytes, 2 are there
 }
 
@@ -117,6 +117,15 @@ TEST(Import, refuses_constants_that_would_fill_memory) {
   model.nodes = {OnnxBytes::node("Tile", {"a", "r"}, {"c"}, "n"),
                  OnnxBytes::node("Add", {"x", "c"}, {"y"}, "m")};
   EXPECT_NE(ask(model).find("[Tile 'n']"), std::string::npos) << ask(model);
+  // Each may have 2^24 elements, all together 2^26.
+  model.initializers = {i64("s", {1 << 12, 1 << 12})};
+  model.nodes.clear();
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    model.nodes.push_back(OnnxBytes::node("ConstantOfShape", {"s"}, {name}, name));
+  }
+  model.nodes.push_back(OnnxBytes::node("Identity", {"x"}, {"y"}, "m"));
+  EXPECT_NE(ask(model).find("constants that nodes compute have more than"), std::string::npos)
+      << ask(model);
 }
 
 // Each byte of a good file damaged, and the file cut at each: an Error, or a network.

@@ -2,8 +2,10 @@
 """Tables of files, text and frames."""
 import importlib
 import importlib.util
+import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +60,15 @@ class Tables(unittest.TestCase):
             path = Path(folder) / "rows.parquet"
             parquet.write_table(pyarrow.table(columns()), path)
             a, b = (ln.table_task(rows, "y", seed=1) for rows in (path, columns()))
+            self.assertEqual([c.name for c in ln.read_table(path).columns], ["x", "kind", "y"])
+            with self.assertRaisesRegex(TypeError, r"\[read_table\] takes no options for '.*rows.parquet'"):
+                ln.read_table(path, separator=";")
         np.testing.assert_array_equal(a.data.train.column("numbers"), b.data.train.column("numbers"))
+
+    def test_parquet_without_pyarrow_says_what_it_needs(self):
+        with unittest.mock.patch.dict(sys.modules, {"pyarrow": None}):
+            with self.assertRaisesRegex(ImportError, "'rows.parquet' needs pyarrow: pip install pyarrow"):
+                ln.read_table("rows.parquet")
 
     def test_fields_of_any_kind(self):
         kinds = ["a,b", 'a "quoted" one', "two\nlines", None] * 10

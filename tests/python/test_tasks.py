@@ -30,6 +30,18 @@ class Tasks(unittest.TestCase):
         self.assertEqual(len(history.epochs), 1)
         self.assertEqual(ln.image_task(task.data).data.test.classes, task.data.test.classes)
 
+    def test_images_with_options_of_their_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files.image_folder(Path(folder))
+            bad = next(Path(folder).rglob("*.png"))
+            bad.write_bytes(bad.read_bytes()[:50])
+            with self.assertRaisesRegex(ln.DataError, 'on_bad_image="skip"'):
+                ln.image_task(folder, seed=1)
+            task = ln.image_task(folder, seed=1, on_bad_image="skip", channels=1, exif="ignore")
+            self.assertIn(f"1 bad image file was left out, the first: '{bad}'", task.notes[0])
+            with self.assertRaisesRegex(TypeError, "image_task. has no argument 'on_bad'; did you mean 'on_bad_image'"):
+                ln.image_task(folder, on_bad="skip")
+
     def test_texts(self):
         with tempfile.TemporaryDirectory() as folder:
             path = files.reviews(Path(folder) / "reviews.tsv")

@@ -59,6 +59,41 @@ TEST(Callback, HearsOfEveryBatchEpochAndTheEnd) {
   EXPECT_EQ(listener.steps.back(), 7U);
 }
 
+/// Asks for a stop once it has heard of an epoch.
+struct StopsAfterEpoch : Callback {
+  void on_epoch(const EpochReport& /*report*/) override { ++epochs; }
+  void on_stop() override { ++stops; }
+  bool stop_requested() override { return epochs > 0; }
+  int epochs = 0;
+  int stops = 0;
+};
+
+TEST(Callback, AStopAfterAnEpochDoesNoStepMore) {
+  const Dataset data = line_data(20);
+  for (const bool validates : {false, true}) {
+    Trainer trainer(model_of(), {.optimizer = Adam{.learning_rate = 0.01}}, {.seed = 1});
+    StopsAfterEpoch stopping;
+    FitOptions options{.epochs = 3, .batch = 8, .callback = &stopping};
+    options.test = line_data(6);
+    if (validates) options.validation = line_data(4);
+    const History history = trainer.fit(data, options);
+    EXPECT_TRUE(history.interrupted);
+    ASSERT_EQ(history.epochs.size(), 1U);
+    EXPECT_TRUE(history.epochs[0].complete);
+    EXPECT_EQ(history.epochs[0].train.samples, 20);
+    EXPECT_EQ(history.epochs[0].test.samples, 6);
+    EXPECT_EQ(stopping.epochs, 1);
+    EXPECT_EQ(stopping.stops, 1);
+  }
+}
+
+TEST(Callback, AStopAfterTheLastEpochInterruptsNothing) {
+  const Dataset data = line_data(20);
+  Trainer trainer(model_of(), {.optimizer = Adam{.learning_rate = 0.01}}, {.seed = 1});
+  StopsAfterEpoch stopping;
+  EXPECT_FALSE(trainer.fit(data, {.epochs = 1, .batch = 8, .callback = &stopping}).interrupted);
+}
+
 TEST(Callback, ChangesNoBits) {
   const Dataset data = line_data(20);
   const auto trained = [&](Callback* callback) {

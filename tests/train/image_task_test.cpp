@@ -155,8 +155,9 @@ TEST(ImageTask, TakesTheValidationFolderAndSaysWhatIsLeftOut) {
   EXPECT_EQ(task.data.train.size(), 20);
   EXPECT_EQ(task.data.validation.size(), 6);
   EXPECT_EQ(task.data.test.size(), 4);
-  EXPECT_EQ(task.notes.at(0), "1 image of '" + folder.path().string() +
-                                  "' is left out (.gif): only PNG, JPEG and BMP are read");
+  EXPECT_EQ(task.notes.at(0),
+            "1 image of '" + folder.path().string() +
+                "' is left out (.gif): only PNG, JPEG, BMP, WebP and TIFF are read");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST(TextTask, LearnsThreeClassesOfOneFile) {
   EXPECT_EQ(task.data.train.size(), 84);
   EXPECT_EQ(task.data.validation.size(), 12);
   EXPECT_EQ(task.data.test.size(), 24);
-  EXPECT_EQ(task.data.train.info().vocabulary.size(), 10U);
+  EXPECT_EQ(task.data.train.info().vocabulary.size(), 11U);
   EXPECT_EQ(task.length, 8);  // a start and 7 words
   Model model(task.network, {.device = "cpu", .threads = 1});
   train(model, task.data, task.training);

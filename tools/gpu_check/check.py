@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import threading
 import time
 from pathlib import Path
 
@@ -28,6 +29,10 @@ class Failed(Exception):
     """A phase that did not succeed, in a sentence."""
 
 
+class LeftOut(Failed):
+    """A phase that nothing is wrong with, but that cannot run here."""
+
+
 class NoDevice(Failed):
     """There is no device to go on with."""
 
@@ -45,6 +50,11 @@ class Check:
         self.end = 0.0         # of the current phase, on time.monotonic()
         self.problems = []     # of the current phase
         self.served = {}       # name of a rival: its process
+        self.early = None      # rivals.Early, while a call compiles rivals in advance
+        self.late = []         # (work, name of a rival) that was not ready for its row
+        self.exporting = threading.Lock()
+        self.clocks = None     # clocks.Clocks, once there is a device
+        self.origin = {}       # of a row: the card, the commit that runs
         self.cache = self.work / "cache"
         tuning = self.cache / "linnet" / TUNING
         if not tuning.exists():
@@ -55,6 +65,10 @@ class Check:
     def left(self):
         """Returns the seconds that are left of this phase."""
         return self.end - time.monotonic()
+
+    def end_of_share(self, end, shares):
+        """Returns when the next of so many pieces of work ends that go on until `end`."""
+        return time.monotonic() + (end - time.monotonic()) / shares
 
     def say(self, text):
         print(text, flush=True)
@@ -70,7 +84,7 @@ class Check:
             file.write(text if text.endswith("\n") else text + "\n")
 
     def row(self, name, row):
-        self.append(name, json.dumps(row))
+        self.append(name, json.dumps({**row, **self.origin} if name != PHASES else row))
 
     def environment(self, **more):
         """Returns the environment of Linnet's programs."""

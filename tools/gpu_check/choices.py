@@ -2,6 +2,7 @@
 """Linnet beside itself: what it does by a rule that no clock has judged, and the other ways."""
 import statistics
 
+import correctness
 import engines
 import jobs
 import workloads
@@ -10,6 +11,7 @@ from correctness import REHEARSED_WORK
 from measure import Work
 
 ROUNDS = 3  # of every way, in turns
+NODES = "*NodeCost*"  # the test that measures what a node costs
 DEFAULT = "default"
 WITHOUT = "without "  # and the name of a pass
 # Further arguments of `linnet bench` of the other ways.
@@ -40,7 +42,8 @@ def measure(check, name, size, way, turn):
 
 
 def compare(check):
-    """Measures every way of every choice in turns, as far as the time goes."""
+    """Measures a node's cost, then every way of every choice in turns, as far as the time goes."""
+    correctness.sharded(check, "cuda_backend_test_cuda", arguments=[f"--gtest_filter={NODES}"])
     for name, entry in workloads.ALL.items():
         choice = entry.get("gpu_choices")
         if choice is None or (check.rehearsal and name != REHEARSED_WORK[0][0]):

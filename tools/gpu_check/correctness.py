@@ -4,14 +4,17 @@ import json
 import os
 import re
 import subprocess
+import threading
 
 import engines
+import clocks
 import processes
 import workloads
 from check import NUMERICS, TESTS, Failed, NoDevice, lost_graph
 
 SHARDS = 8  # processes of a test program at once
 NO_GPU = 77  # a test program's exit status
+LONG = "*Thousand*"  # tests that repeat so often
 # Workload, batch, samples, epochs, precisions: the most telling first, the longest tuning last.
 NUMERIC_WORK = tuple(
     (name, curve["batch"], curve["samples"], curve["epochs"], tuple(curve["precisions"]))
@@ -48,6 +51,8 @@ def smoke(check):
     if failed:
         raise Failed(f"the first training: {failed}")
     check.say(f"  a first training: loss {row['losses'][0]:.4f} to {row['losses'][-1]:.4f}")
+    check.origin = {"card": row["device_name"], "commit": row["commit"]}
+    check.clocks = clocks.Clocks()
 
 
 def sharded(check, name, prefix=(), arguments=(), may_stop=False, **environment):
@@ -66,7 +71,8 @@ def sharded(check, name, prefix=(), arguments=(), may_stop=False, **environment)
                for each in range(shards)]
     seen, passed, log = set(), 0, processes.Log(check.out / TESTS)
     log.write(f"== {' '.join(map(str, command))}\n".encode())
-    for index, ended in enumerate(processes.wait_all(running, log, check.left())):
+    all_ended = processes.wait_all(running, log, check.left())
+    for index, ended in enumerate(all_ended):
         found = re.findall(r"^\[  FAILED  \] ([A-Za-z0-9_/]+\.[^\s,]+)", ended.out, re.M)
         seen.update(found)
         passed += sum(int(count) for count in re.findall(r"^\[  PASSED  \] (\d+)", ended.out, re.M))
@@ -79,6 +85,8 @@ def sharded(check, name, prefix=(), arguments=(), may_stop=False, **environment)
     if passed == 0:
         check.problem(f"{name}: no case passed")
     check.say(f"  {name}: {passed} cases passed, {len(seen)} failed")
+    for line in re.findall(r"^node cost: .*", "\n".join(each.out for each in all_ended), re.M):
+        check.say(f"  {line}")
 
 
 def operators(check):
@@ -89,6 +97,33 @@ def operators(check):
 def backend(check):
     """Tests trainings, graph modes, streaming and predictors."""
     sharded(check, "cuda_backend_test_cuda")
+
+
+def together(check):
+    """Runs the tests of operators and backend beside the loss curves: correctness needs no quiet
+    machine."""
+    failed = []
+
+    def beside():
+        try:
+            operators(check)
+            backend(check)
+        except Exception as error:
+            failed.append(error)
+    thread = threading.Thread(target=beside, daemon=True)
+    thread.start()
+    try:
+        numerics(check)
+    finally:
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def doubtful(check):
+    """Repeats by the thousand what one run may leave to luck: tickets of last blocks beside a busy
+    branch, stacked recurrent layers in captured steps."""
+    sharded(check, "cuda_backend_test_cuda", arguments=[f"--gtest_filter={LONG}"])
 
 
 def numerics(check):

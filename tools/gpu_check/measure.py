@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks: Linnet and its rivals in turns, one at a time on the device. A rival's process stays
-for all of its work, so that imports and compilation are paid once."""
+"""Benchmarks: Linnet and its rivals in turns, one at a time on the device. Every round of every
+engine starts from first weights and is timed for a second or longer."""
 import dataclasses
-import os
-import re
+import math
 import shutil
-import sys
 import time
 
 import engines
 import jobs
 import processes
-import served
+import rivals
+import workloads
 from check import BENCHMARKS, Failed
+from gpu_report import LEAST_ROUNDS, LEAST_SECONDS
+from rivals import CAPTURED, EAGER, REDUCED
 
-ROUNDS = 3        # of every engine that is ready
 PREPARE_LEAST = 4  # seconds, below which a rival is not begun
+EXPORT_MOST = 20   # seconds of writing a job's data
 SHARE = 0.6       # of the time that is left, for a rival with others after it
-EAGER, CAPTURED = "torch", "torch-graph"
-REDUCED, TUNED, JAX = "torch-reduce-overhead", "torch-max-autotune", "jax-epoch"
-IMPORTS = {"torch": ("numpy", "torch", "torch.nn"), "jax": ("numpy", "jax", "flax", "optax")}
-FIRST_BATCH = 1 << 17  # of the largest that is tried
-# Of Linnet's largest batch, which rivals try; as the targets have them.
-PARTS = (1, 1 / 1.3, 1 / 2, 1 / 4)
 SMALL = jobs.Size(8, 16, 1, 2)  # of a rehearsal
+RIVAL_EPOCHS = 2  # at least: so many show whether the loss falls
+REHEARSED_SECONDS = 0.02  # instead of LEAST_SECONDS
+REHEARSED_ROUNDS = 2      # instead of LEAST_ROUNDS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +29,16 @@ class Work:
     """One row: a workload of workloads.json, its size and its rivals, quick ones first."""
     name: str
     size: jobs.Size
-    rivals: tuple = (EAGER, CAPTURED, REDUCED, JAX)
+    rivals: tuple = (EAGER, CAPTURED, REDUCED)
     precision: str = "tf32"  # the one that all frameworks have alike
-    rounds: int = ROUNDS
+    rounds: int = LEAST_ROUNDS
     graph: str = "epoch"
+    data: str = "resident"
+    early: tuple = ()        # of the rivals: those whose compilation begins with the call
     rehearsed: bool = False  # on the simulated device, which is too slow for most
+
+    def images(self):
+        return workloads.ALL[self.name.removesuffix(":infer")]["network"].get("image") is not None
 
     def job(self, check):
         size = SMALL if check.rehearsal else self.size
@@ -46,29 +49,24 @@ class Work:
                         dataset="digits" if workload == "mnist-cnn" else "", test=False)
 
 
-def rival_environment(check):
-    """Returns the rivals' environment: caches of their own, and memory taken as it is needed."""
-    return {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONDONTWRITEBYTECODE": "1",
-            "TORCHINDUCTOR_CACHE_DIR": str(check.work / "inductor"),
-            "TRITON_CACHE_DIR": str(check.work / "triton"),
-            **(check.rehearsal.rival_environment if check.rehearsal else {})}
+def exported(check, job):
+    """Returns the folder of a job's data for all engines; written once."""
+    folder = check.work / f"data-{job.name.replace(':', '-')}-{job.batch}-{job.samples}"
+    with check.exporting:
+        if not (folder / "data.json").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            command = [*engines.linnet_command(str(check.programs.linnet), job), "--export", folder]
+            ended = processes.run(command, check.log, EXPORT_MOST, check.environment(), copy=False)
+            if ended.status != 0:
+                raise Failed(f"linnet bench --export: {ended.reason()}")
+    return folder
 
 
-def start_rivals(check, names=(EAGER, CAPTURED, REDUCED, TUNED, JAX)):
-    """Starts their processes, whose imports take seconds, where they are not running."""
-    for name in names:
-        if name in check.served and check.served[name].alive():
-            continue
-        folder = engines.PEERS[name].folder
-        imports = () if check.rehearsal else IMPORTS[folder]
-        check.served[name] = served.Served(sys.executable, imports, rival_environment(check),
-                                           check.log, processes.start)
-
-
-def stop_rivals(check):
-    for each in check.served.values():
-        each.close()
-    check.served.clear()
+def start_early(check, works):
+    """Begins the compilations that take longest, each in a process of its own."""
+    wanted = [(name, work.job(check)) for work in works if work.rehearsed or not check.rehearsal
+              for name in work.early]
+    check.early = rivals.Early(check, dict.fromkeys(wanted), lambda job: exported(check, job))
 
 
 class Turns:
@@ -76,8 +74,10 @@ class Turns:
 
     def __init__(self, check, work):
         self.check, self.work, self.job = check, work, work.job(check)
-        self.folder = check.work / "data"
-        self.ready, self.done, self.lasted = [], {}, {}
+        self.least = REHEARSED_SECONDS if check.rehearsal else LEAST_SECONDS
+        self.rounds = REHEARSED_ROUNDS if check.rehearsal else work.rounds
+        self.ready = {}  # name of a rival: its process
+        self.done, self.lasted, self.epochs = {}, {}, {}
 
     def say(self, engine, words):
         self.check.say(f"  {self.job.name} batch {self.job.batch} {self.job.precision}, {engine}: "
@@ -89,7 +89,12 @@ class Turns:
         self.done[engine] += 1
         about = {"engine": engine, "name": self.job.name, "batch": self.job.batch,
                  "precision": self.job.precision, "asked_samples": self.job.samples, "round": turn,
-                 "graph": self.work.graph}
+                 "graph": self.work.graph, "data_in": self.work.data}
+        if self.check.early:
+            about["compiling"] = self.check.early.compiling()
+        if row:
+            window = sum(row["timed_seconds"])
+            about.update(window_seconds=window, **self.check.clocks.last(window))
         self.check.row(BENCHMARKS, {**(row or {}), **about, "failed": failed})
         if failed:
             self.say(engine, f"failed: {failed}")
@@ -99,18 +104,22 @@ class Turns:
             self.say(engine, f"{speed:,.0f} samples/s")
 
     def export(self):
-        """Writes the data of all engines."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        ended = self.check.run([*engines.linnet_command(str(self.check.programs.linnet), self.job),
-                                "--export", self.folder], copy=False)
-        if ended.status != 0:
-            raise Failed(f"linnet bench --export: {ended.reason()}")
+        self.folder = exported(self.check, self.job)
+
+    def bench(self):
+        job = dataclasses.replace(self.job, epochs=self.epochs.get("linnet", self.job.epochs))
+        command = [*engines.linnet_command(str(self.check.programs.linnet), job), "--json",
+                   "-", "--seed", str(self.done.get("linnet", 0)), "--data", self.work.data]
+        command += ["--graph", self.work.graph] if job.mode == "train" else []
+        return self.check.bench(command)
 
     def run_linnet(self):
-        command = [*engines.linnet_command(str(self.check.programs.linnet), self.job), "--json",
-                   "-", "--seed", str(self.done.get("linnet", 0))]
-        command += ["--graph", self.work.graph] if self.job.mode == "train" else []
-        row, failed = self.check.bench(command)
+        row, failed = self.bench()
+        seconds = sum(row["timed_seconds"]) if row and not failed else self.least
+        if seconds < self.least:  # once: the next rounds know how many epochs a window takes
+            self.epochs["linnet"] = math.ceil(1.2 * len(row["timed_seconds"]) * self.least /
+                                              max(seconds, 1e-6))
+            row, failed = self.bench()
         if row and not failed:
             failed = engines.failure_of(row, self.job)
         self.record("linnet", row, failed)
@@ -120,30 +129,43 @@ class Turns:
 
     def prepare(self, name):
         """Makes a rival ready: its model, compiled and warm."""
+        if self.check.early and self.check.early.knows(name, self.job):
+            return self.take_early(name)
         reserve = 2 + 2 * sum(self.lasted.values())  # for two rounds after it
         limit = self.check.left() - reserve
         if name in self.work.rivals[:-1]:
             limit *= SHARE
         if limit < (0.5 if self.check.rehearsal else PREPARE_LEAST):
             return self.say(name, "no time was left for it")
-        start_rivals(self.check, [name])
-        peer = engines.PEERS[name]
-        program = self.check.rehearsal.rival if self.check.rehearsal else \
-            peer.program(self.job.workload)
-        words = engines.peer_command(peer, [], self.folder, self.job)
-        began = time.monotonic()
-        answer = self.check.served[name].ask({"program": str(program), "arguments": words}, limit)
+        rivals.start(self.check, [name])
+        process, began = self.check.served[name], time.monotonic()
+        return self.take(name, process, began, process.ask(
+            rivals.request(self.check, name, self.job, self.folder), limit))
+
+    def take_early(self, name):
+        """Takes a rival that began to compile with the call; one that still compiles is measured at
+        the call's end."""
+        found = self.check.early.ready(name, self.job)
+        if found is None:
+            self.check.late.append((self.work, name))
+            return self.say(name, "still compiling")
+        process, began = found
+        return self.take(name, process, began, process.answer(0))
+
+    def take(self, name, process, began, answer):
         if answer.get("failed"):
             return self.record(name, None, answer["failed"])
         self.say(name, f"ready after {time.monotonic() - began:.1f} s")
-        return self.ready.append(name)
+        self.ready[name] = process
+        return None
 
     def run_rival(self, name):
-        answer = self.check.served[name].ask({"epochs": self.job.epochs}, max(self.check.left(), 1))
+        answer = self.ready[name].ask({"epochs": RIVAL_EPOCHS, "seconds": self.least},
+                                      max(self.check.left(), 1))
         failed = answer.get("failed") or engines.failure_of(answer, self.job)
-        self.record(name, answer, failed)
+        self.record(name, None if answer.get("failed") else answer, failed)
         if failed:
-            self.ready.remove(name)
+            del self.ready[name]
 
     def round(self):
         """Runs Linnet, then each rival that is ready; False where the time or Linnet ends it."""
@@ -159,12 +181,25 @@ class Turns:
 
     def lacking(self):
         """Says whether an engine that is ready has had too few rounds."""
-        return any(self.done.get(name, 0) < self.work.rounds for name in ["linnet", *self.ready])
+        return any(self.done.get(name, 0) < self.rounds for name in ["linnet", *self.ready])
+
+    def forget(self):
+        """Frees what rivals hold on the device."""
+        for name in self.work.rivals:
+            if (self.work, name) in self.check.late:
+                continue
+            if self.check.early and self.check.early.knows(name, self.job):
+                self.check.early.close(name, self.job)
+            elif name in self.check.served and self.check.served[name].alive():
+                self.check.served[name].ask({"forget": True}, 5)
+        self.ready.clear()
 
     def run(self):
         if self.work.rivals:
             self.export()
-        quick = [name for name in self.work.rivals if name in (EAGER, CAPTURED)]
+        early = self.check.early
+        quick = [name for name in self.work.rivals
+                 if name in (EAGER, CAPTURED) or early and early.ready(name, self.job)]
         for name in quick:
             self.prepare(name)
         going = self.round()
@@ -173,9 +208,7 @@ class Turns:
                 self.prepare(name)
         while going and self.lacking():
             going = self.round()
-        for name in self.work.rivals:
-            if name in self.check.served and self.check.served[name].alive():
-                self.check.served[name].ask({"forget": True}, 5)
+        self.forget()
 
 
 def rows(*works):
@@ -184,7 +217,7 @@ def rows(*works):
         wanted = [work for work in works if work.rehearsed or not check.rehearsal]
         end = check.end
         for index, work in enumerate(wanted):
-            check.end = time.monotonic() + (end - time.monotonic()) / (len(wanted) - index)
+            check.end = check.end_of_share(end, len(wanted) - index)
             Turns(check, work).run()
         check.end = end
         if not wanted:
@@ -192,42 +225,20 @@ def rows(*works):
     return phase
 
 
-def tried(check, engine, job, failed):
-    """Records a batch that was tried."""
-    check.row(BENCHMARKS, {"about": "largest batch", "engine": engine, "name": job.name,
-                           "batch": job.batch, "precision": job.precision, "failed": failed})
-    check.say(f"  {job.name}, {engine}, batch {job.batch:,}: {failed or 'fits'}")
+def tune(check, work):
+    """Measures Linnet's choices for a training; each is kept at once, so a limit loses little."""
+    job = dataclasses.replace(work.job(check), samples=work.job(check).batch, warmup=0, epochs=1)
+    check.run([*engines.linnet_command(str(check.programs.linnet), job), "--json", "-"], copy=False)
 
 
-def largest_batch(check):
-    """Finds the largest batch of a training by trying: Linnet's error says which batch to try next;
-    PyTorch tries Linnet's batch and parts of it."""
-    stop_rivals(check)  # frameworks keep memory of the device
-    work = Work("mnist-cnn" if check.rehearsal else "resnet50-cifar10", jobs.Size(1, 1, 0, 1))
-    job, batch, failed = work.job(check), FIRST_BATCH if not check.rehearsal else 32, ""
-    while failed is not None:
-        job = dataclasses.replace(job, batch=batch, samples=batch, warmup=0, epochs=1)
-        command = [*engines.linnet_command(str(check.programs.linnet), job), "--json", "-",
-                   "--graph", "epoch"]
-        ended = check.run(command, copy=False)
-        failed = None if ended.status in (0, 3) else ended.reason()
-        tried(check, "linnet", job, failed)
-        smaller = re.search(r"\(--batch (\d+)\)", ended.err)
-        if failed and (not smaller or int(smaller[1]) >= batch):
-            raise Failed(failed)
-        batch = int(smaller[1]) if smaller else batch
-    start_rivals(check, [EAGER])
-    turns = Turns(check, work)
-    for part in PARTS:
-        turns.job = dataclasses.replace(job, batch=int(job.batch * part), samples=job.batch)
-        turns.job = dataclasses.replace(turns.job, samples=turns.job.batch)
-        turns.export()
-        turns.prepare(EAGER)
-        failed = None if turns.ready else "it does not fit, or there was no time"
-        if turns.ready:
-            answer = check.served[EAGER].ask({"epochs": 1}, max(check.left(), 1))
-            failed = answer.get("failed")
-        tried(check, EAGER, turns.job, failed)
-        if failed is None or check.left() < 3:
-            return
-        turns.ready.clear()
+def late(check):
+    """Measures the rivals that were not ready for their rows, beside Linnet."""
+    waiting, check.late = check.late, []
+    end = check.end
+    for index, (work, name) in enumerate(waiting):
+        check.end = check.end_of_share(end, len(waiting) - index)
+        while not check.early.ready(name, work.job(check)) and check.left() > 2:
+            time.sleep(rivals.PERIOD)
+        Turns(check, dataclasses.replace(work, rivals=(name,))).run()
+    check.end = end
+    check.late.clear()

@@ -16,8 +16,11 @@ PR_SET_PDEATHSIG = 1
 ALIVE = set()          # of processes that start() has made; end_all() ends them
 
 
+LIBC = ctypes.CDLL(None)  # loaded before a fork, which may come from any thread
+
+
 def _die_with_parent():
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def start(command, **options):
@@ -25,7 +28,7 @@ def start(command, **options):
     options["start_new_session"] = True
     process = subprocess.Popen([str(part) for part in command], preexec_fn=_die_with_parent,
                                **options)
-    ALIVE.difference_update([each for each in ALIVE if each.returncode is not None])
+    ALIVE.difference_update([each for each in list(ALIVE) if each.returncode is not None])
     ALIVE.add(process)
     return process
 

@@ -17,6 +17,7 @@
 #include "commands/commands.h"
 #include "commit.h"
 #include "config/device.h"
+#include "config/images.h"
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "report/count_progress.h"
@@ -29,6 +30,7 @@ namespace linnet::command {
 namespace {
 
 struct BenchOptions {
+  GivenOptions given;
   std::string workload;
   std::string mode;
   std::string data = "resident";
@@ -183,14 +185,28 @@ void require_folder(const std::filesystem::path& file) {
 BenchData drawn_or_read(const Job& job, const BenchDataOptions& options) {
   BenchData data = bench_data(job, options);
   if (!data.synthetic.empty()) {
-    fmt::print(stderr, "linnet: using synthetic data in the shape of the real data: {}\n",
-               data.synthetic);
+    print_note("using synthetic data in the shape of the real data: {}", data.synthetic);
   }
   return data;
 }
 
+void check_options(const BenchOptions& options) {
+  const GivenOptions& given = options.given;
+  if (options.infer()) {
+    given.refuse({"--shards", "--side-by-side", "--recompute", "--disable-pass", "--test"},
+                 "--mode train", "--mode infer only predicts");
+  } else {
+    given.refuse({"--int8"}, "--mode infer", "this is a training");
+  }
+  if (options.export_folder.empty()) return;
+  given.refuse({"--batch", "--int8", "--recompute", "--shards", "--side-by-side", "--disable-pass",
+                "--epochs", "--warmup", "--data", "--test", "--json"},
+               "a measurement", "--export only writes the data");
+}
+
 int bench(BenchOptions options) {
   Job job = job_of(options);
+  check_options(options);
   require_folder(options.json);
   options.wanted.seed = options.data_seed.value_or(options.seed);
   if (!options.export_folder.empty()) {
@@ -203,13 +219,13 @@ int bench(BenchOptions options) {
     export_data(splits, options.export_folder, model ? &*model : nullptr);
     return kSuccess;
   }
-  require(options.infer() || !options.int8, "--int8 needs --mode infer");
-  require(!options.infer() || options.disabled_passes.empty(), "--disable-pass needs --mode train");
-  require(!options.infer() || !options.wanted.test,
-          "--test needs --mode train: --mode infer has no epochs to evaluate");
   Model model(job.network, job.model);  // before the data: a missing device costs no download
+  check_used(options.given, model);
   const auto start = std::chrono::steady_clock::now();
   const BenchData data = drawn_or_read(job, options.wanted);
+  if (data.synthetic.empty()) {
+    check_data_seed(options.given, "--data-seed", options.wanted.dataset.value_or(job.data));
+  }
   const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
   const Dataset& train = data.splits.train;
   const Shape sample = train.inputs()[0].record();
@@ -232,7 +248,7 @@ int bench(BenchOptions options) {
   display.clear();
   Json json = bench_json(job, options, model, data, warmup, run);
   json["data_seconds"] = reading.count();
-  for (const std::string& note : run.notes) fmt::print(stderr, "linnet: {}\n", note);
+  for (const std::string& note : run.notes) print_note("{}", note);
   if (options.json == "-") {
     print_json(json);
   } else {
@@ -243,7 +259,7 @@ int bench(BenchOptions options) {
     print_out(bench_text(json, data));
   }
   if (run.failed.empty()) return kSuccess;
-  fmt::print(stderr, "linnet: failed: {}\n", run.failed);
+  print_note("failed: {}", run.failed);
   return kFailed;
 }
 
@@ -298,7 +314,7 @@ void add_bench(CLI::App& app, Action& action) {
       "Times whole epochs over shuffled data, with the last, incomplete batch. Exits with 3\n"
       "if the loss does not fall: such a run has failed.\n"
       "Example: linnet bench mnist-cnn --device cpu --batch 128 --json bench.json");
-  command->callback([&action, o] { action = [o] { return bench(*o); }; });
+  act(*command, o, action, bench);
 }
 
 }  // namespace linnet::command

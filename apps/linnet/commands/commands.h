@@ -4,6 +4,9 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <memory>
+
+#include "config/given.h"
 
 namespace linnet::command {
 
@@ -15,6 +18,15 @@ inline constexpr int kInterrupted = 130;
 
 /// Runs the chosen subcommand after all arguments are read; returns the exit status.
 using Action = std::function<int()>;
+
+/// Makes a parsed `command` run as `run(*options)`, with the options that it was given.
+template <class Options, class Run>
+void act(CLI::App& command, const std::shared_ptr<Options>& options, Action& action, Run run) {
+  command.callback([&command, options, &action, run] {
+    options->given = GivenOptions(command);
+    action = [options, run] { return run(*options); };
+  });
+}
 
 // Each declares one subcommand of `app`; choosing it sets `action`.
 void add_train(CLI::App& app, Action& action);

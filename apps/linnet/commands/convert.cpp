@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <linnet/convert.h>
 
 #include <cstdint>
@@ -12,14 +11,18 @@
 #include "base/check.h"
 #include "commands/commands.h"
 #include "commands/convert_onnx.h"
+#include "config/given.h"
 #include "config/options.h"
+#include "describe/nearest.h"
 #include "io/safetensors.h"
+#include "nn/definition.h"
 #include "report/json.h"
 
 namespace linnet::command {
 namespace {
 
 struct ConvertOptions {
+  GivenOptions given;
   std::string in;
   std::string out;
   std::string network;
@@ -57,8 +60,16 @@ int import_file(const ConvertOptions& options) {
   import.ignore = options.ignore;
   Imported imported =
       import_weights(read_weights(options.in), import, {.device = "cpu", .threads = 1});
-  save_converted(imported.model, options.classes, options.out);
   const Network& network = imported.model.network();
+  const bool texts = network.definition().inputs[0].dtype == DType::i32;
+  const std::string what =
+      fmt::format("'{}' is a network of {}", options.network, texts ? "texts" : "images");
+  if (texts) {
+    options.given.refuse({"--pixels", "--image-size"}, "networks of images", what);
+  } else {
+    options.given.refuse({"--steps"}, "text models", what);
+  }
+  save_converted(imported.model, options.classes, options.out);
   const std::optional<PixelScale> pixels = pixel_scale_of(network);
   const std::string names = weight_names()[static_cast<std::size_t>(imported.names)];
   if (options.json) {
@@ -72,13 +83,11 @@ int import_file(const ConvertOptions& options) {
     print_json(json);
     return kSuccess;
   }
-  fmt::print(
-      stderr,
-      "linnet: converted {} tensors by the names of {} to {} in '{}': samples {}, outputs {}\n",
-      imported.placed, names, options.network, options.out, to_string(network.input_shape()),
-      to_string(network.output_shape()));
+  print_note("converted {} tensors by the names of {} to {} in '{}': samples {}, outputs {}",
+             imported.placed, names, options.network, options.out, to_string(network.input_shape()),
+             to_string(network.output_shape()));
   if (!imported.ignored.empty()) {
-    fmt::print(stderr, "linnet: left out: {}\n", fmt::join(imported.ignored, ", "));
+    print_note("left out: {}", some_of(imported.ignored));
   }
   return kSuccess;
 }
@@ -104,17 +113,26 @@ int export_file(const ConvertOptions& options) {
     print_json({{"names", options.to}, {"tensors", entries.size()}, {"pixels", scale}});
     return kSuccess;
   }
-  fmt::print(stderr, "linnet: {} tensors by the names of {} written to '{}'{}\n", entries.size(),
-             options.to, options.out,
+  print_note("{} tensors by the names of {} written to '{}'{}", entries.size(), options.to,
+             options.out,
              model_file ? std::string()
                         : "; they do not include the scale of the pixels: " + scale);
   return kSuccess;
 }
 
 int convert(const ConvertOptions& options) {
+  const auto refuse = [&](const std::vector<std::string>& names, const std::string& purpose,
+                          const std::string& what) {
+    options.given.refuse(names, purpose, fmt::format("'{}' is {}", options.in, what));
+  };
+  const std::vector<std::string> importing{"--from", "--pixels", "--image-size", "--steps",
+                                           "--ignore"};
+  const std::string weights = "weights that --network makes a model of";
   if (options.in.ends_with(".onnx")) {
-    require(options.network.empty() && options.to.empty(),
-            "an ONNX file describes its network: leave out --network and --to");
+    const std::string what = "an ONNX file, which describes its network";
+    refuse({"--network", "--to"}, "other files", what);
+    refuse(importing, weights, what);
+    refuse({"--dtype"}, "weights that --to writes", what);
     return convert_onnx(options.in, options.out, options.classes, options.onnx, options.json);
   }
   require(options.classes.empty() || options.to.empty(),
@@ -124,6 +142,12 @@ int convert(const ConvertOptions& options) {
           "weights; "
           "got {}",
           options.network.empty() ? "neither" : "both");
+  refuse({"--shape", "--one-sample"}, "ONNX files", "none");
+  if (options.to.empty()) {
+    refuse({"--dtype"}, "weights that --to writes", "read as weights (--network)");
+  } else {
+    refuse(importing, weights, "read as a model (--to)");
+  }
   std::error_code none;
   require(!std::filesystem::equivalent(options.in, options.out, none),
           "-o '{}' would overwrite the input file; name another one", options.out);
@@ -184,7 +208,7 @@ void add_convert(CLI::App& app, Action& action) {
       "Example: linnet convert resnet50.safetensors --network resnet50 -o model.safetensors\n"
       "Example: linnet convert squeezenet.onnx -o squeezenet.safetensors\n"
       "Example: linnet convert model.safetensors --to keras -o resnet50.npz");
-  command->callback([&action, o] { action = [o] { return convert(*o); }; });
+  act(*command, o, action, convert);
 }
 
 }  // namespace linnet::command

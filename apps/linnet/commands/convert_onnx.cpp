@@ -87,8 +87,8 @@ int convert_onnx(const std::string& in, const std::string& out, const std::strin
                 {"parameters", parameters}});
     return kSuccess;
   }
-  fmt::print(stderr, "linnet: converted '{}' to '{}': {} parameters, samples {}, outputs {}\n", in,
-             out, parameters, ports_text(imported.inputs), ports_text(imported.outputs));
+  print_note("converted '{}' to '{}': {} parameters, samples {}, outputs {}", in, out, parameters,
+             ports_text(imported.inputs), ports_text(imported.outputs));
   return kSuccess;
 }
 

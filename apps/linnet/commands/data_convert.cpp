@@ -8,15 +8,18 @@
 #include <utility>
 
 #include "commands/data_commands.h"
+#include "config/given.h"
 #include "config/images.h"
 #include "config/named_data.h"
 #include "config/options.h"
 #include "report/count_progress.h"
+#include "report/print.h"
 
 namespace linnet::command {
 namespace {
 
 struct ConvertOptions {
+  GivenOptions given;
   std::string from;
   std::string to;
   std::string format;
@@ -62,11 +65,17 @@ class NoteInterrupts {
 };
 
 int convert(const ConvertOptions& options) {
+  check_image_files(options.given, options.from);
+  check_data_seed(options.given, "--seed", options.from);
+  if (options.format != "images") {
+    options.given.refuse({"--image-format"}, "--to images",
+                         fmt::format("--to is {}", options.format));
+  }
   DatasetOptions load{.seed = options.seed};
   if (options.size > 0) load.size = {options.size, options.size};
   load.channels = options.channels.value_or(0);
   const LoadedData data = load_data(options.from, load);
-  if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
+  print_notes(data.note);
   const NoteInterrupts guard;
   CountProgress progress("writing", "samples");
   SaveOptions save;
@@ -81,14 +90,14 @@ int convert(const ConvertOptions& options) {
                  static_cast<SaveFormat>(index_of(format_names(), options.format)), save);
   } catch (const Interrupted&) {
     progress.clear();
-    fmt::print(stderr, "linnet: interrupted; '{}' was not written\n", options.to);
+    print_note("interrupted; '{}' was not written", options.to);
     return kInterrupted;
   }
   progress.clear();
-  fmt::print(stderr, "linnet: {} training and {} test samples written to '{}' as {}\n",
-             data.splits.train.size(), data.splits.test.size(), options.to, options.format);
+  print_note("{} training and {} test samples written to '{}' as {}", data.splits.train.size(),
+             data.splits.test.size(), options.to, options.format);
   if (data.splits.validation.size() > 0) {
-    fmt::print(stderr, "linnet: left out {} samples that are held out for validation\n",
+    print_note("left out {} samples that are held out for validation",
                data.splits.validation.size());
   }
   return kSuccess;
@@ -114,9 +123,10 @@ void add_data_convert(CLI::App& data, Action& action) {
       ->check(at_least(1, 1 << 14));
   add_channels_option(*command, options->channels);
   command->add_option("--seed", options->seed,
-                      "Random seed of generated data and of a split by patient");
+                      "Random seed of generated data and of a split by patient")
+      ->check(at_least(0, kLargestSeed));
   command->footer("Example: linnet data convert path/to/mnist digits --to images");
-  command->callback([&action, options] { action = [options] { return convert(*options); }; });
+  act(*command, options, action, convert);
 }
 
 }  // namespace linnet::command

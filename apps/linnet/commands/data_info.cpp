@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "commands/data_commands.h"
 #include "commands/table_info.h"
+#include "config/given.h"
 #include "config/named_data.h"
 #include "core/dims.h"
 #include "data/folder.h"
@@ -20,6 +22,7 @@ namespace linnet::command {
 namespace {
 
 struct InfoOptions {
+  GivenOptions given;
   std::string path;
   bool json = false;
   std::string target = {};
@@ -38,7 +41,7 @@ Survey survey_of(const std::string& name) {
     });
   }
   LoadedData data = load_data(name, 0);
-  if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
+  print_notes(data.note);
   return survey_dataset(data.splits);
 }
 
@@ -114,14 +117,14 @@ std::string classes_text(const PartSurvey& part, const std::vector<std::string>&
     const double share = 100 * static_cast<double>(counts[i]) /
                          static_cast<double>(std::max<std::int64_t>(1, part.samples));
     const auto bar = static_cast<std::size_t>((counts[i] * kBarWidth + most - 1) / most);
-    out += fmt::format("  {:>4}  {:<20} {:>8}  {:>5.1f} %{}{}\n", i, names[i], counts[i], share,
-                       bar > 0 ? "  " : "", std::string(bar, '#'));
+    out += fmt::format("  {:>4}  {:<20} {:>8}  {:>5.1f} %{}{}\n", i, escaped(names[i]), counts[i],
+                       share, bar > 0 ? "  " : "", std::string(bar, '#'));
   }
   return out;
 }
 
 std::string survey_text(const Survey& survey) {
-  std::string out = fmt::format("{} ({})\n", survey.name, survey.format);
+  std::string out = fmt::format("{} ({})\n", escaped(survey.name), survey.format);
   for (const PartSurvey& part : survey.parts) {
     out += fmt::format("{:<10} {} samples of {} {}, {}\n", part.name, part.samples,
                        shapes_text(part), to_string(part.dtype), bytes_text(part.bytes));
@@ -133,12 +136,12 @@ std::string survey_text(const Survey& survey) {
     out += classes_text(part, survey.class_names);
   }
   if (survey.parts.empty()) out += "no samples\n";
-  for (const std::string& note : survey.notes) out += note + '\n';
+  for (const std::string& note : survey.notes) out += escaped(note) + '\n';
   if (survey.bad_files.empty()) return out;
   out += fmt::format("{} bad {}\n", survey.bad_files.size(),
                      survey.bad_files.size() == 1 ? "file" : "files");
   for (std::size_t i = 0; i < std::min(survey.bad_files.size(), kMostBadFiles); ++i) {
-    out += fmt::format("  {}\n", survey.bad_files[i].reason);
+    out += fmt::format("  {}\n", escaped(survey.bad_files[i].reason));
   }
   if (survey.bad_files.size() > kMostBadFiles) {
     out +=
@@ -151,7 +154,8 @@ int info(const InfoOptions& options) {
   if (is_file(options.path)) {
     return table_info(options.path, options.target, options.reading, options.json);
   }
-  require(options.target.empty(), "--target is for a table; '{}' is not a file", options.path);
+  options.given.refuse(table_option_names(), "tables",
+                       fmt::format("'{}' is not a file", options.path));
   const Survey survey = survey_of(options.path);
   if (options.json) {
     print_json(survey_json(survey, options.path));
@@ -180,7 +184,7 @@ void add_data_info(CLI::App& data, Action& action) {
   command->footer(
       "Reads every file; exits with 2 if one cannot be used.\n"
       "Example: linnet data info path/to/mnist --json");
-  command->callback([&action, options] { action = [options] { return info(*options); }; });
+  act(*command, options, action, info);
 }
 
 }  // namespace linnet::command

@@ -6,12 +6,15 @@
 #include <linnet/training_warnings.h>
 
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "commands/forecast.h"
 #include "commands/run_data.h"
@@ -97,7 +100,14 @@ int evaluate_run(const EvaluateOptions& options) {
   apply(options.on, on);
   const SavedRun run = find_run(options.run);
   Model model = load_model(run, on);
-  if (!model.series().empty()) return print_series_scores(model, options.data, options.json);
+  check_used(options.given, model);
+  if (!model.series().empty()) {
+    options.given.refuse({"--part", "--force", "--ignore-index", "--cost", "--report", "--batch",
+                          "--text", "--target", "--seed", "--image-size", "--channels",
+                          "--on-bad-image"},
+                         "other models", fmt::format("'{}' forecasts a series", options.run));
+    return print_series_scores(model, options.data, options.json);
+  }
   const RunData loaded = load_run_data(options, run, model);
   auto [part, data] = choose(loaded.splits, options);
   const double seen = seen_share(model, data);
@@ -123,8 +133,8 @@ int evaluate_run(const EvaluateOptions& options) {
   }
   std::string text =
       fmt::format("{}, {} set: {} samples\n", data.info().name, part, metrics.samples);
-  for (const std::string& line : metrics_lines(metrics, classes)) text += line + "\n";
-  for (const std::string& line : report_lines(shown)) text += line + "\n";
+  for (const std::string& line : metrics_lines(metrics, classes)) text += escaped(line) + "\n";
+  for (const std::string& line : report_lines(shown)) text += escaped(line) + "\n";
   print_out(text);
   return kSuccess;
 }
@@ -145,7 +155,8 @@ void add_evaluate(CLI::App& app, Action& action) {
       "--force", o->force,
       "Take classes of other names than the model's by number; of a table, leave such rows out");
   command->add_option("--ignore-index", o->ignore_index,
-                      "Label whose samples are left out, as in the loss");
+                      "Label whose samples are left out, as in the loss")
+      ->check(at_least(-std::numeric_limits<std::int32_t>::max()));
   command->add_option("--cost", o->cost,
                       "What a false positive and a false negative cost, FP=1,FN=5: names the\n"
                       "probability from which on a class is predicted at the least cost");
@@ -159,7 +170,7 @@ void add_evaluate(CLI::App& app, Action& action) {
       "Image files are resized to the size of the training; if the training cropped them, the "
       "centre is taken.\n"
       "Example: linnet evaluate runs/first --data fashion-mnist");
-  command->callback([&action, o] { action = [o] { return evaluate_run(*o); }; });
+  act(*command, o, action, evaluate_run);
 }
 
 }  // namespace linnet::command

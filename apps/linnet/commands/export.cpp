@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "commands/commands.h"
+#include "config/given.h"
 #include "report/json.h"
 #include "report/saved_run.h"
 
@@ -16,6 +17,7 @@ namespace linnet::command {
 namespace {
 
 struct ExportOptions {
+  GivenOptions given;
   std::string model;
   std::string c_folder;
   std::string onnx;
@@ -26,15 +28,19 @@ struct ExportOptions {
 /// Says what an exported table's model takes.
 void print_table_note(const Model& model, const char* names) {
   if (model.table().empty()) return;
-  fmt::print(stderr,
-             "linnet: the file takes no raw rows, but the {} numbers that the table's transform "
-             "makes of them; {} names them\n",
-             model.table().feature_names().size(), names);
+  print_note(
+      "the file takes no raw rows, but the {} numbers that the table's transform "
+      "makes of them; {} names them",
+      model.table().feature_names().size(), names);
 }
 
 int export_model(const ExportOptions& options) {
   require(options.c_folder.empty() != options.onnx.empty(),
-          "linnet export needs --c FOLDER or --onnx FILE");
+          "linnet export needs --c FOLDER or --onnx FILE; got {}",
+          options.c_folder.empty() ? "neither" : "both");
+  if (!options.onnx.empty()) {
+    options.given.refuse({"--name", "--int8"}, "C files (--c)", "--onnx writes another one");
+  }
   ModelOptions on{.device = "cpu", .threads = 1};
   const Model model = load_model(find_run(options.model), on);
   if (!options.onnx.empty()) {
@@ -71,7 +77,7 @@ void add_export(CLI::App& app, Action& action) {
   command->add_flag("--int8", options->int8,
                     "Write the C file's weights as 8-bit integers with scales");
   command->footer("Example: linnet export runs/demo --c firmware --name digits --int8");
-  command->callback([&action, options] { action = [options] { return export_model(*options); }; });
+  act(*command, options, action, export_model);
 }
 
 }  // namespace linnet::command

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/options.h"
@@ -21,6 +22,7 @@ namespace linnet::command {
 namespace {
 
 struct FeaturesOptions {
+  GivenOptions given;
   std::string model;
   std::vector<std::string> inputs;
   std::string layer;
@@ -40,16 +42,20 @@ int features(const FeaturesOptions& options) {
   apply(options.on, on);
   const SavedRun run = find_run(options.model);
   Model model = load_model(run, on);
+  check_used(options.given, model);
   const Shape input = model.network().input_shape();
   ReadOptions read{.threads = options.threads};
   if (model.network().definition().inputs[0].dtype == DType::i32) {
-    require(!options.resize, "--resize needs a model of images; this one takes texts");
     const bool arrays = std::ranges::all_of(options.inputs, [](const std::string& path) {
       return path.ends_with(".npy");
     });
     if (!arrays) read.vocabulary = run.words();
   } else if (input.rank() == 3) {
     read.shorter_side = options.resize.value_or(usual_resize(input));
+  }
+  if (input.rank() != 3) {
+    options.given.refuse({"--resize"}, "models of images",
+                         fmt::format("'{}' takes samples of {}", options.model, to_string(input)));
   }
   const std::vector<std::filesystem::path> paths(options.inputs.begin(), options.inputs.end());
   const Samples samples = read_samples(paths, model, read);
@@ -64,9 +70,9 @@ int features(const FeaturesOptions& options) {
                 {"shape", std::vector<std::int64_t>(values.shape().dims().begin(),
                                                     values.shape().dims().end())}});
   } else {
-    for (const std::string& name : samples.names) print_out(name + "\n");
-    fmt::print(stderr, "linnet: {} of {} samples written to '{}'\n", to_string(values.shape()),
-               samples.data.size(), options.out);
+    for (const std::string& name : samples.names) print_out(escaped(name) + "\n");
+    print_note("{} of {} samples written to '{}'", to_string(values.shape()), samples.data.size(),
+               options.out);
   }
   return kSuccess;
 }
@@ -103,7 +109,7 @@ void add_features(CLI::App& app, Action& action) {
       "do.\n"
       "Example: linnet features resnet50.safetensors photos --layer global_avg_pool2d_1 -o "
       "out.npy");
-  command->callback([&action, o] { action = [o] { return features(*o); }; });
+  act(*command, o, action, features);
 }
 
 }  // namespace linnet::command

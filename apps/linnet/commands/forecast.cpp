@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "report/csv.h"
 #include "report/json.h"
@@ -20,16 +21,16 @@
 namespace linnet::command {
 namespace {
 
-std::string csv_of(const Model& model, const std::vector<ForecastStep>& steps) {
+std::string csv_of(const Model& model, const std::vector<ForecastStep>& steps, bool safe) {
   const SeriesTransform& series = model.series();
   const bool several = series.entities() > 0;
-  std::string text = several ? csv_field(series.entity_column()) + "," : std::string();
-  text += csv_field(series.time_column().empty() ? "row" : series.time_column());
-  for (const std::string& target : series.targets()) text += "," + csv_field(target);
+  std::string text = several ? csv_field(series.entity_column(), safe) + "," : std::string();
+  text += csv_field(series.time_column().empty() ? "row" : series.time_column(), safe);
+  for (const std::string& target : series.targets()) text += "," + csv_field(target, safe);
   text += "\n";
   for (const ForecastStep& step : steps) {
-    if (several) text += csv_field(step.place.entity) + ",";
-    text += csv_field(step.place.time);
+    if (several) text += csv_field(step.place.entity, safe) + ",";
+    text += csv_field(step.place.time, safe);
     for (const double value : step.values) text += fmt::format(",{:.7g}", value);
     text += "\n";
   }
@@ -41,9 +42,11 @@ std::string csv_of(const Model& model, const std::vector<ForecastStep>& steps) {
 int print_forecast(Model& model, const ForecastRequest& request) {
   require(request.tables.size() == 1,
           "a model of series forecasts the rows of one table; got {} files", request.tables.size());
+  require(!request.safe || !request.json || !request.output.empty(),
+          "--spreadsheet is for tables of predictions; leave out --json or name one with --output");
   const std::vector<ForecastStep> steps =
       forecast(model, read_table(request.tables[0], model.series().reading()));
-  const std::string csv = csv_of(model, steps);
+  const std::string csv = csv_of(model, steps, request.safe);
   if (!request.output.empty()) write_file_atomically(request.output, csv);
   if (request.json) {
     print_json(forecast_json(model, steps));
@@ -55,7 +58,7 @@ int print_forecast(Model& model, const ForecastRequest& request) {
 
 int print_series_scores(Model& model, const std::string& table, bool json) {
   const SeriesWindows windows = model.series().windows(read_table(table, model.series().reading()));
-  for (const std::string& note : windows.notes()) fmt::print(stderr, "linnet: {}\n", note);
+  for (const std::string& note : windows.notes()) print_note("{}", note);
   const SeriesReport report = report_series(model, windows, "all");
   warn_of_seen(seen_share(model, windows.data()));
   if (json) {
@@ -65,7 +68,7 @@ int print_series_scores(Model& model, const std::string& table, bool json) {
     return kSuccess;
   }
   std::string text;
-  for (const std::string& line : report.lines) text += line + "\n";
+  for (const std::string& line : report.lines) text += escaped(line) + "\n";
   print_out(text);
   return kSuccess;
 }

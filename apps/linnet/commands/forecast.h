@@ -14,6 +14,7 @@ struct ForecastRequest {
   std::vector<std::string> tables = {};
   std::string output = {};  ///< a file instead of standard output
   bool json = false;
+  bool safe = false;  ///< no field begins like a formula
 };
 int print_forecast(Model& model, const ForecastRequest& request);
 

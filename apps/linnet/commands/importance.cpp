@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/model_rows.h"
@@ -22,6 +23,7 @@ namespace {
 constexpr std::size_t kColumnsOfThePage = 6;  // with the largest importance
 
 struct ImportanceArguments {
+  GivenOptions given;
   std::string run;
   std::string data;
   std::vector<std::string> columns;
@@ -50,12 +52,12 @@ Json dependence_json(const PartialDependence& of) {
 }
 
 std::string dependence_text(const PartialDependence& of) {
-  std::string text = fmt::format("partial dependence on '{}'\n", of.column);
+  std::string text = fmt::format("partial dependence on '{}'\n", escaped(of.column));
   text += fmt::format("{:>16}", "value");
-  for (const std::string& output : of.outputs) text += fmt::format(" {:>12}", output);
+  for (const std::string& output : of.outputs) text += fmt::format(" {:>12}", escaped(output));
   text += "\n";
   for (std::size_t i = 0; i < of.texts.size(); ++i) {
-    text += of.values.empty() ? fmt::format("{:>16.16}", of.texts[i])
+    text += of.values.empty() ? fmt::format("{:>16.16}", escaped(of.texts[i]))
                               : fmt::format("{:>16.6g}", of.values[i]);
     for (std::size_t o = 0; o < of.outputs.size(); ++o) {
       const auto letters = std::ranges::count_if(of.outputs[o], [](char c) {
@@ -73,10 +75,12 @@ std::string importance_text(const Importance& importance, const Table& rows) {
   std::string text = fmt::format("{}: {} rows, {} {:.4f}\n", rows.name(), rows.rows(),
                                  importance.score, importance.baseline);
   std::size_t width = 6;
-  for (const ColumnImportance& one : importance.columns) width = std::max(width, one.column.size());
+  for (const ColumnImportance& one : importance.columns)
+    width = std::max(width, escaped(one.column).size());
   text += fmt::format("{:<{}}  {:>10}  {:>8}\n", "column", width, "importance", "std");
   for (const ColumnImportance& one : ranked(importance)) {
-    text += fmt::format("{:<{}}  {:>10.4f}  {:>8.4f}\n", one.column, width, one.mean, one.std);
+    text +=
+        fmt::format("{:<{}}  {:>10.4f}  {:>8.4f}\n", escaped(one.column), width, one.mean, one.std);
   }
   return text;
 }
@@ -127,14 +131,20 @@ int importance_of(const ImportanceArguments& arguments) {
   apply(arguments.on, on);
   const SavedRun run = find_run(arguments.run);
   Model model = load_model(run, on);
+  check_used(arguments.given, model);
+  const bool dependence = !arguments.columns.empty() || arguments.json || !arguments.page.empty();
+  if (!dependence) {
+    arguments.given.refuse({"--points", "--rows"}, "partial dependence",
+                           "--column, --report or --json ask for it");
+  }
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns",
           arguments.run);
   const ModelRows measurable = measurable_rows(arguments.data, model);
-  for (const std::string& note : measurable.notes) fmt::print(stderr, "linnet: {}\n", note);
+  for (const std::string& note : measurable.notes) print_note("{}", note);
   const Table& rows = measurable.table;
   const Importance importance = permutation_importance(model, rows, arguments.importance);
   std::vector<std::string> columns = arguments.columns;
-  if (columns.empty() && (arguments.json || !arguments.page.empty())) {
+  if (columns.empty() && dependence) {
     for (const ColumnImportance& one : ranked(importance)) {
       if (columns.size() < kColumnsOfThePage) columns.push_back(one.column);
     }
@@ -187,7 +197,8 @@ void add_importance(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--repeats", o->importance.repeats, "Permutations of each column")
       ->check(at_least(1, 100000));
-  command->add_option("--seed", o->importance.seed, "Random seed of the permutations");
+  command->add_option("--seed", o->importance.seed, "Random seed of the permutations")
+      ->check(at_least(0, kLargestSeed));
   command->add_option("--points", o->dependence.points, "Most values of partial dependence")
       ->check(at_least(2, 1000));
   command
@@ -204,7 +215,7 @@ void add_importance(CLI::App& app, Action& action) {
       "Importance is the score (accuracy, ROC AUC or R²) that is lost when a column's values are\n"
       "permuted among the rows.\n"
       "Example: linnet importance runs/first penguins.csv --report importance.html");
-  command->callback([&action, o] { action = [o] { return importance_of(*o); }; });
+  act(*command, o, action, importance_of);
 }
 
 }  // namespace linnet::command

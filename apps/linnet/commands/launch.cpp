@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "commands/rank_processes.h"
+#include "config/options.h"
 #include "report/json.h"
 
 namespace linnet::command {
@@ -63,7 +64,7 @@ bool names_run(const std::vector<std::string>& arguments) {
   return false;
 }
 
-void say(const std::string& sentence) { fmt::print(stderr, "linnet: {}\n", sentence); }
+void say(const std::string& sentence) { print_note("{}", sentence); }
 
 int launch(const LaunchOptions& options) {
   require(options.ranks >= 1 && options.ranks <= 1024 &&
@@ -112,7 +113,8 @@ void add_launch(CLI::App& app, Action& action) {
   command->add_option("-n,--ranks", o->ranks, "Number of ranks, a power of two")->required();
   command->add_option("--max-restarts", o->max_restarts,
                       "How often all ranks are started again, from the last checkpoint, after one "
-                      "has died");
+                      "has died")
+      ->check(at_least(0));
   command->add_option("--logs", o->logs,
                       "Folder for the output of all ranks but rank 0, as rank-1.log; a temporary "
                       "folder if not given");

@@ -27,6 +27,7 @@ struct MaxBatchArguments {
   std::string mode = "train";
   std::vector<std::string> allow;
   DeviceOptions on;
+  GivenOptions given;
   bool verify = false;
   std::int64_t measure = 0;  ///< a batch to run in this process; 0: none
   std::int64_t shards = 1;   ///< of that batch
@@ -85,13 +86,16 @@ int max_batch(const MaxBatchArguments& arguments) {
               (!arguments.allows("stream") && arguments.on.device.value_or("cpu") == "cpu"),
           "--verify holds the batch in memory, on the CPU: expected neither --allow stream nor "
           "another device");
+  require(training || (!arguments.allows("recompute") && !arguments.allows("shards")),
+          "--allow recompute and shards are for --mode train; leave them out");
   const MaxBatchOptions limit{.memory_limit = arguments.memory_limit,
                               .training = training,
                               .recompute = arguments.allows("recompute"),
                               .shards = arguments.allows("shards"),
                               .stream = arguments.allows("stream")};
-  const MaxBatch found =
-      linnet::max_batch(job.network, limit, job.training, planned_on(arguments.on, job.model));
+  const ModelOptions on = planned_on(arguments.on, job.model);
+  check_used(arguments.given, on);
+  const MaxBatch found = linnet::max_batch(job.network, limit, job.training, on);
   require(found.batch > 0, "not even a batch of 1 fits into {} bytes: it needs {}",
           arguments.memory_limit, found.memory.total());
   const std::size_t measured = arguments.verify ? measured_bytes(arguments, found) : 0;
@@ -143,8 +147,7 @@ void add_max_batch(CLI::App& app, Action& action) {
   add_device_options(*command, arguments->on);
   command->add_flag("--json", arguments->json, "Print one JSON object");
   command->footer("Example: linnet max-batch --workload rosenbrock-mlp --memory-limit 1GiB");
-  command->callback(
-      [&action, arguments] { action = [arguments] { return max_batch(*arguments); }; });
+  act(*command, arguments, action, max_batch);
 }
 
 }  // namespace linnet::command

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/options.h"
@@ -22,6 +23,7 @@ namespace {
 constexpr std::size_t kMostShown = 20;  // of a Pareto front, in text
 
 struct OptimizeArguments {
+  GivenOptions given;
   std::string run;
   std::string data;
   std::vector<std::string> minimize;
@@ -99,7 +101,7 @@ Json inputs_json(const OptimizeResult& result, const OptimizedInputs& one,
 
 /// Numbers with six digits; other texts as they are.
 std::string shown(const std::string& text, const SearchColumn& column) {
-  if (!column.choices.empty()) return text;
+  if (!column.choices.empty()) return escaped(text);
   return fmt::format("{:.6g}", number_of(text, '.').value_or(0));
 }
 
@@ -108,6 +110,7 @@ std::string text_of(const OptimizeResult& result, const std::vector<SearchGoal>&
   std::vector<std::string> header;
   for (const SearchGoal& goal : goals) header.push_back(goal.of);
   header.insert(header.end(), result.columns.begin(), result.columns.end());
+  for (std::string& name : header) name = escaped(name);
   std::vector<std::vector<std::string>> rows{header};
   const std::size_t count = std::min(result.best.size(), kMostShown);
   for (std::size_t i = 0; i < count; ++i) {
@@ -159,6 +162,7 @@ int optimize(const OptimizeArguments& arguments) {
   apply(arguments.on, on);
   const SavedRun run = find_run(arguments.run);
   Model model = load_model(run, on);
+  check_used(arguments.given, model);
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns to search",
           arguments.run);
   std::vector<SearchColumn> columns = columns_of(model, arguments.data);
@@ -214,7 +218,8 @@ void add_optimize(CLI::App& app, Action& action) {
       ->check(at_least(4, 100000));
   command->add_option("--generations", o->options.generations, "Generations of the search")
       ->check(at_least(1, 100000));
-  command->add_option("--seed", o->options.seed, "Random seed of the search");
+  command->add_option("--seed", o->options.seed, "Random seed of the search")
+      ->check(at_least(0, kLargestSeed));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
@@ -222,7 +227,7 @@ void add_optimize(CLI::App& app, Action& action) {
   command->footer(
       "Names that are not words stand in double quotes: '\"body mass\" <= 4000'.\n"
       "Example: linnet optimize airfoil --minimize noise --subject 'x1 <= 3'");
-  command->callback([&action, o] { action = [o] { return optimize(*o); }; });
+  act(*command, o, action, optimize);
 }
 
 }  // namespace linnet::command

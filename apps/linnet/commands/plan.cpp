@@ -18,6 +18,7 @@ namespace linnet::command {
 namespace {
 
 struct PlanOptions {
+  GivenOptions given;
   std::string config;
   std::string workload;
   std::int64_t batch = 0;
@@ -39,6 +40,10 @@ int plan(const PlanOptions& options) {
   if (options.batch > 0) job.training.batch = options.batch;
   const bool infer = infers(job, options.mode);
   const ModelOptions on = planned_on(options.on, job.model);
+  check_used(options.given, on);
+  if (!options.dump.empty()) {
+    options.given.refuse({"--json"}, "the counts of --target", "--dump prints text");
+  }
   const bool described = !options.target.empty();
   require(!described || on.device == "cuda",
           "--target plans for a GPU that need not be there: expected --device cuda; got {}",
@@ -83,7 +88,7 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_flag("--json", options->json, "Print the counts of --target as JSON");
   add_device_options(*command, options->on);
   command->footer("Example: linnet plan --workload mnist-cnn --batch 128 --dump plan");
-  command->callback([&action, options] { action = [options] { return plan(*options); }; });
+  act(*command, options, action, plan);
 }
 
 }  // namespace linnet::command

@@ -9,15 +9,21 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/files.h"
 #include "commands/commands.h"
 #include "commands/forecast.h"
 #include "config/device.h"
+#include "config/images.h"
+#include "config/given.h"
 #include "config/options.h"
+#include "data/folder.h"
+#include "data/image_folder.h"
 #include "model/output_form.h"
 #include "nn/definition.h"
 #include "report/csv.h"
@@ -29,15 +35,18 @@ namespace linnet::command {
 namespace {
 
 struct PredictOptions {
+  GivenOptions given;
   std::string model;
   std::vector<std::string> inputs;
   std::string output;
   std::string text;
+  std::optional<std::string> on_bad_image;
   std::int64_t resize = 0;
   DeviceOptions on;
   std::int64_t batch = 256;
   int threads = 0;
   bool json = false;
+  bool safe = false;
 };
 
 /// Said where a model file does not name the loss of its training.
@@ -82,6 +91,25 @@ void read_lines(std::vector<std::string>& texts) {
   }
 }
 
+/// Refuses options that do nothing for these inputs.
+void check_inputs(const PredictOptions& options, const Model& model, bool texts) {
+  const auto none_is = [&](auto is) { return std::ranges::none_of(options.inputs, is); };
+  const bool images = model.table().empty() && model.network().input_shape().rank() == 3;
+  const std::string what = fmt::format("'{}' takes {}", options.model,
+                                       !model.table().empty() ? "rows of tables"
+                                       : texts                ? "texts"
+                                       : images               ? "images"
+                                                              : "arrays");
+  if (!images) options.given.refuse({"--resize"}, "models of images", what);
+  std::error_code none;
+  const auto is_image = [&](const std::string& path) {
+    return is_image_name(path) || std::filesystem::is_directory(path, none);
+  };
+  if (none_is(is_image)) options.given.refuse({"--resize"}, "image files", "no input is one");
+  if (!texts) options.given.refuse({"--text"}, "models of texts", what);
+  if (none_is(is_table_name)) options.given.refuse({"--text"}, "tables", "no input is one");
+}
+
 /// The words of a text model are read where something else than an array of ids is
 /// predicted.
 Samples read_inputs(const PredictOptions& options, const Model& model, const SavedRun& run) {
@@ -90,7 +118,10 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
   const bool texts = ids && !std::ranges::all_of(options.inputs, [](const std::string& path) {
                        return path.ends_with(".npy");
                      });
-  ReadOptions read{.threads = options.threads, .shorter_side = options.resize};
+  check_inputs(options, model, texts);
+  ReadOptions read{.threads = options.threads,
+                   .shorter_side = options.resize,
+                   .on_bad_image = on_bad_image_of(options.on_bad_image.value_or("skip"))};
   std::vector<std::filesystem::path> paths;
   for (const std::string& input : options.inputs) {
     if (texts && input == "-") {
@@ -108,28 +139,47 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
   return read_samples(paths, model, read);
 }
 
+/// Says which files were left out, below the predictions of the others.
+void print_bad_files(const std::vector<std::string>& bad) {
+  constexpr std::size_t kShown = 20;
+  for (std::size_t i = 0; i < std::min(kShown, bad.size()); ++i) {
+    fmt::print(stderr, "linnet: left out: {}\n", bad[i]);
+  }
+  if (bad.size() > kShown) {
+    fmt::print(stderr, "linnet: and {} more are left out\n", bad.size() - kShown);
+  }
+}
+
 int predict(const PredictOptions& options) {
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
   const SavedRun run = find_run(options.model);
   if (!options.output.empty()) require_other_file(options, run);
   Model model = load_model(run, on);
+  check_used(options.given, model);
   if (!model.series().empty()) {
+    options.given.refuse({"--resize", "--text", "--batch"}, "models of images and texts",
+                         fmt::format("'{}' forecasts a series", options.model));
     return print_forecast(model, {.tables = options.inputs,
                                   .output = options.output,
-                                  .json = options.json});
+                                  .json = options.json,
+                                  .safe = options.safe});
   }
+  require(!options.safe || is_csv_name(options.output),
+          "--spreadsheet is for tables of predictions; name one with --output FILE.csv");
   const Samples inputs = read_inputs(options, model, run);
   const std::int64_t samples = inputs.data.size();
+  if (samples == 0 && !inputs.bad_files.empty()) fail<DataError>("{}", inputs.bad_files[0]);
   require(samples > 0, "'{}' has no samples", options.inputs.front());
   for (const std::string& note : inputs.data.info().notes) {
-    fmt::print(stderr, "linnet: {}\n", note);
+    print_note("{}", note);
   }
   if (model.training_record().loss.empty()) {
-    fmt::print(stderr, "linnet: '{}' does not name the loss of its training: {}\n",
-               run.model.string(), assumption(model));
+    print_note("'{}' does not name the loss of its training: {}", run.model.string(),
+               assumption(model));
   }
-  const Shown shown = shown_of(model);
+  Shown shown = shown_of(model);
+  shown.safe = options.safe;
   const bool squashed = model.answers() == Answers::classes || model.answers() == Answers::labels;
   const Tensor predicted =
       predict_in_form(model, inputs.data, options.batch,
@@ -149,7 +199,8 @@ int predict(const PredictOptions& options) {
   }
   std::string text;
   Json json = Json::array();
-  for (std::size_t i = 0; i < inputs.names.size(); ++i) {
+  const bool prints = options.json || options.output.empty();
+  for (std::size_t i = 0; prints && i < inputs.names.size(); ++i) {
     const std::span<const float> row = outputs.subspan(i * width, width);
     if (options.json) {
       json.push_back({{"input", inputs.names[i]}});
@@ -164,11 +215,16 @@ int predict(const PredictOptions& options) {
     const std::string& loss = model.training_record().loss;
     all["loss"] = loss.empty() ? Json(nullptr) : Json(loss);
     all["predictions"] = std::move(json);
+    if (!inputs.bad_files.empty()) all["bad_files"] = inputs.bad_files;
     print_json(all);
-  } else {
+  } else if (options.output.empty()) {
     print_out(text);
+  } else {
+    fmt::print(stderr, "linnet: {} written to '{}'\n", counted(inputs.names.size(), "prediction"),
+               options.output);
   }
-  return kSuccess;
+  print_bad_files(inputs.bad_files);
+  return inputs.bad_files.empty() || options.on_bad_image ? kSuccess : kUserError;
 }
 
 }  // namespace
@@ -193,6 +249,10 @@ void add_predict(CLI::App& app, Action& action) {
       "FILE.csv with\n"
       "names, any other as .npy (N, outputs); of a model of series the forecast, as "
       "CSV");
+  command->add_flag(
+      "--spreadsheet", o->safe,
+      "In FILE.csv, put a ' before texts that begin with =, +, - or @, which a "
+      "spreadsheet\nwould run as formulas; without it they stay as the input has them");
   command
       ->add_option("--resize", o->resize,
                    "Pixels of the shorter side of image files before the centre crop, e.g. 256 for "
@@ -202,6 +262,10 @@ void add_predict(CLI::App& app, Action& action) {
       "--text", o->text,
       "Column of the texts in tables, for text models; that of the training if not\n"
       "given");
+  add_bad_image_option(
+      *command, o->on_bad_image,
+      "What follows when an image file cannot be read: stop, or skip to leave it out and\n"
+      "end with status 0; if not given, the others are predicted and the status is 2");
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
@@ -210,11 +274,11 @@ void add_predict(CLI::App& app, Action& action) {
   command->footer(
       "A model of independent labels (binary cross-entropy) prints one line per label, a model of "
       "values its numbers.\n"
-      "Images are converted to the size and channels of the training; EXIF orientation is not "
-      "applied.\n"
+      "Images are read as those of the training: its size, channels, EXIF orientation and range of "
+      "16-bit samples.\n"
       "Example: linnet predict runs/first photo.png --output out.npy\n"
       "Example: linnet predict runs/films \"a wonderful film\"");
-  command->callback([&action, o] { action = [o] { return predict(*o); }; });
+  act(*command, o, action, predict);
 }
 
 }  // namespace linnet::command

@@ -27,6 +27,7 @@ namespace linnet::command {
 namespace {
 
 struct ProfileOptions {
+  GivenOptions given;
   std::string config;
   std::string workload;
   std::optional<std::string> data;
@@ -182,7 +183,7 @@ struct Subject {
                                     job.training.seed);
     } else {
       const LoadedData loaded = load_data(job.data, job.training.seed);
-      if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+      print_notes(loaded.note);
       samples = loaded.splits.train;
       if (job.for_images) {
         model = Model(network_for(job, samples.inputs()[0].record()), job.model);
@@ -195,7 +196,7 @@ struct Subject {
     const std::int64_t batch = job.training.batch;
     Profile measured = inference ? profile_prediction(model, batch, steps)
                                  : profile_training(model, samples, batch, steps, job.training);
-    for (const std::string& note : measured.notes) fmt::print(stderr, "linnet: {}\n", note);
+    for (const std::string& note : measured.notes) print_note("{}", note);
     return measured;
   }
   ThreadScaling scaling(std::int64_t steps, const std::vector<int>& threads) {
@@ -215,7 +216,7 @@ int profile_all(const ProfileOptions& options) {
   Json all = Json::array();
   for (const std::string& name : workload_names()) {
     for (const auto& [mode, size] : published_workload(name).published) {
-      fmt::print(stderr, "linnet: {}, {}, batch {}\n", name, mode, size.batch);
+      print_note("{}, {}, batch {}", name, mode, size.batch);
       Job job = job_of(options, published_workload(name));
       job.training.batch = size.batch;
       Subject subject(std::move(job), mode == "infer", true);
@@ -234,7 +235,6 @@ int profile_all(const ProfileOptions& options) {
 }
 
 int profile_scaling(const ProfileOptions& options, Subject& subject) {
-  require(options.trace.empty(), "--scaling has no timeline; leave out --trace");
   const ThreadScaling scaling = subject.scaling(options.steps, options.to_threads);
   if (options.json) {
     print_json(scaling_json(subject.job.name, subject.inference, scaling));
@@ -244,13 +244,30 @@ int profile_scaling(const ProfileOptions& options, Subject& subject) {
   return kSuccess;
 }
 
+void check_options(const ProfileOptions& options) {
+  if (options.all_workloads) {
+    options.given.refuse({"--kernels", "--synthetic"}, "one workload", "--all-workloads does both");
+  }
+  if (options.scaling) {
+    options.given.refuse({"--kernels", "--trace"}, "the times of operators",
+                         "--scaling prints none");
+  } else {
+    options.given.refuse({"--to-threads"}, "--scaling", "it is not given");
+  }
+  if (options.inference) {
+    options.given.refuse({"--synthetic", "--data"}, "trainings", "--inference times zeros");
+  }
+}
+
 int profile(const ProfileOptions& options) {
+  check_options(options);
   if (options.all_workloads) return profile_all(options);
   require(!options.synthetic || !options.data, "--synthetic needs no data; leave out --data");
   Job job = job_of(options, job_from(options.config, options.workload, "linnet profile"));
   require(!(options.inference || job.forward_only) || !options.data,
           "--inference times zeros; leave out --data");
   Subject subject(std::move(job), options.inference, options.synthetic);
+  check_used(options.given, subject.model);
   if (options.scaling) return profile_scaling(options, subject);
   const Profile measured = subject.profile(options.steps);
   if (!options.trace.empty()) {
@@ -304,7 +321,7 @@ void add_profile(CLI::App& app, Action& action) {
                       "File for a timeline, which chrome://tracing and ui.perfetto.dev show");
   command->add_flag("--json", options->json, "Print one JSON object instead of a table");
   command->footer("Example: linnet profile mnist-cnn --batch 128 --trace step.json");
-  command->callback([&action, options] { action = [options] { return profile(*options); }; });
+  act(*command, options, action, profile);
 }
 
 }  // namespace linnet::command

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <linnet/tables.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -16,12 +15,18 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/join.h"
+#include "config/config.h"
+#include "config/file_kind.h"
+#include "config/table.h"
 #include "data/chest_xray.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
+#include "data/image_table.h"
 #include "data/load_dataset.h"
 #include "data/texts.h"
+#include "describe/nearest.h"
 #include "report/run_folder.h"
+#include "report/shell_word.h"
 
 namespace linnet::command {
 namespace {
@@ -31,26 +36,6 @@ namespace fs = std::filesystem;
 using Lines = std::vector<std::pair<std::string, std::string>>;  // commands, and what they do
 
 constexpr std::size_t kMostNamed = 8;  // of classes or columns
-
-std::string shell_word(const std::string& argument) {
-  const bool plain = !argument.empty() && std::ranges::all_of(argument, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 ||
-           std::string_view("_-./,:+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return argument;
-  std::string text = "'";
-  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-std::string listed_some(const std::vector<std::string>& names) {
-  const auto shown = static_cast<std::ptrdiff_t>(std::min(kMostNamed, names.size()));
-  const std::vector<std::string> first(names.begin(), names.begin() + shown);
-  return fmt::format("{}{}", fmt::join(first, ", "),
-                     names.size() > kMostNamed
-                         ? fmt::format(" and {} more", names.size() - kMostNamed)
-                         : "");
-}
 
 std::string page(const std::string& found, const Lines& lines) {
   std::size_t width = 0;
@@ -93,20 +78,6 @@ std::size_t likely_target(const std::vector<TableColumn>& columns) {
   return columns.size() - 1;
 }
 
-/// Returns whether a column holds sentences.
-bool holds_sentences(const Table& table, std::size_t column) {
-  constexpr std::int64_t kRows = 50;
-  constexpr std::ptrdiff_t kWords = 4;
-  const ColumnType type = table.columns()[column].type;
-  if (type != ColumnType::category && type != ColumnType::identifier) return false;
-  const std::int64_t rows = std::min(kRows, table.rows());
-  std::ptrdiff_t words = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    words += 1 + std::ranges::count(table.text(row, column), ' ');
-  }
-  return words >= kWords * rows;
-}
-
 std::string of_table(const std::string& path) {
   const Table table = read_table(path);
   std::vector<std::string> names;
@@ -137,7 +108,7 @@ std::string of_table(const std::string& path) {
     add_use(lines, "new.csv", "predictions for new rows");
   }
   return page(fmt::format("{} is a table of {} and {}: {}.", path, counted(table.rows(), "row"),
-                          counted(names.size(), "column"), listed_some(names)),
+                          counted(names.size(), "column"), some_of(names, kMostNamed)),
               lines);
 }
 
@@ -157,7 +128,7 @@ std::string of_texts(const std::string& path, const LabelledTexts& train,
   return page(fmt::format("{} holds {} of {}{}: {}.", path,
                           counted(train.texts.size() + validation + test, "text"),
                           counted(classes.size(), "class"), held_out_text(validation, test),
-                          listed_some(classes)),
+                          some_of(classes, kMostNamed)),
               lines);
 }
 
@@ -184,21 +155,28 @@ std::string of_folder(const std::string& path) {
       if (index.class_names.size() < 2) {
         return page(fmt::format("{} holds {} images of one class: {}. A training wants a folder "
                                 "for each of at least two classes.",
-                                path, images, listed_some(index.class_names)),
+                                path, images, some_of(index.class_names, kMostNamed)),
                     {{"linnet data info " + shell_word(path),
                       "counts, sizes, and files that can't be read"}});
       }
       return of_images(path, fmt::format("{} holds {} images of {} classes{}: {}.", path, images,
                                          index.class_names.size(),
                                          held_out_text(index.validation.size(), index.test.size()),
-                                         listed_some(index.class_names)));
+                                         some_of(index.class_names, kMostNamed)));
+    }
+    case DataKind::image_table: {
+      const ImageTable table = read_image_table(found.folder, {});
+      return of_images(path, fmt::format("{} holds {} images with {} {}: {}.", path,
+                                         table.images.size(), table.classes.size(),
+                                         table.width == 0 ? "classes" : "values each",
+                                         listed_some(table.classes)));
     }
     case DataKind::chest_xray: {
       const XrayIndex index = index_chest_xray(found.folder);
       return of_images(path,
                        fmt::format("{} holds {} X-rays with {} labels: {}.", path,
                                    index.train.size() + index.validation.size() + index.test.size(),
-                                   index.labels.size(), listed_some(index.labels)));
+                                   index.labels.size(), some_of(index.labels, kMostNamed)));
     }
     case DataKind::npy:
       return page(fmt::format("{} holds arrays (.npy).", path),
@@ -214,8 +192,8 @@ std::string of_folder(const std::string& path) {
 /// Returns whether a configuration has the table [search]; one that cannot be read has none.
 bool describes_search(const std::string& path) {
   try {
-    return toml::parse_file(path).contains("search");
-  } catch (const toml::parse_error&) {
+    return read_toml(path).contains("search");
+  } catch (const Error&) {
     return false;
   }
 }
@@ -276,6 +254,8 @@ std::string proposal(const std::string& path) {
     return of_texts(path, read_text_lines(path));
   }
   if (is_table_name(path)) return of_table(path);
+  const std::string kind = file_kind(path);
+  require(kind.empty(), "'{}' is {}", path, kind);
   fail(
       "'{}' is not a folder of data, table, file of texts, image, model or configuration that "
       "`linnet` knows; see `linnet --help`",

@@ -78,7 +78,7 @@ void add_quantize(CLI::App& app, Action& action) {
   command->footer(
       "Samples are taken evenly from the training set, if there is one.\n"
       "Example: linnet quantize runs/first --data fashion-mnist -o int8.safetensors");
-  command->callback([&action, o] { action = [o] { return quantize_run(*o); }; });
+  act(*command, o, action, quantize_run);
 }
 
 }  // namespace linnet::command

@@ -5,24 +5,43 @@
 #include <linnet/table_transform.h>
 #include <linnet/text_task.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "base/join.h"
 #include "config/model_rows.h"
 #include "config/named_data.h"
+#include "config/options.h"
 #include "data/folder.h"
 #include "data/load_dataset.h"
 #include "nn/definition.h"
+#include "report/print.h"
 
 namespace linnet::command {
 namespace {
+
+/// Returns the columns of a table of images that are learned: those of the training if not given.
+std::vector<std::string> image_targets(const RunDataOptions& options, const SavedRun& run) {
+  const auto folder = datasets::find(options.data, data_places());
+  if (!folder || find_dataset(*folder).kind != DataKind::image_table) return {};
+  if (options.target.empty()) return run.arguments("--target");
+  std::vector<std::string> columns;
+  std::size_t begin = 0;
+  for (std::size_t end; begin <= options.target.size(); begin = end + 1) {
+    end = std::min(options.target.find(',', begin), options.target.size());
+    columns.push_back(options.target.substr(begin, end - begin));
+  }
+  return columns;
+}
 
 DatasetOptions loading(const RunDataOptions& options, const SavedRun& run, const Model& model) {
   DatasetOptions load{.threads = options.threads,
                       .seed = options.seed.value_or(run.seed),
                       .ignored_label = options.ignore_index};
   apply(options.images, load);
+  load.targets = image_targets(options, run);
   return datasets::options_for(model, options.data, data_places(), std::move(load));
 }
 
@@ -32,7 +51,7 @@ LoadedData load_rows(const ModelRows& rows, const Model& model) {
   data.splits.test = model.table().transform(rows.table);
   std::vector<std::string> notes = rows.notes;
   for (const std::string& note : data.splits.test.info().notes) notes.push_back(note);
-  data.note = join(notes, "; ");
+  data.note = join(notes, "\n");
   return data;
 }
 
@@ -58,6 +77,29 @@ LoadedData load_labelled_texts(const RunDataOptions& options, const SavedRun& ru
   return data;
 }
 
+void check_options(const RunDataOptions& options, bool table, bool texts) {
+  const GivenOptions& given = options.given;
+  const std::string what = fmt::format("'{}' is a table of rows", options.data);
+  if (table) {
+    given.refuse({"--seed"}, "generated data and a split by patient", what);
+    given.refuse({"--text", "--target"}, "models of texts", what);
+    given.refuse(image_option_names(), "image files", what);
+  } else if (texts) {
+    given.refuse({"--seed"}, "generated data and a split by patient",
+                 fmt::format("'{}' holds texts", options.data));
+    given.refuse(image_option_names(), "image files",
+                 fmt::format("'{}' holds texts", options.data));
+    if (!is_table_name(options.data)) {
+      given.refuse({"--text", "--target"}, "tables", fmt::format("'{}' is none", options.data));
+    }
+  } else {
+    given.refuse({"--text", "--target"}, "tables of texts",
+                 fmt::format("'{}' holds arrays or images", options.data));
+    check_image_files(given, options.data);
+    check_data_seed(given, "--seed", options.data);
+  }
+}
+
 /// An --image-size stands for that of the training's images.
 void override_size(const DatasetOptions& load, Model& model) {
   const Shape sample = model.sample_shape();
@@ -72,12 +114,13 @@ void override_size(const DatasetOptions& load, Model& model) {
 RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model& model) {
   const bool table = !model.table().empty();
   const bool texts = are_texts(options, model);
+  check_options(options, table, texts);
   const DatasetOptions load = table || texts ? DatasetOptions() : loading(options, run, model);
   const ModelRows rows = table ? measurable_rows(options.data, model, options.force) : ModelRows();
   LoadedData loaded = table   ? load_rows(rows, model)
                       : texts ? load_labelled_texts(options, run, model)
                               : load_data(options.data, load);
-  if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+  print_notes(loaded.note);
   override_size(load, model);
   return {std::move(loaded.splits), rows.numbers};
 }
@@ -96,7 +139,8 @@ void add_run_data_options(CLI::App& command, RunDataOptions& options) {
   add_loading_options(command, options.images);
   command.add_option(
       "--seed", options.seed,
-      "Random seed of generated data and of a split by patient; the training's if not given");
+      "Random seed of generated data and of a split by patient; the training's if not given")
+      ->check(at_least(0, kLargestSeed));
 }
 
 }  // namespace linnet::command

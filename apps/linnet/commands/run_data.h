@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "config/given.h"
 #include "config/images.h"
 #include "report/saved_run.h"
 
@@ -17,6 +18,7 @@ namespace linnet::command {
 
 /// Which data with targets a saved run gets, as arguments say it.
 struct RunDataOptions {
+  GivenOptions given;
   std::string data;
   std::string text;
   std::string target;

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "commands/commands.h"
+#include "config/given.h"
 #include "report/json.h"
 #include "report/runs.h"
 #include "serve/http_server.h"
@@ -18,6 +19,7 @@ namespace linnet::command {
 namespace {
 
 struct RunsOptions {
+  GivenOptions given;
   std::vector<std::string> folders;
   std::string page;
   bool json = false;
@@ -60,8 +62,13 @@ std::string page_of(const std::vector<Json>& runs) {
 }
 
 int show(const RunsOptions& options) {
+  if (options.serve) {
+    options.given.refuse({"--html", "--json"}, "one answer", "--serve follows the runs");
+  } else {
+    options.given.refuse({"--host", "--port"}, "--serve", "it is not given");
+  }
   const auto [runs, problems] = read_runs(options);  // also before it serves: slips are said
-  for (const std::string& problem : problems) fmt::print(stderr, "linnet: {}\n", problem);
+  for (const std::string& problem : problems) print_note("{}", problem);
   if (options.serve) {
     HttpServer server(options.http);
     server.get("/", [] {
@@ -101,7 +108,8 @@ void add_runs(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->check(CLI::Range(0, 65535));
   command->footer("Example: linnet runs runs --serve");
-  command->callback([&action, o] {
+  command->callback([&action, o, command] {
+    o->given = GivenOptions(*command);
     if (o->folders.empty()) o->folders = {"runs"};
     action = [o] { return show(*o); };
   });

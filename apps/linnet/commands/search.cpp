@@ -15,7 +15,6 @@
 
 #include "base/check.h"
 #include "base/files.h"
-#include "base/join.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
 #include "commands/train.h"
@@ -23,6 +22,7 @@
 #include "config/options.h"
 #include "config/search_space.h"
 #include "data/folder.h"
+#include "describe/nearest.h"
 #include "io/html_report.h"
 #include "report/json.h"
 #include "report/runs.h"
@@ -271,16 +271,12 @@ class Search {
       text += fmt::format(", {} {}", plan_.values[i].path, shown_value(trial.values[i]));
     }
     if (!trial.left_out.empty()) {
-      text += fmt::format(", without {}", quoted_list(trial.left_out));
+      text += fmt::format(", without {}", quoted(trial.left_out));
     }
-    fmt::print(stderr, "linnet: {} of {}: {}{}\n", trial.name, count, text,
-               there ? " (from before)" : "");
+    print_note("{} of {}: {}{}", trial.name, count, text, there ? " (from before)" : "");
   }
 
  public:
-  static std::string quoted_list(const std::vector<std::string>& names) {
-    return fmt::format("'{}'", join(names, "', '"));
-  }
   static std::string shown_value(const SearchValue& value) {
     const auto* number = std::get_if<double>(&value);
     return number != nullptr ? fmt::format("{:.4g}", *number) : text_of(value);
@@ -409,8 +405,7 @@ int search_file(const SearchArguments& arguments) {
   claim(folder, text);
   Search search(arguments, std::move(plan), folder);
   if (!search.run()) {
-    fmt::print(stderr, "linnet: interrupted; the same command goes on with '{}'\n",
-               folder.string());
+    print_note("interrupted; the same command goes on with '{}'", folder.string());
     return kInterrupted;
   }
   const std::vector<Trial> ranked = search.ranked();
@@ -430,8 +425,8 @@ int search_file(const SearchArguments& arguments) {
   } else {
     print_out(text_of(table));
     const std::vector<std::string>& left_out = ranked.front().left_out;
-    fmt::print(stderr, "linnet: the best run is kept in {}{}\n", (folder / kBest).string(),
-               left_out.empty() ? "" : fmt::format("; without {}", Search::quoted_list(left_out)));
+    print_note("the best run is kept in {}{}", (folder / kBest).string(),
+               left_out.empty() ? "" : fmt::format("; without {}", quoted(left_out)));
   }
   return kSuccess;
 }

@@ -21,12 +21,16 @@ struct ServeOptions {
   std::int64_t most_megabytes = 8;
   std::int64_t queue = 1024;
   std::int64_t timeout = 10'000;
+  std::int64_t request_seconds = 30;
+  std::int64_t drain_seconds = 10;
   HttpOptions http;
   BatcherOptions batches;
 };
 
 int serve(ServeOptions options) {
-  options.http.most_bytes = static_cast<std::size_t>(options.most_megabytes) << 20;
+  options.http.limits.most_bytes = static_cast<std::size_t>(options.most_megabytes) << 20;
+  options.http.limits.request = std::chrono::seconds(options.request_seconds);
+  options.http.limits.drain = std::chrono::seconds(options.drain_seconds);
   options.batches.queue = static_cast<std::size_t>(options.queue);
   options.batches.limit = std::chrono::milliseconds(options.timeout);
   ModelOptions on{.threads = options.threads};
@@ -71,9 +75,28 @@ void add_serve(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->check(at_least(1));
   command
-      ->add_option("--connections", o->http.connections, "Maximum number of connections at a time")
+      ->add_option("--connections", o->http.limits.connections,
+                   "Maximum number of open connections; idle and slow ones make room for new ones")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--peer-connections", o->http.limits.peer_connections,
+                   "Maximum number of open connections of one address")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--request-time", o->request_seconds,
+                   "Seconds within which a whole request must arrive, and its answer be fetched")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 3600));
+  command
+      ->add_option("--drain", o->drain_seconds,
+                   "Seconds for requests under way when the server is told to end (SIGTERM)")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 3600));
+  command->add_option("--allow-host", o->http.hosts,
+                      "Name under which clients may ask, beside localhost, --host and addresses; "
+                      "may be repeated");
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
       ->check(at_least(0));

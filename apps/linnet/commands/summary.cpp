@@ -15,11 +15,13 @@
 #include "report/json.h"
 #include "report/machine.h"
 #include "report/memory.h"
+#include "report/saved_run.h"
 
 namespace linnet::command {
 namespace {
 
 struct SummaryOptions {
+  GivenOptions given;
   std::string file;  // a model or a configuration
   std::string workload;
   std::int64_t batch = 0;
@@ -29,14 +31,16 @@ struct SummaryOptions {
 
 Job job_of(const SummaryOptions& options) {
   const std::filesystem::path file = options.file;
-  if (options.file.empty() || options.file == "-" || file.extension() == ".toml") {
+  std::error_code none;
+  const bool there = std::filesystem::exists(file, none);
+  if (!there || options.file == "-" || file.extension() == ".toml") {
     return job_from(options.file, options.workload, "linnet summary");
   }
   require(options.workload.empty(),
           "linnet summary: expected a file or --workload, not both; got '{}' and '{}'",
           options.file, options.workload);
   return {.name = file.stem().string(),
-          .network = Model::load(file, {.device = "cpu", .threads = 1}).network()};
+          .network = Model::load(find_run(file).model, {.device = "cpu", .threads = 1}).network()};
 }
 
 Json summary_json(const std::string& name, const NetworkSummary& summary) {
@@ -97,8 +101,9 @@ std::string summary_text(const NetworkSummary& summary) {
 int summary(const SummaryOptions& options) {
   const Job job = job_of(options);
   const std::int64_t batch = options.batch > 0 ? options.batch : job.training.batch;
-  const NetworkSummary result =
-      summarize(job.network, batch, job.training, planned_on(options.on, job.model));
+  const ModelOptions on = planned_on(options.on, job.model);
+  check_used(options.given, on);
+  const NetworkSummary result = summarize(job.network, batch, job.training, on);
   if (options.json) {
     print_json(summary_json(job.name, result));
   } else {
@@ -114,13 +119,15 @@ void add_summary(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("summary",
                          "Prints layers, shapes, parameters, FLOPs and memory of a network");
-  command->add_option("FILE", options->file, "A model (.safetensors) or a configuration (.toml)");
+  command->add_option(
+      "FILE", options->file,
+      "A run folder, a model (.safetensors), a configuration (.toml) or a workload");
   command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--batch", options->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, options->on);
   command->add_flag("--json", options->json, "Print one JSON object");
   command->footer("Example: linnet summary --workload mnist-cnn --batch 128");
-  command->callback([&action, options] { action = [options] { return summary(*options); }; });
+  act(*command, options, action, summary);
 }
 
 }  // namespace linnet::command

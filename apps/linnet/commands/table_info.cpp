@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "base/utf8.h"
 #include "commands/commands.h"
 #include "report/json.h"
 #include "table/survey_table.h"
@@ -74,7 +75,8 @@ std::string histogram_text(const ColumnSurvey& column) {
 
 std::string values_text(const ColumnSurvey& column) {
   if (!column.first.empty()) {
-    return fmt::format("{} {} to {}", histogram_text(column), column.first, column.last);
+    return fmt::format("{} {} to {}", histogram_text(column), escaped(column.first),
+                       escaped(column.last));
   }
   if (column.numbers) {
     return fmt::format("{} {:.4g} to {:.4g}, mean {:.4g}, std {:.3g}{}", histogram_text(column),
@@ -85,7 +87,7 @@ std::string values_text(const ColumnSurvey& column) {
   std::string text;
   for (std::size_t i = 0; i < std::min(column.frequent.size(), kMostNamed); ++i) {
     const auto& [value, count] = column.frequent[i];
-    text += fmt::format("{}{} {}", i > 0 ? ", " : "", value, count);
+    text += fmt::format("{}{} {}", i > 0 ? ", " : "", escaped(value), count);
   }
   if (column.distinct > static_cast<std::int64_t>(kMostNamed) && !text.empty()) {
     text += fmt::format(", and {} more", column.distinct - static_cast<std::int64_t>(kMostNamed));
@@ -128,14 +130,14 @@ int table_info(const std::string& file, const std::string& target, const TableRe
                                  table.has_header() ? "with a header" : "without a header",
                                  separator_name(table.separator()),
                                  table.decimal() == ',' ? ", decimal comma" : "");
-  for (const std::string& note : table.notes()) text += note + "\n";
+  for (const std::string& note : table.notes()) text += escaped(note) + "\n";
   std::size_t width = 0;
-  for (const ColumnSurvey& one : columns) width = std::max(width, one.name.size());
+  for (const ColumnSurvey& one : columns) width = std::max(width, escaped(one.name).size());
   width = std::min<std::size_t>(width, 40);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const ColumnSurvey& one = columns[i];
     const std::string correlation = i == column ? "target" : correlation_text(one);
-    text += fmt::format("{:>4}  {:<{}}  {:<10}  {}{}{}\n", i + 1, one.name, width,
+    text += fmt::format("{:>4}  {:<{}}  {:<10}  {}{}{}\n", i + 1, escaped(one.name), width,
                         type_name(one.type), values_text(one),
                         one.missing > 0 ? fmt::format("; {} missing", one.missing) : "",
                         correlation.empty() ? "" : "; " + correlation);

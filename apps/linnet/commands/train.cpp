@@ -18,9 +18,11 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/join.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
 #include "commands/train.h"
+#include "commands/train_checks.h"
 #include "commands/train_folds.h"
 #include "commands/train_options.h"
 #include "commands/train_report.h"
@@ -31,7 +33,10 @@
 #include "data/folder.h"
 #include "dist/rank_group.h"
 #include "report/folder_lock.h"
+#include "report/print.h"
 #include "report/series_report.h"
+#include "report/shell_word.h"
+#include "report/trivial.h"
 
 namespace linnet::command {
 namespace {
@@ -55,14 +60,14 @@ History train_watched(Model& model, const LoadedData& data, const TrainingOption
 void clean_cache() {
   const std::filesystem::path cache = cache_folder();
   if (!cache.empty()) return remove_leftovers(cache);
-  fmt::print(stderr,
-             "linnet: measured choices are not kept between runs: there is no cache folder "
-             "(neither $XDG_CACHE_HOME nor $HOME is set, and there is no temporary folder)\n");
+  print_note(
+      "measured choices are not kept between runs: there is no cache folder "
+      "(neither $XDG_CACHE_HOME nor $HOME is set, and there is no temporary folder of this user)");
 }
 
 LoadedData data_of(const Job& job, bool quiet) {
   LoadedData data = load_data(job);
-  if (!data.note.empty() && !quiet) fmt::print(stderr, "linnet: {}\n", data.note);
+  if (!quiet) print_notes(data.note);
   return data;
 }
 
@@ -105,6 +110,7 @@ struct Prepared {
 
 Prepared prepare(Job& job, const TrainOptions& options) {
   Model model = make_model(job);  // before the data: a missing device costs no download
+  check_used(options.given, model);
   LoadedData data = data_of(job, options.quiet);
   data.splits = match_classes(job, model, std::move(data.splits), options.force);
   if (job.for_images) {
@@ -118,7 +124,7 @@ Prepared prepare(Job& job, const TrainOptions& options) {
     warnings.push_back(std::move(warning));
   }
   for (const std::string& warning : warnings) {
-    if (!options.quiet) fmt::print(stderr, "linnet: warning: {}\n", warning);
+    if (!options.quiet) print_note("warning: {}", warning);
   }
   remember_samples(model, data.splits.train);
   return {std::move(model), std::move(data), std::move(warnings)};
@@ -145,6 +151,7 @@ class SilentWatcher : public Callback {
 /// Trains in a folder that is ready.
 int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
   clean_cache();
+  const int ranks = job.training.ranks.size();
   auto [model, data, warnings] = prepare(job, options);
   Checkpoints& checkpoints = job.training.checkpoints;
   checkpoints.folder = folder.checkpoints();
@@ -166,8 +173,17 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
       job.series == nullptr ? predictions_of(model, job, data.splits.test) : std::vector<float>();
   const std::optional<Metrics> metrics = measured(job, model, predictions, data.splits.test);
   Json summary = summary_json(job, model, history, data, metrics, folder);
+  std::string worse = series.worse;
+  if (metrics) {
+    if (const auto trivial = trivial_answer(*metrics, data.splits.train, data.splits.test)) {
+      summary["trivial"] = trivial->json;
+      worse = trivial->sentence;
+    }
+  }
+  if (!worse.empty()) warnings.insert(warnings.begin(), worse);
   if (job.series != nullptr) summary["series"] = series.json;
   if (!warnings.empty()) summary["warnings"] = warnings;
+  if (!worse.empty()) watcher.line("linnet: warning: " + worse);
   write_report(job, summary, history, model, data, predictions, metrics, series.html, folder);
   if (job.series == nullptr) {
     report_metrics(job, model, metrics, data.splits, folder, watcher);
@@ -180,8 +196,12 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   for (const std::string& note : history.notes) watcher.line("linnet: " + note);
   if (history.interrupted) {
-    watcher.line(fmt::format("linnet: interrupted; everything so far is saved in {}",
-                             folder.path().string()));
+    const std::string launched =
+        ranks > 1 ? fmt::format("linnet launch -n {} -- ", ranks) : "linnet ";
+    watcher.line(
+        fmt::format("linnet: interrupted; everything so far is saved in {}; to continue: "
+                    "{}train --resume {}",
+                    folder.path().string(), launched, shell_word(folder.path().string())));
   } else {
     if (history.stopped_early)
       watcher.line("linnet: stopped early: the held-out loss did not improve");
@@ -210,27 +230,44 @@ int begin_run(const TrainOptions& options, const CLI::App& command,
 /// Returns the summary of a run that is finished; null for another.
 Json finished(const RunFolder& folder) {
   if (!is_file(folder.summary())) return nullptr;
-  Json summary = Json::parse(read_file(folder.summary()), nullptr, false);
-  const bool whole =
-      summary.is_object() && summary.contains("interrupted") && summary["interrupted"] == false;
+  Json summary = read_object(folder.summary());
+  const bool whole = summary.contains("interrupted") && summary["interrupted"] == false;
   return whole ? summary : Json();
+}
+
+/// Throws Error for arguments that a finished run was not trained with: they would change nothing.
+void require_nothing_new(const RunFolder& folder, const RunStart& started, const RunStart& now) {
+  std::vector<std::string> others;
+  for (const auto& [name, values] : now.options) {
+    const auto before = started.options.find(name);
+    const bool same = before != started.options.end() && before->second == values;
+    if (!same) others.push_back(fmt::format("{} {}", name, fmt::join(values, " ")));
+  }
+  if (others.empty()) return;
+  const std::string path = shell_word(folder.path().string());
+  fail(
+      "the run in '{}' is finished, so '{}' would change nothing; to train its model further, "
+      "begin "
+      "a new run: linnet train DATA --from {} --epochs N",
+      folder.path().string(), join(others, " "), path);
 }
 
 int continue_run(const TrainOptions& given, const CLI::App& command, const Ranks& ranks) {
   RunFolder folder(given.resume);
   const RunStart started = read_run_start(folder.start());
-  const TrainOptions options = continued_options(started, start_of(command, ""), given);
+  const RunStart now = start_of(command, "");
+  const TrainOptions options = continued_options(started, now, given);
   Job job = job_of(options);
   require(job.folds == 0, "--folds keeps no model that could be continued; leave out --resume");
   if (const Json summary = finished(folder); !summary.is_null()) {
-    fmt::print(stderr, "linnet: the run in '{}' is finished\n", folder.path().string());
+    require_nothing_new(folder, started, now);
+    print_note("the run in '{}' is finished", folder.path().string());
     if (options.json) print_json(summary);
     meet_at(ranks, "");
     return kSuccess;
   }
   if (checkpoint_files(folder.checkpoints()).empty()) {
-    fmt::print(stderr,
-               "linnet: the run in '{}' ended before its first checkpoint; it starts again\n",
+    print_note("the run in '{}' ended before its first checkpoint; it starts again",
                folder.path().string());
     std::error_code none;
     std::filesystem::remove(folder.history(), none);
@@ -278,6 +315,7 @@ int train_rank(const TrainOptions& options, const CLI::App& command, const Ranks
 }
 
 int train_job(const TrainOptions& options, const CLI::App& command) {
+  check_alone(options.given);
   const Ranks ranks =
       ranks_of_environment(options.rank_deadline,
                            options.reduce == "fast" ? RankReduce::fast : RankReduce::tree);
@@ -305,6 +343,7 @@ int train_in_folder(const TrainOptions& options, const std::filesystem::path& fo
   if (options.on.device) arguments.push_back("--device=" + *options.on.device);
   std::ranges::reverse(arguments);  // as CLI11 takes them
   command.parse(arguments);
+  of.given = GivenOptions(command);
   of.quiet = options.quiet;
   if (begun) {
     of.resume = folder.string();
@@ -318,8 +357,8 @@ void add_train(CLI::App& app, Action& action) {
   auto o = std::make_shared<TrainOptions>();
   CLI::App* command = app.add_subcommand("train", "Trains a network and writes a run folder");
   add_train_options(*command, *o);
-  command->callback(
-      [&action, o, command] { action = [o, command] { return train_job(*o, *command); }; });
+  act(*command, o, action,
+      [command](const TrainOptions& options) { return train_job(options, *command); });
 }
 
 }  // namespace linnet::command

@@ -162,7 +162,7 @@ int train_folds(const TrainOptions& options, const Job& first) {
   TerminalLine line;
   const auto say = [&](const std::string& text) {
     line.clear();
-    fmt::print(stderr, "linnet: {}\n", text);
+    print_note("{}", text);
   };
   for (std::int64_t fold = 0; fold < first.folds; ++fold) {
     TrainOptions of = options;

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "base/check.h"
+#include "commands/train_checks.h"
 #include "config/config.h"
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/prepared.h"
+#include "data/load_dataset.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
 #include "table/values.h"
@@ -33,15 +35,16 @@ std::string decay_mistake(const std::string& given) {
 
 /// Options that say where a run is and what is printed, not what is trained.
 bool is_recorded(const std::string& name) {
-  return name != "--out" && name != "--resume" && name != "--json" && name != "--help" &&
-         name != "--rank-deadline";
+  return name != "--out" && name != "--resume" && name != "--json" && name != "--quiet" &&
+         name != "--help" && name != "--rank-deadline";
 }
 
 /// Returns whether the data are named, and are images or texts.
 bool names_data(const TrainOptions& options) {
   const std::string& path = options.config;
   if (path.empty() || path.ends_with(".toml") || path == "-") return false;
-  return !options.text.empty() || (options.table.target.empty() && is_prepared(path));
+  if (!options.text.empty()) return true;
+  return is_prepared(path) && (options.table.target.empty() || is_image_folder(path));
 }
 
 Job described_data(const TrainOptions& options) {
@@ -50,24 +53,18 @@ Job described_data(const TrainOptions& options) {
   const TableSettings& table = options.table;
   require(options.text.empty() || table.target.size() == 1,
           "--text names the column of the texts; --target has to name that of the labels");
-  require(table.group.empty() && table.time.empty() && !table.folds && table.scale.empty() &&
-              table.ignore.empty(),
-          "--group, --time, --folds, --scale and --ignore are for the columns of a table; '{}' is "
-          "read as images or texts",
-          options.config);
-  const SeriesSettings& series = options.series;
-  require(!series.any(),
-          "--past and --future are for the rows of a table; '{}' is read as images "
-          "or texts",
-          options.config);
-  require_windows(series);
+  check_prepared(options, is_file(options.config) || holds_texts(options.config));
   PreparedSettings settings;
   apply(options.images, settings.files);
   settings.files.streamed = options.streamed;
   settings.files.threads = options.images.decoders.value_or(0);
-  if (!table.target.empty()) settings.columns = {options.text, table.target.front()};
-  settings.validation = table.validation.value_or(settings.validation);
-  settings.test = table.test.value_or(settings.test);
+  if (options.text.empty()) {
+    settings.files.targets = table.target;
+  } else {
+    settings.columns = {options.text, table.target.front()};
+  }
+  settings.validation = table.validation;
+  settings.test = table.test;
   settings.stratify = table.split != "random";
   settings.seed = options.seed.value_or(0);
   settings.from = options.pretrained.from;
@@ -107,10 +104,6 @@ Job described_job(const TrainOptions& options) {
   if (!file.empty() && options.workload.empty() &&
       (options.config.empty() || options.config == file)) {
     const std::uint64_t seed = options.seed.value_or(0);
-    require(!options.images.any(),
-            "--augment, --image-size, --channels, --on-bad-image and "
-            "--decoders are for images; '{}' is a table",
-            file);
     require_windows(options.series);
     return options.series.any() ? series_job(given.table, options.series, seed, given.from)
                                 : table_job(given.table, seed, given.from);
@@ -121,6 +114,11 @@ Job described_job(const TrainOptions& options) {
     return {.name = (path.has_filename() ? path : path.parent_path()).stem().string(),
             .network = Network({1}, {})};
   }
+  require(!options.config.empty() || !options.workload.empty(),
+          "linnet train needs data, a configuration or a workload: `linnet train FILE.csv --target "
+          "COLUMN`, `linnet train FOLDER`, `linnet train NETWORK.toml` or `linnet train --workload "
+          "{}`; `linnet PATH` says what fits a file or a folder",
+          workload_names()[0]);
   Job job = job_from(options.config, options.workload, "linnet train", given);
   if (job.series != nullptr) return job;
   require(job.table != nullptr || file.empty(),
@@ -175,7 +173,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_option("--threads", o.threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
   command.add_option("--seed", o.seed, "Random seed of weights, shuffling and dropout")
-      ->check(at_least(0, std::numeric_limits<long long>::max()));
+      ->check(at_least(0, kLargestSeed));
   command
       .add_option("--optimizer", o.optimizer, "Optimizer; the configuration's other settings stay")
       ->check(one_of(optimizers().names()));
@@ -240,6 +238,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "finds others, e.g. 16MiB (default: 4MiB); the same weights with --reduce tree")
       ->transform(byte_count(1));
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
+  command.add_flag("--quiet", o.quiet, "Show nothing of a training that goes well");
   command.footer(
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
       "runs/first\n"
@@ -286,6 +285,7 @@ TrainOptions continued_options(const RunStart& started, const RunStart& now,
          error.what());
   }
   if (!described) options.configuration = started.configuration;
+  options.given = GivenOptions(command);
   options.resume = given.resume;
   options.json = given.json;
   options.quiet = given.quiet;
@@ -294,6 +294,10 @@ TrainOptions continued_options(const RunStart& started, const RunStart& now,
 
 Job job_of(const TrainOptions& options) {
   Job job = described_job(options);
+  require(
+      !options.data || (job.table == nullptr && job.series == nullptr) || job.data == *options.data,
+      "'{}' trains on the table '{}', whose columns --data '{}' does not have; expected a table",
+      options.config, job.data, options.data.value_or(""));
   require(!job.forward_only,
           "{} only computes features and cannot be trained; use `linnet bench {} --mode infer` or "
           "`linnet predict`",
@@ -334,6 +338,7 @@ Job job_of(const TrainOptions& options) {
   apply(options.images, job);
   apply(options.checkpoints, t.checkpoints);
   apply(options.pretrained, job);
+  check_options(options, job);
   return job;
 }
 

@@ -11,6 +11,7 @@
 
 #include "config/checkpoints.h"
 #include "config/device.h"
+#include "config/given.h"
 #include "config/images.h"
 #include "config/loss.h"
 #include "config/pretrained.h"
@@ -23,6 +24,7 @@ namespace linnet::command {
 
 /// The arguments of `linnet train`.
 struct TrainOptions {
+  GivenOptions given;  ///< a continued run was started with these, or continues with them
   std::string config;
   std::string workload;
   std::optional<std::string> data;
@@ -61,7 +63,7 @@ struct TrainOptions {
   double rank_deadline = 10;
   std::string reduce = "tree";
   bool json = false;
-  bool quiet = false;  ///< no argument: nothing is shown of a training that goes well
+  bool quiet = false;  ///< nothing is shown of a training that goes well
   /// Text of the configuration with which a run was started, no argument; empty: read the file.
   std::string configuration;
 };

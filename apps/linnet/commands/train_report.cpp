@@ -6,6 +6,7 @@
 #include <linnet/table_task.h>
 #include <linnet/version.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -98,7 +99,15 @@ void write_report(const Job& job, const Json& summary, const History& history, c
   report.title = fmt::format("{} on {}", job.name, data.splits.train.info().name);
   report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", version(), kCommit,
                                 summary["machine"]["processor"].get<std::string>());
-  if (!data.note.empty()) report.subtitle += ". " + data.note;
+  if (summary.contains("warnings")) {
+    report.subtitle =
+        fmt::format("Warning: {}. {}", summary["warnings"][0].get<std::string>(), report.subtitle);
+  }
+  if (!data.note.empty()) {
+    std::string notes = data.note;
+    std::ranges::replace(notes, '\n', ';');
+    report.subtitle += ". " + notes;
+  }
   for (const std::string& note : history.notes) report.subtitle += ". " + note;
   add_epochs(report, history);
   if (metrics) {

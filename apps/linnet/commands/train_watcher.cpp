@@ -42,6 +42,7 @@ void Watcher::on_epoch(const EpochReport& report) {
 
 void Watcher::on_stop() {
   saved_at_stop_ = attempt([&] { save(); });
+  if (!quiet_) display_.end_epochs();
   if (!saved_at_stop_) return;
   line(
       fmt::format("linnet: interrupted; the model is saved in '{}'; evaluating it (a second "
@@ -61,6 +62,7 @@ void Watcher::on_checkpoint(const CheckpointReport& report) {
 }
 
 void Watcher::finish() {
+  if (!quiet_) display_.end_epochs();
   if (!saved_ || replaces_) save();
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -21,8 +22,27 @@
 namespace linnet::command {
 namespace {
 
-constexpr std::ptrdiff_t kMostDots = 10'000;
+constexpr std::ptrdiff_t kMostDots = 10'000;  // of which the parser takes 4 MiB of stack
+constexpr std::size_t kMostDepth = 64;
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+
+/// Looks at all levels without recursion, since what follows recurses.
+void require_flat(const toml::table& root, const std::filesystem::path& path) {
+  std::vector<const toml::node*> level{&root};
+  for (std::size_t depth = 0; !level.empty(); ++depth) {
+    require(depth <= kMostDepth, "{}tables and arrays are nested more than {} deep",
+            place_of(path.string(), level.front()->source()), kMostDepth);
+    std::vector<const toml::node*> next;
+    for (const toml::node* node : level) {
+      if (const toml::table* table = node->as_table(); table != nullptr) {
+        for (auto&& [key, value] : *table) next.push_back(&value);
+      } else if (const toml::array* array = node->as_array(); array != nullptr) {
+        for (const toml::node& value : *array) next.push_back(&value);
+      }
+    }
+    level = std::move(next);
+  }
+}
 
 /// The parts of one file, each table at most once.
 class Config {
@@ -238,14 +258,21 @@ toml::table parse_toml(const std::string& text, const std::filesystem::path& pat
   // The parser descends once for every part of a key: "a.a.a..." in a large file ends the stack.
   require(std::count(text.begin(), text.end(), '.') <= kMostDots,
           "'{}' has more than {} dots; a configuration has fewer", path.string(), kMostDots);
+  toml::table root;
   try {
-    return toml::parse(text, path.string());
+    root = toml::parse(text, path.string());
   } catch (const toml::parse_error& error) {
     const std::string why(error.description());
     const bool dot = why.ends_with("saw '.'");  // as C++ writes it: { .epochs = 1 }
     throw Error(place_of(path.string(), error.source()) + why +
                 (dot ? "; expected keys without a leading dot: { epochs = 1 }" : ""));
   }
+  require_flat(root, path);
+  return root;
+}
+
+toml::table read_toml(const std::filesystem::path& path) {
+  return parse_toml(read_text(path, kMostBytes), path);
 }
 
 Job parse_config(const std::string& text, const std::filesystem::path& path,

@@ -28,8 +28,12 @@ struct ConfigOptions {
   std::optional<std::uint64_t> seed = {};  ///< of a table's split, instead of that in [training]
 };
 
-/// Returns a file's text as a table. Throws Error "file:line:column: ..." for a damaged file.
+/// Returns a file's text as a table; nothing else parses TOML (tools/check_gates.py). Throws Error
+/// "file:line:column: ..." for a damaged file, and for one whose tables and arrays are nested more
+/// than 64 deep.
 toml::table parse_toml(const std::string& text, const std::filesystem::path& path);
+/// Does the same for a file, of at most 16 MiB.
+toml::table read_toml(const std::filesystem::path& path);
 
 /// Reads a training from a TOML file; examples/mnist.toml shows every table and key. A relative
 /// [data] path counts from the file's own folder. Throws Error "file:line:column: ..." for a

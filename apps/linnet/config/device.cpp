@@ -11,6 +11,7 @@
 #include "config/options.h"
 #include "config/workloads.h"
 #include "describe/nearest.h"
+#include "model/model_state.h"
 #include "model/precision.h"
 #include "report/machine.h"
 
@@ -50,6 +51,15 @@ std::string device_name(const Model& model, const ModelOptions& options) {
     }
   }
   return model.device();
+}
+
+void check_used_on(const GivenOptions& given, std::string_view device) {
+  if (device == "cpu") {
+    given.refuse({"--graph", "--conv-engine", "--deterministic"}, "GPUs",
+                 "the network runs on the CPU");
+  } else {
+    given.refuse({"--tune"}, "the CPU", fmt::format("the network runs on {}", device));
+  }
 }
 
 }  // namespace
@@ -103,6 +113,14 @@ void apply(const DeviceOptions& options, ModelOptions& model) {
   if (options.tune) model.cpu.tune = true;
   model.cpu.cache_folder = cuda.cache_folder;
   cuda.library = cuda_library();
+}
+
+void check_used(const GivenOptions& given, const Model& model) {
+  check_used_on(given, model.device());
+}
+
+void check_used(const GivenOptions& given, const ModelOptions& on) {
+  check_used_on(given, on.device == "auto" ? open_backend(on)->name() : on.device);
 }
 
 ModelOptions planned_on(const DeviceOptions& options, ModelOptions model) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/given.h"
 #include "report/json.h"
 
 namespace linnet::command {
@@ -29,6 +30,11 @@ void add_device_options(CLI::App& command, DeviceOptions& options);
 /// Overrides `model` by what was given, and fills in the folder for measured choices and the
 /// plug-in that LINNET_CUDA_LIBRARY names.
 void apply(const DeviceOptions& options, ModelOptions& model);
+
+/// Refuses options of add_device_options() that do nothing on the device of `model`, where "auto"
+/// may have led.
+void check_used(const GivenOptions& given, const Model& model);
+void check_used(const GivenOptions& given, const ModelOptions& on);
 
 /// Does the same for a plan that is only looked at: on the CPU, whatever `model` says, unless
 /// --device says otherwise.

@@ -14,6 +14,7 @@
 #include "base/join.h"
 #include "config/options.h"
 #include "config/prepared.h"
+#include "data/load_dataset.h"
 #include "describe/nearest.h"
 
 namespace linnet::command {
@@ -58,6 +59,13 @@ const std::vector<std::string>& bad_image_names() {
   static const std::vector<std::string> all{"stop", "skip"};
   return all;
 }
+
+const std::vector<std::string>& exif_names() {
+  static const std::vector<std::string> all{"apply", "ignore"};
+  return all;
+}
+
+constexpr int kMostWhite = 65535;
 
 template <class T>
 T number_of(const std::string& text, std::string_view what) {
@@ -115,9 +123,28 @@ void add_image_options(CLI::App& command, ImageSettings& settings) {
                          CLI::detail::join(names(), ", ") + "; none");
   add_loading_options(command, settings);
   command
+      .add_option("--exif", settings.exif,
+                  "What the EXIF orientation of image files does: apply (the default) turns them "
+                  "upright, ignore leaves the pixels as stored")
+      ->check(one_of(exif_names()));
+  command
+      .add_option("--white", settings.white,
+                  "Sample of 16-bit image files that becomes white, e.g. 4095; if not given, the "
+                  "least 2^n - 1 that no training image exceeds")
+      ->check(at_least(1, kMostWhite));
+  command
       .add_option("--decoders", settings.decoders,
                   "Threads that decode the image files of a streamed training; 0: all processors")
       ->check(at_least(0, 1024));
+}
+
+void add_bad_image_option(CLI::App& command, std::optional<std::string>& on_bad_image,
+                          const std::string& help) {
+  command.add_option("--on-bad-image", on_bad_image, help)->check(one_of(bad_image_names()));
+}
+
+OnBadImage on_bad_image_of(const std::string& name) {
+  return static_cast<OnBadImage>(index_of(bad_image_names(), name));
 }
 
 void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels) {
@@ -133,20 +160,38 @@ void add_loading_options(CLI::App& command, ImageSettings& settings) {
       "--image-size", settings.size,
       "Size to which image files are resized at loading: one number, or HEIGHTxWIDTH");
   add_channels_option(command, settings.channels);
-  command
-      .add_option(
-          "--on-bad-image", settings.on_bad_image,
-          "What follows when an image file cannot be decoded: stop, or leave it out and count it")
-      ->check(one_of(bad_image_names()));
+  add_bad_image_option(
+      command, settings.on_bad_image,
+      "What follows when an image file cannot be decoded: stop, or leave it out and count it");
+}
+
+const std::vector<std::string>& image_option_names() {
+  static const std::vector<std::string> all{"--augment", "--image-size", "--channels",
+                                            "--on-bad-image", "--decoders"};
+  return all;
+}
+
+void check_image_files(const GivenOptions& given, const std::string& data) {
+  const auto folder = datasets::find(data, data_places());
+  if (folder && holds_image_files(*folder)) return;
+  given.refuse({"--image-size", "--size", "--channels", "--on-bad-image", "--decoders"},
+               "image files", fmt::format("'{}' holds none", data));
+}
+
+void check_data_seed(const GivenOptions& given, const std::string& option,
+                     const std::string& data) {
+  const auto folder = datasets::find(data, data_places());
+  if (!folder || find_dataset(*folder).kind == DataKind::chest_xray) return;
+  given.refuse({option}, "generated data and a split by patient",
+               fmt::format("'{}' has neither", data));
 }
 
 void apply(const ImageSettings& settings, DatasetOptions& images) {
   if (settings.size) images.size = size_of_images(*settings.size);
   images.channels = settings.channels.value_or(images.channels);
-  if (settings.on_bad_image) {
-    images.on_bad_image =
-        static_cast<OnBadImage>(index_of(bad_image_names(), *settings.on_bad_image));
-  }
+  if (settings.on_bad_image) images.on_bad_image = on_bad_image_of(*settings.on_bad_image);
+  if (settings.exif) images.exif = static_cast<Exif>(index_of(exif_names(), *settings.exif));
+  if (settings.white) images.white = settings.white;
 }
 
 void apply(const ImageSettings& settings, Job& job) {
@@ -186,6 +231,13 @@ void read_images(Section& s, DatasetOptions& images) {
   }
   images.on_bad_image = static_cast<OnBadImage>(
       s.choice("on_bad_image", static_cast<std::size_t>(images.on_bad_image), bad_image_names()));
+  if (s.has("exif")) images.exif = static_cast<Exif>(s.choice("exif", 0, exif_names()));
+  if (s.has("white")) {
+    images.white = s.integer("white", 0, 1);
+    if (*images.white > kMostWhite) {
+      s.refuse("white", fmt::format("'white' in [data] must be at most {}", kMostWhite));
+    }
+  }
 }
 
 namespace {
@@ -204,7 +256,7 @@ void hold_out(Splits& splits, const Job& job) {
 LoadedData load_data(const Job& job) {
   const auto with_notes = [](const Splits& data, std::vector<std::string> notes) {
     std::erase_if(notes, [](const std::string& note) { return note.starts_with("warning: "); });
-    return LoadedData{data, join(notes, "; ")};
+    return LoadedData{data, join(notes, "\n")};
   };
   if (job.series != nullptr) return with_notes(job.series->data, job.series->notes);
   if (job.table != nullptr) return with_notes(job.table->data, job.table->notes);

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "config/given.h"
 #include "config/section.h"
 #include "config/workloads.h"
 
@@ -17,17 +19,32 @@ struct ImageSettings {
   std::optional<std::string> size;
   std::optional<std::int64_t> channels;
   std::optional<std::string> on_bad_image;
+  std::optional<std::string> exif;
+  std::optional<std::int64_t> white;
   std::optional<int> decoders;
 
   /// Whether anything was given that other data than images do not have.
-  bool any() const { return augment || size || channels || on_bad_image || decoders; }
+  bool any() const {
+    return augment || size || channels || on_bad_image || exif || white || decoders;
+  }
 };
+/// Adds --on-bad-image; `help` says what it does.
+void add_bad_image_option(CLI::App& command, std::optional<std::string>& on_bad_image,
+                          const std::string& help);
+/// Returns what a value of --on-bad-image names.
+OnBadImage on_bad_image_of(const std::string& name);
 /// Adds --channels (1 or 3).
 void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels);
-/// Adds --augment, --image-size, --on-bad-image and --decoders.
+/// Adds --augment, --exif, --white, --decoders and those of add_loading_options().
 void add_image_options(CLI::App& command, ImageSettings& settings);
 /// Adds --image-size, --channels and --on-bad-image alone.
 void add_loading_options(CLI::App& command, ImageSettings& settings);
+/// Returns the names of all these options.
+const std::vector<std::string>& image_option_names();
+/// Refuses those of add_loading_options() where the data, a folder or a name, are no image files.
+void check_image_files(const GivenOptions& given, const std::string& data);
+/// Refuses `option`, a seed, where no sample of the data is drawn by it.
+void check_data_seed(const GivenOptions& given, const std::string& option, const std::string& data);
 /// Throws Error for what can't be read.
 void apply(const ImageSettings& settings, Job& job);
 void apply(const ImageSettings& settings, DatasetOptions& images);
@@ -38,7 +55,7 @@ Augment parse_augment(const std::string& text);
 
 /// Reads the table [augment]: the fields of Augment by name.
 void read_augment(Section& section, Augment& augment);
-/// Reads image_size, channels, on_bad_image of the table [data].
+/// Reads image_size, channels, on_bad_image, exif and white of the table [data].
 void read_images(Section& section, DatasetOptions& images);
 
 /// Returns the job's data, as its options say.

@@ -3,10 +3,18 @@
 
 #include <fmt/format.h>
 #include <linnet/error.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <sstream>
 #include <system_error>
 #include <vector>
+
+#include "base/join.h"
+#include "data/open_images.h"
+#include "report/print.h"
 
 namespace linnet::command {
 namespace {
@@ -19,6 +27,21 @@ constexpr const char* kDefault = "fashion-mnist";
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+/// Returns a folder of this user alone below the temporary folder, where anybody could have made one
+/// of its name before; empty where there is none.
+fs::path private_temporary_folder() {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  if (error) return {};
+  const fs::path folder = base / fmt::format("linnet-{}", ::geteuid());
+  const bool made = ::mkdir(folder.c_str(), 0700) == 0;
+  struct stat status {};
+  const bool there = (made || errno == EEXIST) && ::lstat(folder.c_str(), &status) == 0;
+  const bool ours = there && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+                    (status.st_mode & 077) == 0;
+  return ours ? folder : fs::path();
 }
 
 /// Why some images are missing; empty where none is.
@@ -42,9 +65,7 @@ fs::path cache_folder() {
     return fs::path(cache) / "linnet";
   }
   const std::string home = variable("HOME");
-  std::error_code none;  // neither: there is no cache
-  const fs::path base = !home.empty() ? fs::path(home) : fs::temp_directory_path(none);
-  return base.empty() ? fs::path() : base / ".cache" / "linnet";
+  return home.empty() ? private_temporary_folder() : fs::path(home) / ".cache" / "linnet";
 }
 
 datasets::Places data_places() {
@@ -53,6 +74,11 @@ datasets::Places data_places() {
     places.folders.emplace_back(folder);
   }
   return places;
+}
+
+void print_notes(const std::string& note) {
+  std::istringstream lines(note);
+  for (std::string line; std::getline(lines, line);) print_note("{}", line);
 }
 
 LoadedData load_data(const std::string& name, const DatasetOptions& options) {
@@ -67,10 +93,10 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
                     error.what(), data.splits.train.size());
     return data;
   }
-  data.note = bad_files_note(data.splits);
-  for (const std::string& note : data.splits.train.info().notes) {
-    data.note += (data.note.empty() ? "" : "; ") + note;
-  }
+  std::vector<std::string> notes = bad_files_notes(data.splits);
+  const std::vector<std::string>& more = data.splits.train.info().notes;
+  notes.insert(notes.end(), more.begin(), more.end());
+  data.note = join(notes, "\n");
   return data;
 }
 

@@ -9,9 +9,9 @@
 
 namespace linnet::command {
 
-/// Returns what is fetched, unpacked or measured once is kept here: $XDG_CACHE_HOME/linnet or
-/// ~/.cache/linnet, and without a home .cache/linnet of the temporary folder. "" where there is
-/// none of these either.
+/// Returns where is kept what is fetched, unpacked or measured once: $XDG_CACHE_HOME/linnet or
+/// ~/.cache/linnet, and without a home linnet-UID in the temporary folder, which nobody else may
+/// enter. "" where there is none of these, or linnet-UID is somebody else's.
 std::filesystem::path cache_folder();
 
 /// Returns where --data looks for names: $LINNET_DATA, then the cache folder.
@@ -19,8 +19,13 @@ datasets::Places data_places();
 
 struct LoadedData {
   Splits splits;
-  std::string note;  ///< a sentence for the user, if something else was taken than asked for
+  /// Sentences for the user, one a line: what was decided, and what was taken instead of what was
+  /// asked for.
+  std::string note;
 };
+
+/// Prints each sentence of a note as a line of standard error.
+void print_notes(const std::string& note);
 
 /// datasets::load() in data_places(); "" is fashion-mnist. Where Fashion-MNIST cannot be had, drawn
 /// digits take its place and the note says so.

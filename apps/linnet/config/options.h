@@ -10,6 +10,9 @@
 
 namespace linnet::command {
 
+/// The largest seed: TOML and JSON hold it.
+inline constexpr long long kLargestSeed = std::numeric_limits<long long>::max();
+
 /// Accepts one of `names`; the error names them all, and the nearest one if one is near.
 CLI::Validator one_of(std::vector<std::string> names);
 /// Returns where a name that one_of() has accepted stands in them.

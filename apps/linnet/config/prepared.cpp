@@ -132,6 +132,12 @@ bool is_prepared(const std::string& path) {
   return is_file(path) && (is_text_file(path) || holds_text_lines(path));
 }
 
+bool is_image_folder(const std::string& path) {
+  std::error_code none;
+  return fs::is_directory(path, none) && holds_dataset(path) &&
+         find_dataset(path).kind == DataKind::image_table;
+}
+
 Job prepared_job(const std::string& path, const PreparedSettings& settings) {
   std::error_code none;
   const bool folder = fs::is_directory(path, none);

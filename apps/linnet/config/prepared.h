@@ -5,6 +5,7 @@
 #include <linnet/text_task.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ struct PreparedData {
 struct PreparedSettings {
   DatasetOptions files = {};  ///< how image files become samples
   TextColumns columns = {};   ///< of a file of texts
-  double validation = 0.1;
-  double test = 0.2;
+  std::optional<double> validation = {};
+  std::optional<double> test = {};
   bool stratify = true;
   std::uint64_t seed = 0;
   std::string from = {};  ///< a model to start from; empty: the default network
@@ -31,6 +32,9 @@ struct PreparedSettings {
 
 /// Returns whether a path is a folder, or a file that is named or looks like one of texts by lines.
 bool is_prepared(const std::string& path);
+
+/// Returns whether a path is a folder whose images have their targets in a table.
+bool is_image_folder(const std::string& path);
 
 /// Returns the training of a folder of images or texts, or of a file of texts. With a model to
 /// start from, its samples are read as the model's own and the network is the model's. Throws Error

@@ -40,6 +40,8 @@ int started_by_mpi() {
 
 }  // namespace
 
+bool in_a_job() { return !text_of("WORLD_SIZE").empty() || started_by_mpi() > 0; }
+
 Ranks ranks_of_environment(double deadline, RankReduce reduce) {
   RanksOptions options;
   options.reduce = reduce;

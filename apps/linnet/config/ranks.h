@@ -12,4 +12,7 @@ namespace linnet::command {
 /// and Error for variables that are not numbers.
 Ranks ranks_of_environment(double deadline, RankReduce reduce);
 
+/// Returns whether this process was started as one of such a job, if only of one.
+bool in_a_job();
+
 }  // namespace linnet::command

@@ -13,11 +13,20 @@ namespace {
 
 constexpr std::int64_t kMostSteps = 1 << 20;
 
-const std::vector<std::string>& network_names() {
-  static const std::vector<std::string> names = [] {
-    const std::vector<std::string_view> all = series_network_names();
-    return std::vector<std::string>(all.begin(), all.end());
-  }();
+using Names = std::vector<std::string>;
+
+Names texts(const std::vector<std::string_view>& names) { return {names.begin(), names.end()}; }
+
+const Names& network_names() {
+  static const Names names = texts(series_network_names());
+  return names;
+}
+const Names& same_times() {
+  static const Names names = texts(same_time_names());
+  return names;
+}
+const Names& off_steps() {
+  static const Names names = texts(off_step_names());
   return names;
 }
 
@@ -44,13 +53,29 @@ void add_series_settings(CLI::App& command, SeriesSettings& settings) {
   command
       .add_option("--network", settings.network, "Default network of a series; gru if not given")
       ->check(one_of(network_names()));
+  command.add_option(
+      "--step", settings.step,
+      "Time from one step of a series to the next, e.g. 15min, 1h, 1d or 1month; the\n"
+      "most common one if not given");
+  command
+      .add_option("--same-time", settings.same_time,
+                  "What becomes of several rows of a series that have the same time: refuse (the\n"
+                  "default), first, last, or the mean or sum of their numbers")
+      ->check(one_of(same_times()));
+  command
+      .add_option("--off-step", settings.off_step,
+                  "What becomes of times between two steps of a series: refuse (the default) or\n"
+                  "nearest, the nearest step")
+      ->check(one_of(off_steps()));
 }
 
 void require_windows(const SeriesSettings& settings) {
-  require(settings.any() || (settings.entity.empty() && settings.known.empty() &&
-                             !settings.season && settings.network.empty()),
-          "--entity, --known, --season and --network are for windows of a series: --past says how "
-          "many steps the model sees");
+  const bool plain = settings.entity.empty() && settings.known.empty() && !settings.season &&
+                     settings.network.empty() && settings.step.empty() &&
+                     settings.same_time.empty() && settings.off_step.empty();
+  require(settings.any() || plain,
+          "--entity, --known, --season, --network, --step, --same-time and --off-step are for "
+          "windows of a series: --past says how many steps the model sees");
 }
 
 void read_series_settings(Section& data, SeriesSettings& settings) {
@@ -61,11 +86,19 @@ void read_series_settings(Section& data, SeriesSettings& settings) {
   number("past", settings.past);
   number("future", settings.future);
   number("season", settings.season);
-  const std::string entity = data.text("entity", "");
-  if (settings.entity.empty()) settings.entity = entity;
-  const std::size_t network =
-      data.choice("network", index_of(network_names(), "gru"), network_names());
-  if (data.has("network") && settings.network.empty()) settings.network = network_names()[network];
+  const auto text = [&](const char* key, std::string& to) {
+    const std::string value = data.text(key, "");
+    if (to.empty()) to = value;
+  };
+  text("entity", settings.entity);
+  text("step", settings.step);
+  const auto choice = [&](const char* key, const Names& names, const char* usual, std::string& to) {
+    const std::size_t value = data.choice(key, index_of(names, usual), names);
+    if (data.has(key) && to.empty()) to = names[value];
+  };
+  choice("network", network_names(), "gru", settings.network);
+  choice("same_time", same_times(), "refuse", settings.same_time);
+  choice("off_step", off_steps(), "refuse", settings.off_step);
   const toml::node* known = data.node("known");
   if (known == nullptr || !settings.known.empty()) return;
   constexpr std::string_view kExpected = "a string or an array of strings";
@@ -99,6 +132,13 @@ void describe_series(Job& job, const TableSettings& table, const SeriesSettings&
   options.season = settings.season.value_or(0);
   if (!settings.network.empty()) {
     options.network = static_cast<SeriesNetwork>(index_of(network_names(), settings.network));
+  }
+  options.step = settings.step;
+  if (!settings.same_time.empty()) {
+    options.same_time = static_cast<SameTime>(index_of(same_times(), settings.same_time));
+  }
+  if (!settings.off_step.empty()) {
+    options.off_step = static_cast<OffStep>(index_of(off_steps(), settings.off_step));
   }
   options.validation = table.validation.value_or(options.validation);
   options.test = table.test.value_or(options.test);

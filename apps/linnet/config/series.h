@@ -24,13 +24,17 @@ struct SeriesSettings {
   std::string entity = {};
   std::vector<std::string> known = {};
   std::string network = {};
+  std::string step = {};
+  std::string same_time = {};
+  std::string off_step = {};
 
   /// Whether windows were asked for.
   bool any() const { return past || future; }
 };
 /// Throws Error for settings that say how windows are, where none were asked for.
 void require_windows(const SeriesSettings& settings);
-/// Adds --past, --future, --entity, --known, --season and --network.
+/// Adds --past, --future, --entity, --known, --season, --network, --step, --same-time and
+/// --off-step.
 void add_series_settings(CLI::App& command, SeriesSettings& settings);
 
 /// Reads the same from [data]; `settings` that are given already stay. Throws Error at a wrong

@@ -52,7 +52,7 @@ std::vector<Described<S>> described_reading() {
       {"separator",
        "Separator of a table's fields; else found",
        &S::separator,
-       {",", ";", "|", "tab"}},
+       {",", ";", "|", "tab", "blank"}},
       {"decimal", "Decimal separator of a table; else found", &S::decimal, {".", ","}},
       {"thousands",
        "Separator of groups of three digits in a table's numbers; else found",
@@ -69,6 +69,17 @@ std::vector<Described<S>> described_reading() {
        "empty field, and NA, ? and the like among numbers, dates and truth values; may be\n"
        "given several times; \"\": the empty field alone",
        &S::missing_text},
+      {"date-order",
+       "Order of the parts of a table's dates, e.g. day_first for 31/03/2024; else found",
+       &S::date_order, texts(date_order_names())},
+      {"encoding", "Encoding of a table's file, e.g. cp1252, cp1251, utf-16 or gbk; else found",
+       &S::encoding},
+      {"comment",
+       "First character of a table's lines that are comments, or none; else #, where the\n"
+       "file begins with it",
+       &S::comment},
+      {"sheet", "Sheet of a spreadsheet (.xlsx), by name or number from 1; else the first",
+       &S::sheet},
   };
 }
 
@@ -273,11 +284,18 @@ void require_target(const Table& table, const TableSettings& settings) {
   if (!settings.target.empty()) return;
   Names names;
   for (const TableColumn& column : table.columns()) names.push_back(column.name);
-  constexpr std::size_t kMostListed = 30;
-  const std::size_t count = names.size();
-  if (count > kMostListed) names.resize(kMostListed);
-  fail("--target names the column of '{}' that is predicted, one of {}{}", settings.file,
-       listed(names), count > kMostListed ? fmt::format(" and {} more", count - kMostListed) : "");
+  fail("--target names the column of '{}' that is predicted, one of {}", settings.file,
+       listed(names));
+}
+
+/// What to do for a column of texts, which the network of a table does not read; "": there is none.
+std::string note_on_sentences(const Table& table, const Names& targets) {
+  for (std::size_t column = 0; column < table.columns().size(); ++column) {
+    const std::string& name = table.columns()[column].name;
+    if (std::ranges::count(targets, name) > 0 || !holds_sentences(table, column)) continue;
+    return fmt::format("the column '{0}' holds texts: --text '{0}' learns from them instead", name);
+  }
+  return "";
 }
 
 }  // namespace
@@ -286,10 +304,25 @@ void add_table_reading(CLI::App& command, TableReading& reading) {
   add_all(command, reading, described_reading<TableReading>());
 }
 
+bool holds_sentences(const Table& table, std::size_t column) {
+  constexpr std::int64_t kRows = 50;
+  constexpr std::ptrdiff_t kWords = 4;
+  const ColumnType type = table.columns()[column].type;
+  if (type != ColumnType::category && type != ColumnType::identifier) return false;
+  const std::int64_t rows = std::min(kRows, table.rows());
+  std::ptrdiff_t words = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    words += 1 + std::ranges::count(table.text(row, column), ' ');
+  }
+  return words >= kWords * rows;
+}
+
 TableOptions table_options(const TableReading& reading) {
   TableOptions options;
   if (!reading.separator.empty()) {
-    options.separator = reading.separator == "tab" ? '\t' : reading.separator[0];
+    options.separator = reading.separator == "tab"     ? '\t'
+                        : reading.separator == "blank" ? ' '
+                                                       : reading.separator[0];
   }
   if (!reading.decimal.empty()) options.decimal = reading.decimal[0];
   if (!reading.thousands.empty()) {
@@ -301,6 +334,17 @@ TableOptions table_options(const TableReading& reading) {
   for (const std::string& text : reading.missing_text) {
     if (text.empty()) options.missing_words.clear();
     options.missing.push_back(text);
+  }
+  if (!reading.date_order.empty()) {
+    options.date_order = chosen<DateOrder>(date_order_names(), reading.date_order, "--date-order");
+  }
+  options.encoding = reading.encoding;
+  options.sheet = reading.sheet;
+  if (!reading.comment.empty()) {
+    const bool none = reading.comment == "none";
+    require(none || reading.comment.size() == 1, "--comment is one character or none; got '{}'",
+            reading.comment);
+    options.comment = none ? '\0' : reading.comment[0];
   }
   for (const std::string& given : reading.type) {
     const auto [column, name] = column_and_value(given);
@@ -316,6 +360,12 @@ bool TableSettings::any() const {
     if (one.name == "validation") return false;  // which other data have too
     return std::visit([&](auto member) { return is_given(this->*member); }, one.member);
   });
+}
+
+std::vector<std::string> table_option_names() {
+  std::vector<std::string> names{"--no-header"};
+  for (const auto& one : described_settings()) names.push_back("--" + one.name);
+  return names;
 }
 
 void add_table_settings(CLI::App& command, TableSettings& settings) {
@@ -355,7 +405,16 @@ void describe_table(Job& job, const TableSettings& settings, std::uint64_t seed)
             "--task",
             job.from);
   }
-  auto task = std::make_shared<const TableTask>(table_task(table, options));
+  const std::string sentences = note_on_sentences(table, settings.target);
+  TableTask made = [&] {
+    try {
+      return table_task(table, options);
+    } catch (const DataError& error) {
+      throw DataError(std::string(error.what()) + (sentences.empty() ? "" : "; " + sentences));
+    }
+  }();
+  if (!sentences.empty() && options.fitted.empty()) made.notes.push_back("warning: " + sentences);
+  auto task = std::make_shared<const TableTask>(std::move(made));
   job.network = from ? from->network() : task->network;
   job.training = task->training;
   for (OutputLoss& loss : job.training.output_losses) {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,8 +24,13 @@ struct TableReading {
   std::optional<bool> header = {};     ///< unset: found
   std::vector<std::string> type = {};  ///< "COLUMN=TYPE"
   std::vector<std::string> missing_text = {};  ///< "": no words are missing values
+  std::string date_order = {};  ///< a name of date_order_names(); empty: found
+  std::string encoding = {};    ///< empty: found
+  std::string comment = {};     ///< a character or "none"; empty: found
+  std::string sheet = {};       ///< of a spreadsheet; empty: the first
 };
-/// Adds --separator, --decimal, --thousands, --header, --no-header, --type and --missing-text.
+/// Adds --separator, --decimal, --thousands, --header, --no-header, --type, --missing-text,
+/// --date-order, --encoding, --comment and --sheet.
 void add_table_reading(CLI::App& command, TableReading& reading);
 /// Throws Error for what can't be read.
 TableOptions table_options(const TableReading& reading);
@@ -49,6 +55,10 @@ struct TableSettings : TableReading {
   /// Returns whether anything but the file was given.
   bool any() const;
 };
+/// Returns whether a column holds sentences.
+bool holds_sentences(const Table& table, std::size_t column);
+/// Returns the names of all options of the two functions below, and --no-header.
+std::vector<std::string> table_option_names();
 /// Adds --target, --task, --ignore, --missing, --scale, --validation, --test, --split, --group,
 /// --time, --folds, and those of add_table_reading().
 void add_table_settings(CLI::App& command, TableSettings& settings);

@@ -13,7 +13,9 @@
 
 #include "base/check.h"
 #include "base/join.h"
+#include "base/json.h"
 #include "config/config.h"
+#include "config/file_kind.h"
 #include "data/folder.h"
 #include "describe/nearest.h"
 #include "networks/networks.h"
@@ -22,6 +24,7 @@ namespace linnet::command {
 namespace {
 
 constexpr const char* kTable = "benchmarks/workloads.json";
+constexpr std::size_t kMostDepth = 16;
 
 /// The table's recipes have the sections and keys of a configuration file.
 toml::table toml_of(const Json& object) {
@@ -92,7 +95,7 @@ const Json& known_entry(const std::string& name, const Json& table) {
 }  // namespace
 
 const Json& workload_table() {
-  static const Json table = Json::parse(workloads::table());
+  static const Json table = parse_json<Json>(workloads::table(), kMostDepth, "the workloads");
   return table;
 }
 
@@ -152,7 +155,11 @@ Job job_from(const std::string& config, const std::string& workload_name,
             join(names, ", "));
     return workload(config);
   }
-  if (!config.empty()) return read_config(config, options);
+  if (!config.empty()) {
+    const std::string kind = path.extension() == ".toml" || !file ? "" : file_kind(path);
+    require(kind.empty(), "'{}' is {}", config, kind);
+    return read_config(config, options);
+  }
   require(!workload_name.empty(), "{} needs a configuration file or a workload, e.g. `{} {}`",
           command, command, workload_names()[0]);
   return workload(workload_name);

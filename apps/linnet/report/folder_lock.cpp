@@ -77,7 +77,9 @@ std::pair<int, std::string> open_lock(const fs::path& folder, const fs::path& fi
   while (true) {
     int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool created = descriptor >= 0;
-    if (!created && errno == EEXIST) descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+    if (!created && errno == EEXIST) {
+      descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    }
     const int error = errno;
     std::error_code none;
     const bool gone = error == ENOENT && !fs::is_symlink(file, none);
@@ -169,7 +171,7 @@ FolderLock::~FolderLock() {
 
 bool is_locked(const fs::path& folder) {
   const fs::path file = folder / kLockFile;
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // maybe a pipe
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);  // maybe a pipe
   if (descriptor < 0) return false;
   const std::string text = process_in(descriptor);
   ::close(descriptor);
@@ -191,7 +193,7 @@ void remove_leftovers(const fs::path& folder) {
   }
   for (const fs::path& path : dead) fs::remove(path, error);
   const fs::path lock = folder / kLockFile;
-  const int descriptor = ::open(lock.c_str(), O_RDWR | O_CLOEXEC);
+  const int descriptor = ::open(lock.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return;
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_named(descriptor, lock)) {
     ::unlink(lock.c_str());

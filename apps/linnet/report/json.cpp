@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/json.h"
 
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 
-#include "base/check.h"
+#include "base/files.h"
+#include "base/json.h"
 #include "core/dims.h"
 
 namespace linnet::command {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t kMostDepth = 32;  // of what a run writes down
+
+}  // namespace
 
 Json to_json(const Shape& shape) { return Json(dims_of(shape)); }
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-void print_out(std::string_view text) {
-  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  const bool written = whole && std::fflush(stdout) == 0;
-  const int reason = errno;  // read before anything else can change it
-  require(written, "cannot write to standard output: {}", std::strerror(reason));
+Json object_of(std::string_view text) {
+  Json json = json_or_null<Json>(text, kMostDepth);
+  return json.is_object() ? json : Json();
+}
+
+Json read_object(const std::filesystem::path& path) {
+  return object_of(read_text(path, kMostBytes));
 }
 
 void print_json(const Json& json) {

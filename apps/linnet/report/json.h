@@ -3,9 +3,12 @@
 
 #include <linnet/tensor.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "report/print.h"
 
 namespace linnet::command {
 
@@ -17,8 +20,12 @@ Json to_json(const Shape& shape);
 /// Returns the number, or null where it is not finite, which JSON cannot hold.
 Json number_json(double value);
 
-/// Prints text on standard output. Throws Error if it cannot be written, e.g. on a full disk.
-void print_out(std::string_view text);
+/// Returns the object that a file of a run holds; null where the file holds anything else. Throws
+/// Error for a file that cannot be read or has more than 256 MiB.
+Json read_object(const std::filesystem::path& path);
+/// Returns the object that a line or a text holds; null where it holds anything else.
+Json object_of(std::string_view text);
+
 /// Prints one line on standard output.
 void print_json(const Json& json);
 

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.h"
+#include "report/print.h"
+
 namespace linnet::command {
 namespace {
 
@@ -54,7 +57,7 @@ void add_table(std::vector<std::string>& lines, const Metrics& m,
   lines.push_back(head + "  (predicted)");
   for (std::size_t r = 0; r < classes; ++r) {
     std::string line =
-        fmt::format("{:>2} {:<{}.{}} ", r, class_name(names, r), kNameWidth, kNameWidth);
+        fmt::format("{:>2} {:<{}.{}} ", r, escaped(class_name(names, r)), kNameWidth, kNameWidth);
     for (std::size_t c = 0; c < classes; ++c) {
       line += fmt::format(" {:>{}}", m.confusion[r * classes + c], width);
     }
@@ -113,10 +116,10 @@ std::vector<std::string> metrics_lines(const Metrics& metrics,
 
 void warn_of_seen(double share) {
   if (share == 0) return;
-  fmt::print(stderr,
-             "linnet: warning: about {:.0f} % of these samples were in the training set of the "
-             "model, so the metrics are too good for new data\n",
-             100 * share);
+  print_note(
+      "warning: about {:.0f} % of these samples were in the training set of the "
+      "model, so the metrics are too good for new data",
+      100 * share);
 }
 
 }  // namespace linnet::command

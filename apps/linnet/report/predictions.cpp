@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/join.h"
+#include "base/utf8.h"
 #include "report/csv.h"
 #include "report/metrics.h"
 
@@ -19,13 +20,20 @@ std::size_t largest(std::span<const float> outputs) {
   return static_cast<std::size_t>(std::ranges::max_element(outputs) - outputs.begin());
 }
 
+/// Adds a column; one whose name is taken gets the prefix.
+void add_name(std::vector<std::string>& names, std::string name, const char* prefix) {
+  while (std::ranges::count(names, name) > 0) name = prefix + name;
+  names.push_back(std::move(name));
+}
+
 }  // namespace
 
 Shown shown_of(const Model& model) {
   const Shape outputs = model.network().output_shape();
   const bool named = !model.class_names().empty() && outputs.rank() == 1;
-  return {named ? model.answers() : Answers::values, model.class_names(),
-          model.table().target_offsets()};
+  return {.answers = named ? model.answers() : Answers::values,
+          .names = model.class_names(),
+          .offsets = model.table().target_offsets()};
 }
 
 namespace {
@@ -44,13 +52,16 @@ std::vector<std::string> value_texts(const Shown& shown, std::span<const float> 
 }  // namespace
 
 std::string line_text(const Shown& shown, const std::string& name, std::span<const float> outputs) {
+  const std::string input = escaped(name);
   const auto line = [&](std::size_t index) {
-    return fmt::format("{}\t{}\t{:.4f}\n", name, class_name(shown.names, index), outputs[index]);
+    return fmt::format("{}\t{}\t{:.4f}\n", input, escaped(class_name(shown.names, index)),
+                       outputs[index]);
   };
   switch (shown.answers) {
     case Answers::classes:
     case Answers::scores: return line(largest(outputs));
-    case Answers::values: return fmt::format("{}\t{}\n", name, join(value_texts(shown, outputs), "\t"));
+    case Answers::values:
+      return fmt::format("{}\t{}\n", input, join(value_texts(shown, outputs), "\t"));
     case Answers::labels: break;
   }
   std::string text;
@@ -65,18 +76,21 @@ std::string predictions_csv(const Model& model, const Shown& shown,
   const bool best = shown.answers == Answers::classes || shown.answers == Answers::scores;
   const std::vector<std::string> targets = model.table().targets();
   std::vector<std::string> names{"input"};
-  if (best) names.push_back(targets.empty() ? "class" : targets[0]);
+  if (best) add_name(names, targets.empty() ? "class" : targets[0], "predicted_");
   for (std::size_t i = 0; i < width; ++i) {
-    names.push_back(shown.answers != Answers::values ? class_name(shown.names, i)
-                    : targets.size() == width        ? targets[i]
-                                                     : fmt::format("output_{}", i + 1));
+    if (shown.answers != Answers::values) {
+      add_name(names, class_name(shown.names, i), "probability_");
+    } else {
+      add_name(names, targets.size() == width ? targets[i] : fmt::format("output_{}", i + 1),
+               "predicted_");
+    }
   }
-  for (std::string& name : names) name = csv_field(name);
+  for (std::string& name : names) name = csv_field(name, shown.safe);
   std::string text = join(names, ",") + "\n";
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::span<const float> row = outputs.subspan(i * width, width);
-    text += csv_field(inputs[i]) + ",";
-    if (best) text += csv_field(class_name(shown.names, largest(row))) + ",";
+    text += csv_field(inputs[i], shown.safe) + ",";
+    if (best) text += csv_field(class_name(shown.names, largest(row)), shown.safe) + ",";
     text += join(value_texts(shown, row), ",") + "\n";
   }
   return text;

@@ -17,6 +17,7 @@ struct Shown {
   Answers answers = Answers::values;
   std::vector<std::string> names;  ///< of the classes or labels; may be empty
   std::vector<double> offsets = {};  ///< that values are less; empty: none
+  bool safe = false;                 ///< no field of a CSV file begins like a formula
 
   /// Returns whether the outputs are shown as probabilities.
   bool probabilities() const { return answers == Answers::classes || answers == Answers::labels; }

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
+#include <utility>
 
 #include "report/count_progress.h"
+#include "report/print.h"
 
 namespace linnet::command {
 namespace {
@@ -15,12 +18,19 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kTerminalPause = 100ms;
 constexpr auto kPlainPause = 5s;
+constexpr auto kLeastPast = 1s;  // before it says how much time is left: the first steps are slow
+constexpr std::int64_t kMostLines = 20;
 constexpr int kLeastBar = 8;  // columns
 constexpr int kMostBar = 30;
 
 std::string accuracy_text(double accuracy) {
   return std::isfinite(accuracy) ? fmt::format(", accuracy {:.2f} %", 100 * accuracy)
                                  : std::string();
+}
+
+std::string left_text(const Progress& p) {
+  return std::isfinite(p.seconds_left) ? fmt::format(", {} left", duration_text(p.seconds_left))
+                                       : std::string();
 }
 
 double part_of(const Progress& p) {
@@ -38,9 +48,9 @@ std::string duration_text(double seconds) {
 }
 
 std::string progress_text(const Progress& p) {
-  return fmt::format("epoch {}/{} {:3.0f} %  {:.0f} samples/s, loss {:.4f}{}, {} left", p.epoch,
-                     p.epochs, 100 * part_of(p), p.samples_per_second, p.loss,
-                     accuracy_text(p.accuracy), duration_text(p.seconds_left));
+  return fmt::format("epoch {}/{} {:3.0f} %  {:.0f} samples/s, loss {:.4f}{}{}", p.epoch, p.epochs,
+                     100 * part_of(p), p.samples_per_second, p.loss, accuracy_text(p.accuracy),
+                     left_text(p));
 }
 
 std::string progress_line(const Progress& p, std::size_t columns, const TerminalStyle& style) {
@@ -49,7 +59,7 @@ std::string progress_line(const Progress& p, std::size_t columns, const Terminal
   std::string speed = fmt::format("{:.0f} samples/s, ", p.samples_per_second);
   const std::string loss = fmt::format("loss {:.4f}", p.loss);
   std::string accuracy = accuracy_text(p.accuracy);
-  const std::string left = fmt::format(", {} left", duration_text(p.seconds_left));
+  const std::string left = left_text(p);
   const auto room = [&] {
     const std::size_t texts = epoch.size() + percent.size() + speed.size() + loss.size() +
                               accuracy.size() + left.size() + 1;  // the last column stays free
@@ -79,6 +89,11 @@ std::string epoch_text(const EpochReport& r, std::int64_t epochs) {
   return text + fmt::format("; {:.2f} s, {:.0f} samples/s", r.seconds, r.samples_per_second);
 }
 
+bool keeps_line(std::int64_t epoch, std::int64_t epochs) {
+  const std::int64_t step = (epochs + kMostLines - 1) / kMostLines;
+  return epoch == 1 || epoch == epochs || step <= 1 || epoch % step == 0;
+}
+
 bool ProgressDisplay::is_due() {
   const Clock::time_point now = Clock::now();
   const auto pause = line_.live() ? Clock::duration(kTerminalPause) : Clock::duration(kPlainPause);
@@ -89,9 +104,12 @@ bool ProgressDisplay::is_due() {
 }
 
 void ProgressDisplay::progress(const Progress& progress) {
+  if (!any_) start_ = Clock::now();
   if (!is_due()) return;
-  line_.draw(line_.live() ? progress_line(progress, TerminalLine::columns(), line_.style())
-                          : progress_text(progress));
+  Progress shown = progress;
+  if (last_ - start_ < kLeastPast) shown.seconds_left = std::numeric_limits<double>::quiet_NaN();
+  line_.draw(line_.live() ? progress_line(shown, TerminalLine::columns(), line_.style())
+                          : progress_text(shown));
 }
 
 void ProgressDisplay::evaluation(const EvaluationProgress& progress) {
@@ -99,13 +117,21 @@ void ProgressDisplay::evaluation(const EvaluationProgress& progress) {
 }
 
 void ProgressDisplay::epoch(const EpochReport& report, std::int64_t epochs) {
-  line(epoch_text(report, epochs));
+  left_out_ = epoch_text(report, epochs);
+  if (keeps_line(report.epoch, epochs)) {
+    end_epochs();
+  } else if (line_.live()) {
+    line_.draw(left_out_);
+  }
+}
+
+void ProgressDisplay::end_epochs() {
+  if (!left_out_.empty()) line(std::exchange(left_out_, ""));
 }
 
 void ProgressDisplay::line(const std::string& text) {
   line_.clear();
-  std::fprintf(stderr, "%s\n", text.c_str());
-  std::fflush(stderr);
+  print_line(text);
 }
 
 }  // namespace linnet::command

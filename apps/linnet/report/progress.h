@@ -25,13 +25,19 @@ std::string epoch_text(const EpochReport& report, std::int64_t epochs);
 /// Returns text such as "1 h 02 min", "3 min 20 s" or "12 s"
 std::string duration_text(double seconds);
 
+/// Returns whether a line stays of an epoch: of all of 20, of about as many of more, and of the
+/// first and the last.
+bool keeps_line(std::int64_t epoch, std::int64_t epochs);
+
 /// Shows a training on standard error: one line that is drawn again and again in a terminal, plain
-/// lines (the first state, then one every few seconds, and one an epoch) elsewhere.
+/// lines (the first state, then one every few seconds) elsewhere, and lines of epochs.
 class ProgressDisplay {
  public:
   void progress(const Progress& progress);
   void evaluation(const EvaluationProgress& progress);
   void epoch(const EpochReport& report, std::int64_t epochs);
+  /// Shows the last epoch, if its line was left out.
+  void end_epochs();
   /// A whole line that does not belong to the bar.
   void line(const std::string& text);
 
@@ -42,7 +48,9 @@ class ProgressDisplay {
 
   TerminalLine line_;
   bool any_ = false;
+  Clock::time_point start_{};
   Clock::time_point last_{};
+  std::string left_out_;  ///< of the last epoch
 };
 
 }  // namespace linnet::command

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/runs.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "report/folder_lock.h"
 #include "report/progress.h"
 #include "report/run_folder.h"
@@ -53,18 +54,12 @@ std::string text_of(const fs::path& path, Json& problems) {
   }
 }
 
-/// Null where the file is missing or holds something else.
-Json object_of(const fs::path& path, Json& problems) {
-  Json json = Json::parse(text_of(path, problems), nullptr, false);
-  return json.is_object() ? json : Json();
-}
-
 Json epochs_of(const fs::path& path, Json& problems) {
   Json epochs = Json::array();
   std::istringstream lines(text_of(path, problems));
   for (std::string line; std::getline(lines, line);) {
-    Json epoch = Json::parse(line, nullptr, false);
-    if (epoch.is_object()) epochs.push_back(std::move(epoch));
+    Json epoch = object_of(line);
+    if (!epoch.is_null()) epochs.push_back(std::move(epoch));
   }
   return epochs;
 }
@@ -120,15 +115,15 @@ std::vector<fs::path> find_runs(const std::vector<fs::path>& paths,
 
 Json run_json(const fs::path& folder) {
   Json problems = Json::array();
-  const Json summary = object_of(folder / kSummaryFile, problems);
-  const Json progress = object_of(folder / kProgressFile, problems);
+  const Json summary = object_of(text_of(folder / kSummaryFile, problems));
+  const Json progress = object_of(text_of(folder / kProgressFile, problems));
   Json run;
   run["name"] = folder.has_filename() ? folder.filename().string() : folder.string();
   run["path"] = folder.string();
-  run["state"] = is_locked(folder)                     ? "running"
-                 : summary.is_null()                   ? "stopped"
-                 : summary.value("interrupted", false) ? "interrupted"
-                                                       : "done";
+  run["state"] = is_locked(folder)                                                   ? "running"
+                 : summary.is_null()                                                 ? "stopped"
+                 : summary.contains("interrupted") && summary["interrupted"] == true ? "interrupted"
+                                                                                     : "done";
   run["summary"] = summary;
   run["epochs"] = epochs_of(folder / kHistoryFile, problems);
   run["problems"] = std::move(problems);
@@ -168,7 +163,7 @@ std::string runs_table(const std::vector<Json>& runs) {
     };
     const auto parameters =
         number(run["summary"].is_object() ? run["summary"] : Json::object(), "parameters");
-    rows.push_back({run["name"].get<std::string>(), run["state"].get<std::string>(),
+    rows.push_back({escaped(run["name"].get<std::string>()), run["state"].get<std::string>(),
                     std::to_string(epochs.size()), part, loss(last_loss), loss(best_loss),
                     share(last_accuracy), share(best_accuracy),
                     speeds.empty() ? "–" : fmt::format("{:.0f}", speeds[speeds.size() / 2]),
@@ -198,13 +193,16 @@ std::string runs_table(const std::vector<Json>& runs) {
 void write_progress(const fs::path& file, const Json& progress) {
   const fs::path temporary =
       file.parent_path() / fmt::format(".linnet-{}-progress.tmp", ::getpid());
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << progress.dump() << "\n";
-    if (!out.flush()) return;
-  }
+  // Not brought to the disk, since it is written ten times a second and soon worth nothing. O_EXCL:
+  // a link of this name, which somebody else has put there, is not followed.
   std::error_code none;
-  fs::rename(temporary, file, none);
+  fs::remove(temporary, none);
+  const int out = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (out < 0) return;
+  const std::string text = progress.dump() + "\n";
+  const bool whole = ::write(out, text.data(), text.size()) == std::ssize(text);
+  ::close(out);
+  if (whole) fs::rename(temporary, file, none);
 }
 
 }  // namespace linnet::command

@@ -5,8 +5,10 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "config/file_kind.h"
 #include "data/folder.h"
 #include "data/vocabulary.h"
+#include "model/training_record.h"
 #include "report/json.h"
 #include "report/run_folder.h"
 
@@ -17,8 +19,7 @@ namespace fs = std::filesystem;
 
 void read_summary(const fs::path& path, SavedRun& run) {
   if (!is_file(path)) return;
-  const Json json = Json::parse(read_file(path), nullptr, false);
-  if (!json.is_object()) return;
+  const Json json = read_object(path);
   if (json.contains("seed") && json["seed"].is_number_unsigned()) {
     run.seed = json["seed"].get<std::uint64_t>();
   }
@@ -31,7 +32,8 @@ void read_summary(const fs::path& path, SavedRun& run) {
   const Json& shape = json["sample_shape"];
   if (std::all_of(shape.begin(), shape.end(),
                   [](const Json& dim) { return dim.is_number_unsigned(); })) {
-    run.sample_shape = Shape(shape.get<std::vector<std::int64_t>>());
+    run.sample_shape =
+        sample_shape_of(shape.get<std::vector<std::uint64_t>>()).value_or(run.sample_shape);
   }
 }
 
@@ -41,19 +43,25 @@ std::vector<std::string> SavedRun::words() const {
   require(is_file(vocabulary),
           "the model takes texts as ids, but the file of its words is missing: cannot read '{}'",
           vocabulary.string());
-  return read_vocabulary(vocabulary).words();
+  return read_vocabulary(vocabulary).entries();
 }
 
 std::string SavedRun::argument(const std::string& option) const {
+  const std::vector<std::string> all = arguments(option);
+  return all.empty() ? "" : all[0];
+}
+
+std::vector<std::string> SavedRun::arguments(const std::string& option) const {
   const fs::path start = model.parent_path() / kStartFile;
-  if (!is_file(start)) return "";
-  const Json json = Json::parse(read_file(start), nullptr, false);
+  if (!is_file(start)) return {};
+  const Json json = read_object(start);
   const auto at = Json::json_pointer("/options");
-  if (!json.is_object() || !json.contains(at) || !json[at].is_object()) return "";
+  if (!json.contains(at) || !json[at].is_object()) return {};
   const Json values = json[at].value(option, Json());
-  return values.is_array() && !values.empty() && values[0].is_string()
-             ? values[0].get<std::string>()
-             : "";
+  const bool texts = values.is_array() && std::ranges::all_of(values, [](const Json& value) {
+                       return value.is_string();
+                     });
+  return texts ? values.get<std::vector<std::string>>() : std::vector<std::string>();
 }
 
 Model load_model(const SavedRun& run, ModelOptions& options) {
@@ -73,6 +81,9 @@ SavedRun find_run(const fs::path& path) {
   require(!folder || is_file(path / kModelFile),
           "the folder '{}' has no {}; expected a run folder of `linnet train`", path.string(),
           kModelFile);
+  const std::string kind = folder || path.extension() == ".safetensors" ? "" : file_kind(path);
+  require(kind.empty(), "expected a trained model, a run folder or a .safetensors file; '{}' is {}",
+          path.string(), kind);
   const fs::path place = folder ? path : path.parent_path();
   SavedRun run{.model = folder ? path / kModelFile : path, .vocabulary = place / kVocabularyFile};
   read_summary(place / kSummaryFile, run);

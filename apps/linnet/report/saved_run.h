@@ -27,6 +27,8 @@ struct SavedRun {
   /// Returns an argument of its training, e.g. of "--text"; "" where it had none, or no record lies
   /// beside the model.
   std::string argument(const std::string& option) const;
+  /// Does the same for an option that may have several.
+  std::vector<std::string> arguments(const std::string& option) const;
 };
 
 /// Loads the run's model, with the engines of its training. Of a file that does not say what

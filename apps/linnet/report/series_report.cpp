@@ -8,6 +8,7 @@
 
 #include "io/html_report.h"
 #include "report/series_chart.h"
+#include "report/trivial.h"
 
 namespace linnet::command {
 namespace {
@@ -133,6 +134,7 @@ SeriesReport report_series(Model& model, const SeriesWindows& windows, const std
     tables += table_html(score, series.season());
   }
   report.html += tables;
+  report.worse = naive_is_better(scores);
   return report;
 }
 

@@ -14,6 +14,7 @@ namespace linnet::command {
 struct SeriesReport {
   Json json = {};                       ///< {"windows": 724, "season": 365, "targets": [...]}
   std::vector<std::string> lines = {};  ///< a table for each target
+  std::string worse = {};               ///< a sentence where a naive forecast is as good
   std::string html = {};                ///< sections of report.html: plots, then tables
 };
 

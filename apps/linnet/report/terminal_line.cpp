@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "report/print.h"
+
 namespace linnet::command {
 namespace {
 
@@ -97,9 +99,7 @@ std::size_t TerminalLine::columns() {
 
 void TerminalLine::draw(const std::string& text) {
   if (!live_) {
-    std::fprintf(stderr, "%s\n", text.c_str());
-    std::fflush(stderr);
-    return;
+    return print_line(text);
   }
   const std::string line = cut(text, columns() - 1);
   const std::size_t length = columns_of(line);

@@ -48,12 +48,21 @@ Batcher::Batcher(const Model& model, const BatcherOptions& options, bool probabi
       worker_([this] { work(); }) {}
 
 Batcher::~Batcher() {
+  end();
+  worker_.join();
+}
+
+void Batcher::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
   arrived_.notify_all();
-  worker_.join();
+}
+
+bool Batcher::full() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size() >= options_.queue;
 }
 
 std::vector<std::vector<float>> Batcher::predict(std::vector<Sample> samples) {
@@ -61,7 +70,8 @@ std::vector<std::vector<float>> Batcher::predict(std::vector<Sample> samples) {
   std::vector<std::future<std::vector<float>>> answers;
   {
     const std::lock_guard lock(mutex_);
-    require<Overloaded>(!ending_ && queue_.size() + samples.size() <= options_.queue,
+    require<Overloaded>(!ending_, "the server is shutting down");
+    require<Overloaded>(queue_.size() + samples.size() <= options_.queue,
                         "{} samples are waiting; the queue holds at most {}", queue_.size(),
                         options_.queue);
     for (Sample& sample : samples) {

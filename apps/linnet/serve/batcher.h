@@ -46,8 +46,12 @@ class Batcher {
           ServerMetrics& metrics);
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
-  /// Answers what waits with Overloaded.
   ~Batcher();
+
+  /// Answers what waits, and all that comes, with Overloaded.
+  void end();
+  /// Returns whether the queue has room for no sample.
+  bool full() const;
 
   /// Returns the first output's row for each sample, in their order. Throws Overloaded where they
   /// don't fit into the queue or take longer than the limit, and what the prediction throws.
@@ -68,7 +72,7 @@ class Batcher {
   BatcherOptions options_;
   std::string output_;  ///< name of the network's first output
   ServerMetrics& metrics_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Waiting> queue_;
   bool ending_ = false;

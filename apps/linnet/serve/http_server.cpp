@@ -2,13 +2,14 @@
 #include "serve/http_server.h"
 
 #include <fmt/format.h>
-#include <httplib.h>
-#include <pthread.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
-#include <thread>
+#include <exception>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
@@ -17,34 +18,56 @@
 namespace linnet::command {
 namespace {
 
-void put(const HttpAnswer& answer, httplib::Response& response) {
-  response.status = answer.status;
-  if (answer.status == 503) response.set_header("Retry-After", "1");
-  response.set_content(answer.body, answer.type);
+constexpr int kGetThreads = 2;
+constexpr int kPostThreads = 64;  // most wait for a batch
+
+// A handler can reach nothing but what is static.
+volatile std::sig_atomic_t end_descriptor = -1;
+
+void end(int /*signal*/) {
+  const int error = errno;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(end_descriptor, &one, sizeof one);
+  errno = error;
 }
 
-/// While it lives, signals that ask to end wait for wait(); threads that begin meanwhile hold them
-/// too.
-class HeldSignals {
+/// While it lives, the first signal that asks to end writes to an event; the second one, of the
+/// same kind, finds the system's own handler. Signals that the parent ignored stay ignored. One at
+/// a time.
+class EndSignals {
  public:
-  HeldSignals() {
-    sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  explicit EndSignals(int descriptor) {
+    end_descriptor = descriptor;
+    struct sigaction action {};
+    action.sa_handler = end;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigemptyset(&action.sa_mask);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], &action, &before_[i]);
+      if (before_[i].sa_handler == SIG_IGN) sigaction(kSignals[i], &before_[i], nullptr);
+    }
   }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-  void wait() const {
-    int signal = 0;
-    sigwait(&signals_, &signal);
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+  ~EndSignals() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
   }
 
  private:
-  sigset_t signals_{};
-  sigset_t before_{};
+  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
+
+HttpAnswer answer_of(const std::function<HttpAnswer(const HttpRequest&)>& answer,
+                     const HttpRequest& request) {
+  try {
+    return answer(request);
+  } catch (const std::bad_alloc&) {
+    return http_error(503, "the server has no memory left for this request");
+  } catch (const std::exception&) {
+    return http_error(500, "the server failed");
+  }
+}
 
 }  // namespace
 
@@ -54,77 +77,81 @@ HttpAnswer http_error(int status, const std::string& sentence) {
           .body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
 }
 
-struct HttpServer::Parts {
-  HttpOptions options;
-  httplib::Server http;
-  socket_t listening = INVALID_SOCKET;
-};
-
-HttpServer::HttpServer(const HttpOptions& options) : parts_(new Parts{options, {}}) {
-  httplib::Server& http = parts_->http;
-  http.new_task_queue = [count = options.connections] {
-    return new httplib::ThreadPool(static_cast<std::size_t>(count));  // which the server deletes
-  };
-  http.set_payload_max_length(options.most_bytes);
-  http.set_read_timeout(std::chrono::seconds(10));
-  http.set_write_timeout(std::chrono::seconds(10));
-  http.set_tcp_nodelay(true);
-  // The library's 5 makes busy clients connect again and again.
-  http.set_keep_alive_max_count(1000);
-  // The library's SO_REUSEPORT would let two servers share a port.
-  http.set_socket_options([this](socket_t socket) {
-    const int yes = 1;
-    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    parts_->listening = socket;
-  });
-  http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
-    if (!response.body.empty()) return;  // a sentence of ours
-    const int status = response.status;
-    put(http_error(status, status == 413 ? "the request's body is too large"
-                           : status == 404
-                               ? fmt::format("unknown path: {} {}", request.method, request.path)
-                               : fmt::format("HTTP status {}", status)),
-        response);
-  });
-  http.set_exception_handler([](const httplib::Request&, httplib::Response& response, auto&&...) {
-    put(http_error(500, "the server failed"), response);
-  });
+HttpServer::HttpServer(HttpOptions options) : options_(std::move(options)) {
+  for (std::string& host : options_.hosts) host = host_of(host);
+  options_.hosts.push_back(host_of(options_.host));
+  options_.hosts.emplace_back("localhost");
 }
 
 HttpServer::~HttpServer() = default;
 
 void HttpServer::get(const std::string& path, std::function<HttpAnswer()> answer) {
-  parts_->http.Get(path, [answer = std::move(answer)](const httplib::Request&,
-                                                      httplib::Response& response) {
-    put(answer(), response);
-  });
+  gets_[path] = std::move(answer);
 }
 
-void HttpServer::post(
-    const std::string& path,
-    std::function<HttpAnswer(const std::string& type, const std::string& body)> answer) {
-  parts_->http.Post(path, [answer = std::move(answer)](const httplib::Request& request,
-                                                       httplib::Response& response) {
-    put(answer(request.get_header_value("Content-Type"), request.body), response);
-  });
+void HttpServer::post(const std::string& path,
+                      std::function<HttpAnswer(const HttpRequest&)> answer) {
+  posts_[path] = std::move(answer);
+}
+
+std::string HttpServer::objection(const HttpRequest& request) const {
+  const auto allowed = [&](const std::string& host) {
+    return is_address(host) || std::ranges::count(options_.hosts, host) > 0;
+  };
+  if (!request.host.empty() && !allowed(request.host)) {
+    return fmt::format("the server does not answer for the host '{}'; --allow-host {} lets it",
+                       request.host, request.host);
+  }
+  const std::string origin = host_of(request.origin);
+  if (request.origin.empty() || origin == request.host ||
+      std::ranges::count(options_.hosts, origin) > 0) {
+    return "";
+  }
+  return fmt::format("the server does not answer pages of '{}'; --allow-host HOST lets it",
+                     request.origin);
+}
+
+void HttpServer::begin(std::uint64_t connection, HttpRequest request) {
+  const std::string objection = this->objection(request);
+  const auto get = gets_.find(request.path);
+  const auto post = posts_.find(request.path);
+  const bool gets = get != gets_.end();
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (!objection.empty()) {
+    loop_->answer(connection, http_error(403, objection));
+  } else if (!gets && post == posts_.end()) {
+    loop_->answer(connection, http_error(404, fmt::format("unknown path: {} {}", request.method,
+                                                          request.path)));
+  } else if (gets ? !reads : request.method != "POST") {
+    HttpAnswer answer = http_error(405, fmt::format("{} takes {}; got {}", request.path,
+                                                    gets ? "GET" : "POST", request.method));
+    answer.allow = gets ? "GET, HEAD" : "POST";
+    loop_->answer(connection, std::move(answer));
+  } else {
+    const Answer answer =
+        gets ? [of = get->second](const HttpRequest&) { return of(); } : post->second;
+    // A function must be copyable, and the body of a request should not be.
+    auto shared = std::make_shared<const HttpRequest>(std::move(request));
+    (gets ? get_workers_ : post_workers_)->add([this, connection, answer, shared] {
+      loop_->answer(connection, answer_of(answer, *shared));
+    });
+  }
 }
 
 void HttpServer::run_until_signal() {
-  const HttpOptions& options = parts_->options;
-  httplib::Server& http = parts_->http;
-  const HeldSignals signals;
-  const int port = options.port == 0 ? http.bind_to_any_port(options.host)
-                   : http.bind_to_port(options.host, options.port) ? options.port
-                                                                   : -1;
-  require(port > 0, "cannot listen on {}:{}: the port is in use, or needs other rights",
-          options.host, options.port);
-  // The library queues 5 connections; a client whose connection is dropped tries again after 1 s.
-  ::listen(parts_->listening, SOMAXCONN);
-  std::thread answering([&] { http.listen_after_bind(); });
-  print_out(fmt::format("http://{}:{}/\n", options.host, port));
-  signals.wait();
-  http.stop();
-  answering.join();
+  Listener listener = listen_on(options_.host, options_.port);
+  const std::string line = listener.url + "\n";
+  loop_ = std::make_unique<HttpLoop>(
+      std::move(listener), options_.limits,
+      [this](std::uint64_t connection, HttpRequest request) {
+        begin(connection, std::move(request));
+      },
+      options_.log);
+  get_workers_ = std::make_unique<WorkerPool>(kGetThreads);
+  post_workers_ = std::make_unique<WorkerPool>(kPostThreads);
+  const EndSignals signals(loop_->end_descriptor());
+  print_out(line);
+  loop_->run();
 }
 
 }  // namespace linnet::command

@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -20,25 +21,27 @@ namespace linnet::command {
 ///   POST /predict   what RequestReader reads; {"predictions": [...]}, of series {"forecast":
 ///   [...]} GET  /model     RequestReader::description() GET  /healthz   "ok" GET  /metrics   in
 ///   Prometheus's text format
-/// A body that is wrong gets status 400; where the queue is full or an answer takes too long, 503.
+/// A body that is wrong gets status 400, of another media type 415, of more than the limits allow
+/// 413; where the queue is full or an answer takes too long, 503.
 class ModelServer {
  public:
   /// Compiles what it runs. `words`: of a text model's training, else empty.
   ModelServer(Model model, std::vector<std::string> words, const HttpOptions& http,
               const BatcherOptions& batches);
 
-  void run_until_signal() { http_.run_until_signal(); }
+  void run_until_signal();
 
  private:
-  HttpAnswer predict(const std::string& type, const std::string& body);
-  Json forecasts(const std::string& type, const std::string& body);
+  HttpAnswer predict(const HttpRequest& request);
+  Json forecasts(const HttpRequest& request);
 
   Model model_;
   RequestReader reader_;
   Shown shown_;
   ServerMetrics metrics_;
-  std::optional<Batcher> batcher_;  ///< none for series
-  std::mutex forecasting_;          ///< of the model, in one thread at a time
+  std::optional<Batcher> batcher_;     ///< none for series
+  std::counting_semaphore<> reading_;  ///< bodies that are read at a time, a processor each
+  std::mutex forecasting_;             ///< of the model, in one thread at a time
   HttpServer http_;
 };
 

@@ -3,88 +3,65 @@
 
 #include <linnet/samples.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <functional>
+#include <map>
 #include <span>
 #include <utility>
 
 #include "base/check.h"
-#include "describe/nearest.h"
+#include "data/image_header.h"
 #include "nn/definition.h"
-#include "report/csv.h"
 #include "series/series_record.h"
+#include "serve/json_rows.h"
+#include "serve/json_samples.h"
+#include "serve/json_sections.h"
 
 namespace linnet::command {
 namespace {
 
-constexpr int kDeepest = 8;  ///< of arrays in arrays: as many axes as a Shape has at most
+// What reading a table takes beside its text: fields and records, grown by doubling, and of each
+// record the values that one column was found to have.
+constexpr std::size_t kBytesOfField = 24;
+constexpr std::size_t kBytesOfRecord = 144;
 
-/// Adds the numbers of nested arrays in row-major order.
-void flatten(const Json& value, const std::string& input, int depth, std::vector<double>& to) {
-  if (value.is_array()) {
-    require(depth < kDeepest, "input '{}': expected arrays nested at most {} deep", input,
-            kDeepest);
-    for (const Json& item : value) flatten(item, input, depth + 1, to);
-    return;
+/// Returns how many records a text of delimited fields has at most, and how many fields.
+std::pair<std::size_t, std::size_t> records_and_fields(std::string_view text) {
+  std::size_t records = 1;
+  std::size_t fields = 1;
+  bool quoted = false;
+  char last = '\n';
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    const bool ends = c == '\n' || c == '\r';
+    if (ends && last != '\n' && last != '\r') ++records;
+    if (ends || c == ',' || c == ';' || c == '\t' || c == '|') ++fields;
+    last = c;
   }
-  require(value.is_number(), "input '{}': expected numbers; got {}", input, value.type_name());
-  to.push_back(value.get<double>());
+  return {records, fields};
 }
 
-template <class T>
-Tensor tensor_of(const std::vector<double>& values, const Shape& sample) {
-  std::vector<T> elements;
-  for (const double value : values) elements.push_back(static_cast<T>(value));
-  return Tensor(std::move(elements), sample.batched(1));
-}
+/// Reads "texts": an array of strings.
+class JsonTexts final : public JsonSection {
+ public:
+  explicit JsonTexts(std::function<void(std::string_view text)> add) : add_(std::move(add)) {}
 
-/// Returns the object that a body holds.
-Json parsed(const std::string& body) {
-  Json json;
-  try {
-    json = Json::parse(body);
-  } catch (const nlohmann::json::exception& error) {
-    fail("the body is not valid JSON: {}", error.what());
+  void value(const JsonEvent& event) override {
+    require(event.depth > 0 || event.kind == JsonKind::array,
+            "'texts' must be an array of strings");
+    if (event.depth == 0) return;
+    require(event.kind == JsonKind::string, "'texts' must be an array of strings; it has {}",
+            to_string(event.kind));
+    add_(event.text);
   }
-  require(json.is_object(), "expected a JSON object; got {}", json.type_name());
-  return json;
-}
+  void key(std::string_view /*name*/, int /*depth*/) override {}
+  void close(int /*depth*/) override {}
 
-/// Returns rows as a table of text with these columns.
-std::string csv_of(const Json& rows, const std::vector<std::string>& columns) {
-  std::string text;
-  const auto add = [&](const std::string& field, bool last) {
-    text += csv_quoted(field) + (last ? "\n" : ",");
-  };
-  for (const std::string& column : columns) add(column, &column == &columns.back());
-  std::size_t number = 0;
-  for (const Json& row : rows) {
-    ++number;
-    require(row.is_object(), "row {}: expected an object of columns; got {}", number,
-            row.type_name());
-    for (const std::string& column : columns) {
-      if (!row.contains(column)) {
-        std::vector<std::string> keys;
-        for (const auto& item : row.items()) keys.push_back(item.key());
-        fail("row {} has no column '{}', from which the model learned{}", number, column,
-             did_you_mean(column, keys));
-      }
-      const Json& value = row[column];
-      require(value.is_primitive(),
-              "row {}, column '{}': expected a number, a string or null; got "
-              "an {}",
-              number, column, value.type_name());
-      add(value.is_null()     ? ""
-          : value.is_string() ? value.get<std::string>()
-                              : value.dump(),
-          &column == &columns.back());
-    }
-  }
-  return text;
-}
+ private:
+  std::function<void(std::string_view text)> add_;
+};
 
-/// How the text of csv_of() is read.
+/// How the text of JsonRows is read.
 TableOptions as_json(TableOptions options) {
   options.separator = ',';
   options.decimal = '.';
@@ -94,8 +71,13 @@ TableOptions as_json(TableOptions options) {
 
 }  // namespace
 
-RequestReader::RequestReader(const Model& model, std::vector<std::string> words)
-    : model_(model), words_(std::move(words)) {}
+void check_samples(std::size_t samples, std::size_t most) {
+  require<TooLarge>(samples <= most, "a request may have at most {} samples (--max-queue)", most);
+}
+
+RequestReader::RequestReader(const Model& model, std::vector<std::string> words,
+                             const RequestLimits& limits)
+    : model_(model), words_(std::move(words)), limits_(limits) {}
 
 DType RequestReader::type() const { return model_.network().definition().inputs[0].dtype; }
 
@@ -106,38 +88,60 @@ bool RequestReader::takes_images() const {
          sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3);
 }
 
-std::vector<Sample> RequestReader::read(std::string_view content_type,
-                                        const std::string& body) const {
-  const std::string_view kind = content_type.substr(0, content_type.find(';'));
-  if (kind.starts_with("image/")) return {image(body)};
-  if (kind == "text/plain") return {text(body)};
-  if (kind == "text/csv") return rows(body, model_.table().reading());
-  require(kind == "application/json",
-          "expected the Content-Type application/json, image/*, text/plain or text/csv; got '{}'",
-          kind);
+std::vector<Sample> RequestReader::read(std::string_view type, const std::string& body) const {
+  if (type.starts_with("image/")) return {image(body)};
+  if (type == "text/plain") return {text(body)};
+  if (type == "text/csv") {
+    const std::size_t records = records_and_fields(body).first;
+    check_samples(records <= 2 ? 1 : records - 2, limits_.samples);  // a header, an empty last line
+    return rows(body, model_.table().reading());
+  }
+  require<WrongType>(
+      type == "application/json",
+      "expected the Content-Type application/json, image/*, text/plain or text/csv; got '{}'",
+      type);
   return from_json(body);
 }
 
 Sample RequestReader::image(const std::string& body) const {
   require(takes_images(), "the model takes no images; its input is {}",
           to_string(model_.network().input_shape()));
+  const ImageHeader header = image_header(body);
+  const auto wanted = static_cast<double>(header.height) * static_cast<double>(header.width) *
+                      static_cast<double>(header.channels);
+  require<TooLarge>(
+      wanted <= static_cast<double>(limits_.bytes),
+      "the image has {} x {} pixels, which need more than the {} bytes that a request "
+      "may take (8 times --max-body)",
+      header.height, header.width, limits_.bytes);
   // f32, like numbers in JSON, so that both can be in one batch.
   const Tensor pixels = decode_image(std::as_bytes(std::span(body)), model_).to(DType::f32);
   return Sample({{model_.network().input_names()[0], pixels}});
 }
 
-Sample RequestReader::text(const std::string& text) const {
+Sample RequestReader::text(std::string_view text) const {
   require(takes_texts(), "the model takes no texts; its input is {}",
           to_string(model_.network().input_shape()));
   return Sample({{model_.network().input_names()[0],
                   encode_text(text, words_, model_.network().input_shape()[0])}});
 }
 
+void RequestReader::check_table(std::string_view text) const {
+  const auto [records, fields] = records_and_fields(text);
+  require<TooLarge>(
+      2 * text.size() + kBytesOfRecord * records + kBytesOfField * fields <= limits_.bytes,
+      "{} rows with {} fields need more than the {} bytes that a request may take (8 times "
+      "--max-body)",
+      records, fields, limits_.bytes);
+}
+
 std::vector<Sample> RequestReader::rows(const std::string& text,
                                         const TableOptions& options) const {
   require(takes_rows(), "the model takes no rows of a table; its input is {}",
           to_string(model_.network().input_shape()));
+  check_table(text);
   const Table table = parse_table(text, "the rows", options);
+  check_samples(static_cast<std::size_t>(table.rows()), limits_.samples);
   const Dataset data = model_.table().inputs(table);
   const std::vector<std::string> names = model_.network().input_names();
   std::vector<Sample> samples(static_cast<std::size_t>(table.rows()));
@@ -155,7 +159,7 @@ std::vector<Sample> RequestReader::rows(const std::string& text,
 std::vector<std::string> RequestReader::columns() const {
   if (!takes_series()) return model_.table().input_columns();
   const SeriesRecord& record = *model_.series().record();
-  if (!record.header) return record.columns;  // which are known by their places
+  if (!record.learned.header) return record.columns;  // which are known by their places
   std::vector<std::string> columns;
   for (const std::string& one : {record.entity, record.time}) {
     if (!one.empty()) columns.push_back(one);
@@ -164,89 +168,42 @@ std::vector<std::string> RequestReader::columns() const {
   return columns;
 }
 
-std::vector<Sample> RequestReader::json_rows(const Json& rows) const {
-  require(rows.is_array(), "'rows' must be an array of objects; got {}", rows.type_name());
-  if (rows.empty()) return {};
-  return this->rows(csv_of(rows, columns()), as_json(model_.table().reading()));
-}
-
-Table RequestReader::read_series(std::string_view content_type, const std::string& body) const {
+Table RequestReader::read_series(std::string_view type, const std::string& body) const {
   const TableOptions reading = model_.series().reading();
-  const std::string_view kind = content_type.substr(0, content_type.find(';'));
-  if (kind == "text/csv") return parse_table(body, "the rows", reading);
-  require(kind == "application/json",
-          "a model of series forecasts after the rows of a table: expected the Content-Type "
-          "text/csv or application/json; got '{}'",
-          kind);
-  const Json json = parsed(body);
-  require(json.contains("rows"), "expected a key 'rows'");
-  const Json& rows = json["rows"];
-  require(rows.is_array() && !rows.empty(), "'rows' must be an array of objects, at least one");
-  return parse_table(csv_of(rows, columns()), "the rows", as_json(reading));
-}
-
-Tensor RequestReader::sample_of(const Json& value, std::size_t input) const {
-  const NetworkInput& wanted = model_.network().definition().inputs[input];
-  std::vector<double> values;
-  flatten(value, wanted.name, 0, values);
-  require(std::ssize(values) == wanted.sample.elements(),
-          "input '{}': expected {} numbers for a sample of {}; got {}", wanted.name,
-          wanted.sample.elements(), to_string(wanted.sample), values.size());
-  if (wanted.dtype == DType::i32) {
-    for (const double number : values) {
-      require(number == std::floor(number) && std::abs(number) <= std::numeric_limits<int>::max(),
-              "input '{}': expected whole numbers (ids); got {}", wanted.name, number);
-    }
-    return tensor_of<std::int32_t>(values, wanted.sample);
+  if (type == "text/csv") {
+    check_table(body);
+    return parse_table(body, "the rows", reading);
   }
-  for (const double number : values) {
-    require(std::abs(number) <= std::numeric_limits<float>::max(),
-            "input '{}': {} does not fit into 32 bits", wanted.name, number);
-  }
-  return tensor_of<float>(values, wanted.sample);
+  require<WrongType>(type == "application/json",
+                     "a model of series forecasts after the rows of a table: expected the "
+                     "Content-Type text/csv or application/json; got '{}'",
+                     type);
+  JsonRows rows(columns(), limits_.bytes);  // as many as the body may hold
+  require(read_sections(body, {{"rows", &rows}}) == "rows", "expected a key 'rows'");
+  require(rows.rows() > 0, "'rows' must be an array of objects, at least one");
+  const std::string text = rows.take();
+  check_table(text);
+  return parse_table(text, "the rows", as_json(reading));
 }
 
 std::vector<Sample> RequestReader::from_json(const std::string& body) const {
-  const Json json = parsed(body);
   std::vector<Sample> samples;
-  if (json.contains("texts")) {
-    require(json["texts"].is_array(), "'texts' must be an array of strings");
-    for (const Json& one : json["texts"]) {
-      require(one.is_string(), "'texts' must be an array of strings; it has {}", one.type_name());
-      samples.push_back(text(one.get<std::string>()));
-    }
-    return samples;
-  }
-  if (json.contains("rows") && takes_rows()) return json_rows(json["rows"]);
-  require(json.contains("inputs"), "expected a key 'inputs'{}",
+  JsonSamples numbers(model_.network().definition().inputs, limits_.samples);
+  JsonTexts texts([&](std::string_view one) {
+    check_samples(samples.size() + 1, limits_.samples);
+    samples.push_back(text(one));
+  });
+  JsonRows rows(columns(), limits_.samples);
+  std::map<std::string, JsonSection*> sections{{"inputs", &numbers}, {"texts", &texts}};
+  if (takes_rows()) sections["rows"] = &rows;
+  const std::string found = read_sections(body, sections);
+  require(!found.empty(), "expected a key 'inputs'{}",
           takes_texts()  ? " or 'texts'"
           : takes_rows() ? " or 'rows'"
                          : "");
-  const auto& inputs = model_.network().definition().inputs;
-  Json columns = json["inputs"];
-  if (columns.is_array()) {
-    require(inputs.size() == 1, "the network has {} inputs; 'inputs' must be an object of arrays",
-            inputs.size());
-    columns = Json{{inputs[0].name, columns}};
-  }
-  require(columns.is_object(), "'inputs' must be an array of samples; got {}", columns.type_name());
-  for (const auto& item : columns.items()) {
-    require(std::ranges::find(inputs, item.key(), &NetworkInput::name) != inputs.end(),
-            "unknown input '{}'", item.key());
-  }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::string& name = inputs[i].name;
-    require(columns.contains(name) && columns[name].is_array(),
-            "input '{}': expected an array of samples", name);
-    if (i == 0) samples.resize(columns[name].size());
-    require(columns[name].size() == samples.size(),
-            "input '{}': expected {} samples, as the others have; got {}", name, samples.size(),
-            columns[name].size());
-    for (std::size_t n = 0; n < samples.size(); ++n) {
-      samples[n].set(name, sample_of(columns[name][n], i));
-    }
-  }
-  return samples;
+  if (found == "inputs") return numbers.take();
+  if (found == "texts" || rows.rows() == 0) return samples;
+  return this->rows(rows.take(), as_json(model_.table().reading()));
 }
 
 Json RequestReader::description() const {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/error.h>
 #include <linnet/model.h>
 #include <linnet/series_transform.h>
 #include <linnet/table_transform.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,25 +16,48 @@
 
 namespace linnet::command {
 
-/// Reads bodies of requests as samples of a model. Thread-safe.
+/// Reports a request that is larger than the server's limits allow, now and later.
+class TooLarge : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Reports a body whose media type the model does not take.
+class WrongType : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Says how large what is made of a request may become.
+struct RequestLimits {
+  std::size_t samples = 1024;
+  std::size_t bytes = std::size_t{64} << 20;  ///< of a table or an image, beside the samples
+};
+
+/// Throws TooLarge for more samples than a request may have.
+void check_samples(std::size_t samples, std::size_t most);
+
+/// Reads bodies of requests as samples of a model. What it needs is bounded before it is made.
+/// Thread-safe.
 class RequestReader {
  public:
   /// Keeps a reference to the model. `words`: of a text model's training, else empty.
-  RequestReader(const Model& model, std::vector<std::string> words);
+  RequestReader(const Model& model, std::vector<std::string> words, const RequestLimits& limits);
 
-  /// Reads a body by its content type:
+  /// Reads a body by its media type, in lower case:
   /// - image/*: one image, as the training's evaluations see it;
   /// - text/plain: one text;
   /// - text/csv: raw rows of a table, as `linnet predict` reads files of them;
-  /// - application/json: {"inputs": [sample, ...]} with nested or flat arrays of numbers, for
-  ///   networks of several inputs {"inputs": {"name": [sample, ...], ...}}; or {"texts": [...]}, or
-  ///   raw rows of a table, {"rows": [{"column": value, ...}, ...]}, null for a missing value.
-  /// Throws Error saying what is wrong with it.
-  std::vector<Sample> read(std::string_view content_type, const std::string& body) const;
+  /// - application/json: {"inputs": [sample, ...]} with arrays of numbers, flat or nested as the
+  ///   input's shape, for networks of several inputs {"inputs": {"name": [sample, ...], ...}}; or
+  ///   {"texts": [...]}, or raw rows of a table, {"rows": [{"column": value, ...}, ...]}, null for
+  ///   a missing value.
+  /// Throws Error saying what is wrong with it, TooLarge and WrongType among them.
+  std::vector<Sample> read(std::string_view type, const std::string& body) const;
 
   /// Reads a body as the last rows of series, which a forecast follows: text/csv, or
   /// application/json with {"rows": [{"column": value, ...}, ...]}. Throws as read() does.
-  Table read_series(std::string_view content_type, const std::string& body) const;
+  Table read_series(std::string_view type, const std::string& body) const;
 
   /// Returns the type of the first input's samples that read() makes.
   DType type() const;
@@ -46,17 +71,18 @@ class RequestReader {
 
  private:
   Sample image(const std::string& body) const;
-  Sample text(const std::string& text) const;
+  Sample text(std::string_view text) const;
   std::vector<Sample> from_json(const std::string& body) const;
   /// Returns the rows of a text of delimited fields.
   std::vector<Sample> rows(const std::string& text, const TableOptions& options) const;
-  std::vector<Sample> json_rows(const Json& rows) const;
   /// Returns the columns that rows have.
   std::vector<std::string> columns() const;
-  Tensor sample_of(const Json& value, std::size_t input) const;
+  /// Throws TooLarge for a table whose fields would need too much memory.
+  void check_table(std::string_view text) const;
 
   const Model& model_;
   std::vector<std::string> words_;
+  RequestLimits limits_;
 };
 
 }  // namespace linnet::command

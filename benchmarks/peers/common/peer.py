@@ -114,17 +114,19 @@ def peak_bytes():
 class Epochs:
     """The epochs of a run. `run` has options, epoch_samples, data_seconds, epoch() -> (seconds,
     mean loss or None), test() -> (loss, accuracy or None) or None, finite() and about() with framework,
-    mode, device, parameters, threads and versions. `started`: when the program began."""
+    mode, device, parameters, threads and versions; for serve.py also restart(), back to the first
+    weights. `started`: when the program began."""
 
     def __init__(self, run, started):
         self.run, self.started = run, started
         self.startup = time.perf_counter() - started
         self.losses, self.tests = [], []
 
-    def go(self, count):
-        """Runs so many epochs more; returns the seconds of each."""
+    def go(self, count, least=0.0):
+        """Runs so many epochs more, and then more until they took `least` seconds together; returns
+        the seconds of each."""
         seconds, options = [], self.run.options
-        for _ in range(count):
+        while len(seconds) < count or sum(seconds) < least:
             took, mean = self.run.epoch()
             seconds.append(took)
             tested = None
@@ -141,6 +143,13 @@ class Epochs:
             self.go(1)
             self.startup = time.perf_counter() - self.started
             self.go(self.run.options.warmup - 1)
+
+    def again(self, count, least):
+        """Starts from the first weights: warm-up, then as go(), like a new process."""
+        self.run.restart()
+        self.losses, self.tests = [], []
+        self.go(self.run.options.warmup)
+        return self.go(count, least)
 
     def record(self, seconds):
         """What a peer prints, with the timed epochs that took so many seconds each."""

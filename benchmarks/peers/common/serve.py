@@ -6,7 +6,9 @@ Reads a JSON object a line on stdin and answers each with one on stdout:
 
 {"program": PATH, "arguments": [...]}  makes the peer's model and runs its warm-up epochs:
                                        {"ready": true}
-{"epochs": N}                          runs N more epochs: the line that the peer itself would print
+{"epochs": N, "seconds": S}            starts from the first weights, runs the warm-up and N epochs,
+                                       more until these took S seconds (0): the line that the peer
+                                       itself would print
 {"forget": true}                       frees the model: {"ready": true}
 
 {"failed": WHY} is the answer to what went wrong.
@@ -57,7 +59,7 @@ class Server:
         if "epochs" in request:
             if self.epochs is None:
                 raise RuntimeError("there is no model")
-            return self.epochs.record(self.epochs.go(request["epochs"]))
+            return self.epochs.record(self.epochs.again(request["epochs"], request.get("seconds", 0)))
         self.epochs = None
         forget()
         if "program" in request:

@@ -80,9 +80,15 @@ class Run:
             self.variables = variables
             return
         self.optimizer = optimizer
-        self.state = (variables, optimizer.init(variables["params"]), np.int32(0), np.float32(0))
+        self.first = jax.device_get((variables, optimizer.init(variables["params"])))
+        self.restart()
         self.step = jax.jit(self._step, donate_argnums=0)
         self.steps = jax.jit(self._steps, donate_argnums=0)
+
+    def restart(self):
+        """Goes back to the first weights and moments; what was compiled stays."""
+        if not self.options.infer:
+            self.state = (*jax.device_put(self.first), np.int32(0), np.float32(0))
 
     def _step(self, state, samples, targets, index):
         variables, moments, count, total = state

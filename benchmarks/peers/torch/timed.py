@@ -29,6 +29,7 @@ class Run:
         torch.backends.cudnn.allow_tf32 = convolutions
         torch.backends.cuda.matmul.allow_tf32 = products
         torch.backends.cudnn.benchmark = True  # plans are chosen by time, as Linnet's are
+        torch.backends.cudnn.benchmark_limit = 0  # of all of them, not of the first ten
         self.device = torch.device(options.device)
         self.cuda = self.device.type == "cuda"
         if options.threads:
@@ -59,11 +60,12 @@ class Run:
         self.order = torch.randperm(len(self.samples), device=self.device)
         self.cursor = torch.zeros((), dtype=torch.int64, device=self.device)
         self.range = torch.arange(options.batch, device=self.device)
+        self.first = {name: each.clone() for name, each in self.model.state_dict().items()}
         self.graph = self._capture() if captured else None
+        self.restart()  # a capture trains
 
     def _compiled(self, function):
-        mode = {"compiled-graph": "max-autotune-no-cudagraphs"}.get(self.options.mode,
-                                                                    self.options.mode)
+        mode = "default" if self.options.mode == "compiled-graph" else self.options.mode
         if mode in ("eager", "graph"):
             return function
         torch._inductor.config.freezing = self.options.infer
@@ -104,6 +106,19 @@ class Run:
         with torch.cuda.graph(graph):
             self._captured_step()
         return graph
+
+    @torch.no_grad()
+    def restart(self):
+        """Goes back to the first weights and to moments of zero, in the memory that captured graphs
+        know; what was compiled stays."""
+        if self.options.infer:
+            return
+        for name, each in self.model.state_dict().items():
+            each.copy_(self.first[name])
+        for state in self.optimizer.state.values():
+            for each in state.values():
+                if isinstance(each, torch.Tensor):
+                    each.zero_()
 
     def _synchronize(self):
         if self.cuda:

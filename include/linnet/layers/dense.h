@@ -10,7 +10,7 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Computes y = x wᵀ + b, for sequences at each step. Weight (units, features), bias (units).
+/// Computes y = x wᵀ + b along the last axis. Weight (units, features), bias (units).
 struct Dense {
   std::int64_t units = 0;          ///< features of the output; at least 1
   bool bias = true;                ///< whether each unit adds a trained number

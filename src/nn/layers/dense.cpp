@@ -34,11 +34,8 @@ Value dense_rows(Graph& graph, Value rows, Value weight, Value bias, const std::
 void Dense::build(NetworkBuilder& builder) const {
   const std::string layer = builder.begin(*this);
   const Shape x = builder.shape();
-  // Images have their channels last, so they would go through: nobody means it by accident.
-  require(x.rank() == 2 || x.rank() == 3,
-          "[dense '{}'] expected (N, features); got {}: put Flatten before it", layer,
-          to_string(x));
-  if (x.rank() == 3) builder.heed_lengths();  // each step alone, as a row
+  require(x.rank() >= 2, "[dense '{}'] expected (N, ..., features); got {}", layer, to_string(x));
+  if (x.rank() > 2) builder.heed_lengths();  // each step or pixel alone, as a row
   const std::int64_t features = x[-1];
   const Value w = builder.weight(layer, "weight", {units, features}, weight_init, features, units);
   const Value b =
@@ -51,8 +48,8 @@ void Dense::build(NetworkBuilder& builder) const {
 void register_dense(LayerTypes& types) {
   types.add({.kind = "dense",
              .name = "Dense",
-             .in = "(N, features) or (N, T, features)",
-             .out = "(N, units) or (N, T, units)",
+             .in = "(N, ..., features)",
+             .out = "(N, ..., units)",
              .fields = {field<&Dense::units>("units").at_least(1).required(),
                         field<&Dense::bias>("bias"), field<&Dense::weight_init>("weight_init"),
                         field<&Dense::bias_init>("bias_init")}},

@@ -7,7 +7,7 @@ import time
 
 import peer
 
-MODES = ("eager", "graph", "reduce-overhead", "max-autotune", "epoch")
+MODES = ("eager", "graph", "reduce-overhead", "compiled-graph", "max-autotune", "epoch")
 SECONDS = 0.002  # of an epoch
 
 
@@ -17,6 +17,9 @@ class Run:
             sys.exit("this rival can't predict, as it was asked not to")
         self.options, self.data_seconds, self.done = options, 0.0, 0
         self.epoch_samples = json.loads((options.data / "data.json").read_text())["samples"]
+
+    def restart(self):
+        self.done = 0
 
     def epoch(self):
         if getattr(sys.modules["__main__"], "Run", None) is not Run:

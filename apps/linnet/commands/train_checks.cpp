@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/train_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "config/ranks.h"
+#include "data/folder.h"
+
+namespace linnet::command {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const Names kSeries{"--past", "--future", "--entity", "--known", "--season", "--network"};
+
+Names without(Names names, const Names& others) {
+  std::erase_if(names, [&](const auto& name) { return std::ranges::count(others, name) > 0; });
+  return names;
+}
+
+/// A cross-validation keeps no model.
+void check_folds(const GivenOptions& given) {
+  given.refuse({"--log", "--checkpoint-every", "--keep-checkpoints", "--on-failed-save", "--test"},
+               "one training",
+               "--folds trains several, measures each on another part and keeps none");
+}
+
+}  // namespace
+
+void check_prepared(const TrainOptions& options, bool texts) {
+  const GivenOptions& given = options.given;
+  const std::string what = fmt::format("'{}' holds {}", options.config, texts ? "texts" : "images");
+  given.refuse(kSeries, "series, the rows of a table", what);
+  Names kept{"--validation", "--test", "--split"};
+  if (!options.text.empty() && is_file(options.config)) {
+    kept.emplace_back("--target");
+  } else {
+    given.refuse({"--text"}, "tables", what);
+  }
+  given.refuse(without(table_option_names(), kept), "tables of values", what);
+  if (texts) {
+    given.refuse(image_option_names(), "images", what);
+  } else {
+    check_image_files(given, options.config);
+  }
+}
+
+void check_options(const TrainOptions& options, const Job& job) {
+  const GivenOptions& given = options.given;
+  const std::string name = job.data.empty() ? "the data" : fmt::format("'{}'", job.data);
+  if (job.series != nullptr) {
+    const std::string what = fmt::format("{} is a table of series (--past)", name);
+    given.refuse(image_option_names(), "images", what);
+    given.refuse({"--text"}, "texts", what);
+    given.refuse({"--force"}, "classes", what);
+  } else if (job.table != nullptr) {
+    const std::string what = name + " is a table";
+    given.refuse(image_option_names(), "images", what);
+    given.refuse({"--text"}, "texts", what);
+    given.refuse(without(kSeries, {"--past"}), "windows of a series (--past)", what);
+    if (job.folds > 0) check_folds(given);
+  } else if (job.prepared == nullptr) {
+    const std::string what = name + " is none";
+    given.refuse(kSeries, "series, the rows of a table", what);
+    given.refuse(without(table_option_names(), {"--validation"}), "tables", what);
+    given.refuse({"--text"}, "tables", what);
+    check_image_files(given, job.data);
+  }
+  if (!job.training.streamed) {
+    given.refuse({"--prefetch"}, "streamed trainings (--streamed)", name + " is held in memory");
+  }
+}
+
+void check_alone(const GivenOptions& given) {
+  if (in_a_job()) return;
+  given.refuse({"--rank-deadline", "--reduce", "--bucket"}, "several processes (linnet launch)",
+               "this one is alone");
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times one engine's training, batches and single samples, and prints them as one line of JSON."""
+import json
+import resource
+import statistics
+import time
+
+
+def median_seconds(run, seconds):
+    """The median of the runs that fit into `seconds`, at least 3, after 2 that do not count."""
+    run()
+    run()
+    times = []
+    end = time.monotonic() + seconds
+    while len(times) < 3 or time.monotonic() < end:
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def report(samples, batch, epoch, predict_batch, predict_one):
+    """Each of the three is a function without arguments; the first epoch is the start-up."""
+    start = time.monotonic()
+    epoch()
+    first = time.monotonic() - start
+    print(json.dumps({
+        "first_epoch": first,
+        "train": samples / median_seconds(epoch, 2.5),
+        "batch": batch / median_seconds(predict_batch, 1.5),
+        "one": 1 / median_seconds(predict_one, 1.0),
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }))

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as other programs write them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <linnet/tables.h>
+
+#include "message_of.h"
+#include "table/contents.h"
+#include "table/given_reading.h"
+#include "temporary_folder.h"
+
+namespace linnet::test {
+namespace {
+
+using linnet::testing::message_of;
+using linnet::testing::TemporaryFolder;
+using linnet::testing::write_quickly;
+
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const TableColumn& column : table.columns()) names.push_back(column.name);
+  return names;
+}
+using Names = std::vector<std::string>;
+
+/// ASCII in UTF-16.
+std::string utf16(std::string_view text, bool little) {
+  std::string wide;
+  for (const char c : text) wide += little ? std::string{c, '\0'} : std::string{'\0', c};
+  return wide;
+}
+
+class Reading : public ::testing::Test {
+ protected:
+  Table read(const std::string& bytes, const TableOptions& options = {}) {
+    write_quickly(folder_ / "t.csv", bytes);
+    return read_table(folder_ / "t.csv", options);
+  }
+  std::string error(const std::string& bytes, const TableOptions& options = {}) {
+    const std::string message = message_of([&] { read(bytes, options); });
+    return message.substr(message.rfind('/') + 1);
+  }
+  const TemporaryFolder folder_;
+};
+
+TEST_F(Reading, EncodingsAreFound) {
+  const std::string text = "name,x\nabc,1\ndef,2\n";
+  for (const bool little : {true, false}) {
+    for (const std::string mark : {"", little ? "\xFF\xFE" : "\xFE\xFF"}) {
+      const Table table = read(mark + utf16(text, little));
+      EXPECT_EQ(names_of(table), (Names{"name", "x"}));
+      EXPECT_EQ(table.text(1, 0), "def");
+      ASSERT_EQ(table.notes().size(), 1U);
+      EXPECT_NE(table.notes()[0].find(little ? "read as UTF-16LE" : "read as UTF-16BE"),
+                std::string::npos);
+    }
+  }
+  const Table western = read("place,x\nM\xFCnchen,1\n\x80 5,2\n");
+  EXPECT_EQ(western.text(0, 0), "M\xC3\xBCnchen");
+  EXPECT_EQ(western.text(1, 0), "\xE2\x82\xAC 5");
+  EXPECT_NE(western.notes()[0].find("read as WINDOWS-1252 (--encoding"), std::string::npos);
+  EXPECT_TRUE(read("place,x\nM\xC3\xBCnchen,1\nb,2\n").notes().empty());
+}
+
+TEST_F(Reading, EncodingsThatAreNotFoundAreGiven) {
+  const std::string cyrillic = "a,x\n\xEF\xF0\xE8\xE2\xE5\xF2,1\n\xEC\xE8\xF0,2\n";
+  EXPECT_EQ(error(cyrillic),
+            "t.csv' is not UTF-8, and its encoding was not recognised; --encoding says it, e.g. "
+            "cp1251, gbk or shift_jis");
+  const Table table = read(cyrillic, {.encoding = "cp1251"});
+  EXPECT_EQ(table.text(1, 0), "\xD0\xBC\xD0\xB8\xD1\x80");
+  EXPECT_EQ(table.contents()->given.text(), "encoding=cp1251");
+  EXPECT_TRUE(error(cyrillic, {.encoding = "klingon"}).starts_with("the encoding 'klingon'"));
+  EXPECT_EQ(error("a,x\nb,1\n\x81,2\n", {.encoding = "cp1252"}),
+            "t.csv' is not cp1252; --encoding says another one, e.g. cp1251, gbk or shift_jis");
+}
+
+TEST_F(Reading, FieldsBetweenBlanks) {
+  const Table table = read("  x   y  name\n 1.5  2 \"a b\"\n 2.5\t3 c  \n10    4 d\n");
+  EXPECT_EQ(table.separator(), ' ');
+  EXPECT_EQ(names_of(table), (Names{"x", "y", "name"}));
+  EXPECT_EQ(table.number(2, 0), 10);
+  EXPECT_EQ(table.text(0, 2), "a b");
+  // A tab before the last column alone, as in auto-mpg.data of UCI.
+  const Table cars = read(
+      "18.0 8 307.0\t\"chevrolet malibu\"\n15.0 8 350.0\t\"buick\"\n"
+      "17.0 6 302.0\t\"ford torino\"\n");
+  EXPECT_EQ(cars.columns().size(), 4U);
+  EXPECT_EQ(cars.text(2, 3), "ford torino");
+  // Sentences are not columns.
+  EXPECT_EQ(read("text\nthis is one\nthat is two\nhere be three\n").columns().size(), 1U);
+  EXPECT_EQ(read("a b,c\n1 2,3\n4 5,6\n7 8,9\n").columns().size(), 2U);
+  EXPECT_EQ(read("1 2\n3 4\n", {.separator = ' '}).columns().size(), 2U);
+}
+
+TEST_F(Reading, Comments) {
+  const Table table = read("# made by a sensor\n#\na,b\n1,2\n# paused\n3,4\n");
+  EXPECT_EQ(names_of(table), (Names{"a", "b"}));
+  EXPECT_EQ(table.rows(), 2);
+  EXPECT_EQ(table.place(1, 0), fmt::format("'{}', row 2 (line 6), column 'a'", table.name()));
+  EXPECT_NE(table.notes()[0].find("lines that begin with '#' are comments: 3"), std::string::npos);
+  // The last comment names the columns.
+  EXPECT_EQ(names_of(read("## version 1\n#time,value\n1,2.5\n2,3.5\n")), (Names{"time", "value"}));
+  EXPECT_EQ(names_of(read("# x y\n1 2.5\n2 3.5\n4 5.5\n")), (Names{"x", "y"}));
+  // Not at the beginning: values.
+  EXPECT_EQ(read("colour,x\n#ff0000,1\n#00ff00,2\n").rows(), 2);
+  EXPECT_EQ(read("% a\nx,y\n1,2\n3,4\n", {.comment = '%'}).rows(), 2);
+  EXPECT_EQ(read("#,y\n1,2\n3,4\n", {.comment = '\0'}).columns()[0].name, "#");
+}
+
+TEST_F(Reading, SeparatorsAtTheEnd) {
+  for (const char* text : {"a,b,\n1,2,\n3,4,\n", "a,b\n1,2,\n3,4,\n", "a,b,\n1,2\n3,4\n"}) {
+    EXPECT_EQ(names_of(read(text)), (Names{"a", "b"})) << text;
+  }
+  EXPECT_EQ(names_of(read("a,b,\n1,2,x\n3,4,\n")), (Names{"a", "b", "column_3"}));
+  EXPECT_EQ(error("a,b\n1,2,\n3,4,5\n"),
+            "t.csv' has 3 fields; its first record has 2 (fields are parted by ',')");
+}
+
+TEST_F(Reading, EqualNames) {
+  const Table table = read("x,x,y,x_2,x\n1,2,3,4,5\n6,7,8,9,0\n", {.header = true});
+  EXPECT_EQ(names_of(table), (Names{"x", "x_3", "y", "x_2", "x_4"}));
+  EXPECT_EQ(table.notes()[0], "columns with the name of another one are called 'x_3', 'x_4'");
+  EXPECT_EQ(names_of(read("column_2,,\n1,2,3\n4,5,6\n", {.header = true})),
+            (Names{"column_2", "column_2_2", "column_3"}));
+}
+
+TEST(GivenReading, IsWrittenAndReadAgain) {
+  for (const std::string text :
+       {"", "separator=  decimal=, header", "comment=%", "header no-comments encoding=cp1251"}) {
+    EXPECT_EQ(GivenReading::from(text, "x").text(), text);
+  }
+  EXPECT_FALSE(message_of([] { GivenReading::from("separator=x", "x"); }).empty());
+}
+
+}  // namespace
+}  // namespace linnet::test

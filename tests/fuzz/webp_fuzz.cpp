@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/image_formats.h"
+#include "fuzz/decoded_image.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return linnet::fuzz::decode(linnet::decode_webp, data, size);
+}
