@@ -195,7 +195,8 @@ def ended(process, names, port):
         begin = time.monotonic()
         process.send_signal(signal.SIGTERM)
         try:
-            return time.monotonic() - begin if process.wait(timeout=END_WITHIN) == 0 else None
+            status = process.wait(timeout=END_WITHIN)
+            return time.monotonic() - begin if status == 0 else None
         except subprocess.TimeoutExpired:
             process.kill()
             return None

@@ -17,8 +17,7 @@ PRINTS = (r"\bfmt::print\s*\(|\bstd::(?:cout|cerr|clog)\b|"
 GATES = (
     # The depth of nesting is checked before anything copies or destroys what was parsed.
     (r"\b[Jj]son\w*(?:::|\.)(?:parse|sax_parse|accept)\s*\(|\bsax_parse\s*\(", ("src/base/json.h",
-     "apps/linnet/serve/json_sections.cpp",  # a request, which is never in memory as a whole
-     "apps/linnet/serve/request.cpp"),
+     "apps/linnet/serve/json_sections.cpp"),  # a request, which is never in memory as a whole
      "parses JSON; call parse_json() or json_or_null() of base/json.h"),
     (r"\btoml::parse(?:_file)?\s*\(", ("apps/linnet/config/config.cpp",),
      "parses TOML; call parse_toml() or read_toml() of config/config.h"),

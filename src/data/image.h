@@ -29,7 +29,7 @@ struct Image {
 Image decode_image(std::string_view bytes, const std::filesystem::path& path,
                    const ImageReading& reading = {});
 
-/// Returns the least 2^n - 1, at least 255, that is no smaller than the largest sample of 16-bit
+/// Returns the least 2^n - 1, at least 255, that is at least the largest sample of 16-bit
 /// files: what becomes white where nobody says it.
 std::int64_t white_for(std::int64_t largest);
 

@@ -11,6 +11,9 @@
 namespace linnet::test {
 namespace {
 
+const std::string kAdvice =
+    "; --on-bad-image skip (in Python on_bad_image=\"skip\") leaves such files out";
+
 std::string grey_png() { return encode_png(drawn_image(2, 3, 1)); }
 std::string colour_png() { return encode_png(drawn_image(2, 3, 3)); }
 
@@ -222,7 +225,8 @@ TEST(ImageFolder, NamesTheFirstOfAnotherSize) {
   const auto other = folder.write("b/1.png", encode_png(drawn_image(4, 5, 1)));
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(other) +
-                " is 4 x 5; expected 2 x 3 (height x width); set a size to resize images to");
+                " is 4 x 5; expected 2 x 3 (height x width); set a size to resize images to" +
+                kAdvice);
 }
 
 TEST(ImageFolder, ComparesSizesAcrossBothParts) {
@@ -282,7 +286,7 @@ TEST(ImageFolder, NamesAFileThatIsDamagedOrUnreadable) {
   std::filesystem::create_symlink("nowhere", bad);
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             std::string("cannot read ") + quoted(bad) +
-                ": it is a link to 'nowhere', which does not exist");
+                ": it is a link to 'nowhere', which does not exist" + kAdvice);
 }
 
 }  // namespace

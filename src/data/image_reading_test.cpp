@@ -46,7 +46,7 @@ TEST(Exif, DamagedDataTurnNothing) {
   }
   const std::string whole = with_exif(jpeg(77, 8, 16, 3), 6);
   // Every prefix says 6, 1, or that it is too short to say.
-  for (std::size_t size = 0; size < 40; ++size) {
+  for (std::size_t size = 0; size < 38; ++size) {
     EXPECT_NE(exif_orientation(whole.substr(0, size)), 6) << size;
   }
   EXPECT_EQ(exif_orientation(whole.substr(0, 60)), 6);

@@ -27,7 +27,7 @@ class Vocabulary {
   static constexpr std::int32_t kUnknown = 2;
   static constexpr std::int32_t kFirstWord = 3;
 
-  /// words[i] gets the id i + 3. A last entry "<unicode>" is no word: it says that texts are parted
+  /// words[i] gets the id i + 3. A last entry "<unicode>" does not count: it says that texts are parted
   /// by WordRule::unicode, without it by WordRule::latin. Throws Error for an empty or repeated
   /// word.
   explicit Vocabulary(std::vector<std::string> words);

@@ -40,7 +40,7 @@ TEST(WebP, RefusesDamage) {
   EXPECT_EQ(error(file.substr(0, 20)),
             "'a.webp' is a damaged WebP: its header is cut short or no header");
   // VP8X: 16,384 x 16,384 pixels are above the limit, whatever follows.
-  std::string huge = "RIFF" + number(100, 4, false) + "WEBPVP8X" + number(10, 4, false) +
+  std::string huge = "RIFF" + number(1100, 4, false) + "WEBPVP8X" + number(10, 4, false) +
                      number(0, 4, false) + number(16382, 3, false) + number(16382, 3, false);
   huge += "VP8L" + number(1000, 4, false) + "\x2f" + number(16382U | 16382U << 14, 4, false);
   huge.resize(120);

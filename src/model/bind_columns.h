@@ -9,8 +9,8 @@
 
 namespace linnet {
 
-// Columns belong to a network's inputs and outputs by name; where each side has exactly one without
-// a partner, these two belong together. The columns are the data set's own.
+// Columns belong to a network's inputs and outputs by name; a single one takes the only column,
+// whatever its name. The columns are the data set's own.
 
 /// Returns the column of each input; of an input of lengths that of the sequences, which has them.
 /// Throws Error naming an input without one, and the columns there are; and for lengths that the

@@ -173,13 +173,15 @@ class Fit {
             "{} was written by a fit with other engines, chosen by measurement; give the model its "
             "engine_choices() as CpuOptions::choices",
             what);
-    const FitExtent extent{.epochs = options_.epochs,
+    const FitLength length{.epochs = options_.epochs,
                            .steps = parts_.train.pass.steps(),
                            .samples = {parts_.train.samples, parts_.validation.samples,
                                        parts_.test.samples}};
-    const Position at =
-        saved ? position_of(saved->state) : Position{trainer_.epochs, trainer_.steps};
-    check_extent(stopped, extent, at.steps, at.epochs, what);
+    Position at{trainer_.epochs, trainer_.steps};
+    if (saved) {
+      in_file(saved->file, [&] { at = position_of(saved->state); });
+    }
+    check_place(stopped, length, at.steps, at.epochs, what);
     if (saved) {
       in_file(saved->file, [&] { load(trainer_, saved->state); });
     }
@@ -211,7 +213,8 @@ class Fit {
     const bool stopped_early = !stopping_ && patience.exhausted();
     const bool last = stopping_ || stopped_early || last_epoch;
     if (last && !tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
-    objective_.schedule.end_epoch(watched(report).loss, static_cast<std::uint64_t>(report.epoch) * parts_.train.pass.steps());
+    objective_.schedule.end_epoch(watched(report).loss, static_cast<std::uint64_t>(report.epoch) *
+                                                            parts_.train.pass.steps());
     patience_ = patience;
     if (options_.keep_best && better) trainer_.best = averaged_weights(trainer_, objective_);
     place_.stopped_early = stopped_early;

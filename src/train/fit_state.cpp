@@ -208,29 +208,29 @@ std::optional<FitState> FitState::of(const State& state) {
   return fit;
 }
 
-void check_extent(const FitState& stopped, const FitExtent& extent, std::uint64_t trainer_steps,
-                  std::int64_t trainer_epochs, const std::string& what) {
+void check_place(const FitState& stopped, const FitLength& length, std::uint64_t trainer_steps,
+                 std::int64_t trainer_epochs, const std::string& what) {
   const auto expect = [&](bool fits, std::string_view name, const auto& got,
                           const std::string& expected) {
     require<DataError>(fits, "{} does not fit its training: expected {} as '{}'; got {}", what,
                        expected, name, got);
   };
   const std::int64_t done = stopped.epoch - stopped.first_epoch;  // epochs
-  expect(stopped.last_epoch - stopped.first_epoch == extent.epochs - 1, "fit/last_epoch",
+  expect(stopped.last_epoch - stopped.first_epoch == length.epochs - 1, "fit/last_epoch",
          stopped.last_epoch,
-         fmt::format("the last of {} epochs from {} on", extent.epochs, stopped.first_epoch));
-  expect(done <= extent.epochs, "fit/epoch", stopped.epoch,
+         fmt::format("the last of {} epochs from {} on", length.epochs, stopped.first_epoch));
+  expect(done <= length.epochs, "fit/epoch", stopped.epoch,
          fmt::format("at most {}", stopped.last_epoch + 1));
   expect(trainer_epochs == stopped.epoch - 1, "position/epochs", trainer_epochs,
          fmt::format("{}", stopped.epoch - 1));
-  const std::uint64_t most = done < extent.epochs ? extent.steps : 0;
+  const std::uint64_t most = done < length.epochs ? length.steps : 0;
   expect(stopped.updates <= most, "fit/updates", stopped.updates,
          fmt::format("at most {} steps", most));
   // Compared by division, since the product may not fit into 64 bits.
   expect(trainer_steps >= stopped.updates &&
-             (trainer_steps - stopped.updates) / extent.steps >= static_cast<std::uint64_t>(done),
+             (trainer_steps - stopped.updates) / length.steps >= static_cast<std::uint64_t>(done),
          "position/steps", trainer_steps,
-         fmt::format("those of {} epochs of {} steps, and {}", done, extent.steps,
+         fmt::format("those of {} epochs of {} steps, and {}", done, length.steps,
                      stopped.updates));
   expect(stopped.best_step <= static_cast<std::int64_t>(trainer_steps), "fit/best_step",
          stopped.best_step, fmt::format("at most {}", trainer_steps));
@@ -247,8 +247,8 @@ void check_extent(const FitState& stopped, const FitExtent& extent, std::uint64_
     const bool is_loss = place == Counter::loss || place == Counter::last_loss;
     expect(std::isfinite(count) && (is_loss || count >= 0), "fit/counters", count, "counts");
     if (place != Counter::samples) continue;
-    expect(count <= static_cast<double>(extent.samples[0]), "fit/counters", count,
-           fmt::format("at most {} samples", extent.samples[0]));
+    expect(count <= static_cast<double>(length.samples[0]), "fit/counters", count,
+           fmt::format("at most {} samples", length.samples[0]));
   }
   expect(std::ssize(stopped.epochs) == done, "fit/epochs", stopped.epochs.size(),
          fmt::format("{} rows", done));
@@ -256,9 +256,9 @@ void check_extent(const FitState& stopped, const FitExtent& extent, std::uint64_
     const EpochReport& report = stopped.epochs[i];
     const std::int64_t epoch = stopped.first_epoch + static_cast<std::int64_t>(i);
     expect(report.epoch == epoch, "fit/epochs", report.epoch, fmt::format("epoch {}", epoch));
-    expect(report.train.samples <= extent.samples[0] &&
-               report.validation.samples <= extent.samples[1] &&
-               report.test.samples <= extent.samples[2],
+    expect(report.train.samples <= length.samples[0] &&
+               report.validation.samples <= length.samples[1] &&
+               report.test.samples <= length.samples[2],
            "fit/epochs", "more", "at most the samples of the data sets");
   }
 }

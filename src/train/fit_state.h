@@ -47,16 +47,16 @@ struct FitState {
 };
 
 /// Says what a fit goes through.
-struct FitExtent {
+struct FitLength {
   std::int64_t epochs = 1;
   std::uint64_t steps = 1;                ///< of an epoch
   std::array<std::int64_t, 3> samples{};  ///< for training, validation and test
 };
 
 /// Throws DataError that begins with `what` unless a stopped fit, after so many steps of the
-/// trainer and so many epochs, can be one of this extent.
-void check_extent(const FitState& stopped, const FitExtent& extent, std::uint64_t trainer_steps,
-                  std::int64_t trainer_epochs, const std::string& what);
+/// trainer and so many epochs, can be one of this length.
+void check_place(const FitState& stopped, const FitLength& length, std::uint64_t trainer_steps,
+                 std::int64_t trainer_epochs, const std::string& what);
 
 /// On the continuation of a stopped fit at so many steps. what: "the checkpoint 'x'", for a note on
 /// a file of another version.

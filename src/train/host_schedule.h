@@ -65,8 +65,8 @@ class HostSchedule {
   }
 
   /// Tells the loss that Plateau watches, after so many steps of the schedule. As PyTorch's
-  /// ReduceLROnPlateau, but an epoch of a warm-up is not one without improvement: decays begin after
-  /// it.
+  /// ReduceLROnPlateau, but an epoch of a warm-up is not one without improvement: decays begin
+  /// after it.
   void end_epoch(double loss, std::uint64_t steps) {
     const auto* plateau = std::get_if<Plateau>(&schedule_);
     if (plateau == nullptr) return;

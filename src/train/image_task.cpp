@@ -108,18 +108,18 @@ Normalize scaled_outputs(std::span<const float> values, std::int64_t width) {
   const auto step = static_cast<std::size_t>(width);
   require<DataError>(width <= 16, "the images have {} values each; expected at most 16", width);
   for (std::size_t c = 0; c < step; ++c) {
-    double sum = 0;
+    double mean = 0;
     double squares = 0;
     double count = 0;
     for (std::size_t i = c; i < values.size(); i += step) {
       ++count;
-      const double change = values[i] - sum;
-      sum += change / count;  // the mean so far
-      squares += change * (values[i] - sum);
+      const double change = values[i] - mean;
+      mean += change / count;
+      squares += change * (values[i] - mean);
     }
-    const double deviation = squares > 0 ? std::sqrt(squares / count) : 1;
-    layer.mean.push_back(-sum / deviation);
-    layer.std.push_back(1 / deviation);
+    const double spread = squares > 0 ? std::sqrt(squares / count) : 1;
+    layer.mean.push_back(-mean / spread);
+    layer.std.push_back(1 / spread);
   }
   return layer;
 }

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "data/targets.h"
 #include "model/model_state.h"
+#include "model/step_graph.h"
 #include "nn/definition.h"
 
 namespace linnet {
@@ -186,17 +187,43 @@ void warn_of_inputs(const Model& model, const Dataset& train, bool crops,
   }
 }
 
-/// Returns the loss that the first output trains with, before Loss::automatic is resolved.
-Loss first_loss(const TrainingOptions& options, const std::string& output) {
+/// Returns the loss that an output trains with, before Loss::automatic is resolved.
+Loss loss_of(const TrainingOptions& options, const std::string& output) {
   for (const OutputLoss& loss : options.output_losses) {
     if (loss.output == output) return loss.custom ? Loss::huber : loss.loss;
   }
   return options.custom_loss ? Loss::huber : options.loss;
 }
 
+/// Labels of several classes train as one of them, by a softmax: beyond a last Sigmoid it is one of
+/// numbers in [0, 1], which can tell no class with certainty.
+void warn_of_sigmoid(const Model& model, const Dataset& train, const TrainingOptions& options,
+                     std::vector<std::string>& warnings) {
+  const NetworkDefinition& network = model.network().definition();
+  for (const NetworkOutput& output : network.outputs) {
+    const auto column = std::ranges::find(train.targets(), output.name, &Column::name);
+    const bool only = network.outputs.size() == 1 && train.targets().size() == 1;
+    const Column* found = column != train.targets().end() ? &*column
+                          : only                          ? &train.targets()[0]
+                                                          : nullptr;
+    const Loss loss = loss_of(options, output.name);
+    const bool softmax =
+        loss == Loss::automatic || loss == Loss::cross_entropy || loss == Loss::focal;
+    if (found == nullptr || found->dtype() != DType::i32 || !softmax ||
+        network.graph.shape(output.value)[-1] < 2 ||
+        last_layer(network.graph, output.value) != LastLayer::sigmoid) {
+      continue;
+    }
+    warnings.push_back(
+        fmt::format("the labels are one class of several, but the output '{}' ends in a sigmoid, "
+                    "whose numbers the loss takes as logits of a softmax: leave out the sigmoid",
+                    output.name));
+  }
+}
+
 void warn_of_targets(const Model& model, const Dataset& train, const TrainingOptions& options,
                      std::vector<std::string>& warnings) {
-  const Loss loss = first_loss(options, model.network().output_names().front());
+  const Loss loss = loss_of(options, model.network().output_names().front());
   if (loss != Loss::mse && loss != Loss::automatic) return;
   if (loss == Loss::automatic && is_multi_label(train)) return;  // binary cross-entropy
   const std::span<const float> values = values_of(train);
@@ -244,6 +271,7 @@ std::vector<std::string> training_warnings(const Model& model, const Splits& dat
   if (data.train.size() == 0) return warnings;
   warn_of_inputs(model, data.train, options.augment.crops(), warnings);
   warn_of_targets(model, data.train, options, warnings);
+  warn_of_sigmoid(model, data.train, options, warnings);
   warn_of_seen(model, data, warnings);
   if ((options.keep_best || options.patience > 0) && data.validation.size() == 0 &&
       data.test.size() > 0) {

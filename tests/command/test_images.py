@@ -146,7 +146,7 @@ class Images(command.CommandTest):
         self.assertIn("learns 1 value from images", error)
         out = self.run_linnet("predict", "ages", "faces/3.bmp")[0].split("\t")
         self.assertTrue(0 < float(out[1]) < 80, out)
-        error = self.run_linnet("train", "faces", "--target", "smiles,glasses", "--epochs", 1, "--out", "signs")[1]
+        error = self.run_linnet("train", "faces", "--target", "smiles", "--target", "glasses", "--epochs", 1, "--out", "signs")[1]
         self.assertIn("learns 2 labels from images", error)
         self.assertEqual(len(self.run_linnet("predict", "signs", "faces/3.bmp")[0].splitlines()), 2)
         error = self.run_linnet("evaluate", "ages", "--data", "faces", "--target", "age")[1]

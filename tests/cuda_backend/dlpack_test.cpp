@@ -79,7 +79,7 @@ TEST_P(DlpackOnBoth, AParameterIsTheModelsOwnMemory) {
   EXPECT_EQ(copy_of(static_cast<const float*>(t.data), 6), values);
   managed->deleter(managed);
   EXPECT_EQ(message_of([&] { model_->parameter_memory("dense_2.weight"); }),
-            "the model has no parameter 'dense_2.weight'");
+            "the model has no parameter 'dense_2.weight'; did you mean 'dense_1.weight'?");
 }
 
 TEST_P(DlpackOnBoth, AnOutputOutlivesItsPredictorAndModel) {

@@ -260,7 +260,8 @@ TEST(Model, ParametersAreCheckedByNameAndShape) {
     model.parameter("tail.weight");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "the model has no parameter 'tail.weight'");
+    EXPECT_STREQ(error.what(),
+                 "the model has no parameter 'tail.weight'; did you mean 'head.weight'?");
   }
 }
 

@@ -365,7 +365,7 @@ TEST(Optimizers, PlateauCountsBadEpochs) {
   EXPECT_FALSE(schedule.every_step());
   std::vector<double> factors;
   for (double loss : {1.0, 0.95, 0.89, 0.85, 0.82, 0.81, 0.81, std::nan(""), 0.8, 0.8, 0.8}) {
-    schedule.end_epoch(loss);
+    schedule.end_epoch(loss, 1);
     factors.push_back(schedule.factor({}));
   }
   EXPECT_EQ(factors, (std::vector<double>{1, 1, 1, 1, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.2}));

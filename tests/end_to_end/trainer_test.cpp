@@ -374,8 +374,10 @@ TEST(Trainer, BadInputIsOneClearSentence) {
             "[sgd] nesterov needs a momentum above 0; got 0");
   EXPECT_EQ(training_error(line(), circle_data(10), {.loss = Loss::mse}),
             "this loss expects values; the data set 'data' has labels");
-  EXPECT_EQ(training_error(Network({2}, {Reshape{.sample = {2, 1}}}), circle_data(10), {}),
-            "cross-entropy expects outputs (N, classes); the network gives (10, 2, 1)");
+  EXPECT_EQ(
+      training_error(Network({2}, {Reshape{.sample = {2, 1}}}), circle_data(10), {}),
+      "cross-entropy expects outputs (N, classes); the network gives (10, 2, 1); Flatten or a "
+      "global pooling before its last layer makes one row of each sample");
   try {
     Model(Network({3}, {Dense{.units = 2}})).predict(data);
     FAIL();

@@ -88,7 +88,7 @@ TEST(BindColumns, AMisspeltNameIsNotAnother) {
               inputs(Dataset({{"a", kOne}, {"bb", kOne}}));
             }),
             "the network's input 'b' has no column in the data set 'data'; the network takes 'a', "
-            "'b', and the data set's inputs are 'a', 'bb'");
+            "'b', and the data set's inputs are 'a', 'bb'; is 'bb' meant?");
   EXPECT_EQ(message_of([] {
               targets(Dataset({{"a", kOne}}, {{"label", kTarget}, {"z", kTarget}}));
             }),

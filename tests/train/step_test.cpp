@@ -33,6 +33,26 @@ TEST(Step, WantsASchedulesOwnLength) {
   EXPECT_EQ(message(Constant{}), "");
 }
 
+// Decays begin after a warm-up (Warmup), a plateau's too.
+TEST(Step, APlateauWaitsForTheEndOfAWarmUp) {
+  Objective objective;
+  objective.optimizer = SGD{.learning_rate = 0.5};
+  objective.schedule = Plateau{.factor = 0.5, .patience = 0, .threshold = 0.999};
+  objective.warmup.epochs = 3;
+  Trainer trainer(Model(Network({2}, {Dense{.units = 1}}), {.device = "cpu", .threads = 1}),
+                  objective);
+  std::vector<double> rates;
+  for (const EpochReport& epoch : trainer.fit(line_data(12), {.epochs = 6, .batch = 4}).epochs) {
+    rates.push_back(epoch.learning_rate);
+  }
+  ASSERT_EQ(rates.size(), 6U);
+  EXPECT_NEAR(rates[0], 0.5 / 3, 1e-6);
+  EXPECT_NEAR(rates[2], 0.5, 1e-6);
+  EXPECT_NEAR(rates[3], 0.5, 1e-6) << "the first epoch after the warm-up";
+  EXPECT_NEAR(rates[4], 0.25, 1e-6);
+  EXPECT_NEAR(rates[5], 0.125, 1e-6);
+}
+
 TEST(Step, OnRecordsOfASourceIsFit) {
   const Dataset data =
       line_data(22).map("x", {.record = {2}},

@@ -57,6 +57,24 @@ TEST(TrainingWarnings, InputsThatNoLayerScales) {
   EXPECT_TRUE(training_warnings(after, {.train = large}, {}).empty());
 }
 
+TEST(TrainingWarnings, ClassesBehindASigmoid) {
+  const Dataset labels = points(50, 1, 1, true);
+  const Model sigmoid = model_of({Dense{.units = 2}, Sigmoid{}});
+  const std::string said =
+      "the labels are one class of several, but the output 'output' ends in a sigmoid";
+  EXPECT_TRUE(warns(training_warnings(sigmoid, {.train = labels}, {}), said));
+  EXPECT_FALSE(
+      warns(training_warnings(sigmoid, {.train = labels}, {.loss = Loss::binary_cross_entropy}),
+            said));
+  EXPECT_FALSE(warns(training_warnings(sigmoid, {.train = labels}, {.loss = Loss::hinge}), said));
+  for (const Layer& last : {Layer(Softmax{}), Layer(ReLU{})}) {
+    const Model other = model_of({Dense{.units = 2}, last});
+    EXPECT_FALSE(warns(training_warnings(other, {.train = labels}, {}), said));
+  }
+  const Model one = model_of({Dense{.units = 1}, Sigmoid{}});
+  EXPECT_FALSE(warns(training_warnings(one, {.train = points(50, 1, 1)}, {}), said));
+}
+
 TEST(TrainingWarnings, ATestSetThatChoosesTheEpoch) {
   const Model model = model_of({Dense{.units = 2}});
   const Splits split{.train = points(50, 1, 1, true), .test = points(50, 1, 2, true)};

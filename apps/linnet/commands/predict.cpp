@@ -19,8 +19,8 @@
 #include "commands/commands.h"
 #include "commands/forecast.h"
 #include "config/device.h"
-#include "config/images.h"
 #include "config/given.h"
+#include "config/images.h"
 #include "config/options.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
@@ -143,10 +143,10 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
 void print_bad_files(const std::vector<std::string>& bad) {
   constexpr std::size_t kShown = 20;
   for (std::size_t i = 0; i < std::min(kShown, bad.size()); ++i) {
-    fmt::print(stderr, "linnet: left out: {}\n", bad[i]);
+    print_note("left out: {}", bad[i]);
   }
   if (bad.size() > kShown) {
-    fmt::print(stderr, "linnet: and {} more are left out\n", bad.size() - kShown);
+    print_note("and {} more are left out", bad.size() - kShown);
   }
 }
 
@@ -220,8 +220,7 @@ int predict(const PredictOptions& options) {
   } else if (options.output.empty()) {
     print_out(text);
   } else {
-    fmt::print(stderr, "linnet: {} written to '{}'\n", counted(inputs.names.size(), "prediction"),
-               options.output);
+    print_note("{} written to '{}'", counted(inputs.names.size(), "prediction"), options.output);
   }
   print_bad_files(inputs.bad_files);
   return inputs.bad_files.empty() || options.on_bad_image ? kSuccess : kUserError;

@@ -27,13 +27,7 @@ std::vector<std::string> image_targets(const RunDataOptions& options, const Save
   const auto folder = datasets::find(options.data, data_places());
   if (!folder || find_dataset(*folder).kind != DataKind::image_table) return {};
   if (options.target.empty()) return run.arguments("--target");
-  std::vector<std::string> columns;
-  std::size_t begin = 0;
-  for (std::size_t end; begin <= options.target.size(); begin = end + 1) {
-    end = std::min(options.target.find(',', begin), options.target.size());
-    columns.push_back(options.target.substr(begin, end - begin));
-  }
-  return columns;
+  return {options.target};
 }
 
 DatasetOptions loading(const RunDataOptions& options, const SavedRun& run, const Model& model) {

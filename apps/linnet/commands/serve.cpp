@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -28,6 +30,9 @@ struct ServeOptions {
 };
 
 int serve(ServeOptions options) {
+  // What a large request needed goes back to the system, instead of staying with one of the
+  // threads.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   options.http.limits.most_bytes = static_cast<std::size_t>(options.most_megabytes) << 20;
   options.http.limits.request = std::chrono::seconds(options.request_seconds);
   options.http.limits.drain = std::chrono::seconds(options.drain_seconds);

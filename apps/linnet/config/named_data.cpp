@@ -29,8 +29,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Returns a folder of this user alone below the temporary folder, where anybody could have made one
-/// of its name before; empty where there is none.
+/// Returns a folder of this user alone below the temporary folder, where anybody could have made
+/// one of its name before; empty where there is none.
 fs::path private_temporary_folder() {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);

@@ -171,7 +171,8 @@ FolderLock::~FolderLock() {
 
 bool is_locked(const fs::path& folder) {
   const fs::path file = folder / kLockFile;
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);  // maybe a pipe
+  const int descriptor =
+      ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);  // maybe a pipe
   if (descriptor < 0) return false;
   const std::string text = process_in(descriptor);
   ::close(descriptor);

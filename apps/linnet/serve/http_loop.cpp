@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <ctime>
 #include <string_view>
+#include <tuple>
 
 #include "base/check.h"
 
@@ -132,7 +133,7 @@ bool HttpLoop::takes_more() const {
 bool HttpLoop::make_room(const std::string& peer) {
   const Connections::value_type* worst = nullptr;
   const auto badness = [&](const Connection& connection) {
-    return std::pair(peers_[connection.peer], Clock::now() - connection.since);
+    return std::tuple(peers_[connection.peer], !connection.proven, Clock::now() - connection.since);
   };
   for (const auto& item : connections_) {
     const Connection& connection = item.second;
@@ -222,6 +223,7 @@ void HttpLoop::parse(std::uint64_t id, Connection& connection) {
     }
     if (!connection.parser.done()) return;
     HttpRequest request = connection.parser.take();
+    connection.proven = true;
     connection.keep = request.keep;
     connection.old = request.old;
     connection.head = request.method == "HEAD";

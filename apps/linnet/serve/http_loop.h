@@ -88,6 +88,7 @@ class HttpLoop {
     std::string out;          ///< to be written
     std::size_t written = 0;  ///< of `out`
     std::size_t held = 0;     ///< bytes of the body in memory
+    bool proven = false;      ///< it has sent a whole request
     bool begun = false;       ///< a request, of which some bytes are there
     bool keep = false;        ///< another request may follow the answer
     bool head = false;        ///< the answer has no body
@@ -102,8 +103,9 @@ class HttpLoop {
   int timeout() const;  ///< for poll()
   static bool may_be_dropped(const Connection& connection);
   void accept_all();
-  /// Drops the connection that has waited for the longest time for a whole request, of this peer;
-  /// "": of the one with the most connections. Returns whether there was one.
+  /// Drops the connection that has waited for the longest time for a whole request, one that has
+  /// never sent any if there is, of this peer; "": of the one with the most connections. Returns
+  /// whether there was one.
   bool make_room(const std::string& peer);
   void drain();
   void take_answers();

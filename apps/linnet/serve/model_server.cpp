@@ -19,17 +19,12 @@ HttpAnswer answer_of(const Json& json) {
   return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
 }
 
-/// While it lives, one of those that may read.
-class Turn {
- public:
-  explicit Turn(std::counting_semaphore<>& all) : all_(all) { all_.acquire(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  ~Turn() { all_.release(); }
+constexpr std::size_t kSmall = 256 << 10;  // bytes of requests that are read at once
 
- private:
-  std::counting_semaphore<>& all_;
-};
+/// Returns how many of the turns a request needs: a small one is read without.
+int turns_of(const HttpRequest& request) {
+  return RequestReader::size_of(request.type, request.body) > kSmall ? 1 : 0;
+}
 
 }  // namespace
 
@@ -39,7 +34,7 @@ ModelServer::ModelServer(Model model, std::vector<std::string> words, const Http
       reader_(model_, std::move(words),
               {.samples = batches.queue, .bytes = 8 * http.limits.most_bytes}),
       shown_(shown_of(model_)),
-      reading_(std::max(1U, std::thread::hardware_concurrency())),
+      reading_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))),
       http_(http) {
   if (!reader_.takes_series()) {
     batcher_.emplace(model_, batches, shown_.probabilities(), reader_.type(), metrics_);
@@ -68,7 +63,7 @@ void ModelServer::run_until_signal() {
 
 Json ModelServer::forecasts(const HttpRequest& request) {
   const Table rows = [&] {
-    const Turn turn(reading_);
+    const Turns::Held turn(reading_, turns_of(request));
     return reader_.read_series(request.type, request.body);
   }();
   const std::lock_guard lock(forecasting_);
@@ -82,7 +77,7 @@ HttpAnswer ModelServer::predict(const HttpRequest& request) {
     if (!batcher_) return answer_of(forecasts(request));
     require<Overloaded>(!batcher_->full(), "the queue is full");  // before anything is read
     std::vector<Sample> samples = [&] {
-      const Turn turn(reading_);
+      const Turns::Held turn(reading_, turns_of(request));
       return reader_.read(request.type, request.body);
     }();
     Json answers = Json::array();

@@ -5,7 +5,6 @@
 
 #include <mutex>
 #include <optional>
-#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "serve/batcher.h"
 #include "serve/http_server.h"
 #include "serve/request.h"
+#include "serve/turns.h"
 
 namespace linnet::command {
 
@@ -39,9 +39,9 @@ class ModelServer {
   RequestReader reader_;
   Shown shown_;
   ServerMetrics metrics_;
-  std::optional<Batcher> batcher_;     ///< none for series
-  std::counting_semaphore<> reading_;  ///< bodies that are read at a time, a processor each
-  std::mutex forecasting_;             ///< of the model, in one thread at a time
+  std::optional<Batcher> batcher_;  ///< none for series
+  Turns reading_;                   ///< of large bodies, as many at a time as there are processors
+  std::mutex forecasting_;          ///< of the model, in one thread at a time
   HttpServer http_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <linnet/samples.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <span>
@@ -79,6 +80,14 @@ RequestReader::RequestReader(const Model& model, std::vector<std::string> words,
                              const RequestLimits& limits)
     : model_(model), words_(std::move(words)), limits_(limits) {}
 
+std::size_t RequestReader::size_of(std::string_view type, const std::string& body) {
+  if (!type.starts_with("image/")) return body.size();
+  const ImageHeader header = image_header(body);
+  const double pixels = static_cast<double>(header.height) * static_cast<double>(header.width);
+  const double bytes = std::max(pixels * static_cast<double>(header.channels), 0.0);
+  return std::max(body.size(), static_cast<std::size_t>(std::min(bytes, 1e18)));
+}
+
 DType RequestReader::type() const { return model_.network().definition().inputs[0].dtype; }
 
 bool RequestReader::takes_images() const {
@@ -106,14 +115,11 @@ std::vector<Sample> RequestReader::read(std::string_view type, const std::string
 Sample RequestReader::image(const std::string& body) const {
   require(takes_images(), "the model takes no images; its input is {}",
           to_string(model_.network().input_shape()));
-  const ImageHeader header = image_header(body);
-  const auto wanted = static_cast<double>(header.height) * static_cast<double>(header.width) *
-                      static_cast<double>(header.channels);
   require<TooLarge>(
-      wanted <= static_cast<double>(limits_.bytes),
-      "the image has {} x {} pixels, which need more than the {} bytes that a request "
-      "may take (8 times --max-body)",
-      header.height, header.width, limits_.bytes);
+      size_of("image/", body) <= limits_.bytes,
+      "the image's pixels need more than the {} bytes that a request may take (8 times "
+      "--max-body)",
+      limits_.bytes);
   // f32, like numbers in JSON, so that both can be in one batch.
   const Tensor pixels = decode_image(std::as_bytes(std::span(body)), model_).to(DType::f32);
   return Sample({{model_.network().input_names()[0], pixels}});

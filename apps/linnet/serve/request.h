@@ -59,6 +59,9 @@ class RequestReader {
   /// application/json with {"rows": [{"column": value, ...}, ...]}. Throws as read() does.
   Table read_series(std::string_view type, const std::string& body) const;
 
+  /// Returns about how many bytes a body becomes: of an image its pixels.
+  static std::size_t size_of(std::string_view type, const std::string& body);
+
   /// Returns the type of the first input's samples that read() makes.
   DType type() const;
   bool takes_images() const;
