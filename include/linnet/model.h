@@ -167,10 +167,10 @@ class Model {
   /// none, for an unknown name, another shape, or another type than f32.
   void set_weights(const State& weights);
 
-  /// Returns the network's first output for every sample, f32 (N, outputs...) on the host, in order;
-  /// f64 with TableTransform::target_offsets(), where they are not 0. Targets are not needed.
-  /// `batch`: samples computed at a time, at least 1, of which each size compiles and allocates
-  /// once. Waits. Throws DataError for data that do not fit the network.
+  /// Returns the network's first output for every sample, f32 (N, outputs...) on the host, in the
+  /// data set's order; targets are not needed. `batch`: samples computed at a time, at least 1. The
+  /// first call for a batch size compiles and allocates, later ones do not. Waits. Throws DataError
+  /// for data that do not fit the network.
   Tensor predict(const Dataset& data, std::int64_t batch = 256);
   /// Does the same for samples (N, input...) of the first input, e.g. of load_image() or
   /// encode_text().

@@ -119,8 +119,7 @@ struct SeriesScore {
 std::vector<SeriesScore> evaluate_series(Model& model, const SeriesWindows& windows,
                                          std::int64_t batch = 256);
 
-/// Returns the forecasts of windows: f32 (N, future) of each target, in order; f64 where its values
-/// are too far from 0 for 32 bits to tell them apart. Waits.
+/// Returns the forecasts of windows: f32 (N, future) of each target, in order. Waits.
 std::vector<Tensor> forecast_windows(Model& model, const SeriesWindows& windows,
                                      std::int64_t batch = 256);
 
