@@ -33,7 +33,8 @@ HEADER = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicatio
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CLIENTS = 4
 IMAGES = 20
-END_WITHIN = 15  # seconds after SIGTERM; the server drains for 10
+DRAIN = 3  # seconds that the server is given after SIGTERM
+END_WITHIN = 10
 
 
 def connect(port, data=b""):
@@ -227,7 +228,7 @@ def main():
         if subprocess.run(train, capture_output=True).returncode:
             sys.exit(f"serve_attacks.py: {' '.join(train)} failed")
         process = subprocess.Popen([options.linnet, "serve", str(model), "--port", "0", "--device", "cpu",
-                                    "--batch", "1"], stdout=subprocess.PIPE, text=True)
+                                    "--batch", "1", "--drain", str(DRAIN)], stdout=subprocess.PIPE, text=True)
         port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", process.stdout.readline())[1])
         samples = []
         for i in range(IMAGES):

@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import threading
+import time
 import unittest
 
 import command
@@ -46,9 +47,21 @@ class Serve(serving.ServeTest):
         self.assertEqual(self.predict({"rows": [{"size": 6, "colour": 'a "b", c'},
                                                 {"colour": "red", "size": None, "more": [1]}]}), wanted)
         self.assertEqual(self.predict((self.folder / "new.csv").read_text(), "text/csv"), wanted)
+        self.assertEqual(json.loads(self.ask("POST", "/predict", '{"rows": []}', "application/json")[1]),
+                         {"targets": ["kind"], "predictions": []})
         self.assertEqual(self.predict({"rows": []}), [])
         description = json.loads(self.ask("GET", "/model")[1])
         self.assertEqual((description["takes"], description["columns"]), ("rows", ["size", "colour"]))
+        self.assertEqual(description["targets"], ["kind"])
+        self.assertEqual(description["fields"],
+                         [{"name": "size", "kind": "integer", "range": [0.0, 6.0]},
+                          {"name": "colour", "kind": "category", "categories": ['a "b", c', "red"]}])
+        known, far, unknown = self.predict({"rows": [{"size": 6, "colour": "red"}, {"size": 6.5, "colour": None},
+                                                     {"size": -1, "colour": "blue"}]})
+        self.assertNotIn("notes", known)
+        self.assertEqual(far["notes"], ["'size' is 6.5; the model learned from 0 to 6"])
+        self.assertEqual(unknown["notes"], ["'size' is -1; the model learned from 0 to 6",
+                                            "'colour' is 'blue', which the model does not know"])
         self.assertEqual(self.predict({"rows": [{"size": 6, "colour": "red"}, {"sizes": 6, "colour": "red"}]}),
                          (400, "row 2 has no column 'size', from which the model learned; did you mean 'sizes'?"))
         self.assertEqual(self.predict({"rows": [{"size": "x", "colour": "red"}]}),
@@ -57,6 +70,98 @@ class Serve(serving.ServeTest):
                          (400, "row 1, column 'size': expected a number, a string or null; got an array"))
         self.assertEqual(self.predict({"rows": 3}), (400, "'rows' must be an array of objects; got number"))
         self.assertEqual(self.stop(), (0, ""))
+
+    def test_dates_are_taken_as_the_training_wrote_them_and_as_iso(self):
+        rows = ["day;kind"] + [f"{1 + i % 28:02d}.{1 + i // 28:02d}.2024;{'big' if i < 40 else 'small'}"
+                               for i in range(80)]
+        (self.folder / "rows.csv").write_text("\n".join(rows) + "\n")
+        self.run_linnet("train", "rows.csv", "--target", "kind", "--epochs", 2, "--out", "run", "--device", "cpu")
+        self.serve("run")
+        self.assertEqual(json.loads(self.ask("GET", "/model")[1])["fields"], [{"name": "day", "kind": "date"}])
+        own, iso = self.predict({"rows": [{"day": "03.02.2024"}, {"day": "2024-02-03"}]})
+        self.assertEqual(own, iso)
+
+    def test_several_models_and_their_replacement(self):
+        command.write_points(self.folder / "points")
+        (self.folder / "net.toml").write_text(command.POINTS % "")
+        for out, seed in (("a", 1), ("b", 2), ("c", 3)):
+            self.run_linnet("train", "net.toml", "--out", out, "--epochs", 1, "--device", "cpu", "--seed", seed)
+        self.serve("a", "second=b/model.safetensors")
+        body = json.dumps({"inputs": [[0.5, -1, 2, 0]]})
+
+        def outputs(path):
+            status, text = self.ask("POST", path, body, "application/json")
+            self.assertEqual(status, 200, text)
+            return json.loads(text)["predictions"][0]["outputs"]
+        self.assertEqual(json.loads(self.ask("GET", "/models")[1]), {"models": ["a", "second"]})
+        self.assertEqual(self.ask("GET", "/models/second/model")[1], self.ask("GET", "/model")[1])
+        self.assertIn("<title>Linnet</title>", self.ask("GET", "/models/second/")[1])
+        first, second = outputs("/predict"), outputs("/models/second/predict")
+        self.assertEqual(outputs("/models/a/predict"), first)
+        self.assertNotEqual(first, second)
+        self.assertEqual(self.ask("GET", "/models/other/model")[0], 404)
+
+        failed, ending = [], threading.Event()
+
+        def ask():
+            while not ending.is_set():
+                if (one := outputs("/predict")) not in (first, third):
+                    failed.append(one)
+        (self.folder / "third").write_bytes((self.folder / "c/model.safetensors").read_bytes())
+        third = json.loads(self.run_linnet_predict("third"))
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        (self.folder / "third").rename(self.folder / "a/model.safetensors")
+        deadline = time.monotonic() + 30
+        while outputs("/predict") != third and time.monotonic() < deadline:
+            time.sleep(0.05)
+        (self.folder / "damaged").write_text("x")
+        (self.folder / "damaged").rename(self.folder / "a/model.safetensors")
+        time.sleep(1.5)
+        ending.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
+        self.assertEqual((outputs("/predict"), outputs("/models/second/predict")), (third, second))
+        status, err = self.stop()
+        self.assertEqual(status, 0)
+        lines = err.splitlines()
+        self.assertEqual(lines[0], "linnet: 'a/model.safetensors' was replaced; the new model is served")
+        self.assertRegex(lines[1], r"^linnet: 'a/model.safetensors' was replaced, but the new model cannot be served: "
+                                   r".+; the old one goes on$")
+        self.assertEqual(len(lines), 2)
+        self.assert_error("two models are called 'a'; NAME=MODEL gives one another name", "serve", "a", "a")
+        self.assert_error("'x y=a': the name of a model may have letters, digits, '.', '-' and '_'; got 'x y'", "serve",
+                          "x y=a")
+
+    def run_linnet_predict(self, model):
+        """The outputs of a model for the point that the test asks for, as JSON."""
+        command.npy(self.folder / "point.npy", "<f4", (1, 4), [0.5, -1, 2, 0])
+        return json.dumps(self.run_json("predict", model, "point.npy")["predictions"][0]["outputs"])
+
+    def test_an_access_log(self):
+        folder, images, _ = self.images_model()
+        for form in ("text", "json", "off"):
+            self.serve(folder, "--access-log", form)
+            self.assertEqual(self.ask("GET", "/healthz?secret=1")[0], 200)
+            self.assertEqual(self.predict("{")[0], 400)
+            with socket.create_connection(("127.0.0.1", self.port)) as connection:
+                connection.sendall(b"\x1b[31m\r\n\r\n")
+                connection.recv(1000)
+            status, err = self.stop()
+            self.assertEqual(status, 0)
+            lines = err.splitlines()
+            self.assertEqual(len(lines), 0 if form == "off" else 3, err)
+            if form == "text":
+                time_text = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+                for line, rest in zip(lines, ("GET /healthz 200 3", "POST /predict 400 \\d+", "- - 400 \\d+")):
+                    self.assertRegex(line, rf"^{time_text} 127\.0\.0\.1 {rest} bytes \d+\.\d ms$")
+            if form == "json":
+                entries = [json.loads(line) for line in lines]
+                self.assertEqual([(e["peer"], e["method"], e["path"], e["status"]) for e in entries],
+                                 [("127.0.0.1", "GET", "/healthz", 200), ("127.0.0.1", "POST", "/predict", 400),
+                                  ("127.0.0.1", "", "", 400)])
 
     def test_series_are_forecast_as_predict_forecasts_them(self):
         rows = ["day;shop;open;sales"]

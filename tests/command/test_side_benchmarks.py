@@ -93,6 +93,17 @@ class SideBenchmarks(command.CommandTest):
                 self.assertEqual(run["samples_per_batch"], 1)
         self.assertTrue(re.search(r"\| PNG, \d+ bytes \| up to 32 \| 4 \| [\d,.]+ \(", text), text)
 
+    def test_serve_attacks(self):
+        result, text = self.measure("serve_attacks.py", "--seconds", 0.3, "--attacks", "deep,smuggled")
+        self.assertEqual([row["attacks"] for row in result["rows"]],
+                         [[], ["deep"], ["smuggled"], ["deep", "smuggled"]])
+        for row in result["rows"]:
+            self.assertEqual((row["faults"], row["first_fault"]), (0, None))
+            self.assertGreater(row["answers"], 0)
+            self.assertLessEqual(row["p50_s"], row["most_s"])
+        self.assertLess(result["end_s"], 10)
+        self.assertTrue(re.search(r"\| all at once \| [\d,]+ \| 0 \|", text), text)
+
     def test_tables_of_ranks(self):
         def row(ranks, rate, **rates):
             return {"workload": "mnist-cnn", "batch": 128, "ranks": ranks, "threads": 1, "rate": rate, "engines": rates}

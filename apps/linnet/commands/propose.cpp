@@ -169,7 +169,7 @@ std::string of_folder(const std::string& path) {
       return of_images(path, fmt::format("{} holds {} images with {} {}: {}.", path,
                                          table.images.size(), table.classes.size(),
                                          table.width == 0 ? "classes" : "values each",
-                                         listed_some(table.classes)));
+                                         some_of(table.classes, kMostNamed)));
     }
     case DataKind::chest_xray: {
       const XrayIndex index = index_chest_xray(found.folder);

@@ -4,20 +4,20 @@
 #include <chrono>
 #include <memory>
 #include <string>
-#include <system_error>
+#include <vector>
 
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/options.h"
-#include "nn/definition.h"
-#include "report/saved_run.h"
+#include "serve/access_log.h"
 #include "serve/model_server.h"
 
 namespace linnet::command {
 namespace {
 
 struct ServeOptions {
-  std::string model;
+  std::vector<std::string> models;
+  std::string access_log = "off";
   DeviceOptions on;
   int threads = 0;
   std::int64_t most_megabytes = 8;
@@ -40,13 +40,10 @@ int serve(ServeOptions options) {
   options.batches.limit = std::chrono::milliseconds(options.timeout);
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
-  const SavedRun run = find_run(options.model);
-  Model model = load_model(run, on);
-  std::error_code error;
-  const bool texts = model.network().definition().inputs[0].dtype == DType::i32 &&
-                     std::filesystem::exists(run.vocabulary, error);
-  ModelServer server(std::move(model), texts ? run.words() : std::vector<std::string>{},
-                     options.http, options.batches);
+  options.http.log = access_log(options.access_log);
+  std::vector<ServedPath> models;
+  for (const std::string& text : options.models) models.push_back(served_path_of(text));
+  ModelServer server(models, on, options.http, options.batches);
   server.run_until_signal();
   return kSuccess;
 }
@@ -57,7 +54,10 @@ void add_serve(CLI::App& app, Action& action) {
   auto o = std::make_shared<ServeOptions>();
   CLI::App* command =
       app.add_subcommand("serve", "Answers predictions over HTTP, with a page to try the model");
-  command->add_option("MODEL", o->model, "A run folder, or a trained model (.safetensors)")
+  command
+      ->add_option("MODEL", o->models,
+                   "Run folders, or trained models (.safetensors), each perhaps as NAME=MODEL; one "
+                   "that is replaced is loaded again")
       ->required();
   command->add_option("--host", o->http.host, "Address to listen on")->capture_default_str();
   command->add_option("--port", o->http.port, "Port to listen on; 0: any that is free")
@@ -102,6 +102,11 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--allow-host", o->http.hosts,
                       "Name under which clients may ask, beside localhost, --host and addresses; "
                       "may be repeated");
+  command
+      ->add_option("--access-log", o->access_log,
+                   "Lines on standard error, one for each answer: off, text or json")
+      ->capture_default_str()
+      ->check(CLI::IsMember(access_log_names()));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
       ->check(at_least(0));

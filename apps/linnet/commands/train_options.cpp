@@ -13,6 +13,7 @@
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/prepared.h"
+#include "data/folder.h"
 #include "data/load_dataset.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"

@@ -44,20 +44,6 @@ fs::path private_temporary_folder() {
   return ours ? folder : fs::path();
 }
 
-/// Why some images are missing; empty where none is.
-std::string bad_files_note(const Splits& splits) {
-  std::size_t count = 0;
-  const std::string* first = nullptr;
-  for (const Dataset* data : {&splits.train, &splits.validation, &splits.test}) {
-    const std::vector<std::string>& bad = data->info().bad_files;
-    if (first == nullptr && !bad.empty()) first = &bad[0];
-    count += bad.size();
-  }
-  if (first == nullptr) return "";
-  return fmt::format("{} bad image file{} left out, the first: {}", count,
-                     count == 1 ? " was" : "s were", *first);
-}
-
 }  // namespace
 
 fs::path cache_folder() {

@@ -1,99 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/model_server.h"
 
-#include <linnet/series_task.h>
-
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
+#include "report/json.h"
 #include "serve/pages.h"
 
 namespace linnet::command {
 namespace {
 
-/// Returns what is not UTF-8 in it is replaced.
-HttpAnswer answer_of(const Json& json) {
-  return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+bool is_name(const std::string& text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
+  });
 }
 
-constexpr std::size_t kSmall = 256 << 10;  // bytes of requests that are read at once
+/// Looks every second whether models were replaced, while it lives.
+class Watch {
+ public:
+  explicit Watch(std::vector<std::unique_ptr<NamedModel>>& models)
+      : models_(models), thread_([this] { work(); }) {}
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    ends_.notify_all();
+    thread_.join();
+  }
 
-/// Returns how many of the turns a request needs: a small one is read without.
-int turns_of(const HttpRequest& request) {
-  return RequestReader::size_of(request.type, request.body) > kSmall ? 1 : 0;
-}
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (!ends_.wait_for(lock, std::chrono::seconds(1), [this] { return ending_; })) {
+      lock.unlock();
+      for (const auto& model : models_) model->refresh();
+      lock.lock();
+    }
+  }
+
+  std::vector<std::unique_ptr<NamedModel>>& models_;
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool ending_ = false;
+  std::thread thread_;  ///< last: it uses all of the above
+};
 
 }  // namespace
 
-ModelServer::ModelServer(Model model, std::vector<std::string> words, const HttpOptions& http,
-                         const BatcherOptions& batches)
-    : model_(std::move(model)),
-      reader_(model_, std::move(words),
-              {.samples = batches.queue, .bytes = 8 * http.limits.most_bytes}),
-      shown_(shown_of(model_)),
-      reading_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))),
-      http_(http) {
-  if (!reader_.takes_series()) {
-    batcher_.emplace(model_, batches, shown_.probabilities(), reader_.type(), metrics_);
+ServedPath served_path_of(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  std::error_code error;
+  if (equals == std::string::npos || std::filesystem::exists(text, error)) {
+    std::filesystem::path path = std::filesystem::path(text).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    std::string name = path.stem().string();
+    std::ranges::replace_if(
+        name, [](char c) { return !is_name(std::string(1, c)); }, '-');
+    return {.name = name.empty() ? "model" : name, .path = text};
   }
-  http_.get("/", [] {
-    return HttpAnswer{.body = std::string(kServePage), .type = "text/html; charset=utf-8"};
-  });
+  ServedPath named{.name = text.substr(0, equals), .path = text.substr(equals + 1)};
+  require(is_name(named.name),
+          "'{}': the name of a model may have letters, digits, '.', '-' and '_'; got '{}'", text,
+          named.name);
+  return named;
+}
+
+ModelServer::ModelServer(const std::vector<ServedPath>& models, const ModelOptions& on,
+                         const HttpOptions& http, const BatcherOptions& batches)
+    : reading_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))), http_(http) {
+  const ServedBy by{.limits = {.samples = batches.queue, .bytes = 8 * http.limits.most_bytes},
+                    .batches = batches,
+                    .metrics = metrics_,
+                    .reading = reading_};
+  Json names = Json::array();
+  for (const ServedPath& each : models) {
+    require(std::ranges::none_of(models_, [&](const auto& m) { return m->name() == each.name; }),
+            "two models are called '{}'; NAME=MODEL gives one another name", each.name);
+    models_.push_back(std::make_unique<NamedModel>(each.name, each.path, on, by));
+    if (models_.size() == 1) serve(*models_[0], "/");
+    serve(*models_.back(), "/models/" + each.name + "/");
+    names.push_back(each.name);
+  }
+  http_.get("/models",
+            [body = Json{{"models", names}}.dump() + "\n"] { return HttpAnswer{.body = body}; });
   http_.get("/healthz", [] { return HttpAnswer{.body = "ok\n", .type = "text/plain"}; });
   http_.get("/metrics", [this] {
     return HttpAnswer{.body = metrics_.text(), .type = "text/plain; version=0.0.4"};
   });
-  http_.get("/model", [this] { return answer_of(reader_.description()); });
-  http_.post("/predict", [this](const HttpRequest& request) {
+}
+
+void ModelServer::serve(NamedModel& model, const std::string& folder) {
+  http_.get(folder, [] {
+    return HttpAnswer{.body = std::string(kServePage), .type = "text/html; charset=utf-8"};
+  });
+  http_.get(folder + "model", [&model] { return model.current()->describe(); });
+  http_.post(folder + "predict", [this, &model](const HttpRequest& request) {
     const auto begin = std::chrono::steady_clock::now();
-    HttpAnswer answer = predict(request);
+    HttpAnswer answer = model.current()->predict(request);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    metrics_.count_request("/predict", answer.status, took.count());
+    metrics_.count_request(request.path, answer.status, took.count());
     return answer;
   });
 }
 
 void ModelServer::run_until_signal() {
+  const Watch watch(models_);
   http_.run_until_signal();
-  if (batcher_) batcher_->end();  // for those who still wait for an answer that nobody will get
-}
-
-Json ModelServer::forecasts(const HttpRequest& request) {
-  const Table rows = [&] {
-    const Turns::Held turn(reading_, turns_of(request));
-    return reader_.read_series(request.type, request.body);
-  }();
-  const std::lock_guard lock(forecasting_);
-  const std::vector<ForecastStep> steps = forecast(model_, rows);
-  metrics_.count_batch(1);
-  return forecast_json(model_, steps);
-}
-
-HttpAnswer ModelServer::predict(const HttpRequest& request) {
-  try {
-    if (!batcher_) return answer_of(forecasts(request));
-    require<Overloaded>(!batcher_->full(), "the queue is full");  // before anything is read
-    std::vector<Sample> samples = [&] {
-      const Turns::Held turn(reading_, turns_of(request));
-      return reader_.read(request.type, request.body);
-    }();
-    Json answers = Json::array();
-    for (const std::vector<float>& row : batcher_->predict(std::move(samples))) {
-      answers.push_back(answer_json(shown_, row));
-    }
-    return answer_of({{"predictions", std::move(answers)}});
-  } catch (const Overloaded& error) {
-    return http_error(503, error.what());
-  } catch (const TooLarge& error) {
-    return http_error(413, error.what());
-  } catch (const WrongType& error) {
-    return http_error(415, error.what());
-  } catch (const Error& error) {
-    return http_error(400, error.what());
-  }
+  // Those who still wait get no answer any more.
+  for (const auto& model : models_) model->current()->end();
 }
 
 }  // namespace linnet::command

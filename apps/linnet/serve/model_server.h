@@ -3,45 +3,47 @@
 
 #include <linnet/model.h>
 
-#include <mutex>
-#include <optional>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "report/predictions.h"
-#include "serve/batcher.h"
 #include "serve/http_server.h"
-#include "serve/request.h"
-#include "serve/turns.h"
+#include "serve/served_model.h"
 
 namespace linnet::command {
 
-/// Answers HTTP for a model:
-///   GET  /          a page to try it
-///   POST /predict   what RequestReader reads; {"predictions": [...]}, of series {"forecast":
-///   [...]} GET  /model     RequestReader::description() GET  /healthz   "ok" GET  /metrics   in
-///   Prometheus's text format
-/// A body that is wrong gets status 400, of another media type 415, of more than the limits allow
-/// 413; where the queue is full or an answer takes too long, 503.
+/// Names a model that is served.
+struct ServedPath {
+  std::string name;            ///< letters, digits, '.', '-' and '_'
+  std::filesystem::path path;  ///< a run folder, or a model file
+};
+
+/// Returns what "NAME=PATH" says, or a path under the name of its last folder or file. Throws Error
+/// for a name of other characters.
+ServedPath served_path_of(const std::string& text);
+
+/// Answers HTTP for models, the first one of which is also that of the short paths:
+///   GET  /          a page to try it                GET /models/NAME/
+///   POST /predict   ServedModel::predict()          POST /models/NAME/predict
+///   GET  /model     ServedModel::describe()         GET /models/NAME/model
+///   GET  /models    the names
+///   GET  /healthz   "ok"
+///   GET  /metrics   in Prometheus's text format
 class ModelServer {
  public:
-  /// Compiles what it runs. `words`: of a text model's training, else empty.
-  ModelServer(Model model, std::vector<std::string> words, const HttpOptions& http,
-              const BatcherOptions& batches);
+  /// Loads all models. Throws Error for two of one name.
+  ModelServer(const std::vector<ServedPath>& models, const ModelOptions& on,
+              const HttpOptions& http, const BatcherOptions& batches);
 
   void run_until_signal();
 
  private:
-  HttpAnswer predict(const HttpRequest& request);
-  Json forecasts(const HttpRequest& request);
+  void serve(NamedModel& model, const std::string& folder);
 
-  Model model_;
-  RequestReader reader_;
-  Shown shown_;
   ServerMetrics metrics_;
-  std::optional<Batcher> batcher_;  ///< none for series
-  Turns reading_;                   ///< of large bodies, as many at a time as there are processors
-  std::mutex forecasting_;          ///< of the model, in one thread at a time
+  Turns reading_;  ///< of large bodies, as many at a time as there are processors
+  std::vector<std::unique_ptr<NamedModel>> models_;
   HttpServer http_;
 };
 

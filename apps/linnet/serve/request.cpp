@@ -16,6 +16,7 @@
 #include "serve/json_rows.h"
 #include "serve/json_samples.h"
 #include "serve/json_sections.h"
+#include "serve/table_fields.h"
 
 namespace linnet::command {
 namespace {
@@ -97,9 +98,9 @@ bool RequestReader::takes_images() const {
          sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3);
 }
 
-std::vector<Sample> RequestReader::read(std::string_view type, const std::string& body) const {
-  if (type.starts_with("image/")) return {image(body)};
-  if (type == "text/plain") return {text(body)};
+ReadSamples RequestReader::read(std::string_view type, const std::string& body) const {
+  if (type.starts_with("image/")) return {.samples = {image(body)}};
+  if (type == "text/plain") return {.samples = {text(body)}};
   if (type == "text/csv") {
     const std::size_t records = records_and_fields(body).first;
     check_samples(records <= 2 ? 1 : records - 2, limits_.samples);  // a header, an empty last line
@@ -141,8 +142,7 @@ void RequestReader::check_table(std::string_view text) const {
       records, fields, limits_.bytes);
 }
 
-std::vector<Sample> RequestReader::rows(const std::string& text,
-                                        const TableOptions& options) const {
+ReadSamples RequestReader::rows(const std::string& text, const TableOptions& options) const {
   require(takes_rows(), "the model takes no rows of a table; its input is {}",
           to_string(model_.network().input_shape()));
   check_table(text);
@@ -159,7 +159,7 @@ std::vector<Sample> RequestReader::rows(const std::string& text,
       samples[row].set(name, column.data.rows(at, at + 1));
     }
   }
-  return samples;
+  return {.samples = std::move(samples), .notes = row_notes(model_.table(), table)};
 }
 
 std::vector<std::string> RequestReader::columns() const {
@@ -192,7 +192,7 @@ Table RequestReader::read_series(std::string_view type, const std::string& body)
   return parse_table(text, "the rows", as_json(reading));
 }
 
-std::vector<Sample> RequestReader::from_json(const std::string& body) const {
+ReadSamples RequestReader::from_json(const std::string& body) const {
   std::vector<Sample> samples;
   JsonSamples numbers(model_.network().definition().inputs, limits_.samples);
   JsonTexts texts([&](std::string_view one) {
@@ -207,8 +207,8 @@ std::vector<Sample> RequestReader::from_json(const std::string& body) const {
           takes_texts()  ? " or 'texts'"
           : takes_rows() ? " or 'rows'"
                          : "");
-  if (found == "inputs") return numbers.take();
-  if (found == "texts" || rows.rows() == 0) return samples;
+  if (found == "inputs") return {.samples = numbers.take()};
+  if (found == "texts" || rows.rows() == 0) return {.samples = std::move(samples)};
   return this->rows(rows.take(), as_json(model_.table().reading()));
 }
 
@@ -220,6 +220,10 @@ Json RequestReader::description() const {
                   : takes_series() ? "series"
                                    : "numbers";
   if (takes_rows() || takes_series()) json["columns"] = columns();
+  if (takes_rows()) {
+    json["fields"] = fields_json(model_.table());
+    json["targets"] = model_.table().targets();
+  }
   if (takes_series()) {
     json["past"] = model_.series().past();
     json["future"] = model_.series().future();

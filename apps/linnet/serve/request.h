@@ -34,6 +34,12 @@ struct RequestLimits {
   std::size_t bytes = std::size_t{64} << 20;  ///< of a table or an image, beside the samples
 };
 
+/// What a body was read as.
+struct ReadSamples {
+  std::vector<Sample> samples = {};
+  std::vector<std::vector<std::string>> notes = {};  ///< of each row of a table, else empty
+};
+
 /// Throws TooLarge for more samples than a request may have.
 void check_samples(std::size_t samples, std::size_t most);
 
@@ -53,7 +59,7 @@ class RequestReader {
   ///   {"texts": [...]}, or raw rows of a table, {"rows": [{"column": value, ...}, ...]}, null for
   ///   a missing value.
   /// Throws Error saying what is wrong with it, TooLarge and WrongType among them.
-  std::vector<Sample> read(std::string_view type, const std::string& body) const;
+  ReadSamples read(std::string_view type, const std::string& body) const;
 
   /// Reads a body as the last rows of series, which a forecast follows: text/csv, or
   /// application/json with {"rows": [{"column": value, ...}, ...]}. Throws as read() does.
@@ -75,9 +81,9 @@ class RequestReader {
  private:
   Sample image(const std::string& body) const;
   Sample text(std::string_view text) const;
-  std::vector<Sample> from_json(const std::string& body) const;
+  ReadSamples from_json(const std::string& body) const;
   /// Returns the rows of a text of delimited fields.
-  std::vector<Sample> rows(const std::string& text, const TableOptions& options) const;
+  ReadSamples rows(const std::string& text, const TableOptions& options) const;
   /// Returns the columns that rows have.
   std::vector<std::string> columns() const;
   /// Throws TooLarge for a table whose fields would need too much memory.

@@ -11,7 +11,7 @@ namespace linnet::command {
 void ServerMetrics::count_request(const std::string& path, int status, double seconds) {
   const std::lock_guard lock(mutex_);
   ++requests_[{path, status}];
-  if (path != "/predict") return;
+  if (!path.ends_with("/predict")) return;
   const auto bucket = std::ranges::lower_bound(kSeconds, seconds) - kSeconds.begin();
   ++took_[static_cast<std::size_t>(bucket)];
   seconds_ += seconds;

@@ -6,8 +6,8 @@
 
 namespace linnet::command {
 
-/// Lets so many threads at a time do something. (GCC 12's std::counting_semaphore may sleep for
-/// ever: its bug 104928.)
+/// Lets so many threads at a time do something. (With GCC 12, threads that waited for a
+/// std::counting_semaphore were seen to sleep on.)
 class Turns {
  public:
   explicit Turns(int count) : free_(count) {}

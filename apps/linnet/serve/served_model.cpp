@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/served_model.h"
+
+#include <fmt/format.h>
+#include <linnet/series_task.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "nn/definition.h"
+#include "report/print.h"
+
+namespace linnet::command {
+namespace {
+
+constexpr std::size_t kSmall = 256 << 10;  // bytes of requests that are read at once
+
+/// Returns how many of the turns a request needs: a small one is read without.
+int turns_of(const HttpRequest& request) {
+  return RequestReader::size_of(request.type, request.body) > kSmall ? 1 : 0;
+}
+
+/// Returns the answer with this JSON; what is not UTF-8 in it is replaced.
+HttpAnswer answer_of(const Json& json) {
+  return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+}
+
+std::vector<std::string> words_of(const SavedRun& run, const Model& model) {
+  std::error_code error;
+  const bool texts = model.network().definition().inputs[0].dtype == DType::i32 &&
+                     std::filesystem::exists(run.vocabulary, error);
+  return texts ? run.words() : std::vector<std::string>{};
+}
+
+}  // namespace
+
+ServedModel::ServedModel(const SavedRun& run, ModelOptions on, const ServedBy& by)
+    : model_(load_model(run, on)),
+      reader_(model_, words_of(run, model_), by.limits),
+      shown_(shown_of(model_)),
+      by_(by) {
+  if (!reader_.takes_series()) {
+    batcher_.emplace(model_, by.batches, shown_.probabilities(), reader_.type(), by.metrics);
+  }
+}
+
+HttpAnswer ServedModel::describe() const { return answer_of(reader_.description()); }
+
+void ServedModel::end() {
+  if (batcher_) batcher_->end();
+}
+
+Json ServedModel::forecasts(const HttpRequest& request) {
+  const Table rows = [&] {
+    const Turns::Held turn(by_.reading, turns_of(request));
+    return reader_.read_series(request.type, request.body);
+  }();
+  const std::lock_guard lock(forecasting_);
+  const std::vector<ForecastStep> steps = forecast(model_, rows);
+  by_.metrics.count_batch(1);
+  return forecast_json(model_, steps);
+}
+
+Json ServedModel::predictions(const HttpRequest& request) {
+  require<Overloaded>(!batcher_->full(), "the queue is full");  // before anything is read
+  ReadSamples read = [&] {
+    const Turns::Held turn(by_.reading, turns_of(request));
+    return reader_.read(request.type, request.body);
+  }();
+  Json answers = Json::array();
+  for (const std::vector<float>& row : batcher_->predict(std::move(read.samples))) {
+    Json answer = answer_json(shown_, row);
+    if (!read.notes.empty() && !read.notes[answers.size()].empty()) {
+      answer["notes"] = read.notes[answers.size()];
+    }
+    answers.push_back(std::move(answer));
+  }
+  Json json = Json::object();
+  if (reader_.takes_rows()) json["targets"] = model_.table().targets();
+  json["predictions"] = std::move(answers);
+  return json;
+}
+
+HttpAnswer ServedModel::predict(const HttpRequest& request) {
+  try {
+    return answer_of(batcher_ ? predictions(request) : forecasts(request));
+  } catch (const Overloaded& error) {
+    return http_error(503, error.what());
+  } catch (const TooLarge& error) {
+    return http_error(413, error.what());
+  } catch (const WrongType& error) {
+    return http_error(415, error.what());
+  } catch (const Error& error) {
+    return http_error(400, error.what());
+  }
+}
+
+NamedModel::NamedModel(std::string name, std::filesystem::path path, ModelOptions on,
+                       const ServedBy& by)
+    : name_(std::move(name)), path_(std::move(path)), on_(std::move(on)), by_(by) {
+  const SavedRun run = find_run(path_);
+  file_ = run.model;
+  stamp_ = stamp_of(file_);
+  current_ = std::make_shared<ServedModel>(run, on_, by_);
+}
+
+std::string NamedModel::stamp_of(const std::filesystem::path& file) {
+  struct stat found {};
+  if (::stat(file.c_str(), &found) != 0) return "";
+  return fmt::format("{} {} {}.{:09}", found.st_ino, found.st_size, found.st_mtim.tv_sec,
+                     found.st_mtim.tv_nsec);
+}
+
+std::shared_ptr<ServedModel> NamedModel::current() const {
+  const std::lock_guard lock(mutex_);
+  return current_;
+}
+
+void NamedModel::refresh() {
+  const std::string stamp = stamp_of(file_);
+  if (stamp == stamp_ || stamp.empty()) return;  // one that is gone may come back
+  stamp_ = stamp;                                // a model that cannot be read is said once
+  try {
+    auto loaded = std::make_shared<ServedModel>(find_run(path_), on_, by_);
+    const std::lock_guard lock(mutex_);
+    current_.swap(loaded);
+  } catch (const Error& error) {
+    print_note("'{}' was replaced, but the new model cannot be served: {}; the old one goes on",
+               file_.string(), error.what());
+    return;
+  }
+  print_note("'{}' was replaced; the new model is served", file_.string());
+}
+
+}  // namespace linnet::command
