@@ -110,7 +110,9 @@ void add_launch(CLI::App& app, Action& action) {
   auto o = std::make_shared<LaunchOptions>();
   CLI::App* command =
       app.add_subcommand("launch", "Trains on several processes (ranks) of this machine");
-  command->add_option("-n,--ranks", o->ranks, "Number of ranks, a power of two")->required();
+  command->add_option("-n,--ranks", o->ranks, "Number of ranks, a power of two")
+      ->required()
+      ->check(at_least(1));
   command->add_option("--max-restarts", o->max_restarts,
                       "How often all ranks are started again, from the last checkpoint, after one "
                       "has died")
