@@ -131,7 +131,7 @@ class Serve(serving.ServeTest):
         self.assertRegex(lines[1], r"^linnet: 'a/model.safetensors' was replaced, but the new model cannot be served: "
                                    r".+; the old one goes on$")
         self.assertEqual(len(lines), 2)
-        self.assert_error("two models are called 'a'; NAME=MODEL gives one another name", "serve", "a", "a")
+        self.assert_error("two models are called 'b'; NAME=MODEL gives one another name", "serve", "b", "b")
         self.assert_error("'x y=a': the name of a model may have letters, digits, '.', '-' and '_'; got 'x y'", "serve",
                           "x y=a")
 
