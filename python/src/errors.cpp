@@ -38,14 +38,14 @@ void raise(PyObject* type, const std::exception& e) {
 }
 
 void raise(PyObject* type, const OutOfMemory& e) {
-  nb::object error = nb::handle(type)(escaped(e.what()));
+  nb::object error = nb::handle(type)(escaped(e.what()).c_str());
   error.attr("wanted") = e.wanted;
   error.attr("free") = e.free;
   PyErr_SetObject(type, error.ptr());
 }
 
 void raise(PyObject* type, const RankError& e) {
-  nb::object error = nb::handle(type)(escaped(e.what()));
+  nb::object error = nb::handle(type)(escaped(e.what()).c_str());
   error.attr("rank") = e.rank;
   PyErr_SetObject(type, error.ptr());
 }

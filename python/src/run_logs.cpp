@@ -36,7 +36,12 @@ void bind_tensorboard(nb::module_& m) {
             without_gil([&] { new (self) TensorBoardLog(folder, std::move(how)); });
           },
           nb::arg("folder"), nb::arg("model").none(), nb::arg("histograms"), nb::arg("graph"))
-      .def("scalar", &TensorBoardLog::scalar, nb::arg("tag"), nb::arg("value"), nb::arg("step"))
+      .def(
+          "scalar",
+          [](TensorBoardLog& log, const std::string& tag, double value, std::int64_t step) {
+            log.scalar(tag, value, step);
+          },
+          nb::arg("tag"), nb::arg("value"), nb::arg("step"))
       .def(
           "histogram",
           [](TensorBoardLog& log, const std::string& tag, const ArrayLike& values,

@@ -149,7 +149,7 @@ TEST(BindColumns, PredictionsReadTheRightColumns) {
   for (const Dataset& data :
        {Dataset({{"a", a}, {"b", b}}), Dataset({{"b", b}, {"a", a}}),
         Dataset({{"a", a}, {.name = "b", .source = std::make_shared<Source>(b)}}),
-        Dataset({{.name = "a", .source = std::make_shared<Source>(a)}, {"other", b}}),
+        Dataset({{.name = "a", .source = std::make_shared<Source>(a)}, {"b", b}}),
         // Bytes for a further input of floats.
         Dataset({{"a", a}, {"b", b.to(DType::u8)}}),
         Dataset({{"a", a.to(DType::u8)},
