@@ -2,6 +2,7 @@
 #include "data/csv.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
@@ -16,8 +17,26 @@ std::optional<std::size_t> CsvTable::find(std::string_view column) const {
   return static_cast<std::size_t>(found - columns.begin());
 }
 
+namespace {
+
+/// Semicolons or tabs where the first line has no comma.
+DelimitedFormat format_of(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  for (const char separator : {',', ';', '\t'}) {
+    if (line.find(separator) != line.npos) return {.separator = separator};
+  }
+  return {};
+}
+
+Records records_of(std::string text, const std::filesystem::path& path) {
+  const DelimitedFormat format = format_of(text);
+  return Records(std::move(text), format, path);
+}
+
+}  // namespace
+
 CsvTable read_csv(const std::filesystem::path& path) {
-  const Records records(read_file(path), {}, path);
+  const Records records = records_of(read_file(path), path);
   require<DataError>(records.size() > 0, "'{}' is empty; expected a row of column names",
                      path.string());
   CsvTable table;
@@ -44,7 +63,7 @@ std::vector<std::string> csv_columns(const std::filesystem::path& path) {
     std::string start(kStart, '\0');
     start.resize(InputFile(path).read(start));
     start.resize(std::min(start.find('\n'), start.size()));
-    const Records records(std::move(start), {}, path);
+    const Records records = records_of(std::move(start), path);
     std::vector<std::string> columns;
     if (records.size() == 0) return columns;
     for (const FieldText& field : records[0]) columns.emplace_back(records.text(field));

@@ -19,9 +19,9 @@ struct CsvTable {
   std::optional<std::size_t> find(std::string_view column) const;
 };
 
-/// Fields are parted by commas and may stand in double quotes; empty lines and a byte order mark
-/// are passed over. Throws Error naming the file and line: a row of another number of fields, a
-/// quote without end.
+/// Fields are parted by commas, by semicolons or tabs where the first line has no comma, and may
+/// stand in double quotes; empty lines and a byte order mark are passed over. Throws Error naming
+/// the file and line: a row of another number of fields, a quote without end.
 CsvTable read_csv(const std::filesystem::path& path);
 
 /// Returns the columns that a file's first line names; none where it can't be read.

@@ -76,7 +76,8 @@ Listing list_folder(const fs::path& folder) {
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const fs::path& path = entry->path();
-    if (path.filename().string().starts_with('.')) continue;
+    const std::string name = path.filename().string();
+    if (name.starts_with('.') || name == "__MACOSX") continue;
     // A dangling link is listed as a file, so that reading it says what is wrong.
     std::error_code ignored;
     (fs::is_directory(path, ignored) ? listing.folders : listing.files).push_back(path);

@@ -9,7 +9,8 @@
 
 namespace linnet {
 
-/// The entries of a folder that don't begin with a dot, sorted by name.
+/// The entries of a folder that don't begin with a dot, sorted by name, but for __MACOSX, which
+/// macOS adds to archives.
 struct Listing {
   std::vector<std::filesystem::path> folders;  ///< full paths
   std::vector<std::filesystem::path> files;    ///< full paths, everything that is not a folder

@@ -80,7 +80,9 @@ std::optional<fs::path> find_table(const fs::path& folder) {
   if (inner == 0 && std::ranges::none_of(listing.files, is_image_name)) return std::nullopt;
   const auto names_images = [](const fs::path& path) { return file_column(csv_columns(path)); };
   for (const std::string_view name : {"labels.csv", "metadata.csv", "train.csv"}) {
-    if (is_file(folder / name) && names_images(folder / name)) return folder / name;
+    // Without classes, the table is meant; reading it says what it lacks.
+    const bool meant = inner <= 1 && name == "labels.csv";
+    if (is_file(folder / name) && (meant || names_images(folder / name))) return folder / name;
   }
   std::optional<fs::path> found;
   for (const fs::path& path : listing.files) {
@@ -169,7 +171,7 @@ void read_classes(const Chosen& chosen, ImageTable& table) {
   }
   table.classes = label_names(named);
   require<DataError>(
-      table.classes.size() <= 100 || 2 * table.classes.size() <= named.labels.size(),
+      table.classes.size() <= kMostClasses || 2 * table.classes.size() <= named.labels.size(),
       "the column '{}' of '{}' has {} different words in {} rows, which are no classes",
       chosen.csv.columns[chosen.columns[0]], chosen.path.string(), table.classes.size(),
       named.labels.size());
@@ -215,7 +217,9 @@ std::vector<fs::path> locate_images(const fs::path& folder, const fs::path& tabl
   std::vector<std::string> missing;
   std::size_t count = 0;
   for (const std::string& name : names) {
-    const auto image = found.find(fs::path(name).lexically_normal().generic_string());
+    std::string path = name;
+    std::ranges::replace(path, '\\', '/');
+    const auto image = found.find(fs::path(path).lexically_normal().generic_string());
     if (image == found.end()) {
       if (++count <= kNamed) missing.push_back(escaped(name.substr(0, 80)));
       continue;
@@ -239,7 +243,11 @@ ImageTable read_image_table(const fs::path& folder, const std::vector<std::strin
   const std::optional<fs::path> path = find_table(folder);
   require<DataError>(path.has_value(), "'{}' holds no table of images", folder.string());
   const CsvTable csv = read_csv(*path);
-  const std::size_t file = file_column(csv.columns).value();
+  const std::optional<std::size_t> named = file_column(csv.columns);
+  require<DataError>(named.has_value(),
+                     "'{}' has no column of the images' names, such as 'file'; its columns are {}",
+                     path->string(), fmt::join(csv.columns, ", "));
+  const std::size_t file = *named;
   const std::optional<std::size_t> split = csv.find("split");
   ImageTable table{.table = *path};
   Chosen chosen{csv, *path, target_columns(csv, file, targets, *path)};

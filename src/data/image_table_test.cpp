@@ -38,7 +38,8 @@ TEST(ImageTable, OneColumnOfWordsMakesClasses) {
 TEST(ImageTable, NumbersMakeValues) {
   const TemporaryFolder folder;
   write_images(folder);
-  folder.write("labels.csv", ",image,age,split\n0,a.png,1.5,train\n1,b.png,,train\n2,c.png,3,val\n");
+  folder.write("labels.csv",
+               ",image,age,split\n0,a.png,1.5,train\n1,b.png,,train\n2,c.png,3,val\n");
   const Splits data = load_dataset(folder.path());
   EXPECT_EQ(data.train.targets()[0].name, "value");
   EXPECT_EQ(values_of(data.train)[0], 1.5F);
@@ -60,7 +61,8 @@ TEST(ImageTable, SeveralColumnsAreLabelsOrValues) {
   EXPECT_EQ(one.train.classes(), (std::vector<std::string>{"0", "1"}));
   EXPECT_EQ(labels(one.train), (std::vector<std::int32_t>{1, 1, 0}));
   EXPECT_EQ(error_of([&] { load_dataset(folder.path(), {.targets = {"blue"}}); }),
-            quoted(folder / "labels.csv") + " has no column 'blue'; its columns are id, red, round");
+            quoted(folder / "labels.csv") +
+                " has no column 'blue'; its columns are id, red, round");
   folder.write("labels.csv", "id,red,kind\na,0,x\nb,1,y\nc,1,x\n");
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             "line 2 of " + quoted(folder / "labels.csv") +
@@ -78,10 +80,33 @@ TEST(ImageTable, NamesWhatIsMissing) {
   folder.write("images/deep/a.png", encode_png(drawn_image(2, 3, 1)));
   folder.write("labels.csv", "file,kind\na.png,x\nb,y\n");
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
-            quoted(table) + " names the image 'a.png', but several in its folder are called so: "
-                            "name them by their paths in it");
+            quoted(table) +
+                " names the image 'a.png', but several in its folder are called so: "
+                "name them by their paths in it");
   folder.write("labels.csv", "file,kind\nimages/a.png,x\nb,y\n");
   EXPECT_EQ(load_dataset(folder.path()).train.size(), 2);
+}
+
+TEST(ImageTable, ReadsWhatSpreadsheetsWrite) {
+  const TemporaryFolder folder;
+  write_images(folder);
+  folder.write("images/__MACOSX/._a.png", "resource fork");
+  const auto table = folder.write("labels.csv", "File;kind\r\nimages\\a.png;x\r\nb;y\r\n");
+  EXPECT_EQ(load_dataset(folder.path()).train.classes(), (std::vector<std::string>{"x", "y"}));
+  folder.write("labels.csv", "photo,kind\na.png,x\n");
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+            quoted(table) +
+                " has no column of the images' names, such as 'file'; its columns are "
+                "photo, kind");
+}
+
+TEST(ImageTable, SurveysMeasureValues) {
+  const TemporaryFolder folder;
+  write_images(folder);
+  folder.write("labels.csv", "file,age\na,1.5\nb,4\nc,9.5\n");
+  const Survey survey = survey_dataset(folder.path());
+  EXPECT_TRUE(survey.class_names.empty());
+  EXPECT_EQ(survey.parts.at(0).values_range.mean, 5);
 }
 
 TEST(ImageTable, AFolderOfClassesKeepsItsOwnBesideATable) {

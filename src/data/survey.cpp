@@ -131,6 +131,7 @@ struct Entry {
 struct Entries {
   std::string part;
   std::vector<Entry> files;
+  std::vector<float> values = {};  ///< of all files, where they are no labels
 };
 
 std::vector<Entries> entries_of(const ImageIndex& index) {
@@ -159,15 +160,26 @@ std::vector<Entries> entries_of(const XrayIndex& index) {
   return parts;
 }
 
+/// Whether its values, if it has some, are all 0 or 1.
+bool are_labels(const ImageTable& table) {
+  return std::ranges::all_of(table.values, [](float value) { return value == 0 || value == 1; });
+}
+
 std::vector<Entries> entries_of(const ImageTable& table) {
   std::vector<Entries> parts{{"train", {}}, {"validation", {}}, {"test", {}}};
+  const bool labels = are_labels(table);
   for (std::size_t i = 0; i < table.images.size(); ++i) {
     Entry entry{table.images[i].path, {}};
     if (table.width == 0) entry.classes.push_back(static_cast<std::size_t>(table.labels[i]));
+    Entries& part = parts[static_cast<std::size_t>(table.images[i].part)];
     for (std::size_t c = 0; c < table.width; ++c) {
-      if (table.values[i * table.width + c] == 1) entry.classes.push_back(c);
+      const float value = table.values[i * table.width + c];
+      if (!labels)
+        part.values.push_back(value);
+      else if (value == 1)
+        entry.classes.push_back(c);
     }
-    parts[static_cast<std::size_t>(table.images[i].part)].files.push_back(std::move(entry));
+    part.files.push_back(std::move(entry));
   }
   return parts;
 }
@@ -201,6 +213,12 @@ void survey_images(const std::vector<Entries>& all, const SurveyProgress& progre
       if (progress) progress(++done, files);
     }
     part.samples_range = meter.range();
+    if (!entries.values.empty()) {
+      Meter values;
+      values.add(std::span<const float>(entries.values));
+      part.values_range = values.range();
+      part.value_shape = {std::ssize(entries.values) / std::ssize(entries.files)};
+    }
     if (part.samples > 0) survey.parts.push_back(std::move(part));
   }
   if (wide == 0) return;
@@ -259,7 +277,7 @@ Survey survey_dataset(const fs::path& path, const SurveyProgress& progress) {
     survey_images(entries_of(index), progress, survey);
   } else if (found.kind == DataKind::image_table) {
     const ImageTable table = read_image_table(found.folder, {});
-    survey.class_names = table.classes;
+    if (are_labels(table)) survey.class_names = table.classes;
     survey.notes = table.notes;
     survey_images(entries_of(table), progress, survey);
   } else if (found.kind == DataKind::chest_xray) {

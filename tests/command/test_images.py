@@ -98,10 +98,11 @@ class Images(command.CommandTest):
             pixels = [(int(path.stem) * 9 + k * 7) % 256 for k in range(12 * 12)]
             path.with_suffix(".png").write_bytes(turned(command.png(pixels, 12, 12)))
             path.unlink()
+        self.write_config(data="channels = 3")
         turned_file = self.folder / "images/train/a/0.png"
         upright = self.losses(out="upright")
         self.assertNotEqual(self.losses("--exif", "ignore", out="stored"), upright)
-        self.write_config(data='exif = "ignore"')
+        self.write_config(data='channels = 3\nexif = "ignore"')
         self.assertEqual(self.losses(out="same"), self.losses("--exif", "ignore", out="again"))
         rows = list(zip(*[iter([(k * 7) % 256 for k in range(144)])] * 12))
         plain = {"upright": [rows[11 - x][y] for y in range(12) for x in range(12)],

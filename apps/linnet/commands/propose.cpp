@@ -166,10 +166,11 @@ std::string of_folder(const std::string& path) {
     }
     case DataKind::image_table: {
       const ImageTable table = read_image_table(found.folder, {});
-      return of_images(path, fmt::format("{} holds {} images with {} {}: {}.", path,
-                                         table.images.size(), table.classes.size(),
-                                         table.width == 0 ? "classes" : "values each",
-                                         some_of(table.classes, kMostNamed)));
+      return of_images(path,
+                       fmt::format("{} holds {} images, whose {} '{}' says: {}.", path,
+                                   table.images.size(), table.width == 0 ? "classes" : "values",
+                                   table.table.filename().string(),
+                                   some_of(table.classes, kMostNamed)));
     }
     case DataKind::chest_xray: {
       const XrayIndex index = index_chest_xray(found.folder);

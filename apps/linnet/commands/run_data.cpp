@@ -87,8 +87,11 @@ void check_options(const RunDataOptions& options, bool table, bool texts) {
       given.refuse({"--text", "--target"}, "tables", fmt::format("'{}' is none", options.data));
     }
   } else {
-    given.refuse({"--text", "--target"}, "tables of texts",
-                 fmt::format("'{}' holds arrays or images", options.data));
+    const std::string what = fmt::format("'{}' holds arrays or images", options.data);
+    given.refuse({"--text"}, "tables of texts", what);
+    const auto folder = datasets::find(options.data, data_places());
+    const bool named = folder && find_dataset(*folder).kind == DataKind::image_table;
+    if (!named) given.refuse({"--target"}, "tables of texts", what);
     check_image_files(given, options.data);
     check_data_seed(given, "--seed", options.data);
   }
@@ -131,9 +134,10 @@ void add_run_data_options(CLI::App& command, RunDataOptions& options) {
       "given");
   command.add_option("--target", options.target, "Column of their labels");
   add_loading_options(command, options.images);
-  command.add_option(
-      "--seed", options.seed,
-      "Random seed of generated data and of a split by patient; the training's if not given")
+  command
+      .add_option(
+          "--seed", options.seed,
+          "Random seed of generated data and of a split by patient; the training's if not given")
       ->check(at_least(0, kLargestSeed));
 }
 

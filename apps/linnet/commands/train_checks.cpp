@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "config/prepared.h"
 #include "config/ranks.h"
 #include "data/folder.h"
 
@@ -37,6 +38,7 @@ void check_prepared(const TrainOptions& options, bool texts) {
   const std::string what = fmt::format("'{}' holds {}", options.config, texts ? "texts" : "images");
   given.refuse(kSeries, "series, the rows of a table", what);
   Names kept{"--validation", "--test", "--split"};
+  if (!texts && is_image_folder(options.config)) kept.emplace_back("--target");
   if (!options.text.empty() && is_file(options.config)) {
     kept.emplace_back("--target");
   } else {
