@@ -40,8 +40,10 @@ void JsonSample::value(const JsonEvent& event) {
   const bool even =
       array ? number_level_ < 0 || level_ < number_level_
             : (number_level_ < 0 || level_ == number_level_) && std::ssize(dims_) <= level_;
-  require(even, "input '{}': a sample mixes numbers and arrays; expected the shape {}", name,
-          to_string(input_.sample));
+  if (!even) {  // require() would write the shape for each number
+    fail("input '{}': a sample mixes numbers and arrays; expected the shape {}", name,
+         to_string(input_.sample));
+  }
   ++counts_.back();
   if (array) {
     ++level_;
@@ -64,9 +66,10 @@ void JsonSample::value(const JsonEvent& event) {
 
 void JsonSample::close() {
   std::int64_t& dim = dims_[static_cast<std::size_t>(level_ - 1)];
-  require(dim < 0 || dim == counts_.back(),
-          "input '{}': arrays of a sample have {} and {} elements; expected the shape {}",
-          input_.name, dim, counts_.back(), to_string(input_.sample));
+  if (dim >= 0 && dim != counts_.back()) {
+    fail("input '{}': arrays of a sample have {} and {} elements; expected the shape {}",
+         input_.name, dim, counts_.back(), to_string(input_.sample));
+  }
   dim = counts_.back();
   counts_.pop_back();
   --level_;

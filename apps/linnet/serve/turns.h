@@ -6,8 +6,7 @@
 
 namespace linnet::command {
 
-/// Lets so many threads at a time do something. (With GCC 12, threads that waited for a
-/// std::counting_semaphore were seen to sleep on.)
+/// Lets so many threads at a time do something.
 class Turns {
  public:
   explicit Turns(int count) : free_(count) {}
