@@ -132,6 +132,12 @@ TEST(Words, OfAVeryLongRunAreWhole) {
   }
 }
 
+TEST(Words, OfScriptsWithoutSpacesMakeAFileOneOfTexts) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(holds_text_lines(folder.write("zh.tsv", "a\t\u8FD9\u662F\u597D\nb\t\u8FD9\u662F\n")));
+  EXPECT_FALSE(holds_text_lines(folder.write("dates.tsv", "a\t2020-01-31\nb\t2020-02-29\n")));
+}
+
 TEST(Vocabulary, RemembersItsRule) {
   const Vocabulary old({"\u0425\u041E", "\u201Cpoor\u201D"});
   EXPECT_EQ(old.entries(), old.words());

@@ -178,6 +178,8 @@ bool holds_text_lines(const fs::path& path) {
     const std::size_t tab = line.rfind('\t');
     if (tab == std::string_view::npos) return false;
     words += 1 + static_cast<std::size_t>(std::ranges::count(line.substr(tab), ' '));
+    for_each_word(line.substr(tab), WordRule::unicode,
+                  [&](std::string_view word) { words += is_spaceless(word) ? 1 : 0; });
     ++lines;
   }
   return lines > 0 && words >= kWords * lines;
