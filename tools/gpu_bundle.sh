@@ -5,11 +5,12 @@
 # PTX), the device tests, every library that is neither the system's nor NVIDIA's, the rivals'
 # programs, and the script itself. `linnet bench` makes the data. Run paths of $ORIGIN find the
 # libraries. Needs nvcc, cuDNN and patchelf, and a glibc no newer than the other machine's.
+# Wheels of `./dev wheel --with python3.12` and `./dev wheel --cuda` go along where there are any.
 # Arguments go to CMake.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 archive=.bundle/linnet-gpu.tar.xz
-most_bytes=30000000
+most_bytes=50000000
 build=build/bundle
 # Found on every machine with a compiler or with CUDA; programs must use the machine's own.
 systems='^(lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\+\+)\.so|ld-linux|linux-vdso)'
@@ -53,6 +54,8 @@ cp -r tools/gpu_check.sh tools/gpu_check tools/gpu_report.py "$root/tools"
 cp benchmarks/*.py benchmarks/workloads.json "$root/benchmarks"
 cp -r benchmarks/peers/{common,torch,jax} "$root/benchmarks/peers"
 [[ -d benchmarks/results/gpu ]] && cp -r benchmarks/results/gpu "$root/benchmarks/results"
+wheels=(build/*/wheels/linnet*.whl)
+[[ -e ${wheels[0]} ]] && mkdir "$root/wheels" && cp "${wheels[@]}" "$root/wheels"
 cp LICENSE "$root"
 find "$root" -name __pycache__ -prune -exec rm -rf {} +
 git rev-parse HEAD >"$root/commit" 2>/dev/null || rm -f "$root/commit"

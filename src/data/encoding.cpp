@@ -65,15 +65,23 @@ std::string_view utf16_of(std::string_view bytes) {
 
 /// Whether bytes beyond ASCII stand between letters of ASCII, as in languages of Western Europe.
 bool looks_western(std::string_view bytes) {
+  constexpr std::size_t kLeastPairs = 4;
   std::size_t ascii = 0;
+  std::size_t letters = 0;  // beyond ASCII
   std::size_t beyond = 0;
+  std::size_t pairs = 0;  // of neighbours beyond ASCII
+  bool last = false;
   for (const char c : bytes) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    ascii += letter ? 1 : 0;
-    beyond += static_cast<unsigned char>(c) >= 0xC0 ? 1 : 0;
+    const auto byte = static_cast<unsigned char>(c);
+    const bool here = byte >= 0x80;
+    ascii += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? 1 : 0;
+    letters += byte >= 0xC0 ? 1 : 0;
+    beyond += here ? 1 : 0;
+    pairs += here && last ? 1 : 0;
+    last = here;
   }
   // Names of columns in English may stand above words of another script.
-  return 4 * beyond <= ascii + beyond;
+  return 4 * letters <= ascii + letters && (pairs < kLeastPairs || 2 * pairs <= beyond);
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ std::unique_ptr<Communicator> open_gloo(const RanksOptions& options, const RankP
   const WatchOptions watched = watch_options(options, options.rank, options.size);
   auto watch =
       options.rank == 0
-          ? std::make_unique<Watch>(watched, listen_on(options.master_address, options.master_port))
-          : std::make_unique<Watch>(watched, std::vector<std::string>{options.master_address},
+          ? std::make_unique<RankWatch>(watched, listen_on(options.master_address, options.master_port))
+          : std::make_unique<RankWatch>(watched, std::vector<std::string>{options.master_address},
                                     options.master_port);
   auto wire = plugin.open({.ranks = options,
                            .own_address = watch->own_address(),
@@ -99,8 +99,8 @@ std::unique_ptr<Communicator> open_mpi(const RanksOptions& options, const RankPl
   for (std::string host; words >> host;) hosts.push_back(host);
   require(!hosts.empty() && port > 0 && port < 65536, "a message between ranks is damaged");
   communicator->watch(
-      rank == 0 ? std::make_unique<Watch>(watched, std::move(listener))
-                : std::make_unique<Watch>(watched, hosts, static_cast<std::uint16_t>(port)));
+      rank == 0 ? std::make_unique<RankWatch>(watched, std::move(listener))
+                : std::make_unique<RankWatch>(watched, hosts, static_cast<std::uint16_t>(port)));
   return communicator;
 }
 

@@ -47,7 +47,7 @@ std::pair<int, std::string> rank_of(const std::string& text) {
 
 }  // namespace
 
-struct Watch::Peer {
+struct RankWatch::Peer {
   Peer(int rank, Socket socket, std::size_t most)
       : rank(rank), stream(std::move(socket), most), heard(Clock::now()) {}
   int rank;
@@ -56,18 +56,18 @@ struct Watch::Peer {
   bool gone = false;
 };
 
-Watch::Watch(const WatchOptions& options, Socket listener) : options_(options) {
+RankWatch::RankWatch(const WatchOptions& options, Socket listener) : options_(options) {
   join_as_first(std::move(listener));
   start();
 }
 
-Watch::Watch(const WatchOptions& options, const std::vector<std::string>& hosts, std::uint16_t port)
+RankWatch::RankWatch(const WatchOptions& options, const std::vector<std::string>& hosts, std::uint16_t port)
     : options_(options) {
   join(hosts, port);
   start();
 }
 
-void Watch::join_as_first(Socket listener) {
+void RankWatch::join_as_first(Socket listener) {
   const auto end = Clock::now() + seconds(options_.start_seconds);
   std::vector<std::unique_ptr<Peer>> strangers;
   const std::string expected = fmt::format("{}:{}:{}", kGreeting, options_.size, options_.token);
@@ -131,7 +131,7 @@ void Watch::join_as_first(Socket listener) {
   }
 }
 
-void Watch::join(const std::vector<std::string>& hosts, std::uint16_t port) {
+void RankWatch::join(const std::vector<std::string>& hosts, std::uint16_t port) {
   const auto end = Clock::now() + seconds(options_.start_seconds);
   const std::string greeting =
       with_rank(options_.rank, fmt::format("{}:{}:{}", kGreeting, options_.size, options_.token));
@@ -158,7 +158,7 @@ void Watch::join(const std::vector<std::string>& hosts, std::uint16_t port) {
   }
 }
 
-void Watch::start() {
+void RankWatch::start() {
   period_ = seconds(options_.deadline_seconds / 20);
   // The last sign of life may be a period older than the end of life, and is seen a turn later.
   limit_ = seconds(options_.deadline_seconds) - 2 * period_;
@@ -167,7 +167,7 @@ void Watch::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-Watch::~Watch() {
+RankWatch::~RankWatch() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -178,9 +178,9 @@ Watch::~Watch() {
   for (const int file : wake_) ::close(file);
 }
 
-void Watch::wake() { [[maybe_unused]] const ssize_t written = ::write(wake_[1], "", 1); }
+void RankWatch::wake() { [[maybe_unused]] const ssize_t written = ::write(wake_[1], "", 1); }
 
-void Watch::run() {
+void RankWatch::run() {
   for (bool stop = false; !stop;) {
     turn();
     std::vector<Frame> orders;
@@ -212,7 +212,7 @@ void Watch::run() {
   }
 }
 
-void Watch::turn() {
+void RankWatch::turn() {
   std::vector<pollfd> files{{wake_[0], POLLIN, 0}};
   for (auto& [rank, peer] : peers_) {
     if (peer->gone) continue;
@@ -253,7 +253,7 @@ void Watch::turn() {
   }
 }
 
-void Watch::read(Peer& peer) {
+void RankWatch::read(Peer& peer) {
   try {
     const bool open = peer.stream.fill();
     while (const std::optional<Frame> frame = peer.stream.next()) {
@@ -279,7 +279,7 @@ void Watch::read(Peer& peer) {
        0s);
 }
 
-void Watch::hear(Peer& peer, const Frame& frame) {
+void RankWatch::hear(Peer& peer, const Frame& frame) {
   const bool first = options_.rank == 0;
   switch (frame.kind) {
     case 'T':
@@ -311,7 +311,7 @@ void Watch::hear(Peer& peer, const Frame& frame) {
   }
 }
 
-void Watch::hear_text(int rank, const std::string& text) {
+void RankWatch::hear_text(int rank, const std::string& text) {
   std::string all;
   {
     const std::lock_guard lock(mutex_);
@@ -329,7 +329,7 @@ void Watch::hear_text(int rank, const std::string& text) {
   for (auto& [to, peer] : peers_) peer->stream.post('A', all);
 }
 
-void Watch::look(Peer& peer, Clock::time_point now) {
+void RankWatch::look(Peer& peer, Clock::time_point now) {
   const auto silence = now - peer.heard;
   if (silence < limit_) return;
   const double waited = std::chrono::duration<double>(silence).count();
@@ -337,7 +337,7 @@ void Watch::look(Peer& peer, Clock::time_point now) {
   peer.gone = true;
 }
 
-void Watch::lose(int rank, const std::string& how, Clock::duration grace) {
+void RankWatch::lose(int rank, const std::string& how, Clock::duration grace) {
   {
     const std::lock_guard lock(mutex_);
     if (lost_ != nullptr) return;
@@ -350,7 +350,7 @@ void Watch::lose(int rank, const std::string& how, Clock::duration grace) {
   if (options_.rank == 0) tell(grace > 0s ? 'E' : 'L', rank, how, rank);
 }
 
-void Watch::finish(int rank) {
+void RankWatch::finish(int rank) {
   {
     const std::lock_guard lock(mutex_);
     done_[rank] = Clock::now() + kGrace;
@@ -360,13 +360,13 @@ void Watch::finish(int rank) {
   if (options_.rank == 0) tell('Y', rank, "", rank);
 }
 
-void Watch::tell(char kind, int rank, const std::string& text, int except) {
+void RankWatch::tell(char kind, int rank, const std::string& text, int except) {
   for (auto& [to, peer] : peers_) {
     if (to != except && !peer->gone) peer->stream.post(kind, with_rank(rank, text));
   }
 }
 
-std::vector<std::string> Watch::gather(const std::string& text) {
+std::vector<std::string> RankWatch::gather(const std::string& text) {
   require(text.size() < kMostFromRank, "a message between ranks is too long");
   {
     const std::lock_guard lock(mutex_);
@@ -380,16 +380,16 @@ std::vector<std::string> Watch::gather(const std::string& text) {
   return gathered_;
 }
 
-void Watch::on_change(std::function<void()> changed) {
+void RankWatch::on_change(std::function<void()> changed) {
   const std::lock_guard lock(mutex_);
   on_change_ = std::move(changed);
 }
 
-void Watch::throw_lost() const {
+void RankWatch::throw_lost() const {
   throw RankError(lost_->rank, fmt::format("rank {} {}", lost_->rank, lost_->how));
 }
 
-void Watch::check(int partner) const {
+void RankWatch::check(int partner) const {
   if (!attention_) return;
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
@@ -400,7 +400,7 @@ void Watch::check(int partner) const {
   }
 }
 
-void Watch::explain(int partner, const std::string& broken) const {
+void RankWatch::explain(int partner, const std::string& broken) const {
   {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, limit_, [&] { return lost_ != nullptr; });
@@ -410,7 +410,7 @@ void Watch::explain(int partner, const std::string& broken) const {
                                        : fmt::format("rank {}: {}", partner, broken));
 }
 
-void Watch::leave(const std::string& reason) {
+void RankWatch::leave(const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
     if (lost_ != nullptr) return;

@@ -29,17 +29,17 @@ struct WatchOptions {
 /// sees a partner that is silent, but not whether this one waits too, and for whom. Each rank's
 /// thread says every twentieth of the deadline to rank 0's that it lives, whatever the others
 /// compute, and rank 0's answers. The first one that is lost is told to all.
-class Watch {
+class RankWatch {
  public:
   /// Rank 0: all others come to `listener`.
-  Watch(const WatchOptions& options, Socket listener);
+  RankWatch(const WatchOptions& options, Socket listener);
   /// The other ranks: connects to rank 0. Both return when all have come. Throw Error, or RankError
   /// for ranks that do not come.
-  Watch(const WatchOptions& options, const std::vector<std::string>& hosts, std::uint16_t port);
+  RankWatch(const WatchOptions& options, const std::vector<std::string>& hosts, std::uint16_t port);
   /// Says that this rank is done.
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  ~RankWatch();
+  RankWatch(const RankWatch&) = delete;
+  RankWatch& operator=(const RankWatch&) = delete;
 
   /// Returns the address of this end of a connection between rank 0 and another.
   const std::string& own_address() const { return own_address_; }

@@ -6,12 +6,12 @@
 namespace linnet {
 
 WatchedCommunicator::WatchedCommunicator(std::string engine, std::unique_ptr<Wire> wire,
-                                         std::unique_ptr<Watch> watch)
+                                         std::unique_ptr<RankWatch> watch)
     : engine_(std::move(engine)), wire_(std::move(wire)) {
   if (watch != nullptr) this->watch(std::move(watch));
 }
 
-void WatchedCommunicator::watch(std::unique_ptr<Watch> watch) {
+void WatchedCommunicator::watch(std::unique_ptr<RankWatch> watch) {
   watch_ = std::move(watch);
   watch_->on_change([wire = wire_.get()] { wire->interrupt(); });
 }

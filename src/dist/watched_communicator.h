@@ -15,9 +15,9 @@ class WatchedCommunicator : public Communicator {
  public:
   /// watch: null as long as the ranks have none.
   WatchedCommunicator(std::string engine, std::unique_ptr<Wire> wire,
-                      std::unique_ptr<Watch> watch = nullptr);
+                      std::unique_ptr<RankWatch> watch = nullptr);
   ~WatchedCommunicator() override;
-  void watch(std::unique_ptr<Watch> watch);
+  void watch(std::unique_ptr<RankWatch> watch);
 
   int rank() const override { return wire_->rank(); }
   int size() const override { return wire_->size(); }
@@ -36,7 +36,7 @@ class WatchedCommunicator : public Communicator {
 
   std::string engine_;
   std::unique_ptr<Wire> wire_;
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<RankWatch> watch_;
 
   bool left_ = false;
   bool closed_ = false;

@@ -101,6 +101,13 @@ void check_times(const Table& table, const SeriesColumns& columns, const SeriesR
     for (std::size_t i = 1; i < group.rows.size(); ++i) {
       if (group.rows[i].time != group.rows[i - 1].time) continue;
       const std::size_t column = columns.need(record.time);
+      const std::string_view text = table.text(group.rows[i].row, column);
+      const std::string_view before = table.text(group.rows[i - 1].row, column);
+      require<DataError>(
+          text == before || record.off_step == OffStep::nearest,
+          "{}: the time {} is that of row {}, {}, in whole seconds and UTC; expected one row for "
+          "each time; --same-time says what becomes of them",
+          table.place(group.rows[i].row, column), text, group.rows[i - 1].row + 1, before);
       fail<DataError>(
           "{}: the time {} occurs twice{} (also in row {}); expected one row for each time; "
           "--same-time says what becomes of them, --entity names a column that tells several "

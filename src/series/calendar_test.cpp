@@ -155,6 +155,11 @@ TEST(SeriesTimes, RowsOfTheSameTime) {
                          "row 2); expected one row for each time; --same-time says"),
             std::string::npos)
       << message;
+  const Table tenths = table_of({"2024-01-01 00:00:01.1", "2024-01-01 00:00:01.2"});
+  EXPECT_NE(message_of([&] { fitted(tenths); })
+                .find("the time 2024-01-01 00:00:01.2 is that of row 1, 2024-01-01 00:00:01.1, in "
+                      "whole seconds"),
+            std::string::npos);
   const auto second = [&](SameTime same_time) {
     SeriesFit options{
         .targets = {"y"}, .past = 1, .future = 1, .season = 1, .same_time = same_time};

@@ -241,7 +241,9 @@ Comments find_comments(std::string_view text, std::optional<char> given) {
     }
     at = std::min(text.find('\n', at), text.size() - 1) + 1;
   }
-  if (comments.last == std::string::npos && !given) comments.mark = '\0';
+  // Where all lines begin so, they are rows.
+  const bool none = comments.last == std::string::npos || at >= text.size();
+  if (none && !given) comments = {};
   return comments;
 }
 

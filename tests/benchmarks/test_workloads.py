@@ -72,7 +72,8 @@ class Workloads(unittest.TestCase):
             "import sys; sys.path[:0] = ['benchmarks', 'tools', 'tools/gpu_check']\n"
             "import correctness, gpu_report, phases\n"
             "print(correctness.NUMERIC_WORK[0][0], phases.OTHERS[-1].name)\n"
-            f"print(gpu_report.target_of(('{NAME}', 64, 1, 'tf32', 'epoch'), 'eager'))"))
+            f"print(gpu_report.target_of(('{NAME}', 64, 1, 'tf32', 'epoch', 'resident', None), "
+            "'eager'))"))
         self.assertEqual(found, f"{NAME} {NAME}\n7\n")
 
     def test_a_peers_program_takes_its_numbers_from_the_table(self):

@@ -59,8 +59,8 @@ class BadInput(command.CommandTest):
                           "nist-cnn")
         self.assert_error(f"unknown workload 'zzzzzzzz'; expected {', '.join(WORKLOADS[:-1])} or "
                           f"{WORKLOADS[-1]}", "summary", "--workload", "zzzzzzzz")
-        self.assert_error("linnet train needs a configuration file or a workload, e.g. `linnet "
-                          "train mnist-cnn`", "train")
+        self.assert_error("linnet plan needs a configuration file or a workload, e.g. `linnet "
+                          "plan mnist-cnn`", "plan")
         self.assert_error("linnet plan: expected a configuration file or --workload, not both; got 'a.toml' and 'mnist-cnn'", "plan", "a.toml", "--workload", "mnist-cnn")
 
     def test_data(self):

@@ -138,7 +138,7 @@ class Bench(command.CommandTest):
         self.assertNotEqual(files[1], files[2])
 
     def test_errors(self):
-        self.assert_error("--test needs --mode train: --mode infer has no epochs to evaluate",
+        self.assert_error("--test is for --mode train; --mode infer only predicts: leave it out",
                           *self.arguments, "--mode", "infer", "--test")
         (self.folder / "file").write_text("")
         self.assert_error("cannot make the folder 'file/data': Not a directory", *self.arguments,

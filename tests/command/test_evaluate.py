@@ -67,7 +67,7 @@ class Evaluate(command.CommandTest):
                           "patterns", "--part", "validation")
         self.assert_error("cannot read 'none.safetensors': No such file or directory", "evaluate",
                           "none.safetensors", "--data", "patterns")
-        self.assert_error("only image files are resized; 'patterns' holds idx data", "evaluate",
+        self.assert_error("--image-size is for image files; 'patterns' holds none: leave it out", "evaluate",
                           "run", "--data", "patterns", "--image-size", 14)
 
     def test_images_are_sized_as_in_the_training(self):

@@ -80,7 +80,8 @@ class Interrupt(command.CommandTest):
                 out, err = process.communicate(timeout=120)
                 self.assertEqual(process.returncode, 130, err)
                 self.assertTrue(err.endswith(
-                    f"linnet: interrupted; everything so far is saved in {name}\n"), err)
+                    f"linnet: interrupted; everything so far is saved in {name}; to continue: linnet train "
+                    f"--resume {name}\n"), err)
                 # What was trained is saved before it is evaluated; epochs that were done before
                 # the signal have their own lines.
                 self.assertLess(err.index(f"the model is saved in '{name}/model.safetensors'"),

@@ -126,7 +126,7 @@ class Photos(Prepared):
     def test_sizes_are_made_alike(self):
         write_photos(self.folder / "sizes", sizes=3, each=10)
         _, err = self.run_linnet("train", "sizes", "--epochs", 1, "--out", "run", "--device", "cpu")
-        self.assertIn("images of 3 sizes are resized to 17 x 17; learns one of 3 classes", err)
+        self.assertIn("images of 3 sizes are resized to 17 x 17\nlinnet: learns one of 3 classes", err)
 
     def test_a_stopped_run_goes_on(self):
         self.fit("photos", "--epochs", 3, out="whole")
@@ -186,10 +186,9 @@ class Photos(Prepared):
         command.write_points(self.folder / "points")
         self.assert_error("'points' holds arrays, whose network a configuration describes: linnet train "
                           "FILE.toml with [data] path", "train", "points")
-        self.assert_error("--past and --future are for the rows of a table; 'photos' is read as images or texts",
-                          "train", "photos", "--past", 3)
-        self.assert_error("--entity, --known, --season and --network are for windows of a series: --past says how "
-                          "many steps the model sees", "train", "photos", "--season", 3)
+        for option in ("--past", "--season"):
+            self.assert_error(f"{option} is for series, the rows of a table; 'photos' holds images: leave it out",
+                              "train", "photos", option, 3)
         (self.folder / "five.toml").write_text(
             '[data]\npath = "photos"\nvalidation = 0.2\n\n[network]\ninput = [16, 16, 3]\n\n[[network.layers]]\n'
             'type = "flatten"\n\n[[network.layers]]\ntype = "dense"\nunits = 5\n')

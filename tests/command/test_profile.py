@@ -67,7 +67,7 @@ class Profile(command.CommandTest):
         operators = [op["operator"] for op in profile["operators"]]
         self.assertIn("dense", operators)
         self.assertFalse([name for name in operators if "grad" in name or "update" in name])
-        self.assert_error("--inference times zeros; leave out --data", "profile",
+        self.assert_error("--data is for trainings; --inference times zeros: leave it out", "profile",
                           "mnist-cnn", "--inference", "--data", self.data)
 
     def test_kernels_are_operators_of_the_same_shapes(self):
@@ -111,7 +111,7 @@ layers = [{type = "conv2d", filters = 4, padding = "same"}, {type = "tanh"},
 
     def test_options_that_do_not_go_together(self):
         self.assert_error("--synthetic needs no data; leave out --data", *self.arguments, "--synthetic")
-        self.assert_error("--scaling has no timeline; leave out --trace", *self.arguments, "--scaling", "--trace", "x")
+        self.assert_error("--trace is for the times of operators; --scaling prints none: leave it out", *self.arguments, "--scaling", "--trace", "x")
         _, err = self.run_linnet("profile", "mnist-cnn", "--all-workloads", status=2)
         self.assertIn("--all-workloads measures each workload at its own batch sizes", err)
         self.run_linnet(*self.arguments, "--scaling", "--to-threads", "0", status=2)

@@ -33,7 +33,7 @@ class Quantize(command.CommandTest):
         data, model = self.folder / "patterns", folder / "model.safetensors"
         self.assert_error(f"-o '{model}' would overwrite the model; name another file", "quantize", folder, "--data",
                           data, "-o", model)
-        self.assert_error("--int8 needs --mode infer", "bench", "mnist-cnn", "--int8", "--samples", 10)
+        self.assert_error("--int8 is for --mode infer; this is a training: leave it out", "bench", "mnist-cnn", "--int8", "--samples", 10)
 
 
 if __name__ == "__main__":

@@ -178,19 +178,21 @@ class Tables(command.CommandTest):
         write_flowers(self.folder / "flowers.csv")
         arguments = ("train", "flowers.csv", "--target", "kind")
         for extra in (("--network", "gru"), ("--entity", "colour"), ("--known", "colour"), ("--season", 5)):
-            self.assert_error("--entity, --known, --season and --network are for windows of a series: --past says how "
-                              "many steps the model sees", *arguments, *extra)
-        self.assert_error("--augment, --image-size, --channels, --on-bad-image, --exif, --white and --decoders are for images; "
-                          "'flowers.csv' is a table", *arguments, "--image-size", 5)
+            self.assert_error(f"{extra[0]} is for windows of a series (--past); 'flowers.csv' is a table: leave it out",
+                              *arguments, *extra)
+        self.assert_error("--image-size is for images; 'flowers.csv' is a table: leave it out", *arguments,
+                          "--image-size", 5)
+        self.assert_error("--augment and --decoders are for images; 'flowers.csv' is a table: leave them out",
+                          *arguments, "--decoders", 1, "--augment", "flip")
 
     def test_splits_by_group_and_by_time(self):
         write_flowers(self.folder / "flowers.csv")
         _, err = self.run_linnet("train", "flowers.csv", "--target", "kind", "--group", "seen", "--epochs", 1,
                                  "--out", "groups", "--device", "cpu")
-        self.assertRegex(err, r"groups of 'seen': \d+ train, \d+ validate, \d+ test; learns 'kind'")
+        self.assertRegex(err, r"groups of 'seen': \d+ train, \d+ validate, \d+ test\nlinnet: learns 'kind'")
         _, err = self.run_linnet("train", "flowers.csv", "--target", "kind", "--time", "seen", "--epochs", 1,
                                  "--out", "time", "--device", "cpu")
-        self.assertIn("split along 'seen', validation from 20/03/2024, test from 23/03/2024; learns", err)
+        self.assertIn("split along 'seen', validation from 20/03/2024, test from 23/03/2024\nlinnet: learns", err)
 
     def train_rows(self, rows, *arguments, header="x,g,y"):
         """Trains an epoch on these rows, as the folder's run; returns what is said."""
@@ -289,7 +291,7 @@ class Tables(command.CommandTest):
         for seed in range(4):
             err = self.train_rows(rows, "--group", "g", "--seed", seed)
             self.assertIn("groups of 'g': 2 train, 0 validate, 1 test; 2 of the groups of 'g' hold a class "
-                          "that no other group has, so they train; learns", err)
+                          "that no other group has, so they train\nlinnet: learns", err)
             self.assertIn("warning: no row is left for the validation set: each class keeps a group of 'g' "
                           "to train; more groups of each class are needed\n", err)
         err = self.train_rows([f"{i * i},g{i % 6},c{i % 6}" for i in range(60)], "--group", "g")
@@ -660,8 +662,8 @@ class Tables(command.CommandTest):
         self.assert_error("--type kind: expected number, integer, category, boolean, date_time, constant "
                           "or identifier; got 'class'", "train", "flowers.csv", "--target", "kind",
                           "--type", "kind=class")
-        self.assert_error("--target and what goes with it are for a table: linnet train FILE.csv --target "
-                          "COLUMN", "train", "--workload", "mnist-cnn", "--target", "x")
+        self.assert_error("--target is for tables; 'digits' is not a table: leave it out", "train", "--workload",
+                          "mnist-cnn", "--data", "digits", "--target", "x")
         self.assert_error("'flowers.csv' is a table, which brings its data and its network: leave out "
                           "--data and --workload", "train", "flowers.csv", "--target", "kind",
                           "--data", "digits")

@@ -119,9 +119,10 @@ def arguments():
         parser.error(f"unknown phase '{unknown[0]}'; expected {', '.join(names)}")
     if (options.call is None) == (not options.phases) and not options.list:
         parser.error("expected --call 1, --call 2 or the names of phases")
+    known = {phase.name: phase for phase in phases.ALL}
+    begin = dict.fromkeys([phase.name for phase in phases.BEGIN] + options.phases)
     options.wanted = phases.CALLS[options.call] if options.call else \
-        [*phases.BEGIN, *(phase for phase in phases.ALL
-                          if phase.name in options.phases and phase not in phases.BEGIN)]
+        [known[name] for name in begin]
     if options.seconds is None:
         options.seconds = phases.SECONDS[options.call] if options.call else \
             sum(phase.seconds for phase in options.wanted)

@@ -5,7 +5,7 @@ import sys
 
 from check import ROOT, Failed, LeftOut
 
-FOLDERS = (ROOT / "wheels", ROOT / ".bundle/wheels")
+FOLDERS = ("wheels", "build/gpu-check/bundle/linnet-gpu/wheels")  # of ROOT
 SMOKE = """import linnet as ln, numpy as np
 x = np.random.default_rng(0).random((256, 8), dtype=np.float32)
 y = x.sum(axis=1, keepdims=True)
@@ -20,7 +20,7 @@ print(f"linnet {ln.__version__} from its wheels: loss {before:.4f} to {after:.4f
 
 def found():
     """Lists the wheels that came along."""
-    return next(filter(None, (sorted(folder.glob("linnet*.whl")) for folder in FOLDERS)), [])
+    return next(filter(None, (sorted((ROOT / folder).glob("linnet*.whl")) for folder in FOLDERS)), [])
 
 
 def smoke(check):

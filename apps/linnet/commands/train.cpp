@@ -241,14 +241,15 @@ void require_nothing_new(const RunFolder& folder, const RunStart& started, const
   for (const auto& [name, values] : now.options) {
     const auto before = started.options.find(name);
     const bool same = before != started.options.end() && before->second == values;
-    if (!same) others.push_back(fmt::format("{} {}", name, fmt::join(values, " ")));
+    if (same) continue;
+    others.push_back(name);
+    others.insert(others.end(), values.begin(), values.end());
   }
   if (others.empty()) return;
   const std::string path = shell_word(folder.path().string());
   fail(
       "the run in '{}' is finished, so '{}' would change nothing; to train its model further, "
-      "begin "
-      "a new run: linnet train DATA --from {} --epochs N",
+      "begin a new run: linnet train DATA --from {} --epochs N",
       folder.path().string(), join(others, " "), path);
 }
 

@@ -54,7 +54,7 @@ void check_prepared(const TrainOptions& options, bool texts) {
 
 void check_options(const TrainOptions& options, const Job& job) {
   const GivenOptions& given = options.given;
-  const std::string name = job.data.empty() ? "the data" : fmt::format("'{}'", job.data);
+  const std::string name = job.data.empty() ? "the data set" : fmt::format("'{}'", job.data);
   if (job.series != nullptr) {
     const std::string what = fmt::format("{} is a table of series (--past)", name);
     given.refuse(image_option_names(), "images", what);
@@ -67,7 +67,7 @@ void check_options(const TrainOptions& options, const Job& job) {
     given.refuse(without(kSeries, {"--past"}), "windows of a series (--past)", what);
     if (job.folds > 0) check_folds(given);
   } else if (job.prepared == nullptr) {
-    const std::string what = name + " is none";
+    const std::string what = name + " is not a table";
     given.refuse(kSeries, "series, the rows of a table", what);
     given.refuse(without(table_option_names(), {"--validation"}), "tables", what);
     given.refuse({"--text"}, "tables", what);

@@ -24,8 +24,6 @@ namespace {
 
 constexpr const char* kConfig = "CONFIG";
 constexpr const char* kWorkload = "--workload";
-constexpr const char* kNoTable =
-    "--target and what goes with it are for a table: linnet train FILE.csv --target COLUMN";
 
 /// What is wrong with the decay of an average; "" where nothing is.
 std::string decay_mistake(const std::string& given) {
@@ -110,7 +108,6 @@ Job described_job(const TrainOptions& options) {
                                 : table_job(given.table, seed, given.from);
   }
   if (!given.from.empty() && options.config.empty() && options.workload.empty()) {
-    require(!given.table.any(), kNoTable);
     const std::filesystem::path path(given.from);
     return {.name = (path.has_filename() ? path : path.parent_path()).stem().string(),
             .network = Network({1}, {})};
@@ -125,7 +122,6 @@ Job described_job(const TrainOptions& options) {
   require(job.table != nullptr || file.empty(),
           "'{}' is a table, which the network of a workload does not take: leave out the workload",
           file);
-  require(job.table != nullptr || (!given.table.any() && !options.series.any()), kNoTable);
   require_windows(options.series);
   return job;
 }

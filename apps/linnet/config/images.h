@@ -22,11 +22,6 @@ struct ImageSettings {
   std::optional<std::string> exif;
   std::optional<std::int64_t> white;
   std::optional<int> decoders;
-
-  /// Whether anything was given that other data than images do not have.
-  bool any() const {
-    return augment || size || channels || on_bad_image || exif || white || decoders;
-  }
 };
 /// Adds --on-bad-image; `help` says what it does.
 void add_bad_image_option(CLI::App& command, std::optional<std::string>& on_bad_image,

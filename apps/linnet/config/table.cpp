@@ -355,13 +355,6 @@ TableOptions table_options(const TableReading& reading) {
   return options;
 }
 
-bool TableSettings::any() const {
-  return std::ranges::any_of(described_settings(), [&](const Described<TableSettings>& one) {
-    if (one.name == "validation") return false;  // which other data have too
-    return std::visit([&](auto member) { return is_given(this->*member); }, one.member);
-  });
-}
-
 std::vector<std::string> table_option_names() {
   std::vector<std::string> names{"--no-header"};
   for (const auto& one : described_settings()) names.push_back("--" + one.name);

@@ -51,9 +51,6 @@ struct TableSettings : TableReading {
   std::optional<std::int64_t> folds = {};
   std::int64_t fold = 0;           ///< the one that is trained
   std::optional<Table> rows = {};  ///< of the file, where they are read already
-
-  /// Returns whether anything but the file was given.
-  bool any() const;
 };
 /// Returns whether a column holds sentences.
 bool holds_sentences(const Table& table, std::size_t column);
