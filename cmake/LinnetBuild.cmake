@@ -88,19 +88,23 @@ if(NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
-# linnet_layer(name [OWN_FLAGS | SMALL] SOURCES ... [OWN_NAMES ...] DEPENDS layers... LINK libraries...)
+# linnet_layer(name [OWN_FLAGS | SMALL] SOURCES ... [FAST ...] [OWN_NAMES ...] DEPENDS layers... LINK libraries...)
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their
 # headers and no others' (tools/check_includes.py keeps it). OWN_FLAGS: it is compiled with other flags;
-# SMALL: with LINNET_SMALL_CODE.
+# SMALL: with LINNET_SMALL_CODE. FAST: sources of a SMALL layer that go through pixels, bytes or letters.
 # OWN_NAMES: sources of it, or ALL, whose local names stand in others of it too: a build that compiles
 # several at a time (preset fuzz) leaves these by themselves.
 function(linnet_layer name)
-  cmake_parse_arguments(ARG "OWN_FLAGS;SMALL" "" "SOURCES;OWN_NAMES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_FLAGS;SMALL" "" "SOURCES;FAST;OWN_NAMES;DEPENDS;LINK" ${ARGN})
   add_library(linnet_${name} STATIC ${ARG_SOURCES})
   if(ARG_OWN_NAMES STREQUAL "ALL")
     set_target_properties(linnet_${name} PROPERTIES UNITY_BUILD OFF)
   elseif(ARG_OWN_NAMES)
     set_source_files_properties(${ARG_OWN_NAMES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+  if(ARG_FAST AND NOT LINNET_FUZZ)  # the last level counts; what was parsed for another does not fit
+    set_source_files_properties(${ARG_FAST} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>
+                                                       SKIP_PRECOMPILE_HEADERS ON)
   endif()
   if(LINNET_FUZZ)  # With these checks too Clang takes minutes for a file of vector kernels.
     list(FILTER ARG_SOURCES INCLUDE REGEX "_hwy\\.cpp$")
