@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLongest = 64;  // of a number with groups or a unit
 constexpr std::size_t kGroup = 3;
 constexpr std::array<std::string_view, 5> kUnits{"%", "$", "€", "£", "¥"};
-constexpr std::array<char, 4> kThousands{'\0', '.', ' ', '\''};  // '.': that which is no decimal
+constexpr std::array<char, 4> kThousands{'\0', '.', ' ', '\''};  // '.': the one that is not the decimal
 // As written in other countries: no-break and thin blanks, the typographic apostrophe, the minus.
 constexpr std::array<std::pair<std::string_view, char>, 5> kSigns{
     {{"\u00A0", ' '}, {"\u202F", ' '}, {"\u2009", ' '}, {"\u2019", '\''}, {"\u2212", '-'}}};

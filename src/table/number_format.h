@@ -38,7 +38,7 @@ NumberFormat plainest(Readings readings);
 
 /// What a text is as a number.
 struct NumberText {
-  Readings readings = 0;       ///< none: it is no number
+  Readings readings = 0;       ///< none: it is not a number
   std::string_view unit = {};  ///< as in NumberFormat
   double value = 0;            ///< under the plainest reading
   bool dot = false;            ///< digits stand on both sides of a '.', or after it

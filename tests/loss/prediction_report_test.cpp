@@ -159,7 +159,7 @@ TEST(PredictionReport, Values) {
   for (const WorstPrediction& one : of.worst) worst.push_back(one.sample);
   EXPECT_EQ(worst, wanted["worst"].get<std::vector<std::int64_t>>());
   EXPECT_EQ(of.worst[0].actual, targets[static_cast<std::size_t>(worst[0])]);
-  EXPECT_EQ(of.actual, targets);
+  EXPECT_EQ(of.actual, std::vector<double>(targets.begin(), targets.end()));
 }
 
 TEST(PredictionReport, SeveralValuesHaveNames) {
