@@ -40,8 +40,8 @@ TestedDevice cpu_that_multiplies(cpu::Products products, const std::string& name
 TestedDevice tested_cpu() { return cpu_that_multiplies(cpu::Products::fp32, "the CPU"); }
 
 std::vector<TestedDevice> tested_cpus_in_bf16() {
-  // What is stored in bf16 is compiled for processors that multiply so.
-  if (kOlder)
+  // What is stored in bf16 is compiled for AVX-512, which processors that multiply so have.
+  if (kOlder || (hwy::SupportedTargets() & HWY_AVX3) == 0)
     return {cpu_that_multiplies(cpu::Products::bf16_rounded, "the CPU, operands rounded")};
   return {cpu_that_multiplies(cpu::Products::bf16_rounded, "the CPU, operands rounded"),
           cpu_that_multiplies(cpu::Products::bf16_native, "the CPU, native bf16 if it has some")};

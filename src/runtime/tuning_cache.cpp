@@ -18,7 +18,7 @@ std::map<std::string, std::string> load(const std::filesystem::path& file) {
   } catch (const Error&) {
     return choices;  // the first run on this machine
   }
-  const auto json = json_or_null<nlohmann::json>(text, 1);
+  const auto json = json_or_null<nlohmann::json>(text, 8);
   if (!json.is_object()) return choices;
   for (const auto& [key, value] : json.items()) {
     if (value.is_string()) choices[key] = value.get<std::string>();

@@ -91,7 +91,7 @@ TEST(Network, ErrorsNameTheLayerAndTheShapes) {
             "[conv2d 'stem'] kernel (5, 5) is larger than the padded input (3, 3); got x=(N, 3, 3, "
             "2), w=(4, 5, 5, 2)");
   EXPECT_EQ(network_error({}, {Dense{.units = 10}}),
-            "[dense 'dense_1'] expected (N, ..., features); got (N)");
+            "expected a network input of at least one element; got () for 'input'");
   EXPECT_EQ(network_error({7}, {Conv2d{.filters = 4}}),
             "[conv2d 'conv2d_1'] expected images (N, H, W, C); got (N, 7)");
   EXPECT_EQ(network_error({4, 4, 3}, {Conv2d{.filters = 4, .groups = 2}}),

@@ -204,8 +204,7 @@ void write_tables(const fs::path& folder) {
                                 .to_json());
   const Seeds series(folder, "series_transform");
   series.add("days",
-             json_of(SeriesRecord{.header = true,
-                                  .missing = {"NA"},
+             json_of(SeriesRecord{.learned = {.header = true, .missing = {"NA"}},
                                   .columns = {"d", "s", "x", "y"},
                                   .time = "d",
                                   .time_kind = TimeKind::date,

@@ -173,7 +173,7 @@ TEST(PredictionReport, SeveralValuesHaveNames) {
   ASSERT_EQ(report.values.size(), 2U);
   EXPECT_EQ(report.values[1].name, "high");
   EXPECT_EQ(report.values[0].mae, 0.5);
-  EXPECT_EQ(report.values[1].actual, (std::vector<float>{20, 40}));
+  EXPECT_EQ(report.values[1].actual, (std::vector<double>{20, 40}));
 }
 
 TEST(PredictionReport, BadInputIsOneClearSentence) {
