@@ -84,6 +84,9 @@ layers = [{type = "dense", units = 8}, %s{type = "relu"}, {type = "dense", units
 path = "points"
 """
 
+# What a sentence on a damaged image ends with.
+SKIP_IMAGES = '; --on-bad-image skip (in Python on_bad_image="skip") leaves such files out'
+
 
 class CommandTest(unittest.TestCase):
     def setUp(self):

@@ -530,7 +530,7 @@ TEST_F(ConfigTest, NamesWhatIsMissing) {
 
 TEST_F(ConfigTest, ALayerThatDoesNotFitHasItsPlace) {
   const std::string message = error(
-      "[network]\ninput = [28, 28, 1]\nlayers = [\n  {type = \"dense\", units = 3, name = "
+      "[network]\ninput = [28, 1]\nlayers = [\n  {type = \"conv2d\", filters = 3, name = "
       "\"head\"},\n]\n");
   EXPECT_EQ(message.rfind("config.toml:4:3: ", 0), 0U) << message;
   EXPECT_NE(message.find("head"), std::string::npos) << message;

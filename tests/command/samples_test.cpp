@@ -126,12 +126,12 @@ TEST(Samples, ConversionWritesWhatTrainingSaw) {
   EXPECT_EQ(pixels_of(load_dataset(folder / "again").train), pixels_of(pair.train));
 }
 
-TEST(Samples, OrientationIsAppliedNowhere) {
+TEST(Samples, OrientationIsAppliedEverywhere) {
   const TemporaryFolder folder;
   const std::string path = folder.write("a/turned.jpg", test::image_fixture("turned.jpg")).string();
   const Splits pair = load_dataset(folder.path());
-  EXPECT_EQ(sample_of(pair.train), (Shape{21, 18, 3}));  // as stored; viewers turn it
-  const Model model = trained(pair.train, {21, 18, 3}, false);
+  EXPECT_EQ(sample_of(pair.train), (Shape{18, 21, 3}));  // stored as (21, 18, 3)
+  const Model model = trained(pair.train, {18, 21, 3}, false);
   EXPECT_EQ(predicted({path}, model), pixels_of(pair.train));
 }
 

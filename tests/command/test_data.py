@@ -66,14 +66,14 @@ class DataTest(command.CommandTest):
         self.assert_error("CIFAR's files hold u8 images of (32, 32, 3); the samples of "
                           "'patterns' are u8 (28, 28, 1)",
                           "data", "convert", "patterns", "out", "--to", "cifar")
-        self.assert_error("only image files are resized; 'patterns' holds idx data",
+        self.assert_error("--size is for image files; 'patterns' holds none: leave it out",
                           "data", "convert", "patterns", "out", "--to", "npy", "--size", 14)
         self.assertEqual([path.name for path in self.folder.iterdir()], ["patterns"])
 
     def test_damaged_data_is_one_sentence(self):
-        def fails(name, sentence, listed=True):
+        def fails(name, sentence, listed=True, advice=""):
             """convert gives the sentence; info lists it as a bad file, or gives it too."""
-            self.assert_error(sentence, "data", "convert", name, "out", "--to", "npy")
+            self.assert_error(sentence + advice, "data", "convert", name, "out", "--to", "npy")
             if not listed:
                 return self.assert_error(sentence, "data", "info", name)
             out, err = self.run_linnet("data", "info", name, status=2)
@@ -93,7 +93,7 @@ class DataTest(command.CommandTest):
         out, _ = self.run_linnet("data", "info", "images", "--json", status=2)
         reason = command.json.loads(out)["bad_files"][0]["reason"]
         self.assertIn(f"'images/train/0/{image.name}' is ", reason)
-        fails("images", reason)
+        fails("images", reason, advice=command.SKIP_IMAGES)
         (self.folder / "xrays").mkdir()
         (self.folder / "xrays/0.png").write_bytes(b"")
         (self.folder / "xrays/labels.csv").write_text("file,patient,Mass\n0.png,1,perhaps\n")

@@ -85,7 +85,7 @@ class Interrupt(command.CommandTest):
                 # What was trained is saved before it is evaluated; epochs that were done before
                 # the signal have their own lines.
                 self.assertLess(err.index(f"the model is saved in '{name}/model.safetensors'"),
-                                err.rindex("; test loss"))
+                                max(err.rfind("; test loss"), err.rfind("linnet: interrupted; everything")))
                 summary = json.loads(out)
                 self.assertTrue(summary["interrupted"])
                 folder = self.folder / name

@@ -121,7 +121,8 @@ class Photos(Prepared):
 
     def test_images_without_classes_are_said(self):
         self.assert_error("'photos/flat' holds 20 images and no class of them; expected a folder for each class, "
-                          "with its images", "train", "photos/flat")
+                          "with its images, or a table labels.csv with the columns file and label", "train",
+                          "photos/flat")
 
     def test_sizes_are_made_alike(self):
         write_photos(self.folder / "sizes", sizes=3, each=10)

@@ -68,9 +68,9 @@ class Propose(command.CommandTest):
                          ["predict", "run/model.safetensors"])
         (self.folder / "n.toml").write_text("")
         self.assertEqual(self.proposed("n.toml")[1][1], ["train", "n.toml"])
-        (self.folder / "odd.bin").write_bytes(b"\0\1")
-        self.assert_error("'odd.bin' is not a folder of data, table, file of texts, image, model or "
-                          "configuration that `linnet` knows; see `linnet --help`", "odd.bin")
+        (self.folder / "odd.dat").write_bytes(b"\0\1")
+        self.assert_error("'odd.dat' is not a folder of data, table, file of texts, image, model or "
+                          "configuration that `linnet` knows; see `linnet --help`", "odd.dat")
         self.assert_error("'n.toml' is not a command; `linnet n.toml` alone says what to run, e.g. `linnet "
                           "train n.toml ...`", "n.toml", "--epochs", 3)
 

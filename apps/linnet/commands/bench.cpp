@@ -199,8 +199,7 @@ void check_options(const BenchOptions& options) {
     given.refuse({"--int8"}, "--mode infer", "this is a training");
   }
   if (options.export_folder.empty()) return;
-  given.refuse({"--batch", "--int8", "--recompute", "--shards", "--side-by-side", "--disable-pass",
-                "--epochs", "--warmup", "--data", "--test", "--json"},
+  given.refuse({"--int8", "--recompute", "--shards", "--side-by-side", "--disable-pass"},
                "a measurement", "--export only writes the data");
 }
 

@@ -77,7 +77,8 @@ std::string bash(const CLI::App& app) {
       "# linnet completion bash\n_linnet() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
       "  COMPREPLY=()\n  case $before in\n";
-  for (const auto& [option, words] : choosers(app)) {
+  for (auto [option, words] : choosers(app)) {
+    std::erase(words, "'");  // it would open a quotation
     out += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n", option,
                        fmt::join(words, " "));
   }

@@ -255,7 +255,7 @@ void check_options(const ProfileOptions& options) {
     options.given.refuse({"--to-threads"}, "--scaling", "it is not given");
   }
   if (options.inference) {
-    options.given.refuse({"--synthetic", "--data"}, "trainings", "--inference times zeros");
+    options.given.refuse({"--data"}, "trainings", "--inference times zeros");
   }
 }
 

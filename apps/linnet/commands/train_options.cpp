@@ -103,7 +103,6 @@ Job described_job(const TrainOptions& options) {
   if (!file.empty() && options.workload.empty() &&
       (options.config.empty() || options.config == file)) {
     const std::uint64_t seed = options.seed.value_or(0);
-    require_windows(options.series);
     return options.series.any() ? series_job(given.table, options.series, seed, given.from)
                                 : table_job(given.table, seed, given.from);
   }
@@ -119,7 +118,7 @@ Job described_job(const TrainOptions& options) {
           workload_names()[0]);
   Job job = job_from(options.config, options.workload, "linnet train", given);
   if (job.series != nullptr) return job;
-  require(job.table != nullptr || file.empty(),
+  require(job.table != nullptr || file.empty() || !is_table_name(file),
           "'{}' is a table, which the network of a workload does not take: leave out the workload",
           file);
   require_windows(options.series);
