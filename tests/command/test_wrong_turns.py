@@ -35,8 +35,8 @@ class WrongTurns(command.CommandTest):
         self.write("2023/cats/1.png", "")
         for words in (["train", "im.zip"], ["im.zip"]):
             self.assert_error("'im.zip' is an archive; unpack it and name the folder or the file in it", *words)
-        self.assert_error("'t.parquet' is a file of columns; write it as CSV, e.g. with pandas: read_parquet() and "
-                          "to_csv()", "train", "t.parquet", "--target", "x")
+        self.assert_error("'t.parquet' is a Parquet file, which linnet.table_task() in Python reads; save it as CSV",
+                          "train", "t.parquet", "--target", "x")
         self.assert_error("'a' is a folder with 2 tables, not a data set; name one of them, e.g. 'a/1.csv', or bring "
                           "their rows together in one file", "train", "a")
         _, err = self.run_linnet("train", ".", status=2)
@@ -65,7 +65,7 @@ class WrongTurns(command.CommandTest):
         rows = [" ".join(rng.choice(words) for _ in range(8)) + f" {i},{i % 2}" for i in range(60)]
         self.write("texts.csv", "text,label\n" + "\n".join(rows) + "\n")
         _, err = self.run_linnet("train", "texts.csv", "--target", "label", status=2)
-        self.assertIn("the column 'text' holds texts: --text text learns from them instead", err)
+        self.assertIn("the column 'text' holds texts: --text 'text' learns from them instead", err)
 
     def test_sets_that_a_folder_has_take_no_share(self):
         rng = random.Random(1)

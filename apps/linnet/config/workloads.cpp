@@ -156,7 +156,7 @@ Job job_from(const std::string& config, const std::string& workload_name,
     return workload(config);
   }
   if (!config.empty()) {
-    const std::string kind = path.extension() == ".toml" || !file ? "" : file_kind(path);
+    const std::string kind = path.extension() == ".toml" || !is_file(path) ? "" : file_kind(path);
     require(kind.empty(), "'{}' is {}", config, kind);
     return read_config(config, options);
   }
