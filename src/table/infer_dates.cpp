@@ -91,8 +91,7 @@ Regularity regularity_of(const TableContents& table, std::size_t column,
     if (date) times.push_back(date->day * 86400 + static_cast<std::int64_t>(date->seconds));
   }
   std::ranges::sort(times);
-  const auto end = std::ranges::unique(times);
-  times.erase(end.begin(), end.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
   if (times.size() < kLeastTimes) return {};
   std::map<std::int64_t, std::size_t> steps;
   std::map<std::int64_t, std::size_t> months;
