@@ -87,12 +87,12 @@ int orientation_of_webp(std::string_view file) {
 
 int exif_orientation(std::string_view file) {
   switch (format_of(file)) {
-    case ImageFormat::png: return orientation_of_png(file);
-    case ImageFormat::jpeg: return orientation_of_jpeg(file);
-    case ImageFormat::webp: return orientation_of_webp(file);
-    case ImageFormat::tiff: return tiff_orientation(file);
-    case ImageFormat::bmp:
-    case ImageFormat::none: break;
+    case StoredFormat::png: return orientation_of_png(file);
+    case StoredFormat::jpeg: return orientation_of_jpeg(file);
+    case StoredFormat::webp: return orientation_of_webp(file);
+    case StoredFormat::tiff: return tiff_orientation(file);
+    case StoredFormat::bmp:
+    case StoredFormat::none: break;
   }
   return 1;
 }

@@ -51,31 +51,31 @@ std::int64_t white_for(std::int64_t largest) {
   return std::max<std::int64_t>(255, static_cast<std::int64_t>(next) - 1);
 }
 
-ImageFormat format_of(std::string_view bytes) {
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return ImageFormat::png;
-  if (bytes.starts_with("\xff\xd8\xff")) return ImageFormat::jpeg;
-  if (bytes.starts_with("BM")) return ImageFormat::bmp;
+StoredFormat format_of(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return StoredFormat::png;
+  if (bytes.starts_with("\xff\xd8\xff")) return StoredFormat::jpeg;
+  if (bytes.starts_with("BM")) return StoredFormat::bmp;
   if (bytes.starts_with("RIFF") && bytes.size() > 12 && bytes.substr(8, 4) == "WEBP")
-    return ImageFormat::webp;
+    return StoredFormat::webp;
   // Little and big endian, each with offsets of 32 or (BigTIFF) 64 bits.
   for (const std::string_view start :
        {std::string_view("II*\0", 4), std::string_view("MM\0*", 4), std::string_view("II+\0", 4),
         std::string_view("MM\0+", 4)}) {
-    if (bytes.starts_with(start)) return ImageFormat::tiff;
+    if (bytes.starts_with(start)) return StoredFormat::tiff;
   }
-  return ImageFormat::none;
+  return StoredFormat::none;
 }
 
 namespace {
 
 Image decode_stored(std::string_view bytes, const std::filesystem::path& path, std::int64_t white) {
   switch (format_of(bytes)) {
-    case ImageFormat::png: return decode_png(bytes, path, white);
-    case ImageFormat::jpeg: return decode_jpeg(bytes, path);
-    case ImageFormat::bmp: return decode_bmp(bytes, path);
-    case ImageFormat::webp: return decode_webp(bytes, path);
-    case ImageFormat::tiff: return decode_tiff(bytes, path, white);
-    case ImageFormat::none: break;
+    case StoredFormat::png: return decode_png(bytes, path, white);
+    case StoredFormat::jpeg: return decode_jpeg(bytes, path);
+    case StoredFormat::bmp: return decode_bmp(bytes, path);
+    case StoredFormat::webp: return decode_webp(bytes, path);
+    case StoredFormat::tiff: return decode_tiff(bytes, path, white);
+    case StoredFormat::none: break;
   }
   fail<DataError>(
       "'{}' is not a PNG, JPEG, BMP, WebP or TIFF image: it has {} bytes and none of their "

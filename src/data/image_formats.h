@@ -11,10 +11,10 @@
 
 namespace linnet {
 
-enum class ImageFormat : std::uint8_t { none, png, jpeg, bmp, webp, tiff };
+enum class StoredFormat : std::uint8_t { none, png, jpeg, bmp, webp, tiff };
 
 /// Returns the format that a file's first bytes name.
-ImageFormat format_of(std::string_view bytes);
+StoredFormat format_of(std::string_view bytes);
 
 /// Decode one format, each in its own file, the pixels in the order in which the file stores them;
 /// decode_image() picks by the first bytes. `white` is as ImageReading says.

@@ -82,12 +82,12 @@ ImageHeader bmp_header(std::string_view bytes) {
 
 ImageHeader stored_header(std::string_view start) {
   switch (format_of(start)) {
-    case ImageFormat::png: return png_header(start);
-    case ImageFormat::jpeg: return jpeg_header(start);
-    case ImageFormat::bmp: return bmp_header(start);
-    case ImageFormat::webp: return webp_header(start);
-    case ImageFormat::tiff: return tiff_header(start);
-    case ImageFormat::none: break;
+    case StoredFormat::png: return png_header(start);
+    case StoredFormat::jpeg: return jpeg_header(start);
+    case StoredFormat::bmp: return bmp_header(start);
+    case StoredFormat::webp: return webp_header(start);
+    case StoredFormat::tiff: return tiff_header(start);
+    case StoredFormat::none: break;
   }
   return {};
 }
@@ -103,10 +103,10 @@ ImageHeader header_of_file(const fs::path& path, Exif exif) {
     file.read(start.data() + before, static_cast<std::streamsize>(size - before));
     start.resize(before + static_cast<std::size_t>(file.gcount()));
     const bool whole = start.size() < size;
-    if (format_of(start) == ImageFormat::tiff && !whole && size != kStarts.back()) continue;
+    if (format_of(start) == StoredFormat::tiff && !whole && size != kStarts.back()) continue;
     const ImageHeader header = image_header(start, exif);
     if (header.channels > 0 || whole) return header;
-    if (format_of(start) == ImageFormat::none) return {};
+    if (format_of(start) == StoredFormat::none) return {};
   }
   return {};
 }
