@@ -51,7 +51,7 @@ enum class Exif : std::uint8_t {
 /// Says how image files were read; model files remember it, so that a model reads others so too.
 /// The default is how version 0.1 read them.
 struct ImageReading {
-  Exif exif = Exif::ignore;
+  Exif exif = Exif::ignore;  ///< what an image file's orientation did
   /// Sample of a 16-bit file that became 255; larger ones too. 0: the high byte was taken.
   std::int64_t white = 0;
 
