@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda_cudnn/fake_cudnn_rnn.h"
+
 struct cudnnRNNStruct {
   cudnnRNNMode_t mode = CUDNN_GRU;
   bool bias = true;
@@ -57,7 +59,8 @@ inline std::size_t weight_bytes(const Layer& l) {
 inline std::int64_t kept(const Layer& l) { return (3 * gates(l) + 1) * l.units; }
 
 inline std::size_t reserve_bytes(const Layer& l, const cudnnRNNDataStruct& x) {
-  return sizeof(double) * static_cast<std::size_t>(1 + x.n * x.steps * kept(l));
+  return fake_rnn().more_reserve +
+         sizeof(double) * static_cast<std::size_t>(1 + x.n * x.steps * kept(l));
 }
 
 /// One call of the three, with its memory.

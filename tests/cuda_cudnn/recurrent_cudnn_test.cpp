@@ -357,6 +357,13 @@ TEST_F(RecurrentCudnn, ATrialTakesWhatIsFaster) {
   EXPECT_EQ(tuning_.get(question({}, "inference")), "persistent");
 }
 
+/// Of a large batch cuDNN keeps more than a workspace may have.
+TEST_F(RecurrentCudnn, WhatIsKeptIsNoWorkspace) {
+  fake_rnn().algorithms = {CUDNN_RNN_ALGO_PERSIST_STATIC};
+  fake_rnn().more_reserve = kCudnnWorkspaceLimit;
+  EXPECT_EQ(taken({}), "inference forward gradient ");
+}
+
 TEST_F(RecurrentCudnn, ATrialKeepsOwnKernels) {
   const auto kept = [&](const FakeRnn& fake) {
     fake_rnn() = fake;

@@ -43,9 +43,9 @@ class AssumedCudnn final : public Cudnn {
                                         TuningCache* /*cache*/) const override {
     return std::nullopt;
   }
-  std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& /*layer*/,
-                                                std::string_view /*use*/, const NodeView& /*node*/,
-                                                const Kernel& /*own*/, const WrapRnn& /*wrap*/,
+  std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& /*layer*/, bool /*training*/,
+                                                const NodeView& /*node*/, const Kernel& /*own*/,
+                                                const WrapRnn& /*wrap*/,
                                                 TuningCache* /*cache*/) const override {
     return nullptr;
   }

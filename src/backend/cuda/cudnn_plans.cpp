@@ -131,28 +131,26 @@ std::optional<Kernel> CudnnLibrary::faster(const Rivals& rivals, const std::stri
 }
 
 std::shared_ptr<const CudnnRnn> CudnnLibrary::rnn_if_faster(const CudnnRecurrent& layer,
-                                                            std::string_view use,
-                                                            const NodeView& node, const Kernel& own,
-                                                            const WrapRnn& wrap,
+                                                            bool training, const NodeView& node,
+                                                            const Kernel& own, const WrapRnn& wrap,
                                                             TuningCache* cache) const {
   if (cache == nullptr) return nullptr;
-  const std::string question = fmt::format("{}, {}, or own kernels", key(layer.describe()), use);
+  const std::string question = fmt::format("{}, {}, or own kernels", key(layer.describe()),
+                                           training ? "training" : "inference");
   const auto known = rnns_.find(question);
   if (known != rnns_.end()) return known->second;
   std::shared_ptr<const CudnnRnn> found;
   try {
-    found = fastest_rnn(layer, question, node, own, wrap, *cache);
+    found = fastest_rnn(layer, training, question, node, own, wrap, *cache);
   } catch (const Error&) {
     // Without cuDNN there are own kernels.
   }
   return rnns_.emplace(question, found).first->second;
 }
 
-std::shared_ptr<const CudnnRnn> CudnnLibrary::fastest_rnn(const CudnnRecurrent& layer,
-                                                          const std::string& question,
-                                                          const NodeView& node, const Kernel& own,
-                                                          const WrapRnn& wrap,
-                                                          TuningCache& cache) const {
+std::shared_ptr<const CudnnRnn> CudnnLibrary::fastest_rnn(
+    const CudnnRecurrent& layer, bool training, const std::string& question, const NodeView& node,
+    const Kernel& own, const WrapRnn& wrap, TuningCache& cache) const {
   const std::optional<std::string> choice = cache.get(question);
   if (choice == kOwn) return nullptr;
   start();
@@ -174,7 +172,7 @@ std::shared_ptr<const CudnnRnn> CudnnLibrary::fastest_rnn(const CudnnRecurrent& 
     const std::shared_ptr<const CudnnRnn> rnn = CudnnRnn::build(target_, layer, i);
     if (!rnn) continue;
     const Kernel candidate = wrap(rnn);
-    if (candidate.workspace_bytes > kCudnnWorkspaceLimit ||
+    if (rnn->most_workspace(training) > kCudnnWorkspaceLimit ||
         may_replace(candidate, fastest, node, trials_.get(), {.least = -bound, .most = bound}) !=
             true) {
       continue;

@@ -54,7 +54,7 @@ class CudnnLibrary final : public Cudnn {
   std::optional<Kernel> rival_if_faster(const CudnnConvolution& problem, std::string_view rival,
                                         const NodeView& node, const Make& own, const Make& make,
                                         TuningCache* cache) const override;
-  std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, std::string_view use,
+  std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, bool training,
                                                 const NodeView& node, const Kernel& own,
                                                 const WrapRnn& wrap,
                                                 TuningCache* cache) const override;
@@ -72,7 +72,7 @@ class CudnnLibrary final : public Cudnn {
   };
   std::optional<Kernel> faster(const Rivals& rivals, const std::string& question,
                                const NodeView& node, TuningCache& cache) const;
-  std::shared_ptr<const CudnnRnn> fastest_rnn(const CudnnRecurrent& layer,
+  std::shared_ptr<const CudnnRnn> fastest_rnn(const CudnnRecurrent& layer, bool training,
                                               const std::string& question, const NodeView& node,
                                               const Kernel& own, const WrapRnn& wrap,
                                               TuningCache& cache) const;

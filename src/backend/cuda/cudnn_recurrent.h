@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,10 @@ class CudnnRnn {
   std::size_t training_bytes() const;
   /// `alone`: nobody wants `kept` after this gradient, which leaves other numbers there.
   std::size_t gradient_bytes(bool y_gradient, bool alone) const;
+  /// The most workspace of a call, in training or inference; what is kept is none.
+  std::size_t most_workspace(bool training) const {
+    return training ? std::max(training_bytes(), gradient_bytes(true, true)) : inference_bytes();
+  }
 
   /// x (N, T, F) gives y (N, T, U) and last (N, U).
   void infer(cudaStream_t stream, const float* x, const Weights<const float>& weights, float* y,

@@ -87,7 +87,8 @@ struct RecurrentGradAttrs {
 
 /// The gradients (dx, dw_ih, dw_hh, and with biases db_ih, db_hh) from x, w_ih, w_hh, [b_ih, b_hh],
 /// saved, [dy], [dlast]. Only shapes are read of the biases. An engine may keep something else, and
-/// more, in the memory of `saved`, where it computes both operators.
+/// more, in the memory of `saved`, where it computes both operators; and it may write there, though
+/// no operand is mutates(), where nobody else reads it (NodeView::alone()).
 class RecurrentGradOp final : public OpBase<RecurrentGradOp, RecurrentGradAttrs> {
  public:
   static constexpr std::string_view kName = "recurrent_grad";
