@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "../end_to_end/fixtures.h"
+#include "backend/cuda/device.h"
+#include "backend/cuda/nccl_links.h"
 #include "model/finish.h"
 #include "model/leaf.h"
 #include "runtime/device_ranks.h"
@@ -59,6 +61,18 @@ class SimulatedRanks : public ::testing::Test {
  private:
   const MachineGuard machine_;
 };
+
+/// A thread that has used another device since.
+TEST_F(SimulatedRanks, LinksBelongToTheirDevice) {
+  const auto linked = std::make_shared<cuda::Device>(cuda::find_device("1"));
+  const auto other = std::make_shared<cuda::Device>(cuda::find_device("0"));
+  const auto buffer = cuda::allocate(linked, 64);
+  other->activate();
+  const auto links = cuda::link_by_nccl(linked, 1, {.id = cuda::new_nccl_id()});
+  EXPECT_NO_THROW(
+      links->run(*buffer,
+                 {.parts = {{.own = {0, 32}, .other = {32, 32}}}, .infos = {}, .count = 1}));
+}
 
 TEST_F(SimulatedRanks, GiveTheBitsOfOneDevice) {
   const Left one = trained_on("", {}, 4);

@@ -38,6 +38,7 @@ class NcclLinks final : public DeviceLinks {
     require(options.id.size() == sizeof id, "a message between ranks is damaged");
     std::memcpy(&id, options.id.data(), sizeof id);
     device_->activate();
+    done_ = make_event(cudaEventDisableTiming);  // belongs to the device that is active
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     check_nccl(nccl().init_rank(&ranks_, options.size, id, options.rank, &config),
@@ -122,7 +123,7 @@ class NcclLinks final : public DeviceLinks {
   std::shared_ptr<const Device> device_;
   std::function<void()> look_;
   ncclComm_t ranks_ = nullptr;
-  Event done_ = make_event(cudaEventDisableTiming);
+  Event done_;
   std::optional<JoinedSteps> steps_;
 };
 

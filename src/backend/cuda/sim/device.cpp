@@ -13,6 +13,7 @@ using sim::machine;
 namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
+thread_local int device_of_thread = 0;
 
 struct ErrorText {
   cudaError_t error;
@@ -112,6 +113,8 @@ cudaError_t cudaGetLastError() {
   return error;
 }
 
+int& sim::current_device() { return device_of_thread; }
+
 cudaError_t cudaPeekAtLastError() { return last_error; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
@@ -123,13 +126,15 @@ cudaError_t cudaGetDeviceCount(int* count) {
 
 cudaError_t cudaSetDevice(int device) {
   if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
-  return answer(is_device(device) ? cudaSuccess : cudaErrorInvalidDevice);
+  if (!is_device(device)) return answer(cudaErrorInvalidDevice);
+  sim::current_device() = device;
+  return answer(cudaSuccess);
 }
 
 cudaError_t cudaGetDevice(int* device) {
   if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
   if (device == nullptr) return answer(cudaErrorInvalidValue);
-  *device = 0;  // devices differ in nothing, so the choice is not kept
+  *device = sim::current_device();
   return answer(cudaSuccess);
 }
 

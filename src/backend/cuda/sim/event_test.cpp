@@ -44,6 +44,24 @@ class GraphEvents : public SimTest {
   float milliseconds_ = -1;
 };
 
+TEST(Events, AreRecordedByStreamsOfTheirDevice) {
+  sim::device().count = 2;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  for (const int device : {0, 1}) {
+    ASSERT_EQ(cudaSetDevice(device), cudaSuccess);
+    ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+    EXPECT_EQ(cudaEventRecord(event, stream),
+              device == 1 ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+  }
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  cudaGetLastError();
+  sim::reset_device();
+}
+
 TEST_F(GraphEvents, AreRecordedAtLaunches) {
   int* value = device_array<int>(1);
   cudaGraphExec_t exec = captured(value);

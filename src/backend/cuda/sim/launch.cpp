@@ -110,6 +110,7 @@ Device& device() { return machine().device; }
 void reset_device() {
   finish_all();  // what a test leaves is no other's
   machine().device = Device{};
+  current_device() = 0;
 }
 
 std::vector<Launch> launches() {

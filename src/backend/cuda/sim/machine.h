@@ -50,6 +50,7 @@ struct CUgraph_st {
 };
 
 struct CUstream_st {
+  int device = 0;
   bool blocking = true;      ///< waits for the legacy default stream
   std::uint64_t issued = 0;  ///< pieces of work that were put here, captures left out
   std::uint64_t run = 0;     ///< of them
@@ -61,6 +62,7 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
+  int device = 0;
   bool timing = true;
   bool recorded = false;
   CUstream_st* stream = nullptr;  ///< it was recorded in
@@ -115,6 +117,9 @@ Machine& machine();
 
 /// Remembers `status` for cudaGetLastError and returns it.
 cudaError_t answer(cudaError_t status);
+
+/// Returns the calling thread's device, which its streams and events are made for.
+int& current_device();
 
 /// cudaSuccess where a device can be used.
 cudaError_t device_status();

@@ -88,6 +88,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
   if (stream == nullptr || flags > cudaStreamNonBlocking) return answer(cudaErrorInvalidValue);
   auto made = std::make_unique<CUstream_st>();
+  made->device = sim::current_device();
   made->blocking = flags != cudaStreamNonBlocking;
   machine().streams.insert(made.get());
   *stream = made.release();
@@ -140,6 +141,15 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 // ---- events
 
+namespace {
+
+/// As CUDA wants it of an event and the stream that records it.
+bool of_one_device(cudaEvent_t event, cudaStream_t stream) {
+  return event->device == (stream == nullptr ? sim::current_device() : stream->device);
+}
+
+}  // namespace
+
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
@@ -149,6 +159,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
   if (event == nullptr || flags > 3) return answer(cudaErrorInvalidValue);
   auto made = std::make_unique<CUevent_st>();
+  made->device = sim::current_device();
   made->timing = (flags & cudaEventDisableTiming) == 0;
   machine().events.insert(made.get());
   *event = made.release();
@@ -164,7 +175,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const std::lock_guard lock(machine().mutex);
-  if (!is_event(event) || !sim::is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
+  if (!is_event(event) || !sim::is_stream(stream) || !of_one_device(event, stream)) {
+    return answer(cudaErrorInvalidResourceHandle);
+  }
   const auto capture = sim::capture_of(stream);
   if (capture != nullptr && capture->invalid) return answer(cudaErrorStreamCaptureInvalidated);
   event->recorded = true;
