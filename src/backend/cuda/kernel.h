@@ -36,6 +36,9 @@ struct StepEnd {
   /// Of a WHILE node, which goes round again while so many steps remain; 0 steps: of none.
   cudaGraphConditionalHandle condition = {};
   std::uint64_t steps = 0;
+
+  /// Says that a launch with this argument may not be left out (launch()).
+  bool must_run() const { return loop != nullptr; }
 };
 
 /// A node's operands on the device, and where its kernels go.

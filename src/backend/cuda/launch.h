@@ -40,14 +40,27 @@ inline void ask_for_shared_memory(const void* kernel, std::size_t bytes, const c
         name);
 }
 
+/// Returns whether a kernel has to run for the sake of this argument: one that ends a step, whose
+/// loop would otherwise never end.
+template <class T>
+constexpr bool must_run(const T& argument) {
+  if constexpr (requires { argument.must_run(); }) return argument.must_run();
+  return false;
+}
+
 /// Enqueues `kernel(args...)`, unless the grid has no block; `name` is for errors and for lists
-/// (Queue). Throws Error where the launch is refused. A kernel for blocks of more than kBlock
+/// (Queue). Throws Error where the launch is refused, InternalError for an empty grid of a kernel
+/// that must run. A kernel for blocks of more than kBlock
 /// threads declares them by
 /// __launch_bounds__.
 template <class... P, class... A>
 void launch(const Queue& queue, const char* name, const LaunchShape& shape, void (*kernel)(P...),
             A... args) {
-  if (shape.grid.x == 0 || queue.lists({.name = name})) return;
+  if (shape.grid.x == 0) {
+    LINNET_ASSERT(!(must_run(args) || ...));
+    return;
+  }
+  if (queue.lists({.name = name})) return;
   const auto* function = reinterpret_cast<const void*>(kernel);
   if (shape.shared_bytes > 0) ask_for_shared_memory(function, shape.shared_bytes, name);
 #ifdef LINNET_CUDA_SIM

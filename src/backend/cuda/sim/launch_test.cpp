@@ -93,6 +93,23 @@ TEST_F(Launches, NeverHaveMoreSharedMemoryThanTheDevice) {
   EXPECT_NE(error.find("kernel: invalid argument"), std::string::npos) << error;
 }
 
+/// The end of a step as an argument: without its launch a loop would go round for ever.
+struct Ends {
+  bool ends = false;
+  bool must_run() const { return ends; }
+};
+__global__ void with_end(int* value, Ends end) { *value = end.ends ? 2 : 1; }
+
+TEST_F(Launches, OfNoBlockAreLeftOutWhereNothingHasToRun) {
+  const LaunchShape none{.grid = 0};
+  EXPECT_EQ(error_of([&] { launch(stream_, "kernel", none, with_end, value_, Ends{}); }), "");
+  EXPECT_EQ(sim::counters().launches, 0U);
+  const std::string error =
+      error_of([&] { launch(stream_, "kernel", none, with_end, value_, Ends{true}); });
+  EXPECT_NE(error.find("must_run"), std::string::npos) << error;
+  EXPECT_EQ(error_of([&] { launch(stream_, "kernel", {}, with_end, value_, Ends{true}); }), "");
+}
+
 TEST_F(Launches, TakeNoPointersToTheHost) {
   int host = 0;
   const std::string error = error_of([&] { launch(stream_, "kernel", {}, undeclared, &host); });
