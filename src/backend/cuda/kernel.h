@@ -83,7 +83,7 @@ struct Kernel {
   std::size_t workspace_bytes = 0;  ///< planned in the arena
   /// Bytes that each result is given at least (PlanOptions::room); empty: what their types say.
   std::vector<std::size_t> result_bytes = {};
-  std::string engine = {};          ///< what was chosen, for dumps: "cudnn engine 12, 4 MiB"
+  std::string engine = {};  ///< what was chosen, for dumps: "cudnn engine 12, 4 MiB"
   /// Its last launch ends the step where Args::end says so (loop_state.cuh).
   bool ends_steps = false;
   /// What follows from weights that NodeView::fixed() names: enqueued before the first run and
@@ -106,7 +106,9 @@ struct Libraries {
 /// Decides which kernels are chosen, beside the node itself.
 struct Context {
   int compute_capability = 90;  ///< 75, 80, 86, 89, 90, ...
-  int multiprocessors = 132;
+  /// Of the device; 1 where nobody says. What follows from it changes the order of no sum: bits are
+  /// the same on every device that has the same engines.
+  int multiprocessors = 1;
   CudaOptions options = {};
   Precision precision = Precision::automatic;
   const CublasLt* cublaslt = nullptr;

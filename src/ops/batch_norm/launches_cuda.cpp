@@ -19,14 +19,15 @@ std::int64_t rows_of(const Shape& x) { return x[-1] > 0 ? x.elements() / x[-1] :
 
 /// Returns tiles by which one launch computes sums and what follows from them, a block all rows of
 /// some channels, where two launches are not faster. `keeps`: rows of a thread that are read once.
-/// The choice follows from the shape alone, so that all kinds of norms of one image add in the same
-/// order, and all kinds of gradients.
+/// The choice follows from the shape alone, not from the device at hand, so that all kinds of norms
+/// of one image add in the same order, and all kinds of gradients, on every device: what it assumes
+/// of a device is an H100's and an H200's.
 std::optional<ColumnTiles> tiles_of_one_launch(std::int64_t rows, std::int64_t channels,
                                                std::size_t element, bool vectors, int keeps) {
-  constexpr double kMultiprocessors = 132;  // of an H100 or H200
-  constexpr double kBytes = 80e9;           // a second, of one with 512 threads; an estimate
-  constexpr double kSecond = 4e-6;          // launch, and the sums of the last block; on an H200
-  constexpr double kPasses = 5;             // reads and writes of an image
+  constexpr double kMultiprocessors = 132;
+  constexpr double kBytes = 80e9;   // a second, of one with 512 threads; an estimate
+  constexpr double kSecond = 4e-6;  // launch, and the sums of the last block; on an H200
+  constexpr double kPasses = 5;     // reads and writes of an image
   const ColumnTiles widest = column_tiles(rows, channels, 1, 1, vectors);
   const double image = static_cast<double>(element) * static_cast<double>(rows * channels);
   std::optional<ColumnTiles> best;

@@ -28,7 +28,8 @@ struct SmallCnnAttrs {
   bool operator==(const SmallCnnAttrs&) const = default;
 };
 
-/// Blocks of a GPU's first kernel, at most: each leaves a part of the convolution's gradient.
+/// Blocks of a GPU's first kernel, at most: each leaves a part of the convolution's gradient. The
+/// same on every device, since the order of that sum follows from it.
 inline constexpr std::int64_t kSmallCnnBlocks = 128;
 
 /// Savings of a fused operator in a step.
