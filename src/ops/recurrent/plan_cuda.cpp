@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/recurrent/plan_cuda.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace linnet::cuda {
 namespace {
 
@@ -20,7 +23,46 @@ RecurrentCut cut_of(const RecurrentShape& s, std::int64_t floats_of_one) {
           .memory_bytes = shared ? 0 : float_bytes(blocks * floats)};
 }
 
+int up_to_multiple(int value, int of) { return (value + of - 1) / of * of; }
+
+/// Of the sizes that fit, the one with the fewest products by all threads, padding included.
+std::optional<HeldCut> held_cut(const RecurrentShape& s, std::int64_t sums, std::int64_t terms) {
+  constexpr std::int64_t kFew = 128;    // samples, each of which has a multiprocessor
+  constexpr std::int64_t kMost = 4096;  // sums or terms; the sizes below hold fewer
+  std::optional<HeldCut> best;
+  if (s.cell == Cell::gru_original || s.n == 0 || std::max(sums, terms) > kMost) return best;
+  int least = 0;
+  for (int size = 0; size < static_cast<int>(std::size(kHeldSizes)); ++size) {
+    const auto [most, threads] = kHeldSizes[size];
+    HeldCut cut{.size = size, .sums = static_cast<int>(sums)};
+    cut.parts = (static_cast<int>(terms) + most - 1) / most;
+    const int block = up_to_multiple(cut.sums * cut.parts, kWarp);
+    if (block > threads) continue;
+    cut.terms = up_to_multiple((static_cast<int>(terms) + cut.parts - 1) / cut.parts, 4);
+    const int chunks = up_to_multiple(cut.terms, kHeldChunk);
+    if (best && block * chunks >= least) continue;
+    least = block * chunks;
+    cut.samples = s.n > kFew && 2 * s.units <= block ? 2 : 1;
+    cut.stride = (cut.parts - 1) * cut.terms + chunks;
+    cut.launch = {.grid = static_cast<unsigned>((s.n + cut.samples - 1) / cut.samples),
+                  .block = static_cast<unsigned>(block),
+                  .shared_bytes =
+                      sizeof(float) *
+                      static_cast<std::size_t>(cut.samples * (cut.stride + cut.parts * cut.sums))};
+    best = cut;
+  }
+  return best;
+}
+
 }  // namespace
+
+std::optional<HeldCut> held_forward_cut(const RecurrentShape& s) {
+  return held_cut(s, s.columns(), s.units);
+}
+
+std::optional<HeldCut> held_backward_cut(const RecurrentShape& s) {
+  return held_cut(s, s.units, s.columns());
+}
 
 RecurrentCut forward_cut(const RecurrentShape& s) { return cut_of(s, 3 * s.units + s.columns()); }
 

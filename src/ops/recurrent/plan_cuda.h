@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backend/cuda/launch.h"
@@ -31,6 +32,34 @@ struct RecurrentCut {
 RecurrentCut forward_cut(const RecurrentShape& s);
 /// Returns the gradient's: a sample has dh and dm, the slopes, and dh's parts by gates.
 RecurrentCut backward_cut(const RecurrentShape& s);
+
+/// How many weights a thread may hold, and how many threads a block then has room for: a
+/// multiprocessor has 65,536 registers, given out to four warps at a time, and a thread needs some
+/// 40 for other things.
+struct HeldSize {
+  int terms = 0;
+  int threads = 0;
+};
+inline constexpr HeldSize kHeldSizes[] = {{32, 768}, {48, 640}, {80, 512}, {128, 384}};
+inline constexpr int kHeldChunk = 16;  ///< weights that are left out together where there are none
+
+/// Describes a recurrence whose weights are held in registers (held_cuda.cuh). A step's sums are
+/// cut into `parts` of `terms`, a thread each.
+struct HeldCut {
+  int size = 0;     ///< of kHeldSizes
+  int samples = 1;  ///< of a block: 1 or 2
+  int sums = 0;     ///< of a sample
+  int parts = 1;    ///< of a sum
+  int terms = 0;    ///< of a part; a multiple of 4
+  int stride = 0;   ///< floats from a sample's vector of terms to the next: whole chunks
+  LaunchShape launch = {};
+};
+
+/// Returns the cut of the forward pass, whose sums are the gates' over the state, or nothing where
+/// the weights do not fit or the cell needs two products one after the other (gru_original).
+std::optional<HeldCut> held_forward_cut(const RecurrentShape& s);
+/// Returns the gradient's, whose sums are the units' over the slopes.
+std::optional<HeldCut> held_backward_cut(const RecurrentShape& s);
 
 /// A product of the slopes, or of their transpose, once they are all there.
 struct SlopeProduct {

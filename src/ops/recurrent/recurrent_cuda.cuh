@@ -3,12 +3,9 @@
 
 #include <cstdint>
 
-#include "backend/cuda/device.cuh"
-#include "ops/recurrent/recurrent.h"
+#include "ops/recurrent/cell_cuda.cuh"
 
 namespace linnet::cuda {
-
-__device__ inline float logistic(float x) { return 1 / (1 + ::expf(-x)); }
 
 /// A block of threads takes its samples through all steps. What it knows of them lies in shared
 /// memory or, where that is too small, in `memory`: block after block, `block_floats` each.
@@ -56,51 +53,30 @@ struct ForwardArgs {
   float* saved = nullptr;  ///< begins with w_ih x in each step's columns
 };
 
-/// Returns the results of the cell for unit j's sums; returns the new state. `m` is lstm's memory.
-__device__ inline float cell_forward(const ForwardArgs& a, const float* sums, float* saved,
-                                     std::int64_t j, float before, float rh, float* m) {
-  const std::int64_t u = a.blocks.s.units;
-  const auto input = [&](std::int64_t gate) {
-    return saved[gate * u + j] + (a.b_ih == nullptr ? 0.0F : a.b_ih[gate * u + j]);
-  };
-  const auto hidden = [&](std::int64_t gate) {
-    return sums[gate * u + j] + (a.b_hh == nullptr ? 0.0F : a.b_hh[gate * u + j]);
-  };
-  saved[a.blocks.s.state() + j] = before;
-  switch (a.blocks.s.cell) {
-    case Cell::tanh: return saved[j] = ::tanhf(input(0) + hidden(0));
-    case Cell::relu: {
-      const float x = input(0) + hidden(0);
-      return saved[j] = x < 0 ? 0.0F : x;
-    }
-    case Cell::gru:
-    case Cell::gru_original: {
-      const bool original = a.blocks.s.cell == Cell::gru_original;
-      const float r = original ? saved[j] : logistic(input(0) + hidden(0));
-      const float z = original ? saved[u + j] : logistic(input(1) + hidden(1));
-      const float c = hidden(2);
-      const float n = ::tanhf(original ? input(2) + c : fmaf(r, c, input(2)));
-      saved[j] = r;
-      saved[u + j] = z;
-      saved[2 * u + j] = n;
-      saved[3 * u + j] = original ? rh : c;
-      return fmaf(z, before - n, n);
-    }
-    case Cell::lstm: {
-      const float i = logistic(input(0) + hidden(0));
-      const float f = logistic(input(1) + hidden(1));
-      const float g = ::tanhf(input(2) + hidden(2));
-      const float o = logistic(input(3) + hidden(3));
-      *m = fmaf(f, *m, i * g);
-      saved[j] = i;
-      saved[u + j] = f;
-      saved[2 * u + j] = g;
-      saved[3 * u + j] = o;
-      saved[4 * u + j] = *m;
-      return o * ::tanhf(*m);
+/// Computes unit j's new state and what is saved of it; `m` is lstm's memory.
+__device__ inline float unit_forward(const ForwardArgs& a, const float* sums, float* saved,
+                                     std::int64_t j, float before, float rh, float& m) {
+  const RecurrentShape& s = a.blocks.s;
+  const std::int64_t u = s.units;
+  const std::int64_t gates = cell_gates(s.cell);
+  float x[kMostGates];
+  float c[kMostGates];
+  fetch(x, saved + j, u, gates);
+  fetch(c, sums + j, u, gates);
+  if (a.b_ih != nullptr) {
+    const int biased = s.cell == Cell::gru_original ? 2 : 0;  // its r and z are whole
+#pragma unroll
+    for (int g = 0; g < kMostGates; ++g) {
+      if (g < biased || g >= gates) continue;
+      x[g] += a.b_ih[g * u + j];
+      c[g] += a.b_hh[g * u + j];
     }
   }
-  return before;
+  float own[kMostSaved] = {};
+  const float state = cell_forward(s.cell, x, c, before, rh, m, own);
+  store(own, saved + j, u, cell_saved(s.cell) - 1);
+  saved[s.state() + j] = before;
+  return state;
 }
 
 /// A block's memory is forward_cut()'s: h, m and r h, and the sums.
@@ -144,7 +120,7 @@ __global__ void __launch_bounds__(1024) forward_kernel(ForwardArgs a) {
       const std::int64_t row = i / u;
       const std::int64_t j = i - row * u;
       const std::int64_t at = (first + row) * s.steps + t;
-      h[i] = cell_forward(a, sums + row * columns, a.saved + at * s.saved(), j, h[i], rh[i], m + i);
+      h[i] = unit_forward(a, sums + row * columns, a.saved + at * s.saved(), j, h[i], rh[i], m[i]);
       if (a.y != nullptr) a.y[at * u + j] = h[i];
     });
   }
@@ -159,51 +135,6 @@ struct BackwardArgs {
   const float* dlast = nullptr;  ///< null: none
   float* slopes = nullptr;       ///< (N, T, slopes)
 };
-
-/// Unit j's slopes from d, the gradient by its new state; returns what reaches the state before
-/// directly. r's of gru_original is left out.
-__device__ inline float cell_backward(const RecurrentShape& s, const float* saved,
-                                      const float* m_before, std::int64_t j, float d, float* dm,
-                                      float* slopes) {
-  const std::int64_t u = s.units;
-  switch (s.cell) {
-    case Cell::tanh: slopes[j] = d * (1 - saved[j] * saved[j]); return 0;
-    case Cell::relu: slopes[j] = saved[j] > 0 ? d : 0.0F; return 0;
-    case Cell::gru:
-    case Cell::gru_original: {
-      const float r = saved[j];
-      const float z = saved[u + j];
-      const float n = saved[2 * u + j];
-      const float dz = d * (saved[4 * u + j] - n) * z * (1 - z);
-      const float dn = d * (1 - z) * (1 - n * n);
-      if (s.cell == Cell::gru) {
-        slopes[j] = dn * r;
-        slopes[u + j] = dn * saved[3 * u + j] * r * (1 - r);
-        slopes[2 * u + j] = dz;
-        slopes[3 * u + j] = dn;
-      } else {
-        slopes[u + j] = dz;
-        slopes[2 * u + j] = dn;
-      }
-      return d * z;
-    }
-    case Cell::lstm: {
-      const float i = saved[j];
-      const float f = saved[u + j];
-      const float g = saved[2 * u + j];
-      const float o = saved[3 * u + j];
-      const float t = ::tanhf(saved[4 * u + j]);
-      const float all = *dm + d * o * (1 - t * t);
-      slopes[j] = all * g * i * (1 - i);
-      slopes[u + j] = m_before == nullptr ? 0.0F : all * m_before[j] * f * (1 - f);
-      slopes[2 * u + j] = all * i * (1 - g * g);
-      slopes[3 * u + j] = d * t * o * (1 - o);
-      *dm = all * f;
-      return 0;
-    }
-  }
-  return 0;
-}
 
 /// A block's memory is backward_cut()'s: dh and dm, the slopes, and dh's parts by gates.
 template <int kSamples>
@@ -239,13 +170,15 @@ __global__ void __launch_bounds__(1024) backward_kernel(BackwardArgs a) {
       float d = dh[i];
       for (std::int64_t g = 0; g < gates; ++g) d += parts[row * columns + g * u + j];
       if (a.dy != nullptr) d += a.dy[at * u + j];
-      const float* m_before =
-          index == 0 ? nullptr
-                     : a.saved + ((first + row) * s.steps + s.step(index - 1)) * s.saved() + 4 * u;
-      float* own = slopes + row * width;
-      dh[i] = cell_backward(s, a.saved + at * s.saved(), m_before, j, d, dm + i, own);
-      float* out = a.slopes + at * width;
-      for (std::int64_t c = original ? u + j : j; c < width; c += u) out[c] = own[c];
+      float saved[kMostSaved] = {};
+      fetch(saved, a.saved + at * s.saved() + j, u, cell_saved(s.cell));
+      float own[kMostGates] = {};
+      const std::int64_t earlier = (first + row) * s.steps + s.step(index - 1);
+      const float m_before =
+          s.cell == Cell::lstm && index > 0 ? a.saved[earlier * s.saved() + 4 * u + j] : 0.0F;
+      dh[i] = cell_backward(s.cell, saved, m_before, d, dm[i], own);
+      store(own, slopes + row * width + j, u, width / u, original ? 1 : 0);
+      store(own, a.slopes + at * width + j, u, width / u, original ? 1 : 0);
     });
     if (original) {
       for_block(u, [&](std::int64_t j) { product(2, j); });

@@ -2,6 +2,8 @@
 // What Linnet's own recurrent kernels launch.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "ops/recurrent/plan_cuda.h"
 
 namespace linnet::cuda {
@@ -21,6 +23,42 @@ TEST(RecurrentCuda, BlocksTakeMoreSamplesOnceTheyFillADevice) {
   EXPECT_EQ(many.samples, 4);
   EXPECT_EQ(many.launch.grid.x, 65U);
   EXPECT_EQ(many.floats, 4 * few.floats);
+}
+
+TEST(RecurrentCuda, EveryWeightIsHeldByOneThread) {
+  std::set<int> sizes;
+  for (const Cell cell : {Cell::tanh, Cell::gru, Cell::lstm}) {
+    for (std::int64_t units = 1; units <= 600; ++units) {
+      const RecurrentShape s = shape_of(cell, 64, units);
+      for (const auto& [cut, sums, terms] :
+           {std::tuple(held_forward_cut(s), s.columns(), units),
+            std::tuple(held_backward_cut(s), units, s.columns())}) {
+        if (!cut) {
+          EXPECT_GT(sums * terms, 20'000) << units;
+          continue;
+        }
+        sizes.insert(cut->size);
+        const HeldSize size = kHeldSizes[cut->size];
+        EXPECT_EQ(cut->sums, sums);
+        EXPECT_GE(cut->parts * cut->terms, terms);
+        EXPECT_LT((cut->parts - 1) * cut->terms, terms);
+        EXPECT_LE(cut->terms, size.terms);
+        EXPECT_EQ(cut->terms % 4, 0);
+        EXPECT_GE(static_cast<int>(cut->launch.block.x), cut->parts * cut->sums);
+        EXPECT_LE(static_cast<int>(cut->launch.block.x), size.threads);
+        EXPECT_LE(units, cut->launch.block.x);
+        EXPECT_LE(cut->launch.shared_bytes, 48U << 10);
+      }
+    }
+  }
+  EXPECT_EQ(sizes.size(), std::size(kHeldSizes));
+}
+
+TEST(RecurrentCuda, BlocksThatHoldWeightsTakeTwoSamplesOfMany) {
+  EXPECT_EQ(held_forward_cut(shape_of(Cell::gru, 128, 100))->launch.grid.x, 128U);
+  EXPECT_EQ(held_forward_cut(shape_of(Cell::gru, 129, 100))->launch.grid.x, 65U);
+  EXPECT_FALSE(held_forward_cut(shape_of(Cell::gru_original, 64, 100)));
+  EXPECT_FALSE(held_forward_cut(shape_of(Cell::lstm, 64, 1'000'000)));
 }
 
 TEST(RecurrentCuda, StatesThatSharedMemoryDoesNotHoldLieInTheWorkspace) {

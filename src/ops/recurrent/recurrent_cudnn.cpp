@@ -108,10 +108,10 @@ class Whole {
   }
 
   NodeView node() const { return {forward_, inputs_, outputs_, {}}; }
-  Kernel own() const {
+  Kernel own(const Context& context) const {
     const NodeView gradient{gradient_, gradient_inputs_, gradients_, {}};
-    return joined(*own_recurrent({forward_, operands_, results_, {}}, {}),
-                  training_ ? *own_recurrent_gradient(gradient, {}) : Kernel{});
+    return joined(*own_recurrent({forward_, operands_, results_, {}}, context),
+                  training_ ? *own_recurrent_gradient(gradient, context) : Kernel{});
   }
   Kernel by(const RnnPtr& rnn) const {
     const bool bias = gradient_.attrs().bias;
@@ -175,7 +175,7 @@ RnnPtr chosen(const RecurrentAttrs& attrs, const NodeView& node, bool training,
                              .math = fp32 ? CudnnMath::fp32 : CudnnMath::tf32};
   const Whole whole(attrs, node.inputs.first(attrs.bias ? 5 : 3), training);
   const auto wrap = [&](const RnnPtr& rnn) { return whole.by(rnn); };
-  return context.cudnn->rnn_if_faster(layer, training, whole.node(), whole.own(), wrap,
+  return context.cudnn->rnn_if_faster(layer, training, whole.node(), whole.own(context), wrap,
                                       context.tuning);
 }
 

@@ -119,20 +119,39 @@ TEST(Recurrent, PartsOfTheStepsAgreeWithTheReference) {
   }
 }
 
-/// So many samples that CUDA takes four a block.
+OpCase recurrent_grad(const std::string& name, Cell cell, bool reverse, const Sizes& s) {
+  const std::int64_t columns = cell_gates(cell) * s.units;
+  return {.name = name,
+          .op = make_op(RecurrentGradOp({.cell = cell, .reverse = reverse, .y_gradient = true})),
+          .inputs = {f32({s.n, s.steps, s.features}), f32({columns, s.features}),
+                     f32({columns, s.units}), f32({columns}), f32({columns}),
+                     f32({s.n, s.steps, cell_saved(cell) * s.units}), f32({s.n, s.steps, s.units})},
+          .gradient = false,
+          .devices = kOwnKernels};
+}
+
+/// So many samples that CUDA takes two a block, or four.
 TEST(RecurrentGrad, ManySamplesAgreeWithTheReference) {
-  for (Cell cell : {Cell::gru, Cell::lstm}) {
+  for (Cell cell : {Cell::gru, Cell::gru_original, Cell::lstm}) {
     for (bool reverse : {false, true}) {
-      const std::int64_t units = 3;
-      const std::int64_t columns = cell_gates(cell) * units;
-      const Sizes s{.n = 257, .steps = 3, .features = 2, .units = units};
-      check({.name = "recurrent grad samples",
-             .op = make_op(RecurrentGradOp({.cell = cell, .reverse = reverse, .y_gradient = true})),
-             .inputs = {f32({s.n, s.steps, s.features}), f32({columns, s.features}),
-                        f32({columns, units}), f32({columns}), f32({columns}),
-                        f32({s.n, s.steps, cell_saved(cell) * units}), f32({s.n, s.steps, units})},
-             .gradient = false,
-             .devices = kOwnKernels});
+      check(recurrent_grad("recurrent grad samples", cell, reverse, {257, 3, 2, 3}));
+    }
+  }
+}
+
+/// Weights that fill the registers of CUDA's blocks more and more, and those that do not fit.
+TEST(Recurrent, WeightsOfEverySizeAgreeWithTheReference) {
+  for (Cell cell : {Cell::relu, Cell::gru, Cell::lstm}) {
+    for (std::int64_t units : {40, 72, 100, 130}) {
+      const Sizes sizes{.n = 2, .steps = 3, .features = 3, .units = units};
+      OpCase forward = recurrent("recurrent sizes", {.cell = cell}, sizes, 0.1);
+      forward.gradient = false;
+      forward.tolerance = 5e-5;
+      check(forward);
+      OpCase backward = recurrent_grad("recurrent grad sizes", cell, false, sizes);
+      backward.fills = {{-1, 1}, {-0.1, 0.1}, {-0.1, 0.1}};
+      backward.tolerance = 5e-5;
+      check(backward);
     }
   }
 }
