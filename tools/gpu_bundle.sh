@@ -55,7 +55,18 @@ cp benchmarks/*.py benchmarks/workloads.json "$root/benchmarks"
 cp -r benchmarks/peers/{common,torch,jax} "$root/benchmarks/peers"
 [[ -d benchmarks/results/gpu ]] && cp -r benchmarks/results/gpu "$root/benchmarks/results"
 wheels=(build/*/wheels/linnet*.whl)
-[[ -e ${wheels[0]} ]] && mkdir "$root/wheels" && cp "${wheels[@]}" "$root/wheels"
+# A wheel is a ZIP archive: stored without compression, xz makes less of it.
+[[ -e ${wheels[0]} ]] && mkdir "$root/wheels" && python3 - "$root/wheels" "${wheels[@]}" <<'PYTHON'
+import pathlib
+import sys
+import zipfile
+
+for wheel in sys.argv[2:]:
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(
+            pathlib.Path(sys.argv[1], pathlib.Path(wheel).name), "w", zipfile.ZIP_STORED) as new:
+        for entry in old.infolist():
+            new.writestr(zipfile.ZipInfo(entry.filename, entry.date_time), old.read(entry))
+PYTHON
 cp LICENSE "$root"
 find "$root" -name __pycache__ -prune -exec rm -rf {} +
 git rev-parse HEAD >"$root/commit" 2>/dev/null || rm -f "$root/commit"
