@@ -32,14 +32,22 @@ if(LINNET_SANITIZE)
   target_link_options(linnet_options INTERFACE -fsanitize=${LINNET_SANITIZE})
 endif()
 
+# ccache finds what another copy of the tree compiled, too: tests/docs/follow_page.py builds one.
 if(LINNET_CCACHE)
   find_program(LINNET_CCACHE_PROGRAM ccache NO_CMAKE_SYSTEM_PATH)
-  foreach(language C CXX CUDA)
-    if(LINNET_CCACHE_PROGRAM AND NOT CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER ${LINNET_CCACHE_PROGRAM})
-    endif()
-  endforeach()
 endif()
+set(linnet_ccache env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR})
+if(LINNET_PRECOMPILE)
+  list(APPEND linnet_ccache CCACHE_SLOPPINESS=pch_defines,time_macros)
+endif()
+foreach(language C CXX CUDA)
+  if(LINNET_CCACHE_PROGRAM AND NOT CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${LINNET_CCACHE_PROGRAM})
+  endif()
+  if(CMAKE_${language}_COMPILER_LAUNCHER MATCHES "(^|/)ccache$")
+    list(PREPEND CMAKE_${language}_COMPILER_LAUNCHER ${linnet_ccache})
+  endif()
+endforeach()
 
 # linnet_precompile(target REUSE other | HEADERS ...): the target's files find these headers parsed, where
 # LINNET_PRECOMPILE says so. Only the standard library's and others' headers: ours change. Files must
@@ -61,10 +69,6 @@ function(linnet_precompile target)
     target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
   endif()
 endfunction()
-if(LINNET_PRECOMPILE AND CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$")
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros
-                                      ${CMAKE_CXX_COMPILER_LAUNCHER})
-endif()
 
 # What decides before a run, and is most of the code: its size counts, not its speed. (Where little is
 # inlined GCC 12 takes elements of spans for uninitialized ones.)
