@@ -121,16 +121,19 @@ class Ranks(unittest.TestCase):
             # Of 1 to 4 and 4 times i % 7: whole numbers, which every order adds alike.
             self.assertEqual(found, [f"{3 * sum(10 + 4 * (i % 7) for i in range(100000))}"] * 4)
 
-    def lose(self, engine, sent, lost, how):
-        """A rank of four gets a signal; the others must name it, and none of them its partner."""
-        mpi = engine.startswith("mpi")
+    def lose(self, engine, sent, lost):
+        """A rank of four gets a signal; returns what expect_named() needs."""
         job = self.job(engine, 4, "1000000", "10000", "1", DEADLINE)
         process = job.process_of(lost)
         job.wait_for("step 5")
         os.kill(process, sent)
+        return job, engine, lost, process
+
+    def expect_named(self, how, job, engine, lost, process):
+        """The others must name the lost rank, and none of them its partner."""
         expected = rf"lost rank: rank {lost} {how} in the sum of gradients at step \d+\n"
         try:
-            if mpi:
+            if engine.startswith("mpi"):
                 self.assertNotEqual(job.wait(), 0)
                 self.assertRegex(job.output(), expected)
                 self.assertEqual(set(re.findall(r"lost rank: rank (\d)", job.output())), {str(lost)})
@@ -146,19 +149,20 @@ class Ranks(unittest.TestCase):
                 pass
 
     def test_a_killed_rank_is_named(self):
-        for lost in (0, 2):
-            self.lose("gloo", signal.SIGKILL, lost, "ended")
-        self.lose("gloo-fast", signal.SIGKILL, 2, "ended")
+        for engine, lost in (("gloo", 0), ("gloo", 2), ("gloo-fast", 2)):
+            self.expect_named("ended", *self.lose(engine, signal.SIGKILL, lost))
 
     def test_a_stopped_rank_is_named(self):
-        for lost in (0, 2):
-            self.lose("gloo", signal.SIGSTOP, lost, r"did not answer for \d+ s")
-        self.lose("gloo-fast", signal.SIGSTOP, 2, r"did not answer for \d+ s")
+        # Three jobs that wait, at the same time.
+        jobs = [self.lose(engine, signal.SIGSTOP, lost)
+                for engine, lost in (("gloo", 0), ("gloo", 2), ("gloo-fast", 2))]
+        for job in jobs:
+            self.expect_named(r"did not answer for \d+ s", *job)
 
     @unittest.skipUnless(MPIEXEC, "MPI is not installed")
     def test_a_stopped_rank_of_mpi_is_named(self):
         for engine in ("mpi", "mpi-fast"):
-            self.lose(engine, signal.SIGSTOP, 2, r"did not answer for \d+ s")
+            self.expect_named(r"did not answer for \d+ s", *self.lose(engine, signal.SIGSTOP, 2))
 
     def test_ranks_that_are_cut_off_are_named(self):
         """Two hosts, the second one a network namespace, and a cable between them."""
