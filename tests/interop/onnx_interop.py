@@ -163,6 +163,16 @@ class NodeTests(unittest.TestCase):
         self.assertEqual(sorted((listed - passes) & set(cases)), [], "passed before")
 
 
+def as_defined():
+    """Options of onnxruntime that compute each operator as ONNX defines it: the int8 products that its
+    optimizer makes saturate at 16 bits on processors without VNNI."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return options
+
+
 class Export(unittest.TestCase):
     def test_models_are_valid_and_equal_in_onnxruntime(self):
         import onnxruntime
@@ -182,7 +192,8 @@ class Export(unittest.TestCase):
                     for value in [*model.graph.input, *model.graph.output]:
                         self.assertEqual(value.type.tensor_type.shape.dim[0].dim_param, "N")
                     session = onnxruntime.InferenceSession(
-                        folder / "model.onnx", providers=["CPUExecutionProvider"])
+                        folder / "model.onnx", as_defined() if folder.name.endswith("_int8") else None,
+                        providers=["CPUExecutionProvider"])
                     inputs = {i.name: numpy.load(folder / f"input_{i.name}.npy")
                               for i in session.get_inputs()}
                     outputs = [o.name for o in session.get_outputs()]
@@ -245,7 +256,7 @@ class Commands(unittest.TestCase):
         model = self.folder / "m.safetensors"
         for arguments, sentence in [
                 ((self.folder / "det.onnx", "-o", model), "[Det 'the_node'] this operator"),
-                ((self.folder / "det.onnx", "-o", model, "--network", "resnet50"), "leave out"),
+                ((self.folder / "det.onnx", "-o", model, "--network", "resnet50"), "leave it out"),
                 ((self.folder / "det.onnx", "-o", model, "--shape", "x=3,a"), "--shape: expected"),
                 ((self.folder / "det.onnx", "-o", self.folder / "m.onnx"), "is .safetensors"),
                 ((self.folder / "none.onnx", "-o", model), "No such file")]:
