@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The table of docs/cuda-counts.md: what a training step and a prediction of each workload launch on
-a GPU, and the time that is predicted for it, by `linnet plan --target`. No GPU is needed.
+a GPU, by `linnet plan --target`. No GPU is needed.
 
     tools/cuda_counts.py            compares: fails where a count of a workload is not the table's
     tools/cuda_counts.py --write    writes the table anew
@@ -19,27 +19,23 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/cuda-counts.md"
-TARGET, GPU = "sm_90", "h200"
+TARGET = "sm_90"
 PRECISIONS = ("auto", "bf16")
 # Batches of predictions beside the benchmark's: what one user's requests are.
 SMALLER = {"rosenbrock-mlp": [512], "resnet50-features": [1]}
 AGAIN = "tools/cuda_counts.py --write"
 TABLE = re.compile(r"^\| workload \|.*\n(?:\|.*\n)*", re.MULTILINE)  # the page has others
-# Title of a column, and the number in it. Counts may not grow; predictions follow from them.
+# Title of a column, and the number in it.
 COUNTS = {
     "batch": lambda c: c["batch"],
     "nodes": lambda c: c["nodes_per_step"],
     "own kernels": lambda c: c["own_kernels"],
     "library calls": lambda c: sum(c["library_calls"].values()),
-    "on the critical path": lambda c: c["critical_path"]["nodes"],
-    "by data alone": lambda c: c["data_path"]["nodes"],
+    "on the critical path": lambda c: c["critical_path"],
+    "by data alone": lambda c: c["data_path"],
     "MB": lambda c: c["bytes"] / 1e6,
     "GFLOP": lambda c: c["flops"] / 1e9,
     "MiB planned": lambda c: c["planned_memory"] / 2**20,
-}
-PREDICTED = {
-    "predicted µs": lambda c: 1e6 * c["predicted"]["seconds_per_step"],
-    "predicted samples/s": lambda c: c["predicted"]["samples_per_second"],
 }
 
 
@@ -64,7 +60,7 @@ def counts(name, mode, batch, precision):
     library = os.environ.get("LINNET_CUDA_LIBRARY", build / "tests/liblinnet_cuda_simulated.so")
     result = subprocess.run(
         [command, "plan", "--workload", name, "--mode", mode, "--batch", str(batch),
-         "--device", "cuda", "--target", TARGET, "--gpu", GPU, "--precision", precision, "--json"],
+         "--device", "cuda", "--target", TARGET, "--precision", precision, "--json"],
         env={**os.environ, "LINNET_CUDA_LIBRARY": str(library)}, capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"{name}: {result.stderr.strip()}")
@@ -82,16 +78,14 @@ def text_of(number):
 
 def rows(measure=counts):
     """{workload: {title: text}}"""
-    titles = {**COUNTS, **PREDICTED}
-    return {row_name(*step): {title: text_of(of(found)) for title, of in titles.items()}
+    return {row_name(*step): {title: text_of(of(found)) for title, of in COUNTS.items()}
             for step in steps() for found in [measure(*step)]}
 
 
 def table(found):
-    titles = [*COUNTS, *PREDICTED]
-    lines = ["| workload | " + " | ".join(titles) + " |",
-             "| --- |" + " ---: |" * len(titles)]
-    lines += [f"| {name} | " + " | ".join(row[title] for title in titles) + " |"
+    lines = ["| workload | " + " | ".join(COUNTS) + " |",
+             "| --- |" + " ---: |" * len(COUNTS)]
+    lines += [f"| {name} | " + " | ".join(row[title] for title in COUNTS) + " |"
               for name, row in found.items()]
     return "\n".join(lines) + "\n"
 

@@ -13,10 +13,6 @@ using testing::add_fake_one;
 using testing::fake_workspace;
 using testing::floats;
 
-/// A second for each of Linnet's nodes, and nothing for bytes and FLOP.
-constexpr GpuSpeed kNodes{
-    .bytes = 1e30, .fp32 = 1e30, .tf32 = 1e30, .bf16 = 1e30, .node_seconds = 1};
-
 /// Each node launches one own kernel, but for views.
 Plan planned(Graph graph) {
   Plan plan = make_plan(std::move(graph), fake_workspace);
@@ -34,7 +30,7 @@ TEST(StepCounts, SeparatesOwnKernelsFromLibraries) {
   add_fake(graph, {}, {a}, "b");
   Plan plan = planned(graph);
   plan.launches[0] = {{.name = "product", .library = "cudnn"}, {.name = "tail"}};
-  const StepCounts counts = count_step(plan, kNodes);
+  const StepCounts counts = count_step(plan);
   EXPECT_EQ(counts.operators, 2U);
   EXPECT_EQ(counts.nodes(), 4U);
   EXPECT_EQ(counts.own_kernels, 3U);
@@ -51,11 +47,9 @@ TEST(StepCounts, TheDataPathLeavesOutWhatNobodyWaitsFor) {
   const Value view = add_fake_one(graph, {.view = true}, {a}, "view");
   const Value b = add_fake_one(graph, {}, {view}, "b");
   add_fake(graph, {}, {b}, "c");
-  const StepCounts counts = count_step(planned(graph), kNodes);
-  EXPECT_EQ(counts.captured.nodes, 5U);
-  EXPECT_DOUBLE_EQ(counts.captured.seconds, 5);
-  EXPECT_EQ(counts.data.nodes, 4U) << "a, b, c and the end";
-  EXPECT_DOUBLE_EQ(counts.data.seconds, 4);
+  const StepCounts counts = count_step(planned(graph));
+  EXPECT_EQ(counts.captured, 5U);
+  EXPECT_EQ(counts.data, 4U) << "a, b, c and the end";
 }
 
 TEST(StepCounts, MemoryThatOutlivesAStepOrdersItsReadersAndWriters) {
@@ -68,29 +62,13 @@ TEST(StepCounts, MemoryThatOutlivesAStepOrdersItsReadersAndWriters) {
     graph.info(a).storage = graph.info(b).storage = Storage::gradient;
     graph.info(b).offset = second_offset;
     add_fake(graph, {}, {all}, "reads both");
-    return count_step(planned(graph), kNodes).data.nodes;
+    return count_step(planned(graph)).data;
   };
   EXPECT_EQ(path(64), 3U) << "a and b side by side, then the reader, then the end";
   EXPECT_EQ(path(0), 4U) << "b overwrites a";
 }
 
-TEST(StepCounts, AnOperatorTakesTheLongerOfItsTimes) {
-  const auto seconds = [](LaunchMath math, const GpuSpeed& speed) {
-    Graph graph;
-    const Value x = graph.add_value("x", floats(100), Storage::external);
-    add_fake(graph, {}, {x}, "a");  // 100 FLOP, 800 bytes
-    Plan plan = planned(graph);
-    plan.launches[0][0].math = math;
-    plan.ending.clear();
-    return count_step(plan, speed).captured.seconds;
-  };
-  const GpuSpeed speed{.bytes = 80, .fp32 = 5, .tf32 = 10, .bf16 = 1000, .node_seconds = 0.5};
-  EXPECT_DOUBLE_EQ(seconds(LaunchMath::fp32, speed), 20.5);
-  EXPECT_DOUBLE_EQ(seconds(LaunchMath::tf32, speed), 10.5);
-  EXPECT_DOUBLE_EQ(seconds(LaunchMath::bf16, speed), 10.5) << "bytes";
-}
-
-TEST(StepCounts, BranchesHideNodesButNotWork) {
+TEST(StepCounts, BranchesHideNodes) {
   Graph graph;
   const Value x = graph.add_value("x", floats(100), Storage::external);
   const Value all = graph.add_value("all", floats(100), Storage::gradient);
@@ -100,20 +78,15 @@ TEST(StepCounts, BranchesHideNodesButNotWork) {
   const Value b = add_fake_one(graph, {}, {a}, "b");
   add_fake(graph, {}, {b}, "c");
   add_fake(graph, {}, {all}, "finish");
-  const auto counted = [&](bool branches, const GpuSpeed& speed) {
+  const auto counted = [&](bool branches) {
     Plan plan = make_plan(graph, fake_workspace, {.branches = branches});
     plan.launches.assign(graph.nodes().size(), std::vector<PlannedLaunch>(1));
-    return count_step(plan, speed);
+    return count_step(plan);
   };
-  EXPECT_EQ(counted(false, kNodes).captured.nodes, 5U);
-  const StepCounts beside = counted(true, kNodes);
+  EXPECT_EQ(counted(false).captured, 5U);
+  const StepCounts beside = counted(true);
   EXPECT_EQ(beside.nodes(), 5U);
-  EXPECT_EQ(beside.captured.nodes, 4U) << "a, b, c, finish";
-  EXPECT_DOUBLE_EQ(beside.seconds(), 4);
-  const GpuSpeed memory{.bytes = 800, .fp32 = 1e30, .tf32 = 1e30, .bf16 = 1e30};
-  const StepCounts work = counted(true, memory);
-  EXPECT_DOUBLE_EQ(work.captured.seconds, 4) << "800 bytes each";
-  EXPECT_DOUBLE_EQ(work.seconds(), 5) << "side by side they share the memory";
+  EXPECT_EQ(beside.captured, 4U) << "a, b, c, finish";
 }
 
 }  // namespace

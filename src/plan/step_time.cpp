@@ -13,9 +13,9 @@ DeviceRates processor_rates(int threads) {
           .seconds_per_operator = 2e-6};
 }
 
-double predicted_seconds(const Cost& cost, const DeviceRates& rates, std::size_t starts) {
+double predicted_seconds(const Cost& cost, const DeviceRates& rates) {
   return std::max(cost.flops / rates.flops_per_second, cost.bytes / rates.bytes_per_second) +
-         static_cast<double>(starts) * rates.seconds_per_operator;
+         rates.seconds_per_operator;
 }
 
 double predicted_seconds(const Plan& plan, const DeviceRates& rates) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-
 #include "plan/plan.h"
 
 namespace linnet {
@@ -20,8 +18,8 @@ struct DeviceRates {
 /// FLOPs.
 DeviceRates processor_rates(int threads);
 
-/// Returns how long an operator takes that starts so many kernels.
-double predicted_seconds(const Cost& cost, const DeviceRates& rates, std::size_t starts = 1);
+/// Returns how long an operator takes.
+double predicted_seconds(const Cost& cost, const DeviceRates& rates);
 
 /// Returns how long a run of a plan takes.
 double predicted_seconds(const Plan& plan, const DeviceRates& rates);

@@ -25,7 +25,6 @@ struct PlanOptions {
   std::string mode;
   std::string dump;
   std::string target;
-  std::string gpu;
   bool json = false;
   DeviceOptions on;
 };
@@ -48,12 +47,11 @@ int plan(const PlanOptions& options) {
   require(!described || on.device == "cuda",
           "--target plans for a GPU that need not be there: expected --device cuda; got {}",
           on.device);
-  require(described || (options.gpu.empty() && !options.json),
-          "--gpu and --json need --target, e.g. --target sm_90");
-  const GpuKind* gpu = described ? &gpu_kind(options.target, options.gpu) : nullptr;
-  const auto backend =
-      described ? cuda_plugin(on.cuda.library).describe(gpu->device(), on.cuda, on.precision)
-                : open_backend(on);
+  require(described || !options.json, "--json needs --target, e.g. --target sm_90");
+  const auto backend = described
+                           ? cuda_plugin(on.cuda.library)
+                                 .describe(described_gpu(options.target), on.cuda, on.precision)
+                           : open_backend(on);
   const NetworkDefinition& network = job.network.definition();
   const std::int64_t batch = job.training.batch;
   Graph graph = infer ? prediction_graph(network, batch, *backend)
@@ -61,7 +59,7 @@ int plan(const PlanOptions& options) {
   if (options.dump == "graph") return print(dump(graph));
   const auto program = backend->prepare(std::move(graph), {.fixed_weights = infer});
   if (!described || options.dump == "plan") return print(dump(program->plan()));
-  print_gpu_counts({job, on, *gpu, infer, count_step(program->plan(), gpu->speed)}, options.json);
+  print_gpu_counts({job, on, options.target, infer, count_step(program->plan())}, options.json);
   return kSuccess;
 }
 
@@ -84,7 +82,6 @@ void add_plan(CLI::App& app, Action& action) {
       ->check(one_of({"graph", "plan"}));
   command->add_option("--target", options->target,
                       "Counts a step on a GPU that need not be there, with --device cuda: sm_90");
-  command->add_option("--gpu", options->gpu, "The GPU of --target: h200 (the default) or h100");
   command->add_flag("--json", options->json, "Print the counts of --target as JSON");
   add_device_options(*command, options->on);
   command->footer("Example: linnet plan --workload mnist-cnn --batch 128 --dump plan");

@@ -3,8 +3,10 @@
 
 #include <linnet/devices.h>
 
-#include "backend/plugin/gpu_kinds.h"
+#include <string>
+
 #include "config/workloads.h"
+#include "plan/step_counts.h"
 
 namespace linnet::command {
 
@@ -12,10 +14,14 @@ namespace linnet::command {
 struct PlannedForGpu {
   const Job& job;
   const ModelOptions& on;
-  const GpuKind& gpu;
+  const std::string& target;
   bool infer;  ///< a prediction of a batch, instead of a training step
   StepCounts counts;
 };
+
+/// Returns the device that `target` stands for, "sm_90". Throws Error naming the targets that are
+/// known.
+CudaDevice described_gpu(const std::string& target);
 
 void print_gpu_counts(const PlannedForGpu& planned, bool json);
 

@@ -10,10 +10,12 @@ namespace {
 class AssumedPlan final : public CudnnPlan {
  public:
   explicit AssumedPlan(const CudnnConvolution& problem)
-      : listed_(listed(problem)), engine_("cudnn, " + listed_.name) {}
+      : tensor_cores_(problem.math != CudnnMath::fp32),
+        listed_(listed(problem)),
+        engine_("cudnn, " + listed_.name) {}
 
   std::size_t workspace_bytes() const override { return 0; }
-  bool tensor_cores() const override { return listed_.math != LaunchMath::fp32; }
+  bool tensor_cores() const override { return tensor_cores_; }
   const std::string& engine() const override { return engine_; }
   void execute(const Queue& queue, std::span<void* const> /*operands*/,
                std::byte* /*workspace*/) const override {
@@ -21,6 +23,7 @@ class AssumedPlan final : public CudnnPlan {
   }
 
  private:
+  bool tensor_cores_;
   PlannedLaunch listed_;
   std::string engine_;
 };

@@ -248,11 +248,7 @@ cublasStatus_t LtMatmul::run(const LtOperands& operands, const Algorithm& algori
 }
 
 void LtMatmul::enqueue(const LtOperands& operands) const {
-  // A device multiplies both 16-bit types at one rate.
-  const LaunchMath math = product_.type != DType::f32 ? LaunchMath::bf16
-                          : product_.tf32             ? LaunchMath::tf32
-                                                      : LaunchMath::fp32;
-  if (operands.stream.lists({engine_, "cublaslt", math})) return;
+  if (operands.stream.lists({engine_, "cublaslt"})) return;
   const bool aligned = at_multiples_of_16(operands.a) && at_multiples_of_16(operands.b) &&
                        at_multiples_of_16(operands.c) && at_multiples_of_16(operands.bias);
   const MatrixProduct& p = product_.product;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -36,12 +35,7 @@ class CudnnPlan {
 
 /// Returns what a list says of a plan for the problem.
 inline PlannedLaunch listed(const CudnnConvolution& problem) {
-  // A device multiplies both 16-bit types at one rate.
-  constexpr std::array kMath{LaunchMath::fp32, LaunchMath::tf32, LaunchMath::bf16,
-                             LaunchMath::bf16};
-  return {.name = problem.describe(),
-          .library = "cudnn",
-          .math = kMath.at(static_cast<std::size_t>(problem.math))};
+  return {.name = problem.describe(), .library = "cudnn"};
 }
 
 /// cuDNN as the operators ask for it: the library on a device (cudnn_plans.h), or what it would do
