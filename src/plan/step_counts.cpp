@@ -39,7 +39,7 @@ class Dependences {
   }
 
  private:
-  struct Timed {
+  struct Outside {
     Access access;
     std::size_t path = 0;
   };
