@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiler settings and the two functions by which every folder declares itself.
 include(GNUInstallDirs)
+include(LinnetJoin)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -96,15 +97,12 @@ endif()
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their
 # headers and no others' (tools/check_includes.py keeps it). OWN_FLAGS: it is compiled with other flags;
 # SMALL: with LINNET_SMALL_CODE. FAST: sources of a SMALL layer that go through pixels, bytes or letters.
-# OWN_NAMES: sources of it, or ALL, whose local names stand in others of it too: a build that compiles
-# several at a time (preset fuzz) leaves these by themselves.
+# OWN_NAMES: sources of a SMALL layer whose local names stand in others of it too (cmake/LinnetJoin.cmake).
 function(linnet_layer name)
   cmake_parse_arguments(ARG "OWN_FLAGS;SMALL" "" "SOURCES;FAST;OWN_NAMES;DEPENDS;LINK" ${ARGN})
   add_library(linnet_${name} STATIC ${ARG_SOURCES})
-  if(ARG_OWN_NAMES STREQUAL "ALL")
-    set_target_properties(linnet_${name} PROPERTIES UNITY_BUILD OFF)
-  elseif(ARG_OWN_NAMES)
-    set_source_files_properties(${ARG_OWN_NAMES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(ARG_OWN_NAMES)
+    linnet_own_names(${ARG_OWN_NAMES})
   endif()
   if(ARG_FAST AND NOT LINNET_FUZZ)  # the last level counts; what was parsed for another does not fit
     set_source_files_properties(${ARG_FAST} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>
@@ -121,6 +119,7 @@ function(linnet_layer name)
   set_property(GLOBAL APPEND PROPERTY LINNET_LAYERS linnet_${name})
   if(ARG_SMALL)
     target_compile_options(linnet_${name} PRIVATE ${LINNET_SMALL_CODE})
+    linnet_join(linnet_${name})
     get_property(first GLOBAL PROPERTY LINNET_FIRST_SMALL_LAYER)
     if(first)
       linnet_precompile(linnet_${name} REUSE ${first})
