@@ -44,9 +44,6 @@ __all__ = ["LinnetClassifier", "LinnetRegressor"]
 # Teams of this process by their number of threads: all its estimators take turns on one.
 _teams: dict[tuple[int, int], ThreadTeam] = {}
 
-# Fewer rows than this are computed by other kernels, which round differently.
-_ROWS = 16
-
 
 def _team(threads: int | None) -> ThreadTeam:
     """Returns this process's team of so many threads; None: OMP_NUM_THREADS, which joblib sets in its
@@ -162,11 +159,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         """Returns the network's outputs, (N, outputs). A row's bits do not depend on other rows."""
         check_is_fitted(self)
         x = validate_data(self, X, reset=False, dtype=np.float32, order="C")
-        rows = len(x)
-        if rows % _ROWS:
-            x = np.pad(x, ((0, -rows % _ROWS), (0, 0)))
-        outputs = self.model_.predict(x.reshape(-1, *self.model_.sample_shape))
-        return outputs[:rows].astype(np.float64)
+        return self.model_.predict(x.reshape(-1, *self.model_.sample_shape)).astype(np.float64)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

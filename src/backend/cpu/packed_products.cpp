@@ -31,7 +31,11 @@ Range in_steps(std::int64_t count, std::int64_t step, int parts, int index) {
 
 PackedProduct::PackedProduct(const GemmShape& shape) : shape_(shape) {
   constexpr std::int64_t kGroupColumns = 2 * kColumnStep;
-  const int worth = tasks_for(shape.m, row_cost(shape.n, shape.k));
+  constexpr double kNanosecondsOfTerm = 0.08;  // few rows wait for b, which comes at 50 GB/s
+  const double rows = static_cast<double>(shape.m) * row_cost(shape.n, shape.k);
+  const double read = kNanosecondsOfTerm * static_cast<double>(shape.n * shape.k);
+  const std::int64_t elements = std::max<std::int64_t>(shape.m * shape.n, 1);
+  const int worth = tasks_for(elements, std::max(rows, read) / static_cast<double>(elements));
   row_parts_ = static_cast<int>(std::clamp<std::int64_t>(steps_of(shape.m, kBlockRows), 1, worth));
   groups_ = static_cast<int>(
       std::clamp<std::int64_t>(worth / row_parts_, 1, steps_of(shape.n, kGroupColumns)));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/kernel.h"
@@ -14,7 +15,7 @@ namespace linnet::cpu {
 // terms in their order: equal bits whatever the tasks.
 
 /// c (m, n) = a b, a row by row where it lies, b packed once. Tasks are blocks of rows, and groups
-/// of columns where there are few rows.
+/// of columns where there are few rows. A row's bits do not depend on its place, nor on m.
 class PackedProduct {
  public:
   explicit PackedProduct(const GemmShape& shape);
@@ -58,6 +59,31 @@ class PackedProduct {
   int groups_ = 1;
   std::size_t panel_floats_ = 0;
 };
+
+/// Returns a kernel of c = a b, where b is the second operand, whose terms and columns lie these
+/// strides apart; `start`: the operand that is added to each row, if there is one. finish(args,
+/// first of the block in c, rows, columns) ends each block.
+template <class Finish>
+Kernel packed_product_kernel(const GemmShape& shape, std::int64_t term_stride,
+                             std::int64_t column_stride, std::optional<std::size_t> start,
+                             Finish finish) {
+  const PackedProduct product(shape);
+  Kernel kernel;
+  kernel.packed_bytes = product.panel_bytes();
+  kernel.packed_operands = {kSecond};
+  kernel.packing.push_back(parallel(product.groups(), [=](const Args& args, const Task& task) {
+    product.pack({args.in(kSecond), term_stride, column_stride}, task.index, args.pack());
+  }));
+  kernel.scratch_bytes = product.scratch_bytes();
+  kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
+    product.run(task.index, args.in(kFirst), args.pack(), start ? args.in(*start) : nullptr,
+                args.out(kFirst), task.scratch,
+                [&](float* c, std::int64_t rows, std::int64_t columns) {
+                  finish(args, c, rows, columns);
+                });
+  }));
+  return kernel;
+}
 
 /// c (m, n) = aᵀ b, sums over k rows of a (k, m) and b (k, n): some hundred rows at a time are
 /// packed by all tasks, then multiplied by all tasks.

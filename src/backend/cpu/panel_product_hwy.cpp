@@ -69,6 +69,13 @@ class PanelWidths {
     left_ -= vectors;
     return {static_cast<int>(vectors), false};
   }
+  /// Passes by panels of two vectors, at most `most`; returns how many.
+  std::int64_t next_pairs(std::int64_t most) {
+    const std::int64_t pairs = threes_ && left_ % 2 == 1 ? (left_ - 3) / 2 : left_ / 2;
+    const std::int64_t taken = std::clamp<std::int64_t>(pairs, 0, std::max<std::int64_t>(most, 0));
+    left_ -= 2 * taken;
+    return taken;
+  }
   /// Of all that are left.
   std::int64_t columns() const { return left_ * lanes() + (half_ ? lanes<Half>() : 0); }
 
@@ -112,6 +119,12 @@ struct Vectors {
     std::copy_n(from, std::min(columns, kCount * lanes<D>()), padded);
     return load(padded);
   }
+  /// The same row of neighbouring panels of two vectors, `stride` floats apart.
+  static HWY_INLINE Vectors load_pairs(const float* panel, std::int64_t stride) {
+    constexpr bool kOfNext = kCount % 2 == 1;  // the second vector of a pair is loaded now
+    return {hn::LoadU(D(), panel + (kOfNext ? lanes<D>() : 0)),
+            Vectors<D, kCount - 1>::load_pairs(panel + (kOfNext ? stride : 0), stride)};
+  }
   HWY_INLINE void store(float* to) const {
     hn::StoreU(first, D(), to);
     rest.store(to + lanes<D>());
@@ -148,6 +161,7 @@ template <class D>
 struct Vectors<D, 0> {
   static HWY_INLINE Vectors zero() { return {}; }
   static HWY_INLINE Vectors load(const float*) { return {}; }
+  static HWY_INLINE Vectors load_pairs(const float*, std::int64_t) { return {}; }
   HWY_INLINE void store(float*) const {}
   HWY_INLINE void stream(float*) const {}
   HWY_INLINE void add(hn::Vec<D>, const Vectors&) {}
@@ -385,14 +399,14 @@ struct PanelCall {
   const SegmentedRows& a;
   TermBlock block;
   std::int64_t rows;
-  const float* panel;
-  const float* next;     ///< the panel that follows
-  std::int64_t skipped;  ///< rows of the panel that lie between two segments
-  std::int64_t columns;
+  const float* panel = nullptr;
+  const float* next = nullptr;  ///< the panel that follows
+  std::int64_t skipped;         ///< rows of the panel that lie between two segments
+  std::int64_t columns = 0;
   const float* start;
   float* const* c;
-  std::int64_t c_offset;  ///< the panel's first column
-  bool first, last;       ///< of the blocks of terms
+  std::int64_t c_offset = 0;  ///< the panel's first column
+  bool first, last;           ///< of the blocks of terms
   const PanelTail& tail;
 };
 
@@ -580,6 +594,58 @@ struct PanelPass<Panel<Half, 1>> {
 };
 #endif
 
+/// Few rows meet several neighbouring panels at once: sums enough to hide the latency of one, and
+/// no row is computed again to fill a tile. The tail is that of plain sums.
+constexpr std::int64_t kFewRows = rows_of(2) / 3;
+
+template <int kRows>
+struct FewRowsPass {
+  static constexpr int kMost = std::min(4, (kSums - 4) / 2 / kRows);  ///< panels at once
+
+  /// `panels` whole ones of two vectors, `stride` floats apart.
+  static void run(const PanelCall& call, std::int64_t panels, std::int64_t stride) {
+    std::int64_t i = 0;
+    for (; i + kMost <= panels; i += kMost) add<kMost>(call, i, stride);
+    for (; i < panels; ++i) add<1>(call, i, stride);
+  }
+
+ private:
+  template <int kPanels>
+  static HWY_INLINE void add(const PanelCall& call, std::int64_t first, std::int64_t stride) {
+    using Row = Vectors<Whole, 2 * kPanels>;
+    using Tile = Sums<kRows, Whole, 2 * kPanels>;
+    const std::int64_t width = 2 * lanes();
+    const std::int64_t column = call.c_offset + first * width;
+    RowAddresses<kRows> from;
+    float* to[kRows];
+    for (int i = 0; i < kRows; ++i) {
+      from.rows[i] = call.a.rows[i] + call.block.offset;
+      to[i] = call.c[i] + column;
+    }
+    auto sums = call.first ? Tile::filled(call.start == nullptr ? Row::zero()
+                                                                : Row::load(call.start + column))
+                           : Tile::load(to);
+    const float* b = call.panel + first * stride;
+    for (std::int64_t s = 0; s < call.block.segments; ++s) {
+      for (std::int64_t t = 0; t < call.block.length; ++t, b += width) {
+        sums.add(from, t, Row::load_pairs(b, stride));
+      }
+      for (auto& address : from.rows) address += call.a.stride;
+      b += call.skipped * width;
+    }
+    sums.store(to);
+  }
+};
+
+/// Calls f(FewRowsPass) for `rows` of at most kFewRows.
+template <int kRows = kFewRows, class F>
+HWY_INLINE void for_few_rows(std::int64_t rows, F&& f) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return for_few_rows<kRows - 1>(rows, std::forward<F>(f));
+  }
+  f(FewRowsPass<kRows>());
+}
+
 template <class Kind>
 struct TilePass {
   using D = typename Kind::Tag;
@@ -703,7 +769,23 @@ void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, st
     const bool first = term == 0;
     term += block.terms();
     PanelWidths widths(columns);
+    PanelCall call{.a = a,
+                   .block = block,
+                   .rows = rows,
+                   .skipped = b.stride - a.length,
+                   .start = start,
+                   .c = c,
+                   .first = first,
+                   .last = term >= terms,
+                   .tail = tail};
     std::int64_t column = 0;
+    if (rows <= kFewRows && tail.residual == nullptr && !tail.relu) {
+      const std::int64_t width = 2 * lanes();
+      const std::int64_t panels = widths.next_pairs(columns / width);
+      call.panel = b.data + block.panel_row * width;
+      for_few_rows(rows, [&](auto pass) HWY_ATTR { pass.run(call, panels, b.terms * width); });
+      column = panels * width;
+    }
     while (const PanelWidth width = widths.next()) {
       const float* panel = b.data + column * b.terms + block.panel_row * width.columns();
       const std::int64_t used = std::min(width.columns(), columns - column);
@@ -714,21 +796,11 @@ void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, st
         next = term < terms ? b.data + (block.panel_row + block.terms()) * width.columns()
                             : b.data + end * b.terms;
       }
-      for_width<3>(width, [&](auto kind) {
-        PanelPass<decltype(kind)>()({.a = a,
-                                     .block = block,
-                                     .rows = rows,
-                                     .panel = panel,
-                                     .next = next,
-                                     .skipped = b.stride - a.length,
-                                     .columns = used,
-                                     .start = start,
-                                     .c = c,
-                                     .c_offset = column,
-                                     .first = first,
-                                     .last = term >= terms,
-                                     .tail = tail});
-      });
+      call.panel = panel;
+      call.next = next;
+      call.columns = used;
+      call.c_offset = column;
+      for_width<3>(width, [&](auto kind) { PanelPass<decltype(kind)>()(call); });
       column = end;
     }
   } while (term < terms);

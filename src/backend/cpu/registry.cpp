@@ -103,9 +103,7 @@ std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
     if (kernel) return named(std::move(*kernel), bf16_unit());
   }
   if (stored) return std::nullopt;
-  NodeView rounded = node;  // in each run: what is derived from the rounded weights can't be kept
-  rounded.input_fixed.clear();
-  std::optional<Kernel> kernel = entry.prepare(rounded, choose);
+  std::optional<Kernel> kernel = entry.prepare(node, choose);
   if (!kernel || kernel->engine == kFp32Alone) return std::nullopt;
   return named(with_rounded_operands(node, std::move(*kernel), {kFirst, kSecond}, KeptAs::f32),
                Bf16Unit::none);

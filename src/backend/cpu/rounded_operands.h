@@ -15,8 +15,8 @@ enum class KeptAs : std::uint8_t { f32, bf16 };
 inline constexpr std::string_view kFp32Alone = "fp32 alone";
 
 /// `kernel` after a stage that rounds these operands (f32) of `node` to bfloat16 into the
-/// workspace, after what the kernel itself wants of it. The kernel then finds them there instead;
-/// what it packs, it packs in each run.
+/// workspace, after what the kernel itself wants of it; fixed ones are rounded once, where it
+/// packs. The kernel then finds them there instead. What it packs of others, it packs in each run.
 Kernel with_rounded_operands(const NodeView& node, Kernel kernel,
                              const std::vector<std::size_t>& operands, KeptAs kept);
 

@@ -2,6 +2,7 @@
 #include "ops/conv2d/pointwise_cpu.h"
 
 #include "backend/cpu/gemm.h"
+#include "backend/cpu/packed_products.h"
 #include "backend/cpu/partial_sums.h"
 #include "backend/cpu/row_product.h"
 #include "ops/activation/epilogue_cpu.h"
@@ -26,7 +27,18 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   if (!takes(s)) return std::nullopt;
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
-  const ProductTasks tasks({s.n * s.in_pixels(), co, c});
+  const GemmShape product{s.n * s.in_pixels(), co, c};
+  // Each pixel then has the same bits in every batch.
+  if (tail.keeps_weights || faster_sums(product.m) == RowSums::onednn) {
+    return packed_product_kernel(
+        product, 1, c, tail.bias ? std::optional<std::size_t>(In::b) : std::nullopt,
+        [=](const Args& args, float* y, std::int64_t rows, std::int64_t columns) {
+          const float* residual =
+              tail.residual ? args.in(kResidual) + (y - args.out(Out::y)) : nullptr;
+          add_bias_and_activate(y, rows, columns, nullptr, tail.activation, co, residual);
+        });
+  }
+  const ProductTasks tasks(product);
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {

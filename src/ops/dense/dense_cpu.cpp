@@ -75,37 +75,18 @@ Kernel forward_kernel(const Dims& e, const DenseAttrs& attrs) {
   return kernel;
 }
 
-/// A product with weights in panels, which stand at `data` with these strides. `finish`: as
-/// PackedProduct::run()'s, after args.
-template <class Finish>
-Kernel packed_kernel(const GemmShape& shape, std::int64_t term_stride, std::int64_t column_stride,
-                     bool bias, Finish finish) {
-  const PackedProduct product(shape);
-  Kernel kernel;
-  kernel.packed_bytes = product.panel_bytes();
-  kernel.packed_operands = {kSecond};
-  kernel.packing.push_back(parallel(product.groups(), [=](const Args& args, const Task& task) {
-    product.pack({args.in(kSecond), term_stride, column_stride}, task.index, args.pack());
-  }));
-  kernel.scratch_bytes = product.scratch_bytes();
-  kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
-    product.run(task.index, args.in(kFirst), args.pack(), bias ? args.in(DenseOp::In::b) : nullptr,
-                args.out(kFirst), task.scratch, finish);
-  }));
-  return kernel;
-}
-
 Kernel packed_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
-  return packed_kernel({e.n, e.units, e.features}, 1, e.features, attrs.bias,
-                       [=](float* y, std::int64_t rows, std::int64_t columns) {
-                         add_bias_and_activate(y, rows, columns, nullptr, attrs.activation,
-                                               e.units);
-                       });
+  return packed_product_kernel(
+      {e.n, e.units, e.features}, 1, e.features,
+      attrs.bias ? std::optional<std::size_t>(DenseOp::In::b) : std::nullopt,
+      [=](const Args& /*args*/, float* y, std::int64_t rows, std::int64_t columns) {
+        add_bias_and_activate(y, rows, columns, nullptr, attrs.activation, e.units);
+      });
 }
 
 Kernel packed_grad_input_kernel(const Dims& e) {
-  return packed_kernel({e.n, e.features, e.units}, e.features, 1, false,
-                       [](float*, std::int64_t, std::int64_t) {});
+  return packed_product_kernel({e.n, e.features, e.units}, e.features, 1, std::nullopt,
+                               [](const Args&, float*, std::int64_t, std::int64_t) {});
 }
 
 Kernel thin_grad_input_kernel(const Dims& e) {
@@ -183,9 +164,12 @@ std::vector<Candidate> forward(const NodeView& node) {
   const Dims e{node.in(In::x)[0], node.in(In::x)[1], node.in(In::w)[0]};
   std::vector<Candidate> products{{"panels", [=] { return packed_forward_kernel(e, attrs); }},
                                   {"onednn", [=] { return forward_kernel(e, attrs); }}};
-  if (!packs(e)) std::swap(products[0], products[1]);
+  // Weights that are packed once cost nothing, and every row has the same bits in every batch.
+  const bool packed = packs(e) || node.fixed(In::w);
+  if (!packed) std::swap(products[0], products[1]);
   if (e.n == 1) {
-    products.insert(products.begin(), {"row", [=] { return one_row_kernel(e, attrs); }});
+    products.insert(packed ? products.end() : products.begin(),
+                    {"row", [=] { return one_row_kernel(e, attrs); }});
   }
   return thin_or(
       e, [=] { return thin_forward_kernel(e, attrs); }, std::move(products));
