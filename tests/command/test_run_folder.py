@@ -154,6 +154,31 @@ class Refusals(command.CommandTest):
         self.assertNotIn("are kept in", err)
         self.assertFalse((self.folder / "none").exists())
 
+    def test_a_summary_is_read_or_refused(self):
+        """Another seed would draw another test set, and others engines give other bits."""
+        self.configure()
+        self.run_linnet("train", "points.toml", "--epochs", 1, "--out", "run")
+        path = self.folder / "run/summary.json"
+        whole = json.loads(path.read_text())
+        evaluate = ("evaluate", "run", "--data", "points")
+        for key, value, wanted in (("seed", -1, "an integer from 0 to 9223372036854775807"),
+                                   ("seed", 2**63, "an integer from 0 to 9223372036854775807"),
+                                   ("seed", 2**64, "an integer from 0 to 9223372036854775807"),
+                                   ("seed", 1.5, "an integer from 0 to 9223372036854775807"),
+                                   ("seed", "1" * 500, "an integer from 0 to 9223372036854775807"),
+                                   ("sample_shape", [-4], "the dims of a sample"),
+                                   ("sample_shape", [2**40, 2**40], "the dims of a sample"),
+                                   ("engine_choices", {"dense": 1}, "an object of names")):
+            path.write_text(json.dumps({**whole, key: value}))
+            _, err = self.run_linnet(*evaluate, status=2)
+            self.assertIn(f"'run/summary.json': '{key}' should be {wanted}; got ", err)
+            self.assertLess(len(err), 300)
+        path.write_text("{")
+        self.assertIn("'run/summary.json' should hold a JSON object", self.run_linnet(*evaluate, status=2)[1])
+        for good in ({**whole, "seed": 2**63 - 1}, {}):
+            path.write_text(json.dumps(good))
+            self.run_linnet(*evaluate)
+
     def test_flags_change_what_they_name(self):
         self.configure(more='[optimizer]\nkind = "adamw"\nlearning_rate = 0.002\n'
                             'weight_decay = 0.1\n[schedule]\nkind = "linear"\n'

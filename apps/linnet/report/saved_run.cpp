@@ -5,7 +5,9 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "config/file_kind.h"
+#include "config/options.h"
 #include "data/folder.h"
 #include "data/vocabulary.h"
 #include "model/training_record.h"
@@ -17,23 +19,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostShown = 100;  // bytes of a value that is refused
+
+/// What is there is read, or refused: another seed would draw another test set.
 void read_summary(const fs::path& path, SavedRun& run) {
   if (!is_file(path)) return;
   const Json json = read_object(path);
-  if (json.contains("seed") && json["seed"].is_number_unsigned()) {
-    run.seed = json["seed"].get<std::uint64_t>();
+  require(json.is_object(),
+          "'{}' should hold a JSON object, as `linnet train` wrote it: move it "
+          "away, and give --seed where the training had one",
+          path.string());
+  const auto expect = [&](bool holds, const char* key, const std::string& what) {
+    require(holds, "'{}': '{}' should be {}; got {}: mend it, or move the file away", path.string(),
+            key, what, shortened(json[key].dump(), kMostShown));
+  };
+  if (json.contains("seed")) {
+    const Json& seed = json["seed"];
+    expect(seed.is_number_unsigned() && seed.get<std::uint64_t>() <= kLargestSeed, "seed",
+           fmt::format("an integer from 0 to {}", kLargestSeed));
+    run.seed = seed.get<std::uint64_t>();
   }
-  if (json.contains("engine_choices") && json["engine_choices"].is_object()) {
-    for (const auto& [node, engine] : json["engine_choices"].items()) {
-      if (engine.is_string()) run.engine_choices[node] = engine.get<std::string>();
+  if (json.contains("engine_choices")) {
+    const Json& engines = json["engine_choices"];
+    const auto is_text = [](const Json& engine) { return engine.is_string(); };
+    expect(engines.is_object() && std::ranges::all_of(engines, is_text), "engine_choices",
+           "an object of names");
+    run.engine_choices = engines.get<std::map<std::string, std::string>>();
+  }
+  if (json.contains("sample_shape")) {
+    const Json& shape = json["sample_shape"];
+    const auto is_dim = [](const Json& dim) { return dim.is_number_unsigned(); };
+    std::optional<Shape> sample;
+    if (shape.is_array() && std::ranges::all_of(shape, is_dim)) {
+      sample = sample_shape_of(shape.get<std::vector<std::uint64_t>>());
     }
-  }
-  if (!json.contains("sample_shape") || !json["sample_shape"].is_array()) return;
-  const Json& shape = json["sample_shape"];
-  if (std::all_of(shape.begin(), shape.end(),
-                  [](const Json& dim) { return dim.is_number_unsigned(); })) {
-    run.sample_shape =
-        sample_shape_of(shape.get<std::vector<std::uint64_t>>()).value_or(run.sample_shape);
+    expect(sample.has_value(), "sample_shape", "the dims of a sample");
+    run.sample_shape = *sample;
   }
 }
 

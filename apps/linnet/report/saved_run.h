@@ -35,7 +35,8 @@ struct SavedRun {
 /// samples it was trained on (of an older version), summary.json may.
 Model load_model(const SavedRun& run, ModelOptions& options);
 
-/// Throws Error for a folder without a model. A summary.json that can't be read is passed over.
+/// Throws Error for a folder without a model, and for a summary.json that is not as a training
+/// writes it.
 SavedRun find_run(const std::filesystem::path& path);
 
 }  // namespace linnet::command
