@@ -105,15 +105,20 @@ def tuned_environment(threads, openmp=True):
     return found
 
 
-def linnet_command(linnet, job):
-    """`linnet bench` of a Job of run.py, without what says where its results go."""
-    command = [linnet, "bench", job.workload, "--mode", job.mode, "--device", job.device, "--batch",
-               job.batch, "--warmup", job.warmup, "--epochs", job.epochs, "--data-seed", 0]
-    command += ["--int8"] if job.precision == "int8" else ["--precision", job.precision]
+def linnet_data(linnet, job):
+    """`linnet bench` of the data of a Job of run.py."""
+    command = [linnet, "bench", job.workload, "--mode", job.mode, "--data-seed", 0]
     command += ["--samples", job.samples] if job.samples else []
     command += ["--dataset", job.dataset] if job.dataset else []
-    command += ["--threads", job.threads] if job.threads else []
     return [str(part) for part in command]
+
+
+def linnet_command(linnet, job):
+    """`linnet bench` of a Job of run.py, without what says where its results go."""
+    command = ["--device", job.device, "--batch", job.batch, "--warmup", job.warmup, "--epochs", job.epochs]
+    command += ["--int8"] if job.precision == "int8" else ["--precision", job.precision]
+    command += ["--threads", job.threads] if job.threads else []
+    return [*linnet_data(linnet, job), *(str(part) for part in command)]
 
 
 def peer_command(peer, program, folder, job):

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def export_command(job, options, folder):
-    return [*engines.linnet_command(options.linnet, job), "--export", str(folder)]
+    return [*engines.linnet_data(options.linnet, job), "--export", str(folder)]
 
 
 def export(job, options, folder):

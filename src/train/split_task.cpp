@@ -19,6 +19,8 @@ void check_shares(const TaskShares& shares, bool has_validation, bool has_test,
   };
   check(has_validation, shares.validation, "validation");
   check(has_test, shares.test, "test");
+  require(shares.stratify || !has_validation || !has_test,
+          "'{}' has its own validation and test sets; expected no random split beside them", name);
 }
 
 Splits split_for_task(Splits data, const TaskShares& shares) {

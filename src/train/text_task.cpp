@@ -92,8 +92,10 @@ Splits split_rows(const TextParts& parts, const std::vector<std::string>& labels
                     {{"label", Tensor(std::move(classes))}});
   const bool validation = !parts.validation.texts.empty();
   const bool test = !parts.test.texts.empty();
-  check_shares({.validation = options.validation, .test = options.test}, validation, test,
-               parts.name);
+  check_shares({.validation = options.validation,
+                .test = options.test,
+                .stratify = options.stratify},
+               validation, test, parts.name);
   return split_for_task({.train = all},
                         {.validation = validation ? std::optional(0.0) : options.validation,
                          .test = test ? std::optional(0.0) : options.test,

@@ -97,7 +97,7 @@ class Bench(command.CommandTest):
         self.assertRegex(out, r"(?m)^test        loss \S+, accuracy \S+ % on 10 samples$")
 
     def test_export(self):
-        out, err = self.run_linnet(*self.arguments, "--samples", 48, "--export", "data")
+        out, err = self.run_linnet("bench", "mnist-cnn", "--dataset", self.data, "--samples", 48, "--export", "data")
         self.assertEqual((out, err), ("", ""))
         about = json.loads((self.folder / "data/data.json").read_text())
         self.assertEqual(about, {"name": "patterns", "samples": 48, "test_samples": 10,
@@ -141,8 +141,10 @@ class Bench(command.CommandTest):
         self.assert_error("--test is for --mode train; --mode infer only predicts: leave it out",
                           *self.arguments, "--mode", "infer", "--test")
         (self.folder / "file").write_text("")
-        self.assert_error("cannot make the folder 'file/data': Not a directory", *self.arguments,
-                          "--export", "file/data")
+        export = ("bench", "mnist-cnn", "--dataset", self.data, "--export")
+        self.assert_error("cannot make the folder 'file/data': Not a directory", *export, "file/data")
+        self.assert_error("--epochs, --threads and --json are for a measurement; --export only writes the data: leave "
+                          "them out", *export, "data", "--threads", 1, "--json", "-", "--epochs", 2)
         self.assert_error("unknown workload 'mnist-cn'; did you mean 'mnist-cnn'?", "bench",
                           "mnist-cn")
         self.assert_error("resnet50-features only computes features and cannot be trained; use --mode infer", "bench", "resnet50-features", "--mode", "train")

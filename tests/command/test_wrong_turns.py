@@ -78,6 +78,21 @@ class WrongTurns(command.CommandTest):
         for part, option in (("validation", "--validation"), ("test", "--test")):
             self.assert_error(f"'photos' has its own {part} set; expected no '{part}' share beside it; got 0.3", "train",
                               "photos", option, 0.3)
+        self.assert_error("'photos' has its own validation and test sets; expected no random split beside them",
+                          "train", "photos", "--split", "random")
+
+    def test_options_of_gpus_do_nothing_on_a_cpu(self):
+        self.table()
+        train = ("train", "t.csv", "--target", "label", "--epochs", 1, "--device", "cpu")
+        self.assert_error("--streamed is for image files and GPUs; these data are in memory, and the network runs on "
+                          "the CPU: leave it out", *train, "--streamed")
+        for option, value in (("--precision", "tf32"), ("--graph", "off"), ("--deterministic", "off")):
+            shown = option + (" tf32" if value == "tf32" else "")
+            error = f"{shown} is for GPUs; the network runs on the CPU: leave it out"
+            self.assert_error(error, *train, option, value)
+            self.run_linnet(*train, "--out", "run") if not (self.folder / "run").exists() else None
+            self.assert_error(error, "serve", "run", "--device", "cpu", option, value)
+        self.run_linnet(*train, "--precision", "fp32", "--out", "other")
 
     def test_a_finished_run_refuses_what_would_change_nothing(self):
         self.table()

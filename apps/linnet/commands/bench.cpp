@@ -199,7 +199,9 @@ void check_options(const BenchOptions& options) {
     given.refuse({"--int8"}, "--mode infer", "this is a training");
   }
   if (options.export_folder.empty()) return;
-  given.refuse({"--int8", "--recompute", "--shards", "--side-by-side", "--disable-pass"},
+  given.refuse({"--batch", "--int8", "--recompute", "--shards", "--side-by-side", "--disable-pass",
+                "--epochs", "--warmup", "--data", "--test", "--threads", "--json", "--device",
+                "--precision", "--graph", "--conv-engine", "--deterministic", "--tune"},
                "a measurement", "--export only writes the data");
 }
 

@@ -220,6 +220,7 @@ int profile_all(const ProfileOptions& options) {
       Job job = job_of(options, published_workload(name));
       job.training.batch = size.batch;
       Subject subject(std::move(job), mode == "infer", true);
+      check_used(options.given, subject.model);
       const Profile measured = subject.profile(options.steps);
       if (options.json) {
         all.push_back(
@@ -264,8 +265,10 @@ int profile(const ProfileOptions& options) {
   if (options.all_workloads) return profile_all(options);
   require(!options.synthetic || !options.data, "--synthetic needs no data; leave out --data");
   Job job = job_of(options, job_from(options.config, options.workload, "linnet profile"));
-  require(!(options.inference || job.forward_only) || !options.data,
-          "--inference times zeros; leave out --data");
+  if (job.forward_only) {
+    options.given.refuse({"--data"}, "trainings",
+                         fmt::format("'{}' only computes features, of zeros", job.name));
+  }
   Subject subject(std::move(job), options.inference, options.synthetic);
   check_used(options.given, subject.model);
   if (options.scaling) return profile_scaling(options, subject);

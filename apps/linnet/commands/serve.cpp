@@ -16,6 +16,7 @@ namespace linnet::command {
 namespace {
 
 struct ServeOptions {
+  GivenOptions given;
   std::vector<std::string> models;
   std::string access_log = "off";
   DeviceOptions on;
@@ -40,6 +41,7 @@ int serve(ServeOptions options) {
   options.batches.limit = std::chrono::milliseconds(options.timeout);
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
+  check_used(options.given, on);
   options.http.log = access_log(options.access_log);
   std::vector<ServedPath> models;
   for (const std::string& text : options.models) models.push_back(served_path_of(text));
@@ -117,7 +119,7 @@ void add_serve(CLI::App& app, Action& action) {
       "server.\n"
       "Example: linnet serve runs/demo, then\n"
       "         curl --data-binary @photo.png -H 'Content-Type: image/png' localhost:8080/predict");
-  command->callback([&action, o] { action = [o] { return serve(*o); }; });
+  act(*command, o, action, serve);
 }
 
 }  // namespace linnet::command

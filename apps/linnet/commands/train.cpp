@@ -112,6 +112,10 @@ Prepared prepare(Job& job, const TrainOptions& options) {
   Model model = make_model(job);  // before the data: a missing device costs no download
   check_used(options.given, model);
   LoadedData data = data_of(job, options.quiet);
+  if (model.device() == "cpu" && data.splits.train.inputs()[0].source == nullptr) {
+    options.given.refuse({"--streamed"}, "image files and GPUs",
+                         "these data are in memory, and the network runs on the CPU");
+  }
   data.splits = match_classes(job, model, std::move(data.splits), options.force);
   if (job.for_images) {
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);

@@ -55,7 +55,7 @@ std::string device_name(const Model& model, const ModelOptions& options) {
 
 void check_used_on(const GivenOptions& given, std::string_view device) {
   if (device == "cpu") {
-    given.refuse({"--graph", "--conv-engine", "--deterministic"}, "GPUs",
+    given.refuse({"--graph", "--conv-engine", "--deterministic", "--precision tf32"}, "GPUs",
                  "the network runs on the CPU");
   } else {
     given.refuse({"--tune"}, "the CPU", fmt::format("the network runs on {}", device));

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,15 +17,17 @@ class GivenOptions {
   /// `command` has been parsed.
   explicit GivenOptions(const CLI::App& command);
 
-  bool has(const std::string& name) const { return names_.contains(name); }
+  bool has(const std::string& name) const { return given_.contains(name); }
+  /// Returns whether the option was given with this value.
+  bool has(const std::string& name, const std::string& value) const;
 
   /// Throws Error if one of `names` was given: "--a and --b are for PURPOSE; INPUT: leave them
-  /// out".
+  /// out". A name may have a value, "--a x", which alone is refused then.
   void refuse(const std::vector<std::string>& names, const std::string& purpose,
               const std::string& input) const;
 
  private:
-  std::set<std::string> names_;
+  std::map<std::string, std::vector<std::string>> given_;
 };
 
 }  // namespace linnet::command
