@@ -137,8 +137,8 @@ class Cuda(command.CommandTest):
                          ("cuda", "fp32", "3", "legacy", False))
         self.assertIs(self.train_tiny("--deterministic", "on", "--epochs", 1)["deterministic"],
                       True)
-        self.assertEqual(self.train_tiny("--device", "cpu", "--precision", "tf32")["precision"],
-                         "fp32")
+        self.assert_cuda_error("--precision tf32 is for GPUs; the network runs on the CPU: leave it "
+                               "out", "train", "tiny.toml", "--device", "cpu", "--precision", "tf32")
 
     def test_bf16_is_the_cpus_where_auto_is_the_cpu(self):
         summary = self.train_tiny("--precision", "bf16", "--epochs", 1, plugin=NONE)

@@ -5,6 +5,8 @@
 // block takes a sample or two through all steps, and each of its threads holds the weights of one
 // sum, or of a part of it, all the time. A step reads the state from shared memory, and what the
 // next one needs of device memory is fetched before the sums, so that it arrives meanwhile.
+#include <cstdint>
+
 #include "ops/recurrent/cell_cuda.cuh"
 #include "ops/recurrent/plan_cuda.h"
 
@@ -16,7 +18,7 @@ struct HeldWeights {
   static_assert(kTerms % kHeldChunk == 0);
   float w[kTerms];
 
-  /// Holds weight(i) for terms i of [begin, begin + terms), zeros behind `end`.
+  /// Holds weight(i) for terms i of [begin, begin + terms), zeros from `end` on.
   template <class F>
   __device__ HeldWeights(int begin, int terms, int end, F weight) {
 #pragma unroll
