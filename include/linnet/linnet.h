@@ -28,6 +28,7 @@
 #include <linnet/onnx.h>
 #include <linnet/optimize_inputs.h>
 #include <linnet/optimizer.h>
+#include <linnet/oversample.h>
 #include <linnet/prediction_report.h>
 #include <linnet/predictor.h>
 #include <linnet/profile.h>

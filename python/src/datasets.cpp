@@ -5,6 +5,7 @@
 #include <linnet/batch.h>
 #include <linnet/datasets.h>
 #include <linnet/network.h>
+#include <linnet/oversample.h>
 #include <linnet/save_dataset.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
@@ -293,6 +294,16 @@ void bind_dataset(nb::module_& m) {
                    "DTypeLike = 'f32', seed: int = 0) -> Dataset"),
            doc("Dataset.map"))
       .def("__repr__", &text_of);
+
+  m.def(
+      "oversample",
+      [](const DataLike& data, double share, std::uint64_t seed,
+         std::optional<std::int32_t> ignore_index) {
+        const Dataset samples = dataset_of(data);
+        return without_gil([&] { return oversample(samples, {share, seed, ignore_index}); });
+      },
+      nb::arg("data"), nb::kw_only(), nb::arg("share") = 1.0, nb::arg("seed") = 0,
+      nb::arg("ignore_index") = nb::none(), doc("oversample"));
 
   nb::class_<Splits>(m, "Splits", doc("Splits"))
       .def(nb::init<Dataset, Dataset, Dataset>(), nb::arg("train") = Dataset(),

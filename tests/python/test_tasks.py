@@ -54,6 +54,15 @@ class Tasks(unittest.TestCase):
         ids = ln.encode_text("a wonderful story", task.data.train.vocabulary, task.length)
         self.assertEqual(model.predict(ids).argmax(), 1)
 
+    def test_oversampling(self):
+        data = ln.Dataset(np.arange(6, dtype="f4")[:, None], np.array([0, 0, 1, 0, 0, 2]))
+        more = ln.oversample(data)
+        self.assertEqual(np.bincount(more.targets).tolist(), [4, 4, 4])
+        self.assertEqual(more.inputs[:6].ravel().tolist(), [0, 1, 2, 3, 4, 5])
+        self.assertEqual(np.bincount(ln.oversample(data, share=0.5, ignore_index=2).targets).tolist(), [4, 2, 1])
+        with self.assertRaisesRegex(ln.Error, "oversampling repeats samples of rare classes"):
+            ln.oversample((np.zeros((2, 1), "f4"), np.zeros((2, 1), "f4")))
+
     def test_series(self):
         rows = 400
         table = {"day": [str(np.datetime64("2024-01-01") + np.timedelta64(i, "D")) for i in range(rows)],

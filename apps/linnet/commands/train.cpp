@@ -42,10 +42,10 @@ namespace linnet::command {
 namespace {
 
 /// Returns the training; its errors say which weights are kept.
-History train_watched(Model& model, const LoadedData& data, const TrainingOptions& training,
+History train_watched(Model& model, const Splits& data, const TrainingOptions& training,
                       Watcher& watcher, const RunFolder& folder) {
   try {
-    return train(model, data.splits, training, &watcher);
+    return train(model, data, training, &watcher);
   } catch (const Error& error) {
     if (watcher.saved_epoch() == 0) throw;
     const std::string sentence =
@@ -105,8 +105,23 @@ std::vector<std::string> warnings_of(const std::vector<std::string>& notes) {
 struct Prepared {
   Model model;
   LoadedData data;
+  Splits trained;  ///< `data` with samples of rare classes repeated, if the job says so
   std::vector<std::string> warnings;
 };
+
+/// Returns the data that the training sees, and says where that is more than there are.
+Splits oversampled(const Job& job, LoadedData& data, bool quiet) {
+  Splits trained = data.splits;
+  trained.train = with_oversampling(job, data.splits.train);
+  const std::int64_t before = data.splits.train.size();
+  if (trained.train.size() == before) return trained;
+  const std::string note =
+      fmt::format("samples of rare classes are repeated: {} training samples become {}", before,
+                  trained.train.size());
+  if (!quiet) print_note("{}", note);
+  data.note += (data.note.empty() ? "" : "\n") + note;
+  return trained;
+}
 
 Prepared prepare(Job& job, const TrainOptions& options) {
   Model model = make_model(job);  // before the data: a missing device costs no download
@@ -120,18 +135,19 @@ Prepared prepare(Job& job, const TrainOptions& options) {
   if (job.for_images) {
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
   }
+  Splits trained = oversampled(job, data, options.quiet);
   std::vector<std::string> warnings;
   if (job.table != nullptr) warnings = warnings_of(job.table->notes);
   if (job.prepared != nullptr) warnings = warnings_of(job.prepared->notes);
   for (std::string& warning :
-       training_warnings(model, data.splits, with_class_weights(job, data.splits.train))) {
+       training_warnings(model, data.splits, with_class_weights(job, trained.train))) {
     warnings.push_back(std::move(warning));
   }
   for (const std::string& warning : warnings) {
     if (!options.quiet) print_note("warning: {}", warning);
   }
   remember_samples(model, data.splits.train);
-  return {std::move(model), std::move(data), std::move(warnings)};
+  return {std::move(model), std::move(data), std::move(trained), std::move(warnings)};
 }
 
 /// Rank 0 alone has the run's folder. Once that is ready it tells the others where checkpoints are;
@@ -156,17 +172,17 @@ class SilentWatcher : public Callback {
 int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
   clean_cache();
   const int ranks = job.training.ranks.size();
-  auto [model, data, warnings] = prepare(job, options);
+  auto [model, data, trained, warnings] = prepare(job, options);
   Checkpoints& checkpoints = job.training.checkpoints;
   checkpoints.folder = folder.checkpoints();
   checkpoints.resume = true;
   Watcher watcher(model, folder, data.splits.train.info().vocabulary, job.training, guard);
   if (options.quiet) watcher.be_quiet();
   add_logs(watcher, options.logs, model, folder);
-  const TrainingOptions training = with_class_weights(job, data.splits.train);
+  const TrainingOptions training = with_class_weights(job, trained.train);
   // A GPU may report nothing before the end of an epoch, which must not be lost then.
   if (model.device() != "cpu") guard.training();
-  const History history = train_watched(model, data, training, watcher, folder);
+  const History history = train_watched(model, trained, training, watcher, folder);
   watcher.finish();
   guard.reporting(history.interrupted);
   for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
@@ -299,13 +315,12 @@ int follow(const TrainOptions& given, const CLI::App& command, const Ranks& rank
   if (continued && job.model.cpu.tune && !checkpoint_files(checkpoints).empty()) {
     job.model.cpu.choices = engine_choices(read_checkpoint(checkpoints).state);
   }
-  auto [model, data, warnings] = prepare(job, options);
+  auto [model, data, trained, warnings] = prepare(job, options);
   job.training.ranks = ranks;
   job.training.checkpoints.folder = checkpoints;
   job.training.checkpoints.resume = true;
   SilentWatcher watcher(guard);
-  const History history =
-      train(model, data.splits, with_class_weights(job, data.splits.train), &watcher);
+  const History history = train(model, trained, with_class_weights(job, trained.train), &watcher);
   return history.interrupted ? kInterrupted : kSuccess;
 }
 

@@ -92,11 +92,13 @@ struct Fold {
 
 Fold train_fold(Job job, TerminalLine& line, std::int64_t fold) {
   Model model = make_model(job);
-  const Splits& data = job.table->data;
+  Splits data = job.table->data;
+  const std::int64_t rows = data.train.size();
+  data.train = with_oversampling(job, data.train);
   const TrainingOptions training = with_class_weights(job, data.train);
   FoldWatcher watcher(line, fold, job.folds);
   const History history = train(model, data, training, &watcher);
-  Fold done{.trained = data.train.size(),
+  Fold done{.trained = rows,
             .tested = data.test.size(),
             .epochs = std::ssize(history.epochs),
             .interrupted = history.interrupted};

@@ -186,6 +186,11 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       ->check(CLI::Validator(decay_mistake, "DECAY"));
   add_loss_options(command, o.loss);
   command
+      .add_option("--oversample", o.oversample,
+                  "Repeat training samples of rare classes until each class has this share of the\n"
+                  "samples of the most frequent one, e.g. 1 (as many) or 0.5; 0: not")
+      ->check(CLI::Range(0.0, 1.0));
+  command
       .add_option("--patience", o.patience,
                   "Epochs without a lower validation loss after which the training stops; 0: never")
       ->check(at_least(0));
@@ -331,6 +336,7 @@ Job job_of(const TrainOptions& options) {
     job.validation = options.table.validation.value_or(job.validation);
   }
   t.drop_last = t.drop_last || options.drop_last;
+  job.oversample = options.oversample.value_or(job.oversample);
   apply(options.images, job);
   apply(options.checkpoints, t.checkpoints);
   apply(options.pretrained, job);

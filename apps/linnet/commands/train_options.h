@@ -34,6 +34,7 @@ struct TrainOptions {
   std::optional<std::string> schedule;
   std::optional<double> average;
   LossSettings loss;
+  std::optional<double> oversample;
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> shards;
   std::optional<std::size_t> memory_limit;

@@ -209,6 +209,11 @@ class Config {
       s.refuse("average",
                fmt::format("'average' in [training] must lie in [0, 1); got {}", t.average.decay));
     }
+    job.oversample = s.number("oversample", 0);
+    if (!(job.oversample >= 0 && job.oversample <= 1)) {
+      s.refuse("oversample", fmt::format("'oversample' in [training] must lie in [0, 1]; got {}",
+                                         job.oversample));
+    }
     read_groups(s, file_, t);
     job.model.threads = static_cast<int>(s.integer("threads", 0));
     job.model.seed = t.seed;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/loss.h"
 
+#include <linnet/oversample.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -143,6 +145,15 @@ void read_loss(Section& section, Job& job) {
   o.l2 = section.number("l2", o.l2);
   read_output_losses(section, job);
   section.close();
+}
+
+Dataset with_oversampling(const Job& job, const Dataset& train) {
+  if (job.oversample == 0) return train;
+  TrainingOptions training = job.training;
+  return oversample(train,
+                    {.share = job.oversample,
+                     .seed = training.seed,
+                     .ignore_index = first_loss(training, job.network).second->ignore_index});
 }
 
 TrainingOptions with_class_weights(const Job& job, const Dataset& train) {

@@ -31,7 +31,11 @@ void apply(const LossSettings& settings, Job& job);
 /// the value.
 void read_loss(Section& section, Job& job);
 
-/// Returns the options of the training once its data are there: "auto" becomes their class weights.
+/// Returns the training set with samples of rare classes repeated as the job says (oversample()).
+Dataset with_oversampling(const Job& job, const Dataset& train);
+
+/// Returns the options of the training once its data are there, as they are trained: "auto" becomes
+/// their class weights.
 TrainingOptions with_class_weights(const Job& job, const Dataset& train);
 
 }  // namespace linnet::command

@@ -45,6 +45,7 @@ struct Job {
   double validation = 0;          ///< share of the training data that is held out, in [0, 1)
   bool forward_only = false;      ///< features of a network without a loss: nothing to train
   bool balanced_classes = false;  ///< class weights that follow from the training data
+  double oversample = 0;          ///< OversampleOptions::share of the training set; 0: as it is
   /// The same network for other images, of a workload whose network takes any; null else.
   std::function<Network(const Shape& sample)> for_images = {};
   DatasetOptions images = {};            ///< of image files; `streamed` is the training's
