@@ -83,9 +83,39 @@ class Search(command.CommandTest):
         self.assertRegex(out.splitlines()[0],
                          r"^run +validation_loss +epochs +network.layers\[0\].units +optimizer.learning_rate$")
         self.assertEqual(len(out.splitlines()), 4)
-        self.write(search="runs = 5")
+        self.write(search="runs = 3\nseed = 1")
         self.assert_error("the folder 'found' holds another search (search.toml); name another folder "
                           "with --out", "search", "net.toml", "--out", "found")
+
+    def test_a_finished_search_gets_more_runs(self):
+        for search in ("runs = %d", 'method = "halving"\nruns = %d\nfactor = 2'):
+            out, at_once = f"found-{len(search)}", f"whole-{len(search)}"
+            self.write(search=search % 4)
+            self.search(out=at_once)
+            whole = json.loads((self.folder / at_once / "search.json").read_text())
+            self.write(search=search % 2)
+            self.search(out=out)
+            kept = {p: p.stat().st_mtime_ns for p in (self.folder / out).glob("run-*/model.safetensors")}
+            self.write(search="# two more\n" + search % 4)
+            more = self.search(out=out)
+            self.assertEqual(more["runs"], whole["runs"])
+            for run in more["runs"] + [{"run": "best"}]:
+                self.assertEqual((self.folder / out / run["run"] / "model.safetensors").read_bytes(),
+                                 (self.folder / at_once / run["run"] / "model.safetensors").read_bytes())
+            self.assertEqual({p: p.stat().st_mtime_ns for p in kept}, kept, "trained again")
+            self.assertEqual(self.search(out=out)["runs"], whole["runs"])
+            self.write(search=search % 3)
+            self.assert_error(f"the search in '{out}' has 4 runs, which cannot become 3: expected at least as "
+                              "many, or another folder with --out", "search", "net.toml", "--out", out)
+        # --runs says it without another file.
+        self.write(search="runs = 2\nseed = 3")
+        self.search(out="option")
+        self.assertEqual(len(self.search("--runs", 3, out="option")["runs"]), 3)
+        self.assert_error("the search in 'option' has 3 runs, which cannot become 2: expected at least as many, "
+                          "or another folder with --out", "search", "net.toml", "--out", "option")
+        self.write(search='method = "grid"', rate="0.1")
+        self.assert_error("--runs is for random, halving and select; the values of 'net.toml' alone say how many "
+                          "runs this search has", "search", "net.toml", "--out", "grid", "--runs", 3)
 
     def test_grid(self):
         self.write(rate="{search = {from = 0.001, to = 0.1, log = true}}", epochs=1,

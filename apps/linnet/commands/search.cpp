@@ -43,6 +43,7 @@ struct SearchArguments {
   std::string out;
   int threads = 0;
   std::string device;
+  std::optional<std::int64_t> runs;
   bool json = false;
 };
 
@@ -289,22 +290,40 @@ class Search {
   std::vector<Trial> done_;
 };
 
-/// A folder holds one search: its file's text.
-void claim(const fs::path& folder, const std::string& text) {
+/// Returns the number of runs of the search in `folder`, which has to be `plan` but for that
+/// number; nothing where the folder is new. Its number stands beside it since it may come from
+/// --runs.
+std::optional<std::int64_t> runs_before(const fs::path& folder, const SearchPlan& plan) {
   const fs::path kept = folder / kPlanFile;
-  if (is_file(kept)) {
-    require(read_text(kept, kMostBytes) == text,
-            "the folder '{}' holds another search ({}); name another folder with --out",
-            folder.string(), kPlanFile);
-    return;
+  if (!is_file(kept)) return std::nullopt;
+  SearchPlan before = read_search(read_text(kept, kMostBytes), kept);
+  const std::int64_t runs = before.runs;
+  before.runs = plan.runs;
+  require(before == plan,
+          "the folder '{}' holds another search ({}); name another folder with --out",
+          folder.string(), kPlanFile);
+  return runs;
+}
+
+/// Makes the folder that of this search: a new one, or one whose search goes on with as many runs
+/// or more.
+void claim(const fs::path& folder, const SearchPlan& plan, const std::string& text) {
+  if (const std::optional<std::int64_t> before = runs_before(folder, plan)) {
+    require(!counts_runs(plan.method) || *before <= plan.runs,
+            "the search in '{}' has {} runs, which cannot become {}: expected at least as many, or "
+            "another folder with --out",
+            folder.string(), *before, plan.runs);
+    if (*before == plan.runs) return;
+  } else {
+    std::error_code error;
+    const bool empty = !fs::exists(folder, error) || fs::is_empty(folder, error);
+    require(empty,
+            "the folder '{}' holds something else than a search; name another one with --out",
+            folder.string());
+    fs::create_directories(folder, error);
+    require(!error, "cannot make the folder '{}': {}", folder.string(), error.message());
   }
-  std::error_code error;
-  const bool empty = !fs::exists(folder, error) || fs::is_empty(folder, error);
-  require(empty, "the folder '{}' holds something else than a search; name another one with --out",
-          folder.string());
-  fs::create_directories(folder, error);
-  require(!error, "cannot make the folder '{}': {}", folder.string(), error.message());
-  write_file_atomically(kept, text);
+  write_file_atomically(folder / kPlanFile, text);
 }
 
 void keep_best(const fs::path& folder, const Trial& best) {
@@ -402,7 +421,16 @@ int search_file(const SearchArguments& arguments) {
   SearchPlan plan = read_search(text, arguments.file);
   const fs::path folder = arguments.out.empty() ? fs::path("runs") / fs::path(arguments.file).stem()
                                                 : fs::path(arguments.out);
-  claim(folder, text);
+  std::string kept = text;
+  if (arguments.runs) {
+    require(counts_runs(plan.method),
+            "--runs is for random, halving and select; the values of '{}' alone say how many runs "
+            "this search has",
+            arguments.file);
+    plan.runs = *arguments.runs;
+    kept = search_text(text, arguments.file, plan.runs);
+  }
+  claim(folder, plan, kept);
   Search search(arguments, std::move(plan), folder);
   if (!search.run()) {
     print_note("interrupted; the same command goes on with '{}'", folder.string());
@@ -449,6 +477,11 @@ void add_search(CLI::App& app, Action& action) {
   command->add_option("--out", o->out,
                       "Folder of the runs; runs/<name> if not given. The same command again "
                       "continues a search that was stopped");
+  command
+      ->add_option("--runs", o->runs,
+                   "Number of runs instead of that in [search]; a larger one than before goes on "
+                   "with a search that is finished")
+      ->check(at_least(1, kMostRuns));
   command->add_option("--device", o->device, "Device of all runs");
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
       ->check(at_least(0));

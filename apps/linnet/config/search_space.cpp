@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::string_view kMark = "search";
 constexpr std::size_t kMostOfAGrid = 10'000;
-constexpr std::int64_t kMostRuns = 100'000;
 constexpr double kMostWhole = 9007199254740992;  // 2^53
 
 bool is_searched(const toml::node& node) {
@@ -125,6 +124,10 @@ const std::vector<std::string>& metric_names() {
 
 }  // namespace
 
+bool counts_runs(SearchMethod method) {
+  return method != SearchMethod::grid && method != SearchMethod::grow;
+}
+
 std::string text_of(const SearchValue& value) {
   return std::visit([](const auto& of) { return fmt::format("{}", of); }, value);
 }
@@ -180,6 +183,16 @@ SearchPlan read_search(const std::string& text, const std::filesystem::path& pat
     }
   }
   return plan;
+}
+
+std::string search_text(const std::string& text, const std::filesystem::path& path,
+                        std::int64_t runs) {
+  toml::table root = parse_toml(text, path);
+  if (!root.contains(kMark)) root.insert(kMark, toml::table());
+  root.get(kMark)->as_table()->insert_or_assign("runs", runs);
+  std::ostringstream out;
+  out << root << "\n";
+  return out.str();
 }
 
 std::vector<SearchValue> random_values(const SearchPlan& plan, std::int64_t number,

@@ -26,11 +26,14 @@ struct SearchedValue {
   bool log = false;
   bool integer = false;  ///< both ends are
 
+  bool operator==(const SearchedValue&) const = default;
   /// The value at a place in [0, 1] of the range, or of the choices.
   SearchValue at(double place) const;
 };
 
 enum class SearchMethod : std::uint8_t { random, grid, halving, grow, select };
+/// Returns whether SearchPlan::runs says of a search how many runs it has.
+bool counts_runs(SearchMethod method);
 
 /// What [search] says, and the configuration without it.
 struct SearchPlan {
@@ -44,11 +47,18 @@ struct SearchPlan {
   toml::table configuration = {};
 
   bool is_loss() const { return metric.ends_with("loss"); }
+  bool operator==(const SearchPlan&) const = default;
 };
+
+inline constexpr std::int64_t kMostRuns = 100'000;  ///< of a search
 
 /// Reads the file of `linnet search`. Throws Error "file:line:column: ..." for what is wrong with
 /// [search] and with what is searched; the rest is read by parse_config() when it is trained.
 SearchPlan read_search(const std::string& text, const std::filesystem::path& path);
+
+/// Returns the text of the same file with another number of runs.
+std::string search_text(const std::string& text, const std::filesystem::path& path,
+                        std::int64_t runs);
 
 /// The values of run `number` (from 0) of a random search: a function of the seed. `attempt`: after
 /// so many that were there already.
