@@ -38,6 +38,9 @@ struct ReadOptions {
   /// Column of the texts in tables (CSV, TSV), by name or number from 1. Empty: a .tsv has a text
   /// after the last tab of each line. Only text models use it.
   std::string text_column = {};
+  /// Sheet of spreadsheets (.xlsx), by name or number from 1. Empty: the first. Only models of
+  /// tables and texts use it.
+  std::string sheet = {};
   /// Texts that are samples themselves, after those of the files; each is its own name.
   std::vector<std::string> texts = {};
   /// What happens to a file or folder that a model of images cannot read: OnBadImage::skip leaves

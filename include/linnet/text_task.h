@@ -21,6 +21,7 @@ struct TextColumns {
   /// text a line, its label first, the text last, separated by tabs.
   std::string text = {};
   std::string target = {};  ///< column of the labels; needed where `text` is given
+  std::string sheet = {};   ///< sheet of a spreadsheet, by name or number from 1; empty: the first
 };
 
 /// Says how text_task() prepares a training.

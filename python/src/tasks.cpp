@@ -30,7 +30,8 @@ template <>
 const Options<TextColumns>& options<TextColumns>() {
   using O = TextColumns;
   static const Options<O> all{"TextColumns",
-                              {option<&O::text>("text"), option<&O::target>("target")}};
+                              {option<&O::text>("text"), option<&O::target>("target"),
+                               option<&O::sheet>("sheet")}};
   return all;
 }
 template <>
@@ -94,7 +95,8 @@ void bind_images(nb::module_& m) {
         return without_gil([&] { return image_task(folder, how); });
       },
       nb::arg("images"), nb::arg("options"),
-      nb::sig(signature("image_task", "images: PathLike | Splits", image_parameters(), "ImageTask")),
+      nb::sig(
+          signature("image_task", "images: PathLike | Splits", image_parameters(), "ImageTask")),
       doc("image_task", options<ImageTaskOptions>().arguments()));
   m.def(
       "image_training",

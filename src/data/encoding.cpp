@@ -122,4 +122,12 @@ DecodedText decode_text(std::string bytes, const std::string& encoding, const st
   return decoded;
 }
 
+std::string from_western(std::string_view bytes) {
+  try {
+    return decode_text(std::string(bytes), "WINDOWS-1252", "").text;
+  } catch (const DataError&) {
+    return std::string(bytes);
+  }
+}
+
 }  // namespace linnet

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace linnet {
 
@@ -16,5 +17,8 @@ struct DecodedText {
 /// most letters are of ASCII. Messages call the file `name`. Throws DataError for an encoding that
 /// iconv does not know, for bytes that it does not have, and where none was found.
 DecodedText decode_text(std::string bytes, const std::string& encoding, const std::string& name);
+
+/// Returns a text that is not UTF-8 from Windows-1252; as it is where that lacks one of its bytes.
+std::string from_western(std::string_view bytes);
 
 }  // namespace linnet

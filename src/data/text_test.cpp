@@ -266,6 +266,67 @@ TEST(Texts, AreToldFromNumbersByTheirWords) {
   EXPECT_FALSE(holds_text_lines(folder / "missing"));
 }
 
+TEST(Texts, AFirstLineThatNamesTheColumnsIsNoClass) {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& text) {
+    const std::string path = folder.write("a.tsv", text);
+    EXPECT_TRUE(holds_text_lines(path) && holds_labels(path)) << text;
+    return read_text_lines(path);
+  };
+  const Words labels{"pos", "neg"};
+  const Words texts{"a fine long film", "a dull long film"};
+  LabelledTexts made = read("label\ttext\npos\ta fine long film\nneg\ta dull long film\n");
+  EXPECT_EQ(made.labels, labels);
+  EXPECT_EQ(made.texts, texts);
+  EXPECT_EQ(made.note, "line 1 of " + quoted(folder / "a.tsv") +
+                           " names the columns of labels and texts: 'label', 'text'");
+  made = read(
+      "\xEF\xBB\xBFid\tSentence\t\"Sentiment\"\r\n1\ta fine long film\tpos\r\n2\ta dull long "
+      "film\tneg\n");
+  EXPECT_EQ(made.labels, labels);
+  EXPECT_EQ(made.texts, texts);
+  made = read("text\ta fine long film\nneg\ta dull long film\n");  // a class called text
+  EXPECT_EQ(made.labels, (Words{"text", "neg"}));
+  EXPECT_TRUE(made.note.empty());
+  const auto comma = folder.write("c.txt", "label,text\npos,a fine film\n");
+  EXPECT_EQ(error_of([&] { read_text_lines(comma); }),
+            quoted(comma) +
+                " is a table with ',' between its fields: name its columns, --text text "
+                "--target label");
+  const auto short_line = folder.write("d.tsv", "id\tlabel\ttext\n1\tpos\ta film\n2\tneg\n");
+  EXPECT_EQ(error_of([&] { read_text_lines(short_line); }),
+            "line 3 of " + quoted(short_line) +
+                " has 2 fields between tabs; its first line names more");
+}
+
+TEST(Texts, LinesAsOtherProgramsWriteThem) {
+  const TemporaryFolder folder;
+  const auto path =
+      folder.write("a.tsv", "\"pos\"\tsch\xF6n und gut\npos \t\"a \"\"b\"\" c\"\nneg\t\x81 x\n");
+  const LabelledTexts texts = read_text_lines(path);
+  EXPECT_EQ(texts.labels, (Words{"pos", "pos", "neg"}));
+  EXPECT_EQ(texts.texts[0], "sch\u00F6n und gut");
+  EXPECT_EQ(texts.texts[2], "\x81 x") << "no encoding has it";
+  EXPECT_EQ(texts.note, quoted(path) + " is not UTF-8 and is read as Windows-1252");
+  const auto nul = folder.write("b.tsv", std::string("a\tx\nb\ty\0z\n", 10));
+  EXPECT_EQ(error_of([&] { read_text_lines(nul); }),
+            "line 2 of " + quoted(nul) + " holds a NUL byte; expected UTF-8 text");
+}
+
+TEST(Texts, ATestSetWithoutLabelsIsLeftOut) {
+  for (const char* test : {"a fine film\na dull film\n", "id\ttext\n1\ta fine film\n"}) {
+    const TemporaryFolder folder;
+    folder.write("train.tsv", "1\tgood\n0\tbad\n");
+    const auto path = folder.write("test.tsv", test);
+    EXPECT_FALSE(holds_labels(path));
+    const Splits splits = load_texts(folder.path());
+    EXPECT_EQ(splits.train.size(), 2);
+    EXPECT_EQ(splits.test.size(), 0);
+    EXPECT_EQ(splits.train.info().notes,
+              Words{quoted(path) + " is left out: its texts have no labels"});
+  }
+}
+
 TEST(Imdb, NamesTheLineThatIsWrong) {
   const TemporaryFolder folder;
   const auto train = folder.write("train.tsv", "1\tgood\nno tab\n");

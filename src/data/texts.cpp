@@ -23,10 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostText = std::size_t{1} << 30;
-constexpr std::size_t kMostLine = std::size_t{16} << 20;
-constexpr std::size_t kMostTexts = 4'000'000;  // each takes more memory than its text
-constexpr std::size_t kManyClasses = 100;      // so many are a mistake where most occur once
 constexpr std::string_view kUnlabelled = "unsup";
 // The labels of reviews: both are known where one of them occurs.
 const std::set<std::string> kNumbers{"0", "1"};
@@ -63,28 +59,6 @@ bool holds_classes(const fs::path& part) {
   return fs::is_directory(part, error) && !class_folders(part).empty();
 }
 
-void add(std::string_view text, std::string_view label, const fs::path& path, LabelledTexts& to) {
-  require<DataError>(to.labels.size() < kMostTexts, "'{}' has more than {} texts", path.string(),
-                     kMostTexts);
-  to.texts.emplace_back(text);
-  to.labels.emplace_back(label);
-}
-
-void add_line(std::string_view line, std::size_t number, const fs::path& path, LabelledTexts& to) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  if (line.empty()) return;
-  if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-  const std::size_t first = line.find('\t');
-  require<DataError>(first != std::string_view::npos,
-                     "line {} of '{}' has no tab; expected a label and a text after tabs", number,
-                     path.string());
-  const std::string_view label = line.substr(0, first);
-  require<DataError>(!label.empty(), "line {} of '{}' has an empty label", number, path.string());
-  require<DataError>(is_utf8(label), "line {} of '{}' has the label '{}', which is not UTF-8",
-                     number, path.string(), escaped(std::string(label.substr(0, 40))));
-  add(line.substr(line.rfind('\t') + 1), label, path, to);
-}
-
 LabelledTexts read_classes(const fs::path& part) {
   LabelledTexts texts;
   for (const fs::path& folder : class_folders(part)) {
@@ -94,7 +68,7 @@ LabelledTexts read_classes(const fs::path& part) {
         "the name of the class folder '{}' is not UTF-8, which a model file needs; rename it",
         escaped(folder.string()));
     for (const fs::path& path : list_folder(folder).files) {
-      if (is_text(path)) add(read_file(path), label, path, texts);
+      if (is_text(path)) texts.add(read_file(path), label, path);
     }
   }
   require<DataError>(!texts.texts.empty(), "'{}' holds no folders of texts (*.txt) by class",
@@ -127,64 +101,6 @@ bool holds_labelled_texts(const fs::path& folder) {
   return class_folders(folder).size() >= 2;
 }
 
-LabelledTexts read_text_lines(const fs::path& path) {
-  LabelledTexts texts;
-  std::size_t number = 0;
-  std::string cut;  // the start of a line whose end is still to come
-  const auto add = [&](std::string_view line) { add_line(line, ++number, path, texts); };
-  // Line by line: a small packed file may hold a long table, or none.
-  read_pieces(path, kMostText, [&](std::string_view piece) {
-    for (std::size_t end; (end = piece.find('\n')) != std::string_view::npos;) {
-      add(cut.empty() ? piece.substr(0, end) : cut += piece.substr(0, end));
-      cut.clear();
-      piece.remove_prefix(end + 1);
-    }
-    cut += piece;
-    require<DataError>(cut.size() <= kMostLine, "line {} of '{}' has more than {} bytes",
-                       number + 1, path.string(), kMostLine);
-    return true;
-  });
-  if (!cut.empty()) add(cut);
-  require<DataError>(!texts.labels.empty(), "'{}' holds no texts", path.string());
-  const std::size_t classes =
-      std::set<std::string>(texts.labels.begin(), texts.labels.end()).size();
-  require<DataError>(classes <= kManyClasses || 2 * classes <= texts.labels.size(),
-                     "'{}' has {} different labels in {} lines; expected the label first and the "
-                     "text last in each "
-                     "line, separated by tabs",
-                     path.string(), classes, texts.labels.size());
-  return texts;
-}
-
-bool holds_text_lines(const fs::path& path) {
-  constexpr std::ptrdiff_t kLines = 20;
-  constexpr std::size_t kWords = 3;
-  std::string start;
-  try {
-    read_pieces(path, kMostLine, [&](std::string_view piece) {
-      start += piece;
-      return std::ranges::count(start, '\n') < kLines && start.size() < kMostLine;
-    });
-  } catch (const Error&) {
-    return false;
-  }
-  std::size_t lines = 0;
-  std::size_t words = 0;
-  for (std::size_t begin = 0; begin < start.size();) {
-    const std::size_t end = std::min(start.find('\n', begin), start.size());
-    const std::string_view line = std::string_view(start).substr(begin, end - begin);
-    begin = end + 1;
-    if (line.empty() || line == "\r") continue;
-    const std::size_t tab = line.rfind('\t');
-    if (tab == std::string_view::npos) return false;
-    words += 1 + static_cast<std::size_t>(std::ranges::count(line.substr(tab), ' '));
-    for_each_word(line.substr(tab), WordRule::unicode,
-                  [&](std::string_view word) { words += is_spaceless(word) ? 1 : 0; });
-    ++lines;
-  }
-  return lines > 0 && words >= kWords * lines;
-}
-
 TextParts read_text_folder(const fs::path& folder) {
   TextParts parts{.name = folder_name(folder)};
   std::optional<LabelledTexts> train = read_part(folder, "train");
@@ -192,7 +108,11 @@ TextParts read_text_folder(const fs::path& folder) {
   // Texts without labels, to be classified, measure nothing.
   const fs::path tree = folder / "test";
   std::error_code error;
-  if (find_table(folder, "test") || holds_classes(tree)) {
+  const std::optional<fs::path> table = find_table(folder, "test");
+  if (table && train && !holds_labels(*table)) {
+    parts.notes.push_back(
+        fmt::format("'{}' is left out: its texts have no labels", table->string()));
+  } else if (table || holds_classes(tree)) {
     test = read_part(folder, "test");
   } else if (fs::is_directory(tree, error)) {
     parts.notes.push_back(
@@ -206,10 +126,14 @@ TextParts read_text_folder(const fs::path& folder) {
   LabelledTexts& held_out = test ? parts.validation : parts.test;
   for (const std::string_view name : kValidationNames) {
     if (!train || !held_out.texts.empty()) break;
-    if (!find_table(folder, name) && !holds_classes(folder / name)) continue;
+    const std::optional<fs::path> table = find_table(folder, name);
+    if (table ? !holds_labels(*table) : !holds_classes(folder / name)) continue;
     if (auto found = read_part(folder, name)) held_out = *std::move(found);
   }
   parts.train = train ? *std::move(train) : read_classes(folder);
+  for (const LabelledTexts* part : {&parts.train, &parts.validation, &parts.test}) {
+    if (!part->note.empty()) parts.notes.push_back(part->note);
+  }
   return parts;
 }
 
@@ -276,6 +200,9 @@ Splits load_texts(const fs::path& folder, const TextOptions& options) {
   };
   Splits splits{.train = encoded(parts.train), .test = encoded(parts.test)};
   if (!parts.validation.texts.empty()) splits.validation = encoded(parts.validation);
+  DatasetInfo info = splits.train.info();
+  info.notes.insert(info.notes.begin(), parts.notes.begin(), parts.notes.end());
+  splits.train.set_info(std::move(info));
   return splits;
 }
 

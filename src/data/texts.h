@@ -3,10 +3,12 @@
 
 #include <linnet/dataset.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/vocabulary.h"
@@ -17,7 +19,24 @@ namespace linnet {
 struct LabelledTexts {
   std::vector<std::string> texts = {};
   std::vector<std::string> labels = {};
+  std::string note = {};  ///< a sentence on how they were read; empty: none
+  bool western = false;   ///< some were read as Windows-1252
+
+  /// Throws DataError for too many, naming the file.
+  void add(std::string_view text, std::string_view label, const std::filesystem::path& path);
 };
+
+/// Returns the fields of a line between separators.
+std::vector<std::string_view> parted(std::string_view line, char separator);
+
+/// Which fields between tabs hold label and text.
+struct TextFields {
+  std::optional<std::size_t> label = {};
+  std::size_t text = 0;
+};
+/// Returns the fields of a first line that names its columns, e.g. "text", a tab, "label"; nothing
+/// for a line of a text.
+std::optional<TextFields> named_fields(std::string_view line);
 
 struct TextParts {
   std::string name;  ///< of the data set
@@ -39,9 +58,14 @@ bool holds_labelled_texts(const std::filesystem::path& folder);
 TextParts read_text_folder(const std::filesystem::path& folder);
 
 /// Reads a file of a text a line: its label first, the text last, whatever columns between them,
-/// separated by tabs; plain, .gz or .xz. Throws DataError naming the line, and where most lines
-/// have a label of their own.
+/// separated by tabs; plain, .gz or .xz. A first line that names the columns says where label and
+/// text are instead. Throws DataError naming the line, and where most lines have a label of their
+/// own.
 LabelledTexts read_text_lines(const std::filesystem::path& path);
+
+/// Returns whether the texts of such a file have labels: some line has a tab, and its first line
+/// names no columns without one.
+bool holds_labels(const std::filesystem::path& path);
 
 /// Returns whether the first lines of a file, plain or packed, have a label and a text of several
 /// words after tabs. False where it can't be read.

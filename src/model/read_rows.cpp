@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "core/tensor_memory.h"
+#include "table/contents.h"
 
 namespace linnet {
 namespace {
@@ -28,12 +29,18 @@ Tensor joined(const std::vector<Dataset>& parts, std::size_t column, std::int64_
 
 }  // namespace
 
-Samples read_rows(std::span<const std::filesystem::path> paths, const Model& model) {
+Samples read_rows(std::span<const std::filesystem::path> paths, const Model& model,
+                  const std::string& sheet) {
   std::vector<Dataset> parts;
   Samples samples;
+  DatasetInfo info;
+  TableOptions reading = model.table().reading();
+  reading.sheet = sheet;
   std::int64_t rows = 0;
   for (const std::filesystem::path& path : paths) {
-    const Table table = read_table(path, model.table().reading());
+    const Table table = read_table(path, reading);
+    const std::string& source = table.contents()->source_note;
+    if (!source.empty()) info.notes.push_back(source);
     for (std::int64_t row = 0; row < table.rows(); ++row) {
       samples.names.push_back(fmt::format("{}[{}]", path.string(), row));
     }
@@ -47,7 +54,6 @@ Samples read_rows(std::span<const std::filesystem::path> paths, const Model& mod
         {.name = parts[0].inputs()[i].name,
          .data = parts.size() == 1 ? parts[0].inputs()[i].data : joined(parts, i, rows)});
   }
-  DatasetInfo info;
   for (const Dataset& part : parts) {
     info.notes.insert(info.notes.end(), part.info().notes.begin(), part.info().notes.end());
   }

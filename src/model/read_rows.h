@@ -5,11 +5,14 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 
 namespace linnet {
 
 /// Reads the rows of tables as samples of a model that learned from a table, each named after its
 /// file and row, from 0: "rows.csv[2]". Throws Error as TableTransform::inputs() does.
-Samples read_rows(std::span<const std::filesystem::path> paths, const Model& model);
+/// `sheet`: ReadOptions::sheet.
+Samples read_rows(std::span<const std::filesystem::path> paths, const Model& model,
+                  const std::string& sheet);
 
 }  // namespace linnet

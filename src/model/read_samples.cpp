@@ -147,7 +147,7 @@ void add_all(std::span<const fs::path> paths, Collector& collector) {
 
 Samples read_samples(std::span<const fs::path> paths, const Model& model,
                      const ReadOptions& options) {
-  if (!model.table().empty()) return read_rows(paths, model);
+  if (!model.table().empty()) return read_rows(paths, model, options.sheet);
   require(model.series().empty(), "the model forecasts series; forecast() reads its rows");
   if (model.network().definition().inputs[0].dtype == DType::i32) {
     TextCollector texts(model, options);

@@ -10,8 +10,11 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "data/encoding.h"
 #include "data/folder.h"
 #include "data/packed.h"
+#include "data/texts.h"
+#include "table/contents.h"
 
 namespace linnet {
 namespace {
@@ -85,13 +88,16 @@ void TextCollector::add_folder(const fs::path& folder) {
 
 void TextCollector::add_table(const fs::path& path, std::string_view text) {
   std::size_t number = 0;
+  const std::optional<TextFields> named = named_fields(text.substr(0, text.find('\n')));
+  if (named) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = text.substr(begin, end - begin);
+    std::string_view line = text.substr(begin, end - begin);
     begin = end + 1;
-    if (line.empty() || line == "\r") continue;
-    const std::size_t tab = line.rfind('\t');
-    add_text(tab == std::string_view::npos ? line : line.substr(tab + 1),
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    const std::vector<std::string_view> fields = parted(line, '\t');
+    add_text(named && named->text < fields.size() ? fields[named->text] : fields.back(),
              fmt::format("{}[{}]", path.string(), number++));
   }
   require(number > 0, "'{}' holds no texts", path.string());
@@ -99,16 +105,31 @@ void TextCollector::add_table(const fs::path& path, std::string_view text) {
 
 void TextCollector::add_column(const fs::path& path) {
   require(!column_.empty(), "'{}' is a table: name the column of its texts", path.string());
-  const Table table = read_table(path);
+  const Table table = read_table(path, {.sheet = sheet_});
+  const std::string& source = table.contents()->source_note;
+  if (!source.empty()) notes_.push_back(source);
   const std::size_t column = table.find(column_);
   for (std::int64_t row = 0; row < table.rows(); ++row) {
     add_text(table.text(row, column), fmt::format("{}[{}]", path.string(), row));
   }
 }
 
+Samples TextCollector::finish() const {
+  Samples samples = list_.samples(model_.network().input_names()[0]);
+  DatasetInfo info = samples.data.info();
+  info.notes = notes_;
+  samples.data.set_info(std::move(info));
+  return samples;
+}
+
 void TextCollector::add_literal(const std::string& text) { add_text(text, name_of(text)); }
 
 void TextCollector::add_text(std::string_view text, std::string name) {
+  std::string decoded;
+  if (!is_utf8(text)) {
+    decoded = from_western(text);
+    text = decoded;
+  }
   require(!vocabulary_.empty(), "'{}' is a text, but the model's words are unknown", name);
   if (!words_) words_.emplace(vocabulary_);
   list_.add(encoded(text, *words_, list_.sample().elements()).reshaped(list_.sample().batched(1)),

@@ -18,17 +18,18 @@ namespace linnet {
 /// Reads the samples of a model that takes ids, as read_samples() says.
 class TextCollector {
  public:
-  /// Keeps references to both; of the options the vocabulary and the column.
+  /// Keeps references to both; of the options the vocabulary, the column and the sheet.
   TextCollector(const Model& model, const ReadOptions& options)
       : model_(model),
         vocabulary_(options.vocabulary),
         column_(options.text_column),
+        sheet_(options.sheet),
         list_(model.network().input_shape()) {}
 
   void add(const std::filesystem::path& path);
   /// Adds a text that is its own name.
   void add_literal(const std::string& text);
-  Samples finish() const { return list_.samples(model_.network().input_names()[0]); }
+  Samples finish() const;
 
  private:
   void add_folder(const std::filesystem::path& folder);
@@ -41,6 +42,8 @@ class TextCollector {
   const Model& model_;
   const std::vector<std::string>& vocabulary_;
   const std::string& column_;
+  const std::string& sheet_;
+  std::vector<std::string> notes_;
   std::optional<Vocabulary> words_;
   SampleList list_;
 };

@@ -61,6 +61,8 @@ struct TableContents {
   std::vector<ColumnReading> readings = {};  ///< of each column
   std::vector<DateReading> dates = {};       ///< of each column; of dates alone it means something
   std::vector<bool> given_types = {};        ///< of each column: its type was not inferred
+  /// A sentence on the sheet or the encoding that was found, the first of `notes`; empty: none.
+  std::string source_note = {};
   std::vector<std::string> notes = {};
 
   std::size_t rows() const { return records.size() - (header ? 1 : 0); }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/join.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -31,6 +32,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1}
                                      << 30;  // of all files that are read, unpacked
 constexpr std::size_t kMostText = std::size_t{1} << 29;
 constexpr std::size_t kMostCells = std::size_t{1} << 26;
+constexpr std::size_t kMostMerged = std::size_t{1} << 20;  // ranges
 constexpr std::uint32_t kMostRows = 1048576;
 constexpr std::uint32_t kMostColumns = 16384;
 constexpr std::size_t kPiece = 1 << 16;
@@ -263,6 +265,32 @@ class Cells {
                 }};
   }
 
+  /// Gives cells that are merged below another one its value, and returns how many.
+  std::size_t fill_merged() {
+    const std::size_t before = cells_.size();
+    const auto written = [&](std::uint32_t row, std::uint32_t column) {
+      const std::span<const Cell> cells(cells_.data(), before);
+      const auto found = std::ranges::lower_bound(cells, std::pair(row, column), {}, &Cell::place);
+      return found != cells.end() && found->place() == std::pair(row, column)
+                 ? static_cast<std::size_t>(found - cells.begin())
+                 : before;
+    };
+    for (const Merged& merged : merged_) {
+      const std::size_t top = written(merged.first, merged.column);
+      if (top == before) continue;
+      const std::uint32_t last = std::min(merged.last, cells_[before - 1].row);
+      for (std::uint32_t row = merged.first + 1; row <= last; ++row) {
+        if (written(row, merged.column) != before) continue;
+        require<DataError>(cells_.size() < kMostCells, "it has more than {} cells", kMostCells);
+        cells_.push_back({row, merged.column, cells_[top].begin, cells_[top].end});
+      }
+    }
+    std::ranges::sort(cells_, {}, &Cell::place);
+    const auto twice = std::ranges::unique(cells_, {}, &Cell::place);
+    cells_.erase(twice.begin(), twice.end());
+    return cells_.size() - before;
+  }
+
   /// A line for each row of the sheet, up to the last with a value: the columns that have any.
   std::string text() const {
     std::string text;
@@ -287,7 +315,15 @@ class Cells {
   struct Cell {
     std::uint32_t row = 0;
     std::uint32_t column = 0;
-    std::size_t begin = 0;  ///< in values_, up to the next one's
+    std::size_t begin = 0;  ///< in values_
+    std::size_t end = 0;
+    std::pair<std::uint32_t, std::uint32_t> place() const { return {row, column}; }
+  };
+  /// Cells of one column that are merged into the first one.
+  struct Merged {
+    std::uint32_t column = 0;
+    std::uint32_t first = 0;  ///< row
+    std::uint32_t last = 0;
   };
 
   void add_row(std::size_t i, std::size_t next, std::uint32_t least, std::uint32_t most,
@@ -295,8 +331,7 @@ class Cells {
     for (std::uint32_t column = least; column <= most; ++column) {
       if (column > least) text += ',';
       if (i == next || cells_[i].column != column) continue;
-      const std::size_t end = i + 1 < cells_.size() ? cells_[i + 1].begin : values_.size();
-      text += std::string_view(values_).substr(cells_[i].begin, end - cells_[i].begin);
+      text += std::string_view(values_).substr(cells_[i].begin, cells_[i].end - cells_[i].begin);
       ++i;
     }
   }
@@ -315,20 +350,38 @@ class Cells {
       value_ = true;
     } else if (name == "rPh") {
       phonetic_ = true;
+    } else if (name == "mergeCell") {
+      add_merged(attribute(attributes, "ref"));
     }
+  }
+
+  /// "A3:A5"; of a range of several columns the first one.
+  void add_merged(std::string_view ref) {
+    const std::size_t colon = ref.find(':');
+    if (colon == std::string_view::npos || merged_.size() >= kMostMerged) return;
+    const auto [column, first] = place_of(ref.substr(0, colon));
+    const std::uint32_t last = place_of(ref.substr(colon + 1)).second;
+    if (column >= 1 && column <= kMostColumns && first >= 1 && last > first) {
+      merged_.push_back({column, first, last});
+    }
+  }
+
+  /// The column and the row of "AB12"; 0 where it has none.
+  static std::pair<std::uint32_t, std::uint32_t> place_of(std::string_view place) {
+    std::uint32_t column = 0;
+    while (!place.empty() && place.front() >= 'A' && place.front() <= 'Z' &&
+           column <= kMostColumns) {
+      column = 26 * column + static_cast<std::uint32_t>(place.front() - 'A') + 1;
+      place.remove_prefix(1);
+    }
+    return {column, whole(place).value_or(0)};
   }
 
   void begin_cell(Attributes attributes) {
     const std::string_view place = attribute(attributes, "r");
     const std::uint32_t last = column_;
     column_ = last + 1;
-    if (!place.empty()) {
-      column_ = 0;
-      for (const char c : place) {
-        if (c < 'A' || c > 'Z' || column_ > kMostColumns) break;
-        column_ = 26 * column_ + static_cast<std::uint32_t>(c - 'A') + 1;
-      }
-    }
+    if (!place.empty()) column_ = place_of(place).first;
     require<DataError>(row_ > 0 && column_ > last && column_ <= kMostColumns,
                        "its cell '{}' is out of place", escaped(place));
     kind_ = attribute(attributes, "t");
@@ -362,7 +415,7 @@ class Cells {
     if (values_.size() == begin) return;
     require<DataError>(cells_.size() < kMostCells && values_.size() <= kMostText,
                        "it has more than {} cells or {} bytes of text", kMostCells, kMostText);
-    cells_.push_back({row_, column_, begin});
+    cells_.push_back({row_, column_, begin, values_.size()});
   }
 
   void add_number() {
@@ -396,6 +449,7 @@ class Cells {
   bool from_1904_;
   std::string values_;
   std::vector<Cell> cells_;
+  std::vector<Merged> merged_;
   std::uint32_t row_ = 0;
   std::uint32_t column_ = 0;
   std::string kind_;
@@ -450,11 +504,18 @@ SheetText read(const std::filesystem::path& path, const std::string& sheet) {
   const std::vector<Shown> styles = read_styles(package, target_of(relations, "styles"));
   Cells cells(shared, styles, workbook.from_1904);
   package.read(relation_of(taken)->target, cells.handlers());
+  const std::size_t filled = cells.fill_merged();
   SheetText made{.text = cells.text()};
   require<DataError>(!made.text.empty(), "its sheet '{}' is empty", escaped(taken.name));
-  if (sheet.empty() && tables.sheets.size() > 1) {
-    made.note = fmt::format("'{}' has {} sheets; the table is '{}' (--sheet takes another)",
-                            path.string(), tables.sheets.size(), escaped(taken.name));
+  if (tables.sheets.size() > 1) {
+    made.note =
+        fmt::format("'{}' has {} sheets; the table is '{}'{}", path.string(), tables.sheets.size(),
+                    escaped(taken.name), sheet.empty() ? " (--sheet takes another)" : "");
+  }
+  if (filled > 0) {
+    made.note += fmt::format("{}{} of '{}' below one that {} merged with {} its value",
+                             made.note.empty() ? "" : "; ", counted(filled, "cell"), path.string(),
+                             filled == 1 ? "it is" : "they are", filled == 1 ? "has" : "have");
   }
   return made;
 }

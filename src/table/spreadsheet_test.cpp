@@ -73,6 +73,33 @@ TEST_F(Spreadsheet, IsATable) {
   EXPECT_EQ(read_table(write(files)).text(0, 0), "2028-04-01");
 }
 
+TEST_F(Spreadsheet, MergedCellsHaveTheValueOfTheFirst) {
+  std::string rows = R"(<row r="1"><c r="A1" t="inlineStr"><is><t>shop</t></is></c>)"
+                     R"(<c r="B1" t="inlineStr"><is><t>y</t></is></c></row>)";
+  for (int i = 2; i < 10; ++i) {
+    rows += fmt::format(R"(<row r="{}">)", i);
+    if (i % 4 == 2)
+      rows += fmt::format(R"(<c r="A{}" t="inlineStr"><is><t>s{}</t></is></c>)", i, i);
+    rows += fmt::format(R"(<c r="B{0}"><v>{0}.5</v></c></row>)", i);
+  }
+  auto files = workbook(rows);
+  std::string& sheet = files["xl/worksheets/sheet2.xml"];
+  EXPECT_EQ(read_table(write(files)).columns()[0].missing, 6);
+  // Ranges may overlap, lead beyond the last row, or be of other columns and damaged.
+  sheet.replace(
+      sheet.find("</worksheet>"), 0,
+      R"(<mergeCells><mergeCell ref="A2:A5"/><mergeCell ref="A2:C3"/>)"
+      R"(<mergeCell ref="A6:A1048576"/><mergeCell ref="D1:E1"/><mergeCell ref="F3:F9"/>)"
+      R"(<mergeCell ref="B2:B4"/><mergeCell ref="A"/><mergeCell ref="ZZZZ1:B9"/></mergeCells>)");
+  const Table table = read_table(write(files));
+  EXPECT_EQ(table.rows(), 8);
+  for (std::int64_t row = 0; row < 8; ++row) {
+    EXPECT_EQ(table.text(row, 0), row < 4 ? "s2" : "s6");
+    EXPECT_EQ(table.number(row, 1), static_cast<double>(row) + 2.5);
+  }
+  EXPECT_NE(table.notes()[0].find("; 6 cells of '"), std::string::npos) << table.notes()[0];
+}
+
 TEST_F(Spreadsheet, RefusesWhatIsNone) {
   EXPECT_EQ(error(workbook(""), "sales"), "it has no sheet 'sales'; it has notes or data");
   EXPECT_EQ(error(workbook("")), "its sheet 'data' is empty");

@@ -145,6 +145,7 @@ Table table_of(std::string text, const std::string& name, const TableOptions& op
   return in_memory(fmt::format("the table '{}'", name), [&] {
     std::shared_ptr<TableContents> contents = read_records(std::move(text), name, options);
     if (!note.empty()) contents->notes.insert(contents->notes.begin(), note);
+    contents->source_note = note;
     contents->given.encoding = encoding;
     infer_types(*contents, options);
     return Table(std::move(contents));

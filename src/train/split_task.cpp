@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/split_task.h"
 
+#include <map>
 #include <string_view>
 #include <tuple>
 
@@ -45,9 +46,25 @@ Splits split_for_task(Splits data, const TaskShares& shares) {
   return data;
 }
 
+void warn_of_case(const std::vector<std::string>& classes, std::vector<std::string>& notes) {
+  std::map<std::string, std::string> found;
+  for (const std::string& name : classes) {
+    std::string lower(name);
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    const auto [other, is_new] = found.emplace(lower, name);
+    if (is_new) continue;
+    notes.push_back(fmt::format(
+        "warning: the classes '{}' and '{}' differ by upper and lower case alone, and are learned "
+        "as two",
+        other->second, name));
+    return;
+  }
+}
+
 void add_task_notes(std::vector<std::string>& notes, const Splits& data, const TaskShares& shares,
                     const std::string& what, const std::string& samples) {
   notes.push_back(task_note(data, what, samples));
+  warn_of_case(data.train.classes(), notes);
   std::vector<std::string> empty;
   const bool validates = shares.validation.value_or(kValidationShare) > 0;
   if (validates && data.validation.size() == 0) empty.emplace_back("validation");

@@ -34,6 +34,9 @@ void check_shares(const TaskShares& shares, bool has_validation, bool has_test,
 void add_task_notes(std::vector<std::string>& notes, const Splits& data, const TaskShares& shares,
                     const std::string& what, const std::string& samples);
 
+/// Warns of classes such as "yes" and "Yes".
+void warn_of_case(const std::vector<std::string>& classes, std::vector<std::string>& notes);
+
 /// "learns one of 3 classes; 241 samples train, 34 validate, 69 test"
 std::string task_note(const Splits& data, const std::string& what, const std::string& samples);
 

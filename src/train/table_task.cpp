@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "base/check.h"
 #include "base/counted.h"
 #include "describe/nearest.h"
 #include "table/transform_record.h"
+#include "train/split_task.h"
 #include "train/table_split.h"
 #include "train/task_recipe.h"
 
@@ -100,22 +100,6 @@ std::string what(const TableTransform& transform) {
     case TableTarget::automatic: break;
   }
   return fmt::format("{}, {},", all, names.size() == 1 ? "a value" : "values");
-}
-
-/// Warns of classes such as "yes" and "Yes".
-void warn_of_case(const std::vector<std::string>& classes, std::vector<std::string>& notes) {
-  std::map<std::string, std::string> found;
-  for (const std::string& name : classes) {
-    std::string lower(name);
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    const auto [other, is_new] = found.emplace(lower, name);
-    if (is_new) continue;
-    notes.push_back(fmt::format(
-        "warning: the classes '{}' and '{}' differ by upper and lower case alone, and are learned "
-        "as two",
-        other->second, name));
-    return;
-  }
 }
 
 /// Throws unless a transform that was fitted before predicts these columns.

@@ -6,13 +6,17 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "data/folder.h"
 #include "data/load_dataset.h"
 #include "data/texts.h"
 #include "data/vocabulary.h"
+#include "table/contents.h"
 #include "train/split_task.h"
 #include "train/task_recipe.h"
 
@@ -37,7 +41,8 @@ TaskRecipe recipe_for(std::int64_t texts) {
   return {64, 20, 3};
 }
 
-LabelledTexts texts_of(const Table& table, const TextColumns& columns) {
+LabelledTexts texts_of(const Table& table, const TextColumns& columns,
+                       std::vector<std::string>& notes) {
   const std::size_t text = table.find(columns.text);
   require(!columns.target.empty(), "name the column of the labels of '{}' beside that of its texts",
           table.name());
@@ -49,11 +54,23 @@ LabelledTexts texts_of(const Table& table, const TextColumns& columns) {
     texts.labels.emplace_back(table.text(row, target));
   }
   require<DataError>(!texts.texts.empty(), "'{}' has no row with a label", table.name());
+  const std::int64_t without = table.rows() - std::ssize(texts.texts);
+  if (without > 0)
+    notes.push_back(fmt::format("{} without a label are left out", counted(without, "row")));
   return texts;
 }
 
-LabelledTexts read_file_of_texts(const fs::path& path, const TextColumns& columns) {
-  return columns.text.empty() ? read_text_lines(path) : texts_of(read_table(path), columns);
+LabelledTexts read_file_of_texts(const fs::path& path, const TextColumns& columns,
+                                 std::vector<std::string>& notes) {
+  if (columns.text.empty()) {
+    LabelledTexts texts = read_text_lines(path);
+    if (!texts.note.empty()) notes.push_back(texts.note);
+    return texts;
+  }
+  const Table table = read_table(path, {.sheet = columns.sheet});
+  const std::string& source = table.contents()->source_note;
+  if (!source.empty()) notes.push_back(source);
+  return texts_of(table, columns, notes);
 }
 
 TextParts read_parts(const fs::path& path, const TextColumns& columns) {
@@ -63,7 +80,9 @@ TextParts read_parts(const fs::path& path, const TextColumns& columns) {
                        path.string());
     return read_text_folder(find_dataset(path).folder);
   }
-  return {.name = path.filename().string(), .train = read_file_of_texts(path, columns)};
+  TextParts parts{.name = path.filename().string()};
+  parts.train = read_file_of_texts(path, columns, parts.notes);
+  return parts;
 }
 
 LabelledTexts taken(const LabelledTexts& from, const Dataset& rows) {
@@ -141,8 +160,11 @@ TextTask text_task(const fs::path& path, const TextTaskOptions& options) {
   require(options.length >= 0, "expected a length of at least 1 id, or 0; got {}", options.length);
   const TextParts parts = read_parts(path, options.columns);
   const std::vector<std::string> labels = label_names(parts.train);
-  require<DataError>(labels.size() >= 2, "'{}' has {} class; expected at least 2 to tell apart",
-                     parts.name, labels.size());
+  const std::set<std::string_view> seen(parts.train.labels.begin(), parts.train.labels.end());
+  require<DataError>(seen.size() >= 2,
+                     "all texts of '{}' have the label '{}'; expected at least 2 classes to tell "
+                     "apart",
+                     parts.name, seen.empty() ? "" : *seen.begin());
   const Splits rows = split_rows(parts, labels, options);
   const LabelledTexts train = taken(parts.train, rows.train);
   const Vocabulary vocabulary =

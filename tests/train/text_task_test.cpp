@@ -108,11 +108,36 @@ TEST(TextTask, WordsComeFromTheTrainingSetAlone) {
   EXPECT_LT(own, 55);
 }
 
+TEST(TextTask, SaysWhatLooksLikeAMistake) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format("{}\tword{} and more\n", i % 2 ? "b" : i % 4 ? "a" : "A", i % 4);
+  write_file_atomically(folder / "case.tsv", text);
+  const TextTask task = text_task(folder / "case.tsv");
+  EXPECT_EQ(std::ranges::count(task.notes,
+                               "warning: the classes 'A' and 'a' differ by upper and lower case "
+                               "alone, and are learned as two"),
+            1);
+  text = "label,text\n";
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format("{},word{} and more\n", i % 5 ? std::string(1, "ab"[i % 2]) : "", i % 4);
+  write_file_atomically(folder / "gaps.csv", text);
+  const TextTask gaps =
+      text_task(folder / "gaps.csv", {.columns = {.text = "text", .target = "label"}});
+  EXPECT_EQ(gaps.notes[0], "8 rows without a label are left out");
+}
+
 TEST(TextTask, SaysWhatItCannotLearn) {
   const TemporaryFolder folder;
   write_file_atomically(folder / "one.tsv", "a\tx y z x\na\tx y z y\n");
   EXPECT_EQ(message_of([&] { text_task(folder / "one.tsv"); }),
-            "'one.tsv' has 1 class; expected at least 2 to tell apart");
+            "all texts of 'one.tsv' have the label 'a'; expected at least 2 classes to tell apart");
+  // neg and pos are both known, and need both.
+  write_file_atomically(folder / "pos.tsv", "pos\tx y z x\npos\tx y z y\n");
+  EXPECT_EQ(
+      message_of([&] { text_task(folder / "pos.tsv"); }),
+      "all texts of 'pos.tsv' have the label 'pos'; expected at least 2 classes to tell apart");
   write_file_atomically(folder / "once.tsv", "a\tx y\nb\tz u\n");
   EXPECT_EQ(message_of([&] { text_task(folder / "once.tsv", {.validation = 0, .test = 0}); }),
             "no word of 'once.tsv' occurs twice");

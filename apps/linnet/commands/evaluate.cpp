@@ -106,7 +106,7 @@ int evaluate_run(const EvaluateOptions& options) {
                           "--text", "--target", "--seed", "--image-size", "--channels",
                           "--on-bad-image"},
                          "other models", fmt::format("'{}' forecasts a series", options.run));
-    return print_series_scores(model, options.data, options.json);
+    return print_series_scores(model, options.data, options.sheet, options.json);
   }
   const RunData loaded = load_run_data(options, run, model);
   auto [part, data] = choose(loaded.splits, options);
@@ -154,8 +154,9 @@ void add_evaluate(CLI::App& app, Action& action) {
   command->add_flag(
       "--force", o->force,
       "Take classes of other names than the model's by number; of a table, leave such rows out");
-  command->add_option("--ignore-index", o->ignore_index,
-                      "Label whose samples are left out, as in the loss")
+  command
+      ->add_option("--ignore-index", o->ignore_index,
+                   "Label whose samples are left out, as in the loss")
       ->check(at_least(-std::numeric_limits<std::int32_t>::max()));
   command->add_option("--cost", o->cost,
                       "What a false positive and a false negative cost, FP=1,FN=5: names the\n"

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/utf8.h"
 #include "commands/commands.h"
+#include "config/model_rows.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/metrics.h"
@@ -45,7 +46,7 @@ int print_forecast(Model& model, const ForecastRequest& request) {
   require(!request.safe || !request.json || !request.output.empty(),
           "--spreadsheet is for tables of predictions; leave out --json or name one with --output");
   const std::vector<ForecastStep> steps =
-      forecast(model, read_table(request.tables[0], model.series().reading()));
+      forecast(model, read_model_rows(request.tables[0], model.series().reading(), request.sheet));
   const std::string csv = csv_of(model, steps, request.safe);
   if (!request.output.empty()) write_file_atomically(request.output, csv);
   if (request.json) {
@@ -56,8 +57,10 @@ int print_forecast(Model& model, const ForecastRequest& request) {
   return kSuccess;
 }
 
-int print_series_scores(Model& model, const std::string& table, bool json) {
-  const SeriesWindows windows = model.series().windows(read_table(table, model.series().reading()));
+int print_series_scores(Model& model, const std::string& table, const std::string& sheet,
+                        bool json) {
+  const SeriesWindows windows =
+      model.series().windows(read_model_rows(table, model.series().reading(), sheet));
   for (const std::string& note : windows.notes()) print_note("{}", note);
   const SeriesReport report = report_series(model, windows, "all");
   warn_of_seen(seen_share(model, windows.data()));

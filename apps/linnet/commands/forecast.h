@@ -12,13 +12,15 @@ namespace linnet::command {
 /// `linnet predict` of a model of series: the steps after the rows of tables, as CSV.
 struct ForecastRequest {
   std::vector<std::string> tables = {};
+  std::string sheet = {};   ///< of a spreadsheet; empty: the first
   std::string output = {};  ///< a file instead of standard output
   bool json = false;
   bool safe = false;  ///< no field begins like a formula
 };
 int print_forecast(Model& model, const ForecastRequest& request);
 
-/// `linnet evaluate` of a model of series on all windows of a table.
-int print_series_scores(Model& model, const std::string& table, bool json);
+/// `linnet evaluate` of a model of series on all windows of a table, or of its sheet.
+int print_series_scores(Model& model, const std::string& table, const std::string& sheet,
+                        bool json);
 
 }  // namespace linnet::command

@@ -26,6 +26,7 @@ struct ImportanceArguments {
   GivenOptions given;
   std::string run;
   std::string data;
+  std::string sheet;
   std::vector<std::string> columns;
   std::string page;
   ImportanceOptions importance;
@@ -139,7 +140,7 @@ int importance_of(const ImportanceArguments& arguments) {
   }
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns",
           arguments.run);
-  const ModelRows measurable = measurable_rows(arguments.data, model);
+  const ModelRows measurable = measurable_rows(arguments.data, arguments.sheet, model);
   for (const std::string& note : measurable.notes) print_note("{}", note);
   const Table& rows = measurable.table;
   const Importance importance = permutation_importance(model, rows, arguments.importance);
@@ -189,6 +190,7 @@ void add_importance(CLI::App& app, Action& action) {
                          "Measures how much a table's columns matter to a trained model");
   command->add_option("RUN", o->run, "A run folder, or a trained model (.safetensors)")->required();
   command->add_option("FILE", o->data, "A table with the target")->required();
+  add_sheet_option(*command, o->sheet);
   command
       ->add_option(
           "--column", o->columns,

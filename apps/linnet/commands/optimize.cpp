@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "commands/commands.h"
 #include "config/device.h"
+#include "config/model_rows.h"
 #include "config/options.h"
 #include "describe/nearest.h"
 #include "report/json.h"
@@ -26,6 +27,7 @@ struct OptimizeArguments {
   GivenOptions given;
   std::string run;
   std::string data;
+  std::string sheet;
   std::vector<std::string> minimize;
   std::vector<std::string> maximize;
   std::vector<std::string> targets;
@@ -146,8 +148,12 @@ std::string text_of(const OptimizeResult& result, const std::vector<SearchGoal>&
   return text;
 }
 
-std::vector<SearchColumn> columns_of(const Model& model, const std::string& data) {
-  if (!data.empty()) return search_columns(model, read_table(data, model.table().reading()));
+std::vector<SearchColumn> columns_of(const Model& model, const std::string& data,
+                                     const std::string& sheet) {
+  require(!data.empty() || sheet.empty(), "--sheet names a sheet of --data, which is not given");
+  if (!data.empty()) {
+    return search_columns(model, read_model_rows(data, model.table().reading(), sheet));
+  }
   try {
     return search_columns(model);
   } catch (const Error& error) {
@@ -165,7 +171,7 @@ int optimize(const OptimizeArguments& arguments) {
   check_used(arguments.given, model);
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns to search",
           arguments.run);
-  std::vector<SearchColumn> columns = columns_of(model, arguments.data);
+  std::vector<SearchColumn> columns = columns_of(model, arguments.data, arguments.sheet);
   for (const std::string& range : arguments.ranges) apply_range(range, columns);
   const OptimizeResult result = optimize_inputs(model, columns, options);
   if (!arguments.json) {
@@ -195,6 +201,7 @@ void add_optimize(CLI::App& app, Action& action) {
       "--data", o->data,
       "A table whose rows say between which values each column is searched; else the\n"
       "rows that the model was trained on do");
+  add_sheet_option(*command, o->sheet);
   command
       ->add_option("--minimize", o->minimize,
                    "An output, or a linear expression of outputs and columns; of classes the\n"

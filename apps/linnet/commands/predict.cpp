@@ -21,6 +21,7 @@
 #include "config/device.h"
 #include "config/given.h"
 #include "config/images.h"
+#include "config/model_rows.h"
 #include "config/options.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
@@ -40,6 +41,7 @@ struct PredictOptions {
   std::vector<std::string> inputs;
   std::string output;
   std::string text;
+  std::string sheet;
   std::optional<std::string> on_bad_image;
   std::int64_t resize = 0;
   DeviceOptions on;
@@ -107,7 +109,9 @@ void check_inputs(const PredictOptions& options, const Model& model, bool texts)
   };
   if (none_is(is_image)) options.given.refuse({"--resize"}, "image files", "no input is one");
   if (!texts) options.given.refuse({"--text"}, "models of texts", what);
-  if (none_is(is_table_name)) options.given.refuse({"--text"}, "tables", "no input is one");
+  if (!texts && model.table().empty()) options.given.refuse({"--sheet"}, "spreadsheets", what);
+  if (none_is(is_table_name))
+    options.given.refuse({"--text", "--sheet"}, "tables", "no input is one");
 }
 
 /// The words of a text model are read where something else than an array of ids is
@@ -121,6 +125,7 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
   check_inputs(options, model, texts);
   ReadOptions read{.threads = options.threads,
                    .shorter_side = options.resize,
+                   .sheet = options.sheet,
                    .on_bad_image = on_bad_image_of(options.on_bad_image.value_or("skip"))};
   std::vector<std::filesystem::path> paths;
   for (const std::string& input : options.inputs) {
@@ -161,6 +166,7 @@ int predict(const PredictOptions& options) {
     options.given.refuse({"--resize", "--text", "--batch"}, "models of images and texts",
                          fmt::format("'{}' forecasts a series", options.model));
     return print_forecast(model, {.tables = options.inputs,
+                                  .sheet = options.sheet,
                                   .output = options.output,
                                   .json = options.json,
                                   .safe = options.safe});
@@ -261,6 +267,7 @@ void add_predict(CLI::App& app, Action& action) {
       "--text", o->text,
       "Column of the texts in tables, for text models; that of the training if not\n"
       "given");
+  add_sheet_option(*command, o->sheet);
   add_bad_image_option(
       *command, o->on_bad_image,
       "What follows when an image file cannot be read: stop, or skip to leave it out and\n"

@@ -63,7 +63,7 @@ LoadedData load_labelled_texts(const RunDataOptions& options, const SavedRun& ru
                                const Model& model) {
   const std::string path =
       is_file(options.data) ? options.data : datasets::find(options.data, data_places())->string();
-  TextColumns columns{.text = options.text, .target = options.target};
+  TextColumns columns{.text = options.text, .target = options.target, .sheet = options.sheet};
   if (is_table_name(path) && columns.text.empty()) columns.text = run.argument("--text");
   if (is_table_name(path) && columns.target.empty()) columns.target = run.argument("--target");
   LoadedData data;
@@ -84,11 +84,13 @@ void check_options(const RunDataOptions& options, bool table, bool texts) {
     given.refuse(image_option_names(), "image files",
                  fmt::format("'{}' holds texts", options.data));
     if (!is_table_name(options.data)) {
-      given.refuse({"--text", "--target"}, "tables", fmt::format("'{}' is none", options.data));
+      given.refuse({"--text", "--target", "--sheet"}, "tables",
+                   fmt::format("'{}' is none", options.data));
     }
   } else {
     const std::string what = fmt::format("'{}' holds arrays or images", options.data);
     given.refuse({"--text"}, "tables of texts", what);
+    given.refuse({"--sheet"}, "spreadsheets", what);
     const auto folder = datasets::find(options.data, data_places());
     const bool named = folder && find_dataset(*folder).kind == DataKind::image_table;
     if (!named) given.refuse({"--target"}, "tables of texts", what);
@@ -113,7 +115,8 @@ RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model&
   const bool texts = are_texts(options, model);
   check_options(options, table, texts);
   const DatasetOptions load = table || texts ? DatasetOptions() : loading(options, run, model);
-  const ModelRows rows = table ? measurable_rows(options.data, model, options.force) : ModelRows();
+  const ModelRows rows =
+      table ? measurable_rows(options.data, options.sheet, model, options.force) : ModelRows();
   LoadedData loaded = table   ? load_rows(rows, model)
                       : texts ? load_labelled_texts(options, run, model)
                               : load_data(options.data, load);
@@ -133,6 +136,7 @@ void add_run_data_options(CLI::App& command, RunDataOptions& options) {
       "Column of the texts in a table, for text models; that of the training if not\n"
       "given");
   command.add_option("--target", options.target, "Column of their labels");
+  add_sheet_option(command, options.sheet);
   add_loading_options(command, options.images);
   command
       .add_option(

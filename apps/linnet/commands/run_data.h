@@ -22,6 +22,7 @@ struct RunDataOptions {
   std::string data;
   std::string text;
   std::string target;
+  std::string sheet;
   bool force = false;  ///< leaves out rows of a table whose classes the model does not have
   ImageSettings images;
   int threads = 0;
@@ -29,7 +30,7 @@ struct RunDataOptions {
   std::optional<std::int32_t> ignore_index;
 };
 
-/// Declares --data, --text, --target, --seed and how images are loaded.
+/// Declares --data, --text, --target, --sheet, --seed and how images are loaded.
 void add_run_data_options(CLI::App& command, RunDataOptions& options);
 
 struct RunData {

@@ -41,6 +41,7 @@ void check_prepared(const TrainOptions& options, bool texts) {
   if (!texts && is_image_folder(options.config)) kept.emplace_back("--target");
   if (!options.text.empty() && is_file(options.config)) {
     kept.emplace_back("--target");
+    kept.emplace_back("--sheet");
   } else {
     given.refuse({"--text"}, "tables", what);
   }

@@ -60,7 +60,7 @@ Job described_data(const TrainOptions& options) {
   if (options.text.empty()) {
     settings.files.targets = table.target;
   } else {
-    settings.columns = {options.text, table.target.front()};
+    settings.columns = {options.text, table.target.front(), table.sheet};
   }
   settings.validation = table.validation;
   settings.test = table.test;

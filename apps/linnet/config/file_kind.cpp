@@ -21,7 +21,7 @@ struct Kind {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all{
-      {{".xls", ".xlsx", ".ods", ".numbers"}, "a spreadsheet; save it as CSV"},
+      {{".xls", ".ods", ".numbers"}, "a spreadsheet; save it as CSV"},
       {{".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar", ".gz", ".xz", ".bz2", ".zst"},
        "an archive; unpack it and name the folder or the file in it"},
       {{".parquet", ".feather", ".arrow", ".orc"},

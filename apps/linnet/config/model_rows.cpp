@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "report/print.h"
+#include "table/contents.h"
 
 namespace linnet::command {
 namespace {
@@ -32,9 +34,23 @@ std::vector<std::size_t> targets_in(const Table& table, const TableTransform& tr
 
 }  // namespace
 
-ModelRows measurable_rows(const std::string& file, const Model& model, bool force) {
+void add_sheet_option(CLI::App& command, std::string& sheet) {
+  command.add_option("--sheet", sheet,
+                     "Sheet of a spreadsheet (.xlsx), by name or number from 1; else the first");
+}
+
+Table read_model_rows(const std::string& file, TableOptions reading, const std::string& sheet) {
+  reading.sheet = sheet;
+  Table table = read_table(file, reading);
+  const std::string& source = table.contents()->source_note;
+  if (!source.empty()) print_note("{}", source);
+  return table;
+}
+
+ModelRows measurable_rows(const std::string& file, const std::string& sheet, const Model& model,
+                          bool force) {
   const TableTransform& transform = model.table();
-  Table all = read_table(file, transform.reading());
+  Table all = read_model_rows(file, transform.reading(), sheet);
   const std::vector<std::size_t> targets = targets_in(all, transform);
   const std::vector<std::string> classes = force ? transform.classes() : std::vector<std::string>();
   std::vector<std::int64_t> kept;
