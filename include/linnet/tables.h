@@ -64,15 +64,19 @@ struct TableOptions {
   /// either number, the other columns, the separator of fields and the column's other values do,
   /// and a note names it.
   std::optional<char> decimal = {};
-  /// Separator of groups of three digits: ',', '.', ' ' (of all kinds) or '\''; NUL: there are none.
-  /// Unset: found as `decimal` is.
+  /// Separator of groups of three digits: ',', '.', ' ' (of all kinds) or '\''; NUL: there are
+  /// none. Unset: found as `decimal` is.
   std::optional<char> thousands = {};
   /// Texts that stand for a missing value in every column, beside the empty field.
   std::vector<std::string> missing = {};
   /// Texts that stand for a missing value in columns whose other values are numbers, dates or truth
   /// values. In a column of texts they are texts: "-" beside "+", a class called "None".
-  std::vector<std::string> missing_words = {"?",   "NA",  "N/A",  "n/a",  "#N/A", "<NA>",
-                                            "NaN", "nan", "null", "NULL", "None", "-"};
+  std::vector<std::string> missing_words = {"?",     "NA",      "N/A",    "n/a",    "n.a.",
+                                            "<NA>",  "NaN",     "nan",    "NaT",    "null",
+                                            "NULL",  "None",    "none",   "#N/A",   "#DIV/0!",
+                                            "#REF!", "#VALUE!", "#NAME?", "#NUM!",  "#NULL!",
+                                            "-",     "--",      "\u2013", "\u2014", "..",
+                                            "."};
   /// Types of columns, by name or number from 1, instead of the inferred ones.
   std::map<std::string, ColumnType> types = {};
   /// Order of the parts of all dates. Unset: by column, the order that reads most values; of

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace linnet {
 namespace {
@@ -65,6 +67,11 @@ std::string without_controls(std::string_view text, std::string_view kept) {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
+    for (std::uint64_t word = 0; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+      std::memcpy(&word, text.data(), sizeof word);
+      if ((word & 0x8080808080808080U) != 0) break;  // a letter beyond ASCII
+    }
+    if (text.empty()) break;
     const std::size_t length = character(text);
     if (length == 0) return false;
     text.remove_prefix(length);

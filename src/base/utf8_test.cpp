@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace linnet {
 namespace {
 
@@ -11,6 +13,10 @@ TEST(Utf8, KnowsWellFormedText) {
                            "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"}) {
     EXPECT_TRUE(is_utf8(text)) << text;
     EXPECT_EQ(escaped(text), text);
+    for (std::size_t ahead = 0; ahead < 20; ++ahead) {  // words of ASCII are skipped
+      const std::string long_text = std::string(ahead, 'a') + text + std::string(20 - ahead, 'b');
+      EXPECT_TRUE(is_utf8(long_text)) << long_text;
+    }
   }
 }
 
@@ -18,6 +24,10 @@ TEST(Utf8, RefusesWhatIsNoUtf8) {
   for (const char* text : {"caf\xE9", "\x80", "\xC3", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
                            "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE7\x8C", "\xFF\xFE"}) {
     EXPECT_FALSE(is_utf8(text)) << escaped(text);
+    for (std::size_t ahead = 0; ahead < 20; ++ahead) {
+      const std::string long_text = std::string(ahead, 'a') + text + std::string(20 - ahead, 'b');
+      EXPECT_FALSE(is_utf8(long_text)) << ahead;
+    }
   }
 }
 

@@ -53,8 +53,9 @@ class Decision {
       reading.format = plainest(facts.readings);
       reading.format.unit = facts.unit;
       if (!facts.unit.empty()) {
-        table_.notes.push_back(fmt::format("the values of '{}', such as '{}', are read as numbers",
-                                           table_.columns[i].name, facts.first_number));
+        table_.notes.push_back(fmt::format("the values of '{}', such as '{}', are read as {}",
+                                           table_.columns[i].name, facts.first_number,
+                                           facts.unit == kHours ? "hours" : "numbers"));
       }
       if (has(facts, reading.format.decimal)) ++(reading.format.decimal == ',' ? commas : points);
     }

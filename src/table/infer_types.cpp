@@ -104,6 +104,31 @@ void note_dates(TableContents& table, std::size_t column, const ColumnFacts& fac
       escaped(table.text(dates.other_row, column)), dates.count, facts.present));
 }
 
+/// Says where the last row seems to hold totals, which are no sample.
+void note_totals(TableContents& table) {
+  constexpr std::array<std::string_view, 14> kWords{"total",      "totals",      "grand total",
+                                                    "subtotal",   "sum",         "summe",
+                                                    "gesamt",     "somme",       "totale",
+                                                    "average",    "mean",        "insgesamt",
+                                                    "mittelwert", "durchschnitt"};
+  const std::size_t last = table.rows() - 1;
+  if (static_cast<std::int64_t>(last) < kFewValues) return;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    const std::string_view text = table.text(last, column);
+    std::string word(text.ends_with(':') ? text.substr(0, text.size() - 1) : text);
+    for (char& c : word) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    if (std::ranges::count(kWords, word) == 0) continue;
+    for (std::size_t row = 0; row < last; ++row) {
+      if (table.field(row, column) == text) return;  // a category
+    }
+    table.notes.push_back(
+        fmt::format("warning: the last row (line {}) begins with '{}' and seems to hold no sample; "
+                    "remove it from the file if so",
+                    table.line(last), text));
+    return;
+  }
+}
+
 /// Where words are: of several columns the first one.
 struct WordPlaces {
   std::size_t first = 0;
@@ -179,6 +204,7 @@ void infer_types(TableContents& table, const TableOptions& options) {
   }
   note_words(table, missing, true);
   note_words(table, texts, false);
+  note_totals(table);
   table.given_types.assign(table.columns.size(), false);
   for (const auto& [name, type] : options.types) {
     const std::size_t column = find_column(table, name);

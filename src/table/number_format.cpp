@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "table/dates.h"
 #include "table/values.h"
 
 namespace linnet {
@@ -12,11 +13,21 @@ namespace {
 
 constexpr std::size_t kLongest = 64;  // of a number with groups or a unit
 constexpr std::size_t kGroup = 3;
-constexpr std::array<std::string_view, 5> kUnits{"%", "$", "€", "£", "¥"};
-constexpr std::array<char, 4> kThousands{'\0', '.', ' ', '\''};  // '.': the one that is not the decimal
-// As written in other countries: no-break and thin blanks, the typographic apostrophe, the minus.
-constexpr std::array<std::pair<std::string_view, char>, 5> kSigns{
-    {{"\u00A0", ' '}, {"\u202F", ' '}, {"\u2009", ' '}, {"\u2019", '\''}, {"\u2212", '-'}}};
+constexpr std::array<std::string_view, 6> kUnits{"%", "$", "€", "£", "¥", kHours};
+constexpr std::array<char, 4> kThousands{'\0', '.', ' ',
+                                         '\''};  // '.': the one that is not the decimal
+constexpr std::size_t kLongestUnit = 12;
+// As written in other countries: no-break and thin blanks, the typographic apostrophe, the minus,
+// and wide signs.
+constexpr std::array<std::pair<std::string_view, char>, 8> kSigns{{{"\u00A0", ' '},
+                                                                   {"\u202F", ' '},
+                                                                   {"\u2009", ' '},
+                                                                   {"\u2019", '\''},
+                                                                   {"\u2212", '-'},
+                                                                   {"\uFF0D", '-'},
+                                                                   {"\uFF0C", ','},
+                                                                   {"\uFF0E", '.'}}};
+constexpr std::string_view kWideDigits = "\uFF10";  // to U+FF19
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -41,6 +52,7 @@ struct Bare {
   std::size_t size = 0;
   std::string_view unit = {};
   bool negative = false;
+  double hours = 0;  ///< the number, where the unit is kHours
 
   std::string_view text() const { return {characters.data(), size}; }
 };
@@ -49,21 +61,121 @@ struct Bare {
 template <class Take>
 std::string_view take_unit(const Take& take) {
   for (const std::string_view unit : kUnits) {
+    if (unit == kHours) continue;
     if (take(unit)) return unit;
   }
   return {};
 }
 
+/// Returns the hours of a time, 14:05, 36:15:00 or 2:05 PM; nothing for any other text.
+std::optional<double> hours_of(std::string_view text) {
+  const auto take = [&](std::size_t least, std::size_t most) -> std::optional<double> {
+    double value = 0;
+    std::size_t digits = 0;
+    for (; digits < most && !text.empty() && is_digit(text.front()); ++digits) {
+      value = 10 * value + (text.front() - '0');
+      text.remove_prefix(1);
+    }
+    return digits < least ? std::nullopt : std::optional(value);
+  };
+  const auto take_sixtieth = [&]() -> std::optional<double> {
+    if (!text.starts_with(':')) return std::nullopt;
+    text.remove_prefix(1);
+    const std::optional<double> value = take(2, 2);
+    return value && *value < 60 ? value : std::nullopt;
+  };
+  constexpr std::size_t kMostDigits = 4;
+  const std::optional<double> hours = take(1, kMostDigits);
+  const std::optional<double> minutes = hours ? take_sixtieth() : std::nullopt;
+  if (!minutes) return std::nullopt;
+  double value = *hours + *minutes / 60;
+  if (text.starts_with(':')) {
+    const std::optional<double> seconds = take_sixtieth();
+    if (!seconds) return std::nullopt;
+    value += *seconds / 3600;
+    if (text.starts_with('.')) {
+      text.remove_prefix(1);
+      double unit = 1.0 / 36000;
+      for (; !text.empty() && is_digit(text.front()); unit /= 10) {
+        value += unit * (text.front() - '0');
+        text.remove_prefix(1);
+      }
+    }
+  }
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  if (text.empty()) return value;
+  if (text.size() != 2 || (text[1] | ' ') != 'm' || *hours < 1 || *hours > 12) return std::nullopt;
+  const char half = static_cast<char>(text[0] | ' ');
+  if (half != 'a' && half != 'p') return std::nullopt;
+  return value + (half == 'p' ? 12 : 0) - (*hours == 12 ? 12 : 0);
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+/// Returns whether a text is a unit in letters, such as kg, km/h or °C.
+bool is_named_unit(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestUnit && is_letter(text.front()) &&
+         std::ranges::all_of(text, [](char c) { return is_letter(c) || c == '/' || c == '.'; });
+}
+
+/// Takes a unit in letters off the end, after a blank; `text`: what the caller has, where it is
+/// found again.
+std::string_view take_named_unit(std::string_view& left, std::string_view text) {
+  const std::size_t blank = left.rfind(' ');
+  if (blank == std::string_view::npos || blank == 0 || !is_digit(left[blank - 1])) return {};
+  const std::string_view unit = left.substr(blank + 1);
+  // "2024 March" is a date.
+  if (!is_named_unit(unit) || !text.ends_with(unit) || date_of(text, DateReading())) return {};
+  left = left.substr(0, blank);
+  return text.substr(text.size() - unit.size());
+}
+
+/// Takes a sign or a wide digit off the front of a text, as a plain one.
+char take_plain(std::string_view& text) {
+  char plain = text.front();
+  std::size_t size = 1;
+  if (static_cast<unsigned char>(plain) >= 0x80) {
+    const auto sign =
+        std::ranges::find_if(kSigns, [&](const auto& one) { return text.starts_with(one.first); });
+    if (sign != kSigns.end()) {
+      plain = sign->second;
+      size = sign->first.size();
+    } else if (text.starts_with(kWideDigits.substr(0, 2)) && text.size() > 2) {
+      const int digit =
+          static_cast<unsigned char>(text[2]) - static_cast<unsigned char>(kWideDigits[2]);
+      if (digit >= 0 && digit <= 9) {
+        plain = static_cast<char>('0' + digit);
+        size = kWideDigits.size();
+      }
+    }
+  }
+  text.remove_prefix(size);
+  return plain;
+}
+
 Bare bare_of(std::string_view text) {
   Bare bare;
+  const std::string_view whole = text;
+  if (std::ranges::none_of(text, [](char c) {
+        return is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+      })) {
+    return bare;
+  }
+  if (text.find(':') != std::string_view::npos) {
+    const bool negative = text.starts_with('-');
+    const std::optional<double> hours = hours_of(text.substr(negative ? 1 : 0));
+    if (!hours) return bare;
+    bare.size = 1;  // of a number that no reading changes
+    bare.unit = kHours;
+    bare.hours = negative ? -*hours : *hours;
+    return bare;
+  }
   std::array<char, kLongest> plain;
   std::size_t size = 0;
   while (!text.empty()) {
     if (size == plain.size()) return bare;
-    const auto sign =
-        std::ranges::find_if(kSigns, [&](const auto& one) { return text.starts_with(one.first); });
-    plain[size++] = sign == kSigns.end() ? text.front() : sign->second;
-    text.remove_prefix(sign == kSigns.end() ? 1 : sign->first.size());
+    plain[size++] = take_plain(text);
   }
   std::string_view left(plain.data(), size);
   const auto trim = [&] {
@@ -93,7 +205,14 @@ Bare bare_of(std::string_view text) {
       return true;
     });
   }
+  if (bare.unit.empty()) bare.unit = take_named_unit(left, whole);
   trim();
+  if (!sign && left.size() > 1 && left.ends_with('-')) {  // as SAP writes it
+    sign = true;
+    bare.negative = true;
+    left.remove_suffix(1);
+    trim();
+  }
   if (!sign) sign = take_sign();
   if (brackets) bare.negative = true;
   if (left.empty() || left.front() == '-' || left.front() == '+') return bare;
@@ -104,6 +223,7 @@ Bare bare_of(std::string_view text) {
 
 /// Returns the number under one reading.
 std::optional<double> number_under(const Bare& bare, char decimal, char thousands) {
+  if (bare.unit == kHours) return bare.hours;
   std::array<char, kLongest> plain;
   std::size_t size = 0;
   const std::string_view text = bare.text();
@@ -148,6 +268,10 @@ NumberFormat plainest(Readings readings) {
   std::size_t i = 0;
   while (i + 1 < 2 * kThousands.size() && ((readings >> i) & 1U) == 0) ++i;
   return {.decimal = decimal_of(i), .thousands = thousands_of(i)};
+}
+
+bool is_sign(std::string_view unit) {
+  return unit != kHours && std::ranges::count(kUnits, unit) == 1;
 }
 
 NumberText read_number(std::string_view text) {
@@ -214,7 +338,8 @@ NumberFormat NumberFormat::from(std::string_view text, std::string_view where) {
   if (take(kThousandsWord)) format.thousands = character();
   if (take(kUnit)) format.unit = rest;
   const Readings known = with_decimal(format.decimal) & with_thousands(format.thousands);
-  const bool unit = format.unit.empty() || std::ranges::count(kUnits, format.unit) == 1;
+  const bool unit = format.unit.empty() || is_sign(format.unit) || format.unit == kHours ||
+                    is_named_unit(format.unit);
   require<DataError>(known != 0 && unit && format.text() == text,
                      "{}: 'formats' does not say how numbers are written", where);
   return format;

@@ -8,11 +8,14 @@
 
 namespace linnet {
 
+/// The unit of times of day and of durations, 14:05, 2:05 PM or 36:15:00, whose numbers are hours.
+inline constexpr std::string_view kHours = "h:m";
+
 /// How the numbers of a column are written: "1234.5", "1.234,5 €".
 struct NumberFormat {
   char decimal = '.';
   char thousands = '\0';  ///< ',', '.', ' ' or '\''; NUL: digits are not grouped
-  std::string unit = {};  ///< before or after each number: "%", "$", "€", "£" or "¥"
+  std::string unit = {};  ///< before or after each number: "%", "$", "kg", ...; or kHours
   bool operator==(const NumberFormat&) const = default;
 
   bool plain() const { return *this == NumberFormat(); }
@@ -21,6 +24,9 @@ struct NumberFormat {
   /// Throws DataError for another text; `where`: the file, for the message.
   static NumberFormat from(std::string_view text, std::string_view where);
 };
+
+/// Returns whether a unit is %, $, €, £ or ¥.
+bool is_sign(std::string_view unit);
 
 /// Returns the number that a text is, its unit or none around it; nothing for any other text.
 std::optional<double> number_of(std::string_view text, const NumberFormat& format);

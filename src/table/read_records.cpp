@@ -118,8 +118,11 @@ char find_separator(const std::string& text, const std::string& name, char comme
 }
 
 bool is_value(std::string_view text) {
-  return read_number(text).readings != 0 || date_of(text, {DateOrder::year_first}) ||
-         date_of(text, {DateOrder::day_first}) || date_of(text, {DateOrder::month_first});
+  const NumberText number = read_number(text);
+  // A column may be called 08:00, or 100 m.
+  if (number.readings != 0 && (number.unit.empty() || is_sign(number.unit))) return true;
+  return date_of(text, {DateOrder::year_first}) || date_of(text, {DateOrder::day_first}) ||
+         date_of(text, {DateOrder::month_first});
 }
 
 /// Whether the first record names the columns: more columns say so than say that it does not.

@@ -120,6 +120,75 @@ TEST_F(Reading, SeparatorsAtTheEnd) {
             "t.csv' has 3 fields; its first record has 2 (fields are parted by ',')");
 }
 
+TEST_F(Reading, TimesOfDayAndDurationsAreHours) {
+  const Table table = read(
+      "start,end,length\n8:30,2:05 PM,36:15:00\n22:00,12:30 am,0:00:36.5\n07:06,11:00pm,100:00\n");
+  ASSERT_EQ(table.columns().size(), 3U);
+  EXPECT_EQ(table.columns()[0].type, ColumnType::number);
+  EXPECT_EQ(table.number(0, 0), 8.5);
+  EXPECT_NEAR(table.number(0, 1), 14 + 5 / 60.0, 1e-12);
+  EXPECT_EQ(table.number(1, 1), 0.5);
+  EXPECT_EQ(table.number(2, 1), 23);
+  EXPECT_EQ(table.number(0, 2), 36.25);
+  EXPECT_NEAR(table.number(1, 2), 36.5 / 3600, 1e-12);
+  EXPECT_EQ(table.number(2, 2), 100);
+  EXPECT_EQ(table.notes()[0], "the values of 'start', such as '8:30', are read as hours");
+  // Other texts make texts, and a column may be called by a time.
+  EXPECT_EQ(read("x,y\n8:30,1\n8:3,2\n8:30,3\n").columns()[0].type, ColumnType::category);
+  EXPECT_EQ(read("x,y\n8:60,1\n8:30,2\n8:30,3\n").columns()[0].type, ColumnType::category);
+  EXPECT_EQ(read("x,y\n13:30 PM,1\n1:30 PM,2\n1:30 PM,3\n").columns()[0].type,
+            ColumnType::category);
+  EXPECT_EQ(names_of(read("08:00,09:00\n1,2\n3,4\n")), (Names{"08:00", "09:00"}));
+}
+
+TEST_F(Reading, NumbersWithUnitsInLettersAndSignsOfOtherPrograms) {
+  const Table table = read(
+      "weight,speed,saldo,wide\n"
+      "1.5 kg,3 km/h,12.50-,\uFF11\uFF12\uFF0E\uFF15\n"
+      "12 kg,44\u00A0km/h,7.25,\uFF17\n");
+  for (const TableColumn& column : table.columns()) {
+    EXPECT_TRUE(column.type == ColumnType::number || column.type == ColumnType::integer)
+        << column.name;
+  }
+  EXPECT_EQ(table.number(0, 0), 1.5);
+  EXPECT_EQ(table.number(1, 1), 44);
+  EXPECT_EQ(table.number(0, 2), -12.5);
+  EXPECT_EQ(table.number(0, 3), 12.5);
+  EXPECT_EQ(table.notes()[0], "the values of 'weight', such as '1.5 kg', are read as numbers");
+  const auto type_of = [&](const std::string& first, const std::string& second) {
+    return read("x,y\n" + first + ",1\n" + second + ",2\n" + first + ",3\n").columns()[0].type;
+  };
+  EXPECT_EQ(type_of("1 kg", "500 g"), ColumnType::category) << "other units";
+  EXPECT_EQ(type_of("2024 March", "2025 March"), ColumnType::date_time);
+  EXPECT_EQ(type_of("3A", "4A"), ColumnType::category) << "no blank";
+  EXPECT_EQ(type_of("5 - 10 years", "10 years"), ColumnType::category);
+  EXPECT_EQ(names_of(read("100 m,200 m\n10.5,21\n11,22\n")), (Names{"100 m", "200 m"}));
+  const NumberFormat format{.unit = "km/h"};
+  EXPECT_EQ(NumberFormat::from(format.text(), "t"), format);
+  for (const char* text :
+       {"decimal=. unit=kg kg", "decimal=. unit=4", "decimal=. unit=averyverylongunit"}) {
+    EXPECT_THROW(NumberFormat::from(text, "t"), Error) << text;
+  }
+}
+
+TEST_F(Reading, ErrorsOfSpreadsheetsAndDashesAreMissing) {
+  const Table table = read("x,y\n1.5,2\n#DIV/0!,3\n\u2014,4\n#VALUE!,5\n..,6\n2.5,7\n");
+  EXPECT_EQ(table.columns()[0].type, ColumnType::number);
+  EXPECT_EQ(table.columns()[0].missing, 4);
+  EXPECT_EQ(table.notes()[0], "'#DIV/0!' is read as a missing value: 1 row in 'x'");
+}
+
+TEST_F(Reading, ARowOfTotalsIsSaid) {
+  std::string text = "region,y\n";
+  for (int i = 0; i < 12; ++i) text += fmt::format("{},{}\n", "ab"[i % 2], i % 5);
+  EXPECT_EQ(read(text + "Total:,22\n").notes(),
+            Names{
+                "warning: the last row (line 14) begins with 'Total:' and seems to hold no sample; "
+                "remove it from the file if so"});
+  EXPECT_TRUE(read(text + "total,22\na,1\ntotal,22\n").notes().empty()) << "a category";
+  EXPECT_TRUE(read(text).notes().empty());
+}
+
 TEST_F(Reading, EqualNames) {
   const Table table = read("x,x,y,x_2,x\n1,2,3,4,5\n6,7,8,9,0\n", {.header = true});
   EXPECT_EQ(names_of(table), (Names{"x", "x_3", "y", "x_2", "x_4"}));

@@ -323,7 +323,7 @@ TEST(Table, NumberFormatsSurviveTheirText) {
         NumberFormat{.thousands = ' '}, NumberFormat{.thousands = '\'', .unit = "%"}}) {
     EXPECT_EQ(NumberFormat::from(format.text(), "t"), format);
   }
-  for (const char* wrong : {"", "decimal=;", "decimal=, thousands=,", "decimal=. unit=kg",
+  for (const char* wrong : {"", "decimal=;", "decimal=, thousands=,", "decimal=. unit=4kg",
                             "decimal=.  unit=%", "thousands=,"}) {
     EXPECT_NE(message_of([&] { NumberFormat::from(wrong, "t"); }), "") << wrong;
   }

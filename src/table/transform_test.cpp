@@ -475,13 +475,13 @@ TEST(TableTransform, NonsenseIsRefused) {
   EXPECT_TRUE(error("x,y\n1,2.5e-25\n2,3.5e-25\n", "y").starts_with("the target 'y' of 't' has"));
   std::string typing = "x,y\n";
   for (int i = 0; i < 30; ++i) {
-    typing += fmt::format("{}.5,{}\n", i % 4, i == 9 ? "n.a." : std::to_string(i * i));
+    typing += fmt::format("{}.5,{}\n", i % 4, i == 9 ? "soon" : std::to_string(i * i));
   }
   EXPECT_EQ(
       error(typing, "y"),
       "the target 'y' of 't' is an identifier, another value in each row: there is nothing to "
       "learn; give it a type if that is wrong; the values of 'y' are read as texts, since "
-      "line 11 holds 'n.a.': 29 of its 30 different values are numbers "
+      "line 11 holds 'soon': 29 of its 30 different values are numbers "
       "(--missing-text reads a text as a missing value)");
   EXPECT_EQ(error("size,y\n1,2.5\n2,3.5\n", "siz"),
             "'t' has no column 'siz'; did you mean 'size'?");
