@@ -129,7 +129,7 @@ class Fitting {
       }
     }
     if (options_.time == "none" || (options_.time.empty() && dates.empty())) {
-      note("rows follow each other at equal steps, without times");
+      note("rows follow each other at equal steps, without times" + rising_column());
       return;
     }
     std::vector<std::string> names;
@@ -146,12 +146,44 @@ class Fitting {
     const ColumnType type = table_.columns()[column].type;
     if (type == ColumnType::date_time) {
       record_.time_kind = TimeKind::date;
+      join_times_of_day(column);
       record_.reading = table_.contents()->dates[column];
       record_.form = form_of(column);
     } else {
       record_.time_kind = are_compact_dates(table_, column) ? TimeKind::compact : TimeKind::number;
       record_.form = table_.text(0, column).size() == 6 ? "%Y%m" : "%Y%m%d";
     }
+  }
+
+  void join_times_of_day(std::size_t dates) {
+    if (options_.same_time != SameTime::refuse) return;
+    const auto entity =
+        record_.entity.empty() ? std::nullopt : std::optional(table_.find(record_.entity));
+    const std::optional<std::size_t> times = find_times_of_day(table_, dates, entity);
+    if (!times || !used_.insert(*times).second) return;
+    record_.time_of_day = name(*times);
+    table_ = join_times(table_, SeriesColumns(record_, table_), record_);
+    note(fmt::format("the time is '{}' with the times of day of '{}'", name(dates), name(*times)));
+  }
+
+  /// A hint at a column of whole numbers that may be the time: they rise, or fall, in each row.
+  std::string rising_column() const {
+    for (std::size_t i = 0; i < table_.columns().size() && options_.time.empty(); ++i) {
+      if (table_.columns()[i].type != ColumnType::integer || used_.contains(i)) continue;
+      if (std::ranges::count(options_.targets, name(i)) > 0) continue;
+      bool rises = true;
+      bool falls = true;
+      for (std::int64_t row = 0; row < table_.rows() && (rises || falls); ++row) {
+        const bool missing = table_.missing(row, i);
+        const bool first = missing || row == 0;
+        const double step = first ? 0 : table_.number(row, i) - table_.number(row - 1, i);
+        rises = rises && !missing && (first || step > 0);
+        falls = falls && !missing && (first || step < 0);
+      }
+      if (rises || falls)
+        return fmt::format("; --time '{}' takes the numbers of that column", name(i));
+    }
+    return "";
   }
 
   /// How the column writes its dates.

@@ -83,12 +83,22 @@ Table one_row_a_time(const Table& table, const SeriesColumns& columns, const Ser
   for_each_time(std::move(all), [&](const std::vector<std::int64_t>& same) {
     rows.push_back(merging.merged(same));
   });
-  std::vector<std::string> names;
-  for (const TableColumn& column : table.columns()) names.push_back(column.name);
+  return remade(table, record, rows, record.reading.order);
+}
+
+Table remade(const Table& table, const SeriesRecord& record,
+             const std::vector<std::vector<std::string>>& rows, DateOrder order) {
+  // Columns that the record finds by place get the names by which it knows them.
+  const bool by_name = record.learned.header && table.has_header();
+  std::vector<std::string> names = record.columns;
+  for (std::size_t i = 0; by_name && i < table.columns().size(); ++i) {
+    names.resize(table.columns().size());
+    names[i] = table.columns()[i].name;
+  }
   TableOptions options;
   options.missing = record.learned.missing;
   options.missing_words = record.learned.words;
-  options.date_order = record.reading.order;
+  options.date_order = order;
   const TableContents& contents = *table.contents();
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!contents.given_types[i]) continue;

@@ -108,6 +108,11 @@ void check(const SeriesRecord& record) {
                      "{}: a column of the time has a kind, and no other has", kWhat);
   require<DataError>(!record.months || record.dates(), "{}: months are steps of dates", kWhat);
   if (!record.time.empty()) take(record.time);
+  if (!record.time_of_day.empty()) {
+    require<DataError>(record.time_kind == TimeKind::date, "{}: times of day belong to dates",
+                       kWhat);
+    take(record.time_of_day);
+  }
   if (!record.entity.empty()) take(record.entity);
   std::int64_t channels = 0;
   for (const SeriesColumn& input : record.inputs) {
@@ -245,6 +250,7 @@ std::string json_of(const SeriesRecord& record) {
            {"season", record.season},
            {"targets", std::move(targets)},
            {"inputs", std::move(inputs)}};
+  if (!record.time_of_day.empty()) all["time_of_day"] = record.time_of_day;
   if (!record.learned.given.empty()) all["reading"] = record.learned.given.text();
   return all.dump();
 }
@@ -313,6 +319,7 @@ SeriesRecord series_record_from(const std::string& text) {
   }
   record.columns = read.texts("columns");
   record.time = read.text("time");
+  if (all.contains("time_of_day")) record.time_of_day = read.text("time_of_day");
   record.time_kind = read.one_of<TimeKind>("time_kind", kTimeKinds);
   record.reading.order = read.one_of<DateOrder>("order", date_order_names());
   record.months = read.flag("months");

@@ -71,9 +71,10 @@ struct SeriesTarget {
 /// What a SeriesTransform knows, all of it from the rows of the training set but for columns and
 /// times.
 struct SeriesRecord {
-  LearnedReading learned = {};  ///< of the rows that it learned from
+  LearnedReading learned = {};            ///< of the rows that it learned from
   std::vector<std::string> columns = {};  ///< of the file, in order
   std::string time = {};                  ///< column; "": rows
+  std::string time_of_day = {};           ///< column of the times of day of its dates; "": none
   TimeKind time_kind = TimeKind::rows;
   DateReading reading = {};  ///< of dates
   std::string form = {};     ///< of dates, for date_text()

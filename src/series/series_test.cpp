@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <linnet/series_transform.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "data_sets.h"
 #include "message_of.h"
 #include "series/fit_series.h"
+#include "series/series_record.h"
 
 namespace linnet::test {
 namespace {
@@ -40,6 +42,54 @@ std::string two_series(int steps) {
     }
   }
   return text;
+}
+
+TEST(SeriesTimes, OfTwoColumnsAreJoined) {
+  const auto rows = [](const char* third, int days) {
+    std::string text = "shop,date,time,y\n";
+    for (int i = 0; i < 24 * days; ++i) {
+      for (const char* shop : {"a", "b"}) {
+        const std::string time = fmt::format(fmt::runtime(third), i % 24);
+        text += fmt::format("{},{:02}.03.2024,{},{}\n", shop, 1 + i / 24, time, i * 7 % 11);
+      }
+    }
+    return parse_table(text);
+  };
+  const SeriesFit options{.targets = {"y"}, .entity = "shop", .past = 5, .future = 2};
+  const Table table = rows("{:02}:00", 9);
+  const FittedSeries made = fit_series(table, options);
+  EXPECT_EQ(made.record->time_of_day, "time");
+  EXPECT_EQ(made.record->step, 3600);
+  EXPECT_EQ(made.notes[0], "the time is 'date' with the times of day of 'time'");
+  const SeriesTransform again = SeriesTransform::from_json(SeriesTransform(made.record).to_json());
+  const SeriesWindows windows = again.windows(table);
+  EXPECT_EQ(windows.size(), 2 * (9 * 24 - 6));
+  EXPECT_EQ(windows.place(0, 1).time, "01.03.2024 06:00");
+  EXPECT_EQ(windows.actual(0, 1, 0), 6 * 7 % 11);
+  // The column is not an input too.
+  EXPECT_EQ(std::ranges::count(again.channels(), "time"), 0);
+  Table headless = parse_table(
+      "a,01.03.2024,00:00,1\na,01.03.2024,01:00,2\na,01.03.2024,02:00,1\n"
+      "a,01.03.2024,03:00,2\na,01.03.2024,04:00,3\na,01.03.2024,05:00,2\n"
+      "a,01.03.2024,06:00,4\n");
+  EXPECT_FALSE(headless.has_header());
+  EXPECT_EQ(again.windows(headless).size(), 1);
+  EXPECT_EQ(message_of([&] { again.windows(parse_table("shop,date,y\na,01.03.2024,1\n")); }),
+            "'table' has no column 'time', from which the model learned");
+  // One row a day: the times are something else, hours.
+  std::string daily = "date,sunrise,y\n";
+  for (int i = 1; i < 29; ++i) {
+    daily += fmt::format("2024-02-{:02},07:{:02},{}\n", i, 59 - i, i % 5);
+  }
+  const FittedSeries days =
+      fit_series(parse_table(daily), {.targets = {"y"}, .past = 3, .future = 1});
+  EXPECT_EQ(days.record->time_of_day, "");
+  EXPECT_EQ(days.record->inputs[1].column, "sunrise");
+  EXPECT_EQ(days.record->inputs[1].kind, SeriesColumnKind::number);
+  // --same-time sum wants the days.
+  SeriesFit sums = options;
+  sums.same_time = SameTime::sum;
+  EXPECT_EQ(fit_series(table, sums).record->step, kDay);
 }
 
 TEST(SeriesWindows, EqualADoubleLoop) {

@@ -138,10 +138,14 @@ std::vector<double> turns_of(const std::vector<std::string>& cycles, std::int64_
   return turns;
 }
 
+Table joined(const Table& table, const SeriesRecord& record) {
+  return join_times(table, SeriesColumns(record, table), record);
+}
+
 class Reading {
  public:
   Reading(const Table& table, std::shared_ptr<const SeriesRecord> record, bool for_forecast)
-      : table_(one_row_a_time(table, SeriesColumns(*record, table), *record)),
+      : table_(one_row_a_time(joined(table, *record), SeriesColumns(*record, table), *record)),
         record_(*record),
         for_forecast_(for_forecast),
         columns_(*record, table_),
