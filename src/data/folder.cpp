@@ -16,11 +16,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Hidden files, and what a Mac adds to archives, are nobody's data.
+bool is_hidden(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') || name == "__MACOSX";
+}
+
 /// Links to folders are not followed: they may lead back.
 void add_files_below(const fs::path& folder, std::vector<fs::path>& files) {
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (is_hidden(entry->path())) continue;
     std::error_code ignored;
     if (entry->symlink_status(ignored).type() == fs::file_type::directory) {
       add_files_below(entry->path(), files);
@@ -76,8 +83,7 @@ Listing list_folder(const fs::path& folder) {
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const fs::path& path = entry->path();
-    const std::string name = path.filename().string();
-    if (name.starts_with('.') || name == "__MACOSX") continue;
+    if (is_hidden(path)) continue;
     // A dangling link is listed as a file, so that reading it says what is wrong.
     std::error_code ignored;
     (fs::is_directory(path, ignored) ? listing.folders : listing.files).push_back(path);

@@ -168,8 +168,9 @@ bool is_image_name(const fs::path& path) {
 }
 
 bool is_unread_image_name(const fs::path& path) {
-  constexpr std::array<std::string_view, 7> kOthers{".avif", ".gif", ".heic", ".heif",
-                                                    ".jfif", ".jp2", ".ppm"};
+  constexpr std::array<std::string_view, 12> kOthers{".avif", ".gif", ".heic", ".heif",
+                                                     ".jfif", ".jp2", ".ppm",  ".svg",
+                                                     ".ico",  ".jxl", ".tga",  ".dng"};
   return std::ranges::find(kOthers, ending_of(path)) != kOthers.end();
 }
 

@@ -2,6 +2,7 @@
 #include "data/load_dataset.h"
 
 #include "data/contents.h"
+#include "data/folder.h"
 #include "data/image_files.h"
 
 namespace linnet::test {
@@ -67,10 +68,17 @@ TEST(LoadDataset, SaysWhatIsThereInstead) {
   deeper.write("2024/dogs/1.png", "");
   EXPECT_EQ(error_of([&] { load_dataset(deeper.path()); }),
             "the images of " + quoted(deeper.path()) +
-                " lie a level deeper than its class folders, e.g. in " +
-                quoted(deeper / "2023/cats") +
+                " lie deeper than its class folders, e.g. in " + quoted(deeper / "2023/cats") +
                 "; name the folder that holds the class folders, such as " +
                 quoted(deeper / "2023") + ", or move the images up into them");
+  const TemporaryFolder deepest;
+  deepest.write("set/images/cats/1.png", "");
+  deepest.write("set/images/.cache/1.png", "");
+  EXPECT_NE(error_of([&] {
+              load_dataset(deepest.path());
+            }).find("such as " + quoted(deepest / "set/images")),
+            std::string::npos);
+  EXPECT_EQ(files_below(deepest.path()).size(), 1U) << "hidden files are left out";
   const TemporaryFolder others;
   others.write("cats/1.heic", "");
   others.write("dogs/1.AVIF", "");

@@ -25,12 +25,15 @@ bool is_table_file(const fs::path& path) {
   return std::ranges::find(kEndings, ending) != kEndings.end();
 }
 
-/// Returns a folder of images two levels below; empty: there is none.
-fs::path deeper_images(const Listing& listing) {
+/// Returns a folder of images at least two levels below; empty: there is none.
+fs::path deeper_images(const Listing& listing, int levels = 3) {
   for (const fs::path& inner : listing.folders) {
-    for (const fs::path& folder : list_folder(inner).folders) {
+    const Listing below = list_folder(inner);
+    for (const fs::path& folder : below.folders) {
       if (std::ranges::any_of(list_folder(folder).files, is_image_name)) return folder;
     }
+    const fs::path deeper = levels > 0 ? deeper_images(below, levels - 1) : fs::path();
+    if (!deeper.empty()) return deeper;
   }
   return {};
 }
@@ -61,7 +64,7 @@ void refuse_folder(const fs::path& path) {
                      path.string(), images);
   const fs::path deeper = deeper_images(listing);
   require<DataError>(deeper.empty(),
-                     "the images of '{}' lie a level deeper than its class folders, e.g. in '{}'; "
+                     "the images of '{}' lie deeper than its class folders, e.g. in '{}'; "
                      "name the folder that holds the class folders, such as '{}', or move the "
                      "images up into them",
                      path.string(), deeper.string(), deeper.parent_path().string());
@@ -83,7 +86,8 @@ void refuse_folder(const fs::path& path) {
       "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "
       "(train.tsv, "
       "also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside "
-      "images) or folders of images by class (class/*.png, *.jpg, *.bmp, *.webp, *.tif), the folders "
+      "images) or folders of images by class (class/*.png, *.jpg, *.bmp, *.webp, *.tif), the "
+      "folders "
       "also under train/, val/ and test/",
       path.string());
 }

@@ -194,6 +194,17 @@ bool read_plain(TIFF* tiff, const Layout& layout, std::int64_t white, Image& ima
   return true;
 }
 
+/// Returns whether another image follows, which is neither a smaller copy nor a mask of this one.
+bool has_more_images(TIFF* tiff) {
+  constexpr int kMostLooked = 64;
+  for (int i = 0; i < kMostLooked && TIFFReadDirectory(tiff) != 0; ++i) {
+    std::uint32_t kind = 0;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SUBFILETYPE, &kind);
+    if ((kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ImageHeader tiff_header(std::string_view file) {
@@ -226,6 +237,9 @@ Image decode_tiff(std::string_view bytes, const std::filesystem::path& path, std
   const bool read = layout.plain() ? read_plain(tiff.get(), layout, white, image)
                                    : read_converted(tiff.get(), image);
   require<DataError>(read, "'{}' is a damaged TIFF, or one of a kind that libtiff does not read",
+                     path.string());
+  require<DataError>(!has_more_images(tiff.get()),
+                     "'{}' is a TIFF of several images; expected one, in a file of its own",
                      path.string());
   return image;
 }

@@ -47,6 +47,15 @@ TEST(WebP, RefusesDamage) {
   EXPECT_EQ(error(huge), "'a.webp' has 16383 x 16383 pixels; expected at most 67108864");
 }
 
+TEST(Tiff, OfSeveralImagesIsRefused) {
+  const TemporaryFolder folder;
+  const auto path = folder / "a.tif";
+  EXPECT_NO_THROW(decode_image(tiff(path, 1, 2, 1, "ab", {}), "a.tif"));
+  const std::string two = tiff(path, 1, 2, 1, "cd", {.mode = "a"});
+  EXPECT_EQ(error_of([&] { decode_image(two, "a.tif"); }),
+            "'a.tif' is a TIFF of several images; expected one, in a file of its own");
+}
+
 TEST(WebP, ExifStandsAfterThePixels) {
   const std::string plain = webp({1, 3, 3, {1, 2, 3, 4, 5, 6, 7, 8, 9}});
   const std::string block = exif_block(8, false);
