@@ -603,6 +603,44 @@ class Tables(command.CommandTest):
         self.assertGreater(scores["auto"][1], 0.6)
         self.assertLess(scores["1,1"][1], 0.4, "without weights the rare class is hardly found")
 
+    def test_oversampling_of_an_imbalanced_table(self):
+        rng = random.Random(4)
+        lines = ["x,z,kind"]
+        for i in range(1200):
+            rare = i % 20 == 0
+            lines.append(f"{rng.gauss(1.6 if rare else 0, 1):.4f},{rng.gauss(0, 1):.4f},{'rare' if rare else 'usual'}")
+        (self.folder / "rare.csv").write_text("\n".join(lines) + "\n")
+        recalls = {}
+        for share in (0, 1):
+            _, err = self.run_linnet("train", "rare.csv", "--target", "kind", "--epochs", 15, "--oversample", share,
+                                     "--seed", 1, "--threads", 1, "--out", f"share-{share}")
+            self.assertEqual("rare classes are repeated: 840 training samples become 1596" in err, share == 1, err)
+            metrics = json.loads((self.folder / f"share-{share}/metrics.json").read_text())
+            recalls[share] = metrics["classes"][0]["recall"]
+            self.assertEqual(json.loads((self.folder / f"share-{share}/summary.json").read_text())["trivial"]["answer"],
+                             "always 'usual'")
+        self.assertGreater(recalls[1], 0.6)
+        self.assertLess(recalls[0], 0.4)
+        # A training that is continued repeats the same samples; the class weights count them.
+        model = (self.folder / "share-1/model.safetensors").read_bytes()
+        for name in ("summary.json", "model.safetensors"):
+            (self.folder / "share-1" / name).unlink()  # as if killed at its end
+        self.run_linnet("train", "--resume", "share-1")
+        self.assertEqual((self.folder / "share-1/model.safetensors").read_bytes(), model)
+        (self.folder / "rare.toml").write_text(
+            '[data]\nfile = "rare.csv"\ntarget = "kind"\n[training]\noversample = 1\nepochs = 15\nseed = 1\n'
+            'threads = 1\n[loss]\nclass_weights = "auto"\n')
+        self.run_linnet("train", "rare.toml", "--out", "weighted")
+        self.assertEqual(self.history(self.folder / "weighted")[-1]["validation_accuracy"],
+                         self.history(self.folder / "share-1")[-1]["validation_accuracy"])
+        out, _ = self.run_linnet("train", "rare.csv", "--target", "kind", "--epochs", 2, "--oversample", 1, "--folds", 2)
+        self.assertIn("   1      540      600        2", out)
+        self.assert_error("the data set 'rare.csv' has no classes, one label a sample; oversampling repeats samples "
+                          "of rare classes", "train", "rare.csv", "--target", "z", "--oversample", 1, "--quiet",
+                          "--out", "values")
+        (self.folder / "rare.toml").write_text((self.folder / "rare.toml").read_text().replace("= 1\ne", "= 1.5\ne"))
+        self.assert_error("rare.toml:5:14: 'oversample' in [training] must lie in [0, 1]; got 1.5", "train", "rare.toml")
+
     def test_a_model_of_a_table_is_exported_with_its_names(self):
         write_flowers(self.folder / "flowers.csv")
         self.train_table("flowers.csv", "--target", "kind", "--epochs", 1)
@@ -647,11 +685,36 @@ class Tables(command.CommandTest):
             for name, text in files.items():
                 archive.writestr(name, text)
         out, _ = self.run_linnet("data", "info", "t.xlsx", "--sheet", "sales")
-        self.assertRegex(out, r"80 rows, 4 columns.*\n +1 +day +date_time .*2024-01-01 to 2024-03-20")
+        self.assertRegex(out, r"80 rows, 4 columns.*\n.*has 2 sheets; the table is 'sales'\n +1 +day +date_time "
+                              r".*2024-01-01 to 2024-03-20")
         _, err = self.run_linnet("data", "info", "t.xlsx", "--sheet", "sale", status=2)
         self.assertIn("it has no sheet 'sale'; it has plan or sales; did you mean 'sales'?", err)
-        self.run_linnet("train", "t.xlsx", "--sheet", "2", "--target", "y", "--epochs", 2, "--out", "run",
-                        "--device", "cpu", "--threads", 1)
+        common = ("--epochs", 2, "--device", "cpu", "--threads", 1, "--sheet", "2", "--out")
+        self.run_linnet("train", "t.xlsx", "--target", "y", *common, "run")
+        sales = "linnet: 't.xlsx' has 2 sheets; the table is 'sales'\n"
+        out, err = self.run_linnet("predict", "run", "t.xlsx", "--sheet", "sales")
+        self.assertEqual((len(out.splitlines()), err), (80, sales))
+        for command in (("evaluate", "run", "--data", "t.xlsx"), ("importance", "run", "t.xlsx"),
+                        ("optimize", "run", "--minimize", "y", "--generations", 1, "--data", "t.xlsx")):
+            self.assertIn(sales, self.run_linnet(*command, "--sheet", "2")[1])
+            _, err = self.run_linnet(*command, "--sheet", "sals", status=2)
+            self.assertIn("it has no sheet 'sals'; it has plan or sales; did you mean 'sales'?", err)
+        _, err = self.run_linnet("predict", "run", "t.xlsx", status=2)
+        self.assertIn("'t.xlsx' has no column 'day'", err)
+        # A series, and texts in a column.
+        self.run_linnet("train", "t.xlsx", "--target", "y", "--past", 7, "--future", 2, "--time", "day", *common, "series")
+        out, err = self.run_linnet("predict", "series", "t.xlsx", "--sheet", "sales")
+        self.assertEqual((out.splitlines()[1][:10], err), ("2024-03-21", sales))
+        self.assertEqual(self.run_linnet("evaluate", "series", "--data", "t.xlsx", "--sheet", "2")[1], sales)
+        _, err = self.run_linnet("train", "t.xlsx", "--text", "shop", "--target", "shop", *common, "texts")
+        self.assertIn(sales, err)
+        out, err = self.run_linnet("predict", "texts", "t.xlsx", "--text", "shop", "--sheet", "sales")
+        self.assertEqual((len(out.splitlines()), err), (80, sales))
+        self.assertIn("80 samples", self.run_linnet("evaluate", "texts", "--data", "t.xlsx", "--sheet", "2")[0])
+        # Where no sheet can be meant.
+        (self.folder / "rows.csv").write_text("day,shop,x,y\n2024-01-01,a,1,2\n")
+        self.assert_error("'rows.csv' is not a spreadsheet: there is no sheet 'sales'", "predict", "run", "rows.csv",
+                          "--sheet", "sales")
 
     def test_errors_say_what_to_do(self):
         write_flowers(self.folder / "flowers.csv")

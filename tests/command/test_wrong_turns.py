@@ -40,7 +40,7 @@ class WrongTurns(command.CommandTest):
         self.assert_error("'a' is a folder with 2 tables, not a data set; name one of them, e.g. 'a/1.csv', or bring "
                           "their rows together in one file", "train", "a")
         _, err = self.run_linnet("train", ".", status=2)
-        self.assertIn("lie a level deeper than its class folders", err)
+        self.assertIn("lie deeper than its class folders", err)
 
     def test_a_table_is_no_model(self):
         self.table()

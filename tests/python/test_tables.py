@@ -65,6 +65,30 @@ class Tables(unittest.TestCase):
                 ln.read_table(path, separator=";")
         np.testing.assert_array_equal(a.data.train.column("numbers"), b.data.train.column("numbers"))
 
+    def test_whole_numbers_are_one_value_in_every_frame(self):
+        rng = np.random.default_rng(2)
+        grades = [int(g) for g in rng.integers(1, 4, 150)]
+        learned = {"grade": [g if g < 3 else "3" if i % 2 else "old" for i, g in enumerate(grades)],
+                   "x": [float(x) for x in rng.random(150)],
+                   "y": [("low", "mid", "high")[g - 1] for g in grades]}
+        task = ln.table_task(learned, "y")
+        self.assertEqual(sum("grade" in name for name in task.transform.feature_names), 5, "a category")
+        forms = {"text": ["1", "3", "2"], "int": [1, 3, 2], "float": [1.0, 3.0, 2.0],
+                 "of NumPy": list(np.array([1, 3, 2], "f4")), "gap": [1.0, None, 2.0]}
+        frames = {"dict": dict}
+        for library, make in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
+            if importlib.util.find_spec(library):
+                frames[library] = getattr(importlib.import_module(library), make)
+        want = task.transform.inputs({"grade": forms["text"], "x": [0.5] * 3}).column("numbers")
+        for library, frame in frames.items():
+            for form, values in forms.items():
+                with self.subTest(library=library, form=form):
+                    values = [v.item() if isinstance(v, np.generic) and library != "dict" else v for v in values]
+                    got = task.transform.inputs(frame({"grade": values, "x": [0.5] * 3}))
+                    self.assertEqual(got.notes, [])
+                    same = [0, 2] if form == "gap" else [0, 1, 2]
+                    np.testing.assert_array_equal(got.column("numbers")[same], want[same])
+
     def test_parquet_without_pyarrow_says_what_it_needs(self):
         with unittest.mock.patch.dict(sys.modules, {"pyarrow": None}):
             with self.assertRaisesRegex(ImportError, "'rows.parquet' needs pyarrow: pip install pyarrow"):
