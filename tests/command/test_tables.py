@@ -634,7 +634,7 @@ class Tables(command.CommandTest):
         self.assertEqual(self.history(self.folder / "weighted")[-1]["validation_accuracy"],
                          self.history(self.folder / "share-1")[-1]["validation_accuracy"])
         out, _ = self.run_linnet("train", "rare.csv", "--target", "kind", "--epochs", 2, "--oversample", 1, "--folds", 2)
-        self.assertIn("   1      540      600        2", out)
+        self.assertIn("   1      480      600        2", out)
         self.assert_error("the data set 'rare.csv' has no classes, one label a sample; oversampling repeats samples "
                           "of rare classes", "train", "rare.csv", "--target", "z", "--oversample", 1, "--quiet",
                           "--out", "values")
@@ -700,16 +700,18 @@ class Tables(command.CommandTest):
             _, err = self.run_linnet(*command, "--sheet", "sals", status=2)
             self.assertIn("it has no sheet 'sals'; it has plan or sales; did you mean 'sales'?", err)
         _, err = self.run_linnet("predict", "run", "t.xlsx", status=2)
-        self.assertIn("'t.xlsx' has no column 'day'", err)
+        self.assertIn("'t.xlsx' has 1 columns; the model learned from 4", err)
         # A series, and texts in a column.
         self.run_linnet("train", "t.xlsx", "--target", "y", "--past", 7, "--future", 2, "--time", "day", *common, "series")
         out, err = self.run_linnet("predict", "series", "t.xlsx", "--sheet", "sales")
-        self.assertEqual((out.splitlines()[1][:10], err), ("2024-03-21", sales))
-        self.assertEqual(self.run_linnet("evaluate", "series", "--data", "t.xlsx", "--sheet", "2")[1], sales)
+        self.assertEqual(out.splitlines()[1][:10], "2024-03-21")
+        self.assertIn(sales, err)
+        self.assertIn(sales, self.run_linnet("evaluate", "series", "--data", "t.xlsx", "--sheet", "2")[1])
         _, err = self.run_linnet("train", "t.xlsx", "--text", "shop", "--target", "shop", *common, "texts")
         self.assertIn(sales, err)
         out, err = self.run_linnet("predict", "texts", "t.xlsx", "--text", "shop", "--sheet", "sales")
-        self.assertEqual((len(out.splitlines()), err), (80, sales))
+        self.assertEqual(len(out.splitlines()), 80)
+        self.assertIn(sales, err)
         self.assertIn("80 samples", self.run_linnet("evaluate", "texts", "--data", "t.xlsx", "--sheet", "2")[0])
         # Where no sheet can be meant.
         (self.folder / "rows.csv").write_text("day,shop,x,y\n2024-01-01,a,1,2\n")
