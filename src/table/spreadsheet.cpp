@@ -286,8 +286,8 @@ class Cells {
       }
     }
     std::ranges::sort(cells_, {}, &Cell::place);
-    const auto twice = std::ranges::unique(cells_, {}, &Cell::place);
-    cells_.erase(twice.begin(), twice.end());
+    const auto same = [](const Cell& a, const Cell& b) { return a.place() == b.place(); };
+    cells_.erase(std::unique(cells_.begin(), cells_.end(), same), cells_.end());
     return cells_.size() - before;
   }
 
