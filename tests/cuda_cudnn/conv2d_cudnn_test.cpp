@@ -388,8 +388,8 @@ class Yielding final : public Cudnn {
                                         TuningCache*) const override {
     return make();
   }
-  std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent&, std::string_view,
-                                                const NodeView&, const Kernel&, const WrapRnn&,
+  std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent&, bool, const NodeView&,
+                                                const Kernel&, const WrapRnn&,
                                                 TuningCache*) const override {
     return nullptr;
   }
