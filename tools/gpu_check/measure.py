@@ -55,7 +55,7 @@ def exported(check, job):
     with check.exporting:
         if not (folder / "data.json").exists():
             shutil.rmtree(folder, ignore_errors=True)
-            command = [*engines.linnet_command(str(check.programs.linnet), job), "--export", folder]
+            command = [*engines.linnet_data(str(check.programs.linnet), job), "--export", folder]
             ended = processes.run(command, check.log, EXPORT_MOST, check.environment(), copy=False)
             if ended.status != 0:
                 raise Failed(f"linnet bench --export: {ended.reason()}")
