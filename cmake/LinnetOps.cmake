@@ -69,7 +69,7 @@ function(linnet_generate_registration file namespace registry header entry prope
 namespace ${namespace} {
 
 ${declarations}
-void ${entry}(${registry}& registry) {
+void ${entry}(${registry}& registry [[maybe_unused]]) {
 ${calls}}
 
 }  // namespace ${namespace}
