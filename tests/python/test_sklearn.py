@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The estimators of linnet.sklearn pass scikit-learn's own checks, and work within its tools."""
+import contextlib
 import io
 import json
 import os
@@ -34,7 +35,7 @@ except ImportError as missing:
 
 from linnet.sklearn import LinnetClassifier, LinnetRegressor
 
-# Checks that cannot pass, with their reasons.
+# Checks that need not pass, with their reasons; on some processors they do.
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data":
         "f32: a sum over a row that occurs twice rounds differently from one over the row with weight 2. "
@@ -55,7 +56,7 @@ def checks_of(estimator):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 if expected:
-                    with self.assertRaises(AssertionError):
+                    with contextlib.suppress(AssertionError):
                         check(clone(estimator))
                 else:
                     check(clone(estimator))
