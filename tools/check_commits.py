@@ -37,7 +37,10 @@ def without_comments(text):
 
 
 def git(root, *words):
-    process = subprocess.run(["git", "-C", root, *words], capture_output=True, text=True, check=False)
+    try:
+        process = subprocess.run(["git", "-C", root, *words], capture_output=True, text=True, check=False)
+    except FileNotFoundError:  # a copy on a machine without git
+        return None
     return process.stdout if process.returncode == 0 else None
 
 
