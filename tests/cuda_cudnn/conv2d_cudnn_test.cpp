@@ -389,7 +389,7 @@ class Yielding final : public Cudnn {
     return make();
   }
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent&, bool, const NodeView&,
-                                                const Kernel&, const WrapRnn&,
+                                                const Make&, const WrapRnn&,
                                                 TuningCache*) const override {
     return nullptr;
   }

@@ -47,7 +47,7 @@ class AssumedCudnn final : public Cudnn {
     return std::nullopt;
   }
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& /*layer*/, bool /*training*/,
-                                                const NodeView& /*node*/, const Kernel& /*own*/,
+                                                const NodeView& /*node*/, const Make& /*own*/,
                                                 const WrapRnn& /*wrap*/,
                                                 TuningCache* /*cache*/) const override {
     return nullptr;

@@ -70,12 +70,12 @@ class Cudnn {
 
   using WrapRnn = std::function<Kernel(std::shared_ptr<const CudnnRnn>)>;
   /// Returns the layer by that of cuDNN's algorithms with which the result of `wrap` for it is
-  /// fastest and may replace `own`, a kernel for the node (see may_replace()): measured, unless the
-  /// cache knows. Null where none may, where cuDNN fails, and without a cache. Questions of one
-  /// layer in `training` and in inference are two; equal ones have one answer as long as this
-  /// object lives.
+  /// fastest and may replace what `own` makes for the node, for a trial alone (see may_replace()):
+  /// measured, unless the cache knows. Null where none may, where cuDNN fails, and without a cache.
+  /// Questions of one layer in `training` and in inference are two; equal ones have one answer as
+  /// long as this object lives.
   virtual std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, bool training,
-                                                        const NodeView& node, const Kernel& own,
+                                                        const NodeView& node, const Make& own,
                                                         const WrapRnn& wrap,
                                                         TuningCache* cache) const = 0;
 };

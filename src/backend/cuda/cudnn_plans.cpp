@@ -132,7 +132,7 @@ std::optional<Kernel> CudnnLibrary::faster(const Rivals& rivals, const std::stri
 
 std::shared_ptr<const CudnnRnn> CudnnLibrary::rnn_if_faster(const CudnnRecurrent& layer,
                                                             bool training, const NodeView& node,
-                                                            const Kernel& own, const WrapRnn& wrap,
+                                                            const Make& own, const WrapRnn& wrap,
                                                             TuningCache* cache) const {
   if (cache == nullptr) return nullptr;
   const std::string question = fmt::format("{}, {}, or own kernels", key(layer.describe()),
@@ -150,7 +150,7 @@ std::shared_ptr<const CudnnRnn> CudnnLibrary::rnn_if_faster(const CudnnRecurrent
 
 std::shared_ptr<const CudnnRnn> CudnnLibrary::fastest_rnn(
     const CudnnRecurrent& layer, bool training, const std::string& question, const NodeView& node,
-    const Kernel& own, const WrapRnn& wrap, TuningCache& cache) const {
+    const Make& own, const WrapRnn& wrap, TuningCache& cache) const {
   const std::optional<std::string> choice = cache.get(question);
   if (choice == kOwn) return nullptr;
   start();
@@ -163,9 +163,11 @@ std::shared_ptr<const CudnnRnn> CudnnLibrary::fastest_rnn(
     if (rnn) run_once(wrap(rnn), node, trials_.get());
     return rnn;
   }
+  const std::optional<Kernel> made = own();
+  if (!made) return nullptr;
   std::shared_ptr<const CudnnRnn> best;
   std::string_view answer = kOwn;
-  Kernel fastest = own;
+  Kernel fastest = *made;
   // Initial weights as PyTorch's: larger ones make a layer grow what rounding differs by.
   const float bound = 1 / std::sqrt(static_cast<float>(layer.units));
   for (std::size_t i = 0; i < kNames.size(); ++i) {

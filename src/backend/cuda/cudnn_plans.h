@@ -55,7 +55,7 @@ class CudnnLibrary final : public Cudnn {
                                         const NodeView& node, const Make& own, const Make& make,
                                         TuningCache* cache) const override;
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, bool training,
-                                                const NodeView& node, const Kernel& own,
+                                                const NodeView& node, const Make& own,
                                                 const WrapRnn& wrap,
                                                 TuningCache* cache) const override;
 
@@ -74,7 +74,7 @@ class CudnnLibrary final : public Cudnn {
                                const NodeView& node, TuningCache& cache) const;
   std::shared_ptr<const CudnnRnn> fastest_rnn(const CudnnRecurrent& layer, bool training,
                                               const std::string& question, const NodeView& node,
-                                              const Kernel& own, const WrapRnn& wrap,
+                                              const Make& own, const WrapRnn& wrap,
                                               TuningCache& cache) const;
   std::string key(const std::string& description) const;
 

@@ -50,8 +50,7 @@ constexpr bool must_run(const T& argument) {
 
 /// Enqueues `kernel(args...)`, unless the grid has no block; `name` is for errors and for lists
 /// (Queue). Throws Error where the launch is refused, InternalError for an empty grid of a kernel
-/// that must run. A kernel for blocks of more than kBlock
-/// threads declares them by
+/// that must run. A kernel for blocks of more than kBlock threads declares them by
 /// __launch_bounds__.
 template <class... P, class... A>
 void launch(const Queue& queue, const char* name, const LaunchShape& shape, void (*kernel)(P...),

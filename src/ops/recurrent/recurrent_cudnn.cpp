@@ -175,8 +175,9 @@ RnnPtr chosen(const RecurrentAttrs& attrs, const NodeView& node, bool training,
                              .math = fp32 ? CudnnMath::fp32 : CudnnMath::tf32};
   const Whole whole(attrs, node.inputs.first(attrs.bias ? 5 : 3), training);
   const auto wrap = [&](const RnnPtr& rnn) { return whole.by(rnn); };
-  return context.cudnn->rnn_if_faster(layer, training, whole.node(), whole.own(context), wrap,
-                                      context.tuning);
+  // Made for a trial alone: cuBLASLt's products are tried and run once when they are prepared.
+  const auto own = [&] { return std::optional(whole.own(context)); };
+  return context.cudnn->rnn_if_faster(layer, training, whole.node(), own, wrap, context.tuning);
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
