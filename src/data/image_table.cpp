@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/counted.h"
+#include "base/lower_ascii.h"
 #include "base/utf8.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
@@ -54,17 +55,10 @@ void find_images(const fs::path& root, const fs::path& folder, int depth, Names&
   }
 }
 
-std::string small(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) {
-    return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  });
-  return name;
-}
-
 std::optional<std::size_t> file_column(const std::vector<std::string>& columns) {
   for (const std::string_view name : kFileColumns) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (small(columns[c]) == name) return c;
+      if (lower_ascii(columns[c]) == name) return c;
     }
   }
   return std::nullopt;
@@ -86,7 +80,7 @@ std::optional<fs::path> find_table(const fs::path& folder) {
   }
   std::optional<fs::path> found;
   for (const fs::path& path : listing.files) {
-    if (small(path.extension().string()) != ".csv") continue;
+    if (lower_ascii(path.extension().string()) != ".csv") continue;
     if (found || inner > 1) return std::nullopt;
     found = path;
   }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/lower_ascii.h"
 #include "base/utf8.h"
 #include "data/encoding.h"
 #include "data/packed.h"
@@ -49,9 +50,7 @@ template <std::size_t N>
 bool is_one_of(std::string_view field, const std::array<std::string_view, N>& names) {
   field = bare(field);
   if (field.size() > kLongestName) return false;
-  std::string small(field);
-  for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return std::ranges::count(names, small) > 0;
+  return std::ranges::count(names, lower_ascii(field)) > 0;
 }
 
 /// Of fields, the label and the text; nothing where they name no columns.
@@ -136,7 +135,7 @@ class LineReader {
   std::optional<TextFields> fields_;
 };
 
-/// The first lines of a file, of `most` bytes and a line at most.
+/// Returns the first lines of a file, kMostLine bytes of it at most.
 std::string start_of(const fs::path& path, std::ptrdiff_t lines) {
   std::string start;
   read_pieces(path, kMostLine, [&](std::string_view piece) {

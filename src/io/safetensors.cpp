@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/lower_ascii.h"
 #include "base/memory.h"
 #include "core/dims.h"
 #include "core/tensor_memory.h"
@@ -92,13 +93,6 @@ std::optional<std::vector<std::int64_t>> whole_numbers(const Json& object, const
   return numbers;
 }
 
-/// "F32" to "f32".
-std::string lower(std::string_view name) {
-  std::string text(name);
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 const TypeName& read_type(const std::string& name, const Json& object) {
   const auto found = object.find("dtype");
   require<DataError>(found != object.end() && found->is_string(), "tensor '{}' has no dtype", name);
@@ -133,7 +127,7 @@ Stored read_tensor(const std::string& name, const Json& object, std::span<const 
                      end, data.size());
   Shape shape(*dims);
   require<DataError>(bytes_of(type.bytes, shape) == end - begin,
-                     "tensor '{}', {} {}, does not fit into {} bytes", name, lower(type.name),
+                     "tensor '{}', {} {}, does not fit into {} bytes", name, lower_ascii(type.name),
                      to_string(shape), end - begin);
   return {{name, type.dtype, std::move(shape), data.subspan(begin, end - begin)}, &type};
 }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/lower_ascii.h"
 #include "onnx/node_import.h"
 #include "ops/recurrent/recurrent.h"
 
@@ -45,13 +46,6 @@ struct Recurrent {
   bool reverse = false;
 };
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
 Recurrent settings_of(NodeImport& n) {
   Recurrent r;
   const std::string direction = n.text("direction", "forward");
@@ -64,7 +58,7 @@ Recurrent settings_of(NodeImport& n) {
   require<DataError>(!n.has_attribute("clip"), "clip is not supported");
   std::vector<std::string> usual;
   std::vector<std::string> given;
-  for (const std::string& name : n.texts("activations")) given.push_back(lower(name));
+  for (const std::string& name : n.texts("activations")) given.push_back(lower_ascii(name));
   if (n.op() == "LSTM") {
     r.cell = Cell::lstm;
     usual = {"sigmoid", "tanh", "tanh"};
@@ -136,7 +130,7 @@ void recurrent(NodeImport& n) {
       return fmt::format("{}_l0{}", of, reverse ? "_reverse" : "");
     };
     CustomLayer cell;
-    cell.kind = lower(std::string(n.op()));
+    cell.kind = lower_ascii(n.op());
     cell.name = name;
     std::vector<Expression> both;
     cell.function = [&](const Expression& e, LayerWeights& weights) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/lower_ascii.h"
 #include "table/contents.h"
 #include "table/scaling.h"
 #include "table/transform_record.h"
@@ -58,12 +59,6 @@ std::map<std::string_view, std::int64_t> counts_of(const Table& rows, std::size_
   std::map<std::string_view, std::int64_t> by_text;
   for (const auto& [whole, of] : counts) by_text.insert(of);
   return by_text;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return lower;
 }
 
 bool is_number(ColumnType type) {
@@ -124,7 +119,7 @@ class Fitting {
     std::set<std::string> words;
     const Values all = values_of(rows_, column, [&](std::int64_t row) {
       const std::string_view text = rows_.text(row, column);
-      words.insert(lower_case(whole_text(text)));
+      words.insert(lower_ascii(whole_text(text)));
       return boolean_of(text).value_or(false) ? 1.0 : 0.0;
     });
     if (all.values.empty()) return std::nullopt;

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/counted.h"
+#include "base/lower_ascii.h"
 #include "base/utf8.h"
 #include "table/column_facts.h"
 #include "table/infer_dates.h"
@@ -115,8 +116,8 @@ void note_totals(TableContents& table) {
   if (static_cast<std::int64_t>(last) < kFewValues) return;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const std::string_view text = table.text(last, column);
-    std::string word(text.ends_with(':') ? text.substr(0, text.size() - 1) : text);
-    for (char& c : word) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    const std::string word =
+        lower_ascii(text.ends_with(':') ? text.substr(0, text.size() - 1) : text);
     if (std::ranges::count(kWords, word) == 0) continue;
     for (std::size_t row = 0; row < last; ++row) {
       if (table.field(row, column) == text) return;  // a category

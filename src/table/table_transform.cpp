@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/counted.h"
+#include "base/lower_ascii.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "describe/nearest.h"
@@ -177,8 +178,7 @@ class Booleans {
   std::optional<bool> operator()(std::string_view text) const {
     const std::optional<bool> value = boolean_of(text);
     if (!value || words_.empty()) return value;
-    std::string lower(whole_text(text));
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    const std::string lower = lower_ascii(whole_text(text));
     const bool everywhere = lower == "0" || lower == "1" || lower == "false" || lower == "true";
     return everywhere || std::ranges::find(words_, lower) != words_.end() ? value : std::nullopt;
   }

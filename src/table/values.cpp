@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/lower_ascii.h"
 #include "table/number_format.h"
 
 namespace linnet {
@@ -53,8 +54,7 @@ bool is_integer(std::string_view text) {
 std::optional<bool> boolean_of(std::string_view text) {
   text = whole_text(text);
   if (text.size() > 5) return std::nullopt;
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  const std::string lower = lower_ascii(text);
   for (const char* word : {"1", "true", "yes", "t", "y"}) {
     if (lower == word) return true;
   }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/join.h"
+#include "base/lower_ascii.h"
 #include "data/targets.h"
 
 namespace linnet {
@@ -49,9 +50,7 @@ Splits split_for_task(Splits data, const TaskShares& shares) {
 void warn_of_case(const std::vector<std::string>& classes, std::vector<std::string>& notes) {
   std::map<std::string, std::string> found;
   for (const std::string& name : classes) {
-    std::string lower(name);
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    const auto [other, is_new] = found.emplace(lower, name);
+    const auto [other, is_new] = found.emplace(lower_ascii(name), name);
     if (is_new) continue;
     notes.push_back(fmt::format(
         "warning: the classes '{}' and '{}' differ by upper and lower case alone, and are learned "
