@@ -19,9 +19,9 @@ struct Listing {
 /// Throws Error: "cannot read 'x': No such file or directory".
 Listing list_folder(const std::filesystem::path& folder);
 
-/// Returns every file below a folder, in folders of it too, sorted by path, but hidden ones. Links to folders are
-/// left out; a dangling link is a file, so that reading it says what is wrong. Throws Error as
-/// list_folder().
+/// Returns every file below a folder, in folders of it too, sorted by path, but hidden ones. Links
+/// to folders are left out; a dangling link is a file, so that reading it says what is wrong.
+/// Throws Error as list_folder().
 std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
 
 /// Returns whether a folder is there, or something else. Throws Error where nothing is, or where it

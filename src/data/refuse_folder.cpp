@@ -84,11 +84,10 @@ void refuse_folder(const fs::path& path) {
   fail<DataError>(
       "'{}' holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
       "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "
-      "(train.tsv, "
-      "also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside "
+      "(train.tsv, also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, or "
+      "labels.csv beside "
       "images) or folders of images by class (class/*.png, *.jpg, *.bmp, *.webp, *.tif), the "
-      "folders "
-      "also under train/, val/ and test/",
+      "folders also under train/, val/ and test/",
       path.string());
 }
 

@@ -28,7 +28,7 @@ class Dependences {
     for (Value v : node.outputs) {
       if (!is_inside(v) && is_made(v)) path = std::max(path, before(v, true));
     }
-    path = path + own;
+    path += own;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       note(node.inputs[i], node.op->mutates(i), path);
     }

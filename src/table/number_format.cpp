@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kLongest = 64;  // of a number with groups or a unit
 constexpr std::size_t kGroup = 3;
-constexpr std::array<std::string_view, 6> kUnits{"%", "$", "€", "£", "¥", kHours};
-constexpr std::array<char, 4> kThousands{'\0', '.', ' ',
-                                         '\''};  // '.': the one that is not the decimal
+constexpr std::array<std::string_view, 5> kUnits{"%", "$", "€", "£", "¥"};
+// '.': the one that is not the decimal
+constexpr std::array<char, 4> kThousands{'\0', '.', ' ', '\''};
 constexpr std::size_t kLongestUnit = 12;
 // As written in other countries: no-break and thin blanks, the typographic apostrophe, the minus,
 // and wide signs.
@@ -61,7 +61,6 @@ struct Bare {
 template <class Take>
 std::string_view take_unit(const Take& take) {
   for (const std::string_view unit : kUnits) {
-    if (unit == kHours) continue;
     if (take(unit)) return unit;
   }
   return {};
@@ -270,9 +269,7 @@ NumberFormat plainest(Readings readings) {
   return {.decimal = decimal_of(i), .thousands = thousands_of(i)};
 }
 
-bool is_sign(std::string_view unit) {
-  return unit != kHours && std::ranges::count(kUnits, unit) == 1;
-}
+bool is_sign(std::string_view unit) { return std::ranges::count(kUnits, unit) == 1; }
 
 NumberText read_number(std::string_view text) {
   NumberText read;
