@@ -11,7 +11,6 @@ import shutil
 import struct
 import tarfile
 import unittest
-import zipfile
 
 # Before command, which takes the variable away.
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -44,6 +43,16 @@ def write_values(path, rows=200):
     for i in range(rows):
         x, c = rng.uniform(-1, 1), rng.choice("ab")
         lines.append(f"{i},{x:.4f},{c},{1000 + 30 * x - 20 * (c == 'b'):.4f}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_imbalanced(path):
+    """One row of twenty is of the rare class."""
+    rng = random.Random(4)
+    lines = ["x,z,kind"]
+    for i in range(1200):
+        rare = i % 20 == 0
+        lines.append(f"{rng.gauss(1.6 if rare else 0, 1):.4f},{rng.gauss(0, 1):.4f},{'rare' if rare else 'usual'}")
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -587,12 +596,7 @@ class Tables(command.CommandTest):
         self.assertLess(float(row["hot"]), 0.2)
 
     def test_class_weights_of_an_imbalanced_table(self):
-        rng = random.Random(4)
-        lines = ["x,z,kind"]
-        for i in range(1200):
-            rare = i % 20 == 0
-            lines.append(f"{rng.gauss(1.6 if rare else 0, 1):.4f},{rng.gauss(0, 1):.4f},{'rare' if rare else 'usual'}")
-        (self.folder / "rare.csv").write_text("\n".join(lines) + "\n")
+        write_imbalanced(self.folder / "rare.csv")
         scores = {}
         for weights in ("1,1", "auto"):
             self.train_table("rare.csv", "--target", "kind", "--epochs", 15, "--class-weights", weights,
@@ -604,12 +608,7 @@ class Tables(command.CommandTest):
         self.assertLess(scores["1,1"][1], 0.4, "without weights the rare class is hardly found")
 
     def test_oversampling_of_an_imbalanced_table(self):
-        rng = random.Random(4)
-        lines = ["x,z,kind"]
-        for i in range(1200):
-            rare = i % 20 == 0
-            lines.append(f"{rng.gauss(1.6 if rare else 0, 1):.4f},{rng.gauss(0, 1):.4f},{'rare' if rare else 'usual'}")
-        (self.folder / "rare.csv").write_text("\n".join(lines) + "\n")
+        write_imbalanced(self.folder / "rare.csv")
         recalls = {}
         for share in (0, 1):
             _, err = self.run_linnet("train", "rare.csv", "--target", "kind", "--epochs", 15, "--oversample", share,
@@ -663,60 +662,6 @@ class Tables(command.CommandTest):
         self.assertEqual([c["type"] for c in json_out["columns"]],
                          ["number", "number", "category", "date_time", "category"])
         self.assertEqual(sum(json_out["columns"][0]["histogram"]), 113)
-
-    def test_spreadsheets(self):
-        names = ("day", "shop", "x", "y")
-        rows = ["".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in names)]
-        for i in range(80):
-            rows.append(f'<c s="1"><v>{45292 + i}</v></c><c t="inlineStr"><is><t>{"ab"[i % 2]}</t></is></c>'
-                        f'<c><v>{i % 11}.5</v></c><c><v>{i % 11 * 3 + i % 2}</v></c>')
-        types = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
-        sheets = "".join(f'<Relationship Id="{n}" Type="{types}worksheet" Target="{n}.xml"/>' for n in ("s1", "s2"))
-        files = {
-            "xl/workbook.xml": '<workbook><sheets><sheet name="plan" r:id="s1"/><sheet name="sales" r:id="s2"/>'
-                               "</sheets></workbook>",
-            "xl/_rels/workbook.xml.rels": f'<Relationships>{sheets}<Relationship Id="f" Type="{types}styles" '
-                                          'Target="styles.xml"/></Relationships>',
-            "xl/styles.xml": '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
-            "xl/s1.xml": "<worksheet><sheetData><row><c><v>1</v></c></row></sheetData></worksheet>",
-            "xl/s2.xml": "<worksheet><sheetData>" + "".join(f"<row>{row}</row>" for row in rows) +
-                         "</sheetData></worksheet>"}
-        with zipfile.ZipFile(self.folder / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in files.items():
-                archive.writestr(name, text)
-        out, _ = self.run_linnet("data", "info", "t.xlsx", "--sheet", "sales")
-        self.assertRegex(out, r"80 rows, 4 columns.*\n.*has 2 sheets; the table is 'sales'\n +1 +day +date_time "
-                              r".*2024-01-01 to 2024-03-20")
-        _, err = self.run_linnet("data", "info", "t.xlsx", "--sheet", "sale", status=2)
-        self.assertIn("it has no sheet 'sale'; it has plan or sales; did you mean 'sales'?", err)
-        common = ("--epochs", 2, "--device", "cpu", "--threads", 1, "--sheet", "2", "--out")
-        self.run_linnet("train", "t.xlsx", "--target", "y", *common, "run")
-        sales = "linnet: 't.xlsx' has 2 sheets; the table is 'sales'\n"
-        out, err = self.run_linnet("predict", "run", "t.xlsx", "--sheet", "sales")
-        self.assertEqual((len(out.splitlines()), err), (80, sales))
-        for command in (("evaluate", "run", "--data", "t.xlsx"), ("importance", "run", "t.xlsx"),
-                        ("optimize", "run", "--minimize", "y", "--generations", 1, "--data", "t.xlsx")):
-            self.assertIn(sales, self.run_linnet(*command, "--sheet", "2")[1])
-            _, err = self.run_linnet(*command, "--sheet", "sals", status=2)
-            self.assertIn("it has no sheet 'sals'; it has plan or sales; did you mean 'sales'?", err)
-        _, err = self.run_linnet("predict", "run", "t.xlsx", status=2)
-        self.assertIn("'t.xlsx' has 1 columns; the model learned from 4", err)
-        # A series, and texts in a column.
-        self.run_linnet("train", "t.xlsx", "--target", "y", "--past", 7, "--future", 2, "--time", "day", *common, "series")
-        out, err = self.run_linnet("predict", "series", "t.xlsx", "--sheet", "sales")
-        self.assertEqual(out.splitlines()[1][:10], "2024-03-21")
-        self.assertIn(sales, err)
-        self.assertIn(sales, self.run_linnet("evaluate", "series", "--data", "t.xlsx", "--sheet", "2")[1])
-        _, err = self.run_linnet("train", "t.xlsx", "--text", "shop", "--target", "shop", *common, "texts")
-        self.assertIn(sales, err)
-        out, err = self.run_linnet("predict", "texts", "t.xlsx", "--text", "shop", "--sheet", "sales")
-        self.assertEqual(len(out.splitlines()), 80)
-        self.assertIn(sales, err)
-        self.assertIn("80 samples", self.run_linnet("evaluate", "texts", "--data", "t.xlsx", "--sheet", "2")[0])
-        # Where no sheet can be meant.
-        (self.folder / "rows.csv").write_text("day,shop,x,y\n2024-01-01,a,1,2\n")
-        self.assert_error("'rows.csv' is not a spreadsheet: there is no sheet 'sales'", "predict", "run", "rows.csv",
-                          "--sheet", "sales")
 
     def test_errors_say_what_to_do(self):
         write_flowers(self.folder / "flowers.csv")
