@@ -290,9 +290,8 @@ class Search {
   std::vector<Trial> done_;
 };
 
-/// Returns the number of runs of the search in `folder`, which has to be `plan` but for that
-/// number; nothing where the folder is new. Its number stands beside it since it may come from
-/// --runs.
+/// Returns the number of runs of the search that `folder` holds, nothing where the folder is new.
+/// Throws Error where that search differs from `plan` in more than its number of runs.
 std::optional<std::int64_t> runs_before(const fs::path& folder, const SearchPlan& plan) {
   const fs::path kept = folder / kPlanFile;
   if (!is_file(kept)) return std::nullopt;

@@ -30,7 +30,7 @@ void read_summary(const fs::path& path, SavedRun& run) {
           "away, and give --seed where the training had one",
           path.string());
   const auto expect = [&](bool holds, const char* key, const std::string& what) {
-    require(holds, "'{}': '{}' should be {}; got {}: mend it, or move the file away", path.string(),
+    require(holds, "'{}': '{}' should be {}; got {}: correct it, or move the file away", path.string(),
             key, what, shortened(json[key].dump(), kMostShown));
   };
   if (json.contains("seed")) {
