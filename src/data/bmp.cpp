@@ -9,6 +9,7 @@
 namespace linnet {
 namespace {
 
+constexpr std::uint32_t kSignature = 'B' | 'M' << 8;
 constexpr std::size_t kFileHeader = 14;
 constexpr std::size_t kInfoHeader = 40;
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 28;  // its sizes are 32 bits
@@ -57,6 +58,8 @@ bool fields_are(const Bytes& file, std::uint32_t red, std::uint32_t green, std::
 }
 
 Layout read_layout(const Bytes& file, const std::filesystem::path& path) {
+  require<DataError>(file.u16(0) == kSignature, "'{}' is no BMP: it does not begin with 'BM'",
+                     path.string());
   const std::size_t header = file.u32(14);
   require<DataError>(header >= kInfoHeader && header <= 124,
                      "'{}' is a BMP with a header of {} bytes; expected 40 to 124", path.string(),
