@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models made by version 0.1, in tests/fixtures/version01, read images and texts as that version did."""
+"""Models, configurations and a stopped training of version 0.1, in tests/fixtures/version01, do today what they did."""
 import json
 import pathlib
+import shutil
 import unittest
 
 import command
@@ -34,6 +35,40 @@ class Version01(command.CommandTest):
         outputs = self.outputs(model, *texts)
         self.assertEqual(outputs, self.outputs(model, FIXTURES / "texts/ids.npy"))
         self.assert_then(outputs, "texts")
+
+    def test_a_model_of_a_configuration_predicts(self):
+        pixels, _ = command.patterns(4, 9)
+        command.npy(self.folder / "images.npy", "<f4", (4, 28, 28, 1), [float(pixel) for pixel in pixels])
+        outputs = self.outputs(FIXTURES / "training/run/model.safetensors", self.folder / "images.npy")
+        self.assert_then(outputs, "training")
+
+    def train_configuration(self, name, *arguments):
+        if not (self.folder / "patterns").exists():
+            command.write_mnist(self.folder / "patterns", train=200, test=50)
+            command.write_points(self.folder / "points")
+            shutil.copy(FIXTURES.parent / "tables1/rows.csv", self.folder)
+        shutil.copy(FIXTURES / f"training/{name}.toml", self.folder)
+        return self.run_json("train", f"{name}.toml", *arguments, "--quiet")
+
+    def test_configurations_train_as_then(self):
+        then = json.loads((FIXTURES / "training/summaries.json").read_text())
+        for name, wanted in then.items():
+            summary = self.train_configuration(name, "--out", name)
+            for key in ("train_loss", "test_loss"):
+                self.assertAlmostEqual(summary[key], wanted.pop(key), 3, (name, key))
+            self.assertEqual({key: summary[key] for key in wanted}, wanted, name)
+
+    def test_a_stopped_training_continues(self):
+        """It ends with the bits of one that never stopped, where this machine gives those of its first epoch."""
+        whole = self.train_configuration("images", "--out", "whole")
+        shutil.copytree(FIXTURES / "training/run", self.folder / "run")
+        then, = self.history(self.folder / "run")
+        summary = self.run_json("train", "--resume", "run", "--quiet")
+        self.assertEqual(len(self.history(self.folder / "run")), 3)
+        if self.history(self.folder / "whole")[0]["train_loss"] == then["train_loss"]:
+            models = [(self.folder / run / "model.safetensors").read_bytes() for run in ("whole", "run")]
+            self.assertTrue(models[0] == models[1])
+        self.assertAlmostEqual(summary["test_loss"], whole["test_loss"], 3)
 
 
 if __name__ == "__main__":
