@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`linnet serve` while hostile clients are at work: four clients ask for predictions of mnist-cnn, trained
-for an epoch on the drawn digits, over connections that they keep and over new ones, and compare each answer
-with the one that the server gave before. Attacks come from the same address, each for some seconds, then all
-at once; at the end the server gets SIGTERM while the attacks go on. Exits with 1 where an answer was wrong
+for an epoch on the drawn digits, over connections that they keep and over new ones, and compare every bit of
+each answer with what `linnet predict` prints. Attacks come from the same address, each for some seconds, then
+all at once; at the end the server gets SIGTERM while the attacks go on. Exits with 1 where an answer was wrong
 or missing, or the server did not end. Writes benchmarks/results/<date>-cpu-<isa>-serve-attacks.json and .md.
 
-  benchmarks/serve_attacks.py                           wants build/release/bin/linnet
+  ./dev check serve_attacks                             builds build/release/bin/linnet before
   benchmarks/serve_attacks.py --seconds 1 --attacks slow,deep
 """
 import argparse
@@ -19,6 +19,7 @@ import random
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -105,6 +106,31 @@ def pipelined(port, until):
         send_and_wait(port, (body_of(b'{"inputs":[]}') + HEALTH) * 500)
 
 
+def unread(port, until, count=40):
+    """Clients that ask for the server's page and never read the answers."""
+    sockets = []
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            each = connect(port)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            each.settimeout(0.1)
+            sockets.append(each)
+            each.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000)
+        if len(sockets) > count:
+            sockets.pop(0).close()
+
+
+def bombs(port, until):
+    """PNG files of 69 bytes that name 30,000 x 30,000 pixels, and tables of 4,000,000 empty fields."""
+    image = (HEADER.replace(b"application/json", b"image/png"), png(bytes(100), 10).replace(
+        struct.pack(">II", 10, 10), struct.pack(">II", 30000, 30000)))
+    table = HEADER.replace(b"application/json", b"text/csv"), b",\n" * 4000000
+    for header, body in itertools.cycle([image, table]):
+        if time.monotonic() >= until:
+            return
+        send_and_wait(port, header + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
+
 def smuggled(port, until):
     """Lengths that two servers may read in two ways, each followed by a second request."""
     headers = (b"Content-Length: 2\r\nContent-Length: 70\r\n", b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
@@ -117,7 +143,7 @@ def smuggled(port, until):
 
 
 ATTACKS = {"slow": slow, "many-slow": many_slow, "deep": deep, "large": large, "pipelined": pipelined,
-           "smuggled": smuggled}
+           "smuggled": smuggled, "unread": unread, "bombs": bombs}
 
 
 @contextlib.contextmanager
@@ -139,6 +165,14 @@ def request(connection, body, kind="application/json"):
     return response.status, response.read()
 
 
+def fault_of(status, answer, wanted):
+    """What is wrong with an answer; None: it is `linnet predict`'s, bit by bit, for which JSON has enough digits."""
+    with contextlib.suppress(ValueError, KeyError):
+        if status == 200 and json.loads(answer)["predictions"] == [wanted]:
+            return None
+    return f"status {status}: {answer[:100]!r}"
+
+
 def client(number, port, samples, until, found):
     """Asks until then; every third request over a new connection. Appends (seconds, fault or None)."""
     kept = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -150,7 +184,7 @@ def client(number, port, samples, until, found):
         begin = time.monotonic()
         try:
             status, answer = request(connection, body, kind)
-            fault = None if (status, answer) == (200, wanted) else f"status {status}: {answer[:100]!r}"
+            fault = fault_of(status, answer, wanted)
         except (OSError, http.client.HTTPException) as error:
             fault = repr(error)
             connection.close()
@@ -214,33 +248,37 @@ def arguments():
     return options
 
 
+def drawn_samples(linnet, folder):
+    """(body, media type, prediction) of images, as JSON and as PNG in turn; predictions are `linnet predict`'s."""
+    rng = random.Random(1)
+    images = [bytes(rng.randrange(256) if 6 < j % 28 < 20 else 0 for j in range(28 * 28)) for _ in range(IMAGES)]
+    files = [folder / f"{i}.png" for i in range(IMAGES)]
+    for file, pixels in zip(files, images):
+        file.write_bytes(png(pixels, 28))
+    predict = [linnet, "predict", folder / "run", *files, "--json", "--device", "cpu"]
+    predictions = json.loads(subprocess.run(predict, check=True, capture_output=True).stdout)["predictions"]
+    for prediction in predictions:
+        del prediction["input"]
+    return [(json.dumps({"inputs": [list(pixels)]}).encode(), "application/json", wanted) if i % 2 else
+            (files[i].read_bytes(), "image/png", wanted) for i, (pixels, wanted) in enumerate(zip(images, predictions))]
+
+
 def main():
     if sys.argv[1:2] == ["--run"]:
         ATTACKS[sys.argv[2]](int(sys.argv[3]), time.monotonic() + float(sys.argv[4]))
         return 0
     options = arguments()
     at_start = os.getloadavg()[0]
-    rng = random.Random(1)
-    with tempfile.TemporaryDirectory(prefix="linnet-bench-") as folder:
-        model = Path(folder, "run")
+    with tempfile.TemporaryDirectory(prefix="linnet-bench-") as name:
+        folder = Path(name)
         train = [options.linnet, "train", "--workload", "mnist-cnn", "--data", "digits", "--epochs", "1", "--device",
-                 "cpu", "--seed", "1", "--out", str(model)]
+                 "cpu", "--seed", "1", "--out", str(folder / "run")]
         if subprocess.run(train, capture_output=True).returncode:
             sys.exit(f"serve_attacks.py: {' '.join(train)} failed")
-        process = subprocess.Popen([options.linnet, "serve", str(model), "--port", "0", "--device", "cpu",
-                                    "--batch", "1", "--drain", str(DRAIN)], stdout=subprocess.PIPE, text=True)
+        samples = drawn_samples(options.linnet, folder)
+        process = subprocess.Popen([options.linnet, "serve", str(folder / "run"), "--port", "0", "--device", "cpu",
+                                    "--drain", str(DRAIN)], stdout=subprocess.PIPE, text=True)
         port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", process.stdout.readline())[1])
-        samples = []
-        for i in range(IMAGES):
-            pixels = bytes(rng.randrange(256) if 6 < j % 28 < 20 else 0 for j in range(28 * 28))
-            body, kind = ((json.dumps({"inputs": [list(pixels)]}).encode(), "application/json") if i % 2 else
-                          (png(pixels, 28), "image/png"))
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-            status, wanted = request(connection, body, kind)
-            connection.close()
-            if status != 200:
-                sys.exit(f"serve_attacks.py: {wanted}")
-            samples.append((body, kind, wanted))
         kinds = [[], *[[name] for name in options.attacks], options.attacks]
         rows = [measure(names, process, port, samples, options.seconds) for names in kinds]
         end = ended(process, options.attacks, port)
