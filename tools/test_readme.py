@@ -25,14 +25,6 @@ class Readme(unittest.TestCase):
         block = re.search(r"int main\(\) \{\n(.*?)\n\}", (ROOT / "README.md").read_text(), re.DOTALL)
         self.assertLessEqual(len(block.group(1).splitlines()), 15)
 
-    def test_it_is_short(self):
-        text = re.sub(r"```.*?```", "", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-        lines = text.splitlines()
-        words = [word for line in lines if not line.startswith("|") for word in line.split()]
-        self.assertLessEqual(len(words), 600)
-        cells = [cell for line in lines if line.startswith("|") for cell in line.strip("|").split("|")]
-        self.assertLessEqual(max(len(cell.split()) for cell in cells), 25)
-
     def test_its_table_of_speed_has_at_most_eight_rows(self):
         section = (ROOT / "README.md").read_text().partition("## How fast")[2].partition("\n## ")[0]
         self.assertLessEqual(sum(line.startswith("|") for line in section.splitlines()), 2 + 8)
