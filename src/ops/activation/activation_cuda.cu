@@ -13,7 +13,7 @@ struct Formula {
   }
 };
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_activation(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
     return with_one_type(node, [&]<class T>() {
       return map<T>("activation", node.out(kFirst).elements(), Formula<kKind>{});
@@ -21,7 +21,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_activation_grad(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
     return with_one_type(node, [&]<class T>() {
       return zip<T>("activation_grad", node.out(kFirst).elements(), Formula<kKind>{});
@@ -32,8 +32,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_activation(Registry& registry) {
-  registry.add(ActivationOp::kName, prepare_forward, Stores::half);
-  registry.add(ActivationGradOp::kName, prepare_gradient, Stores::half);
+  registry.add(ActivationOp::kName, prepare_activation, Stores::half);
+  registry.add(ActivationGradOp::kName, prepare_activation_grad, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_arg_reduce(const NodeView& node, const Context& /*context*/) {
   const ArgReduceAttrs attrs = node.attrs<ArgReduceOp>();
   const AxisView s = axis_view(node.in(ArgReduceOp::In::x), attrs.axis);
   const auto f = [=] __device__(std::int64_t at, std::int32_t * y, const float* x) {
@@ -22,6 +22,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_arg_reduce(Registry& registry) { registry.add(ArgReduceOp::kName, prepare); }
+void register_arg_reduce(Registry& registry) {
+  registry.add(ArgReduceOp::kName, prepare_arg_reduce);
+}
 
 }  // namespace linnet::cuda

@@ -90,7 +90,7 @@ Kernel augment(const NodeView& node) {
   }};
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_augment(const NodeView& node, const Context& /*context*/) {
   switch (node.inputs[AugmentOp::In::data].dtype) {
     case DType::u8: return augment<std::uint8_t>(node);
     case DType::f32: return augment<float>(node);
@@ -100,6 +100,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_augment(Registry& registry) { registry.add(AugmentOp::kName, prepare); }
+void register_augment(Registry& registry) { registry.add(AugmentOp::kName, prepare_augment); }
 
 }  // namespace linnet::cuda

@@ -214,7 +214,7 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*contex
   });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_batch_norm_grad(const NodeView& node, const Context& /*context*/) {
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
   if (attrs.from_input) return std::nullopt;
   return gradient_as_stored(node, {.residual = attrs.residual, .activation = attrs.activation});
@@ -225,7 +225,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 void register_batch_norm(Registry& registry) {
   registry.add(BatchNormOp::kName, prepare_norm, Stores::half);
   registry.add(BatchNormInferenceOp::kName, prepare_inference, Stores::half);
-  registry.add(BatchNormGradOp::kName, prepare_gradient, Stores::half);
+  registry.add(BatchNormGradOp::kName, prepare_batch_norm_grad, Stores::half);
   registry.add(BatchNormJoinedOp::kName, prepare_joined, Stores::half);
   registry.add(BatchNormGradJoinedOp::kName, prepare_joined_gradient, Stores::half);
 }

@@ -70,7 +70,8 @@ Kernel kernel(const ColumnTiles& t) {
   return {.enqueue = enqueue, .workspace_bytes = t.partial_bytes(1)};
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_bias_activation_grad(const NodeView& node,
+                                                   const Context& /*context*/) {
   using In = BiasActivationGradOp::In;
   using Out = BiasActivationGradOp::Out;
   const BiasActivationGradAttrs attrs = node.attrs<BiasActivationGradOp>();
@@ -88,7 +89,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_bias_activation_grad(Registry& registry) {
-  registry.add(BiasActivationGradOp::kName, prepare, Stores::half);
+  registry.add(BiasActivationGradOp::kName, prepare_bias_activation_grad, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -17,11 +17,11 @@ Kernel forward(const NodeView& node) {
                      [] __device__(float x, float b) { return x + b; });
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_bias_add(const NodeView& node, const Context& /*context*/) {
   return with_stored(node, {kFirst}, {kFirst}, [&]<class T>() { return forward<T>(node); });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_bias_add_grad(const NodeView& node, const Context& /*context*/) {
   const std::int64_t channels = node.out(BiasGradOp::Out::db)[0];
   return with_stored(node, {kFirst}, {}, [&]<class T>() {
     return column_sum_of_input<T>("bias_grad", rows_of(node, channels), channels);
@@ -31,8 +31,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_bias_add(Registry& registry) {
-  registry.add(BiasAddOp::kName, prepare_forward, Stores::half);
-  registry.add(BiasGradOp::kName, prepare_gradient, Stores::half);
+  registry.add(BiasAddOp::kName, prepare_bias_add, Stores::half);
+  registry.add(BiasGradOp::kName, prepare_bias_add_grad, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -10,7 +10,7 @@ __device__ inline float part_of(const BinRange& rows, const BinRange& columns) {
   return 1.0F / static_cast<float>(rows.size() * columns.size());
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_bin_mean2d(const NodeView& node, const Context& /*context*/) {
   const BinShape s = bin_shape(node.attrs<BinMean2dOp>(), node.in(BinMean2dOp::In::x));
   const auto f = [=] __device__(std::int64_t out, float* y, const float* x) {
     const auto e = image_place(out, s.rows.count, s.columns.count, s.c);
@@ -27,7 +27,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   return each_item<float, float>("bin_mean2d", s.outputs(), f);
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_bin_mean2d_grad(const NodeView& node, const Context& /*context*/) {
   const BinShape s = bin_shape(node.attrs<BinMean2dGradOp>(), node.in(BinMean2dGradOp::In::dy));
   const auto f = [=] __device__(std::int64_t in, float* dx, const float* dy) {
     const auto e = image_place(in, s.rows.dim, s.columns.dim, s.c);
@@ -48,8 +48,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_bin_mean2d(Registry& registry) {
-  registry.add(BinMean2dOp::kName, prepare_forward);
-  registry.add(BinMean2dGradOp::kName, prepare_gradient);
+  registry.add(BinMean2dOp::kName, prepare_bin_mean2d);
+  registry.add(BinMean2dGradOp::kName, prepare_bin_mean2d_grad);
 }
 
 }  // namespace linnet::cuda

@@ -22,7 +22,7 @@ __global__ void blend_kernel(BlendRule rule, float weight, const StepInfo* step,
   if (tail < count) to[tail] = blend(by, to[tail], from[tail]);
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_blend(const NodeView& node, const Context& /*context*/) {
   using In = BlendOp::In;
   if (node.inputs[In::target].dtype == DType::f64) {
     const auto add = [] __device__(std::int64_t i, double* to, const double* from) {
@@ -51,6 +51,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_blend(Registry& registry) { registry.add(BlendOp::kName, prepare); }
+void register_blend(Registry& registry) { registry.add(BlendOp::kName, prepare_blend); }
 
 }  // namespace linnet::cuda

@@ -5,7 +5,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_causal_mask(const NodeView& node, const Context& /*context*/) {
   const Shape& scores = node.in(CausalMaskOp::In::x);
   const std::int64_t queries = scores[-2];
   const std::int64_t keys = scores[-1];
@@ -18,6 +18,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_causal_mask(Registry& registry) { registry.add(CausalMaskOp::kName, prepare); }
+void register_causal_mask(Registry& registry) {
+  registry.add(CausalMaskOp::kName, prepare_causal_mask);
+}
 
 }  // namespace linnet::cuda

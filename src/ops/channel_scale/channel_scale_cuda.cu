@@ -5,7 +5,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_channel_scale(const NodeView& node, const Context& /*context*/) {
   const ChannelFactors factors(node.attrs<ChannelScaleOp>());
   const auto f = [=] __device__(std::int64_t i, float* y, const float* x) {
     const std::int64_t c = i % factors.channels;
@@ -16,6 +16,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_channel_scale(Registry& registry) { registry.add(ChannelScaleOp::kName, prepare); }
+void register_channel_scale(Registry& registry) {
+  registry.add(ChannelScaleOp::kName, prepare_channel_scale);
+}
 
 }  // namespace linnet::cuda

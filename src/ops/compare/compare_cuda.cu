@@ -27,13 +27,13 @@ Kernel prepare_kind(const NodeView& node) {
              [] __device__(float a, float b) { return compare<kKind>(a, b) ? 1.0F : 0.0F; });
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_compare(const NodeView& node, const Context& /*context*/) {
   return with_comparison(node.attrs<CompareOp>().kind,
                          [&]<Comparison kKind>() { return prepare_kind<kKind>(node); });
 }
 
 }  // namespace
 
-void register_compare(Registry& registry) { registry.add(CompareOp::kName, prepare); }
+void register_compare(Registry& registry) { registry.add(CompareOp::kName, prepare_compare); }
 
 }  // namespace linnet::cuda

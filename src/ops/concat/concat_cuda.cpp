@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_concat(const NodeView& node, const Context& /*context*/) {
   using Out = ConcatOp::Out;
   const int axis = node.attrs<ConcatOp>().axis;
   const AxisView y = axis_view(node.out(Out::y), axis);
@@ -28,6 +28,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare, Stores::half); }
+void register_concat(Registry& registry) {
+  registry.add(ConcatOp::kName, prepare_concat, Stores::half);
+}
 
 }  // namespace linnet::cuda

@@ -169,7 +169,7 @@ std::optional<Kernel> grad_weight(const NodeView& node, const Context&) {
 }
 
 template <Prepare own>
-std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_conv2d(const NodeView& node, const Context& context) {
   return through_f32(node, context, own, true);
 }
 
@@ -199,8 +199,8 @@ std::optional<Kernel> own_conv2d(const NodeView& node, const Context& /*context*
 }
 
 void register_conv2d(Registry& registry) {
-  registry.add(Conv2dOp::kName, prepare<own_conv2d>, Stores::half);
-  registry.add(Conv2dGradInputOp::kName, prepare<grad_input>, Stores::half);
+  registry.add(Conv2dOp::kName, prepare_conv2d<own_conv2d>, Stores::half);
+  registry.add(Conv2dGradInputOp::kName, prepare_conv2d<grad_input>, Stores::half);
   registry.add(Conv2dGradWeightOp::kName, prepare_grad_weight, Stores::half);
 }
 

@@ -49,7 +49,7 @@ std::optional<Kernel> own(const NodeView& node, const Context& context) {
   return through_f32(node, context, own_conv2d, true);
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_conv2d_norm(const NodeView& node, const Context& context) {
   return folded_conv2d(node, context, own);
 }
 
@@ -75,7 +75,7 @@ void enqueue_residual(const Args& args, Activation activation, const ValueType& 
 }
 
 void register_conv2d_norm(Registry& registry) {
-  registry.add(Conv2dNormOp::kName, prepare, Stores::half);
+  registry.add(Conv2dNormOp::kName, prepare_conv2d_norm, Stores::half);
 }
 
 }  // namespace linnet::cuda

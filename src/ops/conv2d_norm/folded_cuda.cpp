@@ -9,7 +9,7 @@ namespace linnet::cuda {
 namespace {
 
 using In = Conv2dNormOp::In;
-using Norm = BatchNormInferenceOp::In;
+using NormIn = BatchNormInferenceOp::In;
 
 /// binary16 ends at 65,504: what is larger becomes that, since infinity would make NaN of zeros.
 constexpr float kLargestF16 = 65504;
@@ -55,7 +55,7 @@ std::optional<Kernel> folded_conv2d(const NodeView& node, const Context& context
   }
   if (!conv) return std::nullopt;
   bool fixed = true;
-  for (std::size_t i = In::w; i < Conv2dNormOp(attrs).norm_input(Norm::residual); ++i) {
+  for (std::size_t i = In::w; i < Conv2dNormOp(attrs).norm_input(NormIn::residual); ++i) {
     fixed = fixed && node.fixed(i);
   }
   const std::size_t folded_at = library_padded(conv->workspace_bytes);

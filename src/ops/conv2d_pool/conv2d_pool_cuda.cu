@@ -34,7 +34,7 @@ Kernels kernels_for(const ConvPoolBands& s) {
   return {conv_pool_forward<0, 0, 0>, conv_pool_gradient<0, 0, kPoolTaps>, kPoolTaps};
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
+std::optional<Kernel> prepare_conv2d_pool(const NodeView& node, const Context&) {
   using In = Conv2dPoolOp::In;
   using Out = Conv2dPoolOp::Out;
   const Conv2dPoolAttrs attrs = node.attrs<Conv2dPoolOp>();
@@ -59,7 +59,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
   return kernel;
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context&) {
+std::optional<Kernel> prepare_conv2d_pool_grad(const NodeView& node, const Context&) {
   using In = Conv2dPoolGradOp::In;
   using Out = Conv2dPoolGradOp::Out;
   const auto& op = static_cast<const Conv2dPoolGradOp&>(node.op);
@@ -93,8 +93,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context&) {
 }  // namespace
 
 void register_conv2d_pool(Registry& registry) {
-  registry.add(Conv2dPoolOp::kName, prepare_forward);
-  registry.add(Conv2dPoolGradOp::kName, prepare_gradient);
+  registry.add(Conv2dPoolOp::kName, prepare_conv2d_pool);
+  registry.add(Conv2dPoolGradOp::kName, prepare_conv2d_pool_grad);
 }
 
 }  // namespace linnet::cuda

@@ -61,7 +61,7 @@ Kernel kernel_of(const std::vector<std::int64_t>& elements) {
   }};
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_copy_all(const NodeView& node, const Context& /*context*/) {
   std::vector<std::int64_t> elements;
   std::int64_t all = 0;
   for (const ValueType& type : node.inputs) {
@@ -86,7 +86,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_copy_all(Registry& registry) {
-  registry.add(CopyAllOp::kName, prepare, Stores::half);
+  registry.add(CopyAllOp::kName, prepare_copy_all, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -8,7 +8,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_cross_entropy(const NodeView& node, const Context& /*context*/) {
   using In = CrossEntropyOp::In;
   const std::int64_t n = node.in(In::scores)[0];
   const std::int64_t classes = node.in(In::scores)[1];
@@ -53,7 +53,7 @@ Kernel gradient(const char* name, const Shape& shape, Source source, std::size_t
   }};
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_cross_entropy_grad(const NodeView& node, const Context& /*context*/) {
   using In = CrossEntropyGradOp::In;
   const bool logarithm = node.attrs<CrossEntropyGradOp>().input == CrossEntropyInput::probabilities;
   return gradient("cross_entropy_grad", node.in(In::scores),
@@ -111,8 +111,8 @@ std::optional<Kernel> prepare_fused_gradient(const NodeView& node, const Context
 }  // namespace
 
 void register_cross_entropy(Registry& registry) {
-  registry.add(CrossEntropyOp::kName, prepare_forward);
-  registry.add(CrossEntropyGradOp::kName, prepare_gradient);
+  registry.add(CrossEntropyOp::kName, prepare_cross_entropy);
+  registry.add(CrossEntropyGradOp::kName, prepare_cross_entropy_grad);
   registry.add(SoftmaxCrossEntropyOp::kName, prepare_fused);
   registry.add(SoftmaxCrossEntropyGradOp::kName, prepare_fused_gradient);
 }

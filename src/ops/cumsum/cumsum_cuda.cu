@@ -7,7 +7,7 @@ namespace linnet::cuda {
 namespace {
 
 /// A thread adds up a column along the axis.
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_cumsum(const NodeView& node, const Context& /*context*/) {
   const bool reverse = node.attrs<CumsumOp>().reverse;
   const AxisView s = axis_view(node.in(CumsumOp::In::x), node.attrs<CumsumOp>().axis);
   const auto f = [=] __device__(std::int64_t column, float* y, const float* x) {
@@ -24,6 +24,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_cumsum(Registry& registry) { registry.add(CumsumOp::kName, prepare); }
+void register_cumsum(Registry& registry) { registry.add(CumsumOp::kName, prepare_cumsum); }
 
 }  // namespace linnet::cuda

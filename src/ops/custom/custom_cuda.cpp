@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_custom(const NodeView& node, const Context& /*context*/) {
   const auto& op = static_cast<const CustomOp&>(node.op);
   std::optional<CudaKernel> own = op.own().cuda(shapes_of(node.inputs), shapes_of(node.outputs));
   if (!own) return std::nullopt;
@@ -20,6 +20,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_custom(Registry& registry) { registry.add(CustomOp::kName, prepare); }
+void register_custom(Registry& registry) { registry.add(CustomOp::kName, prepare_custom); }
 
 }  // namespace linnet::cuda

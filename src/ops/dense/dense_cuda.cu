@@ -24,16 +24,16 @@ std::optional<Kernel> forward(const NodeView& node, const Context& /*context*/) 
   });
 }
 
-std::optional<Kernel> grad_input(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> dense_grad_input(const NodeView& node, const Context& /*context*/) {
   return plain_product(dense_grad_input_product(node));
 }
 
-std::optional<Kernel> grad_weight(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> dense_grad_weight(const NodeView& node, const Context& /*context*/) {
   return plain_product(dense_grad_weight_product(node));
 }
 
 template <Prepare own, bool kWeights>
-std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_dense(const NodeView& node, const Context& context) {
   return through_f32(node, context, own, kWeights);
 }
 
@@ -74,9 +74,9 @@ void enqueue_result(const Queue& stream, const ProductResult& r) {
 }
 
 void register_dense(Registry& registry) {
-  registry.add(DenseOp::kName, prepare<forward, true>, Stores::half);
-  registry.add(DenseGradInputOp::kName, prepare<grad_input, true>, Stores::half);
-  registry.add(DenseGradWeightOp::kName, prepare<grad_weight, false>, Stores::half);
+  registry.add(DenseOp::kName, prepare_dense<forward, true>, Stores::half);
+  registry.add(DenseGradInputOp::kName, prepare_dense<dense_grad_input, true>, Stores::half);
+  registry.add(DenseGradWeightOp::kName, prepare_dense<dense_grad_weight, false>, Stores::half);
 }
 
 }  // namespace linnet::cuda

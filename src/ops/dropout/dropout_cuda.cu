@@ -34,7 +34,7 @@ __global__ void dropout_kernel(DropoutAttrs attrs, const StepInfo* step, std::in
   }
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_dropout(const NodeView& node, const Context& /*context*/) {
   using In = DropoutOp::In;
   using Out = DropoutOp::Out;
   const DropoutAttrs attrs = node.attrs<DropoutOp>();
@@ -52,6 +52,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_dropout(Registry& registry) { registry.add(DropoutOp::kName, prepare, Stores::half); }
+void register_dropout(Registry& registry) {
+  registry.add(DropoutOp::kName, prepare_dropout, Stores::half);
+}
 
 }  // namespace linnet::cuda

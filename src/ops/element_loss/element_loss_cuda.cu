@@ -43,12 +43,12 @@ Kernel gradient(const NodeView& node) {
   }};
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_element_loss(const NodeView& node, const Context& /*context*/) {
   return with_element_loss(node.attrs<ElementLossOp>().kind,
                            [&]<ElementLoss kKind>() { return forward<kKind>(node); });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_element_loss_grad(const NodeView& node, const Context& /*context*/) {
   return with_element_loss(node.attrs<ElementLossGradOp>().kind,
                            [&]<ElementLoss kKind>() { return gradient<kKind>(node); });
 }
@@ -56,8 +56,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_element_loss(Registry& registry) {
-  registry.add(ElementLossOp::kName, prepare_forward);
-  registry.add(ElementLossGradOp::kName, prepare_gradient);
+  registry.add(ElementLossOp::kName, prepare_element_loss);
+  registry.add(ElementLossGradOp::kName, prepare_element_loss_grad);
 }
 
 }  // namespace linnet::cuda

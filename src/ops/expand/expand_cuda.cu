@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_expand(const NodeView& node, const Context& /*context*/) {
   const Shape& wide = node.out(ExpandOp::Out::y);
   const std::int64_t elements = wide.elements();
   const Broadcast s = elements == 0 ? Broadcast{} : *broadcast(wide, node.in(ExpandOp::In::x));
@@ -19,6 +19,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_expand(Registry& registry) { registry.add(ExpandOp::kName, prepare); }
+void register_expand(Registry& registry) { registry.add(ExpandOp::kName, prepare_expand); }
 
 }  // namespace linnet::cuda

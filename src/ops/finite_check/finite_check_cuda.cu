@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kBlock)
   stop(stopped, *step);
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
+std::optional<Kernel> prepare_finite_check(const NodeView& node, const Context& context) {
   using In = FiniteCheckOp::In;
   const std::int64_t elements = node.in(In::x).elements();
   const unsigned most_blocks = 4U * static_cast<unsigned>(context.multiprocessors);
@@ -41,6 +41,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
 
 }  // namespace
 
-void register_finite_check(Registry& registry) { registry.add(FiniteCheckOp::kName, prepare); }
+void register_finite_check(Registry& registry) {
+  registry.add(FiniteCheckOp::kName, prepare_finite_check);
+}
 
 }  // namespace linnet::cuda

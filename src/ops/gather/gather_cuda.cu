@@ -27,7 +27,7 @@ __global__ void gather_kernel(const float* table, std::int64_t rows, const std::
   }
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_gather(const NodeView& node, const Context& /*context*/) {
   using In = GatherOp::In;
   using Out = GatherOp::Out;
   const std::int64_t rows = node.in(In::table)[0];
@@ -158,7 +158,7 @@ __global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std
   }
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_gather_grad(const NodeView& node, const Context& /*context*/) {
   using In = GatherGradOp::In;
   using Out = GatherGradOp::Out;
   const std::int64_t rows = node.out(Out::dtable)[0];
@@ -187,8 +187,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_gather(Registry& registry) {
-  registry.add(GatherOp::kName, prepare_forward);
-  registry.add(GatherGradOp::kName, prepare_gradient);
+  registry.add(GatherOp::kName, prepare_gather);
+  registry.add(GatherGradOp::kName, prepare_gather_grad);
 }
 
 }  // namespace linnet::cuda

@@ -7,7 +7,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_gather_axis(const NodeView& node, const Context& /*context*/) {
   using In = GatherAxisOp::In;
   const GatherAxisLayout s(node.attrs<GatherAxisOp>(), node.in(In::x), node.in(In::ids));
   const auto f = [=] __device__(std::int64_t at, float* y, const float* x,
@@ -23,7 +23,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
 }
 
 /// A thread owns a column of x along the axis, and adds to it in the order of the ids.
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_gather_axis_grad(const NodeView& node, const Context& /*context*/) {
   using In = GatherAxisGradOp::In;
   using Out = GatherAxisGradOp::Out;
   const GatherAxisLayout s(node.attrs<GatherAxisGradOp>().gather, node.out(Out::dx),
@@ -45,8 +45,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_gather_axis(Registry& registry) {
-  registry.add(GatherAxisOp::kName, prepare_forward);
-  registry.add(GatherAxisGradOp::kName, prepare_gradient);
+  registry.add(GatherAxisOp::kName, prepare_gather_axis);
+  registry.add(GatherAxisGradOp::kName, prepare_gather_axis_grad);
 }
 
 }  // namespace linnet::cuda

@@ -90,7 +90,7 @@ std::optional<Kernel> gather_as_stored(const NodeView& node, std::int64_t record
   });
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context&) {
+std::optional<Kernel> prepare_gather_batch(const NodeView& node, const Context&) {
   using In = GatherBatchOp::In;
   const GatherBatchAttrs& attrs = node.attrs<GatherBatchOp>();
   const std::int64_t size = node.in(In::data).elements();
@@ -105,7 +105,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context&) {
 }  // namespace
 
 void register_gather_batch(Registry& registry) {
-  registry.add(GatherBatchOp::kName, prepare, Stores::half);
+  registry.add(GatherBatchOp::kName, prepare_gather_batch, Stores::half);
 }
 
 }  // namespace linnet::cuda

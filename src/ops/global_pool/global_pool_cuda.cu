@@ -15,7 +15,7 @@ std::vector<ReduceGroup> groups_of(const Shape& images) {
 
 float factor_of(const Shape& images) { return 1.0F / static_cast<float>(images[1] * images[2]); }
 
-std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_global_average(const NodeView& node, const Context& /*context*/) {
   using In = GlobalAvgPoolOp::In;
   return with_one_type(node, [&]<class T>() {
     return fold_of_input<fold::Sum, T>("global_avg_pool", groups_of(node.in(In::x)),
@@ -51,7 +51,7 @@ struct FindWinner {
   }
 };
 
-std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_global_max(const NodeView& node, const Context& /*context*/) {
   using In = GlobalMaxPoolOp::In;
   using Out = GlobalMaxPoolOp::Out;
   const Shape& x = node.in(In::x);
@@ -79,14 +79,15 @@ Kernel average_grad(const Spread& spread, float factor) {
   }};
 }
 
-std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_global_average_grad(const NodeView& node,
+                                                  const Context& /*context*/) {
   const Shape& dx = node.out(GlobalAvgPoolGradOp::Out::dx);
   const std::optional<Spread> spread = Spread::of(groups_of(dx));
   if (!spread) return std::nullopt;
   return with_one_type(node, [&]<class T>() { return average_grad<T>(*spread, factor_of(dx)); });
 }
 
-std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_global_max_grad(const NodeView& node, const Context& /*context*/) {
   using In = GlobalMaxPoolGradOp::In;
   using Out = GlobalMaxPoolGradOp::Out;
   const Shape& dx = node.out(Out::dx);
@@ -110,10 +111,10 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_global_pool(Registry& registry) {
-  registry.add(GlobalAvgPoolOp::kName, prepare_average, Stores::half);
-  registry.add(GlobalMaxPoolOp::kName, prepare_max);
-  registry.add(GlobalAvgPoolGradOp::kName, prepare_average_grad, Stores::half);
-  registry.add(GlobalMaxPoolGradOp::kName, prepare_max_grad);
+  registry.add(GlobalAvgPoolOp::kName, prepare_global_average, Stores::half);
+  registry.add(GlobalMaxPoolOp::kName, prepare_global_max);
+  registry.add(GlobalAvgPoolGradOp::kName, prepare_global_average_grad, Stores::half);
+  registry.add(GlobalMaxPoolGradOp::kName, prepare_global_max_grad);
 }
 
 }  // namespace linnet::cuda

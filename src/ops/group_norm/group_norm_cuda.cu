@@ -127,7 +127,7 @@ struct WeightRows {
   }
 };
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_group_norm(const NodeView& node, const Context& /*context*/) {
   const GroupNormAttrs attrs = node.attrs<GroupNormOp>();
   const GroupNormShape s = group_norm_shape(attrs, node.in(GroupNormOp::In::x));
   return Kernel{.enqueue = [=, epsilon = static_cast<float>(attrs.epsilon)](const Args& args) {
@@ -136,7 +136,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   }};
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_group_norm_grad(const NodeView& node, const Context& /*context*/) {
   using In = GroupNormGradOp::In;
   using Out = GroupNormGradOp::Out;
   const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(In::x));
@@ -158,8 +158,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_group_norm(Registry& registry) {
-  registry.add(GroupNormOp::kName, prepare_forward);
-  registry.add(GroupNormGradOp::kName, prepare_gradient);
+  registry.add(GroupNormOp::kName, prepare_group_norm);
+  registry.add(GroupNormGradOp::kName, prepare_group_norm_grad);
 }
 
 }  // namespace linnet::cuda

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kSumBlock)
   if (threadIdx.x == 0) *total = sum;
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_label_targets(const NodeView& node, const Context& /*context*/) {
   using In = LabelTargetsOp::In;
   using Out = LabelTargetsOp::Out;
   const LabelTargetsAttrs attrs = node.attrs<LabelTargetsOp>();
@@ -46,6 +46,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_label_targets(Registry& registry) { registry.add(LabelTargetsOp::kName, prepare); }
+void register_label_targets(Registry& registry) {
+  registry.add(LabelTargetsOp::kName, prepare_label_targets);
+}
 
 }  // namespace linnet::cuda

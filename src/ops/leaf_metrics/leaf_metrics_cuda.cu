@@ -11,7 +11,7 @@ __global__ void leaf_metrics_kernel(double* counters, const double* leaves, doub
   add_leaf_metrics(counters, leaves, stopped, history, *step);
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_leaf_metrics(const NodeView& node, const Context& /*context*/) {
   using In = LeafMetricsOp::In;
   const auto history = static_cast<std::uint64_t>(node.attrs<LeafMetricsOp>().history);
   return Kernel{.enqueue = [=](const Args& args) {
@@ -23,6 +23,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_leaf_metrics(Registry& registry) { registry.add(LeafMetricsOp::kName, prepare); }
+void register_leaf_metrics(Registry& registry) {
+  registry.add(LeafMetricsOp::kName, prepare_leaf_metrics);
+}
 
 }  // namespace linnet::cuda

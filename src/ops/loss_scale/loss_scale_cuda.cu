@@ -15,7 +15,7 @@ __global__ void loss_scale_kernel(float* scale, double* stopped, const double* c
   end_step(end, ticket);
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_loss_scale(const NodeView& node, const Context& /*context*/) {
   using In = LossScaleOp::In;
   const auto enqueue = [interval = node.attrs<LossScaleOp>().interval](const Args& args) {
     launch(args.stream, "loss_scale", {.block = 1}, loss_scale_kernel, args.in_out(In::scale),
@@ -27,6 +27,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_loss_scale(Registry& registry) { registry.add(LossScaleOp::kName, prepare); }
+void register_loss_scale(Registry& registry) {
+  registry.add(LossScaleOp::kName, prepare_loss_scale);
+}
 
 }  // namespace linnet::cuda

@@ -72,7 +72,7 @@ Kernel classification(const MetricsAttrs& attrs, const Weights& weights, std::in
   return {.enqueue = enqueue, .workspace_bytes = grid_sum_bytes<double>(shape)};
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_metrics(const NodeView& node, const Context& /*context*/) {
   using In = MetricsOp::In;
   const MetricsAttrs attrs = node.attrs<MetricsOp>();
   const std::size_t place =
@@ -93,6 +93,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_metrics(Registry& registry) { registry.add(MetricsOp::kName, prepare); }
+void register_metrics(Registry& registry) { registry.add(MetricsOp::kName, prepare_metrics); }
 
 }  // namespace linnet::cuda

@@ -5,7 +5,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_one_hot(const NodeView& node, const Context& /*context*/) {
   const std::int64_t classes = node.attrs<OneHotOp>().classes;
   const auto f = [=] __device__(std::int64_t i, float* y, const std::int32_t* ids) {
     const std::int64_t id = i / classes;
@@ -16,6 +16,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_one_hot(Registry& registry) { registry.add(OneHotOp::kName, prepare); }
+void register_one_hot(Registry& registry) { registry.add(OneHotOp::kName, prepare_one_hot); }
 
 }  // namespace linnet::cuda

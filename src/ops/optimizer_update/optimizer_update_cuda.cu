@@ -176,7 +176,7 @@ unsigned blocks_of(const RangeTable<kMost>& table) {
       std::clamp<std::int64_t>((table.items - 1) / kElementsOfBlock + 1, 1, 1024));
 }
 
-std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_gradient_norm(const NodeView& node, const Context& /*context*/) {
   using In = GlobalNormOp::In;
   using Out = GlobalNormOp::Out;
   std::vector<UpdateRange> ranges =
@@ -201,7 +201,7 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*contex
 
 void register_optimizer_update(Registry& registry) {
   registry.add(OptimizerUpdateOp::kName, prepare_update);
-  registry.add(GlobalNormOp::kName, prepare_norm);
+  registry.add(GlobalNormOp::kName, prepare_gradient_norm);
 }
 
 }  // namespace linnet::cuda

@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_pad(const NodeView& node, const Context& /*context*/) {
   const PadAttrs attrs = node.attrs<PadOp>();
   const AxisView x = axis_view(node.in(PadOp::In::x), attrs.axis);
   const std::int64_t low = attrs.before * x.inner;
@@ -19,6 +19,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_pad(Registry& registry) { registry.add(PadOp::kName, prepare); }
+void register_pad(Registry& registry) { registry.add(PadOp::kName, prepare_pad); }
 
 }  // namespace linnet::cuda

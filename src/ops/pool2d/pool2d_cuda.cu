@@ -180,7 +180,7 @@ void with_size(const Pool2dAttrs& a, F f) {
   f(Constant<0>{});
 }
 
-float mean_factor(const PoolShape& s) {
+float average_factor(const PoolShape& s) {
   return 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
 }
 
@@ -194,7 +194,7 @@ Kernel forward(const PoolShape& s, bool winner_read) {
       with_size<Winner>(s.attrs, [&](auto size) {
         launch(args.stream, std::is_void_v<Winner> ? "avg_pool2d" : "max_pool2d",
                for_items(dims.items), pool_kernel<T, Winner, size(), width(), decltype(dims.items)>,
-               x, y, winner, mean_factor(s), dims);
+               x, y, winner, average_factor(s), dims);
       });
     });
   }};
@@ -217,12 +217,12 @@ Kernel gradient(const PoolShape& s) {
         if (apart) kernel = grad_apart_kernel<T, Winner, width(), Int>;
       }
       launch(args.stream, kMean ? "avg_pool2d_grad" : "max_pool2d_grad", for_items(dims.items),
-             kernel, dy, winner, dx, mean_factor(s), dims);
+             kernel, dy, winner, dx, average_factor(s), dims);
     });
   }};
 }
 
-std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_max_pool2d(const NodeView& node, const Context& /*context*/) {
   const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(kFirst));
   const bool winner_read = node.output_read[MaxPool2dOp::Out::winner];
   return with_stored(node, {kFirst}, {kFirst}, [&]<class T>() {
@@ -231,12 +231,12 @@ std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context
   });
 }
 
-std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_average_pool2d(const NodeView& node, const Context& /*context*/) {
   const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(kFirst));
   return with_one_type(node, [&]<class T>() { return forward<T, void>(s, false); });
 }
 
-std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_max_pool2d_grad(const NodeView& node, const Context& /*context*/) {
   const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(MaxPool2dGradOp::In::dy));
   return with_stored(node, {MaxPool2dGradOp::In::dy}, {kFirst}, [&]<class T>() {
     return winner_type(s.attrs) == DType::u8 ? gradient<T, std::uint8_t>(s)
@@ -244,7 +244,8 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*co
   });
 }
 
-std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_average_pool2d_grad(const NodeView& node,
+                                                  const Context& /*context*/) {
   const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(kFirst));
   return with_one_type(node, [&]<class T>() { return gradient<T, void>(s); });
 }
@@ -252,10 +253,10 @@ std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& 
 }  // namespace
 
 void register_pool2d(Registry& registry) {
-  registry.add(MaxPool2dOp::kName, prepare_max, Stores::half);
-  registry.add(AvgPool2dOp::kName, prepare_average, Stores::half);
-  registry.add(MaxPool2dGradOp::kName, prepare_max_grad, Stores::half);
-  registry.add(AvgPool2dGradOp::kName, prepare_average_grad, Stores::half);
+  registry.add(MaxPool2dOp::kName, prepare_max_pool2d, Stores::half);
+  registry.add(AvgPool2dOp::kName, prepare_average_pool2d, Stores::half);
+  registry.add(MaxPool2dGradOp::kName, prepare_max_pool2d_grad, Stores::half);
+  registry.add(AvgPool2dGradOp::kName, prepare_average_pool2d_grad, Stores::half);
 }
 
 }  // namespace linnet::cuda

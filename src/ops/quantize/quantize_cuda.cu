@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_quantize(const NodeView& node, const Context& /*context*/) {
   using In = QuantizeOp::In;
   using Out = QuantizeOp::Out;
   const LevelsAttrs& attrs = node.attrs<QuantizeOp>();
@@ -53,7 +53,7 @@ std::optional<Kernel> prepare_weights(const NodeView& node, const Context& /*con
 }  // namespace
 
 void register_quantize(Registry& registry) {
-  registry.add(QuantizeOp::kName, prepare);
+  registry.add(QuantizeOp::kName, prepare_quantize);
   registry.add(QuantizeWeightsOp::kName, prepare_weights);
 }
 

@@ -6,7 +6,7 @@ namespace linnet::cuda {
 namespace {
 
 /// A thread makes two elements of a row, or its last one.
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_random_normal(const NodeView& node, const Context& /*context*/) {
   const auto stream = static_cast<std::uint64_t>(node.attrs<RandomNormalOp>().stream);
   const std::int64_t size = node.out(kFirst).sample().elements();  // of a row
   const std::int64_t pairs = (size + 1) / 2;
@@ -27,6 +27,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_random_normal(Registry& registry) { registry.add(RandomNormalOp::kName, prepare); }
+void register_random_normal(Registry& registry) {
+  registry.add(RandomNormalOp::kName, prepare_random_normal);
+}
 
 }  // namespace linnet::cuda

@@ -6,7 +6,7 @@ namespace linnet::cuda {
 namespace {
 
 /// A thread makes up to four elements of a row.
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_random_uniform(const NodeView& node, const Context& /*context*/) {
   const std::int64_t stream = node.attrs<RandomUniformOp>().stream;
   const std::int64_t size = node.out(kFirst).sample().elements();  // of a row
   const std::int64_t blocks = (size + 3) / 4;
@@ -27,6 +27,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_random_uniform(Registry& registry) { registry.add(RandomUniformOp::kName, prepare); }
+void register_random_uniform(Registry& registry) {
+  registry.add(RandomUniformOp::kName, prepare_random_uniform);
+}
 
 }  // namespace linnet::cuda

@@ -17,7 +17,7 @@ float scale_of(Reduction kind, const std::vector<ReduceGroup>& groups) {
   return kind == Reduction::mean ? static_cast<float>(1 / elements) : 1.0F;
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_reduce(const NodeView& node, const Context& /*context*/) {
   const ReduceAttrs& attrs = node.attrs<ReduceOp>();
   const std::vector<ReduceGroup> groups = reduce_groups(node.in(ReduceOp::In::x), attrs.axes);
   const float scale = scale_of(attrs.kind, groups);
@@ -30,7 +30,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   return std::nullopt;
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_reduce_grad(const NodeView& node, const Context& /*context*/) {
   using In = ReduceGradOp::In;
   using Out = ReduceGradOp::Out;
   const ReduceGradAttrs& attrs = node.attrs<ReduceGradOp>();
@@ -94,8 +94,8 @@ std::optional<Kernel> prepare_select_gradient(const NodeView& node, const Contex
 }  // namespace
 
 void register_reduce(Registry& registry) {
-  registry.add(ReduceOp::kName, prepare_forward);
-  registry.add(ReduceGradOp::kName, prepare_gradient);
+  registry.add(ReduceOp::kName, prepare_reduce);
+  registry.add(ReduceGradOp::kName, prepare_reduce_grad);
   registry.add(ReduceSelectGradOp::kName, prepare_select_gradient);
 }
 

@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_reshape(const NodeView& node, const Context& /*context*/) {
   return Kernel{.enqueue = [bytes = node.inputs[CopyOp::In::x].bytes()](const Args& args) {
     copy_bytes(args.stream, "copy", bytes, args.in<std::byte>(CopyOp::In::x),
                args.out<std::byte>(CopyOp::Out::y));
@@ -16,8 +16,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_reshape(Registry& registry) {
-  registry.add(ReshapeOp::kName, prepare);
-  registry.add(CopyOp::kName, prepare);
+  registry.add(ReshapeOp::kName, prepare_reshape);
+  registry.add(CopyOp::kName, prepare_reshape);
 }
 
 }  // namespace linnet::cuda

@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_reverse_sequence(const NodeView& node, const Context& /*context*/) {
   using In = ReverseSequenceOp::In;
   const AxisView s = axis_view(node.in(In::x), 1);
   const auto f = [=] __device__(std::int64_t i, float* y, const float* x,
@@ -22,7 +22,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_reverse_sequence(Registry& registry) {
-  registry.add(ReverseSequenceOp::kName, prepare);
+  registry.add(ReverseSequenceOp::kName, prepare_reverse_sequence);
 }
 
 }  // namespace linnet::cuda

@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_row_loss(const NodeView& node, const Context& /*context*/) {
   using In = RowLossOp::In;
   const RowLossAttrs attrs = node.attrs<RowLossOp>();
   const std::int64_t columns = node.in(In::y)[-1];
@@ -20,7 +20,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_row_loss_grad(const NodeView& node, const Context& /*context*/) {
   using In = RowLossGradOp::In;
   const RowLossAttrs attrs = node.attrs<RowLossGradOp>();
   const std::int64_t columns = node.in(In::y)[-1];
@@ -37,8 +37,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_row_loss(Registry& registry) {
-  registry.add(RowLossOp::kName, prepare_forward);
-  registry.add(RowLossGradOp::kName, prepare_gradient);
+  registry.add(RowLossOp::kName, prepare_row_loss);
+  registry.add(RowLossGradOp::kName, prepare_row_loss_grad);
 }
 
 }  // namespace linnet::cuda

@@ -5,7 +5,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_select(const NodeView& node, const Context& /*context*/) {
   using In = SelectOp::In;
   const std::int64_t elements = node.out(SelectOp::Out::y).elements();
   if (node.inputs.size() == 2) {
@@ -26,6 +26,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_select(Registry& registry) { registry.add(SelectOp::kName, prepare); }
+void register_select(Registry& registry) { registry.add(SelectOp::kName, prepare_select); }
 
 }  // namespace linnet::cuda

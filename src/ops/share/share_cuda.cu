@@ -5,7 +5,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_share(const NodeView& node, const Context& /*context*/) {
   const auto index = static_cast<std::size_t>(node.attrs<ShareOp>().index);
   return Kernel{.enqueue = [=, elements = node.in(kFirst).elements()](const Args& args) {
     const auto share = [=, step = args.step] __device__(float x) {
@@ -17,6 +17,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_share(Registry& registry) { registry.add(ShareOp::kName, prepare); }
+void register_share(Registry& registry) { registry.add(ShareOp::kName, prepare_share); }
 
 }  // namespace linnet::cuda

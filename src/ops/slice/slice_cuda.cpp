@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_slice(const NodeView& node, const Context& /*context*/) {
   using In = SliceOp::In;
   using Out = SliceOp::Out;
   const SliceAttrs attrs = node.attrs<SliceOp>();
@@ -21,7 +21,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_slice_grad(const NodeView& node, const Context& /*context*/) {
   using In = SliceGradOp::In;
   using Out = SliceGradOp::Out;
   const SliceGradAttrs attrs = node.attrs<SliceGradOp>();
@@ -39,8 +39,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_slice(Registry& registry) {
-  registry.add(SliceOp::kName, prepare_forward, Stores::half);
-  registry.add(SliceGradOp::kName, prepare_gradient, Stores::half);
+  registry.add(SliceOp::kName, prepare_slice, Stores::half);
+  registry.add(SliceGradOp::kName, prepare_slice_grad, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -26,7 +26,7 @@ Samples samples_for(const SmallCnnShape& s) {
   return small_cnn_samples<0, 0, 0, kCnnLargest, kClasses>;
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_small_cnn(const NodeView& node, const Context& /*context*/) {
   using Op = SmallCnnOp;
   const SmallCnnAttrs attrs = node.attrs<Op>();
   const std::optional<SmallCnnPlan> taken = plan_small_cnn(node);
@@ -88,6 +88,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_small_cnn(Registry& registry) { registry.add(SmallCnnOp::kName, prepare); }
+void register_small_cnn(Registry& registry) { registry.add(SmallCnnOp::kName, prepare_small_cnn); }
 
 }  // namespace linnet::cuda

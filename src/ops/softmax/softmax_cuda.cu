@@ -38,7 +38,7 @@ struct SoftmaxGrad {
 
 /// A function of one operand gets a null for the second.
 template <class F>
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_softmax(const NodeView& node, const Context& /*context*/) {
   const std::int64_t columns = node.in(kFirst)[-1];
   const std::int64_t rows = columns > 0 ? node.in(kFirst).elements() / columns : 0;
   return Kernel{.enqueue = [=, name = node.op.name().data()](const Args& args) {
@@ -56,10 +56,10 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_softmax(Registry& registry) {
-  registry.add(SoftmaxOp::kName, prepare<Softmax<false>>);
-  registry.add(SoftmaxGradOp::kName, prepare<SoftmaxGrad<false>>);
-  registry.add(LogSoftmaxOp::kName, prepare<Softmax<true>>);
-  registry.add(LogSoftmaxGradOp::kName, prepare<SoftmaxGrad<true>>);
+  registry.add(SoftmaxOp::kName, prepare_softmax<Softmax<false>>);
+  registry.add(SoftmaxGradOp::kName, prepare_softmax<SoftmaxGrad<false>>);
+  registry.add(LogSoftmaxOp::kName, prepare_softmax<Softmax<true>>);
+  registry.add(LogSoftmaxGradOp::kName, prepare_softmax<SoftmaxGrad<true>>);
 }
 
 }  // namespace linnet::cuda

@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_strided_slice(const NodeView& node, const Context& /*context*/) {
   const StridedSliceAttrs a = node.attrs<StridedSliceOp>();
   const AxisView s = axis_view(node.in(StridedSliceOp::In::x), a.axis);
   const auto f = [=] __device__(std::int64_t i, float* y, const float* x) {
@@ -18,7 +18,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   return each_item<float, float>("strided_slice", s.outer * a.count * s.inner, f);
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_strided_slice_grad(const NodeView& node, const Context& /*context*/) {
   const StridedSliceAttrs a = node.attrs<StridedSliceGradOp>().slice;
   const AxisView s = axis_view(node.out(StridedSliceGradOp::Out::dx), a.axis);
   const auto f = [=] __device__(std::int64_t i, float* dx, const float* dy) {
@@ -35,8 +35,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_strided_slice(Registry& registry) {
-  registry.add(StridedSliceOp::kName, prepare_forward);
-  registry.add(StridedSliceGradOp::kName, prepare_gradient);
+  registry.add(StridedSliceOp::kName, prepare_strided_slice);
+  registry.add(StridedSliceGradOp::kName, prepare_strided_slice_grad);
 }
 
 }  // namespace linnet::cuda

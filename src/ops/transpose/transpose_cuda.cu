@@ -81,7 +81,7 @@ Kernel move_items(const std::vector<TransposeAxis>& axes) {
   }};
 }
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_transpose(const NodeView& node, const Context& /*context*/) {
   using In = TransposeOp::In;
   if (node.in(In::x).elements() == 0) return Kernel{.enqueue = [](const Args&) {}};
   std::vector<TransposeAxis> axes =
@@ -95,6 +95,6 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 
 }  // namespace
 
-void register_transpose(Registry& registry) { registry.add(TransposeOp::kName, prepare); }
+void register_transpose(Registry& registry) { registry.add(TransposeOp::kName, prepare_transpose); }
 
 }  // namespace linnet::cuda

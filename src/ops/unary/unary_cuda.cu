@@ -14,14 +14,14 @@ UnaryFormula<kKind, Math> formula_of(const UnaryAttrs& attrs) {
   return {static_cast<float>(attrs.alpha), static_cast<float>(attrs.beta)};
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_unary(const NodeView& node, const Context& /*context*/) {
   const UnaryAttrs& attrs = node.attrs<UnaryOp>();
   return with_unary(attrs.kind, [&]<Unary kKind>() {
     return map("unary", node.out(kFirst).elements(), formula_of<kKind>(attrs));
   });
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_unary_grad(const NodeView& node, const Context& /*context*/) {
   const UnaryAttrs& attrs = node.attrs<UnaryGradOp>();
   return with_unary(attrs.kind, [&]<Unary kKind>() {
     return zip("unary_grad", node.out(kFirst).elements(), formula_of<kKind>(attrs));
@@ -31,8 +31,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_unary(Registry& registry) {
-  registry.add(UnaryOp::kName, prepare_forward);
-  registry.add(UnaryGradOp::kName, prepare_gradient);
+  registry.add(UnaryOp::kName, prepare_unary);
+  registry.add(UnaryGradOp::kName, prepare_unary_grad);
 }
 
 }  // namespace linnet::cuda

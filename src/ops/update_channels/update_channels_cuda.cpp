@@ -5,7 +5,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_update_channels(const NodeView& node, const Context& /*context*/) {
   using In = UpdateChannelsOp::In;
   using Out = UpdateChannelsOp::Out;
   const UpdateChannelsAttrs attrs = node.attrs<UpdateChannelsOp>();
@@ -27,7 +27,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
 }  // namespace
 
 void register_update_channels(Registry& registry) {
-  registry.add(UpdateChannelsOp::kName, prepare, Stores::half);
+  registry.add(UpdateChannelsOp::kName, prepare_update_channels, Stores::half);
 }
 
 }  // namespace linnet::cuda

@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_upsample2d(const NodeView& node, const Context& /*context*/) {
   const Upsample2dAttrs attrs = node.attrs<Upsample2dOp>();
   const bool bilinear = attrs.mode == Upsampling::bilinear;
   const Shape& image = node.in(Upsample2dOp::In::x);
@@ -34,7 +34,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
 }
 
 /// A thread adds up what a pixel of x gets, row by row of y.
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+std::optional<Kernel> prepare_upsample2d_grad(const NodeView& node, const Context& /*context*/) {
   const Upsample2dGradAttrs attrs = node.attrs<Upsample2dGradOp>();
   const bool bilinear = attrs.mode == Upsampling::bilinear;
   const Shape& image = node.in(Upsample2dGradOp::In::dy);
@@ -61,8 +61,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 void register_upsample2d(Registry& registry) {
-  registry.add(Upsample2dOp::kName, prepare_forward);
-  registry.add(Upsample2dGradOp::kName, prepare_gradient);
+  registry.add(Upsample2dOp::kName, prepare_upsample2d);
+  registry.add(Upsample2dGradOp::kName, prepare_upsample2d_grad);
 }
 
 }  // namespace linnet::cuda
