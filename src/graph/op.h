@@ -10,6 +10,7 @@
 
 #include "graph/attributes.h"
 #include "graph/step.h"
+#include "graph/steps_rule.h"
 #include "graph/value.h"
 
 namespace linnet {
@@ -95,6 +96,11 @@ class Op {
   /// Inputs that the node writes as well: optimizer state, running statistics, metrics. Such a node
   /// is never dead.
   virtual bool mutates(std::size_t /*input*/) const { return false; }
+  /// Returns what becomes of the steps of operand `operand`, of shape x, where it holds sequences
+  /// of different lengths; y is the shape of output 0. The default: they are mixed with padding.
+  virtual StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const {
+    return steps::kMixed;
+  }
   /// Returns the operator that stands here at inference; null: the node falls away and its input 0
   /// stands for its output 0. The default is itself. Inputs beyond its own are dropped.
   virtual std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const {

@@ -8,7 +8,6 @@
 #include "base/check.h"
 #include "nn/layer_records.h"
 #include "nn/layer_types.h"
-#include "nn/steps.h"
 #include "ops/reshape/reshape.h"
 #include "ops/sequence_mask/sequence_mask.h"
 
@@ -167,7 +166,8 @@ void NetworkBuilder::settle_lengths(const Node& node) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const auto found = network_.lengths.find(node.inputs[i].id);
     if (found == network_.lengths.end()) continue;
-    const StepsRule rule = steps_rule(graph(), node, i);
+    const StepsRule rule =
+        node.op->steps(i, graph().shape(node.inputs[i]), graph().shape(node.outputs[0]));
     if (rule.unread) continue;
     if (!rule.kept) fail_on_lengths(node.op->name(), node.name, rule);
     if (lengths && *lengths != found->second) {
@@ -254,6 +254,11 @@ Value NetworkBuilder::shared(const ParameterSpec& spec) const {
           weights_.substr(0, weights_.size() - 1), spec.name, to_string(first->shape),
           to_string(spec.shape));
   return first->value;
+}
+
+void fail_on_lengths(std::string_view kind, std::string_view layer, const StepsRule& rule) {
+  fail("[{} '{}'] would {}, since it does not use the lengths of sequences: {}", kind, layer,
+       rule.padding, rule.instead);
 }
 
 }  // namespace linnet

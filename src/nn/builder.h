@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "describe/setting.h"
+#include "graph/steps_rule.h"
 #include "nn/definition.h"
 
 namespace linnet {
@@ -31,7 +32,7 @@ class NetworkBuilder {
   const Shape& shape() const { return network_.graph.shape(current()); }
   void set_current(Value value) { network_.outputs[0].value = value; }
   /// Builds a layer on the current output. Throws Error for one that would take padding for data:
-  /// what it adds obeys steps_rule() unless it respects or takes the lengths.
+  /// what it adds obeys Op::steps() unless it respects or takes the lengths.
   void build(const Layer& layer);
   /// Returns what the build() of a described layer calls first: checks its fields, and names it as
   /// layer_name() does. `wanted` and `kind`: instead of the layer's own.
@@ -132,5 +133,9 @@ class NetworkBuilder {
   LengthUse length_use_ = LengthUse::operators;
   std::size_t settled_;  ///< so many of the graph's nodes have the lengths that they need
 };
+
+/// Throws the Error of a layer or operator that would not keep the steps of sequences.
+[[noreturn]] void fail_on_lengths(std::string_view kind, std::string_view layer,
+                                  const StepsRule& rule);
 
 }  // namespace linnet

@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "nn/builder.h"
-#include "nn/steps.h"
 #include "ops/reshape/reshape.h"
 
 namespace linnet {
@@ -26,7 +25,7 @@ inline void sequence_to_image(NetworkBuilder& builder, std::string_view kind,
   const Shape x = builder.shape();
   require(x.rank() == 3, "[{} '{}'] expected sequences (N, T, C); got {}", kind, layer,
           to_string(x));
-  if (builder.lengths()) fail_on_lengths(kind, layer, kReadsNeighbours);
+  if (builder.lengths()) fail_on_lengths(kind, layer, steps::kNeighbours);
   builder.apply(ReshapeOp({.shape = {-1, 1, x[1], x[2]}}), layer);
 }
 /// And (N, 1, T, C) sequences again.

@@ -44,6 +44,9 @@ class ActivationOp final : public OpBase<ActivationOp, ActivationAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 /// dx = dy * f'(·) from (dy, y), or from (dy, x) for gelu. Any shape, f32.

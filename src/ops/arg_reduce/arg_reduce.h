@@ -42,6 +42,9 @@ class ArgReduceOp final : public OpBase<ArgReduceOp, ArgReduceAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kept_if(attrs().axis != 1, steps::kReduced);
+  }
 };
 
 }  // namespace linnet

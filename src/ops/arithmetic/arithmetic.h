@@ -45,6 +45,10 @@ class ArithmeticOp final : public OpBase<ArithmeticOp, ArithmeticAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::a}; }
+  /// An operand of fewer axes, or with one step that is repeated, has its steps elsewhere.
+  StepsRule steps(std::size_t /*operand*/, const Shape& x, const Shape& y) const override {
+    return steps::kept_if(y.rank() == x.rank() && has_steps_of(y, x), steps::kMixed);
+  }
 };
 
 struct SumLeadingAttrs {
@@ -90,6 +94,9 @@ class ScaleOp final : public OpBase<ScaleOp, ScaleAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 /// Returns the sum of `d`, the gradient of a value that `b` was repeated to, over the axes of the

@@ -59,6 +59,9 @@ class BatchNormOp final : public OpBase<BatchNormOp, BatchNormAttrs> {
   }
   std::vector<int> in_place() const override;
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kNormalized;
+  }
 };
 
 struct BatchNormAgainAttrs {

@@ -19,6 +19,9 @@ class BiasAddOp final : public OpBase<BiasAddOp, NoAttributes> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 /// db[c] = sum of dy[..., c] over all but the last axis. f32, summed in a fixed order.

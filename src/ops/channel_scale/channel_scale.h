@@ -33,6 +33,9 @@ class ChannelScaleOp final : public OpBase<ChannelScaleOp, ChannelScaleAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 /// The attributes as a kernel keeps them.

@@ -29,6 +29,9 @@ class ConcatOp final : public OpBase<ConcatOp, ConcatAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kept_if(attrs().axis != 1, steps::kAppended);
+  }
 };
 
 }  // namespace linnet

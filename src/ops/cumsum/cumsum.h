@@ -31,6 +31,10 @@ class CumsumOp final : public OpBase<CumsumOp, CumsumAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  /// Padding comes after the steps that count, and adds to no sum before it.
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kept_if(attrs().axis != 1 || !attrs().reverse, steps::kReduced);
+  }
 };
 
 }  // namespace linnet

@@ -35,6 +35,9 @@ class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 /// Factors of one step: 0 or 1 / (1 - rate). Made by dropout_mask(); all of it

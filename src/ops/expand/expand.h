@@ -33,6 +33,10 @@ class ExpandOp final : public OpBase<ExpandOp, ExpandAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  StepsRule steps(std::size_t operand, const Shape& x, const Shape& y) const override {
+    if (operand > 0) return steps::kUnread;
+    return steps::kept_if(y.rank() == x.rank() && has_steps_of(y, x), steps::kMixed);
+  }
 };
 
 }  // namespace linnet

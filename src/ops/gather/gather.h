@@ -8,8 +8,8 @@
 namespace linnet {
 
 /// Rows of a table by their indices: table (V, ...) f32, indices (N, ...) i32 give y, f32, of the
-/// indices' shape followed by a row's. The table is not a batch: its dimensions don't change with N.
-/// An index outside [0, V) gives a row of NaN; nothing outside the table is read.
+/// indices' shape followed by a row's. The table is not a batch: its dimensions don't change with
+/// N. An index outside [0, V) gives a row of NaN; nothing outside the table is read.
 class GatherOp final : public OpBase<GatherOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "gather";
@@ -21,6 +21,9 @@ class GatherOp final : public OpBase<GatherOp, NoAttributes> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  StepsRule steps(std::size_t operand, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kept_if(operand == In::indices, steps::kMixed);
+  }
 };
 
 struct GatherGradAttrs {

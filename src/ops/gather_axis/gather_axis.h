@@ -54,6 +54,12 @@ class GatherAxisOp final : public OpBase<GatherAxisOp, GatherAxisAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  /// The second operand: ids of steps, or of each step.
+  StepsRule steps(std::size_t operand, const Shape& /*x*/, const Shape& /*y*/) const override {
+    const bool from_steps = attrs().axis == 1;
+    if (operand == In::x) return steps::kept_if(!from_steps, steps::kPicked);
+    return steps::kept_if(attrs().along || from_steps, steps::kMixed);
+  }
 };
 
 struct GatherAxisGradAttrs {

@@ -60,6 +60,9 @@ class GroupNormOp final : public OpBase<GroupNormOp, GroupNormAttrs> {
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kept_if(attrs().rows >= 2, steps::kNormalized);
+  }
 };
 
 struct GroupNormGradAttrs {

@@ -32,6 +32,12 @@ class MatmulOp final : public OpBase<MatmulOp, MatmulAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  /// Matrices (T, k) keep their rows apart on the left; with more axes T is one of the leading
+  /// ones.
+  StepsRule steps(std::size_t operand, const Shape& x, const Shape& /*y*/) const override {
+    const bool rows = operand == In::a && !attrs().transpose_a;
+    return steps::kept_if(x.rank() > 3 || rows, steps::kMixed);
+  }
 };
 
 /// The dimensions of a product of operands of these shapes.

@@ -28,6 +28,9 @@ class OneHotOp final : public OpBase<OneHotOp, OneHotAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 }  // namespace linnet

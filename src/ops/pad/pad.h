@@ -35,6 +35,9 @@ class PadOp final : public OpBase<PadOp, PadAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kept_if(attrs().axis != 1, steps::kAppended);
+  }
 };
 
 }  // namespace linnet

@@ -30,6 +30,10 @@ class ReshapeOp final : public OpBase<ReshapeOp, ReshapeAttrs> {
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType>, std::span<const ValueType>) const override { return {}; }
   bool is_view() const override { return true; }
+  /// Row-major: elements of a step stay in it where (N, T) stay the first axes.
+  StepsRule steps(std::size_t /*operand*/, const Shape& x, const Shape& y) const override {
+    return steps::kept_if(has_steps_of(y, x), steps::kMixed);
+  }
 };
 
 /// y = x in memory of its own, any type.
@@ -42,6 +46,9 @@ class CopyOp final : public OpBase<CopyOp, NoAttributes> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 /// Reshapes (N, ...) to (N, everything else).

@@ -32,6 +32,9 @@ class SelectOp final : public OpBase<SelectOp, SelectAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::condition, In::a}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 }  // namespace linnet

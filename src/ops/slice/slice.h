@@ -33,6 +33,9 @@ class SliceOp final : public OpBase<SliceOp, SliceAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kept_if(attrs().axis != 1, steps::kCut);
+  }
 };
 
 struct SliceGradAttrs {

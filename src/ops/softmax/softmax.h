@@ -20,6 +20,9 @@ class SoftmaxOp final : public OpBase<SoftmaxOp, NoAttributes> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& x, const Shape& /*y*/) const override {
+    return steps::kept_if(x.rank() > 2, steps::kWeighed);
+  }
 };
 
 /// dx = y * (dy - sum(dy * y)) from (dy, y), y = softmax(x).
@@ -46,6 +49,9 @@ class LogSoftmaxOp final : public OpBase<LogSoftmaxOp, NoAttributes> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& x, const Shape& /*y*/) const override {
+    return steps::kept_if(x.rank() > 2, steps::kWeighed);
+  }
 };
 
 /// dx = dy - exp(y) * sum(dy) from (dy, y), y = log_softmax(x).

@@ -30,6 +30,9 @@ class TransposeOp final : public OpBase<TransposeOp, TransposeAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kept_if(attrs().permutation[1] == 1, steps::kMoved);
+  }
 };
 
 }  // namespace linnet

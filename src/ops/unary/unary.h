@@ -84,6 +84,9 @@ class UnaryOp final : public OpBase<UnaryOp, UnaryAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::x}; }
+  StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const override {
+    return steps::kKept;
+  }
 };
 
 /// dx = dy f'(x) from (dy, x), or from (dy, y) where slope_from_output(). Any shape, f32.
