@@ -95,7 +95,8 @@ std::vector<float> CFile::parameter(Value value) const {
   const ValueInfo& info = graph().info(value);
   const auto count = static_cast<std::size_t>(info.type.shape.elements());
   if (info.storage == Storage::constant) {
-    return std::vector<float>(count, static_cast<float>(info.fill));
+    if (info.elements.empty()) return std::vector<float>(count, static_cast<float>(info.fill));
+    return {info.elements.begin(), info.elements.end()};
   }
   const auto found = std::ranges::find(g_.parameters, value.id, &Value::id);
   const Node& node = graph().nodes()[node_];

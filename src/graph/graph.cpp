@@ -23,6 +23,15 @@ Value Graph::add_constant(ValueType type, double fill) {
   return value;
 }
 
+Value Graph::add_constant(std::vector<double> elements) {
+  LINNET_ASSERT(!elements.empty());
+  const auto count = static_cast<std::int64_t>(elements.size());
+  const Value value =
+      add_value(fmt::format("{} numbers", count), {DType::f32, Shape{count}}, Storage::constant);
+  info(value).elements = std::move(elements);
+  return value;
+}
+
 std::vector<Value> Graph::add(OpPtr op, std::vector<Value> inputs, std::string name) {
   for (Value input : inputs) LINNET_ASSERT(input);
   std::vector<ValueType> output_types;

@@ -25,6 +25,8 @@ class Graph {
   /// Returns a value that no node writes.
   Value add_value(std::string name, ValueType type, Storage storage, std::size_t offset = 0);
   Value add_constant(ValueType type, double fill);
+  /// Adds a constant vector f32 of these elements, at least one.
+  Value add_constant(std::vector<double> elements);
 
   /// Appends a node; its outputs are arena values named after it. Throws Error
   /// "[conv2d 'stem'] expected ..." where the inputs don't fit.

@@ -13,7 +13,8 @@ Interpreter::Interpreter(const Graph& graph) : graph_(graph), tensors_(graph.val
     const double fill =
         info.storage == Storage::constant ? info.fill : std::numeric_limits<double>::quiet_NaN();
     tensors_[id].shape = info.type.shape;
-    tensors_[id].data.assign(static_cast<std::size_t>(info.type.shape.elements()), fill);
+    tensors_[id].data = info.elements;
+    tensors_[id].data.resize(static_cast<std::size_t>(info.type.shape.elements()), fill);
   }
 }
 

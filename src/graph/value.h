@@ -15,7 +15,7 @@ namespace linnet {
 enum class Storage : std::uint8_t {
   arena,      ///< between operators of one step; its offset is the planner's
   external,   ///< the caller's memory, bound by slot: data sets, labels, inputs, outputs
-  constant,   ///< filled once with one number
+  constant,   ///< filled once with what ValueInfo says
   parameter,  ///< the flat arena of trainable weights
   gradient,   ///< the flat arena of their gradients, laid out like `parameter`
   optimizer,  ///< moments, one flat arena after the other
@@ -59,9 +59,10 @@ struct ValueInfo {
   ValueType type;
   std::string name;
   Storage storage = Storage::arena;
-  std::size_t offset = 0;  ///< in bytes in its storage; the slot of an external value
-  double fill = 0;         ///< of a constant
-  int producer = -1;       ///< index of the node that writes it, -1 for none
+  std::size_t offset = 0;             ///< in bytes in its storage; the slot of an external value
+  double fill = 0;                    ///< each element of a constant without elements
+  std::vector<double> elements = {};  ///< of a constant, in row-major order
+  int producer = -1;                  ///< index of the node that writes it, -1 for none
 };
 
 }  // namespace linnet

@@ -19,7 +19,6 @@
 #include "ops/row_loss/row_loss.h"
 #include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
-#include "ops/table/table.h"
 #include "plan/passes/match.h"
 
 namespace linnet {
@@ -150,7 +149,7 @@ class LossGraph {
     const std::int64_t classes = graph_.shape(y_)[-1];
     const Value weights = options_.class_weights.empty()
                               ? graph_.add_constant({DType::f32, Shape{classes}}, 1)
-                              : emit(TableOp({options_.class_weights}), {});
+                              : graph_.add_constant(options_.class_weights);
     const auto targets_of = [&](double smoothing) {
       return emit(LabelTargetsOp({.smoothing = smoothing,
                                   .ignores = options_.ignore_index.has_value(),
@@ -171,7 +170,7 @@ class LossGraph {
     Value t = target_;
     if (s > 0) t = emit(ScaleOp({.alpha = 1 - s, .beta = s / classes}), {t});
     if (options_.class_weights.empty()) return t;
-    return multiply(t, emit(TableOp({options_.class_weights}), {}));
+    return multiply(t, graph_.add_constant(options_.class_weights));
   }
 
   /// Returns the mean of -P t log(sigmoid(y)) (1 - sigmoid(y))^gamma - N (1 - t) log(1 -
@@ -187,7 +186,7 @@ class LossGraph {
     if (of_yes.empty()) of_yes.assign(positive.size(), 1);
     for (std::size_t i = 0; i < positive.size(); ++i) of_yes[i] *= positive[i];
     const auto term = [&](Value x, Value t, const std::vector<double>& weights, double scale) {
-      if (!weights.empty()) t = multiply(t, emit(TableOp({weights}), {}));
+      if (!weights.empty()) t = multiply(t, graph_.add_constant(weights));
       return element(ElementLoss::log_sigmoid, x, t, LossMean::elements, gamma, scale);
     };
     const Value of_positive = term(y, yes, of_yes, alpha < 0 ? 1 : alpha);
@@ -200,7 +199,7 @@ class LossGraph {
     if (options_.class_weights.empty()) return;
     std::vector<double> factors(options_.class_weights);
     for (double& factor : factors) factor = std::pow(factor, power);
-    const Value table = emit(TableOp({factors}), {});
+    const Value table = graph_.add_constant(factors);
     y_ = multiply(y_, table);
     target_ = multiply(target_, table);
   }
@@ -294,7 +293,7 @@ Value loss_counts(Graph& graph, Loss loss, const LossOptions& options, Value y, 
   const auto last = static_cast<std::int64_t>(graph.shape(target).rank());
   const Value rows = emit(OneHotOp({.classes = classes}), {target});
   const Value counted =
-      emit(ArithmeticOp({.kind = Arithmetic::multiply}), {rows, emit(TableOp({of_class}), {})});
+      emit(ArithmeticOp({.kind = Arithmetic::multiply}), {rows, graph.add_constant(of_class)});
   const Value counts = emit(ReduceOp({.kind = Reduction::sum, .axes = {last}}), {counted});
   return weights ? times_shares(graph, counts, weights) : counts;
 }

@@ -9,17 +9,18 @@ namespace linnet {
 namespace {
 
 template <class T>
-void fill(std::byte* to, std::int64_t count, double value) {
-  std::fill_n(reinterpret_cast<T*>(to), count, static_cast<T>(value));
+void fill(std::byte* bytes, const ValueInfo& info) {
+  T* to = reinterpret_cast<T*>(bytes);
+  std::fill_n(to, info.type.shape.elements(), static_cast<T>(info.fill));
+  std::ranges::transform(info.elements, to, [](double x) { return static_cast<T>(x); });
 }
 
 void fill_constant(std::byte* to, const ValueInfo& info) {
-  const std::int64_t count = info.type.shape.elements();
   switch (info.type.dtype) {
-    case DType::f32: return fill<float>(to, count, info.fill);
-    case DType::f64: return fill<double>(to, count, info.fill);
-    case DType::i32: return fill<std::int32_t>(to, count, info.fill);
-    case DType::u8: return fill<std::uint8_t>(to, count, info.fill);
+    case DType::f32: return fill<float>(to, info);
+    case DType::f64: return fill<double>(to, info);
+    case DType::i32: return fill<std::int32_t>(to, info);
+    case DType::u8: return fill<std::uint8_t>(to, info);
     default: break;
   }
   fail("constants of type {} are not supported", to_string(info.type.dtype));
