@@ -75,7 +75,7 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
   session.attach();
   Tensor result(DType::f32, result_sample.batched(data.size()));
   const Backend& backend = *model.backend;
-  const bool on_host = backend.threads() > 0;
+  const bool on_host = backend.capabilities().host_memory;
   std::vector<std::shared_ptr<Buffer>> memory(parts.size() + constants.size() + 1);
   const auto on_device = [&](std::size_t slot, std::size_t bytes) -> Buffer& {
     if (memory[slot] == nullptr || memory[slot]->bytes() < bytes) {

@@ -98,9 +98,7 @@ std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
 Model::Model(Network network, ModelOptions options)
     : state_(make_state(std::move(network), open_backend(options), options.seed)) {
   state_->options = std::move(options);
-  if (const auto* cpu = dynamic_cast<const cpu::CpuBackend*>(state_->backend.get())) {
-    state_->options.team = cpu->team();  // which copies share
-  }
+  if (const auto team = state_->backend->team()) state_->options.team = team;  // copies share it
 }
 Model::Model(std::shared_ptr<ModelState> state) : state_(std::move(state)) {}
 

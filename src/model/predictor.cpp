@@ -19,9 +19,6 @@
 namespace linnet {
 namespace {
 
-/// Returns whether programs read host memory without a copy: if host threads compute.
-bool reads_host_memory(const ModelState& model) { return model.backend->threads() > 0; }
-
 /// An idle program, this call's alone; one more is prepared where none is idle.
 class Use {
  public:
@@ -139,7 +136,9 @@ NamedInputs named_inputs(const NetworkDefinition& network, const State& inputs) 
 void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
                    std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs, std::uint64_t first) {
-  if (reads_host_memory(state.model)) return Use(state, count, dtype)->run(inputs, outputs, first);
+  if (state.model.backend->capabilities().host_memory) {
+    return Use(state, count, dtype)->run(inputs, outputs, first);
+  }
   const std::lock_guard lock(state.mutex);
   PreparedBatch& batch = state.at(count, dtype);
   const Backend& backend = *state.model.backend;

@@ -133,7 +133,7 @@ void ProgramCache::attach(CachedProgram& cached) {
   if (recipe.apart) {
     set(Storage::gradient,
         std::make_shared<RestOfBuffer>(recipe.training->gradients, recipe.lane_gradients));
-    dynamic_cast<RunsSideBySide&>(*cached.program).attach_apart(memory);
+    cached.program->side_by_side()->attach_apart(memory);
   }
   cached.attached = true;
 }

@@ -33,7 +33,7 @@ void ProgramQueue::run_some() {
 void ProgramQueue::run() {
   const std::vector<SideBySide> groups = std::exchange(groups_, {});
   if (groups.empty()) return;
-  if (const auto* first = dynamic_cast<const RunsSideBySide*>(groups[0][0].program)) {
+  if (const RunsSideBySide* first = groups[0][0].program->side_by_side()) {
     return first->run_in_turn(groups, is_synchronised);
   }
   for (const SideBySide& group : groups) {

@@ -234,7 +234,7 @@ void Session::bind_data(DataPass& pass, const StepData& data) {
 }
 
 BatchStream* Session::stream(const StepData& data, std::int64_t batch, std::int64_t pool) {
-  if (model_.backend->threads() > 0 && !data.has_source()) return nullptr;
+  if (model_.backend->capabilities().host_memory && !data.has_source()) return nullptr;
   BatchLayout layout{.record_bytes = {},
                      .batch = static_cast<std::uint64_t>(std::min(batch, data.samples)),
                      .slots = static_cast<std::size_t>(pool)};

@@ -19,6 +19,11 @@
 
 namespace linnet {
 
+class LinkedDevice;
+class RunsSideBySide;
+class ThreadTeam;
+class TimesTasks;
+
 /// Memory of a backend's device, freed with the handle.
 class Buffer {
  public:
@@ -82,6 +87,10 @@ class Program {
   virtual std::vector<NodeTime> profile(const StepInfo& /*first*/, std::uint64_t /*steps*/) {
     throw DeviceError("this device cannot be profiled");
   }
+  /// Returns the program as one that runs together with others of its kind; null: it doesn't.
+  virtual RunsSideBySide* side_by_side() { return nullptr; }
+  /// Returns the program as one whose tasks can be timed; null: it has no tasks.
+  virtual TimesTasks* task_times() { return nullptr; }
   /// Sentences about what could not be had, e.g. why steps are not captured in a graph.
   const std::vector<std::string>& notes() const { return notes_; }
   void note(std::string text) { notes_.push_back(std::move(text)); }
@@ -90,19 +99,32 @@ class Program {
   std::vector<std::string> notes_;
 };
 
+/// What a kind of device can do. Who needs to know asks for it, never for the kind.
+struct Capabilities {
+  /// Computes on host memory: view() is that memory itself, and Buffer::data() an address to read.
+  bool host_memory = false;
+  /// Several programs run at the same time: Program::side_by_side() is never null.
+  bool side_by_side = false;
+  /// The device loops by itself: a pass of many steps should be one run.
+  bool whole_epochs = false;
+};
+
 /// A kind of device. Kernels are chosen when a plan is prepared; none is chosen later.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Host threads that compute; 0 where the device does.
-  virtual int threads() const = 0;
+  virtual Capabilities capabilities() const = 0;
+  /// Returns the host threads that compute; 0 where the device does.
+  virtual int threads() const { return 0; }
+  /// Returns these threads, which other backends may share; null where there are none.
+  virtual std::shared_ptr<ThreadTeam> team() const { return nullptr; }
   /// Returns whether a kernel takes this operator with these operands. Asked by passes before they
   /// fuse.
   virtual bool supports(const Op& op, std::span<const ValueType> inputs,
                         std::span<const ValueType> outputs) const = 0;
-  /// Returns whether a pass of many steps should be one run, because the device loops by itself.
-  virtual bool runs_whole_epochs() const { return false; }
+  /// Returns the device as one that ranks can link; null: it has no links.
+  virtual const LinkedDevice* links() const { return nullptr; }
   /// Returns the device's view of host memory, which must outlive it and not change: that memory
   /// itself where the device reads it, else a copy. Throws OutOfMemory.
   virtual std::shared_ptr<Buffer> view(std::span<const std::byte> host) const = 0;

@@ -8,7 +8,7 @@
 namespace linnet {
 
 std::shared_ptr<DeviceLinks> link_devices(const Backend& backend, RankGroup& group) {
-  const auto* device = dynamic_cast<const LinkedDevice*>(&backend);
+  const LinkedDevice* device = backend.links();
   const std::string name = "the start of the links between devices";
   std::vector<std::string> devices =
       group.gather(device == nullptr ? "" : device->link_name(), name);

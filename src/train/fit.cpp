@@ -309,7 +309,7 @@ class Fit {
   }
 
   void allocate() {
-    const bool on_host = model_.backend->threads() > 0;
+    const bool on_host = model_.backend->capabilities().host_memory;
     try {
       for (const FitPart* part : parts_.all()) {
         if (part->samples > 0 && part->stream == nullptr) session_.keep(part->data);
@@ -440,7 +440,7 @@ class Fit {
 
   /// A host that feeds an epoch batch by batch can look up in between.
   bool whole_epochs(const FitPart& part) const {
-    return model_.backend->runs_whole_epochs() && part.stream == nullptr;
+    return model_.backend->capabilities().whole_epochs && part.stream == nullptr;
   }
 
   Progress progress(const EpochReport& report) const {

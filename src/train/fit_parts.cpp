@@ -31,7 +31,8 @@ std::int64_t leaf_of(const FitProgram& program, const FitForm& form) {
 }
 
 bool is_fed(const FitProgram& program, const FitPart& part, const FitForm& form) {
-  return part.data.has_source() || (form.streamed && program.model.backend->threads() == 0);
+  return part.data.has_source() ||
+         (form.streamed && !program.model.backend->capabilities().host_memory);
 }
 
 /// Returns the leaves that a ring holds, which evaluations may share.
@@ -83,7 +84,7 @@ std::size_t data_bytes(FitParts& parts, const FitProgram& program, const FitForm
   std::size_t total = 0;
   std::set<const std::byte*> views;
   std::set<std::size_t> rings;  // parts of equal records share one
-  const bool on_host = program.model.backend->threads() > 0;
+  const bool on_host = program.model.backend->capabilities().host_memory;
   for (const FitPart* part : parts.all()) {
     if (part->samples == 0) continue;
     std::size_t record = 0;
@@ -135,7 +136,7 @@ std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) 
   const NetworkDefinition& network = parts.train.data.run_of(program.model.definition());
   const std::vector<bool> trains =
       trained_parameters(program.model.definition(), program.optimizer);
-  const bool on_host = program.model.backend->threads() > 0;
+  const bool on_host = program.model.backend->capabilities().host_memory;
   const bool recompute = program.trainer.recompute;
   const Ranks& ranks = program.trainer.ranks;
   const std::int64_t first = options.shards > 0 ? options.shards : ranks.size();
@@ -205,11 +206,12 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
       found = tried;
       if (const std::string change = change_of(form, tried, leaf_of(program, tried));
           !change.empty()) {
-        notes.push_back(fmt::format("to stay within {}, a batch of {} is {}: {} are planned{}",
-                                    mebibytes(options.memory_limit), options.batch, change,
-                                    mebibytes(needs.bytes),
-                                    cost_of_change(*plain, needs.seconds,
-                                                   program.model.backend->threads() > 0)));
+        notes.push_back(
+            fmt::format("to stay within {}, a batch of {} is {}: {} are planned{}",
+                        mebibytes(options.memory_limit), options.batch, change,
+                        mebibytes(needs.bytes),
+                        cost_of_change(*plain, needs.seconds,
+                                       program.model.backend->capabilities().host_memory)));
       }
       break;
     }

@@ -44,19 +44,19 @@ Shards own_shards(std::int64_t asked, const Ranks& ranks) {
 
 std::size_t lanes_of(const ModelState& model, const Shards& shards, const TrainerOptions& options) {
   if (!options.side_by_side || shards.own() == 1) return 1;
-  require(model.backend->threads() > 0, "side_by_side is for the CPU; got the device '{}'",
-          model.backend->name());
+  require(model.backend->capabilities().side_by_side,
+          "side_by_side is for the CPU; got the device '{}'", model.backend->name());
   return shards.own();
 }
 
 bool leaves_apart(const ModelState& model, std::size_t lanes, std::uint64_t leaves) {
-  return lanes == 1 && leaves > 1 && model.backend->threads() > 0;
+  return lanes == 1 && leaves > 1 && model.backend->capabilities().side_by_side;
 }
 
 std::shared_ptr<SumHandover> handover_of(const TrainingMemory& memory, const ModelState& model,
                                          const Shards& shards, const TrainerOptions& options) {
   const bool overlaps = options.ranks.size() > 1 && shards.own() == 1 &&
-                        model.backend->threads() > 0 &&
+                        model.backend->capabilities().host_memory &&
                         !is_disabled(kOverlapSums, options.disabled_passes) &&
                         !(options.sync_batch_norm && has_batch_norms(model.definition())) &&
                         gradient_buckets(model.definition(), options.bucket_bytes).size() > 1;
@@ -74,8 +74,8 @@ std::shared_ptr<NormSync> norm_sync_of(const TrainingMemory& memory, const Model
           "sync_batch_norm needs all parts of a batch at the same time: one for each rank, or "
           "side_by_side; got {} shards on {} ranks, one after the other",
           shards.count, ranks);
-  require(model.backend->threads() > 0, "sync_batch_norm is for the CPU; got the device '{}'",
-          model.backend->name());
+  require(model.backend->capabilities().side_by_side,
+          "sync_batch_norm is for the CPU; got the device '{}'", model.backend->name());
   const std::int64_t least = samples % batch == 0 ? batch : std::min(samples, samples % batch);
   require(least >= static_cast<std::int64_t>(shards.count),
           "sync_batch_norm needs a sample of every batch in each of {} parts; a batch has {}: "
@@ -118,7 +118,7 @@ LeafSteps::LeafSteps(Session& session, ModelState& model, const std::string& key
     if (level + 1 == levels_of(own)) break;
     add_kept_.push_back(session.add_program(add_kept_recipe(key, model, level, memory)));
   }
-  if (ranks.size() > 1 && dynamic_cast<const LinkedDevice*>(model.backend.get()) != nullptr) {
+  if (ranks.size() > 1 && model.backend->links() != nullptr) {
     add_linked_ = session.add_program(add_recipe(key, model, levels_of(own), memory));
   }
   norms_ = step.norms;
@@ -322,7 +322,7 @@ void LeafSteps::add_buckets(std::span<const LeafRows> told, const AddLeaves& add
 
 std::span<float> LeafSteps::host_sums(const Bucket& bucket) {
   const std::size_t count = (bucket.end - bucket.begin) / sizeof(float);
-  if (model_.backend->threads() > 0) {
+  if (model_.backend->capabilities().host_memory) {
     return {reinterpret_cast<float*>(memory_->gradients->data() + bucket.begin), count};
   }
   sums_.resize(count);
@@ -348,7 +348,7 @@ void LeafSteps::add_ranks(std::size_t begin, const std::string& name, bool empty
   Buffer& buffer = *memory_->gradients;
   std::array<double, kCounters> counters{};
   const auto counter_bytes = std::as_writable_bytes(std::span(counters));
-  const bool on_host = backend.threads() > 0;
+  const bool on_host = backend.capabilities().host_memory;
   const std::span<float> sums = host_sums({begin, layout_.bytes});
   if (empty) {
     std::ranges::fill(sums, kNeutral);

@@ -104,7 +104,7 @@ std::vector<OperatorScaling> operators_of(const Plan& plan, const std::vector<St
 
 ThreadScaling scaling_of(const ModelState& model, Program& program, StepInfo& next,
                          std::int64_t batch, std::int64_t steps, const std::vector<int>& threads) {
-  auto* tasks = dynamic_cast<TimesTasks*>(&program);
+  TimesTasks* tasks = program.task_times();
   if (tasks == nullptr) {
     throw DeviceError("the device " + model.device + " has no tasks to schedule; use the CPU");
   }

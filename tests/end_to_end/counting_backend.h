@@ -27,6 +27,7 @@ class CountingBackend final : public Backend {
       : backend_(std::move(backend)), counts_(std::move(counts)) {}
 
   std::string_view name() const override { return backend_->name(); }
+  Capabilities capabilities() const override { return backend_->capabilities(); }
   int threads() const override { return backend_->threads(); }
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override {

@@ -18,7 +18,9 @@ class CpuBackend final : public Backend {
                       Products products = Products::fp32, const CpuOptions& options = {});
 
   std::string_view name() const override { return "cpu"; }
+  Capabilities capabilities() const override { return {.host_memory = true, .side_by_side = true}; }
   int threads() const override { return team_->threads(); }
+  std::shared_ptr<ThreadTeam> team() const override { return team_; }
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
   std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;
@@ -27,7 +29,6 @@ class CpuBackend final : public Backend {
   void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
   std::unique_ptr<BatchStream> stream_batches(const BatchLayout& layout) const override;
   std::map<std::string, std::string> engine_choices() const override { return tuner_.choices(); }
-  const std::shared_ptr<ThreadTeam>& team() const { return team_; }
   Ceilings ceilings() override { return measure_ceilings(*team_); }
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
 

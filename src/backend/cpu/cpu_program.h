@@ -26,6 +26,8 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   std::size_t private_bytes() const override {
     return constants_->bytes() + scratch_->bytes() + packed_->bytes();
   }
+  RunsSideBySide* side_by_side() override { return this; }
+  TimesTasks* task_times() override { return this; }
   void attach(const Memory& memory) override;
   void attach_apart(const Memory& memory) override;
   void bind(std::size_t slot, const void* address) override;

@@ -27,8 +27,8 @@ CudaBackend::CudaBackend(Registry registry, std::shared_ptr<const Device> device
           CudaOptions::kWholeEpoch, options.graph_steps);
 }
 
-bool CudaBackend::runs_whole_epochs() const {
-  return context_.options.graph_steps == CudaOptions::kWholeEpoch;
+Capabilities CudaBackend::capabilities() const {
+  return {.whole_epochs = context_.options.graph_steps == CudaOptions::kWholeEpoch};
 }
 
 bool CudaBackend::supports(const Op& op, std::span<const ValueType> inputs,

@@ -14,8 +14,7 @@ class CudaBackend final : public Backend, public LinkedDevice {
               Libraries libraries = {}, Precision precision = Precision::automatic);
 
   std::string_view name() const override { return "cuda"; }
-  int threads() const override { return 0; }
-  bool runs_whole_epochs() const override;
+  Capabilities capabilities() const override;
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
   std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
@@ -23,6 +22,7 @@ class CudaBackend final : public Backend, public LinkedDevice {
   void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;
   void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
   std::unique_ptr<BatchStream> stream_batches(const BatchLayout& layout) const override;
+  const LinkedDevice* links() const override { return this; }
   int index() const override { return device_->info().index; }
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
 

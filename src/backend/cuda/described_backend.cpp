@@ -46,8 +46,8 @@ DescribedBackend::DescribedBackend(Registry registry, const CudaDevice& device,
                .cudnn = libraries_.cudnn.get(),
                .tuning = nullptr} {}
 
-bool DescribedBackend::runs_whole_epochs() const {
-  return context_.options.graph_steps == CudaOptions::kWholeEpoch;
+Capabilities DescribedBackend::capabilities() const {
+  return {.whole_epochs = context_.options.graph_steps == CudaOptions::kWholeEpoch};
 }
 
 bool DescribedBackend::supports(const Op& op, std::span<const ValueType> inputs,

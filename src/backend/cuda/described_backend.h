@@ -15,8 +15,7 @@ class DescribedBackend final : public Backend {
                    Precision precision);
 
   std::string_view name() const override { return "cuda"; }
-  int threads() const override { return 0; }
-  bool runs_whole_epochs() const override;
+  Capabilities capabilities() const override;
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
   /// Throws DeviceError, as all that needs memory.

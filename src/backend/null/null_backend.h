@@ -19,7 +19,7 @@ class NullBackend final : public Backend {
       : supported_(supported) {}
 
   std::string_view name() const override { return "null"; }
-  int threads() const override { return 0; }
+  Capabilities capabilities() const override { return {}; }
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
   /// Returns a buffer of that size whose data() is null.
