@@ -7,7 +7,7 @@ if(DEFINED ENV{LINNET_JOIN})
 else()
   set(linnet_join_default ${LINNET_PRECOMPILE})
 endif()
-option(LINNET_JOIN "Compile several sources as one; default: the environment variable LINNET_JOIN, else as LINNET_PRECOMPILE"
+option(LINNET_JOIN "Compile several sources as one; default: environment variable LINNET_JOIN, else LINNET_PRECOMPILE"
        ${linnet_join_default})
 
 # Files in one on average, by their endings. Kernels for GPUs are what takes long there, so less is gained by more.

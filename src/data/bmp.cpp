@@ -58,7 +58,7 @@ bool fields_are(const Bytes& file, std::uint32_t red, std::uint32_t green, std::
 }
 
 Layout read_layout(const Bytes& file, const std::filesystem::path& path) {
-  require<DataError>(file.u16(0) == kSignature, "'{}' is no BMP: it does not begin with 'BM'",
+  require<DataError>(file.u16(0) == kSignature, "'{}' is not a BMP: it does not begin with 'BM'",
                      path.string());
   const std::size_t header = file.u32(14);
   require<DataError>(header >= kInfoHeader && header <= 124,

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "data/image_files.h"
+#include "data/image_formats.h"
 
 namespace linnet::test {
 namespace {
@@ -241,6 +242,9 @@ TEST(Bmp, RefusesDamageAndOtherKinds) {
   std::string old = bmp_header(1, 1, 24) + "abcd";
   old[14] = 12;
   EXPECT_EQ(decode_error(old), "'a/b.img' is a BMP with a header of 12 bytes; expected 40 to 124");
+  const std::string jpeg = "\xFF\xD8" + bmp_header(1, 1, 24).substr(2) + "abcd";
+  EXPECT_EQ(error_of([&] { decode_bmp(jpeg, "a/b.img"); }),
+            "'a/b.img' is not a BMP: it does not begin with 'BM'");
 }
 
 TEST(Image, RefusesOtherContent) {
