@@ -176,6 +176,8 @@ def arguments():
             parser.error(f"--steps-per-epoch: {name} has {has}")
     if options.memory_limit and options.device != "cpu":
         parser.error("--memory-limit is about the memory of a process; use --device cpu")
+    if options.streamed and options.device == "cpu":
+        parser.error("--streamed is for GPUs: a CPU reads its data where they are")
     if options.repetitions is None:
         options.repetitions = 2 if options.quick else 5
     if options.repetitions < 1:

@@ -62,8 +62,9 @@ class Bench(command.CommandTest):
         self.assertEqual((record["mode"], record["optimizer"]), ("infer", None))
         self.assertEqual((record["train_loss"], record["losses"]), (None, []))
         self.assertGreater(record["samples_per_second"], 0)
-        streamed, _ = self.bench("--mode", "infer", "--data", "streamed")
-        self.assertTrue(streamed["streamed"])
+        for mode in ("infer", "train"):
+            self.assert_error("--data streamed is for GPUs; the network runs on the CPU: leave it out",
+                              *self.arguments, *self.length, "--mode", mode, "--data", "streamed")
 
     def test_fewer_samples(self):
         record, _ = self.bench("--samples", 80)

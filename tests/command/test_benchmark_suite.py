@@ -157,8 +157,13 @@ os.execv(sys.executable, [sys.executable, fake, *sys.argv[5:]])
             self.assertIn("Beside a busy neighbour", text)
 
     def test_resident_and_streamed_in_turn(self):
-        out, err = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
-                              "--peers", "fake", "--repetitions", 2, "--streamed")
+        arguments = ("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits", "--peers", "fake",
+                     "--repetitions", 2, "--streamed")
+        _, err = self.suite(*arguments, status=2)
+        self.assertIn("--streamed is for GPUs", err)
+        with unittest.mock.patch.dict(os.environ, LINNET_CUDA_LIBRARY=os.environ["LINNET_SIMULATED_PLUGIN"]):
+            out, err = self.suite(*arguments, "--device", "cuda", "--steps-per-epoch", 10,
+                                  "--epochs", 1)
         order = [line.split("/2 ")[1].split(":")[0] for line in err.splitlines()
                  if line.startswith("mnist-cnn@128/1 ")]
         self.assertEqual(order, ["linnet", "linnet, streamed", "fake"] * 2)

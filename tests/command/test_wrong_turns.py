@@ -95,6 +95,19 @@ class WrongTurns(command.CommandTest):
             self.assert_error(error, "serve", "run", "--device", "cpu", option, value)
         self.run_linnet(*train, "--precision", "fp32", "--out", "other")
 
+    def test_options_on_parts_of_a_batch_need_parts(self):
+        self.table()
+        train = ("train", "t.csv", "--target", "label", "--epochs", 1, "--device", "cpu")
+        side, sync = "--side-by-side", "--sync-batch-norm"
+        for options, sentence in (((side,), f"{side} is for several shards of a process (--shards); each batch is computed whole"),
+                                  ((sync,), f"{sync} is for several shards (--shards); each batch is computed whole"),
+                                  ((side, sync, "--shards", 2), f"{sync} is for batch norms; the network has none")):
+            _, err = self.run_linnet(*train, *options, status=2)
+            self.assertIn(f"linnet: error: {sentence}: leave it out\n", err)
+        self.assert_error(f"{side} is for several shards (--shards); each batch is computed whole: leave it out", "bench",
+                          "mnist-cnn", side)
+        self.run_linnet(*train, side, "--shards", 2)
+
     def test_a_finished_run_refuses_what_would_change_nothing(self):
         self.table()
         self.run_linnet("train", "t.csv", "--target", "label", "--epochs", 2, "--out", "run")

@@ -197,6 +197,9 @@ void check_options(const BenchOptions& options) {
                  "--mode train", "--mode infer only predicts");
   } else {
     given.refuse({"--int8"}, "--mode infer", "this is a training");
+    if (options.shards < 2) {
+      given.refuse({"--side-by-side"}, "several shards (--shards)", "each batch is computed whole");
+    }
   }
   if (options.export_folder.empty()) return;
   given.refuse({"--batch", "--int8", "--recompute", "--shards", "--side-by-side", "--disable-pass",
@@ -222,6 +225,9 @@ int bench(BenchOptions options) {
   }
   Model model(job.network, job.model);  // before the data: a missing device costs no download
   check_used(options.given, model);
+  if (model.device() == "cpu") {
+    options.given.refuse({"--data streamed"}, "GPUs", "the network runs on the CPU");
+  }
   const auto start = std::chrono::steady_clock::now();
   const BenchData data = drawn_or_read(job, options.wanted);
   if (data.synthetic.empty()) {

@@ -126,6 +126,7 @@ Splits oversampled(const Job& job, LoadedData& data, bool quiet) {
 Prepared prepare(Job& job, const TrainOptions& options) {
   Model model = make_model(job);  // before the data: a missing device costs no download
   check_used(options.given, model);
+  check_shards(options, job.training, model);
   LoadedData data = data_of(job, options.quiet);
   if (model.device() == "cpu" && data.splits.train.inputs()[0].source == nullptr) {
     options.given.refuse({"--streamed"}, "image files and GPUs",

@@ -11,6 +11,7 @@
 #include "config/prepared.h"
 #include "config/ranks.h"
 #include "data/folder.h"
+#include "model/leaf.h"
 
 namespace linnet::command {
 namespace {
@@ -83,6 +84,23 @@ void check_alone(const GivenOptions& given) {
   if (in_a_job()) return;
   given.refuse({"--rank-deadline", "--reduce", "--bucket"}, "several processes (linnet launch)",
                "this one is alone");
+}
+
+void check_shards(const TrainOptions& options, const TrainingOptions& training,
+                  const Model& model) {
+  if (!options.resume.empty()) return;  // perhaps with fewer processes than before
+  const GivenOptions& given = options.given;
+  const std::int64_t ranks = training.ranks.size();
+  const std::int64_t shards = std::max(training.shards, ranks);
+  const std::string one =
+      shards == 1 ? "each batch is computed whole" : "each process computes one shard";
+  if (shards == ranks) {
+    given.refuse({"--side-by-side"}, "several shards of a process (--shards)", one);
+  }
+  if (shards == 1) given.refuse({"--sync-batch-norm"}, "several shards (--shards)", one);
+  if (!has_batch_norms(model.network().definition())) {
+    given.refuse({"--sync-batch-norm"}, "batch norms", "the network has none");
+  }
 }
 
 }  // namespace linnet::command

@@ -16,4 +16,7 @@ void check_options(const TrainOptions& options, const Job& job);
 /// Does the same for options of several processes, where this one is alone.
 void check_alone(const GivenOptions& given);
 
+/// Does the same for options on the parts of a batch, unless a run is continued.
+void check_shards(const TrainOptions& options, const TrainingOptions& training, const Model& model);
+
 }  // namespace linnet::command
