@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines that compute convolutions, side by side: the table of docs/cpu.md.
+// The engines that compute convolutions, side by side: the tables of docs/notes/.
 #include <benchmark/benchmark.h>
 
 #include "backend/cpu/memory.h"

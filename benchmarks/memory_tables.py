@@ -8,7 +8,7 @@ from side_table import Table
 
 TITLE = "Memory: planned, measured, and beside PyTorch"
 DOUBTED = "seconds of a step"
-CONSTANT = 24 << 20  # as docs/memory.md says
+CONSTANT = 24 << 20  # of the process beside the plan
 HEADS = {"linnet": "Linnet", "torch": "PyTorch"}
 STYLE = """<style>
 svg { background: #fff; } text { font: 13px sans-serif; fill: #1c2126; } .muted { fill: #5c6670; }

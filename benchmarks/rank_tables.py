@@ -53,7 +53,7 @@ def tables(result):
                   ("workload", "batch", "rate", *CABLE_HEADS.values(), "Linnet / DDP"), there),
             Table("Sums of two ranks", "The latency is the median time of a sum of 1 KiB, the speed that of a byte "
                   "in a sum of 64 MiB beyond its latencies, both of two ranks. Then milliseconds of a sum of "
-                  "ResNet-50's gradients as docs/scale.md's model predicts them for so many ranks with links of "
+                  "ResNet-50's gradients as a model (docs/notes/2026-11-28-scale.md) predicts them for so many ranks with links of "
                   "that kind: nobody has measured these.",
                   ("engine", "link", "latency, us", "GB/s", *(f"{ranks} ranks" for ranks in RANKS)),
                   [model_line(each) for each in result["sums"]])]

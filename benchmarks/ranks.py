@@ -8,7 +8,7 @@
 On one machine: 1 rank of 2 threads, 2 ranks of 1 thread, 4 ranks of 1 thread on 2 processors. As root also
 on two "machines": network namespaces of this one, joined by a cable whose rate `tc` limits. There Linnet runs
 with gradients summed while they are found, in buckets of 1, 4 and 16 MiB, and after the backward pass. The
-seconds of sums of small and large arrays give the latency and the time of a byte in docs/scale.md's model. With
+seconds of sums of small and large arrays give the latency and the time of a byte in a model (docs/notes/2026-11-28-scale.md). With
 --xray, a folder of images with labels.csv, densenet121-xray also trains on the first of these, decoded by a loader
 beside the training, cropped and flipped.
 Writes benchmarks/results/<date>-cpu-<isa>-ranks.json and .md.

@@ -16,11 +16,9 @@ import check_links
 
 PARAGRAPH_WORDS, CELL_WORDS, README_WORDS = 90, 25, 600
 NOTEBOOK = ("docs/notes/", "docs/decisions/")
-ROUGH = ("docs/ARCHITECTURE.md", "docs/adding-an-op.md", "docs/benchmarks.md", "docs/comparison.md",
-         "docs/cpu.md", "docs/cuda-counts.md", "docs/cuda.md", "docs/data.md", "docs/deployment.md",
+ROUGH = ("docs/ARCHITECTURE.md", "docs/adding-an-op.md", "docs/cuda.md", "docs/data.md", "docs/deployment.md",
          "docs/features.md", "docs/fuzzing.md", "docs/interop.md", "docs/layers.md", "docs/memory.md",
-         "docs/odd-files.md", "docs/python.md", "docs/results.md", "docs/scale.md", "docs/training.md",
-         "docs/your-data.md")
+         "docs/scale.md", "docs/training.md", "docs/your-data.md")
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 DATE = re.compile(rf"\b20\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? (?:{MONTHS})\b(?: 20\d\d)?|\b(?:{MONTHS}) (?:\d{{1,2}}\b(?!\.\d)|20\d\d\b)"
                   r"|(?<![\w.,-])(?:0[1-9]|1[0-2])-(?:[0-2]\d|3[01])(?![\w.-]?[\w-])")

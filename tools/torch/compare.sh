@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares Linnet's loss curves with PyTorch's; docs/comparison.md says how and shows a run.
+# Compares Linnet's loss curves with PyTorch's; docs/notes/2026-11-21-loss-curves.md says how and shows a run.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 

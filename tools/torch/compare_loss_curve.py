@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Trains mnist-cnn in Linnet and in PyTorch from the same weights on the same batches, and compares
-the loss of every step; docs/comparison.md describes it. Run by compare.sh.
+the loss of every step; docs/notes/2026-11-21-loss-curves.md describes it. Run by compare.sh.
 
 Exits 1 if a loss of Linnet's is further than 1e-4 (relative) from PyTorch's in float32, and 2 if
 they could not be compared.

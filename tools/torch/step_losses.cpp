@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains mnist-cnn one step at a time and prints the loss of each: the half of the comparison in
-// docs/comparison.md that Linnet computes.
+// docs/notes/2026-11-21-loss-curves.md that Linnet computes.
 #include <fmt/core.h>
 #include <linnet/linnet.h>
 

@@ -23,7 +23,7 @@ struct GemmShape {
 
 /// Says how sums over rows are multiplied, a transposed and b not, as in weight gradients: by its
 /// own tiles that both operands are packed into, by oneDNN's sgemm, or by the one that was measured
-/// to be faster for so many rows (docs/cpu.md).
+/// to be faster for so many rows (docs/notes/).
 enum class RowSums : std::uint8_t { faster, tiles, onednn };
 /// Returns which one is the faster.
 RowSums faster_sums(std::int64_t rows);

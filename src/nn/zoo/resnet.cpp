@@ -10,7 +10,7 @@ namespace linnet::zoo {
 namespace {
 
 // First weights as in Goyal et al., 2017: residual bodies start silent, the last layer small.
-// Without it the loss falls much more slowly (docs/results.md).
+// Without it the loss falls much more slowly (docs/notes/2026-11-21-results.md).
 
 /// Describes how a depth is made: blocks of each stage, and whether they are bottlenecks (1x1, 3x3,
 /// 1x1, the last four times as wide) or pairs of 3x3.

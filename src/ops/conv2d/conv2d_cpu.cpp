@@ -8,7 +8,7 @@
 namespace linnet::cpu {
 namespace {
 
-// Which engine is asked first, as measured on Zen 3 with Debian's oneDNN 2.6 (docs/cpu.md): oneDNN
+// Which engine is asked first, as measured on Zen 3 with Debian's oneDNN 2.6 (docs/notes/): oneDNN
 // where patches or columns are thin, own products elsewhere.
 
 /// oneDNN's kernels for few channels and for groups.

@@ -13,7 +13,7 @@ struct ThinShape {
   std::int64_t units = 0;
 };
 
-/// Up to where these loops were measured to win over oneDNN's sgemm (docs/cpu.md).
+/// Up to where these loops were measured to win over oneDNN's sgemm (docs/notes/).
 inline constexpr std::int64_t kThinUnits = 32;
 /// What they take at most.
 inline constexpr std::int64_t kMostThinUnits = 2 * kThinUnits;
