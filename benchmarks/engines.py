@@ -44,8 +44,7 @@ class Peer:
 # TensorFlow leaves oneDNN off on processors without AVX-512; there ResNet-50 trains 3.7 times as
 # fast with it.
 ONEDNN = (("TF_ENABLE_ONEDNN_OPTS", "1"),)
-# Their BLAS and loops take it; bound threads are not for MXNet and OpenNN, which have some of their
-# own beside them.
+# Its BLAS and loops take it; bound threads are not for OpenNN, which has some of its own beside them.
 OPENMP = (("OMP_NUM_THREADS", "{threads}"),)
 PEERS = {
     "torch": Peer("torch", ("--mode", "eager")),
@@ -62,10 +61,6 @@ PEERS = {
     "tensorflow": Peer("tensorflow", openmp=False, switches=ONEDNN),
     "tensorflow-xla": Peer("tensorflow", ("--mode", "xla"), openmp=False, switches=ONEDNN),
     "keras": Peer("tensorflow", ("--mode", "fit"), tuned=False),
-    "mxnet": Peer("mxnet", openmp=False, switches=OPENMP),
-    "mxnet-plain": Peer("mxnet", ("--mode", "imperative"), tuned=False),
-    "chainer": Peer("chainer", openmp=False, switches=OPENMP),
-    "chainer-plain": Peer("chainer", tuned=False),
     "flux": Peer("flux", openmp=False, runs_in="julia"),
     "opennn": Peer("opennn", openmp=False, switches=OPENMP, runs_in="built"),
     # Engines for predictions, by the ONNX file of the model that Linnet times.

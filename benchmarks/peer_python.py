@@ -25,21 +25,16 @@ def installable():
 
 
 def install(framework):
-    """Makes the environment where it is missing, and installs what requirements.txt pins;
-    constraints.txt, where there is one, pins what its packages are built with. Returns why it could
-    not, or None."""
+    """Makes the environment where it is missing, and installs what requirements.txt pins. Returns
+    why it could not, or None."""
     folder = cache() / framework
     python = folder / "bin/python"
-    constraints = PEERS / framework / "constraints.txt"
-    pins = {key: str(constraints) for key in ("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT")} if \
-        constraints.exists() else {}
     print(f"installing {framework} into {folder}", file=sys.stderr, flush=True)
     try:
         if not python.exists():
             subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--requirement",
-                        PEERS / framework / "requirements.txt"], check=True,
-                       env={**os.environ, **pins})
+                        PEERS / framework / "requirements.txt"], check=True)
     except subprocess.CalledProcessError as error:
         return f"it could not be installed into {folder}: exit status {error.returncode} of " \
                f"{'pip' if python.exists() else 'venv'}"
