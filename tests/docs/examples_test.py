@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = {"README.md": ["fashion_mnist"],
+         "docs/start/cpp.md": ["fashion_mnist"],
          "docs/tutorial/1-first-network.md": ["fashion_mnist"],
          "docs/tutorial/2-own-data.md": ["own_data"],
          "docs/tutorial/3-own-layer-and-loss.md": ["own_layer_and_loss"],

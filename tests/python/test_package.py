@@ -69,7 +69,7 @@ class Examples(unittest.TestCase):
 
     def test_the_manual_shows_it(self):
         example = (ROOT / "examples/python/fashion_mnist.py").read_text()
-        for page in ("docs/python.md", "README.md"):
+        for page in ("docs/python.md", "docs/start/python.md", "README.md"):
             block = re.search(r"```python\n(import linnet.*?)```", (ROOT / page).read_text(), re.DOTALL)[1]
             self.assertIn(block, example)
 
