@@ -5,8 +5,8 @@ than 25, a date beside a measurement, and a README of more than 600 words.
 
 The manual is README.md and docs/, without the notebook: docs/notes/ holds dated measurements, docs/decisions/ says
 why something is as it is. Code, comments, and the targets of links are not looked at; tables are not paragraphs,
-and each entry of a list is one. ROUGH names the pages that were written before these limits; such a page leaves
-the list when it keeps them.
+and each entry of a list is one. ROUGH names pages that do not keep the limits yet; such a page leaves the
+list when it does.
 """
 import re
 import sys
@@ -16,9 +16,7 @@ import check_links
 
 PARAGRAPH_WORDS, CELL_WORDS, README_WORDS = 90, 25, 600
 NOTEBOOK = ("docs/notes/", "docs/decisions/")
-ROUGH = ("docs/ARCHITECTURE.md", "docs/adding-an-op.md", "docs/cuda.md", "docs/data.md", "docs/deployment.md",
-         "docs/features.md", "docs/fuzzing.md", "docs/interop.md", "docs/layers.md", "docs/memory.md",
-         "docs/scale.md", "docs/training.md", "docs/your-data.md")
+ROUGH = ("docs/layers.md",)  # the command writes it from the headers' docstrings
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 DATE = re.compile(rf"\b20\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? (?:{MONTHS})\b(?: 20\d\d)?|\b(?:{MONTHS}) (?:\d{{1,2}}\b(?!\.\d)|20\d\d\b)"
                   r"|(?<![\w.,-])(?:0[1-9]|1[0-2])-(?:[0-2]\d|3[01])(?![\w.-]?[\w-])")
