@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _linnet, layers, optimizers, schedules
+from . import _hints as _hints, _linnet, layers, optimizers, schedules
 from ._linnet import *  # noqa: F403
 from ._linnet import (Expression, Layer, LayerWeights, Network, __version__ as __version__, abs, all, any,
                       datasets, max, min, pow, round, slice, sum, zoo)
@@ -53,7 +53,7 @@ def sequential(sample: int | Sequence[int], layers: Sequence[Layer], dtype: Any 
 
 # What PyTorch and Keras call them.
 _OTHERS = {"Linear": "Dense", "Sequential": "sequential", "BatchNorm1d": "BatchNorm", "BatchNorm2d": "BatchNorm",
-           "BatchNormalization": "BatchNorm", "DataLoader": "Dataset"}
+           "BatchNormalization": "BatchNorm", "DataLoader": "Dataset", "fit": "train", "load": "Model.load", "load_model": "Model.load"}
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:

@@ -41,10 +41,18 @@ class Spelling(unittest.TestCase):
 
     def test_names_the_nearest_function(self):
         for name, meant in (("Conv2D", "Conv2d"), ("Linear", "Dense"), ("Densee", "Dense"), ("modle", "Model"),
-                            ("BatchNorm2d", "BatchNorm")):
+                            ("BatchNorm2d", "BatchNorm"), ("load_model", "Model.load"), ("fit", "train")):
             with self.subTest(name=name), self.assertRaisesRegex(AttributeError, f"'{name}'; did you mean '{meant}'"):
                 getattr(ln, name)
         self.assertFalse(hasattr(ln, "__no_such__"))
+
+    def test_names_what_other_libraries_call_otherwise(self):
+        model = ln.Model(network())
+        for name, hint in (("fit", r"linnet\.train\(model, data"), ("evaluate", r"linnet\.evaluate\(model, data\)"),
+                           ("state_dict", "did you mean 'weights'"), ("predict_proba", "'predict_probabilities'")):
+            with self.subTest(name=name), self.assertRaisesRegex(AttributeError, f"'{name}'; .*{hint}"):
+                getattr(model, name)
+        self.assertFalse(hasattr(model, "nothing"))
 
     def test_says_what_a_call_takes(self):
         model, (x, y) = ln.Model(network()), parts()
