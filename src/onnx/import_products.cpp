@@ -117,13 +117,26 @@ Trace product(NodeImport& n, Value a, Value b) {
   return y;
 }
 
+/// Returns whether the sum with `bias` adds a number to each of the last axis' units.
+bool is_of_units(const Constant& bias, std::int64_t units, std::size_t rank) {
+  return bias.trains && bias.elements() == units && bias.dims().size() <= rank &&
+         (bias.dims().empty() || bias.dims().back() == units);
+}
+
 void multiply(NodeImport& n) {
   Value a = n.input(0);
   Value b = n.input(1);
   require<DataError>(!a.dims().empty() && !b.dims().empty(), "expected at least one axis");
   if (a.trace) a.trace->e = n.scoped(a.trace->e);
   if (a.trace && b.constant && b.dims().size() == 2) {
-    n.give(dense(n, *a.trace, b.constant, 1, nullptr));
+    const std::int64_t units = b.dims()[1];
+    const std::optional<NodeImport::Bias> next = n.bias_after();
+    if (next && is_of_units(*next->constant, units, a.dims().size())) {
+      n.network().define_for(*next->add,
+                             dense(n, *a.trace, b.constant, 1, reshaped(*next->constant, {units})));
+    } else {
+      n.give(dense(n, *a.trace, b.constant, 1, nullptr));
+    }
     return;
   }
   if (a.trace && a.dims().size() == 2 && b.constant && b.dims().size() == 1) {
@@ -157,10 +170,8 @@ void gemm(NodeImport& n) {
   const bool has_bias = n.has(2) && beta != 0;
   if (a.trace && b.constant) {
     const std::int64_t units = b.dims()[turn_b ? 0 : 1];
-    const bool plain = has_bias && n.is_constant(2) && n.constant(2)->elements() == units &&
-                       n.constant(2)->dims().size() <= 2 &&
-                       (n.constant(2)->dims().empty() || n.constant(2)->dims().back() == units) &&
-                       alpha == 1 && beta == 1 && n.constant(2)->trains;
+    const bool plain = has_bias && n.is_constant(2) && is_of_units(*n.constant(2), units, 2) &&
+                       alpha == 1 && beta == 1;
     ConstantPtr bias;
     if (plain) bias = reshaped(*n.constant(2), {units});
     Trace y = dense(n, *a.trace, b.constant, turn_b ? 0 : 1, bias);

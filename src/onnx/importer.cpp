@@ -105,9 +105,13 @@ void Importer::run() {
     define(tensor.name, ConstantPtr(std::move(constant)));
   }
   for (const NodeProto& node : model_.nodes) {
-    for (const std::string_view input : node.inputs) ++uses_[std::string(input)];
+    for (const std::string_view input : node.inputs) {
+      Uses& uses = uses_[std::string(input)];
+      ++uses.count;
+      uses.reader = &node;
+    }
   }
-  for (const ValueProto& output : model_.outputs) ++uses_[std::string(output.name)];
+  for (const ValueProto& output : model_.outputs) ++uses_[std::string(output.name)].count;
   add_inputs();
   for (const NodeProto& node : model_.nodes) add_node(node);
   require<DataError>(!model_.outputs.empty(), "the graph has no outputs");
@@ -244,6 +248,7 @@ void Importer::add_input(const ValueProto& input) {
 }
 
 void Importer::add_node(const NodeProto& node) {
+  if (passed_over_.contains(&node)) return;
   const std::string shown = clean(node.op_type);
   std::string called = clean(node.name);
   if (called.empty() && !node.outputs.empty()) called = clean(node.outputs[0]);
@@ -456,7 +461,17 @@ void Importer::define(std::string_view name, Value value) {
 
 int Importer::uses(std::string_view name) const {
   const auto found = uses_.find(name);
-  return found == uses_.end() ? 0 : found->second;
+  return found == uses_.end() ? 0 : found->second.count;
+}
+
+const NodeProto* Importer::only_reader(std::string_view name) const {
+  const auto found = uses_.find(name);
+  return found == uses_.end() || found->second.count != 1 ? nullptr : found->second.reader;
+}
+
+void Importer::define_for(const NodeProto& later, Value value) {
+  passed_over_.insert(&later);
+  define(later.outputs.at(0), std::move(value));
 }
 
 }  // namespace linnet::onnx

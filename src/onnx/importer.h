@@ -92,8 +92,16 @@ class Importer {
   void define(std::string_view name, Value value);
   /// Returns how many nodes and outputs read a value.
   int uses(std::string_view name) const;
+  /// Returns the node that alone reads a value; null where none or several do, or an output is it.
+  const NodeProto* only_reader(std::string_view name) const;
+  /// Defines what a later node gives, which is then passed over.
+  void define_for(const NodeProto& later, Value value);
 
  private:
+  struct Uses {
+    int count = 0;
+    const NodeProto* reader = nullptr;  ///< one of them
+  };
   /// A weight of the network that holds a constant.
   struct Held {
     Expression e;
@@ -123,7 +131,8 @@ class Importer {
   std::int64_t read_elements_ = 0;      ///< of constants that the file holds
   std::int64_t computed_elements_ = 0;  ///< of those in computed_
   std::set<const void*> computed_;
-  std::map<std::string, int, std::less<>> uses_;
+  std::map<std::string, Uses, std::less<>> uses_;
+  std::set<const NodeProto*> passed_over_;
   std::map<std::string, std::string, std::less<>> unsupported_;  ///< outputs, and of which node
   std::map<std::string, Held, std::less<>> held_;                ///< by the constant's name
   std::map<std::int64_t, ConstantPtr> numbers_;                  ///< 0, 1, 2, ... by their count

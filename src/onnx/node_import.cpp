@@ -399,6 +399,18 @@ void NodeImport::give(Value value, std::size_t output) {
   importer_.define(node_.outputs[output], std::move(value));
 }
 
+std::optional<NodeImport::Bias> NodeImport::bias_after() const {
+  const std::string_view sum = node_.outputs.empty() ? std::string_view() : node_.outputs[0];
+  const NodeProto* add = importer_.only_reader(sum);
+  if (add == nullptr || add->op_type != "Add" || !add->domain.empty() || add->inputs.size() != 2 ||
+      add->outputs.size() != 1 || !add->attributes.empty()) {
+    return {};
+  }
+  const Value* other = importer_.find(add->inputs[add->inputs[0] == sum ? 1 : 0]);
+  if (other == nullptr || other->constant == nullptr) return {};
+  return Bias{add, other->constant};
+}
+
 void NodeImport::finish() const {
   for (const Attribute& a : node_.attributes) {
     require<DataError>(read_.contains(a.name), "its attribute '{}' is not supported",

@@ -85,6 +85,13 @@ class NodeImport {
   Value with_numbers(const Value& value);
 
   void give(Value value, std::size_t output = 0);
+  /// The addition of a constant that alone reads this node's output.
+  struct Bias {
+    const NodeProto* add;
+    ConstantPtr constant;
+  };
+  /// Returns it where there is one.
+  std::optional<Bias> bias_after() const;
   /// Says that the constants that are given are the same for every sample of a batch.
   void repeat_constants(bool repeated) { repeated_ = repeated; }
   /// Throws DataError for attributes that were not read.

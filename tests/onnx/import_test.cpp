@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <linnet/dataset.h>
+#include <linnet/layers/dense.h>
 #include <linnet/onnx.h>
 #include <linnet/predictor.h>
 #include <linnet/tensor.h>
@@ -171,11 +172,15 @@ std::string integers(const std::string& name, const std::vector<std::int64_t>& v
                             values.size() * sizeof(std::int64_t)});
 }
 
-/// Returns what a model computes of samples 0, 1, 2, ... of the input "x".
-Tensor computed(const OnnxBytes& bytes, std::int64_t samples) {
+Model imported(const OnnxBytes& bytes) {
   const testing::TemporaryFolder folder;
   testing::write_quickly(folder / "m.onnx", bytes.bytes());
-  Model model = import_onnx(folder / "m.onnx", {}, kOnCpu).model;
+  return import_onnx(folder / "m.onnx", {}, kOnCpu).model;
+}
+
+/// Returns what a model computes of samples 0, 1, 2, ... of the input "x".
+Tensor computed(const OnnxBytes& bytes, std::int64_t samples) {
+  Model model = imported(bytes);
   const Shape shape = Predictor(model).input_shape().batched(samples);
   std::vector<float> x(static_cast<std::size_t>(shape.elements()));
   std::iota(x.begin(), x.end(), 0.0F);
@@ -207,6 +212,29 @@ TEST(OnnxImport, multiplies_with_vectors) {
   model.dims = {0, 2};
   model.nodes = {OnnxBytes::node("MatMul", {"x", "w"}, {"y"}, "n")};
   expect_near(computed(model, 2), floats({10, 32}, {2, 1}), 0);
+}
+
+// As Keras, TensorFlow and Paddle write dense layers.
+TEST(OnnxImport, makes_one_dense_layer_of_a_product_and_its_bias) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  model.initializers = {OnnxBytes::floats("head.w", {2, 3}, {1, 10, 100, 2, 20, 200}),
+                        OnnxBytes::floats("head.b", {3}, {0.5, 0.25, 0.125})};
+  const Tensor wanted = floats({2.5, 20.25, 200.125, 8.5, 80.25, 800.125}, {2, 3});
+  for (const auto& operands : {std::vector<std::string>{"p", "head.b"}, {"head.b", "p"}}) {
+    model.nodes = {OnnxBytes::node("MatMul", {"x", "head.w"}, {"p"}, "product"),
+                   OnnxBytes::node("Add", operands, {"y"}, "sum")};
+    expect_near(computed(model, 2), wanted, 0);
+    const Model read = imported(model);
+    EXPECT_EQ(read.parameter_names(), (std::vector<std::string>{"head.weight", "head.bias"}));
+    const Model other = read.with_head("head", Dense{.units = 5});
+    EXPECT_EQ(other.network().output_shape(), Shape({5}));
+  }
+  // Another node reads the product too.
+  model.nodes = {OnnxBytes::node("MatMul", {"x", "head.w"}, {"p"}, "product"),
+                 OnnxBytes::node("Add", {"p", "head.b"}, {"s"}, "sum"),
+                 OnnxBytes::node("Sub", {"s", "p"}, {"y"}, "difference")};
+  expect_near(computed(model, 1), floats({0.5, 0.25, 0.125}, {1, 3}), 0);
 }
 
 // PyTorch's h[-1] of a recurrent layer's last states, (1, N, units).
