@@ -377,7 +377,8 @@ Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
       layout.shape.push_back(dim);
     }
     if (layout.shape.empty()) layout = {{1}, {0}, {1}};
-    aligned.operands.push_back(weight(v.constant, layout));
+    const Expression w = weight(v.constant, layout);
+    aligned.operands.push_back(order.empty() && last == 0 ? reshape(w, Shape()) : w);
   }
   return aligned;
 }

@@ -237,6 +237,19 @@ TEST(OnnxImport, makes_one_dense_layer_of_a_product_and_its_bias) {
   expect_near(computed(model, 1), floats({0.5, 0.25, 0.125}, {1, 3}), 0);
 }
 
+TEST(OnnxImport, cuts_triangles_of_matrices_of_one_number) {
+  OnnxBytes model;
+  model.dims = {0, 1, 1};
+  model.nodes = {OnnxBytes::node("Trilu", {"x"}, {"y"}, "n")};
+  expect_near(computed(model, 2), floats({0, 1}, {2, 1, 1}), 0);
+  model.initializers = {integers("k", {1}, {})};
+  model.nodes = {OnnxBytes::node("Trilu", {"x", "k"}, {"y"}, "n")};
+  expect_near(computed(model, 2), floats({0, 0}, {2, 1, 1}), 0);
+  model.initializers = {OnnxBytes::floats("w", {1, 1}, {3})};
+  model.nodes = {OnnxBytes::node("PRelu", {"x", "w"}, {"y"}, "n")};
+  expect_near(computed(model, 2), floats({0, 1}, {2, 1, 1}), 0);
+}
+
 // PyTorch's h[-1] of a recurrent layer's last states, (1, N, units).
 TEST(OnnxImport, takes_axes_of_one_off_the_batch) {
   OnnxBytes model;
