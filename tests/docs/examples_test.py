@@ -5,8 +5,8 @@
 
 A block without a program is marked as a fragment, with the declarations that it needs:
     <!-- fragment: Model model; -->
-The compiler checks the syntax and types of all fragments in one file. A block ```text is what
-an example prints."""
+The compiler checks the syntax and types of all fragments in one file, and of the blocks of the pages that the
+command writes, each of which makes one layer, optimizer or schedule. A block ```text is what an example prints."""
 import re
 import subprocess
 import sys
@@ -28,6 +28,7 @@ PAGES = {"README.md": ["fashion_mnist"],
          "docs/your-data.md": [],
          "docs/own-layers.md": ["own_layer_and_loss", "gan"],
          "docs/training.md": ["continued", "own_loop", "gan", "metrics_and_callbacks"]}
+DESCRIBED = ("docs/layers.md", "docs/optimizers.md")
 BLOCK = re.compile(r"(?:^<!-- fragment:(.*?)-->\n)?^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 compiler, includes = None, []
@@ -72,6 +73,10 @@ class Manual(unittest.TestCase):
                     count += 1
                     text += f"namespace fragment{count} {{ void of_{Path(page).stem.replace('-', '_')}() {{"
                     text += f"\n{context}\n{block}}} }}\n"
+        for page in DESCRIBED:
+            blocks = BLOCK.findall((ROOT / page).read_text())
+            self.assertGreater(len(blocks), 10, page)
+            text += f"void of_{Path(page).stem}() {{\n" + "".join(f"(void){block.rstrip()};\n" for _, block in blocks) + "}\n"
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "fragments.cpp"
             file.write_text(text)
