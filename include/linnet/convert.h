@@ -88,9 +88,10 @@ State export_weights(const Model& model, WeightNames names);
 /// Returns the scale of the pixels of the model's network, by its first layer; none: another scale.
 std::optional<PixelScale> pixel_scale_of(const Network& network);
 
-/// Reads named arrays: a .npz file of NumPy (stored or deflated), or else a safetensors file.
-/// Throws DataError "cannot read 'x': ..." for any other file, for .pth, .h5 and .keras with the
-/// way to convert it; OutOfMemory.
+/// Reads named arrays: a .npz file of NumPy (stored or deflated), the index of weights in several
+/// safetensors files (x.safetensors.index.json, which lie beside it), or else a safetensors file.
+/// Throws DataError "cannot read 'x': ..." for any other file, for those of other programs (.pth,
+/// .keras, .gguf, ...) with the way to convert them; OutOfMemory.
 State read_weights(const std::filesystem::path& path);
 /// Writes named arrays: a .npz file, or a safetensors file with this metadata, which .npz lacks.
 /// The file appears whole or not at all. Throws Error for another extension than .npz and

@@ -246,6 +246,42 @@ TEST(WeightFiles, AreReadAsTheyWereWritten) {
             "numpy.savez('x.npz', **{v.path: v.numpy() for v in model.variables})");
   EXPECT_TRUE(error_of([] { read_weights("x.pth"); }).find("safetensors.torch.save_file") !=
               std::string::npos);
+  EXPECT_EQ(error_of([] { read_weights("x.TFLite"); }),
+            "cannot read 'x.TFLite': expected .safetensors or .npz; write it as ONNX by `python -m "
+            "tf2onnx.convert --tflite x.tflite --output x.onnx`");
+}
+
+TEST(WeightFiles, AreReadFromShards) {
+  const TemporaryFolder folder;
+  const Tensor a(std::vector<float>{1, 2}, {2});
+  const Tensor b(std::vector<float>{3}, {1});
+  write_weights(folder / "m-1.safetensors", State({{"a", a}, {"unused", b}}));
+  write_weights(folder / "m-2.safetensors", State({{"b", b}}));
+  const auto index = folder / "m.safetensors.index.json";
+  const auto read = [&](const std::string& text) {
+    write_file_atomically(index, text);
+    return read_weights(index);
+  };
+  const State weights = read(R"({"metadata": {"total_size": 12},
+      "weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}})");
+  EXPECT_EQ(weights.size(), 2U);
+  EXPECT_TRUE(same_bits(weights["a"], a));
+  EXPECT_TRUE(same_bits(weights["b"], b));
+  const std::string begin = "cannot read '" + index.string() + "': ";
+  const auto error = [&](const std::string& text) { return error_of([&] { read(text); }); };
+  EXPECT_EQ(error(R"({"weight_map": {"c": "m-2.safetensors"}})"),
+            begin + "'m-2.safetensors' holds no tensor 'c'");
+  for (const char* outside :
+       {"../m-2.safetensors", "/m-2.safetensors", "", "m-2.bin", "..", "./x"}) {
+    EXPECT_EQ(error(fmt::format(R"({{"weight_map": {{"b": "{}"}}}})", outside)),
+              begin + "expected .safetensors files beside it");
+  }
+  EXPECT_EQ(error(R"({"weight_map": {"b": 3}})"),
+            begin + "expected the name of a file for each weight");
+  for (const char* other : {"[]", "{}", R"({"weight_map": []})", "3"}) {
+    EXPECT_EQ(error(other), begin + "expected a weight_map of names and files");
+  }
+  EXPECT_EQ(error("{"), begin + "the index is not valid JSON (byte 2)");
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/convert.h>
 
-#include <array>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/files.h"
+#include "base/json.h"
 #include "base/memory.h"
+#include "convert/other_formats.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
 #include "io/zip.h"
@@ -20,22 +23,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNpy = ".npy";
 
-/// Formats that only their own library can read, and how that library writes one that is read.
-struct Foreign {
-  std::string_view extension;
-  std::string_view advice;
-};
-constexpr std::string_view kTorch =
-    "a PyTorch pickle runs code when it is read; convert it in Python by "
-    "safetensors.torch.save_file(torch.load(...), 'x.safetensors')";
-constexpr std::string_view kKeras =
-    "convert it in Python by numpy.savez('x.npz', **{v.path: v.numpy() for v in model.variables})";
-constexpr std::array<Foreign, 6> kForeign{{{".pth", kTorch},
-                                           {".pt", kTorch},
-                                           {".bin", kTorch},
-                                           {".ckpt", kTorch},
-                                           {".h5", kKeras},
-                                           {".keras", kKeras}}};
+constexpr std::string_view kIndex = ".safetensors.index.json";
+constexpr std::size_t kMostIndexBytes = std::size_t{64} << 20;
+constexpr std::size_t kIndexDepth = 3;
 
 State read_npz(const fs::path& path) {
   const ZipFile archive(path);
@@ -72,22 +62,57 @@ void write_npz(const fs::path& path, const State& weights) {
   write_zip(path, files);
 }
 
-}  // namespace
-
-State read_weights(const fs::path& path) {
-  const std::string extension = path.extension().string();
-  for (const Foreign& foreign : kForeign) {
-    require<DataError>(extension != foreign.extension,
-                       "cannot read '{}': expected .safetensors or .npz; {}", path.string(),
-                       foreign.advice);
-  }
-  if (extension == ".npz") return read_npz(path);
+State read_tensors(const fs::path& path) {
   const SafetensorsFile file = read_safetensors(path);
   std::vector<State::Entry> weights;
   for (const TensorView& tensor : file.tensors()) {
     weights.push_back({tensor.name, to_tensor(tensor)});
   }
   return State(std::move(weights));
+}
+
+/// Reads the index of weights in several files: {"weight_map": {"a.weight": "x-1.safetensors"}}.
+State read_shards(const fs::path& path) {
+  const auto refuse = [&](std::string_view why) {
+    fail<DataError>("cannot read '{}': {}", path.string(), why);
+  };
+  const auto index = [&] {
+    try {
+      return parse_json<nlohmann::json>(read_text(path, kMostIndexBytes), kIndexDepth, "the index");
+    } catch (const DataError& error) {
+      fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
+    }
+  }();
+  const auto map = index.is_object() ? index.find("weight_map") : index.end();
+  if (map == index.end() || !map->is_object()) refuse("expected a weight_map of names and files");
+  std::map<std::string, State> files;
+  std::vector<State::Entry> weights;
+  for (const auto& [name, file] : map->items()) {
+    if (!file.is_string()) refuse("expected the name of a file for each weight");
+    const std::string& shard = file.get_ref<const std::string&>();
+    if (fs::path(shard).filename() != shard || !shard.ends_with(".safetensors")) {
+      refuse("expected .safetensors files beside it");
+    }
+    auto found = files.find(shard);
+    if (found == files.end()) {
+      found = files.emplace(shard, read_tensors(path.parent_path() / shard)).first;
+    }
+    const Tensor* tensor = found->second.find(name);
+    require<DataError>(tensor != nullptr, "cannot read '{}': '{}' holds no tensor '{}'",
+                       path.string(), shard, name);
+    weights.push_back({name, *tensor});
+  }
+  return State(std::move(weights));
+}
+
+}  // namespace
+
+State read_weights(const fs::path& path) {
+  const std::string_view way = way_from_other_format(path);
+  require<DataError>(way.empty(), "cannot read '{}': expected .safetensors or .npz; {}",
+                     path.string(), way);
+  if (path.extension() == ".npz") return read_npz(path);
+  return path.string().ends_with(kIndex) ? read_shards(path) : read_tensors(path);
 }
 
 void write_weights(const fs::path& path, const State& weights,

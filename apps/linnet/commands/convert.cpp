@@ -13,6 +13,7 @@
 #include "commands/convert_onnx.h"
 #include "config/given.h"
 #include "config/options.h"
+#include "convert/other_formats.h"
 #include "describe/nearest.h"
 #include "io/safetensors.h"
 #include "nn/definition.h"
@@ -135,6 +136,9 @@ int convert(const ConvertOptions& options) {
     refuse({"--dtype"}, "weights that --to writes", what);
     return convert_onnx(options.in, options.out, options.classes, options.onnx, options.json);
   }
+  const std::string_view way = way_from_other_format(options.in);
+  require(way.empty(), "cannot read '{}': expected .onnx, .safetensors or .npz; {}", options.in,
+          way);
   require(options.classes.empty() || options.to.empty(),
           "--classes needs --network or an ONNX file; --to writes only weights");
   require(options.network.empty() != options.to.empty(),

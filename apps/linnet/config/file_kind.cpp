@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/file_kind.h"
 
+#include <fmt/format.h>
 #include <linnet/tables.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convert/other_formats.h"
 #include "data/image_folder.h"
 
 namespace linnet::command {
@@ -30,14 +32,9 @@ const std::vector<Kind>& kinds() {
        "a file of records; write a table of it (CSV), or for texts lines of a label, a tab and a "
        "text"},
       {{".db", ".sqlite", ".sqlite3", ".sql"}, "a database; write a table of it as CSV"},
-      {{".pt", ".pth", ".ckpt", ".bin", ".h5", ".hdf5", ".keras"},
-       "weights of another library; save them as .safetensors or .npz, then `linnet convert` makes "
-       "a model of them (docs/interop.md)"},
       {{".onnx"},
        "a model of another program; `linnet convert FILE.onnx -o model.safetensors` makes one of "
        "Linnet of it"},
-      {{".tflite", ".pb", ".pt2", ".gguf", ".mlmodel", ".pkl", ".pickle", ".joblib"},
-       "a model of another program; save it there as ONNX, then `linnet convert` reads it"},
       {{".safetensors"}, "a model or weights; `linnet train DATA --from FILE` trains one further"},
       {{".npy", ".npz"},
        "an array; a folder with x_train.npy and y_train.npy is a data set (docs/data.md)"},
@@ -62,7 +59,8 @@ std::string file_kind(const std::filesystem::path& path) {
   for (const Kind& kind : kinds()) {
     if (std::ranges::count(kind.endings, ending) > 0) return std::string(kind.text);
   }
-  return "";
+  const std::string_view way = way_from_other_format(path);
+  return way.empty() ? "" : fmt::format("of another program; {}", way);
 }
 
 }  // namespace linnet::command
