@@ -44,30 +44,36 @@ struct Given {
 
 bool is_separator(char c) { return c == '.' || c == '/'; }
 
-/// First components that all names may share: "_orig_mod.module." has two.
+/// First components that names may share: "_orig_mod.module." has two.
 constexpr std::size_t kMostShared = 16;
 
-/// Returns how much of all names may be left out: nothing, or the first components that they share.
-std::vector<std::size_t> shared_starts(const std::vector<Given>& tensors) {
-  std::vector<std::size_t> starts = {0};
-  if (tensors.size() < 2) return starts;
-  const std::string& first = tensors[0].name;
-  for (std::size_t end = 1; end < first.size() && starts.size() <= kMostShared; ++end) {
-    if (!is_separator(first[end - 1])) continue;
-    const std::string_view start(first.data(), end);
-    if (!std::ranges::all_of(tensors, [&](const Given& t) { return t.name.starts_with(start); })) {
-      break;
+/// Returns what names may begin with that does not count: nothing, or the first components that
+/// most of them share. A loss's weights beside the network's do not.
+std::vector<std::string> shared_starts(const std::vector<Given>& tensors) {
+  std::vector<std::string> starts = {""};
+  while (tensors.size() > 1 && starts.size() <= kMostShared) {
+    const std::string& start = starts.back();
+    std::map<std::string_view, std::size_t> longer;
+    for (const Given& tensor : tensors) {
+      if (!tensor.name.starts_with(start)) continue;
+      const auto end =
+          std::find_if(tensor.name.begin() + std::ssize(start), tensor.name.end(), is_separator);
+      if (end == tensor.name.end()) continue;
+      ++longer[std::string_view(tensor.name.begin(), end + 1)];
     }
-    starts.push_back(end);
+    const auto most =
+        std::ranges::max_element(longer, {}, [](const auto& one) { return one.second; });
+    if (most == longer.end() || 2 * most->second <= tensors.size()) break;
+    starts.emplace_back(most->first);
   }
   return starts;
 }
 
-/// "module.layer1.0.conv1.weight" without the first 7 to "layer1.0.conv1" and "weight".
-void split_names(std::vector<Given>& tensors, std::size_t without) {
+/// "module.layer1.0.conv1.weight" without "module." to "layer1.0.conv1" and "weight".
+void split_names(std::vector<Given>& tensors, const std::string& without) {
   for (Given& tensor : tensors) {
     std::string_view name(tensor.name);
-    name.remove_prefix(without);
+    if (name.starts_with(without)) name.remove_prefix(without.size());
     if (name.ends_with(":0")) name.remove_suffix(2);
     const auto end = std::find_if(name.rbegin(), name.rend(), is_separator);
     const auto layer = static_cast<std::size_t>(name.rend() - end);
@@ -102,9 +108,9 @@ WeightNames find_names(std::vector<Given>& tensors, const Family& family,
                                          WeightNames::keras, WeightNames::linnet};
   if (given) candidates = {*given};
   WeightNames best = candidates[0];
-  std::size_t without = 0;
+  std::string without;
   std::int64_t most = -1;
-  for (const std::size_t start : shared_starts(tensors)) {
+  for (const std::string& start : shared_starts(tensors)) {
     split_names(tensors, start);
     for (const WeightNames names : candidates) {
       const std::int64_t known = std::ranges::count_if(tensors, [&](const Given& tensor) {

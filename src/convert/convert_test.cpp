@@ -98,6 +98,14 @@ TEST(Convert, NamesAreFound) {
   const State compiled =
       renamed(torch, [](const std::string& name) { return "_orig_mod." + name; });
   EXPECT_EQ(import_weights(compiled, of("gru-text"), kOn).names, WeightNames::torchvision);
+  // A loss's weights beside the network's, as PyTorch Lightning keeps them, hide nothing.
+  torch.set("criterion.weight", Tensor(DType::f32, {2}));
+  const std::string left = error_of([&] { import_weights(torch, of("gru-text"), kOn); });
+  EXPECT_TRUE(left.find("'criterion.weight'") != std::string::npos) << left;
+  EXPECT_TRUE(left.find("missing") == std::string::npos) << left;
+  ImportOptions ignoring = of("gru-text");
+  ignoring.ignore = {"criterion.*"};
+  EXPECT_EQ(import_weights(torch, ignoring, kOn).names, WeightNames::torchvision);
   State keras = renamed(export_weights(small_text(true), WeightNames::keras),
                         [](const std::string& name) { return "sequential_1/" + name + ":0"; });
   keras.set("seed_generator/seed_generator_state", Tensor(DType::i64, {2}));
