@@ -46,6 +46,12 @@ class Site(unittest.TestCase):
         self.assertEqual(self.page("source/src/a.cpp.md"), "# `src/a.cpp`\n\n````cpp\nint a;\n```\n````\n")
         self.assertEqual(self.page("source/src/index.md"), "# `src`\n\n- `a.cpp`\n")
 
+    def test_a_search_shows_the_manual_first(self):
+        build.search_last(self.pages)
+        self.assertIn("boost: 0.2", self.page("notes/README.md"))
+        self.assertIn("boost: 0.2", self.page("source/src/a.cpp.md"))
+        self.assertNotIn("boost", self.page("style.md"))
+
 
 class Reference(unittest.TestCase):
     def test_every_command_has_a_section(self):

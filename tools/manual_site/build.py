@@ -103,6 +103,13 @@ def stage(root, pages):
             target.write_text(shown(path, name))
 
 
+def search_last(pages):
+    """Lets a search show the notebook, and files of the repository, after the manual."""
+    for folder in "notes", "source":
+        for page in (pages / folder).rglob("*.md"):
+            page.write_text("---\nsearch:\n  boost: 0.2\n---\n" + page.read_text())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
@@ -114,6 +121,7 @@ def main():
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir(parents=True)
     stage(ROOT, pages)
+    search_last(pages)
     (pages / "reference").mkdir()
     (pages / "reference/command.md").write_text(reference.command_page(options.linnet))
     (pages / "reference/python.md").write_text(reference.python_page(options.python))
