@@ -130,9 +130,13 @@ def main():
         shutil.copytree(options.doxygen, pages / "cpp")
     shutil.copy(HERE / "extra.css", pages)
     shutil.copy(HERE / "mkdocs.yml", options.folder)
-    return subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean", "-f",
-                           str(options.folder / "mkdocs.yml")], check=False,
-                          env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}).returncode
+    # Without its log, as with --quiet, mkdocs counts no warnings.
+    ran = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--clean", "-f",
+                          str(options.folder / "mkdocs.yml")], check=False, text=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    if ran.returncode != 0:
+        print(ran.stdout)
+    return ran.returncode
 
 
 if __name__ == "__main__":
