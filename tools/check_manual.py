@@ -20,7 +20,7 @@ ROUGH = ("docs/layers.md",)  # the command writes it from the headers' docstring
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 DATE = re.compile(rf"\b20\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? (?:{MONTHS})\b(?: 20\d\d)?|\b(?:{MONTHS}) (?:\d{{1,2}}\b(?!\.\d)|20\d\d\b)"
                   r"|(?<![\w.,-])(?:0[1-9]|1[0-2])-(?:[0-2]\d|3[01])(?![\w.-]?[\w-])")
-LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|(?<=\w)\]\([^)]*\)")  # also the end of one that began a line before
 START = re.compile(r"^\s*(?:[-*+]|\d+\.|#{1,6})\s+")  # of an entry of a list, or of a heading
 
 

@@ -38,6 +38,7 @@ class CheckManual(unittest.TestCase):
         self.assertEqual(self.page("word " * 88 + "[two words](results/2026-11-26-a.md)\n"), [])
         self.assertEqual(self.page("word " * 89 + "`train --from 2026-11-26 data.csv`\n"), [])
         self.assertEqual(len(self.page("word " * 89 + "[two words](a.md)\n")), 1)
+        self.assertEqual(self.page("word [two\nwords](results/2026-11-26-a.md)\n"), [])
 
     def test_refuses_dates(self):
         for date in ("2026-11-26", "26 November", "25. November 2026", "November 2026", "November 26", "11-26"):
