@@ -124,6 +124,10 @@ class Photos(Prepared):
                           "with its images, or a table labels.csv with the columns file and label", "train",
                           "photos/flat")
 
+    def test_a_target_is_for_tables(self):
+        self.assert_error("--target is for tables of values; 'photos' holds images: leave it out", "train", "photos",
+                          "--target", "label")
+
     def test_sizes_are_made_alike(self):
         write_photos(self.folder / "sizes", sizes=3, each=10)
         _, err = self.run_linnet("train", "sizes", "--epochs", 1, "--out", "run", "--device", "cpu")

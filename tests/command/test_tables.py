@@ -440,6 +440,7 @@ class Tables(command.CommandTest):
         self.assertEqual([path.name for path in (self.folder / "scores").iterdir()], ["folds.json"])
         out, err = self.run_linnet(*arguments)
         self.assertIn("linnet: fold 2: learns 'kind', one of 3 classes,", err)
+        self.assertEqual(self.run_linnet(*arguments, "--quiet"), (out, ""))
         lines = out.splitlines()
         self.assertEqual(lines[0].split(), ["fold", "trained", "tested", "epochs", "accuracy", "macro", "F1",
                                             "log", "loss"])

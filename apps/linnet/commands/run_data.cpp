@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/files.h"
 #include "base/join.h"
 #include "config/model_rows.h"
@@ -66,6 +67,8 @@ LoadedData load_labelled_texts(const RunDataOptions& options, const SavedRun& ru
   TextColumns columns{.text = options.text, .target = options.target, .sheet = options.sheet};
   if (is_table_name(path) && columns.text.empty()) columns.text = run.argument("--text");
   if (is_table_name(path) && columns.target.empty()) columns.target = run.argument("--target");
+  require(columns.target.empty() || !columns.text.empty(),
+          "--target names the column of the labels; --text has to name that of the texts");
   LoadedData data;
   data.splits = labelled_texts(path, columns, run.words(), model.sample_shape()[0]);
   return data;

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -17,6 +18,7 @@
 #include "commands/interrupt.h"
 #include "config/images.h"
 #include "config/loss.h"
+#include "config/named_data.h"
 #include "report/json.h"
 #include "report/metrics.h"
 #include "report/terminal_line.h"
@@ -68,10 +70,10 @@ std::vector<Score> scores_of(const Metrics& m) {
 /// Hears of a signal, and shows where the training is.
 class FoldWatcher : public Callback {
  public:
-  FoldWatcher(TerminalLine& line, std::int64_t fold, std::int64_t folds)
-      : line_(line), fold_(fold), folds_(folds) {}
+  FoldWatcher(TerminalLine& line, std::int64_t fold, std::int64_t folds, bool quiet)
+      : line_(line), fold_(fold), folds_(folds), shows_(line.live() && !quiet) {}
   void on_epoch(const EpochReport& report) override {
-    if (!line_.live()) return;
+    if (!shows_) return;
     line_.draw(fmt::format("fold {} of {}, epoch {}", fold_ + 1, folds_, report.epoch));
   }
   bool stop_requested() override { return InterruptGuard::requested(); }
@@ -80,6 +82,7 @@ class FoldWatcher : public Callback {
   TerminalLine& line_;
   std::int64_t fold_;
   std::int64_t folds_;
+  bool shows_;
 };
 
 struct Fold {
@@ -90,13 +93,13 @@ struct Fold {
   Metrics metrics = {};
 };
 
-Fold train_fold(Job job, TerminalLine& line, std::int64_t fold) {
+Fold train_fold(Job job, TerminalLine& line, std::int64_t fold, bool quiet) {
   Model model = make_model(job);
   Splits data = job.table->data;
   const std::int64_t rows = data.train.size();
   data.train = with_oversampling(job, data.train);
   const TrainingOptions training = with_class_weights(job, data.train);
-  FoldWatcher watcher(line, fold, job.folds);
+  FoldWatcher watcher(line, fold, job.folds, quiet);
   const History history = train(model, data, training, &watcher);
   Fold done{.trained = rows,
             .tested = data.test.size(),
@@ -172,8 +175,11 @@ int train_folds(const TrainOptions& options, const Job& first) {
     of.table.rows = first.rows;
     const Job job = fold == 0 ? first : job_of(of);
     const std::vector<std::string>& notes = job.table->notes;
-    say(fmt::format("fold {}: {}", fold + 1, fold == 0 ? join(notes, "; ") : notes.back()));
-    folds.push_back(train_fold(job, line, fold));
+    if (!options.quiet) {
+      if (fold == 0) print_notes(join(std::span(notes).first(notes.size() - 1), "\n"));
+      say(fmt::format("fold {}: {}", fold + 1, notes.back()));
+    }
+    folds.push_back(train_fold(job, line, fold, options.quiet));
     if (folds.back().interrupted) {
       say(fmt::format("interrupted in fold {}; nothing is kept", fold + 1));
       return kInterrupted;

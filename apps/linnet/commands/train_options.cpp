@@ -43,7 +43,7 @@ bool names_data(const TrainOptions& options) {
   const std::string& path = options.config;
   if (path.empty() || path.ends_with(".toml") || path == "-") return false;
   if (!options.text.empty()) return true;
-  return is_prepared(path) && (options.table.target.empty() || is_image_folder(path));
+  return is_prepared(path) && (options.table.target.empty() || !is_file(path));
 }
 
 Job described_data(const TrainOptions& options) {
