@@ -102,6 +102,15 @@ class Predict(command.CommandTest):
             _, err = self.run_linnet("predict", "cut.safetensors", "some", status=2)
             self.assertRegex(err, r"^linnet: error: [^\n]*cut\.safetensors[^\n]*\n$")
 
+    def test_a_file_has_the_format_of_its_name(self):
+        (self.folder / "some").write_bytes(command.idx((1, 28, 28), self.image(0)))
+        for name in ("p.xlsx", "p.json", "p.CSV"):
+            self.assert_error(f"--output '{name}': expected a name that ends in .csv or .npy", "predict", self.model,
+                              "some", "-o", name)
+        self.assert_error("--output 'f.csv': expected a name that ends in .npy", "features", self.model, "some", "-o",
+                          "f.csv")
+        self.run_linnet("predict", self.model, "some", "-o", "plain")
+
     def test_nothing_is_written_on_a_full_disk(self):
         (self.folder / "some").write_bytes(command.idx((1, 28, 28), self.image(0)))
         self.assert_error("cannot write '/dev/full': No space left on device", "predict",

@@ -16,6 +16,7 @@
 #include "config/options.h"
 #include "nn/definition.h"
 #include "report/json.h"
+#include "report/output_name.h"
 #include "report/saved_run.h"
 
 namespace linnet::command {
@@ -38,6 +39,7 @@ struct FeaturesOptions {
 std::int64_t usual_resize(const Shape& input) { return std::max(input[0], input[1]) * 256 / 224; }
 
 int features(const FeaturesOptions& options) {
+  require_extension(options.out, {".npy"});
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
   const SavedRun run = find_run(options.model);

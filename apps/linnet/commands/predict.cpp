@@ -29,6 +29,7 @@
 #include "nn/definition.h"
 #include "report/csv.h"
 #include "report/json.h"
+#include "report/output_name.h"
 #include "report/predictions.h"
 #include "report/saved_run.h"
 
@@ -165,12 +166,14 @@ int predict(const PredictOptions& options) {
   if (!model.series().empty()) {
     options.given.refuse({"--resize", "--text", "--batch"}, "models of images and texts",
                          fmt::format("'{}' forecasts a series", options.model));
+    require_extension(options.output, {".csv"});
     return print_forecast(model, {.tables = options.inputs,
                                   .sheet = options.sheet,
                                   .output = options.output,
                                   .json = options.json,
                                   .safe = options.safe});
   }
+  require_extension(options.output, {".csv", ".npy"});
   require(!options.safe || is_csv_name(options.output),
           "--spreadsheet is for tables of predictions; name one with --output FILE.csv");
   const Samples inputs = read_inputs(options, model, run);
