@@ -3,6 +3,7 @@ import json
 import os
 import pty
 import signal
+import time
 import unittest
 
 import command
@@ -96,6 +97,20 @@ class Interrupt(command.CommandTest):
                 self.assertFalse((folder / ".linnet-lock").exists())
                 (self.folder / "some").write_bytes(command.idx((1, 28, 28), bytes(784)))
                 self.run_linnet("predict", folder / "model.safetensors", "some")
+
+    def test_a_quiet_training_says_how_to_continue(self):
+        command.write_mnist(self.folder / "patterns")
+        process = self.start("train", "--workload", "mnist-cnn", "--data", "patterns", "--epochs", 100000000, "--out", "run",
+                             "--threads", 1, "--quiet")
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        while not (self.folder / "run/progress.json").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+        self.assertRegex(err, r"^linnet: interrupted; the model is saved in 'run/model.safetensors'; [^\n]*\n"
+                              r"linnet: interrupted; everything so far is saved in run; to continue: linnet train "
+                              r"--resume run\n$")
 
     def caught(self, process):
         """Whether the process has a handler for SIGINT."""

@@ -219,7 +219,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   if (history.interrupted) {
     const std::string launched =
         ranks > 1 ? fmt::format("linnet launch -n {} -- ", ranks) : "linnet ";
-    watcher.line(
+    watcher.trouble(
         fmt::format("linnet: interrupted; everything so far is saved in {}; to continue: "
                     "{}train --resume {}",
                     folder.path().string(), launched, shell_word(folder.path().string())));

@@ -44,7 +44,7 @@ void Watcher::on_stop() {
   saved_at_stop_ = attempt([&] { save(); });
   if (!quiet_) display_.end_epochs();
   if (!saved_at_stop_) return;
-  line(
+  trouble(
       fmt::format("linnet: interrupted; the model is saved in '{}'; evaluating it (a second "
                   "signal ends it at once)",
                   folder_.model().string()));
@@ -58,7 +58,9 @@ void Watcher::on_resume(const ResumeReport& report) {
 }
 
 void Watcher::on_checkpoint(const CheckpointReport& report) {
-  if (!report.error.empty()) line(fmt::format("linnet: {}; the training continues", report.error));
+  if (!report.error.empty()) {
+    trouble(fmt::format("linnet: {}; the training continues", report.error));
+  }
 }
 
 void Watcher::finish() {
@@ -99,7 +101,7 @@ bool Watcher::attempt(const Save& act) {
     act();
     return true;
   } catch (const Error& error) {
-    line(fmt::format("linnet: {}; the training continues", error.what()));
+    trouble(fmt::format("linnet: {}; the training continues", error.what()));
     return false;
   }
 }

@@ -41,7 +41,9 @@ class Watcher : public Callback {
   void line(const std::string& text) {
     if (!quiet_) display_.line(text);
   }
-  /// Shows nothing from now on.
+  /// A line that be_quiet() does not hide: the training does not go well.
+  void trouble(const std::string& text) { display_.line(text); }
+  /// Shows only trouble from now on.
   void be_quiet() { quiet_ = true; }
   /// Returns the last epoch whose weights are in the folder; 0: none.
   std::int64_t saved_epoch() const { return saved_epoch_; }
