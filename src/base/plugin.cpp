@@ -33,7 +33,9 @@ std::string find_library(const PluginFile& plugin, const std::string& wanted) {
     if (fs::exists(place, none)) return place.string();
   }
   fail<DeviceError>("{} is not usable: this build of Linnet has no {} ({} is not in {})",
-                    plugin.subject, plugin.name, plugin.file, folder.string());
+                    plugin.subject, plugin.name, plugin.file,
+                    folder.empty() ? "the program's folder, which cannot be found"
+                                   : folder.string());
 }
 
 /// dlopen() maps what the header promises; reading a file that was cut then ends the process.

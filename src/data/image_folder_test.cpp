@@ -172,7 +172,7 @@ TEST(ImageFolder, AllAreInColourIfAnyIs) {
                 std::vector<std::string>{
                     "2 of the 3 images of '" + pair.train.info().name +
                     "' are grey, the others in colour; all are read in colour, with 3 channels "
-                    "(set channels to 1 to read all as grey)"});
+                    "(--channels 1, in Python channels=1, reads all as grey)"});
       if (streamed) continue;
       const bool first = std::string_view(place) == "train/a/1.png";
       EXPECT_EQ(bytes(pair.train, 0, 18),

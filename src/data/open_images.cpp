@@ -139,7 +139,7 @@ std::int64_t choose_channels(const std::vector<Part*>& parts, const Headers& hea
     add_note(parts,
              fmt::format("{} of the {} images of '{}' {} grey, the others in colour; all "
                          "are read in colour, with 3 "
-                         "channels (set channels to 1 to read all as grey)",
+                         "channels (--channels 1, in Python channels=1, reads all as grey)",
                          grey, grey + colour, parts[0]->info.name, grey == 1 ? "is" : "are"));
   }
   return colour > 0 ? 3 : 1;

@@ -59,8 +59,8 @@ void refuse_folder(const fs::path& path) {
                      archive == listing.files.end() ? "" : archive->filename().string());
   const auto images = std::ranges::count_if(listing.files, is_image_name);
   require<DataError>(images == 0,
-                     "'{}' holds {} images and no class of them; expected a folder for each class, "
-                     "with its images, or a table labels.csv with the columns file and label",
+                     "'{}' holds {} images, but no folder for each class; expected such folders "
+                     "or a table labels.csv with the columns file and label",
                      path.string(), images);
   const fs::path deeper = deeper_images(listing);
   require<DataError>(deeper.empty(),

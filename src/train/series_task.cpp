@@ -211,8 +211,8 @@ SeriesTask series_task(const Table& table, const SeriesTaskOptions& options) {
   for (const std::string& note : fitted.notes) task.notes.push_back(note);
   const SeriesRecord& record = *fitted.record;
   task.notes.push_back(fmt::format(
-      "forecasts {} {} steps of {} ahead from {} steps of {} channels{}; {} windows train, {} "
-      "validate, {} test",
+      "forecasts {} for the next {} steps of {} from the last {}; {} channels{}; {} windows train, "
+      "{} validate, {} test",
       quoted(task.transform.targets()), record.future, step_text(record), record.past,
       record.channels(),
       record.entity.empty() ? "" : fmt::format(", {} series", contents->parts.size()), train.size(),

@@ -187,10 +187,11 @@ TextTask text_task(const fs::path& path, const TextTaskOptions& options) {
   task.notes = parts.notes;
   const std::vector<std::string>& read = task.data.train.info().notes;
   task.notes.insert(task.notes.end(), read.begin(), read.end());
-  add_task_notes(task.notes, task.data, {.validation = options.validation, .test = options.test},
-                 fmt::format("one of {} classes from the last {} of {} known words of a text",
-                             labels.size(), task.length - 1, vocabulary.words().size()),
-                 "texts");
+  add_task_notes(
+      task.notes, task.data, {.validation = options.validation, .test = options.test},
+      fmt::format("one of {} classes of texts by their last {} words, of a vocabulary of {}",
+                  labels.size(), task.length - 1, vocabulary.words().size()),
+      "texts");
   return task;
 }
 

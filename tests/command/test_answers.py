@@ -197,7 +197,7 @@ class Answers(command.CommandTest):
     def test_grey_images_among_others_are_read_in_colour_and_said(self):
         self.write_pets("mixed", ("cat", "dog", "emu"))
         (self.folder / "mixed/cat/0.bmp").write_bytes(grey_bmp())
-        note = ("linnet: 1 of the 18 images of 'mixed' is grey, the others in colour; all are read in colour, with 3 channels (set channels to 1 to read all as grey)\n")
+        note = ("linnet: 1 of the 18 images of 'mixed' is grey, the others in colour; all are read in colour, with 3 channels (--channels 1, in Python channels=1, reads all as grey)\n")
         self.assertIn(note, self.train_pets(path="mixed", epochs=1)[1])
         _, err = self.run_linnet("data", "convert", "mixed", "arrays", "--to", "npy")
         self.assertIn(note, err)

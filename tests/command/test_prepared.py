@@ -120,8 +120,8 @@ class Photos(Prepared):
         self.assertNotIn("; warning", err)
 
     def test_images_without_classes_are_said(self):
-        self.assert_error("'photos/flat' holds 20 images and no class of them; expected a folder for each class, "
-                          "with its images, or a table labels.csv with the columns file and label", "train",
+        self.assert_error("'photos/flat' holds 20 images, but no folder for each class; expected such folders "
+                          "or a table labels.csv with the columns file and label", "train",
                           "photos/flat")
 
     def test_a_target_is_for_tables(self):
@@ -208,7 +208,7 @@ class Texts(Prepared):
     def test_one_file_is_enough(self):
         write_texts(self.folder / "news.tsv")
         _, err = self.run_linnet("train", "news.tsv", "--out", "run", "--device", "cpu")
-        self.assertIn("learns one of 3 classes from the last 15 of 11 known words of a text; 84 texts "
+        self.assertIn("learns one of 3 classes of texts by their last 15 words, of a vocabulary of 11; 84 texts "
                       "train, 12 validate, 24 test", err)
         self.assertIn("linnet: test accuracy 100.00 %", err)
         lines = self.lines("run", "bread and soup", "team")

@@ -119,7 +119,7 @@ class Series(command.CommandTest):
         self.assertIn("--off-step nearest", err)
         options = ("--step", "1h", "--off-step", "nearest", "--same-time", "sum", "--epochs", 2)
         _, err = self.run_linnet(*arguments, *options, "--out", "run")
-        self.assertIn("forecasts 'amount' 1 steps of 1 hour ahead", err)
+        self.assertIn("forecasts 'amount' for the next 1 steps of 1 hour from the last ", err)
         (self.folder / "events.toml").write_text(
             '[data]\nfile = "events.csv"\ntarget = "amount"\npast = 8\nstep = "1h"\noff_step = "nearest"\n'
             'same_time = "sum"\n[training]\nepochs = 2\n')

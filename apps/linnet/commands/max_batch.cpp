@@ -66,10 +66,10 @@ Json record(const Job& job, const MaxBatchArguments& arguments, const MaxBatch& 
 
 std::string text(const Job& job, const MaxBatchArguments& arguments, const MaxBatch& found) {
   const std::string parts =
-      found.memory.shards > 1 ? fmt::format(" in {} shards", found.memory.shards) : "";
-  return fmt::format("{}, {}: a batch of {}{}{} within {}\n{}", job.name, arguments.mode,
-                     found.batch, found.unbounded ? " or more" : "", parts,
-                     bytes_text(arguments.memory_limit),
+      found.memory.shards > 1 ? fmt::format(" ({} shards)", found.memory.shards) : "";
+  return fmt::format("{}, {}: largest batch within {}: {}{}{}\n{}", job.name, arguments.mode,
+                     bytes_text(arguments.memory_limit), found.batch,
+                     found.unbounded ? " or more" : "", parts,
                      memory_text({{arguments.mode, found.memory}}));
 }
 
