@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "commands/commands.h"
+#include "commands/help_format.h"
 #include "commands/launch.h"
 #include "commands/propose.h"
 #include "commit.h"
@@ -78,6 +79,7 @@ int run(int argc, char** argv) {
   CLI::App app("Linnet trains and runs neural networks on CPUs and NVIDIA GPUs.", "linnet");
   app.set_version_flag("--version", fmt::format("linnet {} ({})", version(), kCommit));
   app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpFormat>());
   Action action;
   add_train(app, action);
   add_launch(app, action);
@@ -142,7 +144,8 @@ int run(int argc, char** argv) {
     return report(kUserError, unexpected(app));
   } catch (const CLI::RequiredError& error) {
     // Without a command CLI11 asks for one and does not say what it did not understand.
-    return report(kUserError, app.remaining().empty() ? error.what() : unexpected(app));
+    return report(kUserError, app.remaining().empty() ? missing_argument(chosen(app), error.what())
+                                                      : unexpected(app));
   } catch (const CLI::ParseError& error) {
     return report(kUserError, error.what());
   }

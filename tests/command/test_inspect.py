@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -118,6 +119,32 @@ class Inspect(command.CommandTest):
             self.assertIn(f"Usage: linnet {' '.join(words)} " if words else "Linnet trains", out)
             self.assertIn("Example: linnet", out, words)
             self.assertEqual(err, "")
+
+    def test_help_has_groups_and_fits(self):
+        out, _ = self.run_linnet("--help")
+        names = re.findall(r"(?m)^  ([a-z-]+)  ", out)
+        pages = {name: self.run_linnet(name, "--help")[0] for name in {*names} - {"linnet"}}
+        pages |= {f"data {name}": self.run_linnet("data", name, "--help")[0] for name in ("info", "convert")}
+        for name, page in pages.items():
+            self.assertEqual([line for line in page.splitlines() if len(line) > 100], [], name)
+            self.assertNotRegex(page, "(?i)subcommand|TEXT:|FLOAT|Excludes", name)
+        groups = re.findall(r"(?m)^(\w.*):$", pages["train"])
+        self.assertEqual(groups, ["Arguments", "Most used options", "Data and run", "Training", "Images", "Device", "Tables",
+                                  "Series", "Trained models", "Several processes", "Help"])
+        first = pages["train"].split("Most used options:\n")[1].split("\n\n")[0]
+        self.assertEqual(re.findall(r"(?m)^  (--\S+)", first), ["--batch", "--epochs", "--lr", "--target", "--out"])
+        self.assertIn("\n  -h, --help", pages["train"])
+        self.assertIn("\nCommands:\n  info ", pages["data"])
+        self.assertIn("Usage: linnet data [OPTIONS] COMMAND\n", pages["data"])
+        self.assertIn("  --port N                  Port to listen on; 0: any that is free; 0 to 65535 (default: 8080)\n",
+                      pages["serve"])
+
+    def test_what_is_missing_is_described(self):
+        self.assert_error("`linnet data` needs a command: info or convert", "data")
+        self.assert_error("`linnet serve` needs MODEL: Run folders, or trained models (.safetensors), each perhaps as "
+                          "NAME=MODEL; one that is replaced is loaded again", "serve")
+        self.assert_error("`linnet evaluate` needs --data: A folder of data with targets, or a name; for models of a "
+                          "table: a table with the target", "evaluate", "run")
 
     def test_version(self):
         out, _ = self.run_linnet("--version")

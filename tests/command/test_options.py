@@ -144,7 +144,7 @@ class Options(unittest.TestCase):
     @classmethod
     def options_of(cls, *words):
         out, _ = cls.case.run_linnet(*words, "--help")
-        return sorted(set(re.findall(r"^ +(?:-\w,)?(--[a-z][\w-]*)", out, re.MULTILINE)))
+        return sorted(set(re.findall(r"^  (?:-\w, ?)?(--[a-z][\w-]*)", out, re.MULTILINE)))
 
     def outcome(self, arguments, number):
         """Exit status, standard error, and what was printed and written, in a folder of links to the data."""

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "commands/help_format.h"
 #include "commands/train_checks.h"
 #include "config/config.h"
 #include "config/optimizer.h"
@@ -132,8 +133,10 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                      "A folder of images or texts by class, a table (.csv, .tsv; also .gz, .xz), a "
                      "file of texts, a\n"
                      "configuration (TOML), or a workload");
+  command.option_defaults()->group("Data and run");
   command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
   command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
+  command.option_defaults()->group("Training");
   command.add_option("--batch", o.batch, "Samples in a batch")->check(at_least(1));
   command
       .add_option(
@@ -162,12 +165,15 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_flag("--streamed", o.streamed,
                    "Image files: decode batch by batch; other data, on a GPU: keep the data in "
                    "host memory and copy batch by batch");
+  command.option_defaults()->group("Images");
   add_image_options(command, o.images);
   command.add_option("--prefetch", o.prefetch, "Batches that a streamed training prefetches")
       ->check(at_least(1, 1024));
+  command.option_defaults()->group("Device");
   add_device_options(command, o.on);
   command.add_option("--threads", o.threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
+  command.option_defaults()->group("Training");
   command.add_option("--seed", o.seed, "Random seed of weights, shuffling and dropout")
       ->check(at_least(0, kLargestSeed));
   command
@@ -200,15 +206,20 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       "folder and texts");
   command.add_flag_callback(
       "--save-last", [&o] { o.save_best = false; }, "Keep the weights of the last epoch");
+  command.option_defaults()->group("Tables");
   add_table_settings(command, o.table);
+  command.option_defaults()->group("Series");
   add_series_settings(command, o.series);
+  command.option_defaults()->group("Data and run");
   command.add_option("--text", o.text,
                      "Column of a table that holds the texts to classify; --target: their labels");
   command.add_flag(
       "--force", o.force,
       "Train although the classes of the model and the data differ; they are taken by\n"
       "number");
+  command.option_defaults()->group("Trained models");
   add_pretrained_options(command, o.pretrained);
+  command.option_defaults()->group("Data and run");
   add_checkpoint_options(command, o.checkpoints);
   command
       .add_option("--log", o.logs,
@@ -224,6 +235,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
           "without a stop; its arguments need not be given again. With CONFIG or --workload,\n"
           "a folder without a run starts one")
       ->excludes(out);
+  command.option_defaults()->group("Several processes");
   command
       .add_option("--rank-deadline", o.rank_deadline,
                   "Seconds of silence after which another process of the job is lost")
@@ -238,8 +250,12 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "Bytes of gradients that processes add together while the backward pass still\n"
                   "finds others, e.g. 16MiB (default: 4MiB); the same weights with --reduce tree")
       ->transform(byte_count(1));
+  command.option_defaults()->group("Data and run");
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.add_flag("--quiet", o.quiet, "Show nothing of a training that goes well");
+  for (const char* name : {"--target", "--epochs", "--batch", "--lr", "--out"}) {
+    command.get_option(name)->group(kMostUsed);
+  }
   command.footer(
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
       "runs/first\n"
