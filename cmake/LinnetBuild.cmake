@@ -93,13 +93,15 @@ if(NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
-# linnet_layer(name [OWN_FLAGS | SMALL] SOURCES ... [FAST ...] [OWN_NAMES ...] DEPENDS layers... LINK libraries...)
+# linnet_layer(name [OWN_FLAGS | SMALL [APART]] SOURCES ... [FAST ...] [OWN_NAMES ...] DEPENDS layers...
+#              LINK libraries...)
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their
 # headers and no others' (tools/check_includes.py keeps it). OWN_FLAGS: it is compiled with other flags;
 # SMALL: with LINNET_SMALL_CODE. FAST: sources of a SMALL layer that go through pixels, bytes or letters.
 # OWN_NAMES: sources of a SMALL layer whose local names stand in others of it too (cmake/LinnetJoin.cmake).
+# APART: none are joined, since a program takes only those whose operators it has (LINNET_ONLY_OPS).
 function(linnet_layer name)
-  cmake_parse_arguments(ARG "OWN_FLAGS;SMALL" "" "SOURCES;FAST;OWN_NAMES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_FLAGS;SMALL;APART" "" "SOURCES;FAST;OWN_NAMES;DEPENDS;LINK" ${ARGN})
   add_library(linnet_${name} STATIC ${ARG_SOURCES})
   if(ARG_OWN_NAMES)
     linnet_own_names(${ARG_OWN_NAMES})
@@ -119,7 +121,9 @@ function(linnet_layer name)
   set_property(GLOBAL APPEND PROPERTY LINNET_LAYERS linnet_${name})
   if(ARG_SMALL)
     target_compile_options(linnet_${name} PRIVATE ${LINNET_SMALL_CODE})
-    linnet_join(linnet_${name})
+    if(NOT ARG_APART)
+      linnet_join(linnet_${name})
+    endif()
     get_property(first GLOBAL PROPERTY LINNET_FIRST_SMALL_LAYER)
     if(first)
       linnet_precompile(linnet_${name} REUSE ${first})
