@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kLeft = 28;         // columns of names
-constexpr std::size_t kMostChoices = 40;  // bytes of choices that stand beside the name
+constexpr std::size_t kMostChoices = 40;  // bytes of choices beside a name
 
-/// Returns the text in lines of so many columns, each after `indent` blanks but the first.
+/// Breaks the text into lines of at most `columns` columns; all but the first are indented.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
   std::string out;
   std::size_t used = 0;

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 #include <vector>
 
+#include "base/lower_ascii.h"
 #include "convert/other_formats.h"
 #include "data/image_folder.h"
 
@@ -53,9 +53,7 @@ std::string file_kind(const std::filesystem::path& path) {
   if (is_image_name(path) || is_unread_image_name(path)) {
     return "an image; a training takes a folder that holds a folder of images for each class";
   }
-  std::string ending = path.extension().string();
-  std::ranges::transform(ending, ending.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = lower_ascii(path.extension().string());
   for (const Kind& kind : kinds()) {
     if (std::ranges::count(kind.endings, ending) > 0) return std::string(kind.text);
   }
