@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "data/byte_order.h"
 #include "data/image_formats.h"
+#include "data/jpeg_segments.h"
 
 namespace linnet {
 namespace {
@@ -39,20 +41,12 @@ int orientation_of(std::string_view block) {
 }
 
 int orientation_of_jpeg(std::string_view file) {
-  for (std::size_t at = 2; at + 4 <= file.size();) {
-    if (byte_at(file, at) != 0xFF) return 1;
-    const std::size_t marker = byte_at(file, at + 1);
-    if (marker == 0xFF) {  // padding
-      ++at;
-      continue;
-    }
-    if (is_jpeg_frame(marker) || marker == 0xDA || marker == 0xD9) return 1;
-    const std::size_t length = big_endian(file, at + 2, 2);
-    if (length < 2) return 1;
-    if (at + 2 + length > file.size()) return 0;
-    const std::string_view segment = file.substr(at + 4, length - 2);
-    if (marker == 0xE1 && segment.starts_with(kExif)) return orientation_of(segment);
-    at += 2 + length;
+  std::size_t at = 2;
+  while (const std::optional<JpegSegment> segment = next_jpeg_segment(file, at)) {
+    if (segment->is_frame() || segment->ends_header()) return 1;
+    if (at > file.size()) return 0;
+    const std::string_view content = file.substr(segment->at, segment->length);
+    if (segment->marker == 0xE1 && content.starts_with(kExif)) return orientation_of(content);
   }
   return 0;
 }

@@ -40,9 +40,4 @@ Image blank_image(std::int64_t height, std::int64_t width, std::int64_t channels
 /// Puts samples of 16 bits into an image of as many bytes, as `white` says, and notes the largest.
 void put_samples(std::span<const std::uint16_t> samples, std::int64_t white, Image& image);
 
-/// Returns whether a JPEG's marker begins a frame, whose header has the image's size.
-inline bool is_jpeg_frame(std::size_t marker) {
-  return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-}
-
 }  // namespace linnet

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "data/byte_order.h"
 #include "data/exif.h"
 #include "data/image_formats.h"
+#include "data/jpeg_segments.h"
 
 namespace linnet {
 namespace {
@@ -38,21 +40,13 @@ ImageHeader png_header(std::string_view bytes) {
   return header;
 }
 
-/// Goes from marker to marker up to the frame's.
 ImageHeader jpeg_header(std::string_view bytes) {
-  for (std::size_t at = 2; at + 9 < bytes.size();) {
-    if (byte_at(bytes, at) != 0xFF) return {};
-    const std::size_t marker = byte_at(bytes, at + 1);
-    if (marker == 0xFF) {  // padding
-      ++at;
-      continue;
-    }
-    if (is_jpeg_frame(marker)) {
-      return header_of(byte_at(bytes, at + 9) == 1 ? 1 : 3, big_endian(bytes, at + 5, 2),
-                       big_endian(bytes, at + 7, 2));
-    }
-    if (marker == 0xDA || marker == 0xD9) return {};
-    at += 2 + big_endian(bytes, at + 2, 2);
+  std::size_t at = 2;
+  while (const std::optional<JpegSegment> segment = next_jpeg_segment(bytes, at)) {
+    if (segment->ends_header() || segment->at + 6 > bytes.size()) return {};
+    if (!segment->is_frame()) continue;
+    return header_of(byte_at(bytes, segment->at + 5) == 1 ? 1 : 3,
+                     big_endian(bytes, segment->at + 1, 2), big_endian(bytes, segment->at + 3, 2));
   }
   return {};
 }

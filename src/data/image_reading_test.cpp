@@ -11,6 +11,9 @@
 namespace linnet::test {
 namespace {
 
+using std::string_literals::operator""s;
+using std::string_view_literals::operator""sv;
+
 using Pixels = std::vector<std::uint8_t>;
 
 constexpr ImageReading kUpright{.exif = Exif::apply, .white = 65535};
@@ -37,6 +40,16 @@ TEST(Exif, TurnsAndMirrorsAsViewersDo) {
   EXPECT_EQ(decode_image(photo, "x", kUpright).height, 16);
   EXPECT_EQ(decode_image(photo, "x").height, 8);
   EXPECT_EQ(image_header(photo, Exif::apply).height, 16);
+}
+
+// Cameras leave bytes between segments, and libjpeg skips them.
+TEST(Exif, IsFoundAfterStrayBytes) {
+  for (const std::string_view stray : {"\xff\xff\xff"sv, "ab"sv, "\xff\0x"sv, "\xff\x01"sv}) {
+    std::string photo = with_exif(jpeg(77, 8, 16, 3), 6);
+    photo.insert(2, "\xff\xfe\0\2"s.append(stray));  // after an empty comment
+    EXPECT_EQ(decode_image(photo, "x", kUpright).height, 16) << stray;
+    EXPECT_EQ(image_header(photo, Exif::apply).height, 16) << stray;
+  }
 }
 
 TEST(Exif, DamagedDataTurnNothing) {
