@@ -163,16 +163,19 @@ endif()
 
 # linnet_test(name SOURCES ... LAYERS ... [LINK ...] [SLOW patterns...])
 # One GoogleTest program; ctest sees every case of it. SLOW names cases, as --gtest_filter does, that take
-# over half a second: they get the label `slow`, which `./dev test --quick` leaves out.
+# over half a second: they get the label `slow`, which `./dev test --quick` leaves out. APART: no source is joined.
 function(linnet_test name)
   if(NOT LINNET_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK;SLOW" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "SOURCES;LAYERS;LINK;SLOW" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   list(TRANSFORM ARG_LAYERS PREPEND linnet_)
   target_link_libraries(${name} PRIVATE ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main)
   linnet_compile_tests(${name})
+  if(NOT ARG_APART)
+    linnet_join(${name})
+  endif()
   set(seconds 300)
   if(LINNET_SANITIZE MATCHES "thread")
     set(seconds 1800)  # some take minutes where processors are shared

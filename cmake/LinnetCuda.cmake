@@ -161,4 +161,5 @@ function(linnet_gpu_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LAYERS} CUDA::cudart_static CUDA::cublasLt
                                         ${CUDNN_LIBRARY} ${CMAKE_DL_LIBS} GTest::gtest)
   linnet_compile_tests(${name})
+  linnet_join(${name})
 endfunction()
