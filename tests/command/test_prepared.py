@@ -295,11 +295,11 @@ class Warnings(Prepared):
 
 
 class Page(test_tables.PageTest):
-    """docs/your-data.md, Images and Texts: each command prints what the page says."""
+    """The guides to images and texts: each command prints what its page says."""
 
     def test_images(self):
         write_photos(self.folder / "photos", each=60, side=32)
-        self.run_section("Images")
+        self.run_page("images")
 
     def test_texts(self):
         packed = test_tables.DATA / "imdb/train.tsv.xz"
@@ -307,7 +307,7 @@ class Page(test_tables.PageTest):
             self.skipTest(f"{packed} is not there; LINNET_DATA may name the folder above it")
         lines = lzma.decompress(packed.read_bytes()).split(b"\n")
         (self.folder / "reviews.tsv").write_bytes(b"\n".join(lines[:25000:5]) + b"\n")
-        self.run_section("Texts")
+        self.run_page("texts")
 
 
 if __name__ == "__main__":

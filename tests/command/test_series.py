@@ -128,7 +128,7 @@ class Series(command.CommandTest):
 
 
 class Page(test_tables.PageTest):
-    """Real series; docs/your-data.md, Series: each command prints what the page says."""
+    """Real series; each command of docs/guides/series.md prints what the page says."""
 
     def assert_better(self, summary, season, of_last, of_season):
         """The mean absolute error is below this share of persistence's, and of the seasonal naive
@@ -140,7 +140,7 @@ class Page(test_tables.PageTest):
 
     def test_commands(self):
         self.unpack_tables()
-        self.run_section("Series")
+        self.run_page("series")
         scores = json.loads((self.folder / "temperatures/metrics.json").read_text())
         self.assert_better(scores, season=365, of_last=0.85, of_season=0.75)
 

@@ -3,7 +3,7 @@
 """Every command that the manual shows is one that exists, with options that its help lists: commands_test.py COMMAND.
 
 Blocks ```sh, ```console (lines after "$ ") and those without a language are read, in README.md and docs/. What some
-commands print is compared elsewhere: docs/your-data.md by tests/command, docs/interop.md by tests/interop."""
+commands print is compared elsewhere: docs/guides/ by tests/command, docs/interop.md by tests/interop."""
 import functools
 import re
 import shlex

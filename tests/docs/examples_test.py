@@ -25,7 +25,7 @@ PAGES = {"README.md": ["fashion_mnist"],
          "docs/data.md": ["own_data", "sequences"],
          "docs/inference.md": ["inference"],
          "docs/resume.md": [],
-         "docs/your-data.md": [],
+         **{f"docs/guides/{page}.md": [] for page in ("table-inputs", "series", "images")},
          "docs/own-layers.md": ["own_layer_and_loss", "gan"],
          "docs/training.md": ["continued", "own_loop", "gan", "metrics_and_callbacks"]}
 DESCRIBED = ("docs/layers.md", "docs/optimizers.md")
