@@ -71,7 +71,9 @@ void read_image_sample(const std::filesystem::path& path, const Shape& record, c
 
 void put_image_sample(Image image, const std::filesystem::path& path, const Shape& record,
                       const ImageFit& fit, std::span<std::byte> to) {
-  image = with_channels(std::move(image), record[2]);
+  // Greys are written three times last: the same bytes, in less memory.
+  const bool grey = image.channels == 1;
+  if (!grey) image = with_channels(std::move(image), record[2]);
   if (fit.shorter_side > 0) {
     image = centre_of_resized(image, fit.shorter_side, record[0], record[1]);
   } else if (image.height != record[0] || image.width != record[1]) {
@@ -81,6 +83,7 @@ void put_image_sample(Image image, const std::filesystem::path& path, const Shap
         path.string(), image.height, image.width, record[0], record[1]);
     image = resize_image(image, record[0], record[1]);
   }
+  if (grey) image = with_channels(std::move(image), record[2]);
   LINNET_ASSERT(to.size() == image.pixels.size());
   std::memcpy(to.data(), image.pixels.data(), to.size());
 }

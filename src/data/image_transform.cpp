@@ -29,12 +29,14 @@ struct Taps {
   std::vector<std::int32_t> weights;
 };
 
-std::vector<Taps> triangle_taps(std::int64_t from, std::int64_t to) {
+/// Of the target pixels [first, first + count) of `to`.
+std::vector<Taps> triangle_taps(std::int64_t from, std::int64_t to, std::int64_t first,
+                                std::int64_t count) {
   const double scale = static_cast<double>(from) / static_cast<double>(to);
   const double radius = std::max(scale, 1.0);
   std::vector<Taps> all;
   std::vector<double> shares;
-  for (std::int64_t i = 0; i < to; ++i) {
+  for (std::int64_t i = first; i < first + count; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * scale;
     Taps taps;
     taps.first = std::max<std::int64_t>(0, std::llround(std::floor(centre - radius + 0.5)));
@@ -47,6 +49,7 @@ std::vector<Taps> triangle_taps(std::int64_t from, std::int64_t to) {
       shares.push_back(std::max(0.0, 1.0 - distance));
       sum += shares.back();
     }
+    taps.weights.reserve(shares.size());
     for (const double share : shares) {
       taps.weights.push_back(static_cast<std::int32_t>(0.5 + share / sum * (1 << kFraction)));
     }
@@ -107,32 +110,46 @@ Image read_image(const std::filesystem::path& path, const ImageReading& reading)
 Image with_channels(Image image, std::int64_t channels) {
   LINNET_ASSERT(channels == 1 || channels == 3);
   if (image.channels == channels) return image;
-  std::vector<std::uint8_t> pixels;
   if (channels == 3) {
+    std::vector<std::uint8_t> pixels;
     pixels.reserve(image.pixels.size() * 3);
     for (const std::uint8_t grey : image.pixels) pixels.insert(pixels.end(), 3, grey);
+    image.pixels = std::move(pixels);
   } else {
-    pixels.reserve(image.pixels.size() / 3);
+    auto to = image.pixels.begin();  // in place: lumas lie before the colours that follow
     for (std::size_t i = 0; i + 2 < image.pixels.size(); i += 3) {
-      pixels.push_back(to_byte(0.299F * static_cast<float>(image.pixels[i]) +
-                               0.587F * static_cast<float>(image.pixels[i + 1]) +
-                               0.114F * static_cast<float>(image.pixels[i + 2])));
+      *to++ = to_byte(0.299F * static_cast<float>(image.pixels[i]) +
+                      0.587F * static_cast<float>(image.pixels[i + 1]) +
+                      0.114F * static_cast<float>(image.pixels[i + 2]));
     }
+    image.pixels.erase(to, image.pixels.end());
   }
-  image.pixels = std::move(pixels);
   image.channels = channels;
   return image;
 }
 
-Image resize_image(const Image& image, std::int64_t height, std::int64_t width) {
-  require(height > 0 && width > 0, "an image cannot be resized to {} x {}", height, width);
-  if (image.height == height && image.width == width) return image;
+namespace {
+
+/// A part of an image.
+struct Window {
+  std::int64_t top = 0;
+  std::int64_t left = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+
+/// Returns a window of the image resized to a size. What lies outside is not computed.
+Image resized_window(const Image& image, std::int64_t height, std::int64_t width,
+                     const Window& window) {
   const auto channels = static_cast<std::size_t>(image.channels);
-  const std::vector<Taps> across = triangle_taps(image.width, width);
-  std::vector<std::uint8_t> narrow(static_cast<std::size_t>(width) * channels);
-  Image result{height, width, image.channels, {}};
-  RowSums sums(triangle_taps(image.height, height), narrow.size(), result.pixels);
-  for (std::int64_t y = 0; y < image.height; ++y) {
+  const std::vector<Taps> across = triangle_taps(image.width, width, window.left, window.width);
+  std::vector<std::uint8_t> narrow(across.size() * channels);
+  Image result{window.height, window.width, image.channels, {}};
+  std::vector<Taps> down = triangle_taps(image.height, height, window.top, window.height);
+  const std::int64_t first = down.front().first;
+  const std::int64_t end = down.back().first + std::ssize(down.back().weights);
+  RowSums sums(std::move(down), narrow.size(), result.pixels);
+  for (std::int64_t y = first; y < end; ++y) {
     const std::uint8_t* row =
         image.pixels.data() + static_cast<std::size_t>(y * image.width) * channels;
     std::uint8_t* out = narrow.data();
@@ -152,6 +169,14 @@ Image resize_image(const Image& image, std::int64_t height, std::int64_t width) 
   return result;
 }
 
+}  // namespace
+
+Image resize_image(const Image& image, std::int64_t height, std::int64_t width) {
+  require(height > 0 && width > 0, "an image cannot be resized to {} x {}", height, width);
+  if (image.height == height && image.width == width) return image;
+  return resized_window(image, height, width, {.height = height, .width = width});
+}
+
 Image centre_of_resized(const Image& image, std::int64_t shorter_side, std::int64_t height,
                         std::int64_t width) {
   require(shorter_side >= std::max(height, width),
@@ -161,19 +186,14 @@ Image centre_of_resized(const Image& image, std::int64_t shorter_side, std::int6
   const auto length = [&](std::int64_t side) {
     return side == shorter ? shorter_side : side * shorter_side / shorter;
   };
-  const Image resized = resize_image(image, length(image.height), length(image.width));
+  const std::int64_t high = length(image.height);
+  const std::int64_t wide = length(image.width);
   // Half a pixel goes to the even number, as Python rounds it.
-  const std::int64_t top = std::llrint(static_cast<double>(resized.height - height) / 2);
-  const std::int64_t left = std::llrint(static_cast<double>(resized.width - width) / 2);
-  Image centre{height, width, image.channels, {}};
-  const auto row_bytes = static_cast<std::ptrdiff_t>(width * image.channels);
-  for (std::int64_t y = 0; y < height; ++y) {
-    const auto row =
-        resized.pixels.begin() +
-        static_cast<std::ptrdiff_t>(((top + y) * resized.width + left) * image.channels);
-    centre.pixels.insert(centre.pixels.end(), row, row + row_bytes);
-  }
-  return centre;
+  return resized_window(image, high, wide,
+                        {.top = std::llrint(static_cast<double>(high - height) / 2),
+                         .left = std::llrint(static_cast<double>(wide - width) / 2),
+                         .height = height,
+                         .width = width});
 }
 
 }  // namespace linnet

@@ -63,6 +63,17 @@ TEST(ImageTransform, TakesTheCentreAsTorchvisionDoes) {
             "a centre crop of 7 x 5 cannot be taken from images whose shorter side is 6");
 }
 
+// The whole image would take 3.3 GB at that size; only the centre is made.
+TEST(ImageTransform, TakesTheCentreOfALongImage) {
+  Image image{1, 65535, 1, {}};
+  for (int x = 0; x < 65535; ++x) image.pixels.push_back(static_cast<std::uint8_t>(x / 256));
+  const Image centre = centre_of_resized(image, 224, 224, 224);
+  EXPECT_EQ(centre.pixels, Pixels(std::size_t{224} * 224, 127));
+  const Image high = centre_of_resized({65535, 1, 1, image.pixels}, 224, 224, 224);
+  EXPECT_EQ(high.pixels, centre.pixels);
+  EXPECT_EQ(centre_of_resized({1, 1, 1, {7}}, 3, 2, 2).pixels, Pixels(4, 7));
+}
+
 TEST(ImageTransform, KeepsAFlatColourAndTheChannelsApart) {
   Image image{5, 7, 3, {}};
   for (int i = 0; i < 35; ++i) image.pixels.insert(image.pixels.end(), {10, 128, 255});
