@@ -37,6 +37,8 @@ constexpr std::uint32_t kMostRows = 1048576;
 constexpr std::uint32_t kMostColumns = 16384;
 constexpr std::size_t kPiece = 1 << 16;
 constexpr double kLastDay = 2958465;  // 9999-12-31
+constexpr std::string_view kCompute =
+    "a spreadsheet program computes them: open the file there and save it";
 
 std::optional<std::uint32_t> whole(std::string_view text) {
   std::uint32_t value = 0;
@@ -291,6 +293,9 @@ class Cells {
     return cells_.size() - before;
   }
 
+  /// Returns how many formulas came to nothing, since no program has computed them.
+  std::size_t uncomputed() const { return uncomputed_; }
+
   /// A line for each row of the sheet, up to the last with a value: the columns that have any.
   std::string text() const {
     std::string text;
@@ -346,8 +351,11 @@ class Cells {
                          "its row after row {} has the number '{}'", last, escaped(number));
     } else if (name == "c") {
       begin_cell(attributes);
+    } else if (name == "f") {
+      formula_ = true;
     } else if (name == "v" || name == "t") {
       value_ = true;
+      has_value_ = true;
     } else if (name == "rPh") {
       phonetic_ = true;
     } else if (name == "mergeCell") {
@@ -388,6 +396,8 @@ class Cells {
     const std::size_t style = whole(attribute(attributes, "s")).value_or(0);
     shown_ = style < styles_.size() ? styles_[style] : Shown::number;
     text_.clear();
+    formula_ = false;
+    has_value_ = false;
   }
 
   void end(std::string_view name) {
@@ -397,6 +407,7 @@ class Cells {
   }
 
   void end_cell() {
+    if (formula_ && !has_value_) ++uncomputed_;
     if (kind_ == "e") return;
     const std::size_t begin = values_.size();
     if (kind_ == "s") {
@@ -455,6 +466,9 @@ class Cells {
   std::string kind_;
   Shown shown_ = Shown::number;
   std::string text_;
+  bool formula_ = false;    // the cell has one
+  bool has_value_ = false;  // the cell
+  std::size_t uncomputed_ = 0;
   bool value_ = false;
   bool phonetic_ = false;
 };
@@ -506,6 +520,10 @@ SheetText read(const std::filesystem::path& path, const std::string& sheet) {
   package.read(relation_of(taken)->target, cells.handlers());
   const std::size_t filled = cells.fill_merged();
   SheetText made{.text = cells.text()};
+  const std::size_t uncomputed = cells.uncomputed();
+  require<DataError>(!made.text.empty() || uncomputed == 0,
+                     "its sheet '{}' holds formulas without their results alone; {}",
+                     escaped(taken.name), kCompute);
   require<DataError>(!made.text.empty(), "its sheet '{}' is empty", escaped(taken.name));
   if (tables.sheets.size() > 1) {
     made.note =
@@ -516,6 +534,11 @@ SheetText read(const std::filesystem::path& path, const std::string& sheet) {
     made.note += fmt::format("{}{} of '{}' below one that {} merged with {} its value",
                              made.note.empty() ? "" : "; ", counted(filled, "cell"), path.string(),
                              filled == 1 ? "it is" : "they are", filled == 1 ? "has" : "have");
+  }
+  if (uncomputed > 0) {
+    made.note += fmt::format("{}{} of '{}' without a result {} empty; {}",
+                             made.note.empty() ? "" : "; ", counted(uncomputed, "formula"),
+                             path.string(), uncomputed == 1 ? "is" : "are", kCompute);
   }
   return made;
 }

@@ -73,6 +73,22 @@ TEST_F(Spreadsheet, IsATable) {
   EXPECT_EQ(read_table(write(files)).text(0, 0), "2028-04-01");
 }
 
+TEST_F(Spreadsheet, FormulasWithoutResultsAreSaid) {
+  const std::string head = R"(<row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c></row>)";
+  const std::string formula = R"(<row r="2"><c r="A2"><f>1+1</f></c></row>)";
+  const std::string text = R"(<row r="3"><c r="A3" t="str"><f>""</f><v></v></c></row>)";
+  const std::string number = R"(<row r="4"><c r="A4"><f>2+1</f><v>3</v></c></row>)";
+  const auto note = [&](const std::string& rows) {
+    return read_sheet(write(workbook(rows)), "2").note;
+  };
+  const std::string advice = "a spreadsheet program computes them: open the file there and save it";
+  EXPECT_TRUE(note(head + formula).ends_with("t.xlsx' without a result is empty; " + advice));
+  EXPECT_NE(note(head + formula).find("; 1 formula of '"), std::string::npos);
+  EXPECT_EQ(note(head + text + number).find("formula"), std::string::npos) << "computed ones";
+  EXPECT_EQ(error(workbook(formula)),
+            "its sheet 'data' holds formulas without their results alone; " + advice);
+}
+
 TEST_F(Spreadsheet, MergedCellsHaveTheValueOfTheFirst) {
   std::string rows = R"(<row r="1"><c r="A1" t="inlineStr"><is><t>shop</t></is></c>)"
                      R"(<c r="B1" t="inlineStr"><is><t>y</t></is></c></row>)";
