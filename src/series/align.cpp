@@ -256,17 +256,20 @@ std::vector<std::int64_t> read_times(const Table& table, const SeriesRecord& rec
     std::int64_t& time = times[static_cast<std::size_t>(row)];
     if (record.time_kind == TimeKind::number) {
       const std::optional<double> number = number_of(text, table.decimal());
-      require<DataError>(number && *number == std::round(*number) && std::abs(*number) < kMostTime,
-                         "{}: expected a whole number as time; got '{}'", table.place(row, column),
-                         text);
+      if (!number || *number != std::round(*number) || std::abs(*number) >= kMostTime) {
+        fail<DataError>("{}: expected a whole number as time; got '{}'", table.place(row, column),
+                        in_message(text));
+      }
       time = static_cast<std::int64_t>(*number);
       continue;
     }
     const std::optional<DateTime> date = record.time_kind == TimeKind::compact
                                              ? compact_date_of(text)
                                              : date_of(text, record.reading);
-    require<DataError>(date.has_value(), "{}: expected a date such as {}; got '{}'",
-                       table.place(row, column), time_text(record, 0), text);
+    if (!date) {
+      fail<DataError>("{}: expected a date such as {}; got '{}'", table.place(row, column),
+                      time_text(record, 0), in_message(text));
+    }
     time = date->day * kDay + static_cast<std::int64_t>(date->seconds);
   }
   if (record.off_step == OffStep::nearest && record.step > 0) {

@@ -88,6 +88,8 @@ class Fitting {
   }
 
   FittedSeries fit() {
+    const std::string& totals = table_.contents()->totals;
+    require<DataError>(totals.empty(), "a series has no totals: {}", totals);
     find_entity();
     find_time();
     const SeriesColumns columns(record_, table_);

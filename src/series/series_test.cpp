@@ -44,6 +44,17 @@ std::string two_series(int steps) {
   return text;
 }
 
+TEST(SeriesTimes, ARowOfTotalsIsRefused) {
+  std::string text = "date,y\n";
+  for (int i = 1; i < 31; ++i) text += fmt::format("2024-01-{:02},{}\n", i, i * 7 % 11);
+  const SeriesFit options{.targets = {"y"}, .past = 5, .future = 2};
+  EXPECT_EQ(fit_series(parse_table(text), options).record->time, "date");
+  const std::string error =
+      message_of([&] { fit_series(parse_table(text + "Summe,150\n"), options); });
+  EXPECT_TRUE(error.starts_with("a series has no totals: the last row (line 32) of ")) << error;
+  EXPECT_TRUE(error.ends_with("the values of 'date' are read as texts; remove it from the file"));
+}
+
 TEST(SeriesTimes, OfTwoColumnsAreJoined) {
   const auto rows = [](const char* third, int days) {
     std::string text = "shop,date,time,y\n";

@@ -68,8 +68,9 @@ class ColumnWriter {
       case SeriesColumnKind::number: return column_.number(row);
       case SeriesColumnKind::boolean: {
         const std::optional<bool> value = boolean_of(text);
-        require<DataError>(value.has_value(), "{}: expected a boolean; got '{}'",
-                           column_.place(row), text);
+        if (!value) {
+          fail<DataError>("{}: expected a boolean; got '{}'", column_.place(row), in_message(text));
+        }
         return *value ? 1 : 0;
       }
       case SeriesColumnKind::category: break;

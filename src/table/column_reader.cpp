@@ -24,8 +24,9 @@ ColumnReader::ColumnReader(const Table& table, std::size_t column, const Learned
 double ColumnReader::number(std::int64_t row) const {
   const std::string_view text = table_.field(row, column_);
   const std::optional<double> number = number_of(text, format_);
-  require<DataError>(number && std::isfinite(*number), "{}: expected a finite number; got '{}'",
-                     place(row), text);
+  if (!number || !std::isfinite(*number)) {  // require() would write the place for each number
+    fail<DataError>("{}: expected a finite number; got '{}'", place(row), in_message(text));
+  }
   return *number;
 }
 

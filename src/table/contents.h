@@ -64,6 +64,8 @@ struct TableContents {
   /// A sentence on the sheet or the encoding that was found, the first of `notes`; empty: none.
   std::string source_note = {};
   std::vector<std::string> notes = {};
+  /// A sentence on a last row that seems to hold totals; empty: there is none.
+  std::string totals = {};
 
   std::size_t rows() const { return records.size() - (header ? 1 : 0); }
   /// Returns the field as the file has it.
@@ -83,9 +85,16 @@ struct TableContents {
   std::string place(std::size_t row, std::size_t column) const;
 };
 
+inline constexpr std::size_t kMostColumns = std::size_t{1} << 16;
+
 /// Fills in separator, header and names. Throws DataError as read_table() says.
 std::shared_ptr<TableContents> read_records(std::string text, const std::string& name,
-                                            const TableOptions& options);
+                                            const TableOptions& options,
+                                            std::size_t most_columns = kMostColumns);
+
+/// As the public one, and throws DataError for more columns.
+Table parse_table(std::string text, const std::string& name, const TableOptions& options,
+                  std::size_t most_columns);
 
 /// Fills in the columns' readings, types and counts, and the decimal separator.
 void infer_types(TableContents& table, const TableOptions& options);

@@ -163,8 +163,10 @@ class Fitting {
                     .first_year = reading.first_year};
     const Values all = values_of(rows_, column, [&](std::int64_t row) {
       const std::optional<DateTime> date = date_of(rows_.text(row, column), reading);
-      require<DataError>(date.has_value(), "{}: expected a date; got '{}'",
-                         rows_.place(row, column), rows_.text(row, column));
+      if (!date) {
+        fail<DataError>("{}: expected a date; got '{}'", rows_.place(row, column),
+                        in_message(rows_.text(row, column)));
+      }
       input.times = input.times || date->has_time;
       return static_cast<double>(date->day) + date->seconds / 86400;
     });

@@ -12,6 +12,7 @@
 #include "base/counted.h"
 #include "base/lower_ascii.h"
 #include "base/utf8.h"
+#include "describe/nearest.h"
 #include "table/column_facts.h"
 #include "table/infer_dates.h"
 
@@ -40,6 +41,20 @@ ColumnType type_of(const TableContents& table, const ColumnFacts& facts, bool da
   return many && facts.distinct == facts.present ? ColumnType::identifier : ColumnType::category;
 }
 
+/// The last row, where it seems to hold totals.
+struct TotalsRow {
+  std::string_view text = {};  ///< with which it begins; empty: it is an ordinary row
+  std::size_t row = 0;
+  std::vector<std::string> columns = {};  ///< that would be dates or numbers without it
+
+  /// Returns whether a column's only other value stands in it; notes the column then.
+  bool spoils(std::size_t other_row, std::int64_t others, const std::string& column) {
+    if (text.empty() || other_row != row || others != 1) return false;
+    columns.push_back(column);
+    return true;
+  }
+};
+
 /// Throws DataError for the first value that is not of a given type.
 void check_type(const TableContents& table, std::size_t column, ColumnType type) {
   const NumberFormat& format = table.readings[column].format;
@@ -58,8 +73,10 @@ void check_type(const TableContents& table, std::size_t column, ColumnType type)
   };
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string_view text = table.text(row, column);
-    require<DataError>(text.empty() || is(text), "{}: expected {}; got '{}'",
-                       table.place(row, column), kNames[static_cast<std::size_t>(type)], text);
+    if (!text.empty() && !is(text)) {
+      fail<DataError>("{}: expected {}; got '{}'", table.place(row, column),
+                      kNames[static_cast<std::size_t>(type)], in_message(text));
+    }
   }
 }
 
@@ -73,8 +90,10 @@ void check_booleans(const TableContents& table, std::size_t column, const Column
 }
 
 /// A column of texts that is likely to be meant as numbers.
-void note_numbers(TableContents& table, std::size_t column, const ColumnFacts& facts) {
+void note_numbers(TableContents& table, std::size_t column, const ColumnFacts& facts,
+                  TotalsRow& totals) {
   const std::string& name = table.columns[column].name;
+  const std::int64_t others = facts.distinct - facts.number_count;
   if (!facts.code.empty() && facts.readings != 0) {
     table.notes.push_back(
         fmt::format("the values of '{0}', such as '{1}', begin with zeros and are read as texts; "
@@ -85,6 +104,8 @@ void note_numbers(TableContents& table, std::size_t column, const ColumnFacts& f
         "the values of '{}' are read as texts, since '{}' and '{}' are not written in one way: "
         "numbers of a column have the same separators and the same unit (--decimal, --thousands)",
         name, facts.first_number, facts.no_number));
+  } else if (totals.spoils(facts.no_number_row, others, name)) {
+    return;
   } else if (facts.distinct >= kFewValues && 10 * facts.number_count >= 9 * facts.distinct) {
     table.notes.push_back(fmt::format(
         "the values of '{}' are read as texts, since line {} holds '{}': {} of its {} different "
@@ -96,8 +117,10 @@ void note_numbers(TableContents& table, std::size_t column, const ColumnFacts& f
 
 /// A column of texts nearly all of which are dates.
 void note_dates(TableContents& table, std::size_t column, const ColumnFacts& facts,
-                const ColumnDates& dates) {
+                const ColumnDates& dates, TotalsRow& totals) {
   if (facts.present < kFewValues || 10 * dates.count < 9 * facts.present) return;
+  const std::int64_t others = facts.present - dates.count;
+  if (totals.spoils(dates.other_row, others, table.columns[column].name)) return;
   table.notes.push_back(fmt::format(
       "the values of '{}' are read as texts, since line {} holds '{}': {} of its {} values are "
       "dates (--missing-text reads a text as a missing value)",
@@ -105,29 +128,39 @@ void note_dates(TableContents& table, std::size_t column, const ColumnFacts& fac
       escaped(table.text(dates.other_row, column)), dates.count, facts.present));
 }
 
-/// Says where the last row seems to hold totals, which are no sample.
-void note_totals(TableContents& table) {
+/// Finds out whether the last row seems to hold totals, which are no sample.
+TotalsRow find_totals(const TableContents& table) {
   constexpr std::array<std::string_view, 14> kWords{"total",      "totals",      "grand total",
                                                     "subtotal",   "sum",         "summe",
                                                     "gesamt",     "somme",       "totale",
                                                     "average",    "mean",        "insgesamt",
                                                     "mittelwert", "durchschnitt"};
   const std::size_t last = table.rows() - 1;
-  if (static_cast<std::int64_t>(last) < kFewValues) return;
+  if (static_cast<std::int64_t>(last) < kFewValues) return {};
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    const std::string_view text = table.text(last, column);
+    const std::string_view text = table.field(last, column);
     const std::string word =
         lower_ascii(text.ends_with(':') ? text.substr(0, text.size() - 1) : text);
     if (std::ranges::count(kWords, word) == 0) continue;
     for (std::size_t row = 0; row < last; ++row) {
-      if (table.field(row, column) == text) return;  // a category
+      if (table.field(row, column) == text) return {};  // a category
     }
-    table.notes.push_back(
-        fmt::format("warning: the last row (line {}) begins with '{}' and seems to hold no sample; "
-                    "remove it from the file if so",
-                    table.line(last), text));
-    return;
+    return {.text = text, .row = last};
   }
+  return {};
+}
+
+/// Says that the last row seems to hold totals, and which columns are texts because of it.
+void note_totals(TableContents& table, const TotalsRow& totals) {
+  if (totals.text.empty()) return;
+  table.totals = fmt::format(
+      "the last row (line {}) of '{}' begins with '{}' and seems to hold totals, no sample{}; "
+      "remove it from the file",
+      table.line(totals.row), table.name, totals.text,
+      totals.columns.empty() ? ""
+                             : fmt::format(": because of it the values of {} are read as texts",
+                                           quoted(totals.columns)));
+  table.notes.push_back("warning: " + table.totals);
 }
 
 /// Where words are: of several columns the first one.
@@ -177,6 +210,7 @@ void infer_types(TableContents& table, const TableOptions& options) {
   decide_formats(table, all, options);
   Words missing;
   Words texts;
+  TotalsRow totals = find_totals(table);
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     ColumnFacts& facts = all[i];
     TableColumn& column = table.columns[i];
@@ -196,8 +230,8 @@ void infer_types(TableContents& table, const TableOptions& options) {
     const bool is_text =
         column.type == ColumnType::category || column.type == ColumnType::identifier;
     if (is_text && !facts.numbers() && !options.types.contains(column.name)) {
-      note_numbers(table, i, facts);
-      if (dates) note_dates(table, i, facts, *dates);
+      note_numbers(table, i, facts, totals);
+      if (dates) note_dates(table, i, facts, *dates, totals);
     }
     if (column.type == ColumnType::date_time) {
       std::ranges::move(dates->notes, std::back_inserter(table.notes));
@@ -205,7 +239,7 @@ void infer_types(TableContents& table, const TableOptions& options) {
   }
   note_words(table, missing, true);
   note_words(table, texts, false);
-  note_totals(table);
+  note_totals(table, totals);
   table.given_types.assign(table.columns.size(), false);
   for (const auto& [name, type] : options.types) {
     const std::size_t column = find_column(table, name);

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kSampleBytes = std::size_t{1} << 18;
 constexpr std::size_t kSampleRecords = 100;
+constexpr std::size_t kMostName = 4096;    // bytes of a column's
 constexpr std::size_t kHeaderRows = 1000;  // that are looked at
-constexpr std::size_t kMostColumns = std::size_t{1} << 16;
 constexpr std::array<char, 4> kSeparators{'\t', ';', '|', ','};
 
 std::string_view separator_name(char separator) {
@@ -163,7 +163,11 @@ void name_columns(TableContents& table) {
   const std::size_t count = table.records[0].size();
   std::set<std::string> given;
   for (std::size_t i = 0; i < count && table.header; ++i) {
-    given.emplace(table.records.text(table.records[0][i]));
+    const std::string_view name = table.records.text(table.records[0][i]);
+    require<DataError>(name.size() <= kMostName,
+                       "'{}' has a column whose name has {} bytes, '{}...'; expected at most {}",
+                       table.name, name.size(), in_message(name), kMostName);
+    given.emplace(name);
   }
   std::set<std::string> names;
   std::vector<std::string> renamed;
@@ -188,7 +192,7 @@ void name_columns(TableContents& table) {
                   all > kMostListed ? fmt::format(" and {} more", all - kMostListed) : ""));
 }
 
-void check_fields(TableContents& table) {
+void check_fields(TableContents& table, std::size_t most) {
   Records& records = table.records;
   const std::size_t first = records[0].size();
   const std::size_t count = fields_of(records);
@@ -199,8 +203,8 @@ void check_fields(TableContents& table) {
                        records.line(i), table.name, records[i].size(), first,
                        separator_name(table.separator));
   }
-  require<DataError>(count <= kMostColumns, "'{}' has {} columns; expected at most {}", table.name,
-                     count, kMostColumns);
+  require<DataError>(count <= most, "'{}' has {} columns; expected at most {}", table.name, count,
+                     most);
   if (count < std::max(first, records[records.size() - 1].size())) records.keep_fields(count);
 }
 
@@ -279,11 +283,11 @@ TextSet::TextSet(const std::vector<std::string>& texts) : texts_(texts.begin(), 
 
 std::string TableContents::place(std::size_t row, std::size_t column) const {
   return fmt::format("'{}', row {} (line {}), column '{}'", name, row + 1, line(row),
-                     columns[column].name);
+                     in_message(columns[column].name));
 }
 
 std::shared_ptr<TableContents> read_records(std::string text, const std::string& name,
-                                            const TableOptions& options) {
+                                            const TableOptions& options, std::size_t most_columns) {
   drop_separator_line(text);
   const bool utf8 = is_utf8(text);
   const Comments unasked = find_comments(text, {});
@@ -302,7 +306,7 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
   }
   table->missing_texts = TextSet(options.missing);
   table->missing_words = TextSet(options.missing_words);
-  check_fields(*table);
+  check_fields(*table, most_columns);
   if (!utf8) check_utf8(*table);
   if (separator != found) table->given.separator = separator;
   if (options.comment && options.comment != unasked.mark) table->given.comment = options.comment;

@@ -181,12 +181,45 @@ TEST_F(Reading, ErrorsOfSpreadsheetsAndDashesAreMissing) {
 TEST_F(Reading, ARowOfTotalsIsSaid) {
   std::string text = "region,y\n";
   for (int i = 0; i < 12; ++i) text += fmt::format("{},{}\n", "ab"[i % 2], i % 5);
-  EXPECT_EQ(read(text + "Total:,22\n").notes(),
-            Names{
-                "warning: the last row (line 14) begins with 'Total:' and seems to hold no sample; "
-                "remove it from the file if so"});
+  const auto notes_of = [&](const std::string& of) { return read(of).notes(); };
+  const std::string end = "remove it from the file";
+  EXPECT_TRUE(std::string(notes_of(text + "Total:,22\n").at(0))
+                  .starts_with("warning: the last row (line 14) of '"));
+  EXPECT_TRUE(notes_of(text + "Total:,22\n")
+                  .at(0)
+                  .ends_with("' begins with 'Total:' and seems to hold totals, no sample; " + end));
   EXPECT_TRUE(read(text + "total,22\na,1\ntotal,22\n").notes().empty()) << "a category";
   EXPECT_TRUE(read(text).notes().empty());
+  // It makes texts of dates and of numbers: one sentence says so.
+  std::string dates =
+      "\xEF\xBB\xBF"
+      "day;t\xC3\xB6n;y\r\n";
+  for (int i = 1; i < 20; ++i) dates += fmt::format("2024-01-{:02};{},5;{}\r\n", i, i * 3, i % 5);
+  const Names found = notes_of(dates + "Summe;alle;22\r\n");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].ends_with(
+      "and seems to hold totals, no sample: because of it the values of 'day', 't\xC3\xB6n' are "
+      "read as texts; " +
+      end))
+      << found[0];
+  // Totals in the middle are one more reason.
+  const Names other = notes_of(dates + "Summe;1,5;22\r\n2024-02-01;x;2\r\n");
+  ASSERT_EQ(other.size(), 2U);
+  EXPECT_TRUE(other[0].starts_with("the values of 'day' are read as texts")) << other[0];
+  EXPECT_TRUE(other[1].starts_with("the values of 't\xC3\xB6n' are read as texts")) << other[1];
+}
+
+TEST_F(Reading, MessagesHaveTheBeginningOfALongText) {
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += "\xC3\xBC";
+  const Table table = read("a,b\n\"1" + many + "\",2\n3,4\n", {.header = true});
+  const std::string error = message_of([&] { table.number(0, 0); });
+  EXPECT_LT(error.size(), 400U);
+  const std::string name = message_of([&] { read("a" + many + ",b\n3,4\n", {.header = true}); });
+  EXPECT_TRUE(name.ends_with("...'; expected at most 4096")) << name;
+  EXPECT_LT(name.size(), 400U);
+  EXPECT_TRUE(error.ends_with("expected a finite number; got '1" + many.substr(0, 98) + "'"))
+      << error;
 }
 
 TEST_F(Reading, EqualNames) {

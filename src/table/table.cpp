@@ -116,8 +116,10 @@ double Table::number(std::int64_t row, std::size_t column) const {
   const std::string_view field = text(row, column);
   if (field.empty()) return std::numeric_limits<double>::quiet_NaN();
   const std::optional<double> number = number_of(field, contents_->readings[column].format);
-  require<DataError>(number && std::isfinite(*number), "{}: expected a finite number; got '{}'",
-                     place(row, column), field);
+  if (!number || !std::isfinite(*number)) {  // require() would write the place for each number
+    fail<DataError>("{}: expected a finite number; got '{}'", place(row, column),
+                    in_message(field));
+  }
   return *number;
 }
 
@@ -141,9 +143,11 @@ namespace {
 
 /// Reads a text; `note`: a sentence on how it was found, or none.
 Table table_of(std::string text, const std::string& name, const TableOptions& options,
-               const std::string& note, const std::string& encoding) {
+               const std::string& note, const std::string& encoding,
+               std::size_t most_columns = kMostColumns) {
   return in_memory(fmt::format("the table '{}'", name), [&] {
-    std::shared_ptr<TableContents> contents = read_records(std::move(text), name, options);
+    std::shared_ptr<TableContents> contents =
+        read_records(std::move(text), name, options, most_columns);
     if (!note.empty()) contents->notes.insert(contents->notes.begin(), note);
     contents->source_note = note;
     contents->given.encoding = encoding;
@@ -161,9 +165,14 @@ Table table_of_sheet(const std::filesystem::path& path, TableOptions options) {
 
 }  // namespace
 
-Table parse_table(std::string text, const std::string& name, const TableOptions& options) {
+Table parse_table(std::string text, const std::string& name, const TableOptions& options,
+                  std::size_t most_columns) {
   check(options);
-  return table_of(std::move(text), name, options, "", "");
+  return table_of(std::move(text), name, options, "", "", most_columns);
+}
+
+Table parse_table(std::string text, const std::string& name, const TableOptions& options) {
+  return parse_table(std::move(text), name, options, kMostColumns);
 }
 
 Table read_table(const std::filesystem::path& path, const TableOptions& options) {

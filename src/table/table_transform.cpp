@@ -237,8 +237,10 @@ class FeatureWriter {
     for (std::int64_t row = 0; row < column.rows(); ++row) {
       const std::string_view text = column.text(row);
       const std::optional<DateTime> date = date_of(text, input.reading());
-      require<DataError>(date || text.empty(), "{}: expected a date as {}; got '{}'",
-                         column.place(row), example(input.order), text);
+      if (!date && !text.empty()) {
+        fail<DataError>("{}: expected a date as {}; got '{}'", column.place(row),
+                        example(input.order), in_message(text));
+      }
       const double day = date ? static_cast<double>(date->day) + date->seconds / 86400 : input.fill;
       put(row, 0, in_f32((day - input.mean) / input.std, day, row, column));
       if (date) {
@@ -326,8 +328,10 @@ float value_of(const ColumnReader& column, std::int64_t row, double offset) {
 /// 0 or 1 of a label.
 float answer_of(const ColumnReader& column, std::int64_t row) {
   const std::optional<bool> answer = boolean_of(column.text(row));
-  require<DataError>(answer.has_value(), "{}: expected a label of 0 or 1; got '{}'",
-                     column.place(row), column.text(row));
+  if (!answer) {
+    fail<DataError>("{}: expected a label of 0 or 1; got '{}'", column.place(row),
+                    in_message(column.text(row)));
+  }
   return *answer ? 1.0F : 0.0F;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,5 +17,14 @@ bool is_integer(std::string_view text);
 
 /// Returns 1 or 0 for the words of booleans, in any case, and for 1.0 and 0.0; nothing for others.
 std::optional<bool> boolean_of(std::string_view text);
+
+/// Returns as much of a file's text as a message has room for, without half a character.
+inline std::string_view in_message(std::string_view text) {
+  constexpr std::size_t kMost = 100;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end);
+}
 
 }  // namespace linnet
