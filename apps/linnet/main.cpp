@@ -21,6 +21,7 @@
 #include "commands/propose.h"
 #include "commit.h"
 #include "describe/nearest.h"
+#include "describe/other_names.h"
 #include "report/json.h"
 
 namespace linnet::command {
@@ -48,6 +49,12 @@ const CLI::App& chosen(const CLI::App& app) {
   return parsed.empty() ? app : chosen(*parsed.front());
 }
 
+/// Returns "batch_size" for "batch-size".
+std::string snake_case(std::string name) {
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 /// CLI11 names the arguments that are left over; this adds what may have been meant.
 std::string unexpected(const CLI::App& app) {
   const CLI::App& command = chosen(app);
@@ -58,11 +65,22 @@ std::string unexpected(const CLI::App& app) {
     return fmt::format("unexpected argument '{}'{}", first,
                        &command == &app ? did_you_mean(first, subcommand_names(app)) : "");
   }
-  std::vector<std::string> options;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
-  }
   const std::string given = first.substr(0, first.find('='));
+  std::vector<std::string> options;
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      options.push_back("--" + name);
+      names.push_back(snake_case(name));
+    }
+  }
+  const std::string name = snake_case(given.substr(std::min<std::size_t>(2, given.size())));
+  for (const std::string_view ours : other_names(name)) {
+    const auto found = std::ranges::find(names, ours);
+    if (found == names.end()) continue;
+    return fmt::format("unknown option '{}'; did you mean '{}'?", given,
+                       options[static_cast<std::size_t>(found - names.begin())]);
+  }
   return fmt::format("unknown option '{}'{}", given, did_you_mean(given, options));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/lower_ascii.h"
 #include "base/utf8.h"
 
 namespace linnet {
@@ -50,9 +51,10 @@ std::string nearest(std::string_view given, const std::vector<std::string>& name
   std::string best;
   std::size_t best_distance = given.size() / 3 + 2;  // beyond it a guess only confuses
   if (given.size() > kLongest) return best;
+  const std::string lower = lower_ascii(given);
   for (const std::string& name : names) {
     if (name.size() > kLongest) continue;
-    const std::size_t distance = edit_distance(given, name);
+    const std::size_t distance = edit_distance(lower, lower_ascii(name));
     if (distance < best_distance && distance < name.size()) {
       best = name;
       best_distance = distance;

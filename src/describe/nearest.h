@@ -9,8 +9,8 @@
 namespace linnet {
 
 /// Returns the name at the least edit distance (insert, delete, replace, swap of neighbours) from
-/// `given`, or "" where every name is too far to be what was meant. Names of more than 100 bytes
-/// are no typing mistakes: they are near nothing.
+/// `given`, whatever their case, or "" where every name is too far to be what was meant. Names of
+/// more than 100 bytes are no typing mistakes: they are near nothing.
 std::string nearest(std::string_view given, const std::vector<std::string>& names);
 
 /// Returns text such as "; did you mean 'kernel'?", or "".

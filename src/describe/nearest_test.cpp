@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "describe/other_names.h"
+
 namespace linnet {
 namespace {
 
@@ -12,6 +14,19 @@ TEST(Nearest, FindsTheNameThatWasMeant) {
   EXPECT_EQ(nearest("filter", names), "filters");   // one left out
   EXPECT_EQ(nearest("strride", names), "stride");   // one too many
   EXPECT_EQ(nearest("paddign", names), "padding");  // two swapped
+}
+
+TEST(Nearest, IgnoresCase) {
+  EXPECT_EQ(nearest("RMSProp", {"adam", "rmsprop"}), "rmsprop");
+  EXPECT_EQ(nearest("SGD", {"adam", "sgd"}), "sgd");
+  EXPECT_EQ(nearest("UMSATZ", {"Umsatz", "Datum"}), "Umsatz");
+}
+
+TEST(OtherNames, AreThoseOfTheArgumentsThatAreThere) {
+  EXPECT_EQ(meant_among("lr", {"epochs", "learning_rate"}), "; did you mean 'learning_rate'?");
+  EXPECT_EQ(meant_among("batch_size", {"epochs", "batch"}), "; did you mean 'batch'?");
+  EXPECT_EQ(meant_among("lr", {"epochs"}), "");
+  EXPECT_EQ(meant_among("epoch", {"epochs"}), "; did you mean 'epochs'?") << "a misspelling";
 }
 
 TEST(Nearest, ASwapCostsOneEdit) {

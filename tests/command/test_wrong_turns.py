@@ -54,6 +54,16 @@ class WrongTurns(command.CommandTest):
         _, err = self.run_linnet("--bogus", status=2)
         self.assertIn("unknown option '--bogus'", err)
 
+    def test_options_of_other_libraries_name_ours(self):
+        self.table()
+        for given, meant in (("--horizon", "--future"), ("--prediction-length=3", "--future"), ("--lookback", "--past"),
+                             ("--learning-rate", "--lr"), ("--batch-size", "--batch"), ("--num-epochs", "--epochs"),
+                             ("--random-state", "--seed"), ("--output", "--out"), ("--futur", "--future"),
+                             ("--Epochs", "--epochs")):
+            self.assert_error(f"unknown option '{given.split('=')[0]}'; did you mean '{meant}'?", "train", "t.csv", given)
+        _, err = self.run_linnet("train", "t.csv", "--target", "label", "--optimizer", "AdamW", status=2)
+        self.assertIn("; did you mean 'adamw'?", err)
+
     def test_a_run_has_a_summary(self):
         self.table()
         self.run_linnet("train", "t.csv", "--target", "label", "--epochs", 1, "--out", "run")
