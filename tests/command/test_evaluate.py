@@ -48,6 +48,7 @@ class Evaluate(command.CommandTest):
         self.assertEqual(self.evaluated("--data", "patterns", "--part", "train")["metrics"]["samples"],
                          400)
         out, err = self.run_linnet("evaluate", "run", "--data", "patterns")
+        self.assertEqual(self.run_linnet("evaluate", "run", "patterns"), (out, err))
         self.assertRegex(out, r"^patterns, test set: 100 samples\naccuracy [\d.]+ %, top-5 [\d.]+ %, "
                               r"macro F1 [\d.]+\nlabel ")
         self.assertEqual(err, "")

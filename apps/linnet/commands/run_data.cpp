@@ -130,7 +130,7 @@ RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model&
 
 void add_run_data_options(CLI::App& command, RunDataOptions& options) {
   command
-      .add_option("--data", options.data,
+      .add_option("--data,DATA", options.data,
                   "A folder of data with targets, or a name;\n"
                   "for models of a table: a table with the target")
       ->required();
