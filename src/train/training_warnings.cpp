@@ -248,17 +248,18 @@ void warn_of_seen(const Model& model, const Splits& data, std::vector<std::strin
        {std::pair("validation", &data.validation), std::pair("test", &data.test)}) {
     const std::vector<std::uint64_t> hashes = hashes_of(model, *part);
     if (const Seen seen = seen_in(training, hashes); seen.warns(usual)) {
-      warnings.push_back(fmt::format(
-          "about {:.0f} % of the {} set of '{}' is in the training set too, so its metrics are too "
-          "good for new data",
-          100 * seen.share(), name, data.train.info().name));
+      warnings.push_back(
+          fmt::format("about {:.0f} % of the samples of the {} set of '{}' have the inputs of a "
+                      "training sample "
+                      "(targets are not compared), so its metrics are too good for new data",
+                      100 * seen.share(), name, data.train.info().name));
     } else if (const Seen before = seen_in(model.training_record().seen, hashes);
                before.warns(usual)) {
-      warnings.push_back(
-          fmt::format("about {:.0f} % of the {} set of '{}' was in an earlier training set of the "
-                      "model, so its "
-                      "metrics are too good for new data",
-                      100 * before.share(), name, data.train.info().name));
+      warnings.push_back(fmt::format(
+          "about {:.0f} % of the samples of the {} set of '{}' have the inputs of a "
+          "sample of an earlier training (targets are not compared), so its metrics are "
+          "too good for new data",
+          100 * before.share(), name, data.train.info().name));
     }
   }
 }

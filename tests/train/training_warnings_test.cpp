@@ -112,8 +112,8 @@ TEST(TrainingWarnings, AValidationSetThatIsInTheTrainingSet) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(
       warnings[0],
-      "about 100 % of the validation set of 'data' is in the training set too, so its metrics "
-      "are too good for new data");
+      "about 100 % of the samples of the validation set of 'data' have the inputs of a training "
+      "sample (targets are not compared), so its metrics are too good for new data");
 }
 
 TEST(TrainingWarnings, SamplesThatEqualEachOtherEverywhereAreNoMistake) {
@@ -151,7 +151,7 @@ TEST(TrainingWarnings, AModelKnowsWhatItHasLearnedFrom) {
   const auto warnings =
       training_warnings(loaded, {.train = data.rows(2000, 3000), .test = data.rows(0, 500)}, {});
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_TRUE(warns(warnings, "was in an earlier training set of the model"));
+  EXPECT_TRUE(warns(warnings, "have the inputs of a sample of an earlier training"));
 }
 
 TEST(TrainingWarnings, SeveralLabelsTrainWithBinaryCrossEntropyByThemselves) {
