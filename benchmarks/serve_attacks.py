@@ -52,8 +52,8 @@ def send_and_wait(port, data):
             pass
 
 
-def body_of(data):
-    return HEADER + b"Content-Length: %d\r\n\r\n" % len(data) + data
+def body_of(data, kind=b"application/json"):
+    return HEADER.replace(b"application/json", kind) + b"Content-Length: %d\r\n\r\n" % len(data) + data
 
 
 def slow(port, until, count=70):
@@ -86,10 +86,8 @@ def deep(port, until):
         send_and_wait(port, body_of(body))
 
 
-def large(port, until):
-    """Four at a time of 8 MB of [[],[],...]."""
-    data = body_of(b'{"inputs":[[' + b"[]," * 2700000 + b"[]]]}")
-
+def by_fours(port, until, data):
+    """Sends the same four at a time."""
     def ask():
         while time.monotonic() < until:
             send_and_wait(port, data)
@@ -98,6 +96,21 @@ def large(port, until):
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def large(port, until):
+    """Four at a time of 8 MB of [[],[],...]."""
+    by_fours(port, until, body_of(b'{"inputs":[[' + b"[]," * 2700000 + b"[]]]}"))
+
+
+def pixels(port, until):
+    """Four at a time of a PNG file of 60 kB with 20 megapixels."""
+    by_fours(port, until, body_of(png(bytes(4472 * 4472), 4472), b"image/png"))
+
+
+def fields(port, until):
+    """Four at a time of 2.4 MB of empty fields."""
+    by_fours(port, until, body_of(b"," * 2400000, b"text/csv"))
 
 
 def pipelined(port, until):
@@ -122,13 +135,11 @@ def unread(port, until, count=40):
 
 def bombs(port, until):
     """PNG files of 69 bytes that name 30,000 x 30,000 pixels, and tables of 4,000,000 empty fields."""
-    image = (HEADER.replace(b"application/json", b"image/png"), png(bytes(100), 10).replace(
-        struct.pack(">II", 10, 10), struct.pack(">II", 30000, 30000)))
-    table = HEADER.replace(b"application/json", b"text/csv"), b",\n" * 4000000
-    for header, body in itertools.cycle([image, table]):
+    image = png(bytes(100), 10).replace(struct.pack(">II", 10, 10), struct.pack(">II", 30000, 30000))
+    for data in itertools.cycle([body_of(image, b"image/png"), body_of(b",\n" * 4000000, b"text/csv")]):
         if time.monotonic() >= until:
             return
-        send_and_wait(port, header + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        send_and_wait(port, data)
 
 
 def smuggled(port, until):
@@ -143,7 +154,7 @@ def smuggled(port, until):
 
 
 ATTACKS = {"slow": slow, "many-slow": many_slow, "deep": deep, "large": large, "pipelined": pipelined,
-           "smuggled": smuggled, "unread": unread, "bombs": bombs}
+           "smuggled": smuggled, "unread": unread, "bombs": bombs, "pixels": pixels, "fields": fields}
 
 
 @contextlib.contextmanager

@@ -55,6 +55,9 @@ class Records {
   void keep_fields(std::size_t count);
 
  private:
+  /// Takes memory for as many fields and records as the text can have.
+  void reserve(char separator);
+
   std::string text_;
   std::vector<FieldText> fields_;
   std::vector<std::size_t> starts_ = {0};  // of each record in fields_, and their end

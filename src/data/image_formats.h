@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -28,6 +29,17 @@ Image decode_tiff(std::string_view bytes, const std::filesystem::path& path,
 /// Return what a file's header says, all zeros where it can't be read. A TIFF's may stand anywhere.
 ImageHeader webp_header(std::string_view start);
 ImageHeader tiff_header(std::string_view file);
+
+/// What decoding takes at most, beside some rows; zeros where the header can't be read, and
+/// anything for an image that blank_image() refuses.
+struct DecodingMemory {
+  std::size_t image = 0;    ///< bytes of the image
+  std::size_t sides = 0;    ///< its height and width
+  std::size_t scratch = 0;  ///< bytes beside it
+};
+DecodingMemory jpeg_memory(std::string_view file);
+DecodingMemory webp_memory(std::string_view start);
+DecodingMemory tiff_memory(std::string_view file);
 
 /// Returns the orientation that a TIFF file says, 1 where it can't be read.
 int tiff_orientation(std::string_view file);

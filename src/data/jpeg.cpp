@@ -109,6 +109,24 @@ bool read_pixels(Reader* reader, unsigned char* pixels, std::size_t row_bytes, u
 
 }  // namespace
 
+DecodingMemory jpeg_memory(std::string_view file) {
+  Reader reader;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(file.data());
+  if (!read_header(&reader, bytes, file.size())) return {};
+  jpeg_decompress_struct& info = reader.info;
+  const auto pixels = std::size_t{info.image_height} * info.image_width;
+  DecodingMemory memory{.image = (info.num_components == 1 ? 1 : 3) * pixels,
+                        .sides = std::size_t{info.image_height} + info.image_width};
+  if (jpeg_has_multiple_scans(&info) == FALSE) return memory;
+  for (int i = 0; i < info.num_components; ++i) {  // all coefficients, in blocks of 64
+    const jpeg_component_info& of = info.comp_info[i];
+    memory.scratch += std::size_t{of.width_in_blocks + static_cast<unsigned>(of.h_samp_factor)} *
+                      (of.height_in_blocks + static_cast<unsigned>(of.v_samp_factor)) *
+                      sizeof(JBLOCK);
+  }
+  return memory;
+}
+
 Image decode_jpeg(std::string_view bytes, const std::filesystem::path& path) {
   Reader reader;
   require<DataError>(read_header(&reader, reinterpret_cast<const unsigned char*>(bytes.data()),

@@ -125,11 +125,15 @@ void put_row(const std::byte* from, std::size_t pixels, const Layout& layout, st
   }
 }
 
+std::uint64_t block_bytes(TIFF* tiff) {
+  return TIFFIsTiled(tiff) != 0 ? TIFFTileSize64(tiff) : TIFFStripSize64(tiff);
+}
+
 /// Reads plain samples, block by block; false for damage.
 template <class Sample>
 bool read_samples(TIFF* tiff, const Layout& layout, std::size_t channels, Sample* to) {
   const bool tiled = TIFFIsTiled(tiff) != 0;
-  const std::uint64_t size = tiled ? TIFFTileSize64(tiff) : TIFFStripSize64(tiff);
+  const std::uint64_t size = block_bytes(tiff);
   if (size == 0 || size > kMostBlock) return false;
   std::uint32_t wide = layout.width;
   std::uint32_t high = layout.height;
@@ -167,7 +171,7 @@ bool read_samples(TIFF* tiff, const Layout& layout, std::size_t channels, Sample
 /// Reads what libtiff converts to bytes of red, green and blue: palettes, few bits, planes, CMYK,
 /// YCbCr.
 bool read_converted(TIFF* tiff, Image& image) {
-  const std::uint64_t size = TIFFIsTiled(tiff) != 0 ? TIFFTileSize64(tiff) : TIFFStripSize64(tiff);
+  const std::uint64_t size = block_bytes(tiff);
   if (size == 0 || size > kMostBlock) return false;
   TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);  // as stored
   std::vector<std::uint32_t> pixels(static_cast<std::size_t>(image.height * image.width));
@@ -211,6 +215,22 @@ ImageHeader tiff_header(std::string_view file) {
   Memory bytes{.bytes = file};
   const File tiff = open(bytes);
   return tiff == nullptr ? ImageHeader() : header_of(layout_of(tiff.get()));
+}
+
+DecodingMemory tiff_memory(std::string_view file) {
+  Memory bytes{.bytes = file};
+  const File tiff = open(bytes);
+  if (tiff == nullptr) return {};
+  const Layout layout = layout_of(tiff.get());
+  const auto pixels = std::size_t{layout.height} * layout.width;
+  const std::size_t channels = layout.grey() ? 1 : 3;
+  // A strip or tile as it is read, and as the library unpacks it; of planes each has one.
+  const std::size_t blocks = layout.planar == PLANARCONFIG_CONTIG ? 2 : 1 + layout.samples;
+  const std::size_t block = std::min(block_bytes(tiff.get()), kMostBlock);
+  const std::size_t of_pixel = !layout.plain() ? 4 : layout.bits == 16 ? 2 * channels : 0;
+  return {.image = channels * pixels,
+          .sides = std::size_t{layout.height} + layout.width,
+          .scratch = blocks * block + of_pixel * pixels};
 }
 
 int tiff_orientation(std::string_view file) {

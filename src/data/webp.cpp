@@ -19,6 +19,18 @@ ImageHeader webp_header(std::string_view start) {
   return {.channels = 3, .height = features.height, .width = features.width};
 }
 
+DecodingMemory webp_memory(std::string_view start) {
+  constexpr int kLossy = 1;
+  WebPBitstreamFeatures features{};
+  if (WebPGetFeatures(bytes_of(start), start.size(), &features) != VP8_STATUS_OK) return {};
+  const auto height = static_cast<std::size_t>(features.height);
+  const auto width = static_cast<std::size_t>(features.width);
+  const std::size_t pixels = height * width;
+  // Lossless images, and planes of alpha, are unpacked whole: four bytes a pixel, and the plane.
+  const bool whole = features.format != kLossy || features.has_alpha != 0;
+  return {.image = 3 * pixels, .sides = height + width, .scratch = whole ? 5 * pixels : 0};
+}
+
 Image decode_webp(std::string_view bytes, const std::filesystem::path& path) {
   WebPBitstreamFeatures features{};
   require<DataError>(WebPGetFeatures(bytes_of(bytes), bytes.size(), &features) == VP8_STATUS_OK,

@@ -124,13 +124,18 @@ class Serve(serving.ServeTest):
             thread.join()
         self.assertEqual(failed, [])
         self.assertEqual((outputs("/predict"), outputs("/models/second/predict")), (third, second))
+        self.server.send_signal(signal.SIGHUP)
+        time.sleep(2)
+        self.assertEqual(outputs("/predict"), third)
         status, err = self.stop()
         self.assertEqual(status, 0)
         lines = err.splitlines()
         self.assertEqual(lines[0], "linnet: 'a/model.safetensors' was replaced; the new model is served")
         self.assertRegex(lines[1], r"^linnet: 'a/model.safetensors' was replaced, but the new model cannot be served: "
                                    r".+; the old one goes on$")
-        self.assertEqual(len(lines), 2)
+        self.assertRegex(lines[2], r"^linnet: 'a/model.safetensors' is loaded again after SIGHUP, but the new model .+")
+        self.assertEqual(lines[3:], ["linnet: 'b/model.safetensors' is loaded again after SIGHUP; the new model is "
+                                     "served"])
         self.assert_error("two models are called 'b'; NAME=MODEL gives one another name", "serve", "b", "b")
         self.assert_error("'x y=a': the name of a model may have letters, digits, '.', '-' and '_'; got 'x y'", "serve",
                           "x y=a")
@@ -266,7 +271,7 @@ class Serve(serving.ServeTest):
             if sentence:
                 self.assertEqual(error, sentence)
         self.assertEqual(self.predict({"inputs": [list(images[0])] * 5}),
-                         (413, "a request may have at most 4 samples (--max-queue)"))
+                         (413, "a request may have at most 4 samples (--max-samples, --max-queue)"))
         self.assertEqual(self.predict("x", "text/html"),
                          (415, "expected the Content-Type application/json, image/*, text/plain or text/csv; "
                                "got 'text/html'"))

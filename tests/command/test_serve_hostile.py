@@ -5,9 +5,11 @@ import json
 import re
 import signal
 import socket
+import threading
 import time
 import unittest
 
+import command
 import serving
 
 PREDICT = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -111,6 +113,61 @@ class ServeHostile(serving.ServeTest):
                              ('{"texts":["%s"]}' % ("a " * 4000000), 400)):
             self.assertEqual(self.ask("POST", "/predict", body, "application/json")[0], status)
             self.assertLess(self.memory("VmHWM") - before, 8 * 8 << 20, body[:20])
+
+    def ask_together(self, requests):
+        """The statuses of requests (body, media type) that are sent at once."""
+        statuses = [None] * len(requests)
+
+        def ask(i):
+            statuses[i] = self.ask("POST", "/predict", *requests[i])[0]
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(requests))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return statuses
+
+    def test_the_memory_of_images_is_bounded(self):
+        self.serve_images("--max-body", 1)  # so --max-memory is 16
+        self.predict(self.sample)
+        before = self.memory("VmRSS")
+        large = command.png(bytes(3000 * 4000), 3000, 4000)
+        self.assertLess(len(large), 60000)
+        statuses = self.ask_together([(large, "image/png")] * 4)
+        self.assertEqual(statuses, [200] * 4)  # one after the other
+        self.assertLess(self.memory("VmHWM") - before, (16 + 8 + 4) << 20)
+        for pixels, high, wide in ((bytes(65535), 1, 65535), (bytes(65535), 65535, 1), (b"x", 1, 1)):
+            self.assertEqual(len(self.predict(command.png(pixels, high, wide), "image/png")), 1)
+        status, error = self.predict(command.png(bytes(5000 * 4000), 5000, 4000), "image/png")
+        self.assertEqual(status, 413)
+        self.assertRegex(error, r"^the image may need \d+ bytes of memory; a request may need at most 16777216 "
+                                r"\(--max-memory\)$")
+        _, error = self.run_linnet("serve", self.models / "run", "--max-body", 2, "--max-memory", 31, status=2)
+        self.assertIn("--max-memory 31 is less than 16 times --max-body 2", error)
+
+    def test_the_memory_of_tables_is_bounded(self):
+        (self.folder / "t.csv").write_text("a,b\n" + "".join(f"{i % 7},{i % 7 * 2}\n" for i in range(60)))
+        self.run_linnet("train", "t.csv", "--target", "b", "--epochs", 1, "--out", "table", "--device", "cpu")
+        self.serve("table", "--max-body", 3)
+        self.predict("a\n1\n", "text/csv")
+        before = self.memory("VmRSS")
+        fields = "," * 2400000 + "\n"
+        self.assertEqual(self.ask_together([(fields, "text/csv")] * 4), [413] * 4)
+        self.assertLess(self.memory("VmHWM") - before, 4 * 2 * len(fields) + (4 << 20))  # bodies, as they come
+        self.assertRegex(self.predict(fields, "text/csv")[1],
+                         r"^2 rows and 2400002 fields need up to \d+ bytes of memory; those of a body of 2400001 bytes "
+                         r"may need 19200008 \(8 times its size, or --max-body if that is more\)$")
+        names = "a" + "," * 500000 + "\n1" + "," * 500000 + "\n"
+        self.assertEqual(self.predict(names, "text/csv")[0], 413)
+        self.assertEqual(self.predict('x"' + fields, "text/csv")[0], 413)  # no quote that opens
+        wide = "a" + ",b" * 60000 + "\n1" + ",1" * 60000 + "\n"
+        self.assertEqual(self.predict(wide, "text/csv")[1], "'the rows' has 60001 columns; expected at most 72")
+        self.assertLess(self.memory("VmHWM") - before, 4 * 2 * len(fields) + (4 << 20))
+        for rows in ("a\r\n1\r\n2\r\n", "\ufeffa\n1\n2", 'a\n"1"\n2\n', "a,b\n1,\n2,\n"):
+            self.assertEqual(len(self.predict(rows.encode(), "text/csv")), 2, rows)
+        self.assertEqual(self.predict("", "text/csv")[0], 400)
+        rows = {"rows": [{"a": i % 7} for i in range(900)]}
+        self.assertEqual(self.ask_together([(json.dumps(rows), "application/json")] * 4), [200] * 4)
 
     def test_ambiguous_requests_are_refused(self):
         self.serve_images()

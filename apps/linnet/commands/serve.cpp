@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/options.h"
@@ -22,7 +24,9 @@ struct ServeOptions {
   DeviceOptions on;
   int threads = 0;
   std::int64_t most_megabytes = 8;
-  std::int64_t queue = 1024;
+  std::int64_t memory_megabytes = 0;
+  std::int64_t samples = 1024;
+  std::int64_t queue = 8192;
   std::int64_t timeout = 10'000;
   std::int64_t request_seconds = 30;
   std::int64_t drain_seconds = 10;
@@ -45,7 +49,16 @@ int serve(ServeOptions options) {
   options.http.log = access_log(options.access_log);
   std::vector<ServedPath> models;
   for (const std::string& text : options.models) models.push_back(served_path_of(text));
-  ModelServer server(models, on, options.http, options.batches);
+  const std::int64_t megabytes =
+      options.memory_megabytes == 0 ? 16 * options.most_megabytes : options.memory_megabytes;
+  require(megabytes >= 16 * options.most_megabytes,
+          "--max-memory {} is less than 16 times --max-body {}, which a request may need",
+          megabytes, options.most_megabytes);
+  const RequestLimits limits{.samples =
+                                 static_cast<std::size_t>(std::min(options.samples, options.queue)),
+                             .body = options.http.limits.most_bytes,
+                             .bytes = static_cast<std::size_t>(megabytes) << 20};
+  ModelServer server(models, on, options.http, options.batches, limits);
   server.run_until_signal();
   return kSuccess;
 }
@@ -71,6 +84,17 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--max-body", o->most_megabytes, "Maximum size of a request in megabytes")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
+  command
+      ->add_option(
+          "--max-memory", o->memory_megabytes,
+          "Megabytes that all requests together may need to be read and answered, at least "
+          "16 times --max-body; 0: 16 times --max-body")
+      ->check(CLI::Range(0, 1 << 20));
+  command
+      ->add_option("--max-samples", o->samples,
+                   "Maximum number of samples in a request; one with more gets status 413")
+      ->capture_default_str()
+      ->check(at_least(1));
   command
       ->add_option("--max-queue", o->queue,
                    "Maximum number of waiting samples; further requests get status 503")

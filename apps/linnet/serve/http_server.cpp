@@ -19,7 +19,6 @@ namespace linnet::command {
 namespace {
 
 constexpr int kGetThreads = 2;
-constexpr int kPostThreads = 64;  // most wait for a batch
 
 // A handler can reach nothing but what is static.
 volatile std::sig_atomic_t end_descriptor = -1;
@@ -31,18 +30,23 @@ void end(int /*signal*/) {
   errno = error;
 }
 
+volatile std::sig_atomic_t hangups_seen = 0;
+
+void count_hangup(int /*signal*/) { hangups_seen = hangups_seen + 1; }
+
 /// While it lives, the first signal that asks to end writes to an event; the second one, of the
-/// same kind, finds the system's own handler. Signals that the parent ignored stay ignored. One at
-/// a time.
+/// same kind, finds the system's own handler. SIGHUP is counted. Signals that the parent ignored
+/// stay ignored. One at a time.
 class EndSignals {
  public:
   explicit EndSignals(int descriptor) {
     end_descriptor = descriptor;
-    struct sigaction action {};
-    action.sa_handler = end;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      const bool ends = kSignals[i] != SIGHUP;
+      struct sigaction action {};
+      action.sa_handler = ends ? end : count_hangup;
+      action.sa_flags = static_cast<int>((ends ? SA_RESETHAND : 0U) | SA_RESTART);
+      sigemptyset(&action.sa_mask);
       sigaction(kSignals[i], &action, &before_[i]);
       if (before_[i].sa_handler == SIG_IGN) sigaction(kSignals[i], &before_[i], nullptr);
     }
@@ -84,6 +88,8 @@ HttpServer::HttpServer(HttpOptions options) : options_(std::move(options)) {
 }
 
 HttpServer::~HttpServer() = default;
+
+int HttpServer::hangups() { return hangups_seen; }
 
 void HttpServer::get(const std::string& path, std::function<HttpAnswer()> answer) {
   gets_[path] = std::move(answer);
@@ -148,7 +154,7 @@ void HttpServer::run_until_signal() {
       },
       options_.log);
   get_workers_ = std::make_unique<WorkerPool>(kGetThreads);
-  post_workers_ = std::make_unique<WorkerPool>(kPostThreads);
+  post_workers_ = std::make_unique<WorkerPool>(kThreads);
   const EndSignals signals(loop_->end_descriptor());
   print_out(line);
   loop_->run();

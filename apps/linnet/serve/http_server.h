@@ -27,6 +27,8 @@ struct HttpOptions {
 /// throws becomes status 500. Unknown paths get 404, other methods 405, as http_error().
 class HttpServer {
  public:
+  static constexpr int kThreads = 64;  ///< for POST requests: most wait for a batch
+
   explicit HttpServer(HttpOptions options);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -39,9 +41,11 @@ class HttpServer {
   void post(const std::string& path, std::function<HttpAnswer(const HttpRequest&)> answer);
 
   /// Listens and prints the address as a line on standard output, then answers until the process
-  /// gets SIGINT, SIGTERM or SIGHUP; what is under way then is finished within a limit. A second
-  /// signal ends the process. Throws Error as listen_on() does.
+  /// gets SIGINT or SIGTERM; what is under way then is finished within a limit. A second signal
+  /// ends the process. Throws Error as listen_on() does.
   void run_until_signal();
+  /// Returns how often the process got SIGHUP while it answered. Thread-safe.
+  static int hangups();
 
  private:
   using Answer = std::function<HttpAnswer(const HttpRequest&)>;

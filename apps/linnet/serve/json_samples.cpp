@@ -61,6 +61,7 @@ void JsonSample::value(const JsonEvent& event) {
     require(std::abs(event.number) <= std::numeric_limits<float>::max(),
             "input '{}': {} does not fit into 32 bits", name, event.number);
   }
+  if (numbers_.empty()) numbers_.reserve(static_cast<std::size_t>(input_.sample.elements()));
   numbers_.push_back(event.number);
 }
 

@@ -16,13 +16,16 @@
 namespace linnet::command {
 namespace {
 
+constexpr std::size_t kThreadsForSmall = 16;  // however many requests wait for memory
+
 bool is_name(const std::string& text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
   });
 }
 
-/// Looks every second whether models were replaced, while it lives.
+/// Looks every second whether models were replaced, while it lives; after SIGHUP all are loaded
+/// again.
 class Watch {
  public:
   explicit Watch(std::vector<std::unique_ptr<NamedModel>>& models)
@@ -43,7 +46,9 @@ class Watch {
     std::unique_lock lock(mutex_);
     while (!ends_.wait_for(lock, std::chrono::seconds(1), [this] { return ending_; })) {
       lock.unlock();
-      for (const auto& model : models_) model->refresh();
+      const int hangups = HttpServer::hangups();
+      for (const auto& model : models_) model->refresh(hangups != hangups_);
+      hangups_ = hangups;
       lock.lock();
     }
   }
@@ -52,7 +57,8 @@ class Watch {
   std::mutex mutex_;
   std::condition_variable ends_;
   bool ending_ = false;
-  std::thread thread_;  ///< last: it uses all of the above
+  int hangups_ = HttpServer::hangups();  ///< that were acted on
+  std::thread thread_;                   ///< last: it uses all of the above
 };
 
 }  // namespace
@@ -76,12 +82,10 @@ ServedPath served_path_of(const std::string& text) {
 }
 
 ModelServer::ModelServer(const std::vector<ServedPath>& models, const ModelOptions& on,
-                         const HttpOptions& http, const BatcherOptions& batches)
-    : reading_(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))), http_(http) {
-  const ServedBy by{.limits = {.samples = batches.queue, .bytes = 8 * http.limits.most_bytes},
-                    .batches = batches,
-                    .metrics = metrics_,
-                    .reading = reading_};
+                         const HttpOptions& http, const BatcherOptions& batches,
+                         const RequestLimits& limits)
+    : memory_(limits.bytes, HttpServer::kThreads - kThreadsForSmall), http_(http) {
+  const ServedBy by{.limits = limits, .batches = batches, .metrics = metrics_, .memory = memory_};
   Json names = Json::array();
   for (const ServedPath& each : models) {
     require(std::ranges::none_of(models_, [&](const auto& m) { return m->name() == each.name; }),

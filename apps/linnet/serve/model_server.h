@@ -34,7 +34,7 @@ class ModelServer {
  public:
   /// Loads all models. Throws Error for two of one name.
   ModelServer(const std::vector<ServedPath>& models, const ModelOptions& on,
-              const HttpOptions& http, const BatcherOptions& batches);
+              const HttpOptions& http, const BatcherOptions& batches, const RequestLimits& limits);
 
   void run_until_signal();
 
@@ -42,7 +42,7 @@ class ModelServer {
   void serve(NamedModel& model, const std::string& folder);
 
   ServerMetrics metrics_;
-  Turns reading_;  ///< of large bodies, as many at a time as there are processors
+  MemoryBudget memory_;  ///< of all requests
   std::vector<std::unique_ptr<NamedModel>> models_;
   HttpServer http_;
 };

@@ -4,43 +4,55 @@
 #include <linnet/samples.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <span>
 #include <utility>
 
 #include "base/check.h"
-#include "data/image_header.h"
+#include "data/image_memory.h"
 #include "nn/definition.h"
 #include "series/series_record.h"
 #include "serve/json_rows.h"
 #include "serve/json_samples.h"
 #include "serve/json_sections.h"
 #include "serve/table_fields.h"
+#include "table/contents.h"
+#include "table/transform_record.h"
 
 namespace linnet::command {
 namespace {
 
-// What reading a table takes beside its text: fields and records, grown by doubling, and of each
-// record the values that one column was found to have.
-constexpr std::size_t kBytesOfField = 24;
-constexpr std::size_t kBytesOfRecord = 144;
+// What reading a table takes beside its text: a field; and a record, with the value that one column
+// was found to have.
+constexpr std::size_t kBytesOfField = 8;
+constexpr std::size_t kBytesOfRecord = 168;
+constexpr std::size_t kBytesOfColumn = 1024;
+constexpr std::size_t kCopiesOfText = 4;      // of names too
+constexpr std::size_t kBytesOfValue = 16;     // of a series, twice as a double
+constexpr std::size_t kBytesOfSample = 1024;  // beside its numbers
+constexpr std::size_t kBytesOfOutput = 64;    // as a number and in the text of the answer
+constexpr std::size_t kFactor = 8;            // a body may need so many times its size
 
-/// Returns how many records a text of delimited fields has at most, and how many fields.
-std::pair<std::size_t, std::size_t> records_and_fields(std::string_view text) {
-  std::size_t records = 1;
-  std::size_t fields = 1;
-  bool quoted = false;
+/// Quotes are not looked at: which of them count depends on what parts the fields.
+TableSize size_of_table(std::string_view text) {
+  TableSize size;
+  std::array<std::size_t, 256> counts{};  // of each character; of a blank that ends blanks
   char last = '\n';
   for (const char c : text) {
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
     const bool ends = c == '\n' || c == '\r';
-    if (ends && last != '\n' && last != '\r') ++records;
-    if (ends || c == ',' || c == ';' || c == '\t' || c == '|') ++fields;
+    if (ends && last != '\n' && last != '\r') ++size.records;
+    const bool blank = c == ' ' || c == '\t';
+    if (c != ' ') ++counts[static_cast<unsigned char>(c)];
+    if (!blank && (last == ' ' || last == '\t')) ++counts[' '];
     last = c;
   }
-  return {records, fields};
+  for (const char separator : {',', ';', '\t', '|', ' '}) {
+    size.fields = std::max(size.fields, counts[static_cast<unsigned char>(separator)]);
+  }
+  size.fields += size.records;
+  return size;
 }
 
 /// Reads "texts": an array of strings.
@@ -74,19 +86,32 @@ TableOptions as_json(TableOptions options) {
 }  // namespace
 
 void check_samples(std::size_t samples, std::size_t most) {
-  require<TooLarge>(samples <= most, "a request may have at most {} samples (--max-queue)", most);
+  require<TooLarge>(samples <= most,
+                    "a request may have at most {} samples (--max-samples, --max-queue)", most);
 }
 
 RequestReader::RequestReader(const Model& model, std::vector<std::string> words,
                              const RequestLimits& limits)
     : model_(model), words_(std::move(words)), limits_(limits) {}
 
-std::size_t RequestReader::size_of(std::string_view type, const std::string& body) {
-  if (!type.starts_with("image/")) return body.size();
-  const ImageHeader header = image_header(body);
-  const double pixels = static_cast<double>(header.height) * static_cast<double>(header.width);
-  const double bytes = std::max(pixels * static_cast<double>(header.channels), 0.0);
-  return std::max(body.size(), static_cast<std::size_t>(std::min(bytes, 1e18)));
+std::size_t RequestReader::input_memory() const {
+  std::int64_t elements = 0;
+  for (const NetworkInput& input : model_.network().definition().inputs) {
+    elements += input.sample.elements();
+  }
+  return sizeof(float) * static_cast<std::size_t>(elements);
+}
+
+std::size_t RequestReader::sample_memory() const {
+  const auto outputs = static_cast<std::size_t>(model_.network().output_shape().elements());
+  return kBytesOfSample + input_memory() + kBytesOfOutput * outputs;
+}
+
+void RequestReader::hold(std::size_t bytes, std::string_view what, const Reserve& reserve) const {
+  require<TooLarge>(bytes <= limits_.bytes,
+                    "{} may need {} bytes of memory; a request may need at most {} (--max-memory)",
+                    what, bytes, limits_.bytes);
+  reserve(bytes);
 }
 
 DType RequestReader::type() const { return model_.network().definition().inputs[0].dtype; }
@@ -98,29 +123,35 @@ bool RequestReader::takes_images() const {
          sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3);
 }
 
-ReadSamples RequestReader::read(std::string_view type, const std::string& body) const {
-  if (type.starts_with("image/")) return {.samples = {image(body)}};
-  if (type == "text/plain") return {.samples = {text(body)}};
+ReadSamples RequestReader::read(std::string_view type, const std::string& body,
+                                const Reserve& reserve) const {
+  if (type.starts_with("image/")) return {.samples = {image(body, reserve)}};
+  if (type == "text/plain") {
+    hold(kFactor * body.size() + sample_memory(), "the text", reserve);
+    return {.samples = {text(body)}};
+  }
   if (type == "text/csv") {
-    const std::size_t records = records_and_fields(body).first;
-    check_samples(records <= 2 ? 1 : records - 2, limits_.samples);  // a header, an empty last line
+    const TableSize size = size_of_table(body);
+    // A header, and an empty last line; quotes may hold further lines.
+    const bool quotes = body.find('"') != std::string::npos;
+    if (!quotes && size.records > 2) check_samples(size.records - 2, limits_.samples);
+    hold(table_memory(size, body.size()) +
+             std::min(size.records, limits_.samples + 1) * (sample_memory() + input_memory()),
+         "the table", reserve);
     return rows(body, model_.table().reading());
   }
   require<WrongType>(
       type == "application/json",
       "expected the Content-Type application/json, image/*, text/plain or text/csv; got '{}'",
       type);
-  return from_json(body);
+  return from_json(body, reserve);
 }
 
-Sample RequestReader::image(const std::string& body) const {
+Sample RequestReader::image(const std::string& body, const Reserve& reserve) const {
   require(takes_images(), "the model takes no images; its input is {}",
           to_string(model_.network().input_shape()));
-  require<TooLarge>(
-      size_of("image/", body) <= limits_.bytes,
-      "the image's pixels need more than the {} bytes that a request may take (8 times "
-      "--max-body)",
-      limits_.bytes);
+  hold(image_memory(body, model_.training_record().images, model_.sample_shape()) + sample_memory(),
+       "the image", reserve);
   // f32, like numbers in JSON, so that both can be in one batch.
   const Tensor pixels = decode_image(std::as_bytes(std::span(body)), model_).to(DType::f32);
   return Sample({{model_.network().input_names()[0], pixels}});
@@ -133,20 +164,41 @@ Sample RequestReader::text(std::string_view text) const {
                   encode_text(text, words_, model_.network().input_shape()[0])}});
 }
 
-void RequestReader::check_table(std::string_view text) const {
-  const auto [records, fields] = records_and_fields(text);
-  require<TooLarge>(
-      2 * text.size() + kBytesOfRecord * records + kBytesOfField * fields <= limits_.bytes,
-      "{} rows with {} fields need more than the {} bytes that a request may take (8 times "
-      "--max-body)",
-      records, fields, limits_.bytes);
+std::size_t RequestReader::most_columns() const {
+  const std::size_t trained = takes_series() ? model_.series().record()->columns.size()
+                              : takes_rows() ? model_.table().record().columns.size()
+                                             : 0;
+  return 64 + 4 * trained;
 }
 
-ReadSamples RequestReader::rows(const std::string& text, const TableOptions& options) const {
+std::size_t RequestReader::table_memory(const TableSize& size, std::size_t body) const {
+  const std::size_t bytes = kCopiesOfText * body + kBytesOfRecord * size.records +
+                            kBytesOfField * size.fields +
+                            kBytesOfColumn * std::min(size.fields, most_columns());
+  const std::size_t most = std::max(kFactor * body, limits_.body);
+  require<TooLarge>(bytes <= most,
+                    "{} rows and {} fields need up to {} bytes of memory; those of a body of {} "
+                    "bytes may need {} (8 times its size, or --max-body if that is more)",
+                    size.records, size.fields, bytes, body, most);
+  return bytes;
+}
+
+TableSize RequestReader::size_of_rows(const std::string& body) const {
+  const auto objects = static_cast<std::size_t>(std::ranges::count(body, '{'));
+  const std::size_t rows = takes_series() ? objects : std::min(objects, limits_.samples + 1);
+  return {.records = rows + 1, .fields = (rows + 1) * columns().size()};
+}
+
+std::size_t RequestReader::series_memory(std::size_t rows) const {
+  const Shape& sample = model_.network().definition().inputs[0].sample;
+  const std::int64_t values = sample.elements() / std::max<std::int64_t>(sample[0], 1);
+  return rows * kBytesOfValue * (8 + static_cast<std::size_t>(values)) + sample_memory();
+}
+
+ReadSamples RequestReader::rows(std::string text, const TableOptions& options) const {
   require(takes_rows(), "the model takes no rows of a table; its input is {}",
           to_string(model_.network().input_shape()));
-  check_table(text);
-  const Table table = parse_table(text, "the rows", options);
+  const Table table = parse_table(std::move(text), "the rows", options, most_columns());
   check_samples(static_cast<std::size_t>(table.rows()), limits_.samples);
   const Dataset data = model_.table().inputs(table);
   const std::vector<std::string> names = model_.network().input_names();
@@ -174,25 +226,39 @@ std::vector<std::string> RequestReader::columns() const {
   return columns;
 }
 
-Table RequestReader::read_series(std::string_view type, const std::string& body) const {
+Table RequestReader::read_series(std::string_view type, const std::string& body,
+                                 const Reserve& reserve) const {
   const TableOptions reading = model_.series().reading();
   if (type == "text/csv") {
-    check_table(body);
-    return parse_table(body, "the rows", reading);
+    const TableSize size = size_of_table(body);
+    hold(table_memory(size, body.size()) + series_memory(size.records), "the table", reserve);
+    return parse_table(body, "the rows", reading, most_columns());
   }
   require<WrongType>(type == "application/json",
                      "a model of series forecasts after the rows of a table: expected the "
                      "Content-Type text/csv or application/json; got '{}'",
                      type);
-  JsonRows rows(columns(), limits_.bytes);  // as many as the body may hold
+  const TableSize size = size_of_rows(body);
+  hold(table_memory(size, body.size()) + series_memory(size.records), "the body", reserve);
+  JsonRows rows(columns(), body.size());
   require(read_sections(body, {{"rows", &rows}}) == "rows", "expected a key 'rows'");
   require(rows.rows() > 0, "'rows' must be an array of objects, at least one");
-  const std::string text = rows.take();
-  check_table(text);
-  return parse_table(text, "the rows", as_json(reading));
+  return parse_table(rows.take(), "the rows", as_json(reading), most_columns());
 }
 
-ReadSamples RequestReader::from_json(const std::string& body) const {
+std::size_t RequestReader::most_samples(const std::string& body) const {
+  const auto count = [&](char c) { return static_cast<std::size_t>(std::ranges::count(body, c)); };
+  std::size_t samples = 1 + body.size() / std::max<std::size_t>(input_memory() / 2, 1);
+  if (takes_texts()) samples += count('"') / 2;
+  if (takes_rows()) samples += count('{');
+  return std::min(samples, limits_.samples);
+}
+
+ReadSamples RequestReader::from_json(const std::string& body, const Reserve& reserve) const {
+  const std::size_t table = takes_rows() ? table_memory(size_of_rows(body), body.size()) : 0;
+  hold(std::max(kFactor * body.size(), table) +
+           most_samples(body) * (sample_memory() + input_memory()),
+       "the body", reserve);
   std::vector<Sample> samples;
   JsonSamples numbers(model_.network().definition().inputs, limits_.samples);
   JsonTexts texts([&](std::string_view one) {

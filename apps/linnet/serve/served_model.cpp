@@ -14,12 +14,7 @@
 namespace linnet::command {
 namespace {
 
-constexpr std::size_t kSmall = 256 << 10;  // bytes of requests that are read at once
-
-/// Returns how many of the turns a request needs: a small one is read without.
-int turns_of(const HttpRequest& request) {
-  return RequestReader::size_of(request.type, request.body) > kSmall ? 1 : 0;
-}
+constexpr std::size_t kSmall = 256 << 10;  // bytes that a request may need without waiting
 
 /// Returns the answer with this JSON; what is not UTF-8 in it is replaced.
 HttpAnswer answer_of(const Json& json) {
@@ -51,11 +46,16 @@ void ServedModel::end() {
   if (batcher_) batcher_->end();
 }
 
+Reserve ServedModel::reserve_for(Held& held) {
+  const auto latest = MemoryBudget::Clock::now() + by_.batches.limit;
+  return [this, &held, latest](std::size_t bytes) {
+    if (bytes > kSmall) held.emplace(by_.memory, bytes, latest);
+  };
+}
+
 Json ServedModel::forecasts(const HttpRequest& request) {
-  const Table rows = [&] {
-    const Turns::Held turn(by_.reading, turns_of(request));
-    return reader_.read_series(request.type, request.body);
-  }();
+  Held held;
+  const Table rows = reader_.read_series(request.type, request.body, reserve_for(held));
   const std::lock_guard lock(forecasting_);
   const std::vector<ForecastStep> steps = forecast(model_, rows);
   by_.metrics.count_batch(1);
@@ -64,10 +64,9 @@ Json ServedModel::forecasts(const HttpRequest& request) {
 
 Json ServedModel::predictions(const HttpRequest& request) {
   require<Overloaded>(!batcher_->full(), "the queue is full");  // before anything is read
-  ReadSamples read = [&] {
-    const Turns::Held turn(by_.reading, turns_of(request));
-    return reader_.read(request.type, request.body);
-  }();
+  Held held;
+  ReadSamples read = reader_.read(request.type, request.body, reserve_for(held));
+  if (held) held->keep(read.samples.size() * reader_.sample_memory());
   Json answers = Json::array();
   for (const std::vector<float>& row : batcher_->predict(std::move(read.samples))) {
     Json answer = answer_json(shown_, row);
@@ -117,20 +116,22 @@ std::shared_ptr<ServedModel> NamedModel::current() const {
   return current_;
 }
 
-void NamedModel::refresh() {
+void NamedModel::refresh(bool asked) {
   const std::string stamp = stamp_of(file_);
-  if (stamp == stamp_ || stamp.empty()) return;  // one that is gone may come back
-  stamp_ = stamp;                                // a model that cannot be read is said once
+  const bool replaced = stamp != stamp_ && !stamp.empty();  // one that is gone may come back
+  if (!replaced && !asked) return;
+  if (replaced) stamp_ = stamp;  // a model that cannot be read is said once
+  const std::string what = replaced ? "was replaced" : "is loaded again after SIGHUP";
   try {
     auto loaded = std::make_shared<ServedModel>(find_run(path_), on_, by_);
     const std::lock_guard lock(mutex_);
     current_.swap(loaded);
   } catch (const Error& error) {
-    print_note("'{}' was replaced, but the new model cannot be served: {}; the old one goes on",
-               file_.string(), error.what());
+    print_note("'{}' {}, but the new model cannot be served: {}; the old one goes on",
+               file_.string(), what, error.what());
     return;
   }
-  print_note("'{}' was replaced; the new model is served", file_.string());
+  print_note("'{}' {}; the new model is served", file_.string(), what);
 }
 
 }  // namespace linnet::command

@@ -14,9 +14,9 @@
 #include "report/saved_run.h"
 #include "serve/batcher.h"
 #include "serve/http_loop.h"
+#include "serve/memory_budget.h"
 #include "serve/request.h"
 #include "serve/server_metrics.h"
-#include "serve/turns.h"
 
 namespace linnet::command {
 
@@ -25,7 +25,7 @@ struct ServedBy {
   RequestLimits limits;
   BatcherOptions batches;
   ServerMetrics& metrics;
-  Turns& reading;  ///< of large bodies
+  MemoryBudget& memory;  ///< of requests that are not small
 };
 
 /// Answers requests for predictions of one model. Thread-safe.
@@ -46,6 +46,11 @@ class ServedModel {
   void end();
 
  private:
+  /// The memory that a request holds; none for a small one.
+  using Held = std::optional<MemoryBudget::Held>;
+
+  /// Returns what takes a request's memory before it is read.
+  Reserve reserve_for(Held& held);
   Json forecasts(const HttpRequest& request);
   Json predictions(const HttpRequest& request);
 
@@ -66,9 +71,9 @@ class NamedModel {
 
   const std::string& name() const { return name_; }
   std::shared_ptr<ServedModel> current() const;
-  /// Loads the model again where its file is another one than before. One that cannot be read is
-  /// said on standard error, and the model before goes on.
-  void refresh();
+  /// Loads the model again where its file is another one than before, or `asked`. One that cannot
+  /// be read is said on standard error, and the model before goes on.
+  void refresh(bool asked);
 
  private:
   /// Returns what tells whether a file was replaced.
