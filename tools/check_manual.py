@@ -5,8 +5,7 @@ than 25, a date beside a measurement, and a README of more than 600 words.
 
 The manual is README.md and docs/, without the notebook: docs/notes/ holds dated measurements, docs/decisions/ says
 why something is as it is. Code, comments, and the targets of links are not looked at; tables are not paragraphs,
-and each entry of a list is one. ROUGH names pages that do not keep the limits yet; such a page leaves the
-list when it does.
+and each entry of a list is one.
 """
 import re
 import sys
@@ -16,7 +15,6 @@ import check_links
 
 PARAGRAPH_WORDS, CELL_WORDS, README_WORDS = 90, 25, 600
 NOTEBOOK = ("docs/notes/", "docs/decisions/")
-ROUGH = ("docs/layers.md",)  # the command writes it from the headers' docstrings
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 DATE = re.compile(rf"\b20\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? (?:{MONTHS})\b(?: 20\d\d)?|\b(?:{MONTHS}) (?:\d{{1,2}}\b(?!\.\d)|20\d\d\b)"
                   r"|(?<![\w.,-])(?:0[1-9]|1[0-2])-(?:[0-2]\d|3[01])(?![\w.-]?[\w-])")
@@ -81,19 +79,10 @@ def pages(root):
             if name == "README.md" or name.startswith("docs/") and not name.startswith(NOTEBOOK)]
 
 
-def check(root, rough=ROUGH):
+def check(root):
     """The sentences about everything that is wrong below `root`."""
     root = Path(root).resolve()
-    problems = []
-    there = pages(root)
-    for name in there:
-        found = check_text(name, (root / name).read_text())
-        if name not in rough:
-            problems += found
-        elif not found:
-            problems.append(f"{name}: keeps the limits; take it out of ROUGH in tools/check_manual.py")
-    problems += [f"{name}: is in ROUGH and not in the manual" for name in rough if name not in there]
-    return problems
+    return [problem for name in pages(root) for problem in check_text(name, (root / name).read_text())]
 
 
 def main():

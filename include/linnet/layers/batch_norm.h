@@ -16,8 +16,8 @@ namespace linnet {
 /// Error before the first step (PyTorch throws in the step).
 struct BatchNorm {
   double epsilon = 1e-5;  ///< added to the variance; above 0
-  /// Share of the batch in running = (1 - momentum) * running + momentum * batch, in [0, 1]. Keras
-  /// calls 1 - momentum by this name.
+  /// Share of the batch in `running = (1 - momentum) * running + momentum * batch`, in [0, 1].
+  /// Keras calls 1 - momentum by this name.
   double momentum = 0.1;
   Initializer weight_init = kOnes;  ///< initial values of the scale
   std::string name = {};            ///< unique in the network; empty: "batch_norm_1", ...

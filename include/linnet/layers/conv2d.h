@@ -18,8 +18,8 @@ struct Conv2d {
   Size2d stride = 1;         ///< pixels from one window to the next; at least 1
   Padding2d padding = {};    ///< zeros around the image, in pixels; at least 0
   Size2d dilation = 1;       ///< pixels from one element of the window to the next; at least 1
-  /// Number of equal groups of channels, each of which has its own group of filters; divides
-  /// channels and filters; at least 1. As many groups as channels make a depthwise convolution.
+  /// Equal groups of channels, each with its own filters; divides channels and filters; at least 1.
+  /// As many groups as channels make a depthwise convolution.
   std::int64_t groups = 1;
   bool bias = true;                ///< whether each filter adds a trained number
   Initializer weight_init = {};    ///< initial values of the weight

@@ -35,8 +35,8 @@ struct SimpleRNN {
 /// Computes a gated recurrent unit with the gates r, z, n (Cho et al., 2014).
 struct GRU {
   std::int64_t units = 0;  ///< features of the state; at least 1
-  /// Whether n = tanh(w_in x + b_in + r (w_hn h + b_hn)), as in PyTorch, cuDNN and Keras, or
-  /// n = tanh(w_in x + b_in + w_hn (r h) + b_hn), as in the paper.
+  /// Whether `n = tanh(w_in x + b_in + r (w_hn h + b_hn))`, as in PyTorch, cuDNN and Keras, or
+  /// `n = tanh(w_in x + b_in + w_hn (r h) + b_hn)`, as in the paper.
   bool reset_after = true;
   /// Whether it returns the state after each step, or only the last one.
   bool return_sequences = false;
