@@ -406,7 +406,8 @@ void bind(nb::module_& m) {
     const auto get = one.get;
     made.def_prop_ro(
         keep(std::string(one.key)), [get](const S& self) { return get(self); },
-        nb::sig(keep(fmt::format("def {}(self) -> {}", one.key, one.type))),
+        nb::sig(
+            keep(fmt::format("def {}(self) -> {}", one.key, one.got.empty() ? one.type : one.got))),
         doc(fmt::format("{}.{}", all.name, one.documented.empty() ? one.key : one.documented)));
   }
   bind_copies(made);

@@ -10,38 +10,16 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/lower_ascii.h"
 #include "describe/nearest.h"
+#include "describe/other_names.h"
 #include "docstrings.h"
+#include "model/optimizers.h"
 #include "nn/layer_types.h"
 #include "shapes.h"
 
 namespace linnet::python {
 namespace {
-
-/// What PyTorch, Keras and scikit-learn call arguments.
-constexpr std::pair<std::string_view, std::string_view> kOtherNames[]{
-    {"lr", "learning_rate"},
-    {"kernel_size", "kernel"},
-    {"out_channels", "filters"},
-    {"out_features", "units"},
-    {"hidden_size", "units"},
-    {"batch_size", "batch"},
-    {"batch_size", "size"},
-    {"p", "rate"},
-    {"num_heads", "heads"},
-    {"validation_data", "validation"},
-    {"criterion", "loss"},
-    {"lr_scheduler", "schedule"},
-    {"scheduler", "schedule"},
-    {"max_iter", "epochs"},
-    {"hidden_layer_sizes", "hidden"},
-    {"learning_rate_init", "learning_rate"},
-    {"alpha", "l2"},
-    {"solver", "optimizer"},
-    {"early_stopping", "validation_fraction"},
-    {"n_iter_no_change", "patience"},
-    {"class_weight", "class_weights"},
-    {"pos_weight", "positive_weights"}};
 
 /// Arguments of PyTorch's and Keras' layers that are no arguments of any layer here.
 constexpr std::pair<std::string_view, std::string_view> kOfOtherLayers[]{
@@ -61,6 +39,23 @@ bool is_layer(std::string_view name) {
                              [&](const LayerType& type) { return type.fields.name == name; });
 }
 
+/// Returns ": ReLU() is one" for "relu" or "ReLU", where a layer was expected.
+std::string layer_hint(std::string_view expected, nb::handle got) {
+  if (expected != kClassName<Layer> || !nb::isinstance<nb::str>(got)) return "";
+  const LayerType* type = layer_types().find(lower_ascii(nb::cast<std::string>(got)));
+  return type == nullptr ? "" : fmt::format(": {}(...) is one", type->fields.name);
+}
+
+/// Returns the first optimizer that has a field; "": none has.
+std::string_view optimizer_with(std::string_view field) {
+  for (const Kind<Optimizer>& kind : optimizers().all()) {
+    if (std::ranges::find(kind.fields.fields, field, &Field::key) != kind.fields.fields.end()) {
+      return kind.fields.name;
+    }
+  }
+  return {};
+}
+
 std::string described(nb::handle got) {
   if (got.is_none()) return "None";
   if (PyType_Check(got.ptr())) {
@@ -77,8 +72,8 @@ std::string described(nb::handle got) {
 }  // namespace
 
 void refuse(const Place& place, std::string_view expected, nb::handle got) {
-  throw nb::type_error(fmt::format("[{}] expected {} to be {}; got {}", place.owner, place.key,
-                                   expected, described(got))
+  throw nb::type_error(fmt::format("[{}] expected {} to be {}; got {}{}", place.owner, place.key,
+                                   expected, described(got), layer_hint(expected, got))
                            .c_str());
 }
 
@@ -87,15 +82,16 @@ std::string unknown_key(std::string_view owner, std::string_view key,
   const auto knows = [&](std::string_view name) {
     return std::ranges::find(known, name) != known.end();
   };
-  const bool takes_loss_options = knows("loss_options");
-  std::string meant = did_you_mean(key, known);
-  for (const auto& [theirs, ours] : kOtherNames) {
-    if (key != theirs) continue;
-    if (knows(ours)) meant = fmt::format("; did you mean '{}'?", ours);
-    if (takes_loss_options && knows_loss_option(ours)) key = ours;
-  }
-  if (takes_loss_options && knows_loss_option(key)) {
-    meant = fmt::format("; it is one of loss_options=LossOptions({}=...)", key);
+  std::string meant = meant_among(key, known);
+  std::vector<std::string_view> names = other_names(key);
+  names.push_back(key);
+  for (const std::string_view name : names) {
+    if (knows("loss_options") && knows_loss_option(name)) {
+      meant = fmt::format("; it is one of loss_options=LossOptions({}=...)", name);
+    } else if (knows("optimizer") && !knows(name)) {
+      const std::string_view kind = optimizer_with(name);
+      if (!kind.empty()) meant = fmt::format("; it is one of optimizer={}({}=...)", kind, name);
+    }
   }
   for (const auto& [theirs, hint] : kOfOtherLayers) {
     if (key == theirs && is_layer(owner)) meant = fmt::format("; {}", hint);
@@ -220,8 +216,9 @@ std::string literal_of(const std::vector<std::string>& names) {
 std::size_t choice(nb::handle value, const std::vector<std::string>& names, const Place& place) {
   if (!nb::isinstance<nb::str>(value)) refuse(place, "one of " + listed(names), value);
   const auto name = Convert<std::string>::from(value, place);
+  const std::string lower = lower_ascii(name);  // "Adam" and "adam"
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return i;
+    if (names[i] == lower) return i;
   }
   throw nb::value_error(fmt::format("[{}] expected {} to be {}; got '{}'{}", place.owner, place.key,
                                     listed(names), name, did_you_mean(name, names))

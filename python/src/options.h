@@ -160,6 +160,15 @@ struct Convert<E> {
   }
 };
 
+/// An object, or the name of a kind, which then has its defaults.
+template <>
+struct Convert<Optimizer> {
+  static std::string type() { return "Optimizer | str"; }
+  static std::string got() { return "Optimizer"; }
+  static Optimizer from(nb::handle value, const Place& place);
+  static nb::object to(const Optimizer& value) { return nb::cast(value); }
+};
+
 /// What classes that are bound are called in Python.
 template <class T>
 inline constexpr const char* kClassName = nullptr;
@@ -175,8 +184,6 @@ requires(kClassName<T> != nullptr) struct Convert<T> {
   static nb::object to(const T& value) { return nb::cast(value); }
 };
 
-template <>
-inline constexpr const char* kClassName<Optimizer> = "Optimizer";
 template <>
 inline constexpr const char* kClassName<Layer> = "Layer";
 template <>
@@ -220,6 +227,7 @@ struct Option {
   nb::object (*get)(const S& from);
   std::string type;
   std::string_view documented = {};  ///< the field whose docstring it has; empty: its own
+  std::string got = {};              ///< the type that the field has; empty: `type`
 };
 
 template <auto kMember>
@@ -227,11 +235,13 @@ struct OptionOf;
 template <class S, class T, T S::*kMember>
 struct OptionOf<kMember> {
   static Option<S> make(std::string_view key) {
-    return {key,
-            [](S& to, nb::handle value, const Place& place) {
-              to.*kMember = Convert<T>::from(value, place);
-            },
-            [](const S& from) { return Convert<T>::to(from.*kMember); }, Convert<T>::type()};
+    Option<S> made{key,
+                   [](S& to, nb::handle value, const Place& place) {
+                     to.*kMember = Convert<T>::from(value, place);
+                   },
+                   [](const S& from) { return Convert<T>::to(from.*kMember); }, Convert<T>::type()};
+    if constexpr (requires { Convert<T>::got(); }) made.got = Convert<T>::got();
+    return made;
   }
 };
 template <auto kMember>

@@ -10,6 +10,7 @@
 
 #include <memory>
 
+#include "base/lower_ascii.h"
 #include "bind.h"
 #include "describe/help.h"
 #include "describe/nearest.h"
@@ -126,7 +127,7 @@ void bind_layer(nb::module_& m) {
       .def(
           "__init__",
           [](Layer* self, const std::string& kind, const nb::dict& settings) {
-            SettingTable table{{"type", {kind}}};
+            SettingTable table{{"type", {lower_ascii(kind)}}};
             for (SettingEntry& entry : table_of(settings, kind)) table.push_back(std::move(entry));
             new (self) Layer(read_layer(Setting{std::move(table)}, kind));
           },
@@ -162,7 +163,7 @@ void bind_kinds(nb::module_& m, const char* name, const Kinds<V>& (*kinds)()) {
       .def(
           "__init__",
           [kinds](V* self, const std::string& kind, const nb::dict& settings) {
-            SettingTable table{{"kind", {kind}}};
+            SettingTable table{{"kind", {lower_ascii(kind)}}};
             for (SettingEntry& entry : table_of(settings, kind)) table.push_back(std::move(entry));
             V value = kinds().read(Setting{std::move(table)}, kind, kind);
             kinds().check(value);

@@ -5,6 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "model/optimizers.h"
+
 namespace linnet::python {
 namespace {
 
@@ -59,8 +61,18 @@ MetricResult Convert<MetricResult>::from(nb::handle value, const Place& place) {
   };
 }
 
+// Here, where no caster of variants is known.
+Optimizer Convert<Optimizer>::from(nb::handle value, const Place& place) {
+  if (nb::isinstance<Optimizer>(value)) return nb::cast<Optimizer>(value);
+  if (!nb::isinstance<nb::str>(value)) refuse(place, "an Optimizer or the name of one", value);
+  return optimizers().all()[choice(value, optimizers().names(), place)].defaults;
+}
+
 Schedule Convert<Schedule>::from(nb::handle value, const Place& place) {
   if (nb::isinstance<Schedule>(value)) return nb::cast<Schedule>(value);
+  if (nb::isinstance<nb::str>(value)) {
+    return schedules().all()[choice(value, schedules().names(), place)].defaults;
+  }
   const auto held = hold(callable_of(value, "a schedule or a function of epoch and step", place));
   return ScheduleFunction([held](double epoch, std::uint64_t step) {
     const WithGil locked;

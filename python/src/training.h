@@ -21,7 +21,8 @@ std::string loss_type();
 /// A schedule, or a function of epoch and step that returns the factor.
 template <>
 struct Convert<Schedule> {
-  static std::string type() { return "Schedule | Callable[[float, int], float]"; }
+  static std::string type() { return "Schedule | str | Callable[[float, int], float]"; }
+  static std::string got() { return "Schedule"; }
   static Schedule from(nb::handle value, const Place& place);
   static nb::object to(const Schedule& value) { return nb::cast(value); }
 };

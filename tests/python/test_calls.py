@@ -35,9 +35,31 @@ class Spelling(unittest.TestCase):
                 (lambda: model.predict(x, bach=3), r"\[Model.predict\] has no argument 'bach'; did you mean 'batch'"),
                 (lambda: data.split(0.2, straify=True), r"\[Dataset.split\] .* did you mean 'stratify'"),
                 (lambda: ln.Dataset(x, y, weigths=y), r"\[Dataset\] .* did you mean 'weights'"),
+                (lambda: ln.train(model, data, lr=1e-3), r"\[train\] has no argument 'lr'; it is one of "
+                                                         r"optimizer=\w+\(learning_rate=...\)"),
+                (lambda: ln.train(model, data, weight_decay=1e-3), r"optimizer=\w+\(weight_decay=...\)"),
+                (lambda: ln.Trainer(model, momentum=0.9), r"optimizer=SGD\(momentum=...\)"),
+                (lambda: ln.train(model, data, batch_size=3), "did you mean 'batch'"),
+                (lambda: ln.train(model, data, num_epochs=3), "did you mean 'epochs'"),
+                (lambda: ln.train(model, data, early_stopping=3), "did you mean 'patience'"),
                 (lambda: ln.evaluate(model, data, los="mse"), r"\[evaluate\] .* did you mean 'loss'")):
             with self.subTest(sentence=sentence), self.assertRaisesRegex(TypeError, sentence):
                 call()
+
+    def test_names_of_kinds_stand_for_their_defaults(self):
+        model, data = ln.Model(network()), ln.Dataset(*parts())
+        for given in "adam", "Adam", ln.Adam():
+            self.assertEqual(repr(ln.Objective(optimizer=given).optimizer), "Adam()")
+        self.assertEqual(repr(ln.Objective(schedule="Cosine").schedule), "CosineDecay()")
+        self.assertEqual(ln.Objective(loss="Cross_Entropy").loss, "cross_entropy")
+        ln.train(model, data, epochs=1, optimizer="SGD", schedule="linear")
+        self.assertEqual(repr(ln.Layer("ReLU", {})), "ReLU()")
+        with self.assertRaisesRegex(ValueError, r"\[train\] expected optimizer to be .*; got 'adm'; did you mean 'adam'"):
+            ln.train(model, data, optimizer="adm")
+        with self.assertRaisesRegex(TypeError, r"expected optimizer to be an Optimizer or the name of one; got 3"):
+            ln.train(model, data, optimizer=3)
+        with self.assertRaisesRegex(TypeError, r"expected layers to be Layer; got 'ReLU': ReLU\(...\) is one"):
+            ln.sequential(3, [ln.Dense(2), "ReLU"])
 
     def test_names_the_nearest_function(self):
         for name, meant in (("Conv2D", "Conv2d"), ("Linear", "Dense"), ("Densee", "Dense"), ("modle", "Model"),
