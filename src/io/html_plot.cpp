@@ -10,14 +10,16 @@
 namespace linnet {
 namespace {
 
-constexpr std::size_t kColours = 8;
-constexpr std::array<std::string_view, kColours> kColour{"#2a78d6", "#d9541e", "#2f9e62",
-                                                         "#8a5cd0", "#c2378b", "#a07a10",
-                                                         "#1f9bb0", "#7b8494"};
+// Two of them differ by at least 60 of 255 in red, green and blue together.
+constexpr std::array<std::string_view, 10> kColour{"#2a78d6", "#ee7f0e", "#2f9e4f", "#d62f3a",
+                                                   "#8a5cd0", "#8c5a3c", "#f08ac0", "#a8a814",
+                                                   "#12b5cb", "#5f6b7a"};
+constexpr std::size_t kLeastGrouped = 5;  // digits of an axis' number; years have four
+constexpr double kMostWritten = 1e7;      // larger numbers of an axis have an exponent
 
 constexpr double kWidth = 430;
 constexpr double kAxis = 216;  // height of the y axis
-constexpr double kLeft = 84;   // room for "-1.23e+06" in the letters of a phone
+constexpr double kLeft = 96;   // room for "-1,234,567" in the letters of a phone
 constexpr double kRight = 24;
 constexpr double kTop = 10;
 constexpr double kBottom = 44;                   // room for a line of ticks and the name of x
@@ -25,6 +27,10 @@ constexpr double kLetter = 8.6;                  // in those of a phone
 constexpr double kLine = 14;                     // distance of names that stand upright
 constexpr std::size_t kMostLetters = 40;         // of an upright name
 constexpr std::size_t kMostLettersOfAName = 30;  // of y, along its axis
+
+std::string colour_class(std::size_t colour) {
+  return colour == kGreyColour ? "kg" : fmt::format("k{}", colour % kColour.size());
+}
 
 bool finite(const std::array<double, 2>& point) {
   return std::isfinite(point[0]) && std::isfinite(point[1]);
@@ -51,6 +57,10 @@ std::string_view first_letters(std::string_view text, std::size_t count) {
     if (begins_letter(text[end]) && letters++ == count) break;
   }
   return text.substr(0, end);
+}
+
+std::string bar_figure(double value) {
+  return grouped(fmt::format("{:.4g}", value), kLeastGrouped);
 }
 
 double bar_width(const ReportSeries& series) {
@@ -127,7 +137,7 @@ class Drawing {
     std::string out;
     for (const ReportSeries& series : plot_.series) {
       if (series.name.empty()) continue;
-      out += fmt::format("<span><i class=\"k{}\"></i>{}</span>", series.colour % kColours,
+      out += fmt::format("<span><i class=\"{}\"></i>{}</span>", colour_class(series.colour),
                          html_text(series.name));
     }
     return out.empty() ? out : "<div class=\"legend names\">" + out + "</div>\n";
@@ -175,30 +185,30 @@ class Drawing {
   }
 
   void draw(std::string& out, const ReportSeries& series) const {
-    const std::size_t colour = series.colour % kColours;
+    const std::string colour = colour_class(series.colour);
     std::string line;
     for (const auto& point : series.points) {
       if (!finite(point)) continue;
       const double cx = x(point[0]);
       const double cy = y(point[1]);
       if (series.form == ReportSeries::Form::dots) {
-        out += fmt::format("<circle class=\"dot k{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2\"/>",
-                           colour, cx, cy);
+        out += fmt::format("<circle class=\"dot {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2\"/>", colour,
+                           cx, cy);
       } else if (series.form == ReportSeries::Form::bars) {
         const double half = bar_width(series) / 2;
         const double base = y(std::clamp(0.0, y_.first, y_.last()));
         out += fmt::format(
-            "<rect class=\"k{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">"
-            "<title>{:.4g}: {:.4g}</title></rect>\n",
+            "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">"
+            "<title>{}: {}</title></rect>\n",
             colour, x(point[0] - half) + 0.5, std::min(cy, base),
             std::max(x(point[0] + half) - x(point[0] - half) - 1, 0.5), std::abs(base - cy),
-            point[0], point[1]);
+            bar_figure(point[0]), bar_figure(point[1]));
       } else {
         line += fmt::format("{:.1f},{:.1f} ", cx, cy);
       }
     }
     if (line.empty()) return;
-    out += fmt::format("<polyline class=\"k{}{}\" points=\"{}\"><title>{}</title></polyline>\n",
+    out += fmt::format("<polyline class=\"{}{}\" points=\"{}\"><title>{}</title></polyline>\n",
                        colour, series.form == ReportSeries::Form::dashed ? " dashed" : "", line,
                        html_text(series.name));
   }
@@ -242,14 +252,22 @@ Ticks ticks_over(double low, double high, double least_step) {
 
 std::string tick_text(double value, double step) {
   if (std::abs(value) < step * 1e-6) value = 0;  // not -0, nor what rounding leaves
-  if (std::abs(value) >= 1e6 || step < 1e-5) {
+  if (std::abs(value) >= kMostWritten || step < 1e-5) {
     // Down to the digit of the step, so that neighbours differ.
     const double size = std::max(std::abs(value), step);
     const double digits = std::floor(std::log10(size)) - std::floor(std::log10(step) + 1e-9) + 1;
     return fmt::format("{:.{}g}", value, static_cast<int>(std::clamp(digits, 3.0, 17.0)));
   }
   const int digits = static_cast<int>(std::max(0.0, std::ceil(-std::log10(step) - 1e-9)));
-  return fmt::format("{:.{}f}", value, digits);
+  return grouped(fmt::format("{:.{}f}", value, digits), kLeastGrouped);
+}
+
+std::string grouped(std::string number, std::size_t least_digits) {
+  const std::size_t first = number.starts_with('-') ? 1 : 0;
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
+  if (end - first < least_digits) return number;
+  for (std::size_t at = end; at > first + 3; at -= 3) number.insert(at - 3, 1, ',');
+  return number;
 }
 
 std::string plots_html(const std::vector<ReportPlot>& plots) {
@@ -259,6 +277,27 @@ std::string plots_html(const std::vector<ReportPlot>& plots) {
     if (!drawing.empty()) out += drawing.html();
   }
   return out.empty() ? out : "<div class=\"pair\">\n" + out + "</div>\n";
+}
+
+std::string short_value(double value) {
+  const double size = std::abs(value);
+  return grouped(size >= 1e4 && size < 1e15 ? fmt::format("{:.0f}", value)
+                                            : fmt::format("{:.4g}", value));
+}
+
+std::string bars_html(const ReportBars& bars) {
+  if (bars.bars.empty()) return {};
+  std::string out = fmt::format("<section><h2>{}</h2>\n", html_text(bars.title));
+  if (!bars.note.empty()) out += fmt::format("<p class=\"note\">{}</p>\n", html_text(bars.note));
+  double most = 0;
+  for (const auto& [name, value] : bars.bars) most = std::max(most, value);
+  out += "<div class=\"bars\">\n";
+  for (const auto& [name, value] : bars.bars) {
+    const double part = most > 0 ? std::clamp(value / most, 0.0, 1.0) : 0;
+    out += fmt::format("<span>{}</span><i><b style=\"width:{:.1f}%\"></b></i><span>{:.4f}</span>\n",
+                       html_text(name), 100 * part, value);
+  }
+  return out + "</div></section>\n";
 }
 
 std::string tables_html(const std::vector<ReportTable>& tables) {
@@ -286,14 +325,23 @@ std::string plot_style() {
       "polyline.dashed{stroke-dasharray:5 5;stroke-width:1.5}\n"
       "circle.dot{stroke:none;fill-opacity:.55}\n"
       ".legend.names{flex-wrap:wrap;gap:2px 18px}\n"
-      ".texts th:first-child,.texts td:first-child{text-align:left}\n";
-  for (std::size_t i = 0; i < kColours; ++i) {
+      ".texts th:first-child,.texts td:first-child{text-align:left;white-space:normal;"
+      "min-width:6.5rem}\n"
+      ".bars{display:grid;grid-template-columns:minmax(60px,max-content) 1fr max-content;"
+      "gap:6px 12px;align-items:center;font-size:.85rem;font-variant-numeric:tabular-nums}\n"
+      ".bars span{overflow-wrap:anywhere}.bars b{display:block;height:12px;border-radius:3px;"
+      "background:var(--train)}\n";
+  const auto add = [&](const std::string& name, std::string_view colour) {
     style += fmt::format(
-        "polyline.k{0}{{stroke:{1}}}circle.k{0},rect.k{0}{{fill:{1}}}"
-        ".legend i.k{0}{{border-top-color:{1}}}\n",
-        i, kColour[i]);
-  }
+        "polyline.{0}{{stroke:{1}}}circle.{0},rect.{0}{{fill:{1}}}"
+        ".legend i.{0}{{border-top-color:{1}}}\n",
+        name, colour);
+  };
+  for (std::size_t i = 0; i < kColour.size(); ++i) add(colour_class(i), kColour[i]);
+  add(colour_class(kGreyColour), "var(--soft)");
   return style;
 }
+
+std::vector<std::string_view> plot_colours() { return {kColour.begin(), kColour.end()}; }
 
 }  // namespace linnet

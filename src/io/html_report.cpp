@@ -49,7 +49,13 @@ summary{cursor:pointer;color:var(--soft);font-size:.85rem}
 .legend i{display:inline-block;width:22px;margin-right:6px;vertical-align:middle;
 border-top:3px solid var(--train)}
 .legend i.held{border-top:3px dashed var(--held)}
-.wide{overflow-x:auto}
+.wide{overflow-x:auto;
+background:linear-gradient(90deg,var(--card) 50%,transparent) left/48px 100%,
+linear-gradient(-90deg,var(--card) 50%,transparent) right/48px 100%,
+radial-gradient(farthest-side at 0 50%,rgba(var(--good),.55),transparent) left/18px 100%,
+radial-gradient(farthest-side at 100% 50%,rgba(var(--good),.55),transparent) right/18px 100%;
+background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+.wide>svg{min-width:720px}
 table{border-collapse:separate;border-spacing:2px;font-size:.85rem;
 font-variant-numeric:tabular-nums}
 .matrix td{min-width:40px;height:32px;text-align:center;border-radius:4px;padding:0 4px}
@@ -67,6 +73,12 @@ figure img{display:block;width:100%;aspect-ratio:1;object-fit:contain;image-rend
 background:#0002;border-radius:6px;margin-bottom:4px}
 figcaption b{color:var(--held)}
 .note{color:var(--soft);font-size:.85rem;margin:0 0 12px}
+.verdict{font-size:1.1rem;margin:12px 0 20px;padding:12px 16px;border-radius:12px;overflow-wrap:anywhere;
+background:rgba(var(--good),.1);border-left:5px solid rgb(var(--good))}
+.verdict.warns{background:rgba(var(--bad),.12);border-color:rgb(var(--bad))}
+.notes{margin:0;padding-left:20px;overflow-wrap:anywhere}
+blockquote{margin:0 0 14px;overflow-wrap:anywhere}
+blockquote b{color:var(--held)}blockquote footer{font-size:.85rem}
 footer{color:var(--soft);font-size:.8rem}
 )css";
 
@@ -120,11 +132,11 @@ class Chart {
   std::string html() {
     span();
     std::string out =
-        fmt::format("<section><h2>{}</h2>\n<div class=\"legend\">", html_text(title_));
+        fmt::format("<section><h2>{}{}</h2>\n<div class=\"legend\">", html_text(title_),
+                    scale_ == Scale::logarithmic ? " (log scale)" : "");
     for (const Curve& c : curves_) {
       out += fmt::format("<span><i class=\"{}\"></i>{}</span>", c.style, html_text(c.label));
     }
-    if (scale_ == Scale::logarithmic) out += "<span>logarithmic</span>";
     if (cut_ > 0) out += fmt::format("<span>{} above the chart</span>", cut_);
     out += fmt::format(
         "</div>\n<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{} over epochs\">\n", kWidth,
@@ -282,11 +294,26 @@ class Chart {
 
 std::string facts_html(const Report& report) {
   if (report.facts.empty()) return {};
-  std::string out = "<section><dl>\n";
+  std::string out = "<section><h2>Training and machine</h2>\n<dl>\n";
   for (const auto& [key, value] : report.facts) {
     out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_text(key), html_text(value));
   }
   return out + "</dl></section>\n";
+}
+
+std::string verdict_html(const Report& report) {
+  if (report.verdict.empty()) return {};
+  return fmt::format("<p class=\"verdict{}\">{}</p>\n", report.warns ? " warns" : "",
+                     html_text(report.verdict));
+}
+
+std::string notes_html(const Report& report) {
+  if (report.notes.empty()) return {};
+  std::string out = "<section><h2>Notes</h2>\n<ul class=\"notes\">\n";
+  for (const std::string& note : report.notes) {
+    out += fmt::format("<li>{}</li>\n", html_text(note));
+  }
+  return out + "</ul></section>\n";
 }
 
 std::string curves_html(const Report& report) {
@@ -335,7 +362,7 @@ std::string confusion_html(const Report& report) {
           "<td{} style=\"background:rgba(var(--{}),{:.2f})\" title=\"{} predicted as {}: {}\">",
           text, row == column ? "good" : "bad", 0.04 + 0.9 * shade,
           html_text(report.class_names[row]), html_text(report.class_names[column]), count);
-      out += dense ? "</td>" : fmt::format("{}</td>", count);
+      out += dense ? "</td>" : fmt::format("{}</td>", grouped(std::to_string(count)));
     }
     const double right = total > 0 ? static_cast<double>(begin[static_cast<std::ptrdiff_t>(row)]) /
                                          static_cast<double>(total)
@@ -349,7 +376,7 @@ std::string images_html(const Report& report) {
   if (report.worst_images.empty()) return {};
   std::string out = fmt::format(
       "<section><h2>Worst mistakes</h2>\n"
-      "<p class=\"note\">The {} images with the highest probability of a wrong class.</p>\n"
+      "<p class=\"note\">Images with the highest probability of a wrong class: {}.</p>\n"
       "<div class=\"images\">\n",
       report.worst_images.size());
   for (const ReportImage& image : report.worst_images) {
@@ -363,6 +390,20 @@ std::string images_html(const Report& report) {
 }
 
 /// Columns of accuracies stand there for a classifier alone.
+std::string texts_html(const Report& report) {
+  if (report.worst_texts.empty()) return {};
+  std::string out = fmt::format(
+      "<section><h2>Worst mistakes</h2>\n"
+      "<p class=\"note\">Texts with the highest probability of a wrong class: {}.</p>\n",
+      report.worst_texts.size());
+  for (const ReportText& one : report.worst_texts) {
+    out += fmt::format("<blockquote>{}<footer>{}, predicted <b>{}</b> ({})</footer></blockquote>\n",
+                       html_text(one.text), html_text(one.truth), html_text(one.predicted),
+                       percent(one.probability));
+  }
+  return out + "</section>\n";
+}
+
 std::string epochs_html(const Report& report) {
   if (report.epochs.empty()) return {};
   const bool accurate =
@@ -389,11 +430,11 @@ std::string epochs_html(const Report& report) {
     std::string text;
     for (std::size_t i = begin; i < report.epochs.size(); ++i) {
       const ReportEpoch& e = report.epochs[i];
-      text += fmt::format("<tr><td>{}{}</td>{}{}<td>{:.3f}</td><td>{:.0f}</td></tr>\n", e.epoch,
+      text += fmt::format("<tr><td>{}{}</td>{}{}<td>{:.3f}</td><td>{}</td></tr>\n", e.epoch,
                           e.partial ? " (partial)" : "",
                           pair("td", figure(e.train_loss), percent(e.train_accuracy)),
                           pair("td", figure(e.test_loss), percent(e.test_accuracy)), e.seconds,
-                          e.samples_per_second);
+                          grouped(fmt::format("{:.0f}", e.samples_per_second)));
     }
     return text + "</tbody></table></div>";
   };
@@ -408,17 +449,20 @@ std::string epochs_html(const Report& report) {
 
 }  // namespace
 
+std::string page_style() { return std::string(kStyle) + plot_style(); }
+
 std::string html_report(const Report& report) {
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
-  out += html_text(report.title) + "</title>\n<style>" + std::string(kStyle) + plot_style() +
-         "</style>\n</head>\n";
+  out += html_text(report.title) + "</title>\n<style>" + page_style() + "</style>\n</head>\n";
   out += fmt::format("<body><main>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n",
                      html_text(report.title), html_text(report.subtitle));
-  out += facts_html(report) + report.sections + curves_html(report) + plots_html(report.plots) +
+  // What was asked, how it was learned, and last what is of the machine.
+  out += verdict_html(report) + tables_html({report.rivals}) + bars_html(report.importance) +
+         report.sections + notes_html(report) + curves_html(report) + plots_html(report.plots) +
          tables_html(report.tables) + confusion_html(report) + images_html(report) +
-         epochs_html(report);
+         texts_html(report) + facts_html(report) + epochs_html(report);
   return out + "<footer>Written by Linnet.</footer>\n</main></body>\n</html>\n";
 }
 

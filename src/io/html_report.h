@@ -33,11 +33,25 @@ struct ReportImage {
   double probability = 0;  ///< given to `predicted`, in [0, 1]
 };
 
+/// A text that the network took for something else.
+struct ReportText {
+  std::string text;  ///< its words as the network knows them, perhaps the first ones
+  std::string truth;
+  std::string predicted;
+  double probability = 0;  ///< given to `predicted`, in [0, 1]
+};
+
 /// Describes a training for its report. Every part may be empty; its section is left out then.
 struct Report {
   std::string title = {};
   std::string subtitle = {};
-  std::vector<std::pair<std::string, std::string>> facts = {};  ///< key and value, in this order
+  std::string verdict = {};  ///< the sentence on how good the model is; it stands first
+  bool warns = false;        ///< the model is not better than a trivial answer
+  ReportTable rivals = {};   ///< the model's scores beside those of simpler ones
+  ReportBars importance = {};
+  std::vector<std::string> notes = {};  ///< sentences on data and training
+  /// Key and value, in this order, of the training and its machine.
+  std::vector<std::pair<std::string, std::string>> facts = {};
   std::vector<ReportEpoch> epochs = {};
   std::string held_out = "test";  ///< what the test_* curves were measured on
   std::string measured = "test";  ///< what the confusion matrix was
@@ -48,11 +62,15 @@ struct Report {
   std::vector<std::string> class_names = {};
   std::vector<std::int64_t> confusion = {};    ///< (classes, classes), row: true, column: predicted
   std::vector<ReportImage> worst_images = {};  ///< worst first
+  std::vector<ReportText> worst_texts = {};    ///< worst first
 };
 
 /// Returns the report as one HTML file that needs nothing else: no script, no font and no image
 /// from elsewhere; light or dark as the reader's system is. All text is escaped. Throws Error where
 /// `confusion` is neither empty nor (classes, classes).
 std::string html_report(const Report& report);
+
+/// The style sheet of a report, with plot_style(), for pages that look like one.
+std::string page_style();
 
 }  // namespace linnet

@@ -43,6 +43,36 @@ TEST(HtmlReport, IsAWholePageEvenIfEmpty) {
   EXPECT_EQ(count(html, "<section>"), 0);
 }
 
+TEST(HtmlReport, SaysFirstWhatWasAskedAndLastWhatIsOfTheMachine) {
+  Report report = three_epochs();
+  report.verdict = "The model <is> good.";
+  report.rivals = {.title = "Result", .header = {"answer"}, .rows = {{"model"}}};
+  report.importance = {.title = "What matters most", .bars = {{"x", 1}}};
+  report.notes = {"a note"};
+  report.facts = {{"seed", "0"}};
+  const std::string html = html_report(report);
+  std::size_t at = 0;
+  for (const char* part :
+       {"<p class=\"verdict\">The model &lt;is&gt; good.</p>", "<h2>Result</h2>",
+        "<h2>What matters most</h2>", "<h2>Notes</h2>\n<ul class=\"notes\">\n<li>a note",
+        "<h2>Loss</h2>", "<h2>Training and machine</h2>", "<h2>Epochs</h2>"}) {
+    const std::size_t found = html.find(part);
+    ASSERT_NE(found, std::string::npos) << part;
+    EXPECT_GT(found, at) << part;
+    at = found;
+  }
+  report.warns = true;
+  EXPECT_TRUE(holds(html_report(report), "<p class=\"verdict warns\">"));
+  EXPECT_TRUE(holds(html, "<td>40,000</td>"));  // samples a second
+}
+
+TEST(HtmlReport, ShowsTheWorstTexts) {
+  Report report;
+  report.worst_texts = {{"a <b> film", "pos", "neg", 0.875}};
+  EXPECT_TRUE(holds(html_report(report),
+                    "<blockquote>a &lt;b&gt; film<footer>pos, predicted <b>neg</b> (87.50 %)"));
+}
+
 TEST(HtmlReport, NeedsNothingFromElsewhere) {
   Report report = three_epochs();
   report.worst_images = {{"PNG", "cat", "dog", 0.9}};
@@ -121,12 +151,12 @@ TEST(HtmlReport, ManyEpochsAreFoldedAndHaveFewMarkers) {
 }
 
 TEST(HtmlReport, AFirstEpochThatDwarfsTheRestMakesTheScaleLogarithmic) {
-  EXPECT_TRUE(holds(html_report(many_epochs(10, 5000)), "<span>logarithmic</span>"));
-  EXPECT_FALSE(holds(html_report(many_epochs(10, 1)), "logarithmic"));
+  EXPECT_TRUE(holds(html_report(many_epochs(10, 5000)), "<h2>Loss (log scale)</h2>"));
+  EXPECT_FALSE(holds(html_report(many_epochs(10, 1)), "log scale"));
   Report below_zero = many_epochs(10, 5000);
   below_zero.epochs[4].train_loss = -0.5;
   const std::string html = html_report(below_zero);
-  EXPECT_FALSE(holds(html, "logarithmic"));
+  EXPECT_FALSE(holds(html, "log scale"));
   EXPECT_TRUE(holds(html, "<span>1 above the chart</span>"));
 }
 

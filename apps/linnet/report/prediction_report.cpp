@@ -135,7 +135,7 @@ ReportSeries curve_series(const std::vector<ClassReport>& classes, std::size_t c
 ReportSeries reference(Points points, std::string name = "") {
   return {.name = std::move(name),
           .form = ReportSeries::Form::dashed,
-          .colour = 7,
+          .colour = kGreyColour,
           .points = std::move(points)};
 }
 
@@ -192,7 +192,7 @@ void add_class_table(Report& page, const ShownReport& shown) {
   }
   for (const ClassReport& of : shown.report.classes) {
     std::vector<std::string> row{of.name,
-                                 fmt::format("{:g}", of.curve.positives),
+                                 grouped(fmt::format("{:g}", of.curve.positives)),
                                  figure(area(of)),
                                  figure(of.curve.average_precision()),
                                  figure(of.calibration.expected_error),
@@ -285,9 +285,9 @@ void add_values(Report& page, const ValueReport& of, const SampleNames& names, b
   }
   if (width > 0) {
     page.plots.push_back({.title = "Histogram of the residuals" + what,
-                          .note = fmt::format("Mean absolute error {:.4g}, root mean squared error "
-                                              "{:.4g}.",
-                                              of.mae, of.rmse),
+                          .note = fmt::format("Mean absolute error {}, root mean squared error "
+                                              "{}.",
+                                              short_value(of.mae), short_value(of.rmse)),
                           .x_name = "residual",
                           .y_name = "samples",
                           .series = {bars}});
@@ -295,9 +295,11 @@ void add_values(Report& page, const ValueReport& of, const SampleNames& names, b
   ReportTable table{.title = "Worst predictions" + what,
                     .header = {names.what(), "actual", "predicted", "residual"}};
   for (const WorstPrediction& one : of.worst) {
+    constexpr std::size_t kGrouped = 5;  // digits; years have four
     table.rows.push_back({std::to_string(names.number(one.sample)),
-                          value_text(one.actual, 6), value_text(one.predicted, 6),
-                          fmt::format("{:.4g}", one.actual - one.predicted)});
+                          grouped(value_text(one.actual, 6), kGrouped),
+                          grouped(value_text(one.predicted, 6), kGrouped),
+                          grouped(fmt::format("{:.4g}", one.actual - one.predicted), kGrouped)});
   }
   page.tables.push_back(std::move(table));
 }
@@ -370,10 +372,9 @@ std::vector<std::string> report_lines(const ShownReport& shown) {
     std::string line = "largest residuals:";
     for (std::size_t i = 0; i < std::min(of.worst.size(), kMostWorstLines); ++i) {
       const WorstPrediction& one = of.worst[i];
-      line +=
-          fmt::format("{} {} {} ({}, predicted {})", i > 0 ? "," : "", shown.names.what(),
-                      shown.names.number(one.sample), value_text(one.actual, 5),
-                      value_text(one.predicted, 5));
+      line += fmt::format("{} {} {} ({}, predicted {})", i > 0 ? "," : "", shown.names.what(),
+                          shown.names.number(one.sample), value_text(one.actual, 5),
+                          value_text(one.predicted, 5));
     }
     lines.push_back(std::move(line));
   }
