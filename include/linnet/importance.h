@@ -66,8 +66,9 @@ struct PartialDependence {
 /// Returns the mean prediction over the rows, with the column set to each of several values in all
 /// of them (Friedman, 2001; scikit-learn's partial_dependence, method "brute"): probabilities of
 /// classes and labels, else the outputs. A number takes equally spaced values between two
-/// quantiles, or all of its values where they are fewer than `points`; other columns take their
-/// values, the most frequent ones. Waits. Throws Error for an unknown column and options out of
+/// quantiles, or all of its values where they are fewer than `points`; a date takes dates of the
+/// rows at about equal distances, in the order of time; other columns take their values, the most
+/// frequent ones. Waits. Throws Error for an unknown column and options out of
 /// range, and as permutation_importance() does.
 PartialDependence partial_dependence(Model& model, const Table& rows, const std::string& column,
                                      const PartialDependenceOptions& options = {});

@@ -4,17 +4,24 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <variant>
 
 #include "base/check.h"
 #include "base/random.h"
 #include "describe/nearest.h"
+#include "table/dates.h"
 #include "table/raw_columns.h"
 #include "train/metrics_of_model.h"
 
 namespace linnet {
 namespace {
+
+constexpr double kSecondsOfADay = 86400;
 
 void require_table(const Model& model) {
   require(!model.table().empty(),
@@ -108,6 +115,34 @@ std::vector<double> number_grid(const Table& rows, std::size_t place,
   return grid;
 }
 
+/// Dates of the column, each the nearest to one of equally spaced times, in the order of time.
+std::vector<std::string> date_grid(const Table& rows, std::size_t place, const DateInput& input,
+                                   std::int64_t points) {
+  std::map<double, std::string> texts;  // by days since 1970
+  for (std::int64_t row = 0; row < rows.rows(); ++row) {
+    const std::string_view text = rows.text(row, place);
+    const std::optional<DateTime> date = date_of(text, input.reading());
+    if (!date) continue;
+    texts.try_emplace(static_cast<double>(date->day) + date->seconds / kSecondsOfADay, text);
+  }
+  require<DataError>(!texts.empty(), "the column '{}' of '{}' has no values",
+                     rows.columns()[place].name, rows.name());
+  const double first = texts.begin()->first;
+  const double last = texts.rbegin()->first;
+  std::vector<std::string> grid;
+  for (std::int64_t i = 0; i < points; ++i) {
+    const double time =
+        first + (last - first) * static_cast<double>(i) / static_cast<double>(points - 1);
+    auto nearest = texts.lower_bound(time);
+    if (nearest == texts.end()) --nearest;
+    if (nearest != texts.begin() && time - std::prev(nearest)->first < nearest->first - time) {
+      --nearest;
+    }
+    if (grid.empty() || grid.back() != nearest->second) grid.push_back(nearest->second);
+  }
+  return grid;
+}
+
 /// The most frequent values, in the order of their texts.
 std::vector<std::string> text_grid(const Table& rows, std::size_t place, std::int64_t points) {
   std::map<std::string, std::int64_t> counts;
@@ -187,6 +222,8 @@ PartialDependence partial_dependence(Model& model, const Table& all_rows, const 
   if (std::holds_alternative<NumberInput>(found->input)) {
     result.values = number_grid(all_rows, place, options);
     for (const double value : result.values) result.texts.push_back(fmt::format("{}", value));
+  } else if (const auto* date = std::get_if<DateInput>(&found->input)) {
+    result.texts = date_grid(all_rows, place, *date, options.points);
   } else {
     result.texts = text_grid(all_rows, place, options.points);
   }
