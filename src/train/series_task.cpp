@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "describe/nearest.h"
 #include "series/fit_series.h"
 #include "series/window_contents.h"
@@ -211,12 +212,11 @@ SeriesTask series_task(const Table& table, const SeriesTaskOptions& options) {
   for (const std::string& note : fitted.notes) task.notes.push_back(note);
   const SeriesRecord& record = *fitted.record;
   task.notes.push_back(fmt::format(
-      "forecasts {} for the next {} steps of {} from the last {}; {} channels{}; {} windows train, "
-      "{} validate, {} test",
-      quoted(task.transform.targets()), record.future, step_text(record), record.past,
-      record.channels(),
-      record.entity.empty() ? "" : fmt::format(", {} series", contents->parts.size()), train.size(),
-      task.validation.size(), task.test.size()));
+      "forecasts {} for the next {} of {} from the last {}; {}{}; {} train, {} validate, {} test",
+      quoted(task.transform.targets()), counted(record.future, "step"), step_text(record),
+      record.past, counted(record.channels(), "channel"),
+      record.entity.empty() ? "" : fmt::format(", {} series", contents->parts.size()),
+      counted(train.size(), "window"), task.validation.size(), task.test.size()));
   task.network = series_network(task.transform, options.network, train.size());
   task.training = series_training(task.transform, train.size());
   task.training.seed = options.seed;

@@ -38,9 +38,18 @@ class Reports(command.CommandTest):
         kept = json.loads((self.folder / "run/metrics.json").read_text())
         self.assertEqual(summary["test_r_squared"], kept["r_squared"])
         page = (self.folder / "run/report.html").read_text()
-        for title in ("Predicted against actual", "Residuals", "Histogram of the residuals",
-                      "Worst predictions"):
-            self.assertIn(f"<h2>{title}</h2>", page)
+        places = [page.index(f"<h2>{title}</h2>") for title in (
+            "Result (test set)", "What matters most", "Notes", "Loss", "Predicted against actual", "Residuals",
+            "Histogram of the residuals", "Worst predictions", "Training and machine", "Epochs")]
+        self.assertEqual(places, sorted(places))
+        self.assertRegex(page, r"<td>this model</td><td>0\.\d{4}</td>")
+        self.assertIn("<td>linear model (ridge regression)</td>", page)
+        self.assertRegex(page, r"<td>always the training set&#39;s mean</td><td>-0\.\d{4}</td>")
+        self.assertEqual([*summary][0], "verdict")
+        self.assertEqual({*summary["linear"]}, {"r_squared", "mae", "rmse", "beaten"})
+        bars = re.findall(r"<span>([xc])</span><i><b style=\"width:([\d.]+)%", page)
+        self.assertEqual(bars[0], ("x", "100.0"))
+        self.assertEqual(bars[1][0], "c")
         rows = self.rows("values.csv")
         worst = re.findall(r"<tr><td>(\d+)</td><td>([\d.]+)</td><td>[\d.]+</td><td>-?[\d.]+</td></tr>",
                            page)
@@ -109,6 +118,29 @@ class Reports(command.CommandTest):
                               "--cost", text)
         self.assert_error("--cost chooses thresholds of classes; 'values.csv' has values", "evaluate",
                           "run", "--data", "values.csv", "--cost", "FP=1,FN=5")
+
+    def test_without_a_test_set_the_validation_set_measures(self):
+        write_flags(self.folder / "flags.csv")
+        self.train_table("flags.csv", "--target", "y", "--epochs", 3, "--test", 0)
+        page = (self.folder / "run/report.html").read_text()
+        self.assertIn("<h2>Result (validation set)</h2>", page)
+        self.assertIn("<h2>Confusion matrix (validation)</h2>", page)
+        self.assertIn("<td>linear model (logistic regression)</td>", page)
+        self.assertIn(" validation rows; ", json.loads((self.folder / "run/summary.json").read_text())["verdict"])
+
+    def test_partial_dependence_on_dates_is_in_the_order_of_time(self):
+        days = [f"{d:02}.{m:02}.{y}" for y in (2022, 2023) for m in range(1, 13) for d in range(1, 29)]
+        random.Random(3).shuffle(days)
+        lines = [f"{day};{int(day[6:]) * 12 + int(day[3:5]) - 24000}" for day in days]
+        (self.folder / "days.csv").write_text("day;y\n" + "\n".join(lines) + "\n")
+        self.train_table("days.csv", "--target", "y", "--task", "regression", "--epochs", 40)
+        record = self.run_json("importance", "run", "days.csv", "--column", "day")
+        points = record["partial_dependence"][0]["points"]
+        shown = [point["value"] for point in points]
+        self.assertEqual(shown, sorted(shown, key=lambda day: day.split(".")[::-1]))
+        self.assertEqual((len(shown), shown[0], shown[-1]), (20, "01.01.2022", "28.12.2023"))
+        means = [point["mean"][0] for point in points]
+        self.assertGreater(means[-1], means[0] + 12)
 
     def test_importance(self):
         write_values(self.folder / "values.csv")

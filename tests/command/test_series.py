@@ -42,6 +42,10 @@ class Series(command.CommandTest):
         for text in ("Forecasts of sales", "seasonal naive", "<polyline", "Errors of sales"):
             self.assertIn(text, page)
         self.assertEqual(json.loads((self.folder / "run/metrics.json").read_text()), summary["series"])
+        self.assertRegex(summary["verdict"], r"^the forecasts of 'sales' miss by [\d.]+ on average \(\d+ test windows\), "
+                                             r"the (last value|value of a season ago) by [\d.]+$")
+        self.assertIn('<p class="verdict">The forecasts of &#39;sales&#39; miss by ', page)
+        self.assertIn("<td>the value of a season ago</td>", page)
 
         write_sales(self.folder / "new.csv", days=40, future=3)
         out, _ = self.run_linnet("predict", "run", "new.csv")
@@ -79,6 +83,13 @@ class Series(command.CommandTest):
             (self.folder / "bad.toml").write_text(text.replace(*change))
             _, err = self.run_linnet("train", "bad.toml", status=2)
             self.assertIn(sentence, err)
+
+    def test_one_step_is_singular(self):
+        write_sales(self.folder / "sales.csv", days=60)
+        _, err = self.run_linnet("train", "sales.csv", "--target", "sales", "--time", "day", "--entity", "shop", "--past",
+                                 7, "--epochs", 1, "--out", "run")
+        self.assertIn("for the next 1 step of 1 day from the last 7;", err)
+        self.assertIn(" windows of 1 step\n", err)
 
     def test_what_is_refused(self):
         write_sales(self.folder / "sales.csv", days=40)
@@ -119,7 +130,7 @@ class Series(command.CommandTest):
         self.assertIn("--off-step nearest", err)
         options = ("--step", "1h", "--off-step", "nearest", "--same-time", "sum", "--epochs", 2)
         _, err = self.run_linnet(*arguments, *options, "--out", "run")
-        self.assertIn("forecasts 'amount' for the next 1 steps of 1 hour from the last ", err)
+        self.assertIn("forecasts 'amount' for the next 1 step of 1 hour from the last ", err)
         (self.folder / "events.toml").write_text(
             '[data]\nfile = "events.csv"\ntarget = "amount"\npast = 8\nstep = "1h"\noff_step = "nearest"\n'
             'same_time = "sum"\n[training]\nepochs = 2\n')

@@ -48,6 +48,14 @@ class Texts(command.CommandTest):
     def outputs(self, *arguments):
         return [p["outputs"] for p in self.run_json("predict", *arguments)["predictions"]]
 
+    def test_the_report_shows_the_worst_mistakes(self):
+        with (self.folder / "reviews/test.tsv").open("a") as file:
+            file.write("0\tfine great unheard lovely film\n")
+        self.run_linnet("train", "texts.toml", "--out", "other")
+        page = (self.folder / "other/report.html").read_text()
+        self.assertIn("<h2>Worst mistakes</h2>", page)
+        self.assertRegex(page, "<blockquote>fine great … lovely film<footer>negative, predicted <b>positive</b>")
+
     def test_a_run_reads_new_texts_without_its_training_set(self):
         words = (self.folder / "run/vocabulary.txt").read_text().split()
         self.assertEqual(set(words), {*GOOD, *BAD, *ANY, "<unicode>"})

@@ -133,13 +133,22 @@ class WrongTurns(command.CommandTest):
         summary = self.run_json("train", "t.csv", "--target", "label", "--epochs", 1, "--out", "run")
         self.assertFalse(summary["trivial"]["beaten"])
         self.assertIn("the model is not better than the answer 'a' for every sample", summary["warnings"][0])
-        self.assertIn("Warning: the model is not better", (self.folder / "run/report.html").read_text())
+        self.assertEqual(next(iter(summary.items())), ("verdict", "warning: " + summary["warnings"][0]))
+        page = (self.folder / "run/report.html").read_text()
+        self.assertIn('<p class="verdict warns">Warning: the model is not better than the answer &#39;a&#39;', page)
+        self.assertLess(page.index("Warning: the model"), page.index("<section>"))
         _, err = self.run_linnet("train", "t.csv", "--target", "label", "--epochs", 1, "--out", "again")
-        self.assertIn("\nlinnet: warning: the model is not better than the answer 'a'", err)
+        after = err[err.index("epoch 1/1: "):].splitlines()[1]
+        self.assertTrue(after.startswith("linnet: warning: the model is not better than the answer 'a'"), err)
         self.table(rows=400, label=lambda x, i: "ab"[x > 0.5])
         summary = self.run_json("train", "t.csv", "--target", "label", "--out", "good")
         self.assertTrue(summary["trivial"]["beaten"])
         self.assertNotIn("warnings", summary)
+        self.assertRegex(summary["verdict"], r"^the model is right for [\d.]+ % of 80 test rows; a linear model [\d.]+ "
+                                             r"%, always '[ab]' [\d.]+ %$")
+        page = (self.folder / "good/report.html").read_text()
+        self.assertIn('<p class="verdict">The model is right for ', page)
+        self.assertIn("<h1>Prediction of label from 2 columns of t.csv</h1>", page)
 
     def test_quiet_shows_nothing_and_long_trainings_few_lines(self):
         self.table()

@@ -34,9 +34,9 @@
 #include "dist/rank_group.h"
 #include "report/folder_lock.h"
 #include "report/print.h"
+#include "report/rivals.h"
 #include "report/series_report.h"
 #include "report/shell_word.h"
-#include "report/trivial.h"
 
 namespace linnet::command {
 namespace {
@@ -190,24 +190,22 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
     if (part->size() > 0) *part = fit_samples(std::move(*part), model);
   }
   const SeriesReport series = job.series == nullptr ? SeriesReport() : series_test(model, job);
-  const std::vector<float> predictions =
-      job.series == nullptr ? predictions_of(model, job, data.splits.test) : std::vector<float>();
-  const std::optional<Metrics> metrics = measured(job, model, predictions, data.splits.test);
-  Json summary = summary_json(job, model, history, data, metrics, folder);
-  std::string worse = series.worse;
-  if (metrics) {
-    if (const auto trivial = trivial_answer(*metrics, data.splits.train, data.splits.test)) {
-      summary["trivial"] = trivial->json;
-      worse = trivial->sentence;
-    }
-  }
-  if (!worse.empty()) warnings.insert(warnings.begin(), worse);
+  const HeldOut held = held_out_of(model, job, data.splits);
+  const Rivals rivals = job.series == nullptr ? rivals_of(model, held, data.splits.train,
+                                                          job.training.loss_options.ignore_index)
+                                              : series.rivals;
+  const std::string verdict = rivals.worse.empty() ? rivals.verdict : "warning: " + rivals.worse;
+  Json summary = Json::object();
+  if (!verdict.empty()) summary["verdict"] = verdict;  // first, as in report and terminal
+  summary.update(summary_json(job, model, history, data, held, folder));
+  summary.update(rivals.json);
+  if (!rivals.worse.empty()) warnings.insert(warnings.begin(), rivals.worse);
   if (job.series != nullptr) summary["series"] = series.json;
   if (!warnings.empty()) summary["warnings"] = warnings;
-  if (!worse.empty()) watcher.line("linnet: warning: " + worse);
-  write_report(job, summary, history, model, data, predictions, metrics, series.html, folder);
+  if (!verdict.empty()) watcher.line("linnet: " + verdict);
+  write_report(job, summary, history, model, data, held, rivals, series.html, folder);
   if (job.series == nullptr) {
-    report_metrics(job, model, metrics, data.splits, folder, watcher);
+    report_metrics(job, model, held, data.splits, folder, watcher);
   } else {
     write_file_atomically(folder.metrics(), series.json.dump(2) + "\n");
     for (const std::string& line : series.lines) watcher.line(line);

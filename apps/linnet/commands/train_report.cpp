@@ -2,18 +2,26 @@
 #include "commands/train_report.h"
 
 #include <fmt/format.h>
+#include <linnet/importance.h>
 #include <linnet/prediction_report.h>
+#include <linnet/series_task.h>
 #include <linnet/table_task.h>
 #include <linnet/version.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "base/counted.h"
 #include "base/files.h"
+#include "base/join.h"
 #include "commit.h"
 #include "model/optimizers.h"
 #include "report/machine.h"
+#include "report/metrics.h"
 #include "report/prediction_report.h"
 #include "report/run_record.h"
 #include "report/training.h"
@@ -58,16 +66,144 @@ std::pair<std::string, std::string> device_fact(const Model& model, const Json& 
                                        summary["graph"].get<std::string>())};
 }
 
+/// "'a', 'b' and 3 more" of the names of columns.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  if (names.size() <= kShown) return join(names, ", ");
+  return fmt::format("{} and {} more", join(std::span(names).first(kShown), ", "),
+                     names.size() - kShown);
+}
+
+/// Says what was learned: "Prediction of species from 7 columns of penguins.csv".
+std::string title_of(const Job& job, const Dataset& train) {
+  const DatasetInfo& info = train.info();
+  if (job.series != nullptr) {
+    const SeriesTransform& series = job.series->transform;
+    return fmt::format("Forecast of {}, {} ahead from the last {}: {}", some_of(series.targets()),
+                       counted(series.future(), "step"), series.past(), info.name);
+  }
+  if (job.table != nullptr) {
+    const TableTransform& table = job.table->transform;
+    return fmt::format("Prediction of {} from {} of {}", some_of(table.targets()),
+                       counted(table.input_columns().size(), "column"), info.name);
+  }
+  const std::string classes =
+      info.classes.empty() ? "" : fmt::format(": {}", counted(info.classes.size(), "class"));
+  if (job.prepared != nullptr) {
+    return fmt::format("{} of {}{}", info.vocabulary.empty() ? "Images" : "Texts", info.name,
+                       classes);
+  }
+  return fmt::format("{} on {}{}", job.name, info.name, classes);
+}
+
+/// "123 rows train, 18 validate, 36 test."
+std::string sizes_of(const Splits& splits, const char* what) {
+  std::string text = fmt::format("{} {} train", grouped(std::to_string(splits.train.size())), what);
+  for (const auto& [part, verb] :
+       {std::pair(&splits.validation, "validate"), std::pair(&splits.test, "test")}) {
+    if (part->size() > 0)
+      text += fmt::format(", {} {}", grouped(std::to_string(part->size())), verb);
+  }
+  return text + ".";
+}
+
+const char* samples_of(const Job& job, const Dataset& train) {
+  if (job.series != nullptr) return "windows";
+  if (job.table != nullptr) return "rows";
+  if (!train.info().vocabulary.empty()) return "texts";
+  return job.prepared != nullptr ? "images" : "samples";
+}
+
+/// Begins with a capital and ends with a full stop.
+std::string sentence(std::string text) {
+  if (text.empty()) return text;
+  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  if (!text.ends_with('.') && !text.ends_with('!') && !text.ends_with('?')) text += '.';
+  return text;
+}
+
+void add_notes(Report& report, const Json& summary, const History& history,
+               const std::string& of_data, const std::string& worse) {
+  const auto add = [&](const std::string& note) {
+    const std::string text = sentence(note);
+    const bool there = std::ranges::count(report.notes, text) > 0;
+    if (!text.empty() && !there) report.notes.push_back(text);
+  };
+  for (const Json& warning : summary.value("warnings", Json::array())) {
+    if (warning != worse) add("Warning: " + warning.get<std::string>());
+  }
+  for (std::size_t at = 0; at < of_data.size();) {
+    const std::size_t end = std::min(of_data.find('\n', at), of_data.size());
+    add(of_data.substr(at, end - at));
+    at = end + 1;
+  }
+  for (const std::string& note : history.notes) add(note);
+}
+
+/// The columns of a table that matter most, measured on some of its rows that measure the model.
+ReportBars important_columns(const Job& job, Model& model, const HeldOut& held) {
+  constexpr std::size_t kMostRows = 1000;
+  constexpr std::size_t kMostColumns = 200;  // of which each is permuted a few times
+  constexpr std::size_t kShown = 10;
+  if (job.table == nullptr || !job.rows || held.numbers.empty() ||
+      job.table->transform.input_columns().size() > kMostColumns) {
+    return {};
+  }
+  const std::size_t count = std::min(kMostRows, held.numbers.size());
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    rows.push_back(held.numbers[i * held.numbers.size() / count] - 1);
+  }
+  Importance importance;
+  try {
+    importance = permutation_importance(model, job.rows->take(rows));
+  } catch (const Error&) {
+    return {};  // a score that is undefined on these rows
+  }
+  std::ranges::stable_sort(importance.columns, std::greater<>(), &ColumnImportance::mean);
+  ReportBars bars{.title = "What matters most",
+                  .note = fmt::format("How much {} is lost when a column's values are permuted "
+                                      "among the rows: {} {} rows, 5 permutations.",
+                                      importance.score, grouped(std::to_string(count)), held.part)};
+  for (const ColumnImportance& column : importance.columns) {
+    if (bars.bars.size() < kShown) bars.bars.emplace_back(column.column, column.mean);
+  }
+  return bars;
+}
+
+std::vector<float> predicted(Model& model, const Job& job, const Dataset& data) {
+  if (data.size() == 0) return {};
+  return predictions_of(model, data, 256, job.training.loss_options.ignore_index);
+}
+
+std::optional<Metrics> measured(const Job& job, const Model& model,
+                                std::span<const float> predictions, const Dataset& data) {
+  if (predictions.empty()) return std::nullopt;
+  return measure_for(model, predictions, data, job.training.loss_options.ignore_index);
+}
+
 }  // namespace
 
+HeldOut held_out_of(Model& model, const Job& job, const Splits& splits) {
+  HeldOut held{.part = splits.test.size() > 0 ? "test" : "validation",
+               .what = samples_of(job, splits.train)};
+  if (job.series != nullptr) return held;
+  const bool test = held.part == "test";
+  held.data = test ? splits.test : splits.validation;
+  held.predictions = predicted(model, job, held.data);
+  held.metrics = measured(job, model, held.predictions, held.data);
+  if (job.table != nullptr) held.numbers = test ? job.table->test_rows : job.table->validation_rows;
+  return held;
+}
+
 Json summary_json(const Job& job, const Model& model, const History& history,
-                  const LoadedData& data, const std::optional<Metrics>& test,
-                  const RunFolder& folder) {
+                  const LoadedData& data, const HeldOut& held, const RunFolder& folder) {
   const std::int64_t samples = history.epochs.empty() ? 0 : history.epochs.front().train.samples;
   Json json;
   add_setup(json, job, model, data.splits.train, data.splits.test.size(), history.epochs.size());
   add_scores(json, history.epochs);
-  if (test && std::isfinite(test->r_squared)) json["test_r_squared"] = test->r_squared;
+  if (held.metrics && held.part == "test" && std::isfinite(held.metrics->r_squared))
+    json["test_r_squared"] = held.metrics->r_squared;
   add_speed(json, samples, spread_of(epoch_seconds(history)));
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
@@ -90,36 +226,30 @@ std::string test_result(const Json& summary) {
   return what + " " + value;
 }
 
-void write_report(const Job& job, const Json& summary, const History& history, const Model& model,
-                  const LoadedData& data, std::span<const float> predictions,
-                  const std::optional<Metrics>& metrics, const std::string& sections,
-                  const RunFolder& folder) {
+void write_report(const Job& job, const Json& summary, const History& history, Model& model,
+                  const LoadedData& data, const HeldOut& held, const Rivals& rivals,
+                  const std::string& sections, const RunFolder& folder) {
   Report report;
   report.sections = sections;
-  report.title = fmt::format("{} on {}", job.name, data.splits.train.info().name);
-  report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", version(), kCommit,
-                                summary["machine"]["processor"].get<std::string>());
-  if (summary.contains("warnings")) {
-    report.subtitle =
-        fmt::format("Warning: {}. {}", summary["warnings"][0].get<std::string>(), report.subtitle);
-  }
-  if (!data.note.empty()) {
-    std::string notes = data.note;
-    std::ranges::replace(notes, '\n', ';');
-    report.subtitle += ". " + notes;
-  }
-  for (const std::string& note : history.notes) report.subtitle += ". " + note;
+  report.title = title_of(job, data.splits.train);
+  report.subtitle = sizes_of(data.splits, samples_of(job, data.splits.train));
+  report.warns = !rivals.worse.empty();
+  report.verdict = sentence(report.warns ? "Warning: " + rivals.worse : rivals.verdict);
+  report.rivals = rivals.table;
+  if (!history.interrupted) report.importance = important_columns(job, model, held);
+  add_notes(report, summary, history, data.note, rivals.worse);
   add_epochs(report, history);
-  if (metrics) {
-    add_mistakes(report, *metrics, predictions, data.splits.test,
-                 job.training.loss_options.ignore_index);
+  report.measured = held.part;
+  if (held.metrics) {
+    add_mistakes(report, *held.metrics, held.predictions, held.data,
+                 data.splits.train.info().vocabulary, job.training.loss_options.ignore_index);
     ShownReport shown;
     PredictionReportOptions of;
     of.ignore_index = job.training.loss_options.ignore_index;
     of.probabilities = has_probabilities(model);
     of.value_names = model.table().targets();
-    shown.report = report_for(model, predictions, data.splits.test, of);
-    if (job.table != nullptr) shown.names.rows = job.table->test_rows;
+    shown.report = report_for(model, held.predictions, held.data, of);
+    shown.names.rows = held.numbers;
     add_predictions(report, shown);
   }
   const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
@@ -129,11 +259,12 @@ void write_report(const Job& job, const Json& summary, const History& history, c
   report.facts = {
       result_of(summary, "test"),
       result_of(summary, "train"),
-      {"samples per second", fmt::format("{:.0f}", summary["samples_per_second"].get<double>())},
+      {"samples per second",
+       grouped(fmt::format("{:.0f}", summary["samples_per_second"].get<double>()))},
       {"median epoch", fmt::format("{:.3f} s", summary["epoch_seconds"]["median"].get<double>())},
       {"start-up", fmt::format("{:.3f} s", history.startup_seconds)},
       {"memory planned / allocated", bytes("planned_bytes") + " / " + bytes("peak_bytes")},
-      {"parameters", text("parameters")},
+      {"parameters", grouped(text("parameters"))},
       device_fact(model, summary),
       {"precision", text("precision")},
       {"batch", text("batch")},
@@ -143,24 +274,15 @@ void write_report(const Job& job, const Json& summary, const History& history, c
       {"optimizer", fmt::format("{}, {} {}", text("optimizer"), text("schedule"),
                                 learning_rate_of(job.training.optimizer))},
       {"seed", text("seed")},
+      {"processor", summary["machine"]["processor"].get<std::string>()},
+      {"Linnet", fmt::format("{}, commit {}", version(), kCommit)},
   };
   std::erase_if(report.facts, [](const auto& fact) { return fact.second == kNotMeasured; });
   write_file_atomically(folder.report(), html_report(report));
 }
 
-std::vector<float> predictions_of(Model& model, const Job& job, const Dataset& data) {
-  if (data.size() == 0) return {};
-  return linnet::predictions_of(model, data, 256, job.training.loss_options.ignore_index);
-}
-
-std::optional<Metrics> measured(const Job& job, const Model& model,
-                                std::span<const float> predictions, const Dataset& data) {
-  if (predictions.empty()) return std::nullopt;
-  return measure_for(model, predictions, data, job.training.loss_options.ignore_index);
-}
-
-void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& test,
-                    const Splits& splits, const RunFolder& folder, Watcher& watcher) {
+void report_metrics(const Job& job, Model& model, const HeldOut& held, const Splits& splits,
+                    const RunFolder& folder, Watcher& watcher) {
   Json json = Json::object();
   const auto add = [&](Json& to, std::string_view what, const Metrics& metrics,
                        const Dataset& data) {
@@ -170,11 +292,12 @@ void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& 
       watcher.line(std::exchange(before, "") + line);
     }
   };
-  if (test) add(json, "", *test, splits.test);
-  if (const auto validation =
-          measured(job, model, predictions_of(model, job, splits.validation), splits.validation)) {
-    add(json["validation"], "validation ", *validation, splits.validation);
-  }
+  if (held.metrics && held.part == "test") add(json, "", *held.metrics, held.data);
+  const std::optional<Metrics> validation =
+      held.part == "validation"
+          ? held.metrics
+          : measured(job, model, predicted(model, job, splits.validation), splits.validation);
+  if (validation) add(json["validation"], "validation ", *validation, splits.validation);
   if (json.empty()) return;
   write_file_atomically(folder.metrics(),
                         json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

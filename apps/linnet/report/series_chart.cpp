@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/counted.h"
 #include "io/html_report.h"
 
 namespace linnet::command {
@@ -16,7 +17,7 @@ namespace {
 
 constexpr double kWidth = 1000;
 constexpr double kHeight = 320;
-constexpr double kLeft = 64;
+constexpr double kLeft = 96;
 constexpr double kRight = 16;
 constexpr double kTop = 10;
 constexpr double kBottom = 30;
@@ -116,11 +117,10 @@ class Chart {
     return kHeight - kBottom - (value - low_) / (high_ - low_) * (kHeight - kTop - kBottom);
   }
   void add_line(std::string& out, double value) const {
-    const int digits = static_cast<int>(std::max(0.0, std::ceil(-std::log10(tick_) - 1e-9)));
     out += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
                        kLeft, kWidth - kRight, y(value), y(value));
-    out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.{}f}</text>\n",
-                       kLeft - 8, y(value) + 4, value, std::min(digits, 9));
+    out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 8,
+                       y(value) + 4, tick_text(value, tick_));
   }
   /// A line of one step is a dot.
   std::string line(const std::vector<double>& values, std::int64_t first, std::int64_t count,
@@ -147,15 +147,14 @@ std::string series_chart(const SeriesWindows& windows, std::size_t target, const
   const Drawn drawn = last_windows(windows, target, season, forecasts, future);
   const std::string entity = windows.place(windows.size() - 1, 0).entity;
   return fmt::format(
-             "<section><h2>Forecasts of {}{}</h2>\n<p class=\"note\">The last {} windows of {} "
-             "steps"
-             " that do not overlap.</p>\n<div class=\"legend\"><span><i class=\"train\"></i>true"
+             "<section><h2>Forecasts of {}{}</h2>\n<p class=\"note\">The last {} of {} that do "
+             "not overlap.</p>\n<div class=\"legend\"><span><i class=\"train\"></i>true"
              "</span><span><i class=\"held\" style=\"border-top-style:solid\"></i>forecast</span>"
              "<span><i style=\"border-top-color:var(--soft)\"></i>{}</span></div>\n",
              html_text(name), entity.empty() ? "" : ", " + html_text(entity),
-             std::ssize(drawn.times) / future, future,
+             counted(std::ssize(drawn.times) / future, "window"), counted(future, "step"),
              season > 1 ? "seasonal naive" : "persistence") +
-         Chart(drawn).svg(name) + "</section>\n";
+         "<div class=\"wide\">" + Chart(drawn).svg(name) + "</div></section>\n";
 }
 
 }  // namespace linnet::command

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/counted.h"
 #include "io/html_report.h"
 #include "report/series_chart.h"
-#include "report/trivial.h"
 
 namespace linnet::command {
 namespace {
@@ -54,8 +54,8 @@ std::string mase_text(double mase) {
 void add_lines(std::vector<std::string>& lines, const SeriesScore& score, std::int64_t season,
                std::int64_t windows, const std::string& part) {
   const std::vector<std::size_t> steps = shown_steps(score.model.mae.size());
-  lines.push_back(fmt::format("{} forecasts of '{}': {} windows of {} steps", part, score.target,
-                              windows, score.model.mae.size()));
+  lines.push_back(fmt::format("{} forecasts of '{}': {} of {}", part, score.target,
+                              counted(windows, "window"), counted(score.model.mae.size(), "step")));
   std::string head = fmt::format("{:<22}{:>9}{:>9}{:>8}  MAE of step", "", "MAE", "RMSE", "MASE");
   for (const std::size_t step : steps) head += fmt::format("{:>8}", step + 1);
   lines.push_back(head);
@@ -85,14 +85,15 @@ std::string table_html(const SeriesScore& score, std::int64_t season) {
   for (std::size_t step = 0; step < score.model.mae.size(); ++step) {
     out += fmt::format("<tr><td>{}</td>", step + 1);
     for (const auto& [name, errors] : all) {
-      out += fmt::format("<td>{:.4g}</td><td>{:.4g}</td>", errors->mae[step], errors->rmse[step]);
+      out += fmt::format("<td>{}</td><td>{}</td>", short_value(errors->mae[step]),
+                         short_value(errors->rmse[step]));
     }
     out += "</tr>\n";
   }
   out += "<tr><td>all</td>";
   for (const auto& [name, errors] : all) {
-    out += fmt::format("<td><b>{:.4g}</b></td><td><b>{:.4g}</b></td>", errors->all_mae,
-                       errors->all_rmse);
+    out += fmt::format("<td><b>{}</b></td><td><b>{}</b></td>", short_value(errors->all_mae),
+                       short_value(errors->all_rmse));
   }
   out += "</tr>\n<tr><td>MASE</td>";
   for (const auto& [name, errors] : all) {
@@ -134,7 +135,7 @@ SeriesReport report_series(Model& model, const SeriesWindows& windows, const std
     tables += table_html(score, series.season());
   }
   report.html += tables;
-  report.worse = naive_is_better(scores);
+  report.rivals = rivals_of(scores, part, windows.size());
   return report;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/json.h"
+#include "report/rivals.h"
 
 namespace linnet::command {
 
@@ -14,7 +15,7 @@ namespace linnet::command {
 struct SeriesReport {
   Json json = {};                       ///< {"windows": 724, "season": 365, "targets": [...]}
   std::vector<std::string> lines = {};  ///< a table for each target
-  std::string worse = {};               ///< a sentence where a naive forecast is as good
+  Rivals rivals = {};                   ///< the naive forecasts
   std::string html = {};                ///< sections of report.html: plots, then tables
 };
 

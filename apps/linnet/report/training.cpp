@@ -5,12 +5,15 @@
 
 #include "data/image.h"
 #include "data/targets.h"
+#include "data/vocabulary.h"
 #include "report/metrics.h"
 
 namespace linnet::command {
 namespace {
 
 constexpr std::size_t kWorstImages = 24;
+constexpr std::size_t kWorstTexts = 10;
+constexpr std::size_t kShownWords = 60;
 
 struct Mistake {
   std::size_t sample = 0;
@@ -36,6 +39,27 @@ std::string png_of(const Column& images, std::size_t sample) {
       {.height = shape[0], .width = shape[1], .channels = shape[2], .pixels = std::move(pixels)});
 }
 
+/// The first words of a sample's ids, as DatasetInfo::vocabulary counts them.
+std::string text_of(const Column& ids, std::size_t sample, const std::vector<std::string>& words) {
+  const auto row = static_cast<std::int64_t>(sample);
+  const Tensor one = ids.data.rows(row, row + 1);
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::int32_t id : one.as<std::int32_t>()) {
+    if (id < Vocabulary::kUnknown) continue;  // padding, the start
+    if (shown++ == kShownWords) return text + " …";
+    const auto word = static_cast<std::size_t>(id) - std::size_t{Vocabulary::kFirstWord};
+    text += (text.empty() ? "" : " ") +
+            (id >= Vocabulary::kFirstWord && word < words.size() ? words[word] : std::string("…"));
+  }
+  return text;
+}
+
+bool is_text(const Column& column, const std::vector<std::string>& words) {
+  return !words.empty() && column.source == nullptr && column.dtype() == DType::i32 &&
+         column.record().rank() == 1;
+}
+
 }  // namespace
 
 void add_epochs(Report& report, const History& history) {
@@ -58,7 +82,8 @@ void add_epochs(Report& report, const History& history) {
 }
 
 void add_mistakes(Report& report, const Metrics& metrics, std::span<const float> logits,
-                  const Dataset& test, std::optional<std::int32_t> ignore_index) {
+                  const Dataset& test, const std::vector<std::string>& words,
+                  std::optional<std::int32_t> ignore_index) {
   const std::span<const std::int32_t> labels = labels_of(test);
   if (labels.empty() || metrics.confusion.empty()) return;
   // A network may have more outputs than the data has classes.
@@ -75,9 +100,10 @@ void add_mistakes(Report& report, const Metrics& metrics, std::span<const float>
     if (predicted == static_cast<std::size_t>(labels[i])) continue;
     mistakes.push_back({i, predicted, static_cast<float>(softmax_probability(row, predicted))});
   }
-  const Column& images = test.inputs()[0];
-  if (!is_picture(images)) return;
-  const std::size_t shown = std::min(kWorstImages, mistakes.size());
+  const Column& samples = test.inputs()[0];
+  const bool texts = is_text(samples, words);
+  if (!texts && !is_picture(samples)) return;
+  const std::size_t shown = std::min(texts ? kWorstTexts : kWorstImages, mistakes.size());
   std::partial_sort(mistakes.begin(), mistakes.begin() + static_cast<std::ptrdiff_t>(shown),
                     mistakes.end(), [](const Mistake& a, const Mistake& b) {
                       return a.probability != b.probability ? a.probability > b.probability
@@ -85,11 +111,15 @@ void add_mistakes(Report& report, const Metrics& metrics, std::span<const float>
                     });
   for (std::size_t i = 0; i < shown; ++i) {
     const Mistake& m = mistakes[i];
-    report.worst_images.push_back(
-        {.png = png_of(images, m.sample),
-         .truth = class_name(test.classes(), static_cast<std::size_t>(labels[m.sample])),
-         .predicted = class_name(test.classes(), m.predicted),
-         .probability = m.probability});
+    const std::string truth =
+        class_name(test.classes(), static_cast<std::size_t>(labels[m.sample]));
+    const std::string predicted = class_name(test.classes(), m.predicted);
+    if (texts) {
+      report.worst_texts.push_back(
+          {text_of(samples, m.sample, words), truth, predicted, m.probability});
+    } else {
+      report.worst_images.push_back({png_of(samples, m.sample), truth, predicted, m.probability});
+    }
   }
 }
 
