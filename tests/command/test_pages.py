@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages at a phone's width, in headless Chromium: nothing is wider than the screen, no label is cut, and
 letters have a size that can be read."""
+import datetime
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -18,7 +20,7 @@ FRAME = """<!doctype html><title>frame</title><body style="margin:0">
 <iframe id="phone" src="{page}" style="border:0;width:{width}px;height:900px"></iframe><pre id="found"></pre>
 <script>
 const measure = () => {{
-  const inner = document.getElementById("phone").contentDocument, found = {{cut: [], sizes: []}};
+  const inner = document.getElementById("phone").contentDocument, found = {{cut: [], sizes: [], hidden: []}};
   found.width = inner.documentElement.scrollWidth;
   for (const svg of inner.querySelectorAll("svg")) {{
     const box = svg.getBoundingClientRect();
@@ -28,6 +30,12 @@ const measure = () => {{
         found.cut.push(text.textContent);
       found.sizes.push(text.hasAttribute("transform") ? at.width : at.height);  // a turned axis name
     }}
+  }}
+  // What is wider than its place has to show that it goes on: shadows that scroll with it.
+  for (const e of inner.querySelectorAll("section, section *")) {{
+    const style = inner.defaultView.getComputedStyle(e);
+    if (!(e instanceof inner.defaultView.SVGElement) && e.scrollWidth > e.clientWidth + 1 &&
+        style.overflowX != "visible" && !style.backgroundAttachment.includes("local")) found.hidden.push(e.outerHTML.slice(0, 80));
   }}
   found.charts = [...inner.querySelectorAll("svg")].map(svg => svg.getBoundingClientRect().width);
   document.getElementById("found").textContent = JSON.stringify(found);
@@ -56,6 +64,7 @@ class Pages(command.CommandTest):
             found = self.look(page, width)
             self.assertLessEqual(found["width"], width, page)
             self.assertEqual(found["cut"], [], f"{page} at {width}")
+            self.assertEqual(found["hidden"], [], f"{page} at {width}")
             self.assertTrue(found["sizes"])
             self.assertGreater(min(found["sizes"]), 10, f"{page} at {width}")
             self.assertLess(max(found["sizes"]), 24, f"{page} at {width}")
@@ -82,6 +91,17 @@ class Pages(command.CommandTest):
             self.assertIn(f">{name}</", page.read_text())
         self.assert_readable(page)
 
+    def test_the_report_of_a_series(self):
+        days = [datetime.date(2023, 1, 1) + datetime.timedelta(days=i) for i in range(200)]
+        lines = "".join(f"{day},{12000 + 900 * math.sin(i / 5) + i % 3:.1f}\n" for i, day in enumerate(days))
+        (self.folder / "s.csv").write_text("day,a_long_name_of_sales\n" + lines)
+        self.run_linnet("train", "s.csv", "--target", "a_long_name_of_sales", "--past", 14, "--future", 3,
+                        "--epochs", 2, "--out", "series", "--device", "cpu")
+        page = self.folder / "series/report.html"
+        self.assertIn("<h1>Forecast of a_long_name_of_sales, 3 steps ahead from the last 14: s.csv</h1>", page.read_text())
+        self.assertIn(">12,500</text>", page.read_text())
+        self.assert_readable(page)
+
     def test_one_chart_is_as_large_as_one_of_two(self):
         lines = "".join(f"{i % 37 / 7:.3f},{i % 37}\n" for i in range(60))
         (self.folder / "values.csv").write_text("x,y\n" + lines)
@@ -100,7 +120,12 @@ class Pages(command.CommandTest):
         history.write_text("".join(json.dumps(epoch) + "\n" for epoch in epochs))
         self.run_linnet("runs", ".", "--html", "runs.html")
         self.assert_readable(self.folder / "runs.html")
-        self.assertIn("logarithmic", (self.folder / "runs.html").read_text())
+        page = (self.folder / "runs.html").read_text()
+        self.assertIn("logarithmic", page)
+        # It has the style and the colours of a report.
+        style = re.search(r"<style>(.*?)</style>", (self.folder / "run/report.html").read_text(), re.S)[1]
+        self.assertIn(style, page)
+        self.assertIn('const COLOURS = ["#2a78d6",', page)
 
 
 if __name__ == "__main__":

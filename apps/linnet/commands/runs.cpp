@@ -4,12 +4,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.h"
 #include "base/files.h"
 #include "commands/commands.h"
 #include "config/given.h"
+#include "io/html_plot.h"
+#include "io/html_report.h"
 #include "report/json.h"
 #include "report/runs.h"
 #include "serve/http_server.h"
@@ -48,17 +51,29 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+void replace(std::string& page, std::string_view mark, const std::string& text) {
+  const std::size_t at = page.find(mark);
+  LINNET_ASSERT(at != std::string::npos);
+  page.replace(at, mark.size(), text);
+}
+
+/// Returns the page in the style of a report, without runs.
+std::string empty_page() {
+  std::string page(kRunsPage);
+  replace(page, "/*STYLE*/", page_style());
+  replace(page, "const COLOURS = [];", "const COLOURS = " + Json(plot_colours()).dump() + ";");
+  return page;
+}
+
 /// Returns the page with the runs in it, for a file. In a script's text no "</script>" may stand.
 std::string page_of(const std::vector<Json>& runs) {
   std::string data = text_of(runs);
   for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3) {
     data.replace(at, 2, "<\\/");
   }
-  std::string page(kRunsPage);
-  constexpr std::string_view kNoData = "const DATA = null;";
-  const std::size_t at = page.find(kNoData);
-  LINNET_ASSERT(at != std::string::npos);
-  return page.replace(at, kNoData.size(), "const DATA = " + data + ";");
+  std::string page = empty_page();
+  replace(page, "const DATA = null;", "const DATA = " + data + ";");
+  return page;
 }
 
 int show(const RunsOptions& options) {
@@ -71,9 +86,8 @@ int show(const RunsOptions& options) {
   for (const std::string& problem : problems) print_note("{}", problem);
   if (options.serve) {
     HttpServer server(options.http);
-    server.get("/", [] {
-      return HttpAnswer{.body = std::string(kRunsPage), .type = "text/html; charset=utf-8"};
-    });
+    server.get("/",
+               [] { return HttpAnswer{.body = empty_page(), .type = "text/html; charset=utf-8"}; });
     server.get("/runs.json", [&options]() -> HttpAnswer {
       try {
         return {.body = text_of(read_runs(options).runs) + "\n"};
