@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+import gzip
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -112,6 +114,39 @@ class Inspect(command.CommandTest):
                 capture_output=True, text=True, check=True).stdout
             self.assertEqual(out.strip(), expected)
 
+    def complete(self, *words):
+        """The answers of the bash completion for the last word."""
+        script, _ = self.run_linnet("completion", "bash")
+        (self.folder / "script").write_text(script)
+        quoted = " ".join(shlex.quote(str(word)) for word in words)
+        return subprocess.run(
+            ["bash", "-c", f"source ./script; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _linnet; "
+             "printf '%s\\n' \"${COMPREPLY[@]}\""], cwd=self.folder, capture_output=True, text=True,
+            check=True).stdout.splitlines()
+
+    def test_bash_completes_columns_of_the_table(self):
+        (self.folder / "my wines.csv").write_text('"fixed acidity";pH;"$(touch ran)";type\n1;2;3;a\n')
+        with gzip.open(self.folder / "t.tsv.gz", "wt") as file:
+            file.write("day\tpH\n1\t2\n")
+        train = ("linnet", "train", "my wines.csv", "--target")
+        self.assertEqual(self.complete(*train, ""), ["fixed acidity", "pH", "$(touch ran)", "type"])
+        self.assertEqual(self.complete(*train, "p"), ["pH"])
+        self.assertFalse((self.folder / "ran").exists())
+        self.assertEqual(self.complete("linnet", "importance", "run", "t.tsv.gz", "--column", ""), ["day", "pH"])
+        self.assertEqual(self.complete("linnet", "train", "--target", ""), [""])  # no table yet
+
+    def test_bash_completes_paths(self):
+        (self.folder / "my wines.csv").write_text("a\n")
+        self.assertEqual(self.complete("linnet", "predict", "my"), ["my wines.csv"])
+        self.assertEqual(self.complete("linnet", "train", "my wines.csv", "--out", "my"), ["my wines.csv"])
+        self.assertEqual(self.complete("linnet", "my"), ["my wines.csv"])
+
+    def test_separators_are_completed_and_readable(self):
+        self.assertEqual(self.complete("linnet", "train", "--decimal", ""), [".", ","])
+        out, _ = self.run_linnet("train", "--help")
+        self.assertIn("--decimal {. ,}", out)
+        self.assertIn("--target COLUMN", out)
+
     def test_help_has_an_example_everywhere(self):
         for words in ([], ["train"], ["predict"], ["summary"], ["plan"], ["devices"], ["data"],
                       ["data", "info"], ["completion"]):
@@ -128,6 +163,12 @@ class Inspect(command.CommandTest):
         for name, page in pages.items():
             self.assertEqual([line for line in page.splitlines() if len(line) > 100], [], name)
             self.assertNotRegex(page, "(?i)subcommand|TEXT:|FLOAT|Excludes", name)
+            options = len(re.findall(r"(?m)^  (?:-\w, )?--", page)) - 1  # without --help
+            groups = re.findall(r"(?m)^(\w.*):$", page)
+            if options > 10:
+                first = page.split("\n\nMost used options:\n")[1].split("\n\n")[0]
+                self.assertEqual(len(re.findall(r"(?m)^  (?:-\w, )?--", first)), 5, name)
+            self.assertTrue(options <= 10 or len({*groups} - {"Arguments", "Help"}) > 1, f"{name}: {groups}")
         groups = re.findall(r"(?m)^(\w.*):$", pages["train"])
         self.assertEqual(groups, ["Arguments", "Most used options", "Data and run", "Training", "Images", "Device", "Tables",
                                   "Series", "Trained models", "Several processes", "Help"])

@@ -305,8 +305,7 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_flag("--test", o->wanted.test,
                     "Measure loss and accuracy of the test set after each epoch, not timed");
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
   command
       ->add_option("--seed", o->seed,
                    "Random seed of weights, shuffling, dropout and synthetic data")
@@ -317,6 +316,7 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option(
       "--export", o->export_folder,
       "Write the data of the run to this folder for benchmarks/peers, without a run");
+  set_most_used(*command, {"--batch", "--epochs", "--mode", "--device", "--json"});
   command->footer(
       "Times whole epochs over shuffled data, with the last, incomplete batch. Exits with 3\n"
       "if the loss does not fall: such a run has failed.\n"

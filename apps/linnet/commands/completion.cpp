@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "commands/commands.h"
 #include "config/named_data.h"
@@ -24,6 +28,13 @@ Commands subcommands(const CLI::App& app) {
   return all;
 }
 
+/// A quotation mark, one of the names of --thousands, would end the script's quotations.
+std::vector<std::string> words_of(const CLI::Option& option) {
+  std::vector<std::string> words = choices_of(option);
+  std::erase(words, "'");
+  return words;
+}
+
 std::vector<std::string> long_options(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -32,21 +43,12 @@ std::vector<std::string> long_options(const CLI::App& app) {
   return names;
 }
 
-/// Returns the words of "{auto,cpu,cuda}" as an option's validator describes itself, else none.
-std::vector<std::string> choices(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const auto begin = type.find('{');
-  const auto end = type.rfind('}');
-  if (begin == std::string::npos || end == std::string::npos) return {};
-  return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
-}
-
 /// Returns all options of all subcommands that have choices, each once.
 std::vector<std::pair<std::string, std::vector<std::string>>> choosers(const CLI::App& app) {
   std::vector<std::pair<std::string, std::vector<std::string>>> found;
   for (const CLI::App* command : subcommands(app)) {
     for (const CLI::Option* option : command->get_options()) {
-      const std::vector<std::string> words = choices(*option);
+      const std::vector<std::string> words = words_of(*option);
       if (words.empty() || option->get_lnames().empty()) continue;
       if (option->get_lnames().front() == "data") continue;  // of bench alone; see bash()
       const std::string name = "--" + option->get_lnames().front();
@@ -56,6 +58,17 @@ std::vector<std::pair<std::string, std::vector<std::string>>> choosers(const CLI
     }
   }
   return found;
+}
+
+/// Returns all options of all subcommands that name columns, each once.
+std::vector<std::string> column_options(const CLI::App& app) {
+  std::set<std::string> names;
+  for (const CLI::App* command : subcommands(app)) {
+    for (const CLI::Option* option : command->get_options()) {
+      if (takes_column(*option)) names.insert("--" + option->get_lnames().front());
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> names_of(const Commands& commands) {
@@ -72,16 +85,102 @@ std::string words_after(const CLI::App& command) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+/// Completes names of columns from the first line of the table on the command line. What is in the
+/// file is never evaluated.
+constexpr std::string_view kBashColumns = R"bash(
+_linnet_first_line() {
+  case $1 in
+    *.gz) gzip -dc -- "$1" ;;
+    *.xz) xz -dc -- "$1" ;;
+    *) cat -- "$1" ;;
+  esac 2>/dev/null | head -n 1
+}
+_linnet_columns() {
+  local file header separator=, mark others name most=0
+  for file in "${COMP_WORDS[@]:2}"; do
+    [[ $file =~ \.(csv|tsv|txt)(\.gz|\.xz)?$ && -f $file ]] && break
+    file=
+  done
+  [[ $file ]] || return
+  header=$(_linnet_first_line "$file")
+  header=${header%$'\r'} header=${header#$'\xef\xbb\xbf'}
+  for mark in , ';' $'\t' '|'; do
+    others=${header//"$mark"/}
+    (( ${#header} - ${#others} > most )) && { most=$(( ${#header} - ${#others} )); separator=$mark; }
+  done
+  while IFS= read -r name; do
+    name=${name#\"} name=${name%\"}
+    [[ $name == "$word"* ]] && COMPREPLY+=("$name")
+  done <<< "${header//"$separator"/$'\n'}"
+}
+_linnet_files() {
+  local file
+  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$word")
+}
+)bash";
+
+constexpr std::string_view kZshColumns = R"zsh(
+_linnet_columns() {
+  local file header separator=, mark others
+  local -i most=0
+  for file in $words; do
+    file=${(Q)file}
+    [[ $file == *.(csv|tsv|txt)(|.gz|.xz) && -f $file ]] && break
+    file=
+  done
+  [[ -n $file ]] || return 1
+  case $file in
+    *.gz) header=$(gzip -dc -- $file 2>/dev/null | head -n 1) ;;
+    *.xz) header=$(xz -dc -- $file 2>/dev/null | head -n 1) ;;
+    *) header=$(head -n 1 -- $file) ;;
+  esac
+  header=${header%$'\r'}
+  for mark in , ';' $'\t' '|'; do
+    others=${header//"$mark"/}
+    (( ${#header} - ${#others} > most )) && { most=$(( ${#header} - ${#others} )); separator=$mark }
+  done
+  local -a names
+  names=("${(@ps:$separator:)header}")
+  names=("${(@)${(@)names#\"}%\"}")
+  compadd -a names
+}
+)zsh";
+
+constexpr std::string_view kFishColumns = R"fish(
+function __linnet_columns
+    for file in (commandline -opc)
+        string match -qr '\.(csv|tsv|txt)(\.gz|\.xz)?$' -- $file; and test -f $file; or continue
+        switch $file
+            case '*.gz'
+                set header (gzip -dc -- $file 2>/dev/null | head -n 1)
+            case '*.xz'
+                set header (xz -dc -- $file 2>/dev/null | head -n 1)
+            case '*'
+                set header (head -n 1 -- $file)
+        end
+        set separator ,
+        set most 0
+        for mark in , ';' \t '|'
+            set count (count (string split -- $mark $header))
+            test $count -gt $most; and set most $count; and set separator $mark
+        end
+        string split -- $separator $header | string trim -c \r | string trim -c '"'
+        return
+    end
+end
+)fish";
+
 std::string bash(const CLI::App& app) {
   std::string out =
-      "# linnet completion bash\n_linnet() {\n"
+      "# linnet completion bash" + std::string(kBashColumns) +
+      "_linnet() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
       "  COMPREPLY=()\n  case $before in\n";
-  for (auto [option, words] : choosers(app)) {
-    std::erase(words, "'");  // it would open a quotation
+  for (const auto& [option, words] : choosers(app)) {
     out += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n", option,
                        fmt::join(words, " "));
   }
+  out += fmt::format("    {}) _linnet_columns; return ;;\n", fmt::join(column_options(app), "|"));
   out += fmt::format(
       "    --data) [[ ${{COMP_WORDS[1]}} == bench ]] && {{\n"
       "        COMPREPLY=($(compgen -W 'resident streamed' -- \"$word\")); return; }}\n"
@@ -96,7 +195,7 @@ std::string bash(const CLI::App& app) {
   }
   return out +
          "  esac; fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-         "  [[ $word == -* || $COMP_CWORD == 1 ]] || COMPREPLY+=($(compgen -f -- \"$word\"))\n}\n"
+         "  [[ $word == -* || ( $COMP_CWORD == 1 && ! $word ) ]] || _linnet_files\n}\n"
          "complete -o filenames -F _linnet linnet\n";
 }
 
@@ -117,7 +216,8 @@ std::string quoted(std::string text, bool zsh) {
 }
 
 std::string zsh(const CLI::App& app) {
-  std::string out = "#compdef linnet\n_linnet() {\n  local -a commands=(\n";
+  std::string out =
+      "#compdef linnet" + std::string(kZshColumns) + "_linnet() {\n  local -a commands=(\n";
   for (const CLI::App* command : subcommands(app)) {
     out +=
         fmt::format("    '{}:{}'\n", command->get_name(), quoted(command->get_description(), true));
@@ -129,8 +229,9 @@ std::string zsh(const CLI::App& app) {
     out += fmt::format("    {}) _arguments", command->get_name());
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) {
-        const std::vector<std::string> words = choices(*option);
+        const std::vector<std::string> words = words_of(*option);
         const std::string value = option->get_items_expected_max() == 0 ? ""
+                                  : takes_column(*option)               ? ":column:_linnet_columns"
                                   : words.empty()
                                       ? ":value:_files"
                                       : fmt::format(":value:({})", fmt::join(words, " "));
@@ -154,16 +255,17 @@ std::string zsh(const CLI::App& app) {
 }
 
 std::string fish(const CLI::App& app) {
-  std::string out = "# linnet completion fish\n";
+  std::string out = "# linnet completion fish" + std::string(kFishColumns);
   for (const CLI::App* command : subcommands(app)) {
     out += fmt::format("complete -c linnet -n __fish_use_subcommand -f -a {} -d '{}'\n",
                        command->get_name(), quoted(command->get_description(), false));
     const std::string seen = fmt::format("'__fish_seen_subcommand_from {}'", command->get_name());
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) {
-        const std::vector<std::string> words = choices(*option);
+        const std::vector<std::string> words = words_of(*option);
         out += fmt::format("complete -c linnet -n {} -l {}{} -d '{}'\n", seen, name,
                            option->get_items_expected_max() == 0 ? ""
+                           : takes_column(*option)               ? " -x -a '(__linnet_columns)'"
                            : words.empty()                       ? " -r"
                                            : fmt::format(" -x -a '{}'", fmt::join(words, " ")),
                            quoted(option->get_description(), false));

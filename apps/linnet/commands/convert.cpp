@@ -206,6 +206,7 @@ void add_convert(CLI::App& app, Action& action) {
       ->capture_default_str();
   add_onnx_options(*command, o->onnx);
   command->add_flag("--json", o->json, "Print one JSON object");
+  set_most_used(*command, {"--output", "--network", "--from", "--to", "--classes"});
   command->footer(
       "Every tensor must belong to a parameter: tensors that are left over, missing or of another "
       "shape are listed, and nothing is written.\n"

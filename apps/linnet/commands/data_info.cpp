@@ -11,6 +11,7 @@
 #include "commands/table_info.h"
 #include "config/given.h"
 #include "config/named_data.h"
+#include "config/options.h"
 #include "core/dims.h"
 #include "data/folder.h"
 #include "data/survey.h"
@@ -181,6 +182,7 @@ void add_data_info(CLI::App& data, Action& action) {
                       "Column of a table with which the others are correlated, by name or number "
                       "from 1");
   add_table_reading(*command, options->reading);
+  set_most_used(*command, {"--target", "--separator", "--type", "--sheet", "--json"});
   command->footer(
       "Reads every file; exits with 2 if one cannot be used.\n"
       "Example: linnet data info path/to/mnist --json");

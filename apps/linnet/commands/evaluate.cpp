@@ -164,9 +164,9 @@ void add_evaluate(CLI::App& app, Action& action) {
   command->add_option("--report", o->page, "Write the report with its plots to this HTML file");
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
+  set_most_used(*command, {"--data", "--part", "--report", "--cost", "--json"});
   command->footer(
       "Image files are resized to the size of the training; if the training cropped them, the "
       "centre is taken.\n"

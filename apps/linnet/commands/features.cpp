@@ -103,9 +103,9 @@ void add_features(CLI::App& app, Action& action) {
       ->check(at_least(0, 1 << 14));
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
+  set_most_used(*command, {"--output", "--layer", "--batch", "--device", "--json"});
   command->footer(
       "Image files are resized and cropped byte for byte as torchvision's Resize and CenterCrop "
       "do.\n"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/options.h"
 #include "describe/nearest.h"
 
 namespace linnet::command {
@@ -59,13 +60,10 @@ std::string option_text(const CLI::Option& option, bool positional) {
   if (const std::size_t comma = left.find(','); comma != std::string::npos)
     left.insert(comma + 1, " ");
   if (option.get_items_expected_max() != 0) {
-    std::string value = value_of(type);
+    std::string value = takes_column(option) ? "COLUMN" : value_of(type);
     if (value.starts_with('{') && value.size() > kMostChoices) {
-      std::string choices = value.substr(1, value.size() - 2);
-      for (std::size_t at = 0; (at = choices.find(',', at)) != std::string::npos; at += 2) {
-        choices.insert(at + 1, " ");
-      }
-      right += (right.ends_with(':') ? " " : ": ") + choices;
+      right += fmt::format("{}{}", right.ends_with(':') ? " " : ": ",
+                           fmt::join(choices_of(option), ", "));
       value = "NAME";
     }
     if (!positional) left += " " + value;

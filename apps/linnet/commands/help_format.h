@@ -7,9 +7,6 @@
 
 namespace linnet::command {
 
-/// The group of options that stands first on a help page.
-inline constexpr const char* kMostUsed = "Most used options";
-
 /// Writes the help page of a command in at most 100 columns: groups of options in the order in
 /// which they were added, kMostUsed first and --help last.
 class HelpFormat final : public CLI::Formatter {

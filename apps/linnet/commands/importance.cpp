@@ -111,11 +111,12 @@ ReportPlot plot_of(const PartialDependence& of) {
 void write_page(const ImportanceArguments& arguments, const Importance& importance,
                 const std::vector<PartialDependence>& dependences, const Table& rows) {
   Report page;
-  page.title = fmt::format("{} on {}", arguments.run, rows.name());
+  page.title = fmt::format("What matters to {} in {}", arguments.run, rows.name());
   page.subtitle = fmt::format(
       "{} rows, {} {:.4f}. Importance: how much of it is lost when a column's values are permuted "
-      "among the rows, mean and std of {} permutations",
-      rows.rows(), importance.score, importance.baseline, arguments.importance.repeats);
+      "among the rows, mean and std of {} permutations.",
+      grouped(std::to_string(rows.rows())), importance.score, importance.baseline,
+      arguments.importance.repeats);
   ReportTable table{.title = "Importance of the columns",
                     .header = {"column", "importance", "std"}};
   for (const ColumnImportance& one : ranked(importance)) {
@@ -192,10 +193,9 @@ void add_importance(CLI::App& app, Action& action) {
   command->add_option("FILE", o->data, "A table with the target")->required();
   add_sheet_option(*command, o->sheet);
   command
-      ->add_option(
-          "--column", o->columns,
-          "Print the partial dependence on this column: the mean prediction by its value;\n"
-          "may be given several times")
+      ->add_option("--column", o->columns,
+                   "Column whose partial dependence is printed: the mean prediction by its value;\n"
+                   "may be given several times")
       ->allow_extra_args(false);
   command->add_option("--repeats", o->importance.repeats, "Permutations of each column")
       ->check(at_least(1, 100000));
@@ -210,9 +210,9 @@ void add_importance(CLI::App& app, Action& action) {
   command->add_option("--report", o->page,
                       "Write importance and partial dependence to this HTML file");
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
+  set_most_used(*command, {"--column", "--report", "--repeats", "--seed", "--json"});
   command->footer(
       "Importance is the score (accuracy, ROC AUC or R²) that is lost when a column's values are\n"
       "permuted among the rows.\n"

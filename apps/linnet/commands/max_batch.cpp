@@ -146,6 +146,7 @@ void add_max_batch(CLI::App& app, Action& action) {
   command->add_option("--shards", arguments->shards)->group("");
   add_device_options(*command, arguments->on);
   command->add_flag("--json", arguments->json, "Print one JSON object");
+  set_most_used(*command, {"--memory-limit", "--workload", "--mode", "--device", "--json"});
   command->footer("Example: linnet max-batch --workload rosenbrock-mlp --memory-limit 1GiB");
   act(*command, arguments, action, max_batch);
 }

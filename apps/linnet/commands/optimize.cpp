@@ -228,9 +228,9 @@ void add_optimize(CLI::App& app, Action& action) {
   command->add_option("--seed", o->options.seed, "Random seed of the search")
       ->check(at_least(0, kLargestSeed));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
+  set_most_used(*command, {"--minimize", "--maximize", "--target", "--range", "--json"});
   command->footer(
       "Names that are not words stand in double quotes: '\"body mass\" <= 4000'.\n"
       "Example: linnet optimize airfoil --minimize noise --subject 'x1 <= 3'");

@@ -84,6 +84,7 @@ void add_plan(CLI::App& app, Action& action) {
                       "Counts a step on a GPU that need not be there, with --device cuda: sm_90");
   command->add_flag("--json", options->json, "Print the counts of --target as JSON");
   add_device_options(*command, options->on);
+  set_most_used(*command, {"--workload", "--batch", "--mode", "--device", "--json"});
   command->footer("Example: linnet plan --workload mnist-cnn --batch 128 --dump plan");
   act(*command, options, action, plan);
 }

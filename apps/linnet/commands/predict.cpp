@@ -277,9 +277,9 @@ void add_predict(CLI::App& app, Action& action) {
       "end with status 0; if not given, the others are predicted and the status is 2");
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
+  set_most_used(*command, {"--output", "--text", "--batch", "--device", "--json"});
   command->footer(
       "A model of independent labels (binary cross-entropy) prints one line per label, a model of "
       "values its numbers.\n"

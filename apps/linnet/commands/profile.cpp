@@ -304,8 +304,7 @@ void add_profile(CLI::App& app, Action& action) {
       "--inference", options->inference,
       "Measure predictions instead of training; always so for networks that only compute features");
   add_device_options(*command, options->on);
-  command->add_option("--threads", options->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, options->threads);
   command->add_flag("--synthetic", options->synthetic,
                     "Train on generated samples in the shape of the data");
   command->add_flag("--kernels", options->kernels,
@@ -323,6 +322,7 @@ void add_profile(CLI::App& app, Action& action) {
   command->add_option("--trace", options->trace,
                       "File for a timeline, which chrome://tracing and ui.perfetto.dev show");
   command->add_flag("--json", options->json, "Print one JSON object instead of a table");
+  set_most_used(*command, {"--workload", "--batch", "--inference", "--device", "--json"});
   command->footer("Example: linnet profile mnist-cnn --batch 128 --trace step.json");
   act(*command, options, action, profile);
 }

@@ -72,9 +72,9 @@ void add_quantize(CLI::App& app, Action& action) {
                    "Samples that are predicted to find the ranges of activations")
       ->check(at_least(1));
   command->add_option("--batch", o->quantize.batch, "Samples in a batch")->check(at_least(1));
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
+  set_most_used(*command, {"--data", "--output", "--target", "--samples", "--json"});
   command->footer(
       "Samples are taken evenly from the training set, if there is one.\n"
       "Example: linnet quantize runs/first --data fashion-mnist -o int8.safetensors");

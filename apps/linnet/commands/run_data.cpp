@@ -129,6 +129,7 @@ RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model&
 }
 
 void add_run_data_options(CLI::App& command, RunDataOptions& options) {
+  const OptionGroup group(command, "Data");
   command
       .add_option("--data,DATA", options.data,
                   "A folder of data with targets, or a name;\n"

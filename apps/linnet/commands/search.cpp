@@ -482,8 +482,7 @@ void add_search(CLI::App& app, Action& action) {
                    "with a search that is finished")
       ->check(at_least(1, kMostRuns));
   command->add_option("--device", o->device, "Device of all runs");
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer("Example: linnet search penguins.toml --out penguins-search");
   command->callback([&action, o] { action = [o] { return search_file(*o); }; });

@@ -81,6 +81,7 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--batch", o->batches.most, "Maximum number of samples in a batch")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
+  command->option_defaults()->group("Limits");
   command->add_option("--max-body", o->most_megabytes, "Maximum size of a request in megabytes")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
@@ -125,6 +126,7 @@ void add_serve(CLI::App& app, Action& action) {
                    "Seconds for requests under way when the server is told to end (SIGTERM)")
       ->capture_default_str()
       ->check(CLI::Range(0, 3600));
+  command->option_defaults()->group("Options");
   command->add_option("--allow-host", o->http.hosts,
                       "Name under which clients may ask, beside localhost, --host and addresses; "
                       "may be repeated");
@@ -134,8 +136,8 @@ void add_serve(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->check(CLI::IsMember(access_log_names()));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(*command, o->threads);
+  set_most_used(*command, {"--port", "--host", "--batch", "--threads", "--device"});
   command->footer(
       "POST /predict takes an image, a text, rows of a table (CSV) or JSON, of a model of series "
       "the last\n"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "commands/help_format.h"
 #include "commands/train_checks.h"
 #include "config/config.h"
 #include "config/optimizer.h"
@@ -169,10 +168,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   add_image_options(command, o.images);
   command.add_option("--prefetch", o.prefetch, "Batches that a streamed training prefetches")
       ->check(at_least(1, 1024));
-  command.option_defaults()->group("Device");
   add_device_options(command, o.on);
-  command.add_option("--threads", o.threads, "Number of processors to use; 0: all")
-      ->check(at_least(0));
+  add_threads_option(command, o.threads);
   command.option_defaults()->group("Training");
   command.add_option("--seed", o.seed, "Random seed of weights, shuffling and dropout")
       ->check(at_least(0, kLargestSeed));
@@ -253,9 +250,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.option_defaults()->group("Data and run");
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.add_flag("--quiet", o.quiet, "Show nothing of a training that goes well");
-  for (const char* name : {"--target", "--epochs", "--batch", "--lr", "--out"}) {
-    command.get_option(name)->group(kMostUsed);
-  }
+  set_most_used(command, {"--target", "--epochs", "--batch", "--lr", "--out"});
   command.footer(
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
       "runs/first\n"

@@ -65,6 +65,7 @@ void check_used_on(const GivenOptions& given, std::string_view device) {
 }  // namespace
 
 void add_device_options(CLI::App& command, DeviceOptions& options) {
+  const OptionGroup group(command, "Device");
   command
       .add_option("--device", options.device,
                   "Device; one of several GPUs: cuda:INDEX or cuda:UUID")

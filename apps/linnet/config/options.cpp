@@ -10,12 +10,30 @@
 
 namespace linnet::command {
 
+void set_most_used(CLI::App& command, std::initializer_list<const char*> names) {
+  for (const char* name : names) command.get_option(name)->group(kMostUsed);
+}
+
 CLI::Validator one_of(std::vector<std::string> names) {
   const auto check = [names](std::string& given) -> std::string {
     if (std::find(names.begin(), names.end(), given) != names.end()) return {};
     return fmt::format("expected {}; got '{}'{}", listed(names), given, did_you_mean(given, names));
   };
-  return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, ",")));
+  const bool comma = std::ranges::count(names, ",") > 0;
+  return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, comma ? " " : ",")));
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const auto begin = type.find('{');
+  const auto end = type.rfind('}');
+  if (begin == std::string::npos || end == std::string::npos) return {};
+  const std::string names = type.substr(begin + 1, end - begin - 1);
+  return CLI::detail::split(names, names.find(' ') == std::string::npos ? ',' : ' ');
+}
+
+bool takes_column(const CLI::Option& option) {
+  return option.get_items_expected_max() > 0 && option.get_description().starts_with("Column ");
 }
 
 std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,8 +14,33 @@ namespace linnet::command {
 /// The largest seed: TOML and JSON hold it.
 inline constexpr long long kLargestSeed = std::numeric_limits<long long>::max();
 
+/// Puts the options that are added while it lives into a group of the help page.
+class OptionGroup {
+ public:
+  OptionGroup(CLI::App& command, const std::string& name)
+      : defaults_(command.option_defaults()), before_(defaults_->get_group()) {
+    defaults_->group(name);
+  }
+  ~OptionGroup() { defaults_->group(before_); }
+  OptionGroup(const OptionGroup&) = delete;
+  OptionGroup& operator=(const OptionGroup&) = delete;
+
+ private:
+  CLI::OptionDefaults* defaults_;
+  std::string before_;
+};
+
+/// The group of options that stands first on a help page.
+inline constexpr const char* kMostUsed = "Most used options";
+/// Puts options that the command has into it.
+void set_most_used(CLI::App& command, std::initializer_list<const char*> names);
+
 /// Accepts one of `names`; the error names them all, and the nearest one if one is near.
 CLI::Validator one_of(std::vector<std::string> names);
+/// Returns the names that an option accepts by one_of(); none for any other option.
+std::vector<std::string> choices_of(const CLI::Option& option);
+/// Returns whether an option names columns of a table: its description begins with "Column".
+bool takes_column(const CLI::Option& option);
 /// Returns where a name that one_of() has accepted stands in them.
 std::size_t index_of(const std::vector<std::string>& names, const std::string& name);
 /// Accepts integers of at least `least`, and at most `most`: sums and products of a few don't
@@ -23,6 +49,13 @@ CLI::Validator at_least(long long least, long long most = std::numeric_limits<st
 /// Accepts numbers of bytes of at least `least`, also with a unit, e.g. 512MiB, and turns them into
 /// plain ones.
 CLI::Validator byte_count(std::uint64_t least);
+/// Adds --threads, to an int or an optional one.
+template <class Threads>
+void add_threads_option(CLI::App& command, Threads& threads) {
+  const OptionGroup group(command, "Device");
+  command.add_option("--threads", threads, "Number of processors to use; 0: all")
+      ->check(at_least(0));
+}
 /// Adds --disable-pass, which may be given several times.
 void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes);
 

@@ -301,6 +301,7 @@ std::string note_on_sentences(const Table& table, const Names& targets) {
 }  // namespace
 
 void add_table_reading(CLI::App& command, TableReading& reading) {
+  const OptionGroup group(command, "Reading of tables");
   add_all(command, reading, described_reading<TableReading>());
 }
 
