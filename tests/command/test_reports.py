@@ -38,7 +38,7 @@ class Reports(command.CommandTest):
         kept = json.loads((self.folder / "run/metrics.json").read_text())
         self.assertEqual(summary["test_r_squared"], kept["r_squared"])
         page = (self.folder / "run/report.html").read_text()
-        places = [page.index(f"<h2>{title}</h2>") for title in (
+        places = [page.index(f"<h2>{title}") for title in (
             "Result (test set)", "What matters most", "Notes", "Loss", "Predicted against actual", "Residuals",
             "Histogram of the residuals", "Worst predictions", "Training and machine", "Epochs")]
         self.assertEqual(places, sorted(places))
