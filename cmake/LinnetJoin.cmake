@@ -54,6 +54,7 @@ function(linnet_joined variable name ending)
   endwhile()
   foreach(file IN LISTS together)
     file(RELATIVE_PATH relative ${CMAKE_CURRENT_SOURCE_DIR} ${file})
+    string(REGEX REPLACE "^\\.\\./[^/]*/" "" relative ${relative})  # src/ops compiles src/fusions, too
     string(MD5 number ${relative})
     string(SUBSTRING ${number} 0 8 number)
     math(EXPR part "0x${number} % ${parts}")

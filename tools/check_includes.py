@@ -10,7 +10,8 @@ include nothing from commands/.
 A file belongs to the layer whose SOURCES names it, or names its .cpp; else to the one layer that
 takes sources from its folder; else to the layer named like the folder of src/. In src/ops, *_cpu.*,
 *_hwy.* and what linnet_op() names after CPU belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.*
-and *_cudnn.* to ops_cuda, and the rest to ops. src/backend/cuda/plugin.cpp is the plug-in's own.
+and *_cudnn.* to ops_cuda, and the rest to ops; so do those of a folder of src/fusions, whose passes,
+*_pass.*, belong to fusions. src/backend/cuda/plugin.cpp is the plug-in's own.
 
 A header that names a fixed-width integer (std::int64_t) includes <cstdint>. Any other file does too, or
 one of the tree's headers that it includes: that another library's header brings it is chance.
@@ -92,7 +93,8 @@ class Layers:
         stem = str(Path(path).with_suffix(""))
         if stem in self.files:
             return self.files[stem]
-        if parts[0] == "ops":
+        if parts[0] == "ops" or (parts[0] == "fusions" and len(parts) > 2
+                                 and not parts[-1].endswith("_pass.cpp")):
             if re.search(r"(^cuda_kernels\.h|\.cuh?|_(cuda|cublaslt|cudnn)\.\w+)$", parts[-1]):
                 return "ops_cuda"
             return "ops_cpu" if re.search(r"(^cpu_kernels|_cpu|_hwy)\.\w+$", parts[-1]) else "ops"

@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ("src/graph", "src/ops", "src/plan", "src/backend")
+FOLDERS = ("src/graph", "src/ops", "src/plan", "src/fusions", "src/backend")
 CALLS = r"\b(?:in|out|in_out|fixed)(?:<[^<>;]*>)?\(\s*\d+\s*\)"
 ELEMENTS = (r"\b(?:inputs|outputs|output_gradients|needed|output_read|input_fixed|packed_operands)"
             r"(?:\[\s*\d+\s*\]|\s*=\s*\{\s*\d[^}]*\}|\.push_back\(\s*\d+\s*\))")

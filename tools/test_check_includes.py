@@ -69,6 +69,16 @@ class CheckIncludes(unittest.TestCase):
                                         "src/ops/dense/dense_hwy.cpp": include,
                                         "src/ops/cpu_kernels.h": include}), [])
 
+    def test_passes_of_fusions_are_apart_from_their_operators(self):
+        layer = {"src/fusions/CMakeLists.txt": "linnet_layer(fusions SOURCES fusions.cpp DEPENDS plan ops)"}
+        include = '#include "plan/plan.h"\n'
+        kernel = '#include "backend/cpu/memory.h"\n'
+        self.assertEqual(self.problems({**layer, "src/fusions/pair/pair_pass.cpp": include,
+                                        "src/fusions/fusions.h": include,
+                                        "src/fusions/pair/pair_cpu.cpp": kernel}), [])
+        self.assertEqual(len(self.problems({**layer, "src/fusions/pair/pair.cpp": include,
+                                            "src/fusions/pair/pair_pass.cpp": kernel})), 2)
+
     def test_a_folder_belongs_to_the_layer_that_takes_its_sources(self):
         files = {"src/plan/passes/CMakeLists.txt": "linnet_layer(passes SOURCES fuse.cpp DEPENDS ops plan)",
                  "src/plan/passes/match.h": '#include "ops/dense/dense.h"\n'}

@@ -96,6 +96,9 @@ class Op {
   /// Inputs that the node writes as well: optimizer state, running statistics, metrics. Such a node
   /// is never dead.
   virtual bool mutates(std::size_t /*input*/) const { return false; }
+  /// Whether it finds the gradients of its parameters itself, by its own loss: they are those of
+  /// the loss as it is, never of a scaled one.
+  virtual bool finds_gradients() const { return false; }
   /// Returns what becomes of the steps of operand `operand`, of shape x, where it holds sequences
   /// of different lengths; y is the shape of output 0. The default: they are mixed with padding.
   virtual StepsRule steps(std::size_t /*operand*/, const Shape& /*x*/, const Shape& /*y*/) const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "fusions/fusions.h"
 #include "graph/add.h"
 #include "graph/differentiate.h"
 #include "model/augment_graph.h"
@@ -24,7 +25,6 @@
 #include "ops/reshape/reshape.h"
 #include "ops/sequence_mask/sequence_mask.h"
 #include "ops/share/share.h"
-#include "ops/small_cnn/small_cnn.h"
 #include "ops/softmax/softmax.h"
 #include "plan/least_arena.h"
 #include "plan/passes/collect_gradients.h"
@@ -152,23 +152,12 @@ void store_gradient(Graph& graph, const PlacedGradient& placed) {
   graph.info(gradient).offset = placed.offset;
 }
 
-/// Returns whether gradients pass through a frozen batch norm, which must then stay apart: folded
-/// into a convolution it has none.
-bool gradients_pass_frozen_norms(const Graph& graph, std::span<const Value> trained) {
-  const std::vector<bool> depends = dependents(graph, trained);
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
-    return op_as<BatchNormInferenceOp>(&node) != nullptr &&
-           depends[static_cast<std::size_t>(node.outputs[0].id)];
-  });
-}
-
 }  // namespace
 
 Supports supports_of(const Backend& backend) {
-  return [&backend](const Op& op, std::span<const ValueType> inputs,
-                    std::span<const ValueType> outputs) {
-    return backend.supports(op, inputs, outputs);
-  };
+  return
+      [&backend](const Op& op, std::span<const ValueType> inputs,
+                 std::span<const ValueType> outputs) { return backend.wants(op, inputs, outputs); };
 }
 
 bool scales_loss(const Supports& supports) {
@@ -177,6 +166,14 @@ bool scales_loss(const Supports& supports) {
 }
 
 namespace {
+
+/// Returns the same but for operators whose gradients would be those of a loss that is not scaled.
+Supports scaled(const Supports& supports) {
+  return [&supports](const Op& op, std::span<const ValueType> inputs,
+                     std::span<const ValueType> outputs) {
+    return !op.finds_gradients() && supports(op, inputs, outputs);
+  };
+}
 
 /// Says how much of a batch a training graph sees.
 enum class Rows : std::uint8_t { whole, leaf };
@@ -231,17 +228,14 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   add_metrics(graph, data, forward, counters,
               {.batch = step.batch, .history = whole ? kLossHistory : 0, .leaf = !whole},
               leaf.loss);
-  std::vector<std::string> disabled = step.disabled_passes;
-  if (gradients_pass_frozen_norms(graph, trainable)) disabled.emplace_back("fold_batch_norm");
   leaf.scaled = scales_loss(supports);
-  if (leaf.scaled && !whole) disabled.emplace_back("fuse_small_cnn");
-  run_passes(graph, forward_passes(), supports, disabled);
+  all_passes().run(Phase::forward, graph, leaf.scaled && !whole ? scaled(supports) : supports,
+                   step.disabled_passes, trainable);
 
   if (step.norms != nullptr) sync_norms(graph, step.norms);
   const std::size_t backward = graph.nodes().size();
-  // An operator that finds all gradients by itself does so in fp32.
   leaf.scaled = leaf.scaled && std::ranges::none_of(graph.nodes(), [](const Node& node) {
-                  return op_as<SmallCnnOp>(&node) != nullptr;
+                  return node.op->finds_gradients();
                 });
   std::vector<Value> gradients;
   if (leaf.scaled) {
@@ -267,7 +261,7 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
                          whole ? LeafLayout(network, collects).statistics : layout.measured);
   TrainingGraph training{std::move(graph), backward, leaf.loss};
   if (step.recompute) recompute(training, supports);
-  run_passes(training, training_passes(), supports, step.disabled_passes);
+  all_passes().run(training, supports, step.disabled_passes);
   leaf.graph = std::move(training.graph);
   leaf.loss = training.loss;
   return leaf;
@@ -281,7 +275,7 @@ Graph whole_step(const NetworkDefinition& network, const StepData& data, const T
                  const Supports& supports) {
   Leaf leaf = add_leaf(network, data, step, Rows::whole, supports);
   add_finish(leaf.graph, network, step, leaf.measured, leaf.scaled, leaf.loss);
-  run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
+  all_passes().run(Phase::final, leaf.graph, supports, step.disabled_passes);
   return std::move(leaf.graph);
 }
 
@@ -322,7 +316,7 @@ Graph leaf_step(const NetworkDefinition& network, const StepData& data, const Tr
   Leaf leaf = add_leaf(network, data, step, Rows::leaf, supports);
   if (!leaf.measured.empty()) share_statistics(leaf.graph, LeafLayout(network));
   leaf.graph.add_value("gradients", flat_type(network), Storage::gradient);  // unread ones, too
-  run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
+  all_passes().run(Phase::final, leaf.graph, supports, step.disabled_passes);
   if (step.handover != nullptr) {
     overlap_sums(leaf.graph, gradient_buckets(network, step.bucket_bytes), step.handover);
     leaf.graph.verify();
@@ -346,9 +340,9 @@ Graph evaluation_step(const NetworkDefinition& network, const StepData& data, st
   add_loss_sums(graph, network, data, forward.outputs, forward.targets, forward.weights,
                 forward.losses, batch);
   add_metric_sums(graph, network, data, forward.outputs, forward.targets, forward.weights, batch);
-  run_passes(graph, forward_passes(), supports);
-  run_passes(graph, inference_passes(), supports);
-  run_passes(graph, final_passes(), supports);
+  all_passes().run(Phase::forward, graph, supports);
+  all_passes().run(Phase::inference, graph, supports);
+  all_passes().run(Phase::final, graph, supports);
   return graph;
 }
 
@@ -388,8 +382,7 @@ Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std:
   const Value y = instantiate(network, graph, inputs, batch, Mode::inference, parameters).front();
   const Value weights = graph.add_value("weights", graph.type(y), Storage::external, inputs.size());
   const Storage storage = std::exchange(graph.info(y).storage, Storage::external);  // is read
-  // Folded into a convolution, a batch norm has no gradient.
-  run_passes(graph, forward_passes(), supports, std::array<std::string, 1>{"fold_batch_norm"});
+  all_passes().run(Phase::forward, graph, supports, {}, std::span(&inputs[by], 1));
   graph.info(y).storage = storage;
   Value gradient =
       differentiate(graph, std::span(&y, 1), std::span(&weights, 1), std::span(&inputs[by], 1))
@@ -401,7 +394,7 @@ Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std:
   }
   graph.info(gradient).storage = Storage::external;
   graph.info(gradient).offset = inputs.size() + 1;
-  run_passes(graph, final_passes(), supports);
+  all_passes().run(Phase::final, graph, supports);
   return graph;
 }
 
@@ -425,9 +418,9 @@ Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_
     graph.info(y).storage = Storage::external;
     graph.info(y).offset = inputs.size() + i;
   }
-  run_passes(graph, forward_passes(), supports);
-  run_passes(graph, inference_passes(), supports);
-  run_passes(graph, final_passes(), supports);
+  all_passes().run(Phase::forward, graph, supports);
+  all_passes().run(Phase::inference, graph, supports);
+  all_passes().run(Phase::final, graph, supports);
   return graph;
 }
 

@@ -119,10 +119,15 @@ class Backend {
   virtual int threads() const { return 0; }
   /// Returns these threads, which other backends may share; null where there are none.
   virtual std::shared_ptr<ThreadTeam> team() const { return nullptr; }
-  /// Returns whether a kernel takes this operator with these operands. Asked by passes before they
-  /// fuse.
+  /// Returns whether a kernel takes this operator with these operands.
   virtual bool supports(const Op& op, std::span<const ValueType> inputs,
                         std::span<const ValueType> outputs) const = 0;
+  /// Returns whether passes should write this operator: a kernel takes it, and the device gains by
+  /// it. Only kernels of fusions say that it may not (Registry::wants_if).
+  virtual bool wants(const Op& op, std::span<const ValueType> inputs,
+                     std::span<const ValueType> outputs) const {
+    return supports(op, inputs, outputs);
+  }
   /// Returns the device as one that ranks can link; null: it has no links.
   virtual const LinkedDevice* links() const { return nullptr; }
   /// Returns the device's view of host memory, which must outlive it and not change: that memory

@@ -3,6 +3,8 @@
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/sim/sim.h"
 #include "model/model_state.h"
+#include "model/step_graph.h"
+#include "model/update_options.h"
 #include "ops/cuda_kernels.h"
 #include "repetitions.h"
 #include "simulated_model.h"
@@ -39,5 +41,19 @@ MachineGuard::~MachineGuard() { cuda::sim::reset_device(); }
 std::size_t device_bytes() { return cuda::sim::allocated_bytes(); }
 
 void reorder_threads(std::uint64_t seed) { cuda::sim::device().shuffle_seed = seed; }
+
+Plan plan_of(const Network& network, std::int64_t batch, std::vector<std::string> disabled) {
+  const MachineGuard machine;
+  Model model = cuda_model(network);
+  Backend& backend = *model.state().backend;
+  Graph graph =
+      training_step(network.definition(), assumed_data(network.definition(), Loss::automatic),
+                    {.batch = batch,
+                     .shuffle = true,
+                     .optimizer = resolve(TrainingOptions{}, network.definition(), 1),
+                     .disabled_passes = std::move(disabled)},
+                    supports_of(backend));
+  return backend.prepare(std::move(graph), {})->plan();
+}
 
 }  // namespace linnet::testing

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "backend/cuda/sim/sim.h"
 #include "cuda_model.h"
@@ -15,6 +16,9 @@ namespace linnet::testing {
 /// A model on one of several devices; which: its index.
 Model model_on(const std::string& which, Network network, const CudaOptions& options = {},
                std::uint64_t seed = 0, Precision precision = Precision::fp32);
+
+/// Returns the plan of a network's training step on the simulated device.
+Plan plan_of(const Network& network, std::int64_t batch, std::vector<std::string> disabled);
 
 /// Trains, and compares History::planned_bytes with what the device has allocated meanwhile.
 inline void expect_planned_is_allocated(Model& model, const Dataset& data,

@@ -33,6 +33,10 @@ class CountingBackend final : public Backend {
                 std::span<const ValueType> outputs) const override {
     return backend_->supports(op, inputs, outputs);
   }
+  bool wants(const Op& op, std::span<const ValueType> inputs,
+             std::span<const ValueType> outputs) const override {
+    return backend_->wants(op, inputs, outputs);
+  }
   std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override {
     return backend_->view(host);
   }

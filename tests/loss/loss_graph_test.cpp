@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "fusions/fusions.h"
 #include "graph/differentiate.h"
 #include "loss_cases.h"
 #include "op_backends.h"
 #include "op_harness.h"
 #include "ops/activation/activation.h"
 #include "ops/softmax/softmax.h"
-#include "plan/passes/passes.h"
 
 // The numbers are PyTorch's (2.15, CPU): the functions of torch.nn.functional that include/linnet/
 // loss.h names, on the operands below, and the gradients by x.
@@ -253,10 +253,10 @@ TEST(LossGraph, PlainCrossEntropyStaysOneFusedOperator) {
   const Value labels = graph.add_value("labels", i32({4}), Storage::external, 1);
   const Value loss = add_loss(graph, Loss::cross_entropy, {}, x, labels);
   graph.info(loss).storage = Storage::external;
-  run_passes(graph, forward_passes(),
-             [](const Op&, std::span<const ValueType>, std::span<const ValueType>) {
-               return true;
-             });
+  all_passes().run(Phase::forward, graph,
+                   [](const Op&, std::span<const ValueType>, std::span<const ValueType>) {
+                     return true;
+                   });
   ASSERT_EQ(graph.nodes().size(), 1U);
   EXPECT_EQ(graph.nodes()[0].op->name(), "softmax_cross_entropy");
 }

@@ -65,6 +65,11 @@ bool CpuBackend::supports(const Op& op, std::span<const ValueType> inputs,
              .has_value();
 }
 
+bool CpuBackend::wants(const Op& op, std::span<const ValueType> inputs,
+                       std::span<const ValueType> outputs) const {
+  return supports(op, inputs, outputs) && registry_.wants({op, inputs, outputs, {}});
+}
+
 std::unique_ptr<Buffer> CpuBackend::allocate(std::size_t bytes) const {
   return cpu::allocate(bytes);
 }

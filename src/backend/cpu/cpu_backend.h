@@ -23,6 +23,8 @@ class CpuBackend final : public Backend {
   std::shared_ptr<ThreadTeam> team() const override { return team_; }
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
+  bool wants(const Op& op, std::span<const ValueType> inputs,
+             std::span<const ValueType> outputs) const override;
   std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;
   std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
   void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;

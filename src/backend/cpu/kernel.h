@@ -19,6 +19,7 @@
 #include "backend/cpu/bf16.h"
 #include "runtime/candidates.h"
 #include "runtime/node_view.h"
+#include "runtime/worth.h"
 
 namespace linnet::cpu {
 
@@ -255,7 +256,7 @@ using Choose = std::function<std::optional<Kernel>(const NodeView&, const std::v
 enum class Stores : std::uint8_t { f32, bf16 };
 
 /// The CPU's kernels by operator name; filled by the generated register_cpu_kernels().
-class Registry {
+class Registry : public Worth {
  public:
   /// An operator that multiplies no matrices: it computes the same at every precision.
   void add(std::string_view op, Prepare prepare, Stores stores = Stores::f32);

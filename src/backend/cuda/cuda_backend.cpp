@@ -36,6 +36,11 @@ bool CudaBackend::supports(const Op& op, std::span<const ValueType> inputs,
   return has_kernel(registry_, context_, op, inputs, outputs);
 }
 
+bool CudaBackend::wants(const Op& op, std::span<const ValueType> inputs,
+                        std::span<const ValueType> outputs) const {
+  return supports(op, inputs, outputs) && registry_.wants({op, inputs, outputs, {}});
+}
+
 std::shared_ptr<Buffer> CudaBackend::view(std::span<const std::byte> host) const {
   std::shared_ptr<Buffer> buffer = allocate(host.size());
   upload(*buffer, 0, host);

@@ -17,6 +17,8 @@ class CudaBackend final : public Backend, public LinkedDevice {
   Capabilities capabilities() const override;
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
+  bool wants(const Op& op, std::span<const ValueType> inputs,
+             std::span<const ValueType> outputs) const override;
   std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
   std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;
   void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;

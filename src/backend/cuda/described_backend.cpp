@@ -55,6 +55,11 @@ bool DescribedBackend::supports(const Op& op, std::span<const ValueType> inputs,
   return has_kernel(registry_, context_, op, inputs, outputs);
 }
 
+bool DescribedBackend::wants(const Op& op, std::span<const ValueType> inputs,
+                             std::span<const ValueType> outputs) const {
+  return supports(op, inputs, outputs) && registry_.wants({op, inputs, outputs, {}});
+}
+
 std::shared_ptr<Buffer> DescribedBackend::view(std::span<const std::byte> /*host*/) const {
   no_device();
 }

@@ -18,6 +18,8 @@ class DescribedBackend final : public Backend {
   Capabilities capabilities() const override;
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
+  bool wants(const Op& op, std::span<const ValueType> inputs,
+             std::span<const ValueType> outputs) const override;
   /// Throws DeviceError, as all that needs memory.
   std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
   std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;

@@ -18,6 +18,7 @@
 #include "graph/step.h"
 #include "runtime/candidates.h"
 #include "runtime/stored_types.h"
+#include "runtime/worth.h"
 
 namespace linnet {
 class TuningCache;
@@ -134,7 +135,7 @@ enum class Stores : std::uint8_t { f32, half };
 /// CUDA's kernels by operator name. An operator's candidates are the libraries that were added for
 /// it and then Linnet's own kernels, which take whatever is left: first_candidate() asks them in
 /// this order, whatever the order in which they were added.
-class Registry {
+class Registry : public Worth {
  public:
   /// Linnet's own kernels for the operator.
   void add(std::string_view op, Prepare prepare, Stores stores = Stores::f32) {

@@ -4,53 +4,50 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "plan/passes/collect_gradients.h"
-#include "plan/passes/overlap_sums.h"
+#include "graph/differentiate.h"
 
 namespace linnet {
 namespace {
 
-/// Those that run outside of the lists below.
-constexpr std::array kNamed{kOverlapSums, kChainSamples, kShareStages, kCollectGradients,
-                            kDeferGradients};
-
-bool is_pass(std::string_view name) {
-  const auto named = [&](const auto& pass) { return pass.name == name; };
-  return std::ranges::find(kNamed, name) != kNamed.end() ||
-         std::any_of(forward_passes().begin(), forward_passes().end(), named) ||
-         std::any_of(inference_passes().begin(), inference_passes().end(), named) ||
-         std::any_of(training_passes().begin(), training_passes().end(), named) ||
-         std::any_of(final_passes().begin(), final_passes().end(), named);
+/// Returns whether a pass may run before all others of `passes`.
+template <class P>
+bool is_free(const P& pass, const std::vector<P>& passes) {
+  return std::ranges::none_of(passes, [&](const P& other) {
+    return std::ranges::find(pass.order.after, other.name) != pass.order.after.end() ||
+           (pass.order.last && !other.order.last);
+  });
 }
 
-std::string pass_names() {
-  std::vector<std::string_view> names;
-  const auto add = [&](const auto& passes) {
-    for (const auto& pass : passes) {
-      if (std::ranges::find(names, pass.name) == names.end()) names.push_back(pass.name);
-    }
-  };
-  add(forward_passes());
-  add(inference_passes());
-  add(training_passes());
-  add(final_passes());
-  names.insert(names.end(), kNamed.begin(), kNamed.end());
-  return fmt::format("{}", fmt::join(names, ", "));
+/// Puts passes into the order that they ask for.
+template <class P>
+void sort(std::vector<P>& passes) {
+  std::ranges::sort(passes, {}, &P::name);
+  std::vector<P> sorted;
+  while (!passes.empty()) {
+    const auto next =
+        std::ranges::find_if(passes, [&](const P& pass) { return is_free(pass, passes); });
+    LINNET_ASSERT(next != passes.end());  // else passes wait for each other
+    sorted.push_back(std::move(*next));
+    passes.erase(next);
+  }
+  passes = std::move(sorted);
 }
 
-/// Calls run(pass) for those that are not disabled.
-template <class Passes, class Run>
-void run_enabled(const Passes& passes, std::span<const std::string> disabled, Run run) {
-  for (const std::string& name : disabled) {
-    require(is_pass(name), "unknown pass '{}'; expected one of {}", name, pass_names());
-  }
-  for (const auto& pass : passes) {
-    if (!is_disabled(pass.name, disabled)) run(pass);
-  }
+/// Returns whether gradients by `wrt` pass through a node that `graph` has and `before` has not.
+bool gradients_pass_new_nodes(const Graph& before, const Graph& graph, std::span<const Value> wrt) {
+  std::set<const Op*> known;
+  for (const Node& node : before.nodes()) known.insert(node.op.get());
+  const std::vector<bool> depends = dependents(graph, wrt);
+  return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
+    return !known.contains(node.op.get()) && std::ranges::any_of(node.outputs, [&](Value v) {
+      return depends[static_cast<std::size_t>(v.id)];
+    });
+  });
 }
 
 }  // namespace
@@ -59,62 +56,76 @@ bool is_disabled(std::string_view pass, std::span<const std::string> disabled) {
   return std::ranges::find(disabled, pass) != disabled.end();
 }
 
-std::span<const Pass> forward_passes() {
-  static constexpr std::array kPasses{
-      Pass{"fuse_gather_scale", fuse_gather_scale},
-      Pass{"fuse_softmax_cross_entropy", fuse_softmax_cross_entropy},
-      Pass{"fuse_epilogue", fuse_epilogue},
-      Pass{"fuse_conv2d_pool", fuse_conv2d_pool},
-      Pass{"fuse_small_cnn", fuse_small_cnn},
-      Pass{"fuse_batch_norm", fuse_batch_norm},
-      Pass{"fold_batch_norm", fold_batch_norm},
-      Pass{"remove_dead", remove_dead},
+void Passes::add(Phase phase, Pass pass) {
+  phases_[phase].push_back(std::move(pass));
+  sort(phases_[phase]);
+}
+
+void Passes::add(TrainingPass pass) {
+  training_.push_back(std::move(pass));
+  sort(training_);
+}
+
+const std::vector<Pass>& Passes::of(Phase phase) const {
+  static const std::vector<Pass> none;
+  const auto found = phases_.find(phase);
+  return found == phases_.end() ? none : found->second;
+}
+
+const Pass& Passes::named(std::string_view name) const {
+  for (const auto& [phase, passes] : phases_) {
+    const auto found = std::ranges::find(passes, name, &Pass::name);
+    if (found != passes.end()) return *found;
+  }
+  throw Error(fmt::format("unknown pass '{}'", name));
+}
+
+std::vector<std::string_view> Passes::names() const {
+  std::vector<std::string_view> names;
+  const auto add = [&](std::string_view name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
-  return kPasses;
+  for (const Phase phase : {Phase::forward, Phase::inference}) {
+    for (const Pass& pass : of(phase)) add(pass.name);
+  }
+  for (const TrainingPass& pass : training_) add(pass.name);
+  for (const Pass& pass : of(Phase::final)) add(pass.name);
+  for (const std::string_view choice : choices_) add(choice);
+  return names;
 }
 
-std::span<const Pass> inference_passes() {
-  static constexpr std::array kPasses{Pass{"use_int8", use_int8}};
-  return kPasses;
+void Passes::check(std::span<const std::string> disabled) const {
+  const std::vector<std::string_view> known = names();
+  for (const std::string& name : disabled) {
+    require(std::ranges::find(known, name) != known.end(), "unknown pass '{}'; expected one of {}",
+            name, fmt::format("{}", fmt::join(known, ", ")));
+  }
 }
 
-std::span<const TrainingPass> training_passes() {
-  static constexpr std::array kPasses{
-      TrainingPass{"fuse_pool_grads", fuse_pool_grads},
-      TrainingPass{"recompute_norms", recompute_norms},
-      TrainingPass{"share_concats", share_concats},
-      TrainingPass{"slice_concats", slice_concats},
-      TrainingPass{"join_norms", join_norms},
-      TrainingPass{"fuse_norm_conv2d", fuse_norm_conv2d},
-      TrainingPass{"fuse_bias_grad", fuse_bias_grad},
-  };
-  return kPasses;
-}
-
-std::span<const Pass> final_passes() {
-  static constexpr std::array kPasses{Pass{"remove_dead", remove_dead},
-                                      Pass{"fuse_small_cnn_finish", fuse_small_cnn_finish},
-                                      Pass{"copy_weights", copy_weights},
-                                      Pass{"copy_gradients", copy_gradients},
-                                      Pass{"store_bf16", store_bf16},
-                                      Pass{"store_f16", store_f16}};
-  return kPasses;
-}
-
-void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
-                std::span<const std::string> disabled) {
-  run_enabled(passes, disabled, [&](const Pass& pass) {
-    pass.run(graph, supports);
+void Passes::run(Phase phase, Graph& graph, const Supports& supports,
+                 std::span<const std::string> disabled, std::span<const Value> wrt) const {
+  check(disabled);
+  for (const Pass& pass : of(phase)) {
+    if (is_disabled(pass.name, disabled)) continue;
+    if (pass.differentiable || wrt.empty()) {
+      pass.run(graph, supports);
+    } else {
+      Graph made = graph;
+      pass.run(made, supports);
+      if (!gradients_pass_new_nodes(graph, made, wrt)) graph = std::move(made);
+    }
     graph.verify();
-  });
+  }
 }
 
-void run_passes(TrainingGraph& training, std::span<const TrainingPass> passes,
-                const Supports& supports, std::span<const std::string> disabled) {
-  run_enabled(passes, disabled, [&](const TrainingPass& pass) {
+void Passes::run(TrainingGraph& training, const Supports& supports,
+                 std::span<const std::string> disabled) const {
+  check(disabled);
+  for (const TrainingPass& pass : training_) {
+    if (is_disabled(pass.name, disabled)) continue;
     pass.run(training, supports);
     training.graph.verify();
-  });
+  }
 }
 
 }  // namespace linnet

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -19,10 +22,28 @@ inline constexpr std::string_view kChainSamples = "chain_samples";
 /// The name under which no stage has tasks of several operators.
 inline constexpr std::string_view kShareStages = "share_stages";
 
+/// When a pass runs.
+enum class Phase : std::uint8_t {
+  forward,    ///< on the forward graph, before it is differentiated
+  inference,  ///< after these, on a graph that predicts or evaluates
+  final,      ///< on the whole graph
+};
+
+/// The place of a pass among those of its phase.
+struct PassOrder {
+  /// Passes that run before it, if they are there.
+  std::vector<std::string_view> after = {};
+  /// Whether it runs after all that don't say so.
+  bool last = false;
+};
+
 /// A named rewriting of a graph that keeps its meaning.
 struct Pass {
   std::string_view name;
   void (*run)(Graph& graph, const Supports& supports);
+  PassOrder order = {};
+  /// False: what it writes has no gradient, so it is undone where gradients pass through that.
+  bool differentiable = true;
 };
 
 /// A graph after differentiation.
@@ -36,7 +57,46 @@ struct TrainingGraph {
 struct TrainingPass {
   std::string_view name;
   void (*run)(TrainingGraph& training, const Supports& supports);
+  PassOrder order = {};
 };
+
+/// The passes that a graph goes through, each known by its name. Their order follows from what they
+/// say of it, and from their names where nothing is said.
+class Passes {
+ public:
+  /// Adds one. Its name may stand for several passes, of different phases.
+  void add(Phase phase, Pass pass);
+  /// Adds one that runs on a training's graph once it is differentiated.
+  void add(TrainingPass pass);
+  /// Adds the name of something that is decided elsewhere and can be left out as passes are.
+  void add(std::string_view choice) { choices_.push_back(choice); }
+
+  /// In this order.
+  const std::vector<Pass>& of(Phase phase) const;
+  const std::vector<TrainingPass>& of_training() const { return training_; }
+  /// Returns the pass of this name, of any phase. Throws Error if there is none.
+  const Pass& named(std::string_view name) const;
+
+  /// Runs those of a phase but the ones named in `disabled`, and verifies the graph after each.
+  /// Gradients of values will be asked for by `wrt`. Throws Error for a name in `disabled` that no
+  /// pass has.
+  void run(Phase phase, Graph& graph, const Supports& supports,
+           std::span<const std::string> disabled = {}, std::span<const Value> wrt = {}) const;
+  void run(TrainingGraph& training, const Supports& supports,
+           std::span<const std::string> disabled = {}) const;
+
+ private:
+  bool has(std::string_view name) const;
+  std::vector<std::string_view> names() const;
+  void check(std::span<const std::string> disabled) const;
+
+  std::map<Phase, std::vector<Pass>> phases_;
+  std::vector<TrainingPass> training_;
+  std::vector<std::string_view> choices_;
+};
+
+/// Adds the passes of src/plan/passes.
+void register_plan_passes(Passes& passes);
 
 /// gather_batch -> scale becomes one gather; augment -> scale or channel_scale one augment.
 void fuse_gather_scale(Graph& graph, const Supports& supports);
@@ -46,13 +106,6 @@ void fuse_softmax_cross_entropy(Graph& graph, const Supports& supports);
 void fuse_epilogue(Graph& graph, const Supports& supports);
 /// conv2d -> max_pool2d becomes conv2d_pool where the backend has it.
 void fuse_conv2d_pool(Graph& graph, const Supports& supports);
-/// gather_batch -> conv2d_pool -> flatten -> dense -> softmax_cross_entropy becomes small_cnn, with
-/// all gradients, where the backend has it, it saves something (SmallCnnOp::saving()) and nothing
-/// but metrics reads what is between.
-void fuse_small_cnn(Graph& graph, const Supports& supports);
-/// small_cnn -> metrics, finite_check becomes one small_cnn where it computes all gradients of the
-/// step and the backend has that.
-void fuse_small_cnn_finish(Graph& graph, const Supports& supports);
 /// batch_norm -> [add] -> [relu] becomes one batch norm.
 void fuse_batch_norm(Graph& graph, const Supports& supports);
 /// At inference, conv2d -> batch norm becomes conv2d_norm where the backend has it.
@@ -103,21 +156,5 @@ void fuse_bias_grad(TrainingGraph& training, const Supports& supports);
 
 /// Returns whether a pass is among those that were left out by name.
 bool is_disabled(std::string_view pass, std::span<const std::string> disabled);
-
-/// In this order, on the forward graph before it is differentiated.
-std::span<const Pass> forward_passes();
-/// Returns those that follow, in this order, on a graph that predicts or evaluates.
-std::span<const Pass> inference_passes();
-/// In this order, on a training's graph once it is differentiated.
-std::span<const TrainingPass> training_passes();
-/// In this order, on the whole graph.
-std::span<const Pass> final_passes();
-
-/// Runs the passes but those named in `disabled`, and verifies the graph after each. Throws Error
-/// for a name in `disabled` that no pass has.
-void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
-                std::span<const std::string> disabled = {});
-void run_passes(TrainingGraph& training, std::span<const TrainingPass> passes,
-                const Supports& supports, std::span<const std::string> disabled = {});
 
 }  // namespace linnet

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "fusions/small_cnn/small_cnn.h"
 #include "ops/conv2d_pool/bands_cuda.h"
-#include "ops/small_cnn/small_cnn.h"
 #include "runtime/stored_types.h"
 
 // How CUDA's two launches cut a SmallCnnOp; all follows from the shapes.
@@ -71,5 +71,8 @@ struct SmallCnnPlan {
 
 /// Returns nothing where the kernels don't take the network.
 std::optional<SmallCnnPlan> plan_small_cnn(const NodeView& node);
+
+/// Returns whether the two launches beat those of the parts.
+bool small_cnn_is_worth_it(const NodeView& node);
 
 }  // namespace linnet::cuda

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "fusions/small_cnn/small_cnn.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dense/dense.h"
 #include "ops/finite_check/finite_check.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
-#include "ops/small_cnn/small_cnn.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
 
@@ -85,9 +85,9 @@ bool writes_all_gradients(const Graph& graph, std::size_t writer) {
   return true;
 }
 
-}  // namespace
-
-void fuse_small_cnn(Graph& graph, const Supports& supports) {
+/// gather_batch -> conv2d_pool -> flatten -> dense -> softmax_cross_entropy becomes small_cnn, with
+/// all gradients, where the backend wants it and nothing but metrics reads what is between.
+void fuse(Graph& graph, const Supports& supports) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node node = graph.nodes()[n];
     if (op_as<SoftmaxCrossEntropyOp>(&node) == nullptr) continue;
@@ -96,7 +96,7 @@ void fuse_small_cnn(Graph& graph, const Supports& supports) {
     auto fused = std::make_shared<SmallCnnOp>(found->attrs);
     const std::vector<ValueType> types = graph.types(found->operands);
     const std::vector<ValueType> results = fused->infer(types);
-    if (fused->saving(types).worth() <= 0 || !supports(*fused, types, results)) continue;
+    if (!supports(*fused, types, results)) continue;
     std::vector<Value> outputs{node.outputs[SoftmaxCrossEntropyOp::Out::loss]};
     for (std::size_t i = 1; i < results.size(); ++i) {
       outputs.push_back(graph.add_output(node.name, results[i]));
@@ -109,7 +109,9 @@ void fuse_small_cnn(Graph& graph, const Supports& supports) {
   remove_dead(graph, supports);
 }
 
-void fuse_small_cnn_finish(Graph& graph, const Supports& supports) {
+/// small_cnn -> metrics, finite_check becomes one small_cnn where it computes all gradients of the
+/// step and the backend has that.
+void fuse_finish(Graph& graph, const Supports& supports) {
   const std::vector<Node>& nodes = graph.nodes();
   const auto find = [&](auto is) {
     return static_cast<std::size_t>(std::ranges::find_if(nodes, is) - nodes.begin());
@@ -143,6 +145,16 @@ void fuse_small_cnn_finish(Graph& graph, const Supports& supports) {
   if (!supports(*fused, graph.types(operands), graph.types(node.outputs))) return;
   graph.rewrite(n, std::move(fused), std::move(operands), node.outputs);
   graph.erase_nodes([&](std::size_t i) { return i == metrics || i == check; });
+}
+
+}  // namespace
+
+void register_small_cnn_pass(Passes& passes) {
+  passes.add(Phase::forward,
+             {"fuse_small_cnn",
+              fuse,
+              {.after = {"fuse_gather_scale", "fuse_softmax_cross_entropy", "fuse_conv2d_pool"}}});
+  passes.add(Phase::final, {"fuse_small_cnn_finish", fuse_finish, {.after = {"remove_dead"}}});
 }
 
 }  // namespace linnet

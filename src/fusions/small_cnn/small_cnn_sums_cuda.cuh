@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "backend/cuda/partial_sums.cuh"
+#include "fusions/small_cnn/small_cnn_cuda.cuh"
 #include "ops/finite_check/stop_cuda.cuh"
 #include "ops/metrics/batch_cuda.cuh"
-#include "ops/small_cnn/small_cnn_cuda.cuh"
 
 namespace linnet::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ops/small_cnn/small_cnn_cuda.cuh"
+#include "fusions/small_cnn/small_cnn_cuda.cuh"
 
 // The first launch for images of one channel and filters of 3x3, whose number is known here. A
 // thread keeps its pooled pixels in registers, four filters of each, from the convolution to the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/small_cnn/small_cnn.h"
+#include "fusions/small_cnn/small_cnn.h"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +8,12 @@
 
 #include "backend/cpu/kernel.h"
 #include "backend/cuda/kernel.h"
+#include "fusions/small_cnn/small_cnn_cpu.h"
 #include "graph/differentiate.h"
 #include "op_harness.h"
 #include "ops/cpu_kernels.h"
 #include "ops/cuda_kernels.h"
 #include "ops/metrics/metrics.h"
-#include "ops/small_cnn/small_cnn_cpu.h"
 
 namespace linnet::testing {
 namespace {
@@ -326,6 +326,26 @@ TEST(SmallCnn, TheCpuRefusesWhatItDoesNotCompute) {
   EXPECT_FALSE(supported(n, [](Conv2dPoolAttrs& a) { a.conv.dilation_h = 2; }));
   EXPECT_FALSE(supported(n, [](Conv2dPoolAttrs& a) { a.conv.dilation_w = 2; }));
   EXPECT_FALSE(supported(n, [](Conv2dPoolAttrs& a) { a.pool.size_h = 3; }));
+}
+
+/// A GPU's samples read the dense layer's weights each, from farther away than a core does.
+TEST(SmallCnn, EachDeviceSaysWhetherItGains) {
+  cuda::Registry gpu;
+  cuda::register_cuda_kernels(gpu);
+  cpu::Registry cpu;
+  cpu::register_cpu_kernels(cpu);
+  const auto wants = [](const auto& registry, std::int64_t batch) {
+    const Network n{.batch = batch, .image = {28, 28, 1}, .filters = 32};
+    const SmallCnnOp op(attributes(n));
+    const std::vector<ValueType> in = operands(n);
+    return registry.wants({op, in, op.infer(in), {}});
+  };
+  for (const std::int64_t batch : {1, 4, 128, 300}) {
+    EXPECT_TRUE(wants(gpu, batch)) << batch;
+    EXPECT_TRUE(wants(cpu, batch)) << batch;
+  }
+  EXPECT_FALSE(wants(gpu, 100'000));
+  EXPECT_TRUE(wants(cpu, 100'000));
 }
 
 TEST(SmallCnn, NamesTheLayerAndTheShapes) {

@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "backend/cuda/device.cuh"
+#include "fusions/small_cnn/plan_cuda.h"
 #include "ops/conv2d_pool/conv2d_pool_cuda.cuh"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/gather_batch/record_index.h"
-#include "ops/small_cnn/plan_cuda.h"
 
 // Forward and backward pass of a network of one convolution and one dense layer. A block takes one
 // sample after another; all that it makes of one stays in shared memory until the loss is known.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/small_cnn/small_cnn.h"
+#include "fusions/small_cnn/small_cnn.h"
 
 #include <algorithm>
 
@@ -154,22 +154,14 @@ Cost SmallCnnOp::cost(std::span<const ValueType> inputs, std::span<const ValueTy
 }
 
 Saving SmallCnnOp::saving(std::span<const ValueType> inputs) const {
-  constexpr double kKernels = 2;
   Composition parts(attrs(), inputs);
   parts.add_gradients();
-  Saving saving{.kernels = -kKernels, .bytes = -cost(inputs, infer(inputs)).bytes};
+  Saving saving{.bytes = -cost(inputs, infer(inputs)).bytes};
   for (const Node& node : parts.graph.nodes()) {
     if (node.op->is_view()) continue;
-    saving.kernels += 1;
+    saving.operators += 1;
     saving.bytes += cost_of(parts.graph, node).bytes;
   }
-  // Each sample reads v twice from the L2 cache, which is about twice as fast as memory; where v
-  // fits into the L1 cache, each of the kernel's blocks does once.
-  constexpr std::size_t kNear = 160 << 10;
-  const std::int64_t batch = attrs().gather.batch;
-  const std::size_t v = inputs[In::v].bytes();
-  saving.bytes -= static_cast<double>(v) *
-                  static_cast<double>(v <= kNear ? std::min(batch, kSmallCnnBlocks) : batch);
   return saving;
 }
 

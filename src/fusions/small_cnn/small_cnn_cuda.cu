@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "backend/cuda/kernel.h"
-#include "ops/small_cnn/small_cnn.h"
-#include "ops/small_cnn/small_cnn_sums_cuda.cuh"
-#include "ops/small_cnn/small_cnn_tiles_cuda.cuh"
+#include "fusions/small_cnn/small_cnn.h"
+#include "fusions/small_cnn/small_cnn_sums_cuda.cuh"
+#include "fusions/small_cnn/small_cnn_tiles_cuda.cuh"
 
 namespace linnet::cuda {
 namespace {
@@ -88,6 +88,9 @@ std::optional<Kernel> prepare_small_cnn(const NodeView& node, const Context& /*c
 
 }  // namespace
 
-void register_small_cnn(Registry& registry) { registry.add(SmallCnnOp::kName, prepare_small_cnn); }
+void register_small_cnn(Registry& registry) {
+  registry.add(SmallCnnOp::kName, prepare_small_cnn);
+  registry.wants_if(SmallCnnOp::kName, small_cnn_is_worth_it);
+}
 
 }  // namespace linnet::cuda

@@ -2,8 +2,8 @@
 // mnist-cnn as two fused launches learns what the CPU learns, and the same bits in any order.
 #include <cstdint>
 
-#include "../message_of.h"
-#include "cuda_model.h"
+#include "cuda_backend/cuda_model.h"
+#include "message_of.h"
 #include "networks/networks.h"
 
 namespace linnet::testing {

@@ -3,11 +3,11 @@
 // loops for.
 #include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/small_cnn/small_cnn_hwy.cpp"
+#define HWY_TARGET_INCLUDE "fusions/small_cnn/small_cnn_hwy.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "ops/small_cnn/small_cnn_cpu.h"
+#include "fusions/small_cnn/small_cnn_cpu.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {

@@ -32,14 +32,10 @@ struct SmallCnnAttrs {
 /// same on every device, since the order of that sum follows from it.
 inline constexpr std::int64_t kSmallCnnBlocks = 128;
 
-/// Savings of a fused operator in a step.
+/// What a step has less where one operator stands for several.
 struct Saving {
-  double kernels = 0;
-  double bytes = 0;
-
-  /// In bytes; above 0 the operator is worth it. Assumed, not measured: the kernels of a captured
-  /// step start 1.5 microseconds apart, in which an H100 moves 5 MB by its data sheet.
-  double worth() const { return bytes + 5e6 * kernels; }
+  double operators = 0;  ///< that are not run, with the gradients' ones
+  double bytes = 0;      ///< that are not moved
 };
 
 /// A whole small network with its loss and the gradients of its parameters, in one operator:
@@ -64,6 +60,7 @@ class SmallCnnOp final : public OpBase<SmallCnnOp, SmallCnnAttrs> {
   static constexpr std::size_t kInputs = In::c + 1;  ///< without those of the finish
   static constexpr std::size_t kOutputs = Out::dc + 1;
   using OpBase::OpBase;
+  bool finds_gradients() const override { return true; }
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   bool mutates(std::size_t input) const override { return input >= In::counters; }
   /// By the parameters, through the loss alone: the saved gradients, as they are where the loss's
@@ -73,7 +70,8 @@ class SmallCnnOp final : public OpBase<SmallCnnOp, SmallCnnAttrs> {
   void reference(const ReferenceArgs& args) const override;
   /// Bytes: the operands, the results, and what the two kernels on CUDA hand from one to the other.
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  /// Over the operators that it stands for, with their gradients.
+  /// Over the operators that it stands for, with their gradients. What a device makes of it stands
+  /// with its kernels.
   Saving saving(std::span<const ValueType> inputs) const;
 };
 
