@@ -82,7 +82,7 @@ endfunction()
 #   *_cpu.cpp, *_hwy.cpp, *_cuda.cu, *_cuda.cpp    more of its kernels
 #   NAME_cudnn.cpp  an engine of cuDNN, which takes a node by a rule
 #   *_test.cpp      cases of op_test; *_pass_test.cpp: of fusions_test; of cuda_backend_test *_simulated_test.cpp,
-#                   and *_device_test.cpp, which run on a GPU, too
+#                   and *_device_test.cpp, which run on a GPU, too; *_cudnn_test.cpp: of cudnn_ops_test
 # No other file names a fusion: it is removed with its folder (and the folders that include it).
 function(linnet_fusions)
   file(GLOB files CONFIGURE_DEPENDS LIST_DIRECTORIES false ${PROJECT_SOURCE_DIR}/src/fusions/*/*.c*)
@@ -99,7 +99,7 @@ function(linnet_fusions)
     if(EXISTS ${folder}/${op}.cpp AND (EXISTS ${folder}/${op}_cpu.cpp OR EXISTS ${folder}/${op}_cuda.cu))
       set(is_op TRUE)
     endif()
-    if(stem MATCHES "_(pass|device|simulated)_test$")
+    if(stem MATCHES "_(pass|device|simulated|cudnn)_test$")
       string(TOUPPER ${CMAKE_MATCH_1} kind)
       set_property(GLOBAL APPEND PROPERTY LINNET_FUSION_${kind}_TESTS ${file})
     elseif(stem MATCHES "_test$")

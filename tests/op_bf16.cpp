@@ -8,7 +8,6 @@
 
 #include "graph/interpreter.h"
 #include "op_backends.h"
-#include "ops/conv2d_norm/conv2d_norm.h"
 #include "ops/ops.h"
 
 namespace linnet::testing {
@@ -86,18 +85,9 @@ double nearest_bf16(double x) {
   return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
 }
 
-void round_folded_weights(const Op& conv2d_norm, std::vector<std::vector<double>>& operands,
-                          const std::function<double(double)>& nearest) {
-  using Norm = BatchNormInferenceOp::In;
-  const auto& op = static_cast<const Conv2dNormOp&>(conv2d_norm);
-  std::vector<double>& w = operands[Conv2dNormOp::In::w];
-  const std::vector<double>& gamma = operands[op.norm_input(Norm::gamma)];
-  const std::vector<double>& var = operands[op.norm_input(Norm::running_var)];
-  const std::size_t taps = w.size() / gamma.size();
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    const double factor = gamma[i / taps] / std::sqrt(var[i / taps] + op.attrs().norm.epsilon);
-    w[i] = nearest(w[i] * factor) / factor;
-  }
+std::map<std::string, RoundWeights, std::less<>>& folded_weights() {
+  static std::map<std::string, RoundWeights, std::less<>> rules;
+  return rules;
 }
 
 void check_bf16(const OpCase& c) {

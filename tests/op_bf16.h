@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ bool rounds_in_bf16(const Op& op);
 /// x to the nearest bfloat16, ties to even; by arithmetic, not by its bits. Normal numbers.
 double nearest_bf16(double x);
 
-/// Rounds w of a conv2d_norm as a GPU does, which rounds w gamma / std: every w becomes one for
-/// which that is the result of `nearest`.
-void round_folded_weights(const Op& conv2d_norm, std::vector<std::vector<double>>& operands,
-                          const std::function<double(double)>& nearest);
+/// Rounds the weights among the operands of an operator that changes them before a GPU rounds them.
+using RoundWeights = void (*)(const Op& op, std::vector<std::vector<double>>& operands,
+                              const std::function<double(double)>& nearest);
+
+/// Returns such functions by operator; the tests of each add theirs.
+std::map<std::string, RoundWeights, std::less<>>& folded_weights();
 
 /// A product alone, on the CPU at bf16: rounded operands, and natively (see tested_cpus_in_bf16()).
 /// Shows that every element is that of the reference on rounded operands, to 1e-5 of the sum of its

@@ -218,8 +218,9 @@ void check_stored(const Graph& graph, const Node& node,
   const std::vector<ValueType> inputs = graph.types(node.inputs);
   std::vector<ValueType> all = inputs;
   for (Value v : node.outputs) all.push_back(graph.type(v));
-  const bool folds = node.op->name() == "conv2d_norm";
-  const bool rounds = rounds_in_bf16(*node.op) || folds;
+  const auto folds = folded_weights().find(node.op->name());
+  const bool has_folded = folds != folded_weights().end();
+  const bool rounds = rounds_in_bf16(*node.op) || has_folded;
   for (const std::vector<bool>& set : stored_sets(all)) {
     std::vector<ValueType> types = all;
     for (std::size_t i = 0; i < set.size(); ++i) {
@@ -239,8 +240,8 @@ void check_stored(const Graph& graph, const Node& node,
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         operands.push_back(own.add_value("operand", inputs[i], Storage::external, i));
         if (!set[i] && !(rounds && i < 2)) continue;
-        const bool folded = folds && i == 1 && device.name.find("CUDA") != std::string::npos;
-        if (folded) round_folded_weights(*node.op, rounded, nearest);
+        const bool folded = has_folded && i == 1 && device.name.find("CUDA") != std::string::npos;
+        if (folded) folds->second(*node.op, rounded, nearest);
         if (!folded) std::ranges::transform(rounded[i], rounded[i].begin(), nearest);
       }
       const std::vector<Value> results = own.add(node.op, operands, node.name);

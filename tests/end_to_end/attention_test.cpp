@@ -134,8 +134,8 @@ TEST(TransformerEncoderLayer, NormsStandWhereTheyAreToldTo) {
   const Dataset data = sequences(3, 8);
   for (bool norm_first : {false, true}) {
     Model model(Network({kSteps, kFeatures}, {TransformerEncoderLayer{.heads = 2,
-                                                                 .feed_forward = 8,
-                                                                 .norm_first = norm_first}}),
+                                                                      .feed_forward = 8,
+                                                                      .norm_first = norm_first}}),
                 {.device = "cpu"});
     const std::vector<float> y = vector_of(model.predict(data));
     double mean = 0;
@@ -162,8 +162,8 @@ TEST(TransformerEncoderLayer, LearnsToCompare) {
   }
   Model model(Network({kSteps, kFeatures},
                       {PositionalEmbedding{},
-                       TransformerEncoderLayer{.heads = 2, .feed_forward = 16, .dropout = 0}, Flatten{},
-                       Dense{.units = 5}}),
+                       TransformerEncoderLayer{.heads = 2, .feed_forward = 16, .dropout = 0},
+                       Flatten{}, Dense{.units = 5}}),
               {.device = "cpu"});
   const History history =
       train(model, data, {.epochs = 30, .batch = 32, .optimizer = Adam{.learning_rate = 5e-3}});

@@ -19,7 +19,7 @@ struct Trained {
 };
 
 /// One operator for all layers would compute in fp32 at every precision.
-const std::vector<std::string> kLayers{"fuse_small_cnn"};
+const std::vector<std::string> kLayers = known_passes({"fuse_small_cnn"});
 
 Trained trained(Precision precision, int threads) {
   const Dataset digits = datasets::digits(400, 0, 3).train;

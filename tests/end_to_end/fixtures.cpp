@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixtures.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <random>
 
+#include "fusions/fusions.h"
 #include "model/model_state.h"
 #include "model/step_graph.h"
 
@@ -90,6 +93,13 @@ std::vector<float> weights_after(const Network& network, const Dataset& data, co
     program->run(first, o.steps, static_cast<std::uint64_t>(o.batch));
   }
   return all_weights(model);
+}
+
+std::vector<std::string> known_passes(const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  std::ranges::copy_if(names, std::back_inserter(known),
+                       [](const std::string& name) { return all_passes().has(name); });
+  return known;
 }
 
 }  // namespace linnet::testing

@@ -33,4 +33,8 @@ struct RunOptions {
 std::vector<float> weights_after(const Network& network, const Dataset& data,
                                  const RunOptions& options);
 
+/// Returns those of these passes that there are: for disabled_passes, since a build may lack a
+/// fusion.
+std::vector<std::string> known_passes(const std::vector<std::string>& names);
+
 }  // namespace linnet::testing

@@ -112,9 +112,9 @@ TEST(LayerVariants, DenseAppliesToTheLastAxis) {
   EXPECT_EQ(output({2, 4, 6, 3}, Dense{.units = 5}), (Shape{2, 4, 6, 5}));
   Model dense(Network({4, 6, 3}, {Dense{.units = 5}, Flatten{}, Dense{.units = 2}}),
               {.device = "cpu", .seed = 2});
-  Model pixels(
-      Network({4, 6, 3}, {Conv2d{.filters = 5, .kernel = 1}, Flatten{}, Dense{.units = 2}}),
-      {.device = "cpu", .seed = 2});
+  Model pixels(Network({4, 6, 3},
+                       {Conv2d{.filters = 5, .kernel = 1}, Flatten{}, Dense{.units = 2}}),
+               {.device = "cpu", .seed = 2});
   set_parameter(pixels, "conv2d_1.weight", parameter(dense, "dense_1.weight"));
   set_parameter(pixels, "dense_1.weight", parameter(dense, "dense_2.weight"));
   std::vector<float> x(std::size_t{10} * 4 * 6 * 3);

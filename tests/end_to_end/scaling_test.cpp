@@ -78,7 +78,7 @@ TEST(Scaling, OneThreadIsTheSumAndMoreAreBounded) {
 TEST(Scaling, AChainIsOneStageOfItsParts) {
   Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1});
   const Dataset digits = datasets::digits(64, 0, 4).train;
-  const TrainingOptions options{.batch = 64, .disabled_passes = {"fuse_small_cnn"}};
+  const TrainingOptions options{.batch = 64, .disabled_passes = known_passes({"fuse_small_cnn"})};
   const ThreadScaling scaling = scaling_of_training(model, digits, 64, 1, {4}, options);
   const auto chain =
       std::ranges::find(scaling.operators, "chain of 8 from gather_batch", &OperatorScaling::name);

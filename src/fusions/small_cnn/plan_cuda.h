@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "fusions/conv2d_pool/bands_cuda.h"
 #include "fusions/small_cnn/small_cnn.h"
-#include "ops/conv2d_pool/bands_cuda.h"
 #include "runtime/stored_types.h"
 
 // How CUDA's two launches cut a SmallCnnOp; all follows from the shapes.

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ops/conv2d_pool/conv2d_pool.h"
+#include "fusions/conv2d_pool/conv2d_pool.h"
 #include "ops/gather_batch/gather_batch.h"
 
 namespace linnet {
@@ -70,8 +70,8 @@ class SmallCnnOp final : public OpBase<SmallCnnOp, SmallCnnAttrs> {
   void reference(const ReferenceArgs& args) const override;
   /// Bytes: the operands, the results, and what the two kernels on CUDA hand from one to the other.
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  /// Over the operators that it stands for, with their gradients. What a device makes of it stands
-  /// with its kernels.
+  /// Over the operators that it stands for, with their gradients. The device's kernels say whether
+  /// that is worth it.
   Saving saving(std::span<const ValueType> inputs) const;
 };
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "backend/cuda/device.cuh"
+#include "fusions/conv2d_pool/conv2d_pool_cuda.cuh"
 #include "fusions/small_cnn/plan_cuda.h"
-#include "ops/conv2d_pool/conv2d_pool_cuda.cuh"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/gather_batch/record_index.h"
 

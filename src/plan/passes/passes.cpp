@@ -17,8 +17,11 @@ namespace {
 /// Returns whether a pass may run before all others of `passes`.
 template <class P>
 bool is_free(const P& pass, const std::vector<P>& passes) {
+  const auto among = [](std::string_view name, const std::vector<std::string_view>& names) {
+    return std::ranges::find(names, name) != names.end();
+  };
   return std::ranges::none_of(passes, [&](const P& other) {
-    return std::ranges::find(pass.order.after, other.name) != pass.order.after.end() ||
+    return among(other.name, pass.order.after) || among(pass.name, other.order.before) ||
            (pass.order.last && !other.order.last);
   });
 }
@@ -94,11 +97,15 @@ std::vector<std::string_view> Passes::names() const {
   return names;
 }
 
-void Passes::check(std::span<const std::string> disabled) const {
+bool Passes::has(std::string_view name) const {
   const std::vector<std::string_view> known = names();
+  return std::ranges::find(known, name) != known.end();
+}
+
+void Passes::check(std::span<const std::string> disabled) const {
   for (const std::string& name : disabled) {
-    require(std::ranges::find(known, name) != known.end(), "unknown pass '{}'; expected one of {}",
-            name, fmt::format("{}", fmt::join(known, ", ")));
+    require(has(name), "unknown pass '{}'; expected one of {}", name,
+            fmt::format("{}", fmt::join(names(), ", ")));
   }
 }
 

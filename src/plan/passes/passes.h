@@ -31,8 +31,9 @@ enum class Phase : std::uint8_t {
 
 /// The place of a pass among those of its phase.
 struct PassOrder {
-  /// Passes that run before it, if they are there.
+  /// Passes that run before it, and after it, if they are there.
   std::vector<std::string_view> after = {};
+  std::vector<std::string_view> before = {};
   /// Whether it runs after all that don't say so.
   bool last = false;
 };
@@ -74,6 +75,8 @@ class Passes {
   /// In this order.
   const std::vector<Pass>& of(Phase phase) const;
   const std::vector<TrainingPass>& of_training() const { return training_; }
+  /// Returns whether there is a pass, or a choice, of this name.
+  bool has(std::string_view name) const;
   /// Returns the pass of this name, of any phase. Throws Error if there is none.
   const Pass& named(std::string_view name) const;
 
@@ -86,7 +89,6 @@ class Passes {
            std::span<const std::string> disabled = {}) const;
 
  private:
-  bool has(std::string_view name) const;
   std::vector<std::string_view> names() const;
   void check(std::span<const std::string> disabled) const;
 
@@ -98,21 +100,6 @@ class Passes {
 /// Adds the passes of src/plan/passes.
 void register_plan_passes(Passes& passes);
 
-/// gather_batch -> scale becomes one gather; augment -> scale or channel_scale one augment.
-void fuse_gather_scale(Graph& graph, const Supports& supports);
-/// softmax or log_softmax -> cross_entropy becomes softmax_cross_entropy.
-void fuse_softmax_cross_entropy(Graph& graph, const Supports& supports);
-/// conv2d or dense -> bias_add -> activation becomes one operator.
-void fuse_epilogue(Graph& graph, const Supports& supports);
-/// conv2d -> max_pool2d becomes conv2d_pool where the backend has it.
-void fuse_conv2d_pool(Graph& graph, const Supports& supports);
-/// batch_norm -> [add] -> [relu] becomes one batch norm.
-void fuse_batch_norm(Graph& graph, const Supports& supports);
-/// At inference, conv2d -> batch norm becomes conv2d_norm where the backend has it.
-void fold_batch_norm(Graph& graph, const Supports& supports);
-/// Lets convolutions, dense layers and poolings of what quantize has rounded compute on its levels
-/// at inference, and write levels where only these are read, where the backend has that.
-void use_int8(Graph& graph, const Supports& supports);
 /// Drops nodes whose results nobody reads.
 void remove_dead(Graph& graph, const Supports& supports);
 /// Weights that several kernels take in 16 bits, forward and backward, are copied at the graph's
@@ -127,10 +114,6 @@ void store_bf16(Graph& graph, const Supports& supports);
 /// Does the same with f16.
 void store_f16(Graph& graph, const Supports& supports);
 
-/// [activation_grad] -> max_pool2d_grad -> conv2d_grad_input, conv2d_grad_weight, bias_grad become
-/// conv2d_pool_grad_input and conv2d_pool_grad, which skip all but winners, where the backend has
-/// both.
-void fuse_pool_grads(TrainingGraph& training, const Supports& supports);
 /// The backward pass computes results of batch norms again, from the statistics that were found,
 /// and the sign of a ReLU after one from the norm's operand, so that these results live in the
 /// forward pass alone; and single concatenations of such results.
@@ -142,17 +125,6 @@ void share_concats(TrainingGraph& training, const Supports& supports);
 /// The backward pass cuts operands of other concatenations out of their results, as in a U-Net,
 /// once these are no longer needed, so that operands live up to the concatenation alone.
 void slice_concats(TrainingGraph& training, const Supports& supports);
-
-/// What stands before and after batch norms and their gradients becomes part of them, where the
-/// backend has that: update_channels -> batch_norm, add -> batch_norm_grad -> update_channels ->
-/// slice.
-void join_norms(TrainingGraph& training, const Supports& supports);
-/// batch_norm -> 1x1 conv2d becomes statistics and a convolution that normalises what it reads, and
-/// batch_norm_again -> conv2d_grad_weight one operator, where the backend has that.
-void fuse_norm_conv2d(TrainingGraph& training, const Supports& supports);
-/// activation_grad -> bias_grad becomes one operator where the backend has it; before it, the
-/// product that a dense layer of one unit hands back, an outer product, becomes part of it.
-void fuse_bias_grad(TrainingGraph& training, const Supports& supports);
 
 /// Returns whether a pass is among those that were left out by name.
 bool is_disabled(std::string_view pass, std::span<const std::string> disabled);
