@@ -145,6 +145,16 @@ class ServeHostile(serving.ServeTest):
         _, error = self.run_linnet("serve", self.models / "run", "--max-body", 2, "--max-memory", 31, status=2)
         self.assertIn("--max-memory 31 is less than 16 times --max-body 2", error)
 
+    def test_requests_that_wait_for_memory_do_not_hold_up_the_end(self):
+        self.serve_images("--max-body", 1, "--drain", 0)
+        large = command.png(bytes(3000 * 4000), 3000, 4000)
+        request = PREDICT.replace(b"application/json", b"image/png") + b"Content-Length: %d\r\n\r\n" % len(large) + large
+        connections = [self.open(request) for _ in range(40)]
+        self.assertIn(b"200 OK", connections[0].recv(1000))  # the others wait
+        begin = time.monotonic()
+        self.assertEqual(self.wait_for_end(30), 0)
+        self.assertLess(time.monotonic() - begin, 1)
+
     def test_the_memory_of_tables_is_bounded(self):
         (self.folder / "t.csv").write_text("a,b\n" + "".join(f"{i % 7},{i % 7 * 2}\n" for i in range(60)))
         self.run_linnet("train", "t.csv", "--target", "b", "--epochs", 1, "--out", "table", "--device", "cpu")

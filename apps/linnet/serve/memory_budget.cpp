@@ -11,6 +11,14 @@ namespace linnet::command {
 MemoryBudget::MemoryBudget(std::size_t bytes, std::size_t waiting)
     : bytes_(bytes), most_waiting_(waiting), free_(bytes) {}
 
+void MemoryBudget::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  freed_.notify_all();
+}
+
 MemoryBudget::Held::Held(MemoryBudget& of, std::size_t bytes, Clock::time_point latest)
     : of_(of), bytes_(bytes) {
   LINNET_ASSERT(bytes <= of_.bytes_);
@@ -24,10 +32,11 @@ MemoryBudget::Held::Held(MemoryBudget& of, std::size_t bytes, Clock::time_point 
                       "{} requests wait for memory already", of_.most_waiting_);
   of_.waiting_.push_back(this);
   const bool free = of_.freed_.wait_until(lock, latest, [this] {
-    return of_.waiting_.front() == this && bytes_ <= of_.free_;
+    return of_.ending_ || (of_.waiting_.front() == this && bytes_ <= of_.free_);
   });
   std::erase(of_.waiting_, this);
   of_.freed_.notify_all();  // another one is the first now
+  require<Overloaded>(!of_.ending_, "the server is shutting down");
   require<Overloaded>(free,
                       "the request needs up to {} bytes, which other requests did not free in time",
                       bytes_);

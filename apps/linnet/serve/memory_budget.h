@@ -18,7 +18,8 @@ class MemoryBudget {
   /// `waiting`: how many may wait.
   MemoryBudget(std::size_t bytes, std::size_t waiting);
 
-  std::size_t bytes() const { return bytes_; }
+  /// Lets nobody wait any more: who waits, and who would, gets Overloaded.
+  void end();
 
   /// Holds bytes while it lives.
   class Held {
@@ -44,6 +45,7 @@ class MemoryBudget {
   std::mutex mutex_;
   std::condition_variable freed_;
   std::size_t free_;
+  bool ending_ = false;
   std::deque<const Held*> waiting_;  ///< in the order in which they came
 };
 

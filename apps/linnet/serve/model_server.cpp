@@ -121,6 +121,7 @@ void ModelServer::run_until_signal() {
   const Watch watch(models_);
   http_.run_until_signal();
   // Those who still wait get no answer any more.
+  memory_.end();
   for (const auto& model : models_) model->current()->end();
 }
 
