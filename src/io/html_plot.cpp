@@ -13,7 +13,7 @@ namespace {
 // Two of them differ by at least 60 of 255 in red, green and blue together.
 constexpr std::array<std::string_view, 10> kColour{"#2a78d6", "#ee7f0e", "#2f9e4f", "#d62f3a",
                                                    "#8a5cd0", "#8c5a3c", "#f08ac0", "#a8a814",
-                                                   "#12b5cb", "#5f6b7a"};
+                                                   "#12b5cb", "#7fcf3b"};
 constexpr std::size_t kLeastGrouped = 5;  // digits of an axis' number; years have four
 constexpr double kMostWritten = 1e7;      // larger numbers of an axis have an exponent
 
