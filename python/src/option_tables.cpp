@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "base/check.h"
 #include "bind.h"
 #include "datasets.h"
 #include "docstrings.h"
@@ -14,11 +15,6 @@
 
 namespace linnet::python {
 
-template <>
-std::vector<std::string> names_of<Loss>() {
-  const auto names = loss_names();
-  return {names.begin(), names.end()};
-}
 template <>
 std::vector<std::string> names_of<OnFailedSave>() {
   return {"stop", "proceed"};
@@ -132,20 +128,36 @@ Option<LossOptions> weights_option(std::string_view key) {
   return made;
 }
 
+template <class T>
+std::pair<const AnyFormat*, AnyConvert> convert_entry() {
+  return {&kFormatOf<T>,
+          {[] { return Convert<T>::type(); },
+           [](void* field, nb::handle value, const Place& place) {
+             *static_cast<T*>(field) = Convert<T>::from(value, place);
+           },
+           [](const void* field) { return Convert<T>::to(*static_cast<const T*>(field)); }}};
+}
+
 }  // namespace
+
+const AnyConvert& convert_of(const AnyFormat& format) {
+  static const std::map<const AnyFormat*, AnyConvert> kAll{
+      convert_entry<double>(),
+      convert_entry<std::string>(),
+      convert_entry<std::optional<double>>(),
+      convert_entry<std::optional<std::int32_t>>(),
+      convert_entry<LossOptions>(),
+  };
+  const auto found = kAll.find(&format);
+  LINNET_ASSERT(found != kAll.end());
+  return found->second;
+}
 
 template <>
 const Options<LossOptions>& options<LossOptions>() {
-  static const Options<LossOptions> all{
-      "LossOptions",
-      {option<&LossOptions::label_smoothing>("label_smoothing"),
-       weights_option<&LossOptions::class_weights>("class_weights"),
-       option<&LossOptions::ignore_index>("ignore_index"),
-       weights_option<&LossOptions::positive_weights>("positive_weights"),
-       option<&LossOptions::focal_gamma>("focal_gamma"),
-       option<&LossOptions::focal_alpha>("focal_alpha"),
-       option<&LossOptions::huber_delta>("huber_delta"), option<&LossOptions::l1>("l1"),
-       option<&LossOptions::l2>("l2")}};
+  static const Options<LossOptions> all = described_options<LossOptions>(
+      {weights_option<&LossOptions::class_weights>("class_weights"),
+       weights_option<&LossOptions::positive_weights>("positive_weights")});
   return all;
 }
 template <>
@@ -316,11 +328,7 @@ Option<Objective> objective_loss() {
 
 template <>
 const Options<OutputLoss>& options<OutputLoss>() {
-  static const Options<OutputLoss> all{"OutputLoss",
-                                       {option<&OutputLoss::output>("output"), output_loss(),
-                                        option<&OutputLoss::weight>("weight"),
-                                        option<&OutputLoss::options>("options"),
-                                        option<&OutputLoss::target>("target")}};
+  static const Options<OutputLoss> all = described_options<OutputLoss>({output_loss()}, {"custom"});
   return all;
 }
 template <>

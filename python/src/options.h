@@ -7,9 +7,11 @@
 #include <linnet/trainer.h>
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "expressions.h"
+#include "model/options.h"
 
 // The library's structs of options as keyword arguments: each a table of its fields, from which
 // classes, signatures and errors follow.
@@ -142,9 +145,17 @@ struct Convert<std::map<std::string, T>> {
   }
 };
 
-/// Enumerations are their names.
+/// Enumerations are their names; src/ has those of most.
 template <class E>
-requires std::is_enum_v<E> std::vector<std::string> names_of();
+concept Named = requires {
+  enum_names(E{});
+};
+template <class E>
+requires(std::is_enum_v<E> && !Named<E>) std::vector<std::string> names_of();
+template <Named E>
+std::vector<std::string> names_of() {
+  return FieldFormat<E>::names();
+}
 std::string literal_of(const std::vector<std::string>& names);
 std::size_t choice(nb::handle value, const std::vector<std::string>& names, const Place& place);
 
@@ -219,12 +230,21 @@ inline constexpr const char* kClassName<TableTransformOptions> = "TableTransform
 template <>
 inline constexpr const char* kClassName<TrainingOptions> = "TrainingOptions";
 
+/// Convert<T> for a T that is known at run time.
+struct AnyConvert {
+  std::string (*type)();
+  void (*from)(void* field, nb::handle value, const Place& place);
+  nb::object (*to)(const void* field);
+};
+/// Returns that of the type which is described by `format`.
+const AnyConvert& convert_of(const AnyFormat& format);
+
 /// One field of a struct of options.
 template <class S>
 struct Option {
   std::string_view key;
-  void (*set)(S& to, nb::handle value, const Place& place);
-  nb::object (*get)(const S& from);
+  std::function<void(S& to, nb::handle value, const Place& place)> set;
+  std::function<nb::object(const S& from)> get;
   std::string type;
   std::string_view documented = {};  ///< the field whose docstring it has; empty: its own
   std::string got = {};              ///< the type that the field has; empty: `type`
@@ -295,6 +315,31 @@ struct Options {
 
 template <class S>
 const Options<S>& options();
+
+/// Returns the options of a described struct; those of `others` take the place of its own, and
+/// `hidden` fields are part of others.
+template <class S>
+Options<S> described_options(std::vector<Option<S>> others = {},
+                             const std::vector<std::string_view>& hidden = {}) {
+  const Description& description = description_of<S>();
+  Options<S> made{description.name, {}};
+  for (const Field& field : description.fields) {
+    if (std::ranges::count(hidden, field.key) > 0) continue;
+    const auto own = std::ranges::find(others, field.key, &Option<S>::key);
+    if (own != others.end()) {
+      made.all.push_back(*own);
+      continue;
+    }
+    const AnyConvert& convert = convert_of(*field.format);
+    made.all.push_back({field.key,
+                        [&](S& to, nb::handle value, const Place& place) {
+                          convert.from(field.member(&to), value, place);
+                        },
+                        [&](const S& from) { return convert.to(field.member(&from)); },
+                        convert.type()});
+  }
+  return made;
+}
 
 std::string argument_lines(std::string_view owner,
                            const std::vector<std::pair<std::string, std::string>>& fields);

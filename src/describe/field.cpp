@@ -101,16 +101,16 @@ bool FieldFormat<bool>::read(const FieldReading& from) {
   return *value;
 }
 
-std::int64_t FieldFormat<std::int64_t>::read(const FieldReading& from) {
-  const auto* value = from.setting.get_if<std::int64_t>();
-  if (value == nullptr) from.refuse_type(type());
+std::int64_t FieldReading::integer(std::int64_t least, std::int64_t most) const {
+  const auto* value = setting.get_if<std::int64_t>();
+  if (value == nullptr) refuse_type("an integer");
+  if (*value < least) {
+    refuse(fmt::format("'{}' in {} must be at least {}; got {}", key, where, least, *value));
+  }
+  if (*value > most) {
+    refuse(fmt::format("'{}' in {} must be at most {}; got {}", key, where, most, *value));
+  }
   return *value;
-}
-
-std::string FieldFormat<std::int64_t>::cpp(std::int64_t value) { return std::to_string(value); }
-
-void FieldFormat<std::int64_t>::numbers(std::int64_t value, std::vector<double>& to) {
-  to.push_back(static_cast<double>(value));
 }
 
 double FieldFormat<double>::read(const FieldReading& from) {
@@ -161,6 +161,32 @@ std::string FieldFormat<std::vector<double>>::cpp(const std::vector<double>& val
 void FieldFormat<std::vector<double>>::numbers(const std::vector<double>& value,
                                                std::vector<double>& to) {
   to.insert(to.end(), value.begin(), value.end());
+}
+
+Setting FieldFormat<std::vector<std::string>>::write(const std::vector<std::string>& value) {
+  Setting::List list;
+  for (const std::string& text : value) list.emplace_back(text);
+  return {std::move(list)};
+}
+
+std::vector<std::string> FieldFormat<std::vector<std::string>>::read(const FieldReading& from) {
+  const auto* list = from.setting.get_if<Setting::List>();
+  if (list == nullptr) from.refuse_type(type());
+  std::vector<std::string> value;
+  for (const Setting& item : *list) {
+    const auto* text = item.get_if<std::string>();
+    if (text == nullptr) from.refuse_type(type());
+    value.push_back(*text);
+  }
+  return value;
+}
+
+std::string FieldFormat<std::vector<std::string>>::cpp(const std::vector<std::string>& value) {
+  std::string text;
+  for (const std::string& one : value) {
+    text += (text.empty() ? "" : ", ") + FieldFormat<std::string>::cpp(one);
+  }
+  return "{" + text + "}";
 }
 
 Setting FieldFormat<Shape>::write(const Shape& value) {
@@ -227,6 +253,13 @@ Field Field::formerly(std::string_view name) const {
   return changed;
 }
 
+Field Field::flag(std::string_view name, std::string_view help) const {
+  Field changed = *this;
+  changed.flag_name = name;
+  changed.flag_help = help;
+  return changed;
+}
+
 namespace {
 
 /// Returns whether all numbers of a field are in its range.
@@ -265,6 +298,12 @@ const Field* Description::find(std::string_view key) const {
   return found == fields.end() ? nullptr : &*found;
 }
 
+std::vector<Field> Description::fields_without(const std::vector<std::string_view>& keys) const {
+  std::vector<Field> left = fields;
+  std::erase_if(left, [&](const Field& f) { return std::ranges::count(keys, f.key) > 0; });
+  return left;
+}
+
 void Description::read(void* object, const Setting& table, const std::string& where,
                        const std::vector<std::string_view>& known) const {
   const auto* entries = table.get_if<SettingTable>();
@@ -273,7 +312,7 @@ void Description::read(void* object, const Setting& table, const std::string& wh
     const Setting* setting = linnet::find(*entries, field.key);
     if (setting == nullptr) continue;
     const FieldReading from{field.key, where, *setting};
-    field.format->read(const_cast<void*>(field.member(object)), from);  // the object is not const
+    field.format->read(field.member(object), from);
     if (!fits(field, object)) {
       from.refuse(fmt::format("'{}' in {} must be {}; got {}", field.key, where, field.range.text(),
                               to_toml(*setting)));

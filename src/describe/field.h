@@ -3,12 +3,17 @@
 
 #include <linnet/types.h>
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "describe/setting.h"
@@ -40,6 +45,8 @@ struct FieldReading {
   /// Returns the index of the text in `names`. Throws SettingError with the nearest name for any
   /// other.
   std::size_t choice(const std::vector<std::string>& names) const;
+  /// Returns an integer. Throws SettingError for one out of this range.
+  std::int64_t integer(std::int64_t least, std::int64_t most) const;
 };
 
 /// Describes how a type of fields is read and written; `write` and `read` are each other's inverse.
@@ -64,13 +71,22 @@ struct FieldFormat<bool> : NoNumbers {
   static std::string cpp(bool value) { return value ? "true" : "false"; }
 };
 
-template <>
-struct FieldFormat<std::int64_t> {
+template <std::integral T>
+struct FieldFormat<T> {
   static std::string type() { return "an integer"; }
-  static Setting write(std::int64_t value) { return {value}; }
-  static std::int64_t read(const FieldReading& from);
-  static std::string cpp(std::int64_t value);
-  static void numbers(std::int64_t value, std::vector<double>& to);
+  static Setting write(T value) { return {static_cast<std::int64_t>(value)}; }
+  static T read(const FieldReading& from) {
+    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+    return static_cast<T>(
+        from.integer(std::is_signed_v<T> ? std::numeric_limits<T>::min() : T{},
+                     std::in_range<std::int64_t>(std::numeric_limits<T>::max())
+                         ? static_cast<std::int64_t>(std::numeric_limits<T>::max())
+                         : kMost));
+  }
+  static std::string cpp(T value) { return std::to_string(value); }
+  static void numbers(T value, std::vector<double>& to) {
+    to.push_back(static_cast<double>(value));
+  }
 };
 
 /// Infinities may be the texts "inf" and "-inf", which JSON needs.
@@ -102,6 +118,14 @@ struct FieldFormat<std::vector<double>> {
 };
 
 template <>
+struct FieldFormat<std::vector<std::string>> : NoNumbers {
+  static std::string type() { return "an array of strings"; }
+  static Setting write(const std::vector<std::string>& value);
+  static std::vector<std::string> read(const FieldReading& from);
+  static std::string cpp(const std::vector<std::string>& value);
+};
+
+template <>
 struct FieldFormat<Shape> {
   static std::string type() { return "an array of integers"; }
   static Setting write(const Shape& value);
@@ -130,6 +154,49 @@ struct FieldFormat<E> : NoNumbers {
   }
 };
 
+/// A value that may be missing; then it is no setting of any type.
+template <class T>
+struct FieldFormat<std::optional<T>> {
+  static std::string type() { return FieldFormat<T>::type(); }
+  static Setting write(const std::optional<T>& value) {
+    return value ? FieldFormat<T>::write(*value) : Setting();
+  }
+  static std::optional<T> read(const FieldReading& from) { return FieldFormat<T>::read(from); }
+  static std::string cpp(const std::optional<T>& value) {
+    return value ? FieldFormat<T>::cpp(*value) : "{}";
+  }
+  static void numbers(const std::optional<T>& value, std::vector<double>& to) {
+    if (value) FieldFormat<T>::numbers(*value, to);
+  }
+};
+
+/// A function, which no file holds: it is written as whether there is one.
+template <class F>
+struct FieldFormat<std::function<F>> : NoNumbers {
+  static std::string type() { return "a function of a program"; }
+  static Setting write(const std::function<F>& value) { return {value != nullptr}; }
+  static std::function<F> read(const FieldReading& from) { from.refuse_type(type()); }
+  static std::string cpp(const std::function<F>& value) { return value ? "..." : "{}"; }
+};
+
+struct Description;
+
+/// Whether a struct of options is described: description_of<S>() returns how.
+template <class S>
+inline constexpr bool kIsDescribed = false;
+template <class S>
+const Description& description_of();
+
+/// A described struct within another one: a table.
+template <class S>
+requires kIsDescribed<S>
+struct FieldFormat<S> : NoNumbers {
+  static std::string type() { return "a table"; }
+  static Setting write(const S& value);
+  static S read(const FieldReading& from);
+  static std::string cpp(const S& value);
+};
+
 /// FieldFormat<T> for a T that is known at run time.
 struct AnyFormat {
   std::string (*type)();
@@ -137,7 +204,16 @@ struct AnyFormat {
   void (*read)(void* value, const FieldReading& from);
   std::string (*cpp)(const void* value);
   void (*numbers)(const void* value, std::vector<double>& to);
+  std::vector<std::string> (*names)();  ///< of an enumeration; null: it is none
 };
+template <class T>
+constexpr auto names_format() -> std::vector<std::string> (*)() {
+  if constexpr (std::is_enum_v<T>) {
+    return [] { return FieldFormat<T>::names(); };
+  } else {
+    return nullptr;
+  }
+}
 template <class T>
 inline constexpr AnyFormat kFormatOf{[] { return FieldFormat<T>::type(); },
                                      [](const void* value) {
@@ -151,16 +227,20 @@ inline constexpr AnyFormat kFormatOf{[] { return FieldFormat<T>::type(); },
                                      },
                                      [](const void* value, std::vector<double>& to) {
                                        FieldFormat<T>::numbers(*static_cast<const T*>(value), to);
-                                     }};
+                                     },
+                                     names_format<T>()};
 
 /// One field of a described struct. Made by field<&Conv2d::filters>("filters").
 struct Field {
   std::string_view key;
-  const void* (*member)(const void* object) = nullptr;
+  const void* (*of)(const void* object) = nullptr;
   const AnyFormat* format = nullptr;
   Range range = {};
-  bool is_required = false;        ///< in a file
-  std::string_view old_name = {};  ///< what files called it once
+  bool is_required = false;         ///< in a file
+  std::string_view old_name = {};   ///< what files called it once
+  std::string_view flag_name = {};  ///< of the command, e.g. "--drop-last"; empty: it has none
+  std::string_view flag_help = {};
+  std::ptrdiff_t offset = 0;  ///< of the struct that has the member, within the object
 
   Field at_least(double least) const { return in({.least = least}); }
   Field above(double least) const { return in({.least = least, .above_least = true}); }
@@ -172,7 +252,14 @@ struct Field {
   Field finite() const;  ///< in its range, and neither infinite nor NaN
   Field required() const;
   Field formerly(std::string_view name) const;
+  Field flag(std::string_view name, std::string_view help) const;
 
+  const void* member(const void* object) const {
+    return of(static_cast<const std::byte*>(object) + offset);
+  }
+  void* member(void* object) const {
+    return const_cast<void*>(member(static_cast<const void*>(object)));  // the object is not const
+  }
   Setting write(const void* object) const { return format->write(member(object)); }
 };
 
@@ -182,13 +269,18 @@ template <class C, class T, T C::*kMember>
 struct MemberOf<kMember> {
   using Value = T;
   static const void* get(const void* object) { return &(static_cast<const C*>(object)->*kMember); }
+  static std::ptrdiff_t offset() {
+    const C object{};
+    return static_cast<const std::byte*>(get(&object)) -
+           reinterpret_cast<const std::byte*>(&object);
+  }
 };
 
 template <auto kMember>
 Field field(std::string_view key) {
   Field made;
   made.key = key;
-  made.member = &MemberOf<kMember>::get;
+  made.of = &MemberOf<kMember>::get;
   made.format = &kFormatOf<typename MemberOf<kMember>::Value>;
   return made;
 }
@@ -201,6 +293,8 @@ struct Description {
   std::shared_ptr<const void> defaults;  ///< an object that nobody has changed
 
   const Field* find(std::string_view key) const;
+  /// Returns the fields but for some.
+  std::vector<Field> fields_without(const std::vector<std::string_view>& keys) const;
 
   /// Fills the object's fields from a table; `known` are keys that somebody else reads. Throws
   /// SettingError for values of wrong types or out of range, unknown keys and missing ones.
@@ -214,5 +308,29 @@ struct Description {
   /// Conv2d{.filters = 16}
   std::string cpp(const void* object) const;
 };
+
+template <class S>
+requires kIsDescribed<S> Setting FieldFormat<S>::write(const S& value) {
+  return {description_of<S>().write(&value, true)};
+}
+template <class S>
+requires kIsDescribed<S> S FieldFormat<S>::read(const FieldReading& from) {
+  if (from.setting.get_if<SettingTable>() == nullptr) from.refuse_type(type());
+  S value{};
+  description_of<S>().read(&value, from.setting, std::string(from.key) + " of " + from.where);
+  return value;
+}
+template <class S>
+requires kIsDescribed<S> std::string FieldFormat<S>::cpp(const S& value) {
+  return description_of<S>().cpp(&value);
+}
+
+/// Returns fields of a described member as fields of the object that has it:
+///   lifted<&OutputLoss::options>(description_of<LossOptions>().fields)
+template <auto kMember>
+std::vector<Field> lifted(std::vector<Field> fields) {
+  for (Field& field : fields) field.offset += MemberOf<kMember>::offset();
+  return fields;
+}
 
 }  // namespace linnet

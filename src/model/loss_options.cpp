@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "base/check.h"
 #include "data/lengths.h"
 #include "data/targets.h"
 #include "model/loss_graph.h"
+#include "model/options.h"
 
 namespace linnet {
 namespace {
@@ -23,10 +23,6 @@ void require_weights(const std::vector<double>& weights, std::string_view what,
   const std::int64_t count = outputs.rank() > 0 ? outputs[-1] : 1;
   require(static_cast<std::int64_t>(weights.size()) == count,
           "expected {} {}, one for each output; got {}", count, what, weights.size());
-  for (const double weight : weights) {
-    require(std::isfinite(weight) && weight >= 0, "{} must be finite and not negative; got {}",
-            what, weight);
-  }
 }
 
 }  // namespace
@@ -40,8 +36,7 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
             option);
   };
   const bool binary = loss == Loss::binary_cross_entropy;
-  require(o.label_smoothing >= 0 && o.label_smoothing < 1,
-          "expected label smoothing in [0, 1); got {}", o.label_smoothing);
+  description_of<LossOptions>().check(&o, "");
   belongs(o.label_smoothing > 0, "label smoothing", loss == Loss::cross_entropy || binary);
   belongs(!o.class_weights.empty(), "class weights",
           labels || binary || loss == Loss::cross_entropy || loss == Loss::mse ||
@@ -50,15 +45,6 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
   belongs(o.ignore_index.has_value(), "ignored label", labels && !binary);
   belongs(!o.positive_weights.empty(), "positive weights", binary);
   if (!o.positive_weights.empty()) require_weights(o.positive_weights, "positive weights", outputs);
-  require(std::isfinite(o.focal_gamma) && o.focal_gamma >= 0,
-          "expected a finite focal gamma of at least 0; got {}", o.focal_gamma);
-  require(o.focal_alpha <= 1, "expected a focal alpha of at most 1; got {}", o.focal_alpha);
-  require(std::isfinite(o.huber_delta) && o.huber_delta > 0,
-          "expected a finite huber delta above 0; got {}", o.huber_delta);
-  for (const double penalty : {o.l1, o.l2}) {
-    require(std::isfinite(penalty) && penalty >= 0,
-            "expected finite l1 and l2 of at least 0; got {}", penalty);
-  }
 }
 
 std::vector<double> balanced_class_weights(const Dataset& data,

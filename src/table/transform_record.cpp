@@ -12,34 +12,6 @@
 
 namespace linnet {
 
-template <>
-struct FieldFormat<std::vector<std::string>> : NoNumbers {
-  static std::string type() { return "an array of strings"; }
-  static Setting write(const std::vector<std::string>& value) {
-    Setting::List list;
-    for (const std::string& text : value) list.emplace_back(text);
-    return {std::move(list)};
-  }
-  static std::vector<std::string> read(const FieldReading& from) {
-    const auto* list = from.setting.get_if<Setting::List>();
-    if (list == nullptr) from.refuse_type(type());
-    std::vector<std::string> value;
-    for (const Setting& item : *list) {
-      const auto* text = item.get_if<std::string>();
-      if (text == nullptr) from.refuse_type(type());
-      value.push_back(*text);
-    }
-    return value;
-  }
-  static std::string cpp(const std::vector<std::string>& value) {
-    std::string text;
-    for (const std::string& one : value) {
-      text += (text.empty() ? "" : ", ") + FieldFormat<std::string>::cpp(one);
-    }
-    return "{" + text + "}";
-  }
-};
-
 inline constexpr std::array<std::string_view, 3> enum_names(DateOrder /*order*/) {
   return {"year_first", "day_first", "month_first"};
 }

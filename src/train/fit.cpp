@@ -88,7 +88,8 @@ class Fit {
     check_samples(data);
     build();
     if (checkpoints_.enabled() || stopped || ranks_ != nullptr) {
-      place_.settings = settings_of(trainer, data_, options_, optimizer_, parts_.train.data);
+      place_.settings = settings_of(trainer, data_, options_, optimizer_, parts_.train.data,
+                                    stopped ? stopped->settings : FitSettings());
     }
     if (stopped) resume(*stopped, saved);
     if (ranks_ != nullptr) meet();

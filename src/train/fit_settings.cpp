@@ -24,6 +24,16 @@ namespace linnet {
 namespace {
 
 constexpr std::size_t kMostShown = 60;  // characters of a value in a message
+constexpr const char* kLosses = "samples and losses";
+constexpr std::array<std::string_view, 9> kUndescribed{"label_smoothing",
+                                                       "class_weights",
+                                                       "ignore_index",
+                                                       "positive_weights",
+                                                       "focal_gamma",
+                                                       "focal_alpha",
+                                                       "huber_delta",
+                                                       "l1",
+                                                       "l2"};
 constexpr std::array<const char*, 5> kPrecisions{"automatic", "fp32", "tf32", "bf16", "fp16"};
 
 std::string network_text(const ModelState& model) {
@@ -41,6 +51,30 @@ std::string schedule_text(const Schedule& schedule) {
   return text;
 }
 
+/// Returns the loss of an output as checkpoints said it before options were described. Fields that
+/// they did not have are added where they are not the default.
+std::string undescribed(const OutputLoss& loss) {
+  const LossOptions& o = loss.options;
+  const std::string ignored = o.ignore_index ? std::to_string(*o.ignore_index) : "none";
+  std::string text = fmt::format(
+      "loss {} times {} smooth {} weights {} ignore {} positive {} focal {} {} huber {}",
+      static_cast<int>(loss.loss), loss.weight, o.label_smoothing, join(o.class_weights, " "),
+      ignored, join(o.positive_weights, " "), o.focal_gamma, o.focal_alpha, o.huber_delta);
+  if (loss.custom) text += " custom";
+  if (loss.target) text += fmt::format(" target {}", *loss.target);
+  for (const SettingEntry& entry : description_of<LossOptions>().write(&o, false)) {
+    const bool had = std::ranges::count(kUndescribed, entry.key) > 0;
+    if (!had) text += fmt::format(" {} {}", entry.key, to_toml(entry.value));
+  }
+  return text;
+}
+
+/// Returns the setting of this name, or "none".
+std::string_view value_of(const FitSettings& settings, std::string_view name) {
+  const auto found = std::ranges::find(settings, name, &FitSettings::value_type::first);
+  return found == settings.end() ? "none" : std::string_view(found->second);
+}
+
 /// From a little before the first difference to `other` on, where it is long.
 std::string shown(const std::string& value, const std::string& other) {
   if (value.size() <= kMostShown) return value;
@@ -55,7 +89,7 @@ std::string shown(const std::string& value, const std::string& other) {
 
 FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
                         const FitOptions& options, const OptimizerAttrs& optimizer,
-                        const StepData& data) {
+                        const StepData& data, const FitSettings& continued) {
   const ModelState& model = trainer.state();
   const Objective& objective = trainer.objectives.front()->objective;
   FitSettings settings;
@@ -89,11 +123,13 @@ FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
   add("schedule", schedule_text(objective.schedule));
   add("average",
       fmt::format("decay={} warmup={}", objective.average.decay, objective.average.warmup));
-  const std::string all = describe(data);
+  const bool old = value_of(continued, kLosses).find(" smooth ") != std::string_view::npos;
+  const auto loss_text = old ? &undescribed : &key_of<OutputLoss>;
+  const std::string all = describe(data, loss_text);
   StepData plain = data;
   plain.augment = {};
-  const std::string losses = describe(plain);
-  add("samples and losses", losses);
+  const std::string losses = describe(plain, loss_text);
+  add(kLosses, losses);
   add("augmentation", all.size() > losses.size() ? all.substr(losses.size() + 2) : "none");
   add("disabled passes", join(trainer.options.disabled_passes, " "));
   return settings;
@@ -112,10 +148,8 @@ std::string weights_text(const ModelState& model) {
 }
 
 std::int64_t shards_of(const FitSettings& saved) {
-  const auto found = std::ranges::find(saved, "shards", &FitSettings::value_type::first);
-  if (found == saved.end()) return 0;
   std::int64_t shards = 0;
-  const std::string& text = found->second;
+  const std::string_view text = value_of(saved, "shards");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), shards);
   // What else a damaged checkpoint says is named by check_settings().
   const bool read = error == std::errc() && end == text.data() + text.size();
@@ -124,8 +158,7 @@ std::int64_t shards_of(const FitSettings& saved) {
 
 void check_settings(const FitSettings& saved, const FitSettings& now, const std::string& what) {
   for (const auto& [name, value] : now) {
-    const auto found = std::ranges::find(saved, name, &FitSettings::value_type::first);
-    const std::string before = found == saved.end() ? "none" : found->second;
+    const std::string before(value_of(saved, name));
     require(before == value || name == "version",
             "{} was written by a fit with {} {}; this one has {}", what, name, shown(before, value),
             shown(value, before));

@@ -22,10 +22,11 @@ using FitSettings = std::vector<std::pair<std::string, std::string>>;
 
 /// Returns those of a fit, without the numbers of its epochs (FitState), and goes through all data
 /// once. options: with the shards that are used; optimizer: resolved for the fit; data: what its
-/// steps read.
+/// steps read; continued: the settings of the fit that it continues, in whose words it says its
+/// own.
 FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
                         const FitOptions& options, const OptimizerAttrs& optimizer,
-                        const StepData& data);
+                        const StepData& data, const FitSettings& continued = {});
 
 /// Returns "checksum 1a2b3c4d" of all weights and running statistics. Waits.
 std::string weights_text(const ModelState& model);

@@ -15,13 +15,6 @@ std::string text_of(Fields fields) {
   return to_string(attributes);
 }
 
-std::string describe(const LossOptions& o) {
-  return fmt::format("smooth {} weights {} ignore {} positive {} focal {} {} huber {}",
-                     o.label_smoothing, join(o.class_weights, " "),
-                     o.ignore_index ? std::to_string(*o.ignore_index) : "none",
-                     join(o.positive_weights, " "), o.focal_gamma, o.focal_alpha, o.huber_delta);
-}
-
 /// Returns the data of a step without the samples, which a recipe outlives.
 StepData without_samples(StepData data) {
   for (StepData::Part& part : data.parts) {
@@ -81,18 +74,14 @@ ProgramRecipe step_recipe(const std::string& key, const ModelState& model, const
 
 }  // namespace
 
-std::string describe(const StepData& data) {
+std::string describe(const StepData& data, std::string (*loss_text)(const OutputLoss& loss)) {
   std::string text;
   for (const StepData::Part& part : data.parts) {
     text += fmt::format("{} {}; ", part.name, to_string(part.record));
   }
   text += fmt::format("inputs {} l1 {} l2 {}", data.inputs, data.l1, data.l2);
   for (const TargetLoss& target : data.targets) {
-    text += fmt::format("; output {} loss {} times {} {}", target.output,
-                        static_cast<int>(target.how.loss), target.how.weight,
-                        describe(target.how.options));
-    if (target.how.custom) text += " custom";
-    if (target.how.target) text += fmt::format(" target {}", *target.how.target);
+    text += fmt::format("; output {} {}", target.output, loss_text(target.how));
   }
   if (data.augment.crop) text += "; crop " + text_of(AugmentAttrs{.rule = *data.augment.crop});
   if (data.augment.mix) text += "; mix " + text_of(*data.augment.mix);

@@ -4,14 +4,16 @@
 #include <memory>
 #include <string>
 
+#include "model/options.h"
 #include "model/program_cache.h"
 #include "model/step_graph.h"
 
 namespace linnet {
 
 /// Everything in the graphs of a data set's steps that follows from the data set, as a text: types,
-/// losses with their options, augmentation. Functions of your own are no part of it.
-std::string describe(const StepData& data);
+/// losses with their options, augmentation. Of functions of your own it says whether there are any.
+std::string describe(const StepData& data,
+                     std::string (*loss_text)(const OutputLoss& loss) = &key_of<OutputLoss>);
 
 // What programs over a data set are made from; `key` tells apart what the texts do not: custom
 // losses and whose moments are updated. `network` must outlive the programs.

@@ -6,6 +6,7 @@
 #include <linnet/layers.h>
 #include <linnet/zoo.h>
 
+#include "config/layers.h"
 #include "message_of.h"
 #include "report/metrics.h"
 
@@ -17,8 +18,7 @@ using linnet::testing::message_of;
 Job job_of_table(const std::string& text, Network network = Network({2}, {})) {
   const toml::table table = toml::parse(text);
   Job job{.name = "test", .network = std::move(network)};
-  Section section(table, "a.toml", "[loss]");
-  read_loss(section, job);
+  placed_in("a.toml", [&] { read_loss(setting_from(table, "a.toml"), job); });
   return job;
 }
 
@@ -81,7 +81,10 @@ TEST(LossSettings, ATableNamesTheLossOfAnOutput) {
 
 TEST(LossSettings, TheCommandLineOverridesTheTableOfTheFirstOutput) {
   Job job = job_of_table("[kind]\nloss = \"hinge\"\n", two_outputs());
-  apply({.loss = "focal", .label_smoothing = 0.3, .class_weights = "auto"}, job);
+  apply({.loss = "focal",
+         .options = {SettingTable{{"label_smoothing", {0.3}}}},
+         .class_weights = "auto"},
+        job);
   EXPECT_EQ(job.training.output_losses[0].loss, Loss::focal);
   EXPECT_EQ(job.training.output_losses[0].options.label_smoothing, 0.3);
   EXPECT_EQ(job.training.loss, Loss::automatic);
@@ -112,7 +115,10 @@ TEST(LossSettings, MistakesInTheTableOfAnOutputAreNamed) {
 
 TEST(LossSettings, TheCommandLineOverrides) {
   Job job = job_of_table("label_smoothing = 0.1\nclass_weights = [1, 2]");
-  apply({.loss = "focal", .label_smoothing = 0.3, .class_weights = "auto"}, job);
+  apply({.loss = "focal",
+         .options = {SettingTable{{"label_smoothing", {0.3}}}},
+         .class_weights = "auto"},
+        job);
   EXPECT_EQ(job.training.loss, Loss::focal);
   EXPECT_EQ(job.training.loss_options.label_smoothing, 0.3);
   EXPECT_TRUE(job.balanced_classes && job.training.loss_options.class_weights.empty());

@@ -35,18 +35,19 @@ TEST(LossOptions, WhatALossHasNoUseForIsRefused) {
 
 TEST(LossOptions, NumbersHaveRanges) {
   EXPECT_EQ(refusal(Loss::cross_entropy, {.label_smoothing = 1}),
-            "expected label smoothing in [0, 1); got 1");
+            "[loss] expected label_smoothing to be in [0, 1); got 1");
   EXPECT_EQ(refusal(Loss::cross_entropy, {.class_weights = {1, 2}}),
             "expected 3 class weights, one for each output; got 2");
   EXPECT_EQ(refusal(Loss::cross_entropy, {.class_weights = {1, 2, -3}}),
-            "class weights must be finite and not negative; got -3");
+            "[loss] expected class_weights to be at least 0 and finite; got [1, 2, -3]");
   EXPECT_EQ(refusal(Loss::focal, {.focal_gamma = -1}),
-            "expected a finite focal gamma of at least 0; got -1");
-  EXPECT_EQ(refusal(Loss::focal, {.focal_alpha = 2}), "expected a focal alpha of at most 1; got 2");
+            "[loss] expected focal_gamma to be at least 0 and finite; got -1");
+  EXPECT_EQ(refusal(Loss::focal, {.focal_alpha = 2}),
+            "[loss] expected focal_alpha to be at most 1; got 2");
   EXPECT_EQ(refusal(Loss::huber, {.huber_delta = 0}, false),
-            "expected a finite huber delta above 0; got 0");
+            "[loss] expected huber_delta to be above 0 and finite; got 0");
   EXPECT_EQ(refusal(Loss::mse, {.l2 = -1}, false),
-            "expected finite l1 and l2 of at least 0; got -1");
+            "[loss] expected l2 to be at least 0 and finite; got -1");
 }
 
 TEST(LossOptions, BalancedWeightsLetEveryClassCountAlike) {

@@ -72,15 +72,19 @@ class Config {
     }
     placed_in(file_, [&] { read_schedule(setting("schedule"), job); });
     training(job);
-    Section loss = section("loss");
-    if (job.table != nullptr && (job.training.loss != Loss::automatic || !loss.tables().empty())) {
+    const Setting loss = setting("loss");
+    const auto is_table = [](const SettingEntry& entry) {
+      return entry.value.get_if<SettingTable>() != nullptr;
+    };
+    if (job.table != nullptr && (job.training.loss != Loss::automatic ||
+                                 std::ranges::any_of(*loss.get_if<SettingTable>(), is_table))) {
       job.training.output_losses.clear();
     }
     if (job.series != nullptr && job.training.loss != Loss::automatic) {
       const Loss chosen = std::exchange(job.training.loss, Loss::automatic);
       for (OutputLoss& target : job.training.output_losses) target.loss = chosen;
     }
-    read_loss(loss, job);
+    placed_in(file_, [&] { read_loss(loss, job); });
     Section augment = section("augment");
     read_augment(augment, job.training.augment);
     top_.close();

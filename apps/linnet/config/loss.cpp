@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "base/check.h"
 #include "config/options.h"
 #include "describe/nearest.h"
+#include "model/options.h"
 
 namespace linnet::command {
 namespace {
@@ -30,68 +32,51 @@ std::vector<double> numbers_of(const std::string& text) {
   }
 }
 
-/// Returns an array of numbers; empty where the key is missing.
-std::vector<double> numbers_of(Section& section, std::string_view key, std::string_view expected) {
-  const toml::node* found = section.node(key);
-  if (found == nullptr) return {};
-  if (!found->is_array() || found->as_array()->empty()) section.refuse_type(key, expected);
-  std::vector<double> numbers;
-  for (const toml::node& item : *found->as_array()) {
-    if (!item.is_number()) section.refuse_type(key, expected);
-    numbers.push_back(*item.value<double>());
-  }
-  return numbers;
+constexpr std::string_view kWeights = "class_weights";
+constexpr std::string_view kWhere = "[loss]";
+
+/// Says what a table [loss.OUTPUT] holds: no options of the whole network.
+const Description& output_table() {
+  static const Description kAll = [] {
+    const Description& all = description_of<OutputLoss>();
+    Description made{.kind = all.kind,
+                     .name = all.name,
+                     .fields = all.fields_without({"output", "custom", "options"}),
+                     .defaults = all.defaults};
+    std::ranges::copy(lifted<&OutputLoss::options>(
+                          description_of<LossOptions>().fields_without({"l1", "l2"})),
+                      std::back_inserter(made.fields));
+    return made;
+  }();
+  return kAll;
 }
 
-/// Reads the options that every loss may have, but for the class weights.
-void read_options(Section& section, LossOptions& o) {
-  o.label_smoothing = section.number("label_smoothing", o.label_smoothing);
-  o.positive_weights = numbers_of(section, "positive_weights", "an array of numbers");
-  if (section.has("ignore_index")) {
-    o.ignore_index =
-        static_cast<std::int32_t>(section.integer("ignore_index", 0, -kLargestInteger));
-  } else {
-    section.node("ignore_index");
-  }
-  o.focal_gamma = section.number("focal_gamma", o.focal_gamma);
-  o.focal_alpha = section.number("focal_alpha", o.focal_alpha);
-  o.huber_delta = section.number("huber_delta", o.huber_delta);
-}
-
-/// Reads the tables [loss.OUTPUT], each with the loss of an output of the network.
-void read_output_losses(Section& section, Job& job) {
+/// Reads a table [loss.OUTPUT], the loss of an output of the network.
+void read_output_loss(const SettingEntry& entry, Job& job) {
   const std::vector<std::string> outputs = job.network.output_names();
   // Without [network] the outputs are those of a model to start from, which training checks.
   const bool known = job.network.parameters() > 0;
+  const std::string where = fmt::format("[loss.{}]", entry.key);
+  if (known && std::ranges::find(outputs, entry.key) == outputs.end()) {
+    const std::string near = did_you_mean(entry.key, outputs);
+    throw SettingError(entry.value.place,
+                       fmt::format("{} names no output of the network{}", where,
+                                   near.empty() ? "; expected " + listed(outputs) : near));
+  }
   LossOptions plain;
   plain.l1 = job.training.loss_options.l1;
   plain.l2 = job.training.loss_options.l2;
-  for (const std::string& name : section.tables()) {
-    if (section.knows(name)) continue;
-    if (known && std::ranges::find(outputs, name) == outputs.end()) {
-      const std::string near = did_you_mean(name, outputs);
-      section.refuse(name, fmt::format("[loss.{}] names no output of the network{}", name,
-                                       near.empty() ? "; expected " + listed(outputs) : near));
-    }
-    const bool first = name == outputs.front();
-    if (first && (job.balanced_classes || job.training.loss != Loss::automatic ||
-                  job.training.loss_options != plain)) {
-      section.refuse(name, fmt::format("[loss.{}] is the loss of the first output; expected none "
-                                       "in [training] and no options but l1 and l2 in [loss]",
-                                       name));
-    }
-    Section own = section.table(name, fmt::format("[loss.{}]", name));
-    OutputLoss to;
-    to.output = name;
-    to.loss = static_cast<Loss>(own.choice("loss", 0, loss_choices()));
-    to.weight = own.number("weight", to.weight);
-    if (own.has("target")) to.target = own.number("target", 0);
-    own.node("target");
-    to.options.class_weights = numbers_of(own, "class_weights", "an array of numbers");
-    read_options(own, to.options);
-    own.close();
-    job.training.output_losses.push_back(std::move(to));
+  if (entry.key == outputs.front() &&
+      (job.balanced_classes || job.training.loss != Loss::automatic ||
+       job.training.loss_options != plain)) {
+    throw SettingError(entry.value.place,
+                       where +
+                           " is the loss of the first output; expected none in [training] and "
+                           "no options but l1 and l2 in [loss]");
   }
+  OutputLoss loss{.output = entry.key};
+  output_table().read(&loss, entry.value, where);
+  job.training.output_losses.push_back(std::move(loss));
 }
 
 /// Returns loss and options of the network's first output.
@@ -113,9 +98,7 @@ std::vector<std::string> loss_choices() {
 void add_loss_options(CLI::App& command, LossSettings& settings) {
   command.add_option("--loss", settings.loss, "Loss that the training minimises")
       ->check(one_of(loss_choices()));
-  command.add_option(
-      "--label-smoothing", settings.label_smoothing,
-      "Label smoothing: share of every label that is spread over all classes, in [0, 1)");
+  add_flags(command, description_of<LossOptions>(), settings.options);
   command.add_option("--class-weights", settings.class_weights,
                      "Weights of the classes in the loss: auto (all classes count alike) or a "
                      "number for each class: 1,2,0.5");
@@ -124,27 +107,30 @@ void add_loss_options(CLI::App& command, LossSettings& settings) {
 void apply(const LossSettings& settings, Job& job) {
   const auto [loss, options] = first_loss(job.training, job.network);
   if (settings.loss) *loss = static_cast<Loss>(index_of(loss_choices(), *settings.loss));
-  options->label_smoothing = settings.label_smoothing.value_or(options->label_smoothing);
+  description_of<LossOptions>().read(options, settings.options, "the options");
   if (settings.class_weights.empty()) return;
   job.balanced_classes = settings.class_weights == "auto";
   options->class_weights =
       job.balanced_classes ? std::vector<double>{} : numbers_of(settings.class_weights);
 }
 
-void read_loss(Section& section, Job& job) {
-  LossOptions& o = job.training.loss_options;
-  const toml::node* weights = section.node("class_weights");
-  job.balanced_classes = weights != nullptr && weights->is_string();
-  if (job.balanced_classes) {
-    section.choice("class_weights", 0, {"auto"});
-  } else {
-    o.class_weights = numbers_of(section, "class_weights", "\"auto\" or an array of numbers");
+void read_loss(const Setting& table, Job& job) {
+  SettingTable own;
+  std::vector<const SettingEntry*> outputs;
+  job.balanced_classes = false;
+  for (const SettingEntry& entry : *table.get_if<SettingTable>()) {
+    if (entry.value.get_if<SettingTable>() != nullptr) {
+      outputs.push_back(&entry);
+    } else if (entry.key == kWeights && entry.value.get_if<std::string>() != nullptr) {
+      FieldReading{kWeights, std::string(kWhere), entry.value}.choice({"auto"});
+      job.balanced_classes = true;
+    } else {
+      own.push_back(entry);
+    }
   }
-  read_options(section, o);
-  o.l1 = section.number("l1", o.l1);
-  o.l2 = section.number("l2", o.l2);
-  read_output_losses(section, job);
-  section.close();
+  description_of<LossOptions>().read(&job.training.loss_options, {std::move(own), table.place},
+                                     std::string(kWhere));
+  for (const SettingEntry* output : outputs) read_output_loss(*output, job);
 }
 
 Dataset with_oversampling(const Job& job, const Dataset& train) {

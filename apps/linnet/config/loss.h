@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "config/section.h"
 #include "config/workloads.h"
+#include "describe/setting.h"
 
 namespace linnet::command {
 
@@ -17,19 +17,18 @@ std::vector<std::string> loss_choices();
 /// Options for the loss.
 struct LossSettings {
   std::optional<std::string> loss = {};
-  std::optional<double> label_smoothing = {};
-  std::string class_weights = {};  ///< "auto" or numbers with commas; empty: none given
+  Setting options = {SettingTable()};  ///< fields of LossOptions
+  std::string class_weights = {};      ///< "auto" or numbers with commas; empty: none given
 };
-/// Adds --loss, --label-smoothing and --class-weights.
+/// Adds --loss, --class-weights and the flags of LossOptions.
 void add_loss_options(CLI::App& command, LossSettings& settings);
-/// Throws Error for weights that are no numbers.
+/// Throws Error for weights that are no numbers, and for numbers out of range.
 void apply(const LossSettings& settings, Job& job);
 
-/// Reads the table [loss]: label_smoothing, class_weights ("auto" or numbers), positive_weights,
-/// ignore_index, focal_gamma, focal_alpha, huber_delta, l1, l2; and the tables [loss.OUTPUT], the
-/// loss of one output each: loss, weight, target and these options but l1 and l2. Throws Error at
-/// the value.
-void read_loss(Section& section, Job& job);
+/// Reads the table [loss], fields of LossOptions (class_weights may be "auto"), and the tables
+/// [loss.OUTPUT], the loss of one output each: fields of OutputLoss and of its options but l1 and
+/// l2. Throws SettingError at the value.
+void read_loss(const Setting& table, Job& job);
 
 /// Returns the training set with samples of rare classes repeated as the job says (oversample()).
 Dataset with_oversampling(const Job& job, const Dataset& train);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "describe/nearest.h"
 
@@ -80,6 +81,58 @@ void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes) {
   command.add_option("--disable-pass", passes,
                      "For diagnosis: leave out this pass over the graph of a training; the error "
                      "for an unknown one names them all");
+}
+
+namespace {
+
+/// Accepts numbers of a range.
+CLI::Validator number_in(const Range& range) {
+  const auto check = [range](std::string& given) -> std::string {
+    double number = 0;
+    const char* end = given.data() + given.size();
+    const auto [stop, error] = std::from_chars(given.data(), end, number);
+    if (error == std::errc() && stop == end && range.contains(number)) return {};
+    const std::string text = range.text();
+    return fmt::format("expected a number{}{}; got '{}'", text.starts_with("at ") ? " of " : " ",
+                       text, given);
+  };
+  return CLI::Validator(check, "NUMBER");
+}
+
+template <class T>
+Setting parsed(const std::string& given) {
+  T number{};
+  std::from_chars(given.data(), given.data() + given.size(), number);
+  return {number};
+}
+
+/// Returns what accepts the values of a field's flag, and what makes settings of them.
+std::pair<CLI::Validator, Setting (*)(const std::string&)> reader_of(const Field& field,
+                                                                     const Setting& otherwise) {
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int32_t>::max());
+  if (otherwise.get_if<double>() != nullptr) return {number_in(field.range), &parsed<double>};
+  if (otherwise.get_if<std::int64_t>() != nullptr) {
+    return {at_least(static_cast<long long>(std::max(field.range.least, -kMost)),
+                     static_cast<long long>(std::min(field.range.most, kMost))),
+            &parsed<std::int64_t>};
+  }
+  return {one_of(field.format->names()), [](const std::string& given) { return Setting(given); }};
+}
+
+}  // namespace
+
+void add_flags(CLI::App& command, const Description& options, Setting& given) {
+  for (const Field& field : options.fields) {
+    if (field.flag_name.empty()) continue;
+    const auto [accepts, read] = reader_of(field, field.write(options.defaults.get()));
+    const auto note = [&given, key = field.key, read = read](const std::string& value) {
+      given.get_if<SettingTable>()->push_back({std::string(key), read(value)});
+    };
+    command
+        .add_option_function<std::string>(std::string(field.flag_name), note,
+                                          std::string(field.flag_help))
+        ->check(accepts);
+  }
 }
 
 }  // namespace linnet::command

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "describe/field.h"
+
 namespace linnet::command {
 
 /// The largest seed: TOML and JSON hold it.
@@ -56,6 +58,9 @@ void add_threads_option(CLI::App& command, Threads& threads) {
   command.add_option("--threads", threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
 }
+/// Adds the flags of described options. What is given becomes an entry of the table `given`, by the
+/// fields' keys, which Description::read() reads.
+void add_flags(CLI::App& command, const Description& options, Setting& given);
 /// Adds --disable-pass, which may be given several times.
 void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes);
 
