@@ -56,20 +56,6 @@ const Options<ParameterGroup>& options<ParameterGroup>() {
   return all;
 }
 template <>
-const Options<Augment>& options<Augment>() {
-  static const Options<Augment> all{
-      "Augment",
-      {option<&Augment::crop>("crop"), option<&Augment::padding>("padding"),
-       option<&Augment::reflect>("reflect"), option<&Augment::resized_crop>("resized_crop"),
-       option<&Augment::area_min>("area_min"), option<&Augment::area_max>("area_max"),
-       option<&Augment::ratio_min>("ratio_min"), option<&Augment::ratio_max>("ratio_max"),
-       option<&Augment::flip>("flip"), option<&Augment::brightness>("brightness"),
-       option<&Augment::contrast>("contrast"), option<&Augment::saturation>("saturation"),
-       option<&Augment::cutout>("cutout"), option<&Augment::mixup>("mixup"),
-       option<&Augment::cutmix>("cutmix")}};
-  return all;
-}
-template <>
 const Options<Checkpoints>& options<Checkpoints>() {
   static const Options<Checkpoints> all{"Checkpoints",
                                         {option<&Checkpoints::folder>("folder"),
@@ -142,6 +128,8 @@ std::pair<const AnyFormat*, AnyConvert> convert_entry() {
 
 const AnyConvert& convert_of(const AnyFormat& format) {
   static const std::map<const AnyFormat*, AnyConvert> kAll{
+      convert_entry<bool>(),
+      convert_entry<std::int64_t>(),
       convert_entry<double>(),
       convert_entry<std::string>(),
       convert_entry<std::optional<double>>(),

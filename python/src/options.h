@@ -341,6 +341,17 @@ Options<S> described_options(std::vector<Option<S>> others = {},
   return made;
 }
 
+template <class S>
+requires kIsDescribed<S>
+const Options<S>& options() {
+  static const Options<S> all = described_options<S>();
+  return all;
+}
+template <>
+const Options<LossOptions>& options<LossOptions>();
+template <>
+const Options<OutputLoss>& options<OutputLoss>();
+
 std::string argument_lines(std::string_view owner,
                            const std::vector<std::pair<std::string, std::string>>& fields);
 

@@ -47,4 +47,21 @@ const Description& description_of<OutputLoss>() {
   return kAll;
 }
 
+template <>
+const Description& description_of<Augment>() {
+  using O = Augment;
+  static const Description kAll = described<O>(
+      "augment", "Augment",
+      {field<&O::crop>("crop"), field<&O::padding>("padding").at_least(0),
+       field<&O::reflect>("reflect"), field<&O::resized_crop>("resized_crop"),
+       field<&O::area_min>("area_min").in({.least = 0, .most = 1, .above_least = true}),
+       field<&O::area_max>("area_max").in({.least = 0, .most = 1, .above_least = true}),
+       field<&O::ratio_min>("ratio_min").above(0), field<&O::ratio_max>("ratio_max").above(0),
+       field<&O::flip>("flip").between(0, 1), field<&O::brightness>("brightness").at_least(0),
+       field<&O::contrast>("contrast").at_least(0), field<&O::saturation>("saturation").at_least(0),
+       field<&O::cutout>("cutout").at_least(0), field<&O::mixup>("mixup").at_least(0).finite(),
+       field<&O::cutmix>("cutmix").at_least(0).finite()});
+  return kAll;
+}
+
 }  // namespace linnet

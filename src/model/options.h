@@ -25,6 +25,11 @@ inline constexpr bool kIsDescribed<OutputLoss> = true;
 template <>
 const Description& description_of<OutputLoss>();
 
+template <>
+inline constexpr bool kIsDescribed<Augment> = true;
+template <>
+const Description& description_of<Augment>();
+
 /// Returns all fields of described options as text, by which programs and checkpoints know them.
 template <class S>
 std::string key_of(const S& options) {

@@ -24,7 +24,8 @@ Header header_of(const std::string& file) {
 }
 
 std::vector<Header> all_headers() {
-  return {header_of<LossOptions>("loss.h"), header_of<OutputLoss>("trainer.h")};
+  return {header_of<LossOptions>("loss.h"), header_of<OutputLoss>("trainer.h"),
+          header_of<Augment>("augment.h")};
 }
 
 /// Returns the variables of a struct that its description lacks.

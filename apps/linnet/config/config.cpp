@@ -85,8 +85,7 @@ class Config {
       for (OutputLoss& target : job.training.output_losses) target.loss = chosen;
     }
     placed_in(file_, [&] { read_loss(loss, job); });
-    Section augment = section("augment");
-    read_augment(augment, job.training.augment);
+    placed_in(file_, [&] { read_augment(setting("augment"), "[augment]", job.training.augment); });
     top_.close();
   }
 

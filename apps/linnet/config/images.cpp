@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 #include <tuple>
 
 #include "base/check.h"
@@ -16,43 +15,50 @@
 #include "config/prepared.h"
 #include "data/load_dataset.h"
 #include "describe/nearest.h"
+#include "model/options.h"
 
 namespace linnet::command {
 namespace {
 
-/// An augmentation that --augment and [augment] name.
-struct Field {
-  std::string_view name;
-  double otherwise;  ///< where the command line gives no number
-  std::function<void(Augment&, double)> set;
-};
+/// What fields of Augment are where they are named without a number, as in `--augment flip`; those
+/// of truth values are true, ranges their defaults.
+constexpr std::array<std::pair<std::string_view, double>, 8> kNamed{{{"padding", 4},
+                                                                     {"flip", 0.5},
+                                                                     {"brightness", 0.4},
+                                                                     {"contrast", 0.4},
+                                                                     {"saturation", 0.4},
+                                                                     {"cutout", 8},
+                                                                     {"mixup", 0.2},
+                                                                     {"cutmix", 1}}};
+constexpr std::array<std::string_view, 3> kJitter{"brightness", "contrast", "saturation"};
 
-const std::vector<Field>& fields() {
-  static const std::vector<Field> all{
-      {"crop", 1, [](Augment& a, double v) { a.crop = v != 0; }},
-      {"padding", 4, [](Augment& a, double v) { a.padding = static_cast<std::int64_t>(v); }},
-      {"reflect", 1, [](Augment& a, double v) { a.reflect = v != 0; }},
-      {"resized-crop", 1, [](Augment& a, double v) { a.resized_crop = v != 0; }},
-      {"area-min", 0.08, [](Augment& a, double v) { a.area_min = v; }},
-      {"area-max", 1, [](Augment& a, double v) { a.area_max = v; }},
-      {"ratio-min", 0.75, [](Augment& a, double v) { a.ratio_min = v; }},
-      {"ratio-max", 4.0 / 3, [](Augment& a, double v) { a.ratio_max = v; }},
-      {"flip", 0.5, [](Augment& a, double v) { a.flip = v; }},
-      {"jitter", 0.4, [](Augment& a, double v) { a.brightness = a.contrast = a.saturation = v; }},
-      {"brightness", 0.4, [](Augment& a, double v) { a.brightness = v; }},
-      {"contrast", 0.4, [](Augment& a, double v) { a.contrast = v; }},
-      {"saturation", 0.4, [](Augment& a, double v) { a.saturation = v; }},
-      {"cutout", 8, [](Augment& a, double v) { a.cutout = static_cast<std::int64_t>(v); }},
-      {"mixup", 0.2, [](Augment& a, double v) { a.mixup = v; }},
-      {"cutmix", 1, [](Augment& a, double v) { a.cutmix = v; }},
-  };
+const Description& augmentations() { return description_of<Augment>(); }
+
+/// Returns the fields' names as --augment takes them, with "jitter".
+std::vector<std::string> names() {
+  std::vector<std::string> all{"jitter"};
+  for (const Field& field : augmentations().fields) {
+    std::ranges::replace(all.emplace_back(field.key), '_', '-');
+  }
   return all;
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const Field& field : fields()) all.emplace_back(field.name);
-  return all;
+/// Returns a field's value of what was written; truth values and numbers may stand for each other.
+Setting value_of(const Field& field, const Setting& given) {
+  const Setting otherwise = field.write(augmentations().defaults.get());
+  const auto* on = given.get_if<bool>();
+  double number = on != nullptr && *on ? 1 : 0;
+  if (on == nullptr) {
+    number = FieldFormat<double>::read({field.key, "[augment]", given});
+  } else if (*on && otherwise.get_if<bool>() == nullptr) {
+    const auto* const named =
+        std::ranges::find(kNamed, field.key, &decltype(kNamed)::value_type::first);
+    if (named == kNamed.end()) return otherwise;
+    number = named->second;
+  }
+  if (otherwise.get_if<bool>() != nullptr) return {number != 0, given.place};
+  if (otherwise.get_if<double>() != nullptr) return {number, given.place};
+  return {static_cast<std::int64_t>(number), given.place};
 }
 
 const std::vector<std::string>& bad_image_names() {
@@ -100,20 +106,24 @@ Shape size_of_images(const std::string& text) {
 Augment parse_augment(const std::string& text) {
   Augment augment;
   if (text == "none") return augment;
+  SettingTable table;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string entry = text.substr(begin, end - begin);
     const std::size_t equals = std::min(entry.find('='), entry.size());
-    const std::string name = entry.substr(0, equals);
-    const auto field = std::find_if(fields().begin(), fields().end(),
-                                    [&](const Field& f) { return f.name == name; });
-    require(field != fields().end(), "there is no augmentation '{}'{}", name,
+    std::string name = entry.substr(0, equals);
+    require(std::ranges::count(names(), name) > 0, "there is no augmentation '{}'{}", name,
             did_you_mean(name, names()));
-    field->set(augment, equals < entry.size()
-                            ? number_of<double>(entry.substr(equals + 1), "--augment " + name)
-                            : field->otherwise);
+    const std::string number = entry.substr(std::min(equals + 1, entry.size()));
+    const Setting value = equals < entry.size()
+                              ? Setting(number_of<double>(number, "--augment " + name))
+                              : Setting(true);
+    std::ranges::replace(name, '-', '_');
+    std::erase_if(table, [&](const SettingEntry& before) { return before.key == name; });
+    table.push_back({std::move(name), value});
     begin = end + 1;
   }
+  read_augment({std::move(table)}, "--augment", augment);
   return augment;
 }
 
@@ -200,16 +210,22 @@ void apply(const ImageSettings& settings, Job& job) {
   job.training.decoders = settings.decoders.value_or(job.training.decoders);
 }
 
-void read_augment(Section& s, Augment& augment) {
-  for (const Field& field : fields()) {
-    std::string key(field.name);
-    std::replace(key.begin(), key.end(), '-', '_');
-    if (!s.has(key)) continue;
-    const toml::node* node = s.node(key);
-    const bool on = node->is_boolean();
-    field.set(augment, on ? (*node->value<bool>() ? field.otherwise : 0) : s.number(key, 0));
+void read_augment(const Setting& table, const std::string& where, Augment& augment) {
+  for (const SettingEntry& entry : *table.get_if<SettingTable>()) {
+    const Field* field = augmentations().find(entry.key);
+    if (entry.key != "jitter") {
+      const SettingEntry one{entry.key,
+                             field != nullptr ? value_of(*field, entry.value) : entry.value,
+                             entry.place};
+      augmentations().read(&augment, {SettingTable{one}}, where, {"jitter"});
+      continue;
+    }
+    for (const std::string_view key : kJitter) {
+      const Field& colour = *augmentations().find(key);
+      const SettingEntry one{std::string(key), value_of(colour, entry.value), entry.place};
+      augmentations().read(&augment, {SettingTable{one}}, where);
+    }
   }
-  s.close();
 }
 
 void read_images(Section& s, DatasetOptions& images) {

@@ -10,6 +10,7 @@
 #include "config/given.h"
 #include "config/section.h"
 #include "config/workloads.h"
+#include "describe/setting.h"
 
 namespace linnet::command {
 
@@ -48,8 +49,9 @@ void apply(const ImageSettings& settings, DatasetOptions& images);
 /// none. Throws Error for an unknown name (with the nearest one) and for a number that is none.
 Augment parse_augment(const std::string& text);
 
-/// Reads the table [augment]: the fields of Augment by name.
-void read_augment(Section& section, Augment& augment);
+/// Reads the table [augment], which errors call `where`: the fields of Augment by name. true takes
+/// the number of `--augment NAME`. Throws SettingError at the value.
+void read_augment(const Setting& table, const std::string& where, Augment& augment);
 /// Reads image_size, channels, on_bad_image, exif and white of the table [data].
 void read_images(Section& section, DatasetOptions& images);
 
