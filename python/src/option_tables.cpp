@@ -16,63 +16,8 @@
 namespace linnet::python {
 
 template <>
-std::vector<std::string> names_of<OnFailedSave>() {
-  return {"stop", "proceed"};
-}
-template <>
-std::vector<std::string> names_of<Better>() {
-  return {"smaller", "larger"};
-}
-template <>
 std::vector<std::string> names_of<Precision>() {
   return {"automatic", "fp32", "tf32", "bf16", "fp16"};
-}
-
-template <>
-const Options<Clip>& options<Clip>() {
-  static const Options<Clip> all{"Clip",
-                                 {option<&Clip::norm>("norm"), option<&Clip::value>("value")}};
-  return all;
-}
-template <>
-const Options<Warmup>& options<Warmup>() {
-  static const Options<Warmup> all{"Warmup", {option<&Warmup::epochs>("epochs")}};
-  return all;
-}
-template <>
-const Options<Average>& options<Average>() {
-  static const Options<Average> all{"Average",
-                                    {option<&Average::decay>("decay"),
-                                     option<&Average::warmup>("warmup")}};
-  return all;
-}
-template <>
-const Options<ParameterGroup>& options<ParameterGroup>() {
-  static const Options<ParameterGroup> all{"ParameterGroup",
-                                           {option<&ParameterGroup::name>("name"),
-                                            option<&ParameterGroup::learning_rate_factor>(
-                                                "learning_rate_factor"),
-                                            option<&ParameterGroup::weight_decay>("weight_decay")}};
-  return all;
-}
-template <>
-const Options<Checkpoints>& options<Checkpoints>() {
-  static const Options<Checkpoints> all{"Checkpoints",
-                                        {option<&Checkpoints::folder>("folder"),
-                                         option<&Checkpoints::every_epoch>("every_epoch"),
-                                         option<&Checkpoints::every_steps>("every_steps"),
-                                         option<&Checkpoints::every_seconds>("every_seconds"),
-                                         option<&Checkpoints::keep>("keep"),
-                                         option<&Checkpoints::on_failed_save>("on_failed_save"),
-                                         option<&Checkpoints::resume>("resume")}};
-  return all;
-}
-template <>
-const Options<Watch>& options<Watch>() {
-  static const Options<Watch> all{"Watch",
-                                  {option<&Watch::metric>("metric"),
-                                   option<&Watch::better>("better")}};
-  return all;
 }
 
 namespace {
@@ -114,28 +59,25 @@ Option<LossOptions> weights_option(std::string_view key) {
   return made;
 }
 
-template <class T>
-std::pair<const AnyFormat*, AnyConvert> convert_entry() {
-  return {&kFormatOf<T>,
-          {[] { return Convert<T>::type(); },
-           [](void* field, nb::handle value, const Place& place) {
-             *static_cast<T*>(field) = Convert<T>::from(value, place);
-           },
-           [](const void* field) { return Convert<T>::to(*static_cast<const T*>(field)); }}};
+template <class... T>
+std::map<const AnyFormat*, AnyConvert> converts_of() {
+  return {{&kFormatOf<T>,
+           {[] { return Convert<T>::type(); },
+            [](void* field, nb::handle value, const Place& place) {
+              *static_cast<T*>(field) = Convert<T>::from(value, place);
+            },
+            [](const void* field) { return Convert<T>::to(*static_cast<const T*>(field)); }}}...};
 }
 
 }  // namespace
 
 const AnyConvert& convert_of(const AnyFormat& format) {
-  static const std::map<const AnyFormat*, AnyConvert> kAll{
-      convert_entry<bool>(),
-      convert_entry<std::int64_t>(),
-      convert_entry<double>(),
-      convert_entry<std::string>(),
-      convert_entry<std::optional<double>>(),
-      convert_entry<std::optional<std::int32_t>>(),
-      convert_entry<LossOptions>(),
-  };
+  static const auto kAll =
+      converts_of<bool, int, std::int64_t, std::size_t, double, std::string, std::filesystem::path,
+                  std::optional<double>, std::optional<std::int32_t>, std::vector<std::string>,
+                  OnFailedSave, Better, Optimizer, Schedule, Clip, Warmup, Average, Augment,
+                  Checkpoints, Watch, LossOptions, std::vector<ParameterGroup>,
+                  std::vector<OutputLoss>, std::vector<CustomMetric>, Ranks, Dataset>();
   const auto found = kAll.find(&format);
   LINNET_ASSERT(found != kAll.end());
   return found->second;
@@ -200,33 +142,6 @@ const Options<BatchOptions>& options<BatchOptions>() {
   return all;
 }
 template <>
-const Options<FitOptions>& options<FitOptions>() {
-  static const Options<FitOptions> all{
-      "FitOptions",
-      {option<&FitOptions::epochs>("epochs"), option<&FitOptions::batch>("batch"),
-       option<&FitOptions::shards>("shards"), option<&FitOptions::memory_limit>("memory_limit"),
-       option<&FitOptions::validation>("validation"), option<&FitOptions::test>("test"),
-       option<&FitOptions::patience>("patience"), option<&FitOptions::keep_best>("keep_best"),
-       option<&FitOptions::watch>("watch"), option<&FitOptions::shuffle>("shuffle"),
-       option<&FitOptions::drop_last>("drop_last"), option<&FitOptions::streamed>("streamed"),
-       option<&FitOptions::prefetch>("prefetch"), option<&FitOptions::decoders>("decoders"),
-       option<&FitOptions::augment>("augment"), option<&FitOptions::checkpoints>("checkpoints")}};
-  return all;
-}
-template <>
-const Options<TrainerOptions>& options<TrainerOptions>() {
-  static const Options<TrainerOptions> all{
-      "TrainerOptions",
-      {option<&TrainerOptions::seed>("seed"), option<&TrainerOptions::metrics>("metrics"),
-       option<&TrainerOptions::disabled_passes>("disabled_passes"),
-       option<&TrainerOptions::recompute>("recompute"),
-       option<&TrainerOptions::side_by_side>("side_by_side"),
-       option<&TrainerOptions::sync_batch_norm>("sync_batch_norm"),
-       option<&TrainerOptions::bucket_bytes>("bucket_bytes"),
-       option<&TrainerOptions::ranks>("ranks")}};
-  return all;
-}
-template <>
 std::vector<std::string> names_of<MissingValues>() {
   const auto names = missing_values_names();
   return {names.begin(), names.end()};
@@ -252,71 +167,25 @@ const Options<TableTransformOptions>& options<TableTransformOptions>() {
                                option<&O::ignore>("ignore")}};
   return all;
 }
-template <>
-const Options<TrainingOptions>& options<TrainingOptions>() {
-  using O = TrainingOptions;
-  static const Option<O> loss{"loss",
-                              [](O& to, nb::handle value, const Place& place) {
-                                set_loss(to.loss, to.custom_loss, value, place);
-                              },
-                              [](const O& from) { return Convert<Loss>::to(from.loss); },
-                              loss_type()};
-  static const Options<O> all{"TrainingOptions",
-                              {option<&O::epochs>("epochs"),
-                               option<&O::batch>("batch"),
-                               option<&O::optimizer>("optimizer"),
-                               option<&O::schedule>("schedule"),
-                               option<&O::warmup>("warmup"),
-                               option<&O::clip>("clip"),
-                               option<&O::average>("average"),
-                               option<&O::trains>("trains"),
-                               loss,
-                               option<&O::loss_options>("loss_options"),
-                               option<&O::output_losses>("output_losses"),
-                               option<&O::patience>("patience"),
-                               option<&O::keep_best>("keep_best"),
-                               option<&O::shuffle>("shuffle"),
-                               option<&O::drop_last>("drop_last"),
-                               option<&O::seed>("seed"),
-                               option<&O::augment>("augment"),
-                               option<&O::checkpoints>("checkpoints"),
-                               option<&O::metrics>("metrics"),
-                               option<&O::shards>("shards"),
-                               option<&O::memory_limit>("memory_limit"),
-                               option<&O::recompute>("recompute"),
-                               option<&O::side_by_side>("side_by_side"),
-                               option<&O::sync_batch_norm>("sync_batch_norm"),
-                               option<&O::bucket_bytes>("bucket_bytes"),
-                               option<&O::ranks>("ranks"),
-                               option<&O::streamed>("streamed"),
-                               option<&O::prefetch>("prefetch"),
-                               option<&O::decoders>("decoders"),
-                               option<&O::disabled_passes>("disabled_passes")}};
-  return all;
-}
 
 namespace {
 
-Option<OutputLoss> output_loss() {
+/// The loss, by name or as a function.
+template <class O, auto kCustom>
+Option<O> loss_option() {
   return {"loss",
-          [](OutputLoss& to, nb::handle value, const Place& place) {
-            set_loss(to.loss, to.custom, value, place);
+          [](O& to, nb::handle value, const Place& place) {
+            set_loss(to.loss, to.*kCustom, value, place);
           },
-          [](const OutputLoss& from) { return Convert<Loss>::to(from.loss); }, loss_type()};
-}
-Option<Objective> objective_loss() {
-  return {"loss",
-          [](Objective& to, nb::handle value, const Place& place) {
-            set_loss(to.loss, to.custom_loss, value, place);
-          },
-          [](const Objective& from) { return Convert<Loss>::to(from.loss); }, loss_type()};
+          [](const O& from) { return Convert<Loss>::to(from.loss); }, loss_type()};
 }
 
 }  // namespace
 
 template <>
 const Options<OutputLoss>& options<OutputLoss>() {
-  static const Options<OutputLoss> all = described_options<OutputLoss>({output_loss()}, {"custom"});
+  static const Options<OutputLoss> all =
+      described_options<OutputLoss>({loss_option<OutputLoss, &OutputLoss::custom>()}, {"custom"});
   return all;
 }
 template <>
@@ -330,14 +199,31 @@ const Options<CustomMetric>& options<CustomMetric>() {
   return all;
 }
 template <>
+const Options<FitOptions>& options<FitOptions>() {
+  static const Options<FitOptions> all = described_options<FitOptions>({}, {"callback"});
+  return all;
+}
+template <>
 const Options<Objective>& options<Objective>() {
-  static const Options<Objective> all{
-      "Objective",
-      {option<&Objective::optimizer>("optimizer"), option<&Objective::schedule>("schedule"),
-       objective_loss(), option<&Objective::loss_options>("loss_options"),
-       option<&Objective::output_losses>("output_losses"), option<&Objective::trains>("trains"),
-       option<&Objective::warmup>("warmup"), option<&Objective::clip>("clip"),
-       option<&Objective::average>("average")}};
+  static const Options<Objective> all =
+      described_options<Objective>({loss_option<Objective, &Objective::custom_loss>()},
+                                   {"custom_loss"});
+  return all;
+}
+template <>
+const Options<TrainingOptions>& options<TrainingOptions>() {
+  using O = TrainingOptions;
+  // As they may be given by place.
+  static const Options<O> all =
+      described_options<O>({loss_option<O, &O::custom_loss>()}, {"custom_loss"},
+                           {"epochs",       "batch",        "optimizer",     "schedule",
+                            "warmup",       "clip",         "average",       "trains",
+                            "loss",         "loss_options", "output_losses", "patience",
+                            "keep_best",    "shuffle",      "drop_last",     "seed",
+                            "augment",      "checkpoints",  "metrics",       "shards",
+                            "memory_limit", "recompute",    "side_by_side",  "sync_batch_norm",
+                            "bucket_bytes", "ranks",        "streamed",      "prefetch",
+                            "decoders"});
   return all;
 }
 

@@ -317,10 +317,11 @@ template <class S>
 const Options<S>& options();
 
 /// Returns the options of a described struct; those of `others` take the place of its own, and
-/// `hidden` fields are part of others.
+/// `hidden` fields are part of others. `first`: those that come first, in this order.
 template <class S>
 Options<S> described_options(std::vector<Option<S>> others = {},
-                             const std::vector<std::string_view>& hidden = {}) {
+                             const std::vector<std::string_view>& hidden = {},
+                             const std::vector<std::string_view>& first = {}) {
   const Description& description = description_of<S>();
   Options<S> made{description.name, {}};
   for (const Field& field : description.fields) {
@@ -338,6 +339,8 @@ Options<S> described_options(std::vector<Option<S>> others = {},
                         [&](const S& from) { return convert.to(field.member(&from)); },
                         convert.type()});
   }
+  const auto place = [&](const Option<S>& one) { return std::ranges::find(first, one.key); };
+  std::ranges::stable_sort(made.all, {}, place);
   return made;
 }
 
@@ -351,6 +354,12 @@ template <>
 const Options<LossOptions>& options<LossOptions>();
 template <>
 const Options<OutputLoss>& options<OutputLoss>();
+template <>
+const Options<FitOptions>& options<FitOptions>();
+template <>
+const Options<Objective>& options<Objective>();
+template <>
+const Options<TrainingOptions>& options<TrainingOptions>();
 
 std::string argument_lines(std::string_view owner,
                            const std::vector<std::pair<std::string, std::string>>& fields);

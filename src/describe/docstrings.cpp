@@ -30,6 +30,7 @@ std::string_view declared(std::string_view line) {
   const std::size_t value = left.find(" =");
   if (value == std::string_view::npos && left.find('(') != std::string_view::npos) return "";
   left = trimmed(left.substr(0, value));
+  if (left.ends_with(')') || left.ends_with(") const")) return "";  // = default
   const std::size_t space = left.rfind(' ');
   return space == std::string_view::npos ? "" : left.substr(space + 1);
 }

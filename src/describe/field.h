@@ -154,7 +154,7 @@ struct FieldFormat<E> : NoNumbers {
   }
 };
 
-/// A value that may be missing; then it is no setting of any type.
+/// A value that may be missing; then its setting has no type.
 template <class T>
 struct FieldFormat<std::optional<T>> {
   static std::string type() { return FieldFormat<T>::type(); }

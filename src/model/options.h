@@ -3,6 +3,10 @@
 
 #include <linnet/trainer.h>
 
+#include <array>
+#include <concepts>
+#include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,21 +18,71 @@ namespace linnet {
 
 inline std::vector<std::string_view> enum_names(Loss /*loss*/) { return loss_names(); }
 constexpr std::string_view enum_type(Loss /*loss*/) { return "Loss"; }
+constexpr std::array<std::string_view, 2> enum_names(OnFailedSave /*what*/) {
+  return {"stop", "proceed"};
+}
+constexpr std::string_view enum_type(OnFailedSave /*what*/) { return "OnFailedSave"; }
+constexpr std::array<std::string_view, 2> enum_names(Better /*which*/) {
+  return {"smaller", "larger"};
+}
+constexpr std::string_view enum_type(Better /*which*/) { return "Better"; }
 
 template <>
-inline constexpr bool kIsDescribed<LossOptions> = true;
-template <>
-const Description& description_of<LossOptions>();
+struct FieldFormat<std::filesystem::path> : NoNumbers {
+  static std::string type() { return "a path"; }
+  static Setting write(const std::filesystem::path& value) { return {value.string()}; }
+  static std::filesystem::path read(const FieldReading& from) {
+    return FieldFormat<std::string>::read(from);
+  }
+  static std::string cpp(const std::filesystem::path& value) {
+    return FieldFormat<std::string>::cpp(value.string());
+  }
+};
 
-template <>
-inline constexpr bool kIsDescribed<OutputLoss> = true;
-template <>
-const Description& description_of<OutputLoss>();
+template <class T, class... Types>
+concept OneOf = (... || std::same_as<T, Types>);
 
-template <>
-inline constexpr bool kIsDescribed<Augment> = true;
-template <>
-const Description& description_of<Augment>();
+/// A value that files describe in another place, or that only programs have; it has no setting.
+template <OneOf<Optimizer, Schedule, std::vector<ParameterGroup>, std::vector<OutputLoss>,
+                std::vector<CustomMetric>, Ranks, Dataset, Callback*>
+              T>
+struct FieldFormat<T> : NoNumbers {
+  static std::string type() { return "an object of a program"; }
+  static Setting write(const T& /*value*/) { return {}; }
+  static T read(const FieldReading& from) { from.refuse_type(type()); }
+  static std::string cpp(const T& /*value*/) { return "..."; }
+};
+
+template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, ParameterGroup,
+                Checkpoints, Watch, Objective, FitOptions, TrainerOptions, TrainingOptions>
+              S>
+inline constexpr bool kIsDescribed<S> = true;
+
+/// Returns a description, but for its defaults.
+template <class S>
+Description described();
+template <class S>
+const Description& description_of() {
+  static const Description kAll = [] {
+    Description all = described<S>();
+    all.defaults = std::make_shared<const S>();
+    return all;
+  }();
+  return kAll;
+}
+
+/// Copies the fields that both structs have, by name, from `source` to `target`; not those that are
+/// no settings.
+template <class S, class T>
+void copy_fields(const S& source, T& target) {
+  for (const Field& field : description_of<T>().fields) {
+    const Field* same = description_of<S>().find(field.key);
+    if (same == nullptr || same->format != field.format) continue;
+    const Setting value = same->write(&source);
+    if (value.get_if<std::monostate>() != nullptr) continue;
+    field.format->read(field.member(&target), {field.key, "", value});
+  }
+}
 
 /// Returns all fields of described options as text, by which programs and checkpoints know them.
 template <class S>

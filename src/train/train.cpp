@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/options.h"
 #include "model/update_options.h"
 #include "train/early_stopping.h"
 
@@ -31,34 +32,16 @@ void take_best(Trainer& trainer, Model& model, const Dataset& test, History& his
 /// The one-line form: a trainer for one fit.
 History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, FitOptions fit,
                  Callback* callback) {
-  Trainer trainer(model, objective_of(o),
-                  {.seed = o.seed,
-                   .metrics = o.metrics,
-                   .disabled_passes = o.disabled_passes,
-                   .recompute = o.recompute,
-                   .side_by_side = o.side_by_side,
-                   .sync_batch_norm = o.sync_batch_norm,
-                   .bucket_bytes = o.bucket_bytes,
-                   .ranks = o.ranks});
-  fit.epochs = o.epochs;
-  fit.batch = o.batch;
-  fit.shards = o.shards;
-  fit.memory_limit = o.memory_limit;
-  fit.patience = o.patience;
-  fit.shuffle = o.shuffle;
-  fit.drop_last = o.drop_last;
-  fit.streamed = o.streamed;
-  fit.prefetch = o.prefetch;
-  fit.decoders = o.decoders;
-  fit.augment = o.augment;
-  fit.checkpoints = o.checkpoints;
+  TrainerOptions every{.metrics = o.metrics, .ranks = o.ranks};
+  copy_fields(o, every);
+  Trainer trainer(model, objective_of(o), std::move(every));
+  copy_fields(o, fit);
   fit.callback = callback;
   if (!o.keep_best) {
     History history = trainer.fit(data, fit);
     if (o.average.decay > 0) model.set_weights(trainer.averaged().weights());
     return history;
   }
-  fit.keep_best = true;
   const Dataset test = fit.validation.size() > 0 ? std::exchange(fit.test, {}) : Dataset();
   History history = trainer.fit(data, fit);
   take_best(trainer, model, test, history);

@@ -106,7 +106,7 @@ TEST(LossSettings, MistakesInTheTableOfAnOutputAreNamed) {
             "a.toml:2:1: unknown key 'los' in [loss.age]; did you mean 'loss'?");
   EXPECT_EQ(mistake("[age]\nloss = \"hubr\"\n").substr(0, 43),
             "a.toml:2:8: 'loss' in [loss.age] must be au");
-  EXPECT_EQ(mistake("[age]\nl1 = 0.5\n").substr(0, 43),
+  EXPECT_EQ(mistake("[age]\nl1 = 0.5\n").substr(0, 42),
             "a.toml:2:1: unknown key 'l1' in [loss.age]");
   EXPECT_EQ(mistake("label_smoothing = 0.1\n[kind]\nloss = \"focal\"\n"),
             "a.toml:2:1: [loss.kind] is the loss of the first output; expected none in [training] "

@@ -485,7 +485,7 @@ class Tables(command.CommandTest):
                           *arguments, "--average", 1)
         (self.folder / "run.toml").write_text(
             '[data]\nfile = "values.csv"\ntarget = "y"\n[training]\naverage = 1.5\n')
-        self.assert_error("run.toml:5:11: 'average' in [training] must lie in [0, 1); got 1.5", "train",
+        self.assert_error("run.toml:5:11: 'average' in [training] must be in [0, 1); got 1.5", "train",
                           "run.toml")
 
     def test_a_configuration_describes_a_table(self):

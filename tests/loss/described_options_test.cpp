@@ -24,8 +24,13 @@ Header header_of(const std::string& file) {
 }
 
 std::vector<Header> all_headers() {
-  return {header_of<LossOptions>("loss.h"), header_of<OutputLoss>("trainer.h"),
-          header_of<Augment>("augment.h")};
+  return {header_of<LossOptions>("loss.h"),         header_of<OutputLoss>("trainer.h"),
+          header_of<Augment>("augment.h"),          header_of<Clip>("optimizer.h"),
+          header_of<Warmup>("schedule.h"),          header_of<Average>("trainer.h"),
+          header_of<ParameterGroup>("optimizer.h"), header_of<Checkpoints>("checkpoint.h"),
+          header_of<Watch>("custom_metric.h"),      header_of<Objective>("trainer.h"),
+          header_of<FitOptions>("trainer.h"),       header_of<TrainerOptions>("trainer.h"),
+          header_of<TrainingOptions>("trainer.h")};
 }
 
 /// Returns the variables of a struct that its description lacks.

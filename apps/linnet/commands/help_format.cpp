@@ -59,6 +59,9 @@ std::string option_text(const CLI::Option& option, bool positional) {
   const std::string type = option.get_type_name();
   if (const std::size_t comma = left.find(','); comma != std::string::npos)
     left.insert(comma + 1, " ");
+  constexpr std::string_view kOff = "{false}";  // after the name that turns a flag off
+  if (const std::size_t off = left.find(kOff); off != std::string::npos)
+    left.erase(off, kOff.size());
   if (option.get_items_expected_max() != 0) {
     std::string value = takes_column(option) ? "COLUMN" : value_of(type);
     if (value.starts_with('{') && value.size() > kMostChoices) {

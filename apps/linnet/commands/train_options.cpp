@@ -13,6 +13,7 @@
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/prepared.h"
+#include "config/training.h"
 #include "data/folder.h"
 #include "data/load_dataset.h"
 #include "describe/nearest.h"
@@ -55,7 +56,7 @@ Job described_data(const TrainOptions& options) {
   check_prepared(options, is_file(options.config) || holds_texts(options.config));
   PreparedSettings settings;
   apply(options.images, settings.files);
-  settings.files.streamed = options.streamed;
+  settings.files.streamed = options.given.has("--streamed");
   settings.files.threads = options.images.decoders.value_or(0);
   if (options.text.empty()) {
     settings.files.targets = table.target;
@@ -136,38 +137,10 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
   command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
   command.option_defaults()->group("Training");
-  command.add_option("--batch", o.batch, "Samples in a batch")->check(at_least(1));
-  command
-      .add_option(
-          "--shards", o.shards,
-          "Compute each batch in so many parts, one after the other, to need less memory; a "
-          "power of two")
-      ->check(at_least(1));
-  command
-      .add_option("--memory-limit", o.memory_limit,
-                  "Bytes that the training may need as planned, e.g. 512MiB: without --shards it "
-                  "takes as many as that asks for")
-      ->transform(byte_count(0));
-  command.add_flag("--recompute", o.recompute,
-                   "Compute concatenations and activations after batch norms again for the "
-                   "gradients instead of keeping them: less memory, the same weights, more time");
-  command.add_flag(
-      "--side-by-side", o.side_by_side,
-      "On the CPU: compute the shards at the same time; the same weights, more memory");
-  command.add_flag("--sync-batch-norm", o.sync_batch_norm,
-                   "With --side-by-side, or on several processes with one shard each: batch norms "
-                   "take the statistics of the whole batch");
+  add_flags(command, training_table(), o.training);
   add_disabled_passes(command, o.disabled_passes);
-  command.add_flag("--drop-last", o.drop_last,
-                   "Leave out the last, incomplete batch of each epoch");
-  command.add_option("--epochs", o.epochs, "Passes over the training set")->check(at_least(1));
-  command.add_flag("--streamed", o.streamed,
-                   "Image files: decode batch by batch; other data, on a GPU: keep the data in "
-                   "host memory and copy batch by batch");
   command.option_defaults()->group("Images");
   add_image_options(command, o.images);
-  command.add_option("--prefetch", o.prefetch, "Batches that a streamed training prefetches")
-      ->check(at_least(1, 1024));
   add_device_options(command, o.on);
   add_threads_option(command, o.threads);
   command.option_defaults()->group("Training");
@@ -193,10 +166,6 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "Repeat training samples of rare classes until each class has this share of the\n"
                   "samples of the most frequent one, e.g. 1 (as many) or 0.5; 0: not")
       ->check(CLI::Range(0.0, 1.0));
-  command
-      .add_option("--patience", o.patience,
-                  "Epochs without a lower validation loss after which the training stops; 0: never")
-      ->check(at_least(0));
   command.add_flag_callback(
       "--save-best", [&o] { o.save_best = true; },
       "Keep the weights of the epoch with the lowest validation loss; the default for a table, a\n"
@@ -242,11 +211,6 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "How the gradients of processes are added: tree (the same bits on any number of\n"
                   "them) or fast (in the order of MPI's or Gloo's own all-reduce)")
       ->check(one_of({"tree", "fast"}));
-  command
-      .add_option("--bucket", o.bucket_bytes,
-                  "Bytes of gradients that processes add together while the backward pass still\n"
-                  "finds others, e.g. 16MiB (default: 4MiB); the same weights with --reduce tree")
-      ->transform(byte_count(1));
   command.option_defaults()->group("Data and run");
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.add_flag("--quiet", o.quiet, "Show nothing of a training that goes well");
@@ -265,8 +229,8 @@ RunStart start_of(const CLI::App& command, const std::string& configuration) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     if (option->count() == 0 || !is_recorded(name)) continue;
-    const bool flag = option->get_items_expected_max() == 0;
-    start.options[name] = flag ? std::vector<std::string>{} : option->results();
+    const bool on = option->get_items_expected_max() == 0 && option->results().back() != "false";
+    start.options[name] = on ? std::vector<std::string>{} : option->results();
   }
   return start;
 }
@@ -329,24 +293,13 @@ Job job_of(const TrainOptions& options) {
   apply(options.on, job.model);
   job.model.threads = options.threads.value_or(job.model.threads);
   job.model.seed = t.seed;
-  t.batch = options.batch.value_or(t.batch);
-  t.shards = options.shards.value_or(t.shards);
-  t.recompute = t.recompute || options.recompute;
-  t.side_by_side = t.side_by_side || options.side_by_side;
-  t.sync_batch_norm = t.sync_batch_norm || options.sync_batch_norm;
+  training_table().read(&t, options.training, "the options");
   t.disabled_passes.insert(t.disabled_passes.end(), options.disabled_passes.begin(),
                            options.disabled_passes.end());
-  t.memory_limit = options.memory_limit.value_or(t.memory_limit);
-  t.bucket_bytes = options.bucket_bytes.value_or(t.bucket_bytes);
-  t.streamed = t.streamed || options.streamed;
-  t.prefetch = options.prefetch.value_or(t.prefetch);
-  t.epochs = options.epochs.value_or(t.epochs);
-  t.patience = options.patience.value_or(t.patience);
   t.keep_best = options.save_best.value_or(t.keep_best);
   if (job.table == nullptr && job.prepared == nullptr) {
     job.validation = options.table.validation.value_or(job.validation);
   }
-  t.drop_last = t.drop_last || options.drop_last;
   job.oversample = options.oversample.value_or(job.oversample);
   apply(options.images, job);
   apply(options.checkpoints, t.checkpoints);

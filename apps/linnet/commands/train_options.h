@@ -35,19 +35,9 @@ struct TrainOptions {
   std::optional<double> average;
   LossSettings loss;
   std::optional<double> oversample;
-  std::optional<std::int64_t> batch;
-  std::optional<std::int64_t> shards;
-  std::optional<std::size_t> memory_limit;
-  std::optional<std::size_t> bucket_bytes;
-  bool recompute = false;
-  bool side_by_side = false;
-  bool sync_batch_norm = false;
+  Setting training = {SettingTable()};  ///< fields of training_table()
   std::vector<std::string> disabled_passes;
-  std::optional<std::int64_t> prefetch;
-  bool streamed = false;
-  bool drop_last = false;
   ImageSettings images;
-  std::optional<std::int64_t> epochs;
   std::optional<int> threads;
   std::optional<std::uint64_t> seed;
   CheckpointSettings checkpoints;
@@ -55,7 +45,6 @@ struct TrainOptions {
   TableSettings table;
   SeriesSettings series;
   std::string text;  ///< column of a table's texts
-  std::optional<std::int64_t> patience;
   std::optional<bool> save_best;
   bool force = false;
   std::vector<std::string> logs;

@@ -18,6 +18,7 @@
 #include "config/network.h"
 #include "config/optimizer.h"
 #include "config/section.h"
+#include "config/training.h"
 
 namespace linnet::command {
 namespace {
@@ -184,34 +185,8 @@ class Config {
   void training(Job& job) {
     Section s = section("training");
     TrainingOptions& t = job.training;
-    t.epochs = s.integer("epochs", t.epochs, 1);
-    t.batch = s.integer("batch", t.batch, 1);
-    t.shards = s.integer("shards", t.shards, 0);
-    t.recompute = s.flag("recompute", t.recompute);
-    t.side_by_side = s.flag("side_by_side", t.side_by_side);
-    t.sync_batch_norm = s.flag("sync_batch_norm", t.sync_batch_norm);
-    t.bucket_bytes = static_cast<std::size_t>(
-        s.integer("bucket_bytes", static_cast<std::int64_t>(t.bucket_bytes), 1));
-    t.memory_limit = static_cast<std::size_t>(
-        s.integer("memory_limit", static_cast<std::int64_t>(t.memory_limit), 0));
-    t.seed = static_cast<std::uint64_t>(
-        s.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
-    t.loss = static_cast<Loss>(s.choice("loss", 0, loss_choices()));
-    t.patience = s.integer("patience", t.patience);
-    t.keep_best = s.flag("save_best", t.keep_best);
-    t.shuffle = s.flag("shuffle", t.shuffle);
-    t.drop_last = s.flag("drop_last", t.drop_last);
-    t.streamed = s.flag("streamed", t.streamed);
-    t.prefetch = s.integer("prefetch", t.prefetch, 1);
-    t.decoders = static_cast<int>(s.integer("decoders", t.decoders, 0, 1024));
-    t.clip.norm = s.number("clip_norm", t.clip.norm);
-    t.clip.value = s.number("clip_value", t.clip.value);
-    t.average.decay = s.number("average", t.average.decay);
-    t.average.warmup = s.flag("average_warmup", true);
-    if (!(t.average.decay >= 0 && t.average.decay < 1)) {
-      s.refuse("average",
-               fmt::format("'average' in [training] must lie in [0, 1); got {}", t.average.decay));
-    }
+    t.average.warmup = true;
+    s.fields(training_table(), &t);
     job.oversample = s.number("oversample", 0);
     if (!(job.oversample >= 0 && job.oversample <= 1)) {
       s.refuse("oversample", fmt::format("'oversample' in [training] must lie in [0, 1]; got {}",

@@ -10,7 +10,10 @@ namespace linnet::command {
 
 GivenOptions::GivenOptions(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
-    if (option->count() > 0) given_[option->get_name()] = option->results();
+    if (option->count() == 0) continue;
+    // A flag that is switched off, as by --no-streamed, is not given.
+    const bool off = option->get_items_expected_max() == 0 && option->results().back() == "false";
+    if (!off) given_[option->get_name()] = option->results();
   }
 }
 

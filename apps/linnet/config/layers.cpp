@@ -54,13 +54,13 @@ void for_each_parameter(S& setting, const F& visit) {
 
 }  // namespace
 
-Setting setting_from(const toml::node& node, const std::string& file) {
+Setting setting_from(const toml::node& node, const std::string& file, std::int64_t most) {
   const SettingPlace place = place_in(node.source());
   if (const auto* table = node.as_table()) {
     SettingTable entries;
     for (auto&& [key, value] : *table) {
       entries.push_back(
-          {std::string(key.str()), setting_from(value, file), place_in(key.source())});
+          {std::string(key.str()), setting_from(value, file, most), place_in(key.source())});
     }
     // TOML's library sorts them; this is the file's order.
     std::stable_sort(entries.begin(), entries.end(),
@@ -72,7 +72,7 @@ Setting setting_from(const toml::node& node, const std::string& file) {
   }
   if (const auto* array = node.as_array()) {
     Setting::List list;
-    for (const toml::node& item : *array) list.push_back(setting_from(item, file));
+    for (const toml::node& item : *array) list.push_back(setting_from(item, file, most));
     return {std::move(list), place};
   }
   if (node.is_boolean()) return {*node.value<bool>(), place};
@@ -80,9 +80,8 @@ Setting setting_from(const toml::node& node, const std::string& file) {
   if (node.is_floating_point()) return {*node.value<double>(), place};
   if (node.is_integer()) {
     const auto number = *node.value<std::int64_t>();
-    require(number <= kLargestInteger && number >= -kLargestInteger,
-            "{}expected an integer of at most {}; got {}", place_of(file, node.source()),
-            kLargestInteger, number);
+    require(number <= most && number >= -most, "{}expected an integer of at most {}; got {}",
+            place_of(file, node.source()), most, number);
     return {number, place};
   }
   return {std::monostate(), place};

@@ -5,17 +5,20 @@
 #include <toml++/toml.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "config/section.h"
 #include "describe/setting.h"
 
 namespace linnet::command {
 
-/// Returns a value of a configuration file with its place in it. Throws Error for an integer that
-/// no network can mean: products of a few must not overflow.
-Setting setting_from(const toml::node& node, const std::string& file);
+/// Returns a value of a configuration file with its place in it. Throws Error for an integer above
+/// `most`, by default one that no network can mean: products of a few must not overflow.
+Setting setting_from(const toml::node& node, const std::string& file,
+                     std::int64_t most = kLargestInteger);
 
 /// Calls `read`; what SettingErrors say gets the file's name and place before it.
 template <class F>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include "describe/nearest.h"
@@ -106,17 +107,25 @@ Setting parsed(const std::string& given) {
   return {number};
 }
 
-/// Returns what accepts the values of a field's flag, and what makes settings of them.
-std::pair<CLI::Validator, Setting (*)(const std::string&)> reader_of(const Field& field,
-                                                                     const Setting& otherwise) {
+/// Adds a flag with a value; `note` hears of it.
+void add_valued(CLI::App& command, const Field& field, const Setting& otherwise,
+                const std::function<void(Setting)>& note) {
   constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int32_t>::max());
-  if (otherwise.get_if<double>() != nullptr) return {number_in(field.range), &parsed<double>};
-  if (otherwise.get_if<std::int64_t>() != nullptr) {
-    return {at_least(static_cast<long long>(std::max(field.range.least, -kMost)),
-                     static_cast<long long>(std::min(field.range.most, kMost))),
-            &parsed<std::int64_t>};
+  const auto add = [&](Setting (*read)(const std::string&)) {
+    return command.add_option_function<std::string>(
+        std::string(field.flag_name), [note, read](const std::string& given) { note(read(given)); },
+        std::string(field.flag_help));
+  };
+  if (field.format == &kFormatOf<std::size_t>) {
+    add(&parsed<std::int64_t>)
+        ->transform(byte_count(static_cast<std::uint64_t>(std::max(field.range.least, 0.0))));
+  } else if (otherwise.get_if<std::int64_t>() != nullptr) {
+    add(&parsed<std::int64_t>)
+        ->check(at_least(static_cast<long long>(std::max(field.range.least, -kMost)),
+                         static_cast<long long>(std::min(field.range.most, kMost))));
+  } else {
+    add(&parsed<double>)->check(number_in(field.range));
   }
-  return {one_of(field.format->names()), [](const std::string& given) { return Setting(given); }};
 }
 
 }  // namespace
@@ -124,14 +133,18 @@ std::pair<CLI::Validator, Setting (*)(const std::string&)> reader_of(const Field
 void add_flags(CLI::App& command, const Description& options, Setting& given) {
   for (const Field& field : options.fields) {
     if (field.flag_name.empty()) continue;
-    const auto [accepts, read] = reader_of(field, field.write(options.defaults.get()));
-    const auto note = [&given, key = field.key, read = read](const std::string& value) {
-      given.get_if<SettingTable>()->push_back({std::string(key), read(value)});
+    const auto note = [&given, key = field.key](Setting value) {
+      given.get_if<SettingTable>()->push_back({std::string(key), std::move(value)});
     };
-    command
-        .add_option_function<std::string>(std::string(field.flag_name), note,
-                                          std::string(field.flag_help))
-        ->check(accepts);
+    const Setting otherwise = field.write(options.defaults.get());
+    if (otherwise.get_if<bool>() == nullptr) {
+      add_valued(command, field, otherwise, note);
+      continue;
+    }
+    const std::string name(field.flag_name.substr(2));
+    command.add_flag_function(
+        fmt::format("--{0},!--no-{0}", name), [note](std::int64_t count) { note({count > 0}); },
+        std::string(field.flag_help));
   }
 }
 

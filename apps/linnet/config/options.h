@@ -58,8 +58,8 @@ void add_threads_option(CLI::App& command, Threads& threads) {
   command.add_option("--threads", threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
 }
-/// Adds the flags of described options. What is given becomes an entry of the table `given`, by the
-/// fields' keys, which Description::read() reads.
+/// Adds the flags of described options, and --no-NAME beside each that is on or off. What is given
+/// becomes an entry of the table `given`, by the fields' keys, which Description::read() reads.
 void add_flags(CLI::App& command, const Description& options, Setting& given);
 /// Adds --disable-pass, which may be given several times.
 void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes);

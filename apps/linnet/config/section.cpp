@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "config/layers.h"
 #include "describe/nearest.h"
 
 namespace linnet::command {
@@ -126,6 +127,19 @@ std::vector<std::int64_t> Section::integers(std::string_view key, std::int64_t l
     values.push_back(*value);
   }
   return values;
+}
+
+void Section::fields(const Description& options, void* object) {
+  SettingTable given;
+  for (const Field& field : options.fields) {
+    const toml::node* found = node(field.key);
+    if (found == nullptr) continue;
+    const bool wide = field.format == &kFormatOf<std::uint64_t>;  // a seed, or bytes
+    const std::int64_t most = wide ? std::numeric_limits<std::int64_t>::max() : kLargestInteger;
+    if (found->is_integer()) integer(field.key, 0, -most, most);
+    given.push_back({std::string(field.key), setting_from(*found, file_, most)});
+  }
+  placed_in(file_, [&] { options.read(object, {std::move(given)}, where_); });
 }
 
 void Section::close(const std::string& kind) const {

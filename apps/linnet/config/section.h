@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "describe/field.h"
+
 namespace linnet::command {
 
 /// No integer of a file needs to be larger (but a seed); products of a few don't overflow then.
@@ -36,6 +38,8 @@ class Section {
                      const std::vector<std::string>& names);
   /// Returns an array of integers of at least `least`.
   std::vector<std::int64_t> integers(std::string_view key, std::int64_t least = 1);
+  /// Reads the fields of described options into `object`, which has them.
+  void fields(const Description& options, void* object);
   /// Returns the value itself, or null; for keys of several types.
   const toml::node* node(std::string_view key);
   /// Returns the keys whose values are tables.
