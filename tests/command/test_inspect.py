@@ -173,7 +173,7 @@ class Inspect(command.CommandTest):
         self.assertEqual(groups, ["Arguments", "Most used options", "Data and run", "Training", "Images", "Device", "Tables",
                                   "Series", "Trained models", "Several processes", "Help"])
         first = pages["train"].split("Most used options:\n")[1].split("\n\n")[0]
-        self.assertEqual(re.findall(r"(?m)^  (--\S+)", first), ["--batch", "--epochs", "--lr", "--target", "--out"])
+        self.assertEqual(re.findall(r"(?m)^  (--\S+)", first), ["--epochs", "--batch", "--lr", "--target", "--out"])
         self.assertIn("\n  -h, --help", pages["train"])
         self.assertIn("\nCommands:\n  info ", pages["data"])
         self.assertIn("Usage: linnet data [OPTIONS] COMMAND\n", pages["data"])
