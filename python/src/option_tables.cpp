@@ -200,7 +200,11 @@ const Options<CustomMetric>& options<CustomMetric>() {
 }
 template <>
 const Options<FitOptions>& options<FitOptions>() {
-  static const Options<FitOptions> all = described_options<FitOptions>({}, {"callback"});
+  // As they may be given by place.
+  static const Options<FitOptions> all =
+      described_options<FitOptions>({}, {"callback"},
+                                    {"epochs", "batch", "shards", "memory_limit", "validation",
+                                     "test", "patience", "keep_best", "watch"});
   return all;
 }
 template <>
