@@ -39,7 +39,8 @@ END_WITHIN = 10
 
 
 def connect(port, data=b""):
-    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    connection = socket.create_connection(("127.0.0.1", port), timeout=10,
+                                          source_address=("127.0.0.2", 0))  # a limit is each address's own
     connection.sendall(data)
     return connection
 
