@@ -109,11 +109,10 @@ struct Needs {
 double step_seconds(const FitParts& parts, const FitProgram& program, const FitForm& form) {
   const DeviceRates rates = processor_rates(std::max(program.model.backend->threads(), 1));
   double seconds = parts.updates.tree ? parts.updates.tree->predicted_seconds(rates) : 0;
+  const DataPass& pass = parts.train.pass;
   for (std::uint64_t s = form.shards.first; s < form.shards.last; ++s) {
-    const std::uint64_t rows =
-        form.shards.size(s, static_cast<std::uint64_t>(program.options.batch));
+    const std::uint64_t rows = form.shards.size(s, pass.rows_of(0));
     if (rows == 0) continue;
-    const DataPass& pass = parts.train.pass;
     const std::size_t lane = pass.lanes.empty() ? 0 : s - form.shards.first;
     const CachedProgram* leaf = lane > 0 ? pass.lanes.at({lane, rows}) : pass.programs.at(rows);
     seconds += predicted_seconds(leaf->program->plan(), rates);

@@ -46,6 +46,14 @@ TEST(MemoryLimit, AFitTakesTheFewestShardsThatStayWithinIt) {
   EXPECT_EQ(all_weights(sharded), all_weights(model));
 }
 
+TEST(MemoryLimit, ASetMayBeSmallerThanTheBatch) {
+  const Dataset data = datasets::digits(64, 0, 1).train;
+  TrainingOptions options = options_of(128);
+  options.memory_limit = std::size_t{1} << 40;
+  Model model(digit_cnn(), {.device = "cpu", .threads = 1, .seed = 2});
+  EXPECT_EQ(train(model, data, options).shards, 1);
+}
+
 TEST(MemoryLimit, PartsSideBySideAreAllPlanned) {
   const Dataset data = datasets::digits(128, 0, 1).train;
   const auto planned = [&](const TrainingOptions& options) {
