@@ -202,6 +202,7 @@ struct AnyFormat {
   std::string (*type)();
   Setting (*write)(const void* value);
   void (*read)(void* value, const FieldReading& from);
+  void (*copy)(const void* from, void* to);
   std::string (*cpp)(const void* value);
   void (*numbers)(const void* value, std::vector<double>& to);
   std::vector<std::string> (*names)();  ///< of an enumeration; null: it is none
@@ -215,20 +216,18 @@ constexpr auto names_format() -> std::vector<std::string> (*)() {
   }
 }
 template <class T>
-inline constexpr AnyFormat kFormatOf{[] { return FieldFormat<T>::type(); },
-                                     [](const void* value) {
-                                       return FieldFormat<T>::write(*static_cast<const T*>(value));
-                                     },
-                                     [](void* value, const FieldReading& from) {
-                                       *static_cast<T*>(value) = FieldFormat<T>::read(from);
-                                     },
-                                     [](const void* value) {
-                                       return FieldFormat<T>::cpp(*static_cast<const T*>(value));
-                                     },
-                                     [](const void* value, std::vector<double>& to) {
-                                       FieldFormat<T>::numbers(*static_cast<const T*>(value), to);
-                                     },
-                                     names_format<T>()};
+inline constexpr AnyFormat kFormatOf{
+    [] { return FieldFormat<T>::type(); },
+    [](const void* value) { return FieldFormat<T>::write(*static_cast<const T*>(value)); },
+    [](void* value, const FieldReading& from) {
+      *static_cast<T*>(value) = FieldFormat<T>::read(from);
+    },
+    [](const void* from, void* to) { *static_cast<T*>(to) = *static_cast<const T*>(from); },
+    [](const void* value) { return FieldFormat<T>::cpp(*static_cast<const T*>(value)); },
+    [](const void* value, std::vector<double>& to) {
+      FieldFormat<T>::numbers(*static_cast<const T*>(value), to);
+    },
+    names_format<T>()};
 
 /// One field of a described struct. Made by field<&Conv2d::filters>("filters").
 struct Field {

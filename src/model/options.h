@@ -71,16 +71,13 @@ const Description& description_of() {
   return kAll;
 }
 
-/// Copies the fields that both structs have, by name, from `source` to `target`; not those that are
-/// no settings.
+/// Copies the fields that both structs have, by name, from `source` to `target`.
 template <class S, class T>
 void copy_fields(const S& source, T& target) {
   for (const Field& field : description_of<T>().fields) {
     const Field* same = description_of<S>().find(field.key);
     if (same == nullptr || same->format != field.format) continue;
-    const Setting value = same->write(&source);
-    if (value.get_if<std::monostate>() != nullptr) continue;
-    field.format->read(field.member(&target), {field.key, "", value});
+    field.format->copy(same->of(&source), field.member(&target));
   }
 }
 

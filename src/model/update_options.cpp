@@ -10,6 +10,7 @@
 #include "core/align.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
+#include "model/options.h"
 #include "model/step_graph.h"
 
 namespace linnet {
@@ -51,18 +52,8 @@ void require_match(const NetworkDefinition& network, const std::string& pattern,
 }  // namespace
 
 Objective objective_of(const TrainingOptions& options) {
-  // Field by field: GCC 12 warns of a temporary that an exception leaves half built.
   Objective objective;
-  objective.trains = options.trains;
-  objective.loss = options.loss;
-  objective.loss_options = options.loss_options;
-  objective.custom_loss = options.custom_loss;
-  objective.output_losses = options.output_losses;
-  objective.optimizer = options.optimizer;
-  objective.schedule = options.schedule;
-  objective.warmup = options.warmup;
-  objective.clip = options.clip;
-  objective.average = options.average;
+  copy_fields(options, objective);
   return objective;
 }
 

@@ -32,7 +32,7 @@ void take_best(Trainer& trainer, Model& model, const Dataset& test, History& his
 /// The one-line form: a trainer for one fit.
 History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, FitOptions fit,
                  Callback* callback) {
-  TrainerOptions every{.metrics = o.metrics, .ranks = o.ranks};
+  TrainerOptions every;
   copy_fields(o, every);
   Trainer trainer(model, objective_of(o), std::move(every));
   copy_fields(o, fit);

@@ -72,6 +72,27 @@ void change(const Field& field, void* object) {
   ADD_FAILURE() << "no other value for " << field.key;
 }
 
+/// Values are checked where they are used, and seeds have 64 bits.
+TEST(DescribedOptions, AreCopiedAsTheyStand) {
+  TrainingOptions all;
+  all.seed = ~std::uint64_t{0};
+  all.augment.flip = 2;
+  all.checkpoints.folder = "runs/a";
+  all.metrics.resize(2);
+  all.optimizer = SGD{.learning_rate = 3};
+  TrainerOptions trainer;
+  copy_fields(all, trainer);
+  EXPECT_EQ(trainer.seed, all.seed);
+  EXPECT_EQ(trainer.metrics.size(), 2U);
+  FitOptions fit;
+  copy_fields(all, fit);
+  EXPECT_EQ(fit.augment.flip, 2);
+  EXPECT_EQ(fit.checkpoints.folder, "runs/a");
+  Objective objective;
+  copy_fields(all, objective);
+  EXPECT_EQ(std::get<SGD>(objective.optimizer).learning_rate, 3);
+}
+
 TEST(DescribedOptions, EveryFieldOfALossIsPartOfAProgramsKey) {
   const auto key = [](const OutputLoss& how) {
     StepData data;
