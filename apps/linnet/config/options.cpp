@@ -107,7 +107,7 @@ Setting parsed(const std::string& given) {
   return {number};
 }
 
-/// Adds a flag with a value; `note` hears of it.
+/// Adds a flag with a value, which `note` gets where the flag is given.
 void add_valued(CLI::App& command, const Field& field, const Setting& otherwise,
                 const std::function<void(Setting)>& note) {
   constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int32_t>::max());

@@ -18,7 +18,7 @@ class MemoryBudget {
   /// `waiting`: how many may wait.
   MemoryBudget(std::size_t bytes, std::size_t waiting);
 
-  /// Lets nobody wait any more: who waits, and who would, gets Overloaded.
+  /// Ends all waiting: requests that wait, and those that would, get Overloaded.
   void end();
 
   /// Holds bytes while it lives.

@@ -33,7 +33,7 @@ constexpr std::size_t kCopiesOfText = 4;      // of names too
 constexpr std::size_t kBytesOfValue = 16;     // of a series, twice as a double
 constexpr std::size_t kBytesOfSample = 1024;  // beside its numbers
 constexpr std::size_t kBytesOfOutput = 64;    // as a number and in the text of the answer
-constexpr std::size_t kFactor = 8;            // a body may need so many times its size
+constexpr std::size_t kFactor = 8;            // times its size that a body may need
 
 /// Quotes are not looked at: which of them count depends on what parts the fields.
 TableSize size_of_table(std::string_view text) {

@@ -120,7 +120,7 @@ void NamedModel::refresh(bool asked) {
   const std::string stamp = stamp_of(file_);
   const bool replaced = stamp != stamp_ && !stamp.empty();  // one that is gone may come back
   if (!replaced && !asked) return;
-  if (replaced) stamp_ = stamp;  // a model that cannot be read is said once
+  if (replaced) stamp_ = stamp;  // an unreadable model is reported once
   const std::string what = replaced ? "was replaced" : "is loaded again after SIGHUP";
   try {
     auto loaded = std::make_shared<ServedModel>(find_run(path_), on_, by_);

@@ -72,7 +72,7 @@ class NamedModel {
   const std::string& name() const { return name_; }
   std::shared_ptr<ServedModel> current() const;
   /// Loads the model again where its file is another one than before, or `asked`. One that cannot
-  /// be read is said on standard error, and the model before goes on.
+  /// be read is reported on standard error, and the model before goes on.
   void refresh(bool asked);
 
  private:
