@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # CUDA code is built twice from the same sources: by nvcc into the plug-in liblinnet_cuda.so, where a
-# toolkit is found, and by the C++ compiler against the simulated runtime of src/backend/cuda/sim, for
+# toolkit is found, and by the C++ compiler against the simulated runtime of tests/cuda_sim, for
 # tests on machines without a GPU.
 set(LINNET_CUDA AUTO CACHE STRING
     "Build the CUDA plug-in: AUTO (where there is a device to compile for, nvcc and cuDNN), ON, OFF")
@@ -107,8 +107,9 @@ function(linnet_cuda_layer name)
     add_library(linnet_${name}_simulated STATIC ${sources})
     target_compile_definitions(linnet_${name}_simulated PUBLIC LINNET_CUDA_SIM)
     target_include_directories(linnet_${name}_simulated BEFORE PUBLIC
-      ${PROJECT_SOURCE_DIR}/src/backend/cuda/sim)
+      ${PROJECT_SOURCE_DIR}/tests/cuda_sim)
     target_include_directories(linnet_${name}_simulated PUBLIC ${PROJECT_SOURCE_DIR}/src
+                                                               ${PROJECT_SOURCE_DIR}/tests
                                                                ${PROJECT_SOURCE_DIR}/include)
     foreach(layer ${ARG_DEPENDS})
       if(layer MATCHES "_cuda$")

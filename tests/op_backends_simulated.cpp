@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_test: the CPU, and CUDA kernels on the simulated runtime.
 #include "backend/cuda/cuda_backend.h"
-#include "backend/cuda/sim/sim.h"
+#include "cuda_sim/sim.h"
 #include "op_backends.h"
 #include "ops/cuda_kernels.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/files.h"
-#include "io/safetensors.h"
+#include "formats/safetensors.h"
 #include "temporary_folder.h"
 
 namespace linnet::testing {

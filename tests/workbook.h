@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/zip.h"
+#include "formats/zip.h"
 
 namespace linnet::testing {
 

@@ -24,7 +24,7 @@ GATES = (
     # Names of classes, columns, files and tensors are somebody else's text.
     (PRINTS, ("apps/linnet/report/print.cpp", "apps/linnet/report/terminal_line.cpp",
               "src/train/log_callback.cpp",  # the callback that writes to standard error, escaped
-              "src/data/staged_folder.cpp",  # into files
+              "src/base/staged_folder.cpp",  # into files
               ),
      "prints; call print_out(), print_note() or print_line() of report/print.h"),
 )

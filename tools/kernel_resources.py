@@ -15,7 +15,7 @@ import struct
 import sys
 
 REGISTERS_OF_A_BLOCK = 65536
-UNDECLARED_THREADS = 256  # as kUndeclaredThreads of src/backend/cuda/sim/launch_bounds.h
+UNDECLARED_THREADS = 256  # as kUndeclaredThreads of tests/cuda_sim/launch_bounds.h
 CUDA_MACHINE = 190
 ENTRY = 0x10  # of a symbol's st_other: a kernel, not a function that kernels call
 SIZED = 4  # format of an attribute that is followed by its size and value

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module's own definition of data/download.h, which the linker finds before the one in the data
 // layer's archive: libcurl and the 25 libraries that it needs would be a fifth of the wheel.
-#include "data/download.h"
+#include "datasets/download.h"
 
 #include <fmt/format.h>
 #include <linnet/error.h>

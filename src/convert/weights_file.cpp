@@ -12,9 +12,9 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "convert/other_formats.h"
-#include "io/npy.h"
-#include "io/safetensors.h"
-#include "io/zip.h"
+#include "formats/npy.h"
+#include "formats/safetensors.h"
+#include "formats/zip.h"
 
 namespace linnet {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "data/folder.h"
+#include "base/folder.h"
 #include "data/targets.h"
 #include "describe/nearest.h"
 

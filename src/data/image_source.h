@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/image.h"
+#include "formats/image.h"
 
 namespace linnet {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "data/image.h"
+#include "formats/image.h"
 
 namespace linnet {
 

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
-#include "data/folder.h"
+#include "base/folder.h"
 
 namespace linnet {
 namespace {

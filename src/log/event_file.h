@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "io/protobuf.h"
+#include "formats/protobuf.h"
 
 namespace linnet {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "data/image.h"
+#include "formats/image.h"
 #include "log/event_file.h"
 #include "log/network_graph.h"
 #include "model/model_state.h"

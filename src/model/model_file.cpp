@@ -7,7 +7,7 @@
 #include "base/finite.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "io/safetensors.h"
+#include "formats/safetensors.h"
 #include "model/model_state.h"
 #include "model/training_record.h"
 

@@ -9,9 +9,9 @@
 
 #include "base/check.h"
 #include "base/files.h"
-#include "data/folder.h"
-#include "data/idx.h"
-#include "data/image_folder.h"
+#include "base/folder.h"
+#include "datasets/image_folder.h"
+#include "formats/idx.h"
 #include "model/read_images.h"
 #include "model/read_rows.h"
 #include "model/read_texts.h"

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/folder.h"
 #include "base/utf8.h"
-#include "data/encoding.h"
-#include "data/folder.h"
-#include "data/packed.h"
-#include "data/texts.h"
+#include "datasets/texts.h"
+#include "formats/encoding.h"
+#include "formats/packed.h"
 #include "table/contents.h"
 
 namespace linnet {

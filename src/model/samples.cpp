@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "core/tensor_memory.h"
 #include "data/fit_images.h"
-#include "data/load_dataset.h"
+#include "datasets/load_dataset.h"
 #include "model/bind_columns.h"
 #include "model/model_state.h"
 #include "model/read_images.h"

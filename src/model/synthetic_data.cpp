@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "data/folder.h"
+#include "base/folder.h"
 #include "data/targets.h"
 #include "nn/definition.h"
 

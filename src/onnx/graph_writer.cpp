@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
-#include "io/protobuf.h"
+#include "formats/protobuf.h"
 
 namespace linnet::onnx {
 

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "core/half.h"
-#include "io/protobuf.h"
+#include "formats/protobuf.h"
 #include "onnx/external.h"
 
 namespace linnet::onnx {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/delimited.h"
+#include "formats/delimited.h"
 #include "table/dates.h"
 #include "table/given_reading.h"
 #include "table/number_format.h"

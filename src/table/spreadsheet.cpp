@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "describe/nearest.h"
-#include "io/zip.h"
+#include "formats/zip.h"
 #include "table/dates.h"
 #include "table/xml.h"
 

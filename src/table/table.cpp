@@ -7,9 +7,9 @@
 
 #include "base/check.h"
 #include "base/memory.h"
-#include "data/encoding.h"
-#include "data/packed.h"
 #include "describe/nearest.h"
+#include "formats/encoding.h"
+#include "formats/packed.h"
 #include "table/contents.h"
 #include "table/spreadsheet.h"
 

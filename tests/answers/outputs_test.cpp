@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "io/safetensors.h"
+#include "formats/safetensors.h"
 #include "message_of.h"
 #include "temporary_folder.h"
 #include "weights.h"

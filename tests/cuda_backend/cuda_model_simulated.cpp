@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated device, which has none of NVIDIA's libraries.
 #include "backend/cuda/cuda_backend.h"
-#include "backend/cuda/sim/sim.h"
+#include "cuda_sim/sim.h"
 #include "model/model_state.h"
 #include "model/step_graph.h"
 #include "model/update_options.h"

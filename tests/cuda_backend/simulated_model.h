@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/sim/sim.h"
 #include "cuda_model.h"
+#include "cuda_sim/sim.h"
 #include "model/model_state.h"
 
 namespace linnet::testing {

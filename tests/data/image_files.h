@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "data/data_files.h"
-#include "data/image.h"
+#include "formats/image.h"
 
 namespace linnet::test {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "data/image.h"
+#include "formats/image.h"
 
 namespace linnet::test {
 

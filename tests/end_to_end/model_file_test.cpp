@@ -10,7 +10,7 @@
 #include "../message_of.h"
 #include "base/files.h"
 #include "fixtures.h"
-#include "io/safetensors.h"
+#include "formats/safetensors.h"
 #include "networks/networks.h"
 #include "temporary_folder.h"
 

@@ -4,10 +4,10 @@
 #include <linnet/profile.h>
 #include <linnet/scaling.h>
 
+#include "analysis/stage_schedule.h"
 #include "fixtures.h"
 #include "message_of.h"
 #include "networks/networks.h"
-#include "train/stage_schedule.h"
 
 namespace linnet::testing {
 namespace {

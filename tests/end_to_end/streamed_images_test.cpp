@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "backend/cpu/batch_stream.h"
-#include "data/image.h"
 #include "fixtures.h"
+#include "formats/image.h"
 #include "temporary_folder.h"
 
 namespace linnet::testing {

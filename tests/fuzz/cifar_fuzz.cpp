@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/cifar.h"
+#include "datasets/cifar.h"
 
 #include "fuzz/fuzz_input.h"
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
+#include "analysis/linear_expression.h"
 #include "fuzz/fuzz_input.h"
-#include "train/linear_expression.h"
 
 // A constraint of `linnet optimize`: its sides, and their linear expressions.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/folder.h"
 #include "config/config.h"
 #include "config/search_space.h"
-#include "data/folder.h"
 #include "fuzz/fuzz_input.h"
 #include "fuzz/seeds.h"
 #include "fuzz/targets.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/csv.h"
+#include "formats/csv.h"
 
-#include "data/chest_xray.h"
+#include "datasets/chest_xray.h"
 #include "fuzz/fuzz_input.h"
 
 // The tables beside X-ray images. The images themselves are empty: they are listed, not opened.

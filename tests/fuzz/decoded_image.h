@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "data/exif.h"
-#include "data/image_header.h"
 #include "data/image_transform.h"
+#include "formats/exif.h"
+#include "formats/image_header.h"
 #include "fuzz/fuzz_input.h"
 
 namespace linnet::fuzz {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/idx.h"
+#include "formats/idx.h"
 #include "fuzz/fuzz_input.h"
 
 // The first byte says how many dimensions are asked for; the file is the rest.

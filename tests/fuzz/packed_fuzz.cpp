@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/packed.h"
+#include "formats/packed.h"
 
 #include "fuzz/fuzz_input.h"
 

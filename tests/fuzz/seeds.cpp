@@ -18,7 +18,7 @@
 #include "data/tar_file.h"
 #include "data/webp_tiff_files.h"
 #include "data/xz_file.h"
-#include "io/safetensors.h"
+#include "formats/safetensors.h"
 #include "series/series_record.h"
 #include "workbook.h"
 

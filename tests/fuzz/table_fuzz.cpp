@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/encoding.h"
+#include "formats/encoding.h"
 #include "fuzz/fuzz_input.h"
 #include "table/survey_table.h"
 

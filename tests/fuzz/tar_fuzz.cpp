@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/tar.h"
+#include "formats/tar.h"
 
 #include "fuzz/fuzz_input.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/texts.h"
+#include "datasets/texts.h"
 #include "fuzz/fuzz_input.h"
 
 // Reviews by lines: the training set and the test set are the same file.

@@ -5,14 +5,14 @@
 #include <new>
 
 #include "data/data_files.h"
-#include "data/idx.h"
 #include "data/image_transform.h"
-#include "data/load_dataset.h"
-#include "data/packed.h"
-#include "data/texts.h"
 #include "data/xz_file.h"
+#include "datasets/load_dataset.h"
+#include "datasets/texts.h"
+#include "formats/idx.h"
+#include "formats/packed.h"
+#include "formats/safetensors.h"
 #include "hostile/heap.h"
-#include "io/safetensors.h"
 
 namespace linnet::test {
 namespace {
@@ -92,8 +92,7 @@ TEST_F(Memory, APackedTableOfReviewsTakesALineAtATime) {
   const auto path = folder_.write("train.tsv.xz", xz(std::string(64 * kMiB, '\n')));
   {
     const HeapLimit limit(2 * kMiB);
-    EXPECT_EQ(error_of([&] { load_texts(folder_.path()); }),
-              quoted(path) + " holds no texts");
+    EXPECT_EQ(error_of([&] { load_texts(folder_.path()); }), quoted(path) + " holds no texts");
   }
   folder_.write("train.tsv.xz", xz("0\t" + std::string(64 * kMiB, 'x')));
   const HeapLimit limit(64 * kMiB);

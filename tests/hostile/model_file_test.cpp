@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/data_files.h"
-#include "io/safetensors.h"
+#include "formats/safetensors.h"
 #include "nn/builder.h"
 #include "ops/reshape/reshape.h"
 

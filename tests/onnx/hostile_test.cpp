@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/files.h"
-#include "io/protobuf.h"
+#include "formats/protobuf.h"
 #include "message_of.h"
 #include "onnx/onnx_bytes.h"
 #include "onnx/schema.h"

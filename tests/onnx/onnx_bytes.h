@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/protobuf.h"
+#include "formats/protobuf.h"
 
 namespace linnet::testing {
 

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "base/files.h"
-#include "data/image.h"
 #include "data_sets.h"
+#include "formats/image.h"
 #include "message_of.h"
 #include "temporary_folder.h"
 

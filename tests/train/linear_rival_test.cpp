@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Against scikit-learn 1.9: Ridge(alpha=1) and LogisticRegression(C=1) of standardised features.
-#include "train/linear_rival.h"
+#include "analysis/linear_rival.h"
 
 #include <gtest/gtest.h>
 

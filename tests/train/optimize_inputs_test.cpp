@@ -10,9 +10,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/linear_expression.h"
 #include "message_of.h"
 #include "table/transform_record.h"
-#include "train/linear_expression.h"
 
 namespace linnet::test {
 namespace {

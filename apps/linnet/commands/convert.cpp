@@ -15,7 +15,7 @@
 #include "config/options.h"
 #include "convert/other_formats.h"
 #include "describe/nearest.h"
-#include "io/safetensors.h"
+#include "formats/safetensors.h"
 #include "nn/definition.h"
 #include "report/json.h"
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/folder.h"
 #include "commands/commands.h"
 #include "core/dims.h"
-#include "data/folder.h"
 #include "report/json.h"
 
 namespace linnet::command {

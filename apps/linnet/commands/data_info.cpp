@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "base/folder.h"
 #include "base/utf8.h"
 #include "commands/data_commands.h"
 #include "commands/table_info.h"
@@ -13,8 +14,7 @@
 #include "config/named_data.h"
 #include "config/options.h"
 #include "core/dims.h"
-#include "data/folder.h"
-#include "data/survey.h"
+#include "datasets/survey.h"
 #include "report/count_progress.h"
 #include "report/json.h"
 #include "report/machine.h"

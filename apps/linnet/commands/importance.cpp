@@ -13,7 +13,7 @@
 #include "config/device.h"
 #include "config/model_rows.h"
 #include "config/options.h"
-#include "io/html_report.h"
+#include "report/html_report.h"
 #include "report/json.h"
 #include "report/saved_run.h"
 

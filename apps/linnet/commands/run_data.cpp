@@ -11,12 +11,12 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/folder.h"
 #include "base/join.h"
 #include "config/model_rows.h"
 #include "config/named_data.h"
 #include "config/options.h"
-#include "data/folder.h"
-#include "data/load_dataset.h"
+#include "datasets/load_dataset.h"
 #include "nn/definition.h"
 #include "report/print.h"
 

@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/folder.h"
 #include "base/join.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
@@ -30,7 +31,6 @@
 #include "config/prepared.h"
 #include "config/pretrained.h"
 #include "config/ranks.h"
-#include "data/folder.h"
 #include "dist/rank_group.h"
 #include "report/folder_lock.h"
 #include "report/print.h"

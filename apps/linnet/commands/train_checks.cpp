@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/folder.h"
 #include "config/prepared.h"
 #include "config/ranks.h"
-#include "data/folder.h"
 #include "model/leaf.h"
 
 namespace linnet::command {

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/folder.h"
 #include "commands/train_checks.h"
 #include "config/config.h"
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/prepared.h"
 #include "config/training.h"
-#include "data/folder.h"
-#include "data/load_dataset.h"
+#include "datasets/load_dataset.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
 #include "table/values.h"

@@ -5,7 +5,7 @@
 #include <linnet/run_log.h>
 
 #include "base/check.h"
-#include "data/folder.h"
+#include "base/folder.h"
 #include "data/vocabulary.h"
 #include "report/json.h"
 #include "report/machine.h"

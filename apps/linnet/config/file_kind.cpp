@@ -11,7 +11,7 @@
 
 #include "base/lower_ascii.h"
 #include "convert/other_formats.h"
-#include "data/image_folder.h"
+#include "datasets/image_folder.h"
 
 namespace linnet::command {
 namespace {

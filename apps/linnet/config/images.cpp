@@ -13,7 +13,7 @@
 #include "base/join.h"
 #include "config/options.h"
 #include "config/prepared.h"
-#include "data/load_dataset.h"
+#include "datasets/load_dataset.h"
 #include "describe/nearest.h"
 #include "model/options.h"
 

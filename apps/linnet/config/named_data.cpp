@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/join.h"
-#include "data/open_images.h"
+#include "datasets/open_images.h"
 #include "report/print.h"
 
 namespace linnet::command {

@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/folder.h"
 #include "config/optimizer.h"
-#include "data/folder.h"
-#include "data/load_dataset.h"
 #include "data/targets.h"
-#include "data/texts.h"
+#include "datasets/load_dataset.h"
+#include "datasets/texts.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
 #include "nn/definition.h"
 #include "report/saved_run.h"
-#include "train/split_task.h"
+#include "tasks/split_task.h"
 
 namespace linnet::command {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/pattern.h"
 #include "config/named_data.h"
 #include "config/options.h"
-#include "data/load_dataset.h"
+#include "datasets/load_dataset.h"
 #include "nn/definition.h"
 #include "report/saved_run.h"
 

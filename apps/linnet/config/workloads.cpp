@@ -12,11 +12,11 @@
 #include <filesystem>
 
 #include "base/check.h"
+#include "base/folder.h"
 #include "base/join.h"
 #include "base/json.h"
 #include "config/config.h"
 #include "config/file_kind.h"
-#include "data/folder.h"
 #include "describe/nearest.h"
 #include "networks/networks.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "io/html_report.h"
+#include "report/html_report.h"
 #include "report/json.h"
 
 namespace linnet::command {

@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "analysis/linear_rival.h"
 #include "data/targets.h"
 #include "report/metrics.h"
-#include "train/linear_rival.h"
 #include "train/metrics_of_model.h"
 
 namespace linnet::command {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "io/html_plot.h"
+#include "report/html_plot.h"
 #include "report/json.h"
 
 namespace linnet::command {

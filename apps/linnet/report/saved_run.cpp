@@ -5,10 +5,10 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/folder.h"
 #include "base/utf8.h"
 #include "config/file_kind.h"
 #include "config/options.h"
-#include "data/folder.h"
 #include "data/vocabulary.h"
 #include "model/training_record.h"
 #include "report/json.h"
@@ -30,8 +30,8 @@ void read_summary(const fs::path& path, SavedRun& run) {
           "away, and give --seed where the training had one",
           path.string());
   const auto expect = [&](bool holds, const char* key, const std::string& what) {
-    require(holds, "'{}': '{}' should be {}; got {}: correct it, or move the file away", path.string(),
-            key, what, shortened(json[key].dump(), kMostShown));
+    require(holds, "'{}': '{}' should be {}; got {}: correct it, or move the file away",
+            path.string(), key, what, shortened(json[key].dump(), kMostShown));
   };
   if (json.contains("seed")) {
     const Json& seed = json["seed"];

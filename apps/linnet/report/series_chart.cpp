@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/counted.h"
-#include "io/html_report.h"
+#include "report/html_report.h"
 
 namespace linnet::command {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/counted.h"
-#include "io/html_report.h"
+#include "report/html_report.h"
 #include "report/series_chart.h"
 
 namespace linnet::command {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "data/image.h"
 #include "data/targets.h"
 #include "data/vocabulary.h"
+#include "formats/image.h"
 #include "report/metrics.h"
 
 namespace linnet::command {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "io/html_report.h"
+#include "report/html_report.h"
 
 namespace linnet::command {
 

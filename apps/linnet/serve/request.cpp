@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "data/image_memory.h"
+#include "formats/image_memory.h"
 #include "nn/definition.h"
 #include "series/series_record.h"
 #include "serve/json_rows.h"

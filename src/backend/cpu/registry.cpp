@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "backend/cpu/rounded_operands.h"
+#include "backend/cpu/products/rounded_operands.h"
 #include "backend/cpu/stored.h"
 #include "base/check.h"
 #include "core/align.h"

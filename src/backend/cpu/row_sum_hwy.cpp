@@ -7,8 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "backend/cpu/products/row_vectors_hwy.h"
 #include "backend/cpu/row_sum.h"
-#include "backend/cpu/row_vectors_hwy.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {

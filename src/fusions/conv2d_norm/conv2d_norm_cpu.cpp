@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "backend/cpu/bf16_tiles.h"
-#include "backend/cpu/rounded_operands.h"
+#include "backend/cpu/products/bf16_tiles.h"
+#include "backend/cpu/products/rounded_operands.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/bf16_engine_cpu.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "backend/cpu/int8_tiles.h"
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/products/int8_tiles.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/correlation_cpu.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "backend/cpu/panel_product.h"
-#include "backend/cpu/rounded_operands.h"
+#include "backend/cpu/products/panel_product.h"
+#include "backend/cpu/products/rounded_operands.h"
 #include "fusions/norm_conv2d/norm_conv2d.h"
 #include "ops/batch_norm/batch_norm_cpu.h"
 #include "ops/conv2d/pointwise_cpu.h"

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "backend/cpu/row_product.h"
+#include "backend/cpu/products/row_product.h"
 #include "op_harness.h"
 #include "ops/batch_norm/statistics.h"
 

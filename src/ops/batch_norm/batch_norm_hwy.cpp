@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
+#include "backend/cpu/products/row_vectors_hwy.h"
 #include "backend/cpu/row_sum.h"
-#include "backend/cpu/row_vectors_hwy.h"
 #include "backend/cpu/stored_hwy.h"
 #include "ops/batch_norm/batch_norm_cpu.h"
 

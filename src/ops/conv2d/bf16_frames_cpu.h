@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backend/cpu/bf16_tiles.h"
+#include "backend/cpu/products/bf16_tiles.h"
 #include "backend/cpu/stored.h"
 #include "ops/conv2d/correlation_cpu.h"
 

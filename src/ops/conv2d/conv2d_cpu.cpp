@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "backend/cpu/bf16_tiles.h"
-#include "backend/cpu/rounded_operands.h"
+#include "backend/cpu/products/bf16_tiles.h"
+#include "backend/cpu/products/rounded_operands.h"
 #include "ops/conv2d/bf16_engine_cpu.h"
 
 namespace linnet::cpu {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/kernel.h"
-#include "backend/cpu/panel_product.h"
+#include "backend/cpu/products/panel_product.h"
 #include "ops/conv2d/conv2d.h"
 
 namespace linnet::cpu {

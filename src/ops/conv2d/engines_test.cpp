@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "backend/cpu/bf16_tiles.h"
+#include "backend/cpu/products/bf16_tiles.h"
 #include "ops/conv2d/bf16_engine_cpu.h"
 
 namespace linnet::cpu {

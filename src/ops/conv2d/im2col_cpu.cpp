@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/partial_sums.h"
+#include "backend/cpu/products/gemm.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"

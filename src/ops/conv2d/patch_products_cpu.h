@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/cpu/row_product.h"
+#include "backend/cpu/products/row_product.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/correlation_cpu.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/conv2d/pointwise_cpu.h"
 
-#include "backend/cpu/gemm.h"
-#include "backend/cpu/packed_products.h"
 #include "backend/cpu/partial_sums.h"
-#include "backend/cpu/row_product.h"
+#include "backend/cpu/products/gemm.h"
+#include "backend/cpu/products/packed_products.h"
+#include "backend/cpu/products/row_product.h"
 #include "ops/activation/epilogue_cpu.h"
 
 namespace linnet::cpu {

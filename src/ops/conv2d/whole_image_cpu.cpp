@@ -3,7 +3,7 @@
 // ResNet on CIFAR under 3x3: every output pixel sees (almost) every pixel. One product of whole
 // images with the weights spread out, a row of (pixels, C) for each output pixel and channel, then
 // computes 4 products where a sum over taps computes 9.
-#include "backend/cpu/packed_products.h"
+#include "backend/cpu/products/packed_products.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"

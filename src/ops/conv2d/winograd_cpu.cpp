@@ -7,10 +7,10 @@
 #include <array>
 #include <bit>
 
-#include "backend/cpu/gemm.h"
-#include "backend/cpu/panel_product.h"
 #include "backend/cpu/partial_sums.h"
-#include "backend/cpu/row_product.h"
+#include "backend/cpu/products/gemm.h"
+#include "backend/cpu/products/panel_product.h"
+#include "backend/cpu/products/row_product.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/dense/dense_bf16_cpu.h"
 
-#include "backend/cpu/bf16_matmul.h"
-#include "backend/cpu/bf16_tiles.h"
-#include "backend/cpu/rounded_operands.h"
+#include "backend/cpu/products/bf16_matmul.h"
+#include "backend/cpu/products/bf16_tiles.h"
+#include "backend/cpu/products/rounded_operands.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/bf16_engine_cpu.h"
 #include "ops/dense/dense.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/kernel.h"
-#include "backend/cpu/packed_products.h"
+#include "backend/cpu/products/gemm.h"
+#include "backend/cpu/products/packed_products.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/dense/dense.h"
 #include "ops/dense/dense_bf16_cpu.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/matmul/matmul.h"
 
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/products/gemm.h"
 
 namespace linnet::cpu {
 namespace {

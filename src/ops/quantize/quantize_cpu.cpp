@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "backend/cpu/int8_tiles.h"
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/products/int8_tiles.h"
 #include "ops/quantize/quantize.h"
 
 namespace linnet::cpu {

@@ -1,0 +1,925 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set by Highway; the best one is taken at run time.
+#include "backend/cpu/vector_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/panel_product_hwy.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "backend/cpu/products/panel_product.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace linnet::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Whole = hn::ScalableTag<float>;
+using Half = hn::Half<Whole>;
+const Whole kFloats;
+
+template <class D = Whole>
+HWY_INLINE std::int64_t lanes() {
+  return static_cast<std::int64_t>(hn::Lanes(D()));
+}
+
+/// Sums in registers: 12 of 16 of them, or 24 of 32.
+constexpr int kSums = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 24 : 12;
+/// Rows of a tile whose panel has `vectors`: addresses of more than 10 to 12 rows find no register.
+constexpr int rows_of(int vectors) { return vectors == 1 ? 10 : std::min(kSums / vectors, 12); }
+constexpr int kTileRows = rows_of(2);
+/// Terms that are summed at once. Their rows of a panel come from the L2 cache with vectors of 16
+/// lanes, which is fast enough: loading and storing sums more often costs more. Else from L1.
+constexpr std::int64_t kBlockTerms = HWY_TARGET <= HWY_AVX3 ? 1024 : 384;
+
+/// A smaller panel is not worth fetching before its time.
+constexpr std::int64_t kFetchedFloats = 4096;
+
+/// Floats of a line of the cache.
+constexpr std::int64_t kLine = 16;
+
+/// A panel of vectors, or of half a one.
+struct PanelWidth {
+  int vectors = 0;
+  bool half = false;
+  std::int64_t columns() const { return half ? lanes<Half>() : vectors * lanes(); }
+  explicit operator bool() const { return vectors > 0; }
+};
+
+/// The widths of panel after panel: two vectors, and for an odd rest three, or one; half a vector
+/// of 16 columns for a rest that it holds.
+class PanelWidths {
+ public:
+  explicit PanelWidths(std::int64_t columns, bool threes = true)
+      : left_(columns / lanes()), threes_(threes) {
+    constexpr std::int64_t kLong = 16;
+    const std::int64_t rest = columns % lanes();
+    half_ = lanes() >= kLong && rest > 0 && rest <= lanes<Half>();
+    if (rest > 0 && !half_) ++left_;
+  }
+  /// None after the last one.
+  PanelWidth next() {
+    if (left_ == 0) return std::exchange(half_, false) ? PanelWidth{1, true} : PanelWidth{};
+    const std::int64_t vectors = threes_ && left_ == 3 ? 3 : std::min<std::int64_t>(left_, 2);
+    left_ -= vectors;
+    return {static_cast<int>(vectors), false};
+  }
+  /// Passes by panels of two vectors, at most `most`; returns how many.
+  std::int64_t next_pairs(std::int64_t most) {
+    const std::int64_t pairs = threes_ && left_ % 2 == 1 ? (left_ - 3) / 2 : left_ / 2;
+    const std::int64_t taken = std::clamp<std::int64_t>(pairs, 0, std::max<std::int64_t>(most, 0));
+    left_ -= 2 * taken;
+    return taken;
+  }
+  /// Of all that are left.
+  std::int64_t columns() const { return left_ * lanes() + (half_ ? lanes<Half>() : 0); }
+
+ private:
+  std::int64_t left_;
+  bool threes_;
+  bool half_ = false;
+};
+
+/// A width that is known when compiling.
+template <class D, int kCount>
+struct Panel {
+  using Tag = D;
+  static constexpr int kVectors = kCount;
+};
+
+/// Calls f(Panel) for a width of at most kMost vectors.
+template <int kMost, class F>
+HWY_INLINE void for_width(PanelWidth width, F&& f) {
+  if (width.half) return f(Panel<Half, 1>{});
+  if (width.vectors == 1) f(Panel<Whole, 1>{});
+  if (width.vectors == 2) f(Panel<Whole, 2>{});
+  if constexpr (kMost > 2) {
+    if (width.vectors == 3) f(Panel<Whole, 3>{});
+  }
+}
+
+/// Vectors side by side. (Not an array, which GCC would leave in memory.)
+template <class D, int kCount>
+struct Vectors {
+  static constexpr std::size_t kMost = kCount * hn::MaxLanes(D());
+
+  static HWY_INLINE Vectors zero() { return {hn::Zero(D()), Vectors<D, kCount - 1>::zero()}; }
+  static HWY_INLINE Vectors load(const float* from) {
+    return {hn::LoadU(D(), from), Vectors<D, kCount - 1>::load(from + lanes<D>())};
+  }
+  /// `columns` floats that need not be followed by others, and zeros.
+  static HWY_INLINE Vectors load(const float* from, std::int64_t columns) {
+    if (columns == kCount * lanes<D>()) return load(from);
+    HWY_ALIGN float padded[kMost] = {};
+    std::copy_n(from, std::min(columns, kCount * lanes<D>()), padded);
+    return load(padded);
+  }
+  /// The same row of neighbouring panels of two vectors, `stride` floats apart.
+  static HWY_INLINE Vectors load_pairs(const float* panel, std::int64_t stride) {
+    constexpr bool kOfNext = kCount % 2 == 1;  // the second vector of a pair is loaded now
+    return {hn::LoadU(D(), panel + (kOfNext ? lanes<D>() : 0)),
+            Vectors<D, kCount - 1>::load_pairs(panel + (kOfNext ? stride : 0), stride)};
+  }
+  HWY_INLINE void store(float* to) const {
+    hn::StoreU(first, D(), to);
+    rest.store(to + lanes<D>());
+  }
+  HWY_INLINE void stream(float* to) const {
+    hn::Stream(first, D(), to);
+    rest.stream(to + lanes<D>());
+  }
+  HWY_INLINE void store(float* to, std::int64_t columns) const {
+    if (columns == kCount * lanes<D>()) return store(to);
+    HWY_ALIGN float padded[kMost];
+    store(padded);
+    std::copy_n(padded, std::min(columns, kCount * lanes<D>()), to);
+  }
+  HWY_INLINE void add(hn::Vec<D> x, const Vectors& b) {
+    first = hn::MulAdd(x, b.first, first);
+    rest.add(x, b.rest);
+  }
+  HWY_INLINE void add(const Vectors& b) {
+    first = hn::Add(first, b.first);
+    rest.add(b.rest);
+  }
+  /// x < 0 ? 0 : x, so NaN stays.
+  HWY_INLINE void rectify() {
+    first = hn::IfThenZeroElse(hn::Lt(first, hn::Zero(D())), first);
+    rest.rectify();
+  }
+
+  hn::Vec<D> first;
+  Vectors<D, kCount - 1> rest;
+};
+
+template <class D>
+struct Vectors<D, 0> {
+  static HWY_INLINE Vectors zero() { return {}; }
+  static HWY_INLINE Vectors load(const float*) { return {}; }
+  static HWY_INLINE Vectors load_pairs(const float*, std::int64_t) { return {}; }
+  HWY_INLINE void store(float*) const {}
+  HWY_INLINE void stream(float*) const {}
+  HWY_INLINE void add(hn::Vec<D>, const Vectors&) {}
+  HWY_INLINE void add(const Vectors&) {}
+  HWY_INLINE void rectify() {}
+};
+
+/// The sums of a tile. `places` tell where its rows lie: at(i), and whether there is one: has(i).
+template <int kRows, class D, int kVectors>
+struct Sums {
+  using Row = Vectors<D, kVectors>;
+  using Rest = Sums<kRows - 1, D, kVectors>;
+
+  static HWY_INLINE Sums filled(const Row& row) { return {Rest::filled(row), row}; }
+  /// Row i is make(i).
+  template <class Make>
+  static HWY_INLINE Sums made(Make make) {
+    return {Rest::made(make), make(kRows - 1)};
+  }
+  /// Calls f(i, row).
+  template <class F>
+  HWY_INLINE void each(F f) const {
+    rest.each(f);
+    f(kRows - 1, last);
+  }
+  static HWY_INLINE Sums load(const float* const* from) {
+    return {Rest::load(from), Row::load(from[kRows - 1])};
+  }
+  HWY_INLINE void store(float* const* to) const {
+    rest.store(to);
+    last.store(to[kRows - 1]);
+  }
+  HWY_INLINE void stream(float* const* to) const {
+    rest.stream(to);
+    last.stream(to[kRows - 1]);
+  }
+  HWY_INLINE void add(const float* const* from) {
+    rest.add(from);
+    last.add(Row::load(from[kRows - 1]));
+  }
+  HWY_INLINE void rectify() {
+    rest.rectify();
+    last.rectify();
+  }
+  template <class Places>
+  static HWY_INLINE Sums load(const Places& places, std::int64_t columns) {
+    return {Rest::load(places, columns), Row::load(places.at(kRows - 1), columns)};
+  }
+  template <class Places>
+  HWY_INLINE void store(const Places& places, std::int64_t columns) const {
+    rest.store(places, columns);
+    if (places.has(kRows - 1)) last.store(places.at(kRows - 1), columns);
+  }
+  /// One term: a(i, term) times the row of the panel is added to row i.
+  template <class A>
+  HWY_INLINE void add(const A& a, std::int64_t term, const Row& b) {
+    rest.add(a, term, b);
+    last.add(a.template factor<D>(kRows - 1, term), b);
+  }
+
+  Rest rest;
+  Row last;
+};
+
+template <class D, int kVectors>
+struct Sums<0, D, kVectors> {
+  using Row = Vectors<D, kVectors>;
+
+  static HWY_INLINE Sums filled(const Row&) { return {}; }
+  template <class Make>
+  static HWY_INLINE Sums made(Make) {
+    return {};
+  }
+  template <class F>
+  HWY_INLINE void each(F) const {}
+  static HWY_INLINE Sums load(const float* const*) { return {}; }
+  HWY_INLINE void store(float* const*) const {}
+  HWY_INLINE void stream(float* const*) const {}
+  HWY_INLINE void add(const float* const*) {}
+  HWY_INLINE void rectify() {}
+  template <class Places>
+  static HWY_INLINE Sums load(const Places&, std::int64_t) {
+    return {};
+  }
+  template <class Places>
+  HWY_INLINE void store(const Places&, std::int64_t) const {}
+  template <class A>
+  HWY_INLINE void add(const A&, std::int64_t, const Row&) {}
+};
+
+/// Rows from `first` on of `rows`, whose addresses stand in a list. After the last one it is
+/// read again, and not written.
+struct ListedPlaces {
+  HWY_INLINE std::int64_t row(int i) const { return std::min(first + i, rows - 1); }
+  HWY_INLINE float* at(int i) const { return list[row(i)] + offset; }
+  HWY_INLINE bool has(int i) const { return first + i < rows; }
+  float* const* list;
+  std::int64_t first, rows, offset;
+};
+
+/// The same of a matrix.
+struct StridedPlaces {
+  HWY_INLINE float* at(int i) const { return data + std::min(first + i, rows - 1) * stride; }
+  HWY_INLINE bool has(int i) const { return first + i < rows; }
+  float* data;
+  std::int64_t first, rows, stride;
+};
+
+/// Fetches the sums that the next tile begins with, while this one is summed.
+HWY_INLINE void prefetch(const StridedPlaces& next, std::int64_t columns) {
+  for (int i = 0; i < kTileRows; ++i) {
+    for (std::int64_t j = 0; j < columns; j += kLine) hwy::Prefetch(next.at(i) + j);
+  }
+}
+
+template <int kRows>
+struct RowAddresses {
+  template <class D>
+  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
+    return hn::Set(D(), rows[row][term]);
+  }
+  const float* rows[kRows];
+};
+
+/// Two neighbouring terms of a row, in turns.
+template <int kRows>
+struct PairAddresses {
+  template <class D>
+  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
+    using Pairs = hn::RepartitionToWide<D>;
+    double pair;  // of two floats
+    std::memcpy(&pair, rows[row] + term, sizeof pair);
+    return hn::BitCast(D(), hn::Set(Pairs(), pair));
+  }
+  const float* rows[kRows];
+};
+
+/// A term that has no neighbour, and zeros.
+template <int kRows>
+struct LastTerm {
+  template <class D>
+  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
+    return hn::OddEven(hn::Zero(D()), hn::Set(D(), rows[row][term]));
+  }
+  const float* rows[kRows];
+};
+
+template <int kRows>
+struct TileAddress {
+  template <class D>
+  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
+    return hn::Set(D(), tile[term * kRows + row]);
+  }
+  const float* tile;
+};
+
+/// A block of terms: parts of segments, begun `offset` floats into a row.
+struct TermBlock {
+  std::int64_t offset;
+  std::int64_t panel_row;
+  std::int64_t segments;
+  std::int64_t length;
+  std::int64_t terms() const { return segments * length; }
+};
+
+/// Whole segments as far as they fit, else a part of one.
+HWY_INLINE TermBlock next_block(const SegmentedRows& a, const Panels& b, std::int64_t begin) {
+  const std::int64_t segment = begin / a.length;
+  const std::int64_t inside = begin % a.length;
+  const std::int64_t panel_row = b.first + segment * b.stride + inside;
+  if (a.length > kBlockTerms) {
+    const std::int64_t parts = (a.length + kBlockTerms - 1) / kBlockTerms;
+    const std::int64_t part = (a.length + parts - 1) / parts;
+    return {segment * a.stride + inside, panel_row, 1, std::min(part, a.length - inside)};
+  }
+  return {segment * a.stride, panel_row, std::min(a.segments - segment, kBlockTerms / a.length),
+          a.length};
+}
+
+/// What is fetched while a tile is summed: rows `rows` floats after its own, if not 0, and with
+/// each of the next `panel_rows` rows of its panel the one `panel` floats after it.
+struct Ahead {
+  std::int64_t rows = 0;
+  std::int64_t panel = 0;
+  std::int64_t panel_rows = 0;
+};
+
+/// Adds terms [begin, end) of kRows rows and of the panel at `b`; returns where that ends.
+template <bool kFetch, int kRows, class D, int kVectors>
+HWY_INLINE const float* add_terms(Sums<kRows, D, kVectors>& sums, const RowAddresses<kRows>& from,
+                                  std::int64_t begin, std::int64_t end, Ahead& ahead,
+                                  const float* b) {
+  using Row = Vectors<D, kVectors>;
+  constexpr std::int64_t kMostLines = (kVectors * hn::MaxLanes(D()) + kLine - 1) / kLine;
+  const std::int64_t width = kVectors * lanes<D>();
+  std::int64_t t = begin;
+  if constexpr (kFetch) {
+    const std::int64_t fetching = std::min(begin + ahead.panel_rows, end);
+    ahead.panel_rows -= fetching - begin;
+    for (; t < fetching; ++t, b += width) {
+      for (std::int64_t i = 0; i < kMostLines; ++i) hwy::Prefetch(b + ahead.panel + i * kLine);
+      sums.add(from, t, Row::load(b));
+    }
+  }
+  for (; t < end; ++t, b += width) sums.add(from, t, Row::load(b));
+  return b;
+}
+
+/// Adds `length` terms; fetches the panel that follows if kFetch.
+template <bool kFetch, int kRows, class D, int kVectors>
+HWY_INLINE const float* add_segment(Sums<kRows, D, kVectors>& sums, const RowAddresses<kRows>& from,
+                                    std::int64_t length, Ahead& ahead, const float* b) {
+  std::int64_t t = 0;
+  if (ahead.rows != 0) {
+    for (; t + kLine <= length; t += kLine) {
+      for (const float* row : from.rows) hwy::Prefetch(row + t + ahead.rows);
+      b = add_terms<kFetch>(sums, from, t, t + kLine, ahead, b);
+    }
+  }
+  return add_terms<kFetch>(sums, from, t, length, ahead, b);
+}
+
+/// Calls f with a height in (kMost / 2, kMost] that is known when compiling, and is `height` or
+/// the next above it.
+template <int kMost, class F, int kHeight = kMost>
+HWY_INLINE void for_height(std::int64_t height, F&& f) {
+  if constexpr (kHeight > kMost / 2 + 1) {
+    if (height < kHeight) return for_height<kMost, F, kHeight - 1>(height, std::forward<F>(f));
+  }
+  f(std::integral_constant<int, kHeight>());
+}
+
+/// A panel and a block of terms for all rows.
+struct PanelCall {
+  const SegmentedRows& a;
+  TermBlock block;
+  std::int64_t rows;
+  const float* panel = nullptr;
+  const float* next = nullptr;  ///< the panel that follows
+  std::int64_t skipped;         ///< rows of the panel that lie between two segments
+  std::int64_t columns = 0;
+  const float* start;
+  float* const* c;
+  std::int64_t c_offset = 0;  ///< the panel's first column
+  bool first, last;           ///< of the blocks of terms
+  const PanelTail& tail;
+};
+
+/// Where the rows of a tile are read and written: where they lie, or in `parts` where they are not
+/// `width` columns, or after the last row. (One function for all heights, for its size.)
+template <int kMostRows, std::size_t kMostWidth>
+struct TileRows {
+  HWY_NOINLINE void find(const PanelCall& call, std::int64_t first, int height,
+                         std::int64_t width) {
+    const ListedPlaces places{call.c, first, call.rows, call.c_offset};
+    const bool whole = call.columns == width;
+    for (int i = 0; i < height; ++i) {
+      float* at = places.at(i);
+      sums[i] = at;
+      if (!whole || !places.has(i)) {
+        sums[i] = parts[0] + i * width;
+        if (!call.first) copy_part(at, call.columns, sums[i], width);
+      }
+      if (!call.last || call.tail.residual == nullptr) continue;
+      residual[i] = call.tail.residual + (at - call.tail.of);
+      for (std::int64_t j = 0; j < call.columns; j += kLine) hwy::Prefetch(residual[i] + j);
+    }
+  }
+  /// Before the residual of rows that are not whole is added.
+  HWY_NOINLINE void fill_residual(const PanelCall& call, int height, std::int64_t width) {
+    for (int i = 0; i < height; ++i) {
+      float* part = parts[1] + i * width;
+      copy_part(residual[i], call.columns, part, width);
+      residual[i] = part;
+    }
+  }
+  /// Writes rows that are not whole.
+  HWY_NOINLINE void write(const PanelCall& call, std::int64_t first, int height,
+                          std::int64_t width) const {
+    const ListedPlaces places{call.c, first, call.rows, call.c_offset};
+    for (int i = 0; i < height && places.has(i); ++i) {
+      std::copy_n(parts[0] + i * width, call.columns, places.at(i));
+    }
+  }
+
+  static void copy_part(const float* from, std::int64_t columns, float* to, std::int64_t width) {
+    std::fill(std::copy_n(from, columns, to), to + width, 0.0F);
+  }
+
+  float* sums[kMostRows];
+  const float* residual[kMostRows];
+  HWY_ALIGN float parts[2][kMostRows * kMostWidth];
+};
+
+template <class Kind>
+struct PanelPass {
+  using D = typename Kind::Tag;
+  static constexpr int kVectors = Kind::kVectors;
+
+  void operator()(const PanelCall& call) const {
+    constexpr int kMost = rows_of(kVectors);
+    const std::int64_t tiles = (call.rows + kMost - 1) / kMost;
+    for_height<kMost>((call.rows + tiles - 1) / tiles,
+                      [&](auto height) HWY_ATTR { run<decltype(height)::value>(call); });
+  }
+
+ private:
+  using Row = Vectors<D, kVectors>;
+
+  template <int kRows>
+  static HWY_INLINE void run(const PanelCall& call) {
+    const SegmentedRows& a = call.a;
+    const std::int64_t width = kVectors * lanes<D>();
+    const bool whole = call.columns == width;
+    const bool fetch = call.block.terms() * width >= kFetchedFloats;
+    const std::int64_t tiles = (call.rows + kRows - 1) / kRows;
+    const std::int64_t share = (call.block.terms() + tiles - 1) / tiles;
+    Ahead ahead{.panel = call.next - call.panel};
+    const Row begun =
+        call.start == nullptr ? Row::zero() : Row::load(call.start + call.c_offset, call.columns);
+    TileRows<rows_of(kVectors), Row::kMost> tile;
+    for (std::int64_t i0 = 0; i0 < call.rows; i0 += kRows) {
+      tile.find(call, i0, kRows, width);
+      auto sums = Sums<kRows, D, kVectors>::filled(begun);
+      if (!call.first) sums = Sums<kRows, D, kVectors>::load(tile.sums);
+      RowAddresses<kRows> from;
+      for (int i = 0; i < kRows; ++i) {
+        from.rows[i] = a.rows[std::min(i0 + i, call.rows - 1)] + call.block.offset;
+      }
+      const float* b = call.panel;
+      ahead.rows =
+          call.c_offset == 0 ? a.rows[std::min(i0 + kRows, call.rows - 1)] - a.rows[i0] : 0;
+      ahead.panel_rows = share;
+      for (std::int64_t s = 0; s < call.block.segments; ++s) {
+        b = fetch ? add_segment<true>(sums, from, call.block.length, ahead, b)
+                  : add_segment<false>(sums, from, call.block.length, ahead, b);
+        for (auto& address : from.rows) address += a.stride;
+        b += call.skipped * width;
+      }
+      ahead.panel += share * width;
+      if (call.last && call.tail.residual != nullptr) {
+        if (!whole) tile.fill_residual(call, kRows, width);
+        sums.add(tile.residual);
+      }
+      if (call.last && call.tail.relu) sums.rectify();
+      if (call.last && call.tail.streams && whole) {
+        sums.stream(tile.sums);
+      } else {
+        sums.store(tile.sums);
+      }
+      if (!whole) tile.write(call, i0, kRows, width);
+    }
+  }
+};
+
+#if HWY_TARGET <= HWY_AVX3
+/// A panel of half a vector, whose rows are taken two by two: lane 2 j sums the first terms of each
+/// pair for column j, lane 2 j + 1 the second ones, and the two are added at the end.
+template <>
+struct PanelPass<Panel<Half, 1>> {
+  using Row = Vectors<Whole, 1>;
+  static constexpr int kRows = rows_of(1);
+
+  /// Lanes 0, 8, 1, 9, ...: the two rows of the panel in turns.
+  static HWY_INLINE Row in_turns(hn::Vec<Whole> rows) {
+    HWY_ALIGN static constexpr std::int32_t kOrder[16] = {0, 8,  1, 9,  2, 10, 3, 11,
+                                                          4, 12, 5, 13, 6, 14, 7, 15};
+    return {hn::TableLookupLanes(rows, hn::SetTableIndices(Whole(), kOrder)), {}};
+  }
+  static HWY_INLINE Row with_zeros(hn::Vec<Half> row) {
+    return in_turns(hn::ZeroExtendVector(Whole(), row));
+  }
+  static HWY_INLINE Row begun(const float* from, std::int64_t columns) {
+    return with_zeros(Vectors<Half, 1>::load(from, columns).first);
+  }
+
+  template <class Sums>
+  static HWY_INLINE void add_terms(Sums& sums, PairAddresses<kRows>& from, std::int64_t length,
+                                   const float* b) {
+    std::int64_t t = 0;
+    for (; t + 2 <= length; t += 2, b += 2 * lanes<Half>()) {
+      sums.add(from, t, in_turns(hn::LoadU(Whole(), b)));
+    }
+    if (t == length) return;
+    LastTerm<kRows> last;
+    std::copy_n(from.rows, kRows, last.rows);
+    sums.add(last, t, with_zeros(hn::LoadU(Half(), b)));
+  }
+
+  void operator()(const PanelCall& call) const {
+    const std::int64_t columns = call.columns;
+    const Row filled =
+        call.start == nullptr ? Row::zero() : begun(call.start + call.c_offset, columns);
+    for (std::int64_t i0 = 0; i0 < call.rows; i0 += kRows) {
+      const ListedPlaces places{call.c, i0, call.rows, call.c_offset};
+      auto sums = Sums<kRows, Whole, 1>::filled(filled);
+      if (!call.first) {
+        sums = Sums<kRows, Whole, 1>::made([&](int i)
+                                               HWY_ATTR { return begun(places.at(i), columns); });
+      }
+      PairAddresses<kRows> from;
+      for (int i = 0; i < kRows; ++i) {
+        from.rows[i] = call.a.rows[places.row(i)] + call.block.offset;
+      }
+      const float* b = call.panel;
+      for (std::int64_t s = 0; s < call.block.segments; ++s) {
+        add_terms(sums, from, call.block.length, b);
+        for (auto& address : from.rows) address += call.a.stride;
+        b += (call.block.length + call.skipped) * lanes<Half>();
+      }
+      sums.each([&](int i, const Row& row) HWY_ATTR {
+        if (!places.has(i)) return;
+        const auto both = hn::Add(row.first, hn::Shuffle2301(row.first));
+        const auto ends = hn::LowerHalf(Half(), hn::ConcatEven(Whole(), both, both));
+        store({ends, {}}, places.at(i), call);
+      });
+    }
+  }
+
+  static HWY_INLINE void store(Vectors<Half, 1> row, float* to, const PanelCall& call) {
+    if (call.last) {
+      const PanelTail& tail = call.tail;
+      if (tail.residual != nullptr) {
+        row.add(Vectors<Half, 1>::load(tail.residual + (to - tail.of), call.columns));
+      }
+      if (tail.relu) row.rectify();
+    }
+    row.store(to, call.columns);
+  }
+};
+#endif
+
+/// Few rows meet several neighbouring panels at once: sums enough to hide the latency of one, and
+/// no row is computed again to fill a tile. The tail is that of plain sums.
+constexpr std::int64_t kFewRows = rows_of(2) / 3;
+
+template <int kRows>
+struct FewRowsPass {
+  static constexpr int kMost = std::min(4, (kSums - 4) / 2 / kRows);  ///< panels at once
+
+  /// `panels` whole ones of two vectors, `stride` floats apart.
+  static void run(const PanelCall& call, std::int64_t panels, std::int64_t stride) {
+    std::int64_t i = 0;
+    for (; i + kMost <= panels; i += kMost) add<kMost>(call, i, stride);
+    for (; i < panels; ++i) add<1>(call, i, stride);
+  }
+
+ private:
+  template <int kPanels>
+  static HWY_INLINE void add(const PanelCall& call, std::int64_t first, std::int64_t stride) {
+    using Row = Vectors<Whole, 2 * kPanels>;
+    using Tile = Sums<kRows, Whole, 2 * kPanels>;
+    const std::int64_t width = 2 * lanes();
+    const std::int64_t column = call.c_offset + first * width;
+    RowAddresses<kRows> from;
+    float* to[kRows];
+    for (int i = 0; i < kRows; ++i) {
+      from.rows[i] = call.a.rows[i] + call.block.offset;
+      to[i] = call.c[i] + column;
+    }
+    auto sums = call.first ? Tile::filled(call.start == nullptr ? Row::zero()
+                                                                : Row::load(call.start + column))
+                           : Tile::load(to);
+    const float* b = call.panel + first * stride;
+    for (std::int64_t s = 0; s < call.block.segments; ++s) {
+      for (std::int64_t t = 0; t < call.block.length; ++t, b += width) {
+        sums.add(from, t, Row::load_pairs(b, stride));
+      }
+      for (auto& address : from.rows) address += call.a.stride;
+      b += call.skipped * width;
+    }
+    sums.store(to);
+  }
+};
+
+/// Calls f(FewRowsPass) for `rows` of at most kFewRows.
+template <int kRows = kFewRows, class F>
+HWY_INLINE void for_few_rows(std::int64_t rows, F&& f) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return for_few_rows<kRows - 1>(rows, std::forward<F>(f));
+  }
+  f(FewRowsPass<kRows>());
+}
+
+template <class Kind>
+struct TilePass {
+  using D = typename Kind::Tag;
+  static constexpr int kVectors = Kind::kVectors;
+
+  void operator()(const TileShape& shape, const float* tiles, const float* panel,
+                  std::int64_t columns, bool accumulate, float* c, std::int64_t c_stride) const {
+    using Row = Vectors<D, kVectors>;
+    const std::int64_t width = kVectors * lanes<D>();
+    for (std::int64_t i0 = 0; i0 < shape.rows; i0 += kTileRows) {
+      const StridedPlaces places{c, i0, shape.rows, c_stride};
+      auto sums = Sums<kTileRows, D, kVectors>::filled(Row::zero());
+      if (accumulate) sums = Sums<kTileRows, D, kVectors>::load(places, columns);
+      prefetch({c, i0 + kTileRows, shape.rows, c_stride}, columns);
+      const TileAddress<kTileRows> from{tiles + i0 * shape.terms};
+      const float* b = panel;
+      for (std::int64_t t = 0; t < shape.terms; ++t, b += width) {
+        sums.add(from, t, Row::load(b));
+      }
+      sums.store(places, columns);
+    }
+  }
+};
+
+HWY_INLINE void copy_vectors(const float* from, int vectors, float* to) {
+  for (int v = 0; v < vectors; ++v) {
+    hn::StoreU(hn::LoadU(kFloats, from + v * lanes()), kFloats, to + v * lanes());
+  }
+}
+
+HWY_INLINE void copy_panel_row(const float* from, PanelWidth panel, float* to) {
+  if (panel.half) return hn::StoreU(hn::LoadU(Half(), from), Half(), to);
+  copy_vectors(from, panel.vectors, to);
+}
+
+std::size_t PanelFloats(std::int64_t terms, std::int64_t columns) {
+  return static_cast<std::size_t>(terms * PanelWidths(columns).columns());
+}
+
+/// Four terms of four columns become four rows.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void transpose4(const float* from, std::int64_t column_stride, std::int64_t width,
+                           float* to) {
+  for (int i = 0; i < 16; ++i) to[i / 4 * width + i % 4] = from[i % 4 * column_stride + i / 4];
+}
+#else
+HWY_INLINE void transpose4(const float* from, std::int64_t column_stride, std::int64_t width,
+                           float* to) {
+  const hn::Full128<float> d;
+  const hn::Full128<double> pairs;
+  const auto a = hn::LoadU(d, from);
+  const auto b = hn::LoadU(d, from + column_stride);
+  const auto c = hn::LoadU(d, from + 2 * column_stride);
+  const auto e = hn::LoadU(d, from + 3 * column_stride);
+  const auto ab01 = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
+  const auto ab23 = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+  const auto ce01 = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
+  const auto ce23 = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab01, ce01)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab01, ce01)), d, to + width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab23, ce23)), d, to + 2 * width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab23, ce23)), d, to + 3 * width);
+}
+#endif
+
+/// Terms of columns that lie one after the other become rows of a panel, a line of the cache of
+/// each column at a time.
+void pack_columns(const float* from, std::int64_t column_stride, std::int64_t terms,
+                  std::int64_t columns, std::int64_t width, float* to) {
+  for (std::int64_t t0 = 0; t0 < terms; t0 += kLine) {
+    const std::int64_t t1 = std::min(t0 + kLine, terms);
+    const std::int64_t fours = t1 - t0 == kLine ? columns / 4 * 4 : 0;
+    for (std::int64_t j = 0; j < fours; j += 4) {
+      const float* column = from + j * column_stride;
+      for (int i = 0; i < 4; ++i) hwy::Prefetch(column + i * column_stride + t0 + 4 * kLine);
+      for (std::int64_t t = t0; t < t1; t += 4) {
+        transpose4(column + t, column_stride, width, to + t * width + j);
+      }
+    }
+    for (std::int64_t j = fours; j < columns; ++j) {
+      const float* column = from + j * column_stride;
+      for (std::int64_t t = t0; t < t1; ++t) to[t * width + j] = column[t];
+    }
+    for (std::int64_t t = t0; t < t1; ++t) {
+      std::fill(to + t * width + columns, to + (t + 1) * width, 0.0F);
+    }
+  }
+}
+
+void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t terms,
+                std::int64_t columns, float* panels) {
+  PanelWidths widths(columns);
+  std::int64_t column = 0;
+  while (const PanelWidth panel = widths.next()) {
+    const std::int64_t width = panel.columns();
+    const std::int64_t used = std::min(width, columns - column);
+    float* to = panels + column * terms + begin * width;
+    const float* from = b.data + column * b.column_stride;
+    column += width;
+    if (b.term_stride == 1 && b.column_stride != 1) {
+      pack_columns(from, b.column_stride, end - begin, used, width, to);
+      continue;
+    }
+    for (std::int64_t t = begin; t < end; ++t, from += b.term_stride, to += width) {
+      if (b.column_stride == 1 && used == width) {
+        copy_panel_row(from, panel, to);
+        continue;
+      }
+      for (std::int64_t j = 0; j < used; ++j) to[j] = from[j * b.column_stride];
+      std::fill(to + used, to + width, 0.0F);
+    }
+  }
+}
+
+void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
+                  const float* start, float* const* c, const PanelTail& tail) {
+  const std::int64_t terms = a.segments * a.length;
+  std::int64_t term = 0;
+  do {
+    const TermBlock block = next_block(a, b, term);
+    const bool first = term == 0;
+    term += block.terms();
+    PanelWidths widths(columns);
+    PanelCall call{.a = a,
+                   .block = block,
+                   .rows = rows,
+                   .skipped = b.stride - a.length,
+                   .start = start,
+                   .c = c,
+                   .first = first,
+                   .last = term >= terms,
+                   .tail = tail};
+    std::int64_t column = 0;
+    if (rows <= kFewRows && tail.residual == nullptr && !tail.relu) {
+      const std::int64_t width = 2 * lanes();
+      const std::int64_t panels = widths.next_pairs(columns / width);
+      call.panel = b.data + block.panel_row * width;
+      for_few_rows(rows, [&](auto pass) HWY_ATTR { pass.run(call, panels, b.terms * width); });
+      column = panels * width;
+    }
+    while (const PanelWidth width = widths.next()) {
+      const float* panel = b.data + column * b.terms + block.panel_row * width.columns();
+      const std::int64_t used = std::min(width.columns(), columns - column);
+      const std::int64_t end = column + width.columns();
+      // The panel after this one, or of the next block of terms, or what lies after all of them.
+      const float* next = panel + b.terms * width.columns();
+      if (end >= columns) {
+        next = term < terms ? b.data + (block.panel_row + block.terms()) * width.columns()
+                            : b.data + end * b.terms;
+      }
+      call.panel = panel;
+      call.next = next;
+      call.columns = used;
+      call.c_offset = column;
+      for_width<3>(width, [&](auto kind) { PanelPass<decltype(kind)>()(call); });
+      column = end;
+    }
+  } while (term < terms);
+  if (tail.streams) hwy::FlushStream();
+}
+
+std::size_t TileFloats(std::int64_t terms, std::int64_t rows) {
+  return static_cast<std::size_t>(terms * ((rows + kTileRows - 1) / kTileRows) * kTileRows);
+}
+
+/// Rows whose first use waits for memory are fetched so many terms ahead.
+constexpr std::int64_t kTermsAhead = 8;
+
+void PackTiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
+  // Whole vectors, whose ends the next term writes again; from all tiles but the last, which have
+  // something after them to read.
+  const int vectors = static_cast<int>((kTileRows + lanes() - 1) / lanes());
+  const std::int64_t whole = vectors * lanes() <= 2 * kTileRows ? rows / kTileRows - 1 : 0;
+  for (std::int64_t t = 0; t < terms; ++t) {
+    const float* next = a[std::min(t + kTermsAhead, terms - 1)];
+    for (std::int64_t i = 0; i < rows; i += kLine) hwy::Prefetch(next + i);
+    float* to = tiles + t * kTileRows;
+    std::int64_t i = 0;
+    if (t + 1 < terms) {
+      for (; i < whole * kTileRows; i += kTileRows, to += terms * kTileRows) {
+        copy_vectors(a[t] + i, vectors, to);
+      }
+    }
+    for (; i < rows; i += kTileRows, to += terms * kTileRows) {
+      const std::int64_t used = std::min<std::int64_t>(kTileRows, rows - i);
+      std::copy_n(a[t] + i, used, to);
+      std::fill(to + used, to + kTileRows, 0.0F);
+    }
+  }
+}
+
+void PackRowPanels(const float* const* b, std::int64_t offset, std::int64_t terms,
+                   std::int64_t columns, float* panels) {
+  for (std::int64_t t = 0; t < terms; ++t) {
+    const float* next = b[std::min(t + kTermsAhead, terms - 1)] + offset;
+    PanelWidths widths(columns, false);
+    std::int64_t column = 0;
+    while (const PanelWidth panel = widths.next()) {
+      const std::int64_t width = panel.columns();
+      const std::int64_t used = std::min(width, columns - column);
+      const float* from = b[t] + offset + column;
+      float* to = panels + column * terms + t * width;
+      for (std::int64_t i = 0; i < used; i += kLine) hwy::Prefetch(next + column + i);
+      if (used == width) {
+        copy_panel_row(from, panel, to);
+      } else {
+        std::copy_n(from, used, to);
+        std::fill(to + used, to + width, 0.0F);
+      }
+      column += width;
+    }
+  }
+}
+
+void TileProduct(const TileShape& shape, const float* tiles, const float* panels, bool accumulate,
+                 float* c, std::int64_t c_stride) {
+  PanelWidths widths(shape.columns, false);
+  std::int64_t column = 0;
+  while (const PanelWidth width = widths.next()) {
+    const std::int64_t used = std::min(width.columns(), shape.columns - column);
+    for_width<2>(width, [&](auto kind) {
+      TilePass<decltype(kind)>()(shape, tiles, panels + column * shape.terms, used, accumulate,
+                                 c + column, c_stride);
+    });
+    column += width.columns();
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace linnet::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace linnet::cpu {
+
+HWY_EXPORT(PanelFloats);
+HWY_EXPORT(PackPanels);
+HWY_EXPORT(PanelProduct);
+HWY_EXPORT(TileFloats);
+HWY_EXPORT(PackTiles);
+HWY_EXPORT(PackRowPanels);
+HWY_EXPORT(TileProduct);
+
+std::size_t panel_floats(std::int64_t terms, std::int64_t columns) {
+  return HWY_DYNAMIC_DISPATCH(PanelFloats)(terms, columns);
+}
+
+void pack_panels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t terms,
+                 std::int64_t columns, float* panels) {
+  HWY_DYNAMIC_DISPATCH(PackPanels)(b, begin, end, terms, columns, panels);
+}
+
+void panel_product(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
+                   const float* start, float* const* c, const PanelTail& tail) {
+  HWY_DYNAMIC_DISPATCH(PanelProduct)(a, rows, b, columns, start, c, tail);
+}
+
+std::size_t tile_floats(std::int64_t terms, std::int64_t rows) {
+  return HWY_DYNAMIC_DISPATCH(TileFloats)(terms, rows);
+}
+
+void pack_tiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
+  HWY_DYNAMIC_DISPATCH(PackTiles)(a, terms, rows, tiles);
+}
+
+void pack_row_panels(const float* const* b, std::int64_t offset, std::int64_t terms,
+                     std::int64_t columns, float* panels) {
+  HWY_DYNAMIC_DISPATCH(PackRowPanels)(b, offset, terms, columns, panels);
+}
+
+void tile_product(const TileShape& shape, const float* tiles, const float* panels, bool accumulate,
+                  float* c, std::int64_t c_stride) {
+  HWY_DYNAMIC_DISPATCH(TileProduct)(shape, tiles, panels, accumulate, c, c_stride);
+}
+
+}  // namespace linnet::cpu
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/layers.h>
+#include <linnet/table_task.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/check.h"
+#include "base/counted.h"
+#include "describe/nearest.h"
+#include "table/transform_record.h"
+#include "tasks/split_task.h"
+#include "tasks/table_split.h"
+#include "tasks/task_recipe.h"
+
+namespace linnet {
+namespace {
+
+TaskSizes sizes_for(std::int64_t rows) {
+  if (rows < 2000) return {128, 0.05, {16, 400, 40}};
+  if (rows < 10000) return {128, 0.3, {32, 200, 20}};
+  if (rows < 100000) return {256, 0.1, {128, 100, 10}};
+  return {256, 0.1, {512, 60, 6}};
+}
+
+constexpr double kLearningRate = 1e-3;
+constexpr double kAverage = 0.998;
+constexpr double kEmbeddingStd = 0.1;
+
+/// fastai's rule for the length of an embedding.
+std::int64_t embedding_length(std::int64_t categories) {
+  const double length = std::round(1.6 * std::pow(static_cast<double>(categories), 0.56));
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(length), 2, 32);
+}
+
+/// The rows that a training can use.
+std::vector<std::int64_t> usable_rows(const Table& table, const std::vector<std::size_t>& targets,
+                                      const TableTaskOptions& options,
+                                      std::vector<std::string>& notes) {
+  std::vector<std::int64_t> rows;
+  std::int64_t no_target = 0;
+  std::int64_t dropped = 0;
+  std::vector<bool> read(table.columns().size(), true);
+  for (const std::string& name : options.transform.ignore) read[table.find(name)] = false;
+  const auto misses = [&](std::int64_t row) {
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      const ColumnType type = table.columns()[i].type;
+      const bool told = type != ColumnType::constant && type != ColumnType::identifier;
+      if (read[i] && told && table.missing(row, i)) return true;
+    }
+    return false;
+  };
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    if (std::ranges::any_of(targets, [&](auto target) { return table.missing(row, target); })) {
+      ++no_target;
+    } else if (options.transform.missing == MissingValues::drop && misses(row)) {
+      ++dropped;
+    } else {
+      rows.push_back(row);
+    }
+  }
+  if (no_target > 0)
+    notes.push_back(fmt::format("{} rows without a target are left out", no_target));
+  if (dropped > 0)
+    notes.push_back(fmt::format("{} rows with missing values are left out", dropped));
+  require<DataError>(rows.size() >= 2,
+                     "'{}' has {} rows that a training can use; expected at least 2", table.name(),
+                     rows.size());
+  return rows;
+}
+
+void add_left_out(const Table& table, const std::vector<std::size_t>& targets,
+                  std::vector<std::string>& notes) {
+  for (const ColumnType type : {ColumnType::constant, ColumnType::identifier}) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < table.columns().size(); ++i) {
+      if (table.columns()[i].type == type && std::ranges::count(targets, i) == 0) {
+        names.push_back(table.columns()[i].name);
+      }
+    }
+    if (names.empty()) continue;
+    notes.push_back(fmt::format("{} left out: {}",
+                                type == ColumnType::constant ? "constant columns are"
+                                                             : "columns of identifiers are",
+                                quoted(names)));
+  }
+}
+
+/// "'species', one of 3 classes,"
+std::string what(const TableTransform& transform) {
+  constexpr std::size_t kMostNamed = 4;
+  const std::vector<std::string> names = transform.targets();
+  const std::string all = quoted(names, kMostNamed);
+  switch (transform.target_kind()) {
+    case TableTarget::classes:
+      return fmt::format("{}, one of {} classes,", all, transform.classes().size());
+    case TableTarget::labels: return fmt::format("{}, labels of yes or no,", all);
+    case TableTarget::value:
+    case TableTarget::automatic: break;
+  }
+  return fmt::format("{}, {},", all, names.size() == 1 ? "a value" : "values");
+}
+
+/// Throws unless a transform that was fitted before predicts these columns.
+void check_fitted(const Table& table, const std::vector<std::size_t>& targets,
+                  const TableTransform& fitted) {
+  std::vector<std::string> names;
+  for (const std::size_t target : targets) names.push_back(table.columns()[target].name);
+  require(names == fitted.targets(), "the fitted transform predicts {}; got the target {}",
+          quoted(fitted.targets()), quoted(names));
+}
+
+}  // namespace
+
+Network table_network(const TableTransform& transform, std::int64_t rows) {
+  require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
+  const TaskSizes sizes = sizes_for(rows);
+  FunctionalNetwork functional;
+  std::vector<Expression> parts;
+  const auto features = static_cast<std::int64_t>(transform.feature_names().size());
+  if (features > 0) parts.push_back(functional.input("numbers", {features}));
+  if (transform.id_columns() > 0) {
+    const std::int64_t length = embedding_length(transform.vocabulary() / transform.id_columns());
+    parts.push_back(functional.input("categories", {transform.id_columns()}, DType::i32) |
+                    Embedding{.vocabulary = transform.vocabulary(),
+                              .features = length,
+                              .weight_init = {Initializer::Kind::normal, kEmbeddingStd}} |
+                    Flatten{});
+  }
+  Expression x = parts.size() == 1 ? parts[0] : concat(parts, 0);
+  for (int layer = 0; layer < 2; ++layer) {
+    x = x | Dense{.units = sizes.units} | LayerNorm{} | ReLU{} | Dropout{.rate = sizes.dropout};
+  }
+  const auto outputs = static_cast<std::int64_t>(transform.target_kind() == TableTarget::classes
+                                                     ? transform.classes().size()
+                                                     : transform.targets().size());
+  Network network = functional.build({{"output", x | Dense{.units = outputs}}});
+  add_target_scale(network, transform);
+  return network;
+}
+
+void add_target_scale(Network& network, const TableTransform& transform) {
+  std::vector<double> means = transform.target_means();
+  std::vector<double> stds = transform.target_stds();
+  if (means.empty()) return;
+  const std::vector<double> offsets = transform.target_offsets();
+  for (std::size_t i = 0; i < means.size(); ++i) means[i] -= offsets[i];
+  if (means.size() == 1) {
+    network.add(Rescale{.scale = stds[0], .shift = means[0]});
+    return;
+  }
+  // Normalize computes (y - m) / s; this one's inverse has the mean -m / s and the std 1 / s.
+  Normalize back{.mean = {}, .std = {}, .scale = 1};
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    back.mean.push_back(-means[i] / stds[i]);
+    back.std.push_back(1 / stds[i]);
+  }
+  network.add(back);
+}
+
+TrainingOptions table_training(const TableTransform& transform, std::int64_t rows) {
+  TrainingOptions training = training_by(sizes_for(rows).recipe, kLearningRate);
+  training.average = {.decay = kAverage, .warmup = true};
+  if (transform.target_kind() == TableTarget::classes) return training;
+  OutputLoss loss;
+  loss.output = "output";
+  const std::vector<double> stds = transform.target_stds();
+  if (stds.empty()) {
+    loss.loss = Loss::binary_cross_entropy;
+  } else {
+    loss.loss = Loss::mse;
+    if (stds.size() == 1) loss.weight = 1 / (stds[0] * stds[0]);
+    for (std::size_t i = 0; stds.size() > 1 && i < stds.size(); ++i) {
+      loss.options.class_weights.push_back(1 / (stds[i] * stds[i]));
+    }
+  }
+  training.output_losses.push_back(loss);
+  return training;
+}
+
+TableTask table_task(const Table& table, const TableTaskOptions& options) {
+  check_split(options);
+  const bool fitted = !options.fitted.empty();
+  const TableTargets wanted =
+      options.target.names.empty() && fitted ? options.fitted.targets() : options.target;
+  const std::vector<std::size_t> targets = find_targets(table, wanted);
+  if (fitted) check_fitted(table, targets, options.fitted);
+  TableTask task{.transform = options.fitted, .data = {}, .network = Network({1})};
+  task.notes = table.notes();
+  const std::vector<std::int64_t> rows = usable_rows(table, targets, options, task.notes);
+  TableTransformOptions transform = options.transform;
+  transform.target = fitted ? options.fitted.target_kind()
+                            : kind_of(target_of(table.take(rows), targets, transform.target));
+  if (!options.group.empty()) transform.ignore.push_back(options.group);
+  std::optional<std::size_t> classes;
+  if (transform.target == TableTarget::classes) classes = targets[0];
+  const SplitRows parts = split_rows(table, rows, classes, options, task.notes);
+  if (!fitted) task.transform = TableTransform::fit(table.take(parts.train), wanted, transform);
+  task.data = {.train = task.transform.transform(table.take(parts.train)),
+               .validation = task.transform.transform(table.take(parts.validation)),
+               .test = task.transform.transform(table.take(parts.test))};
+  for (const std::int64_t row : parts.test) task.test_rows.push_back(row + 1);
+  for (const std::int64_t row : parts.validation) task.validation_rows.push_back(row + 1);
+  add_left_out(table, targets, task.notes);
+  task.notes.push_back(
+      fmt::format("learns {} from {}{}; {} rows train, {} validate, {} test", what(task.transform),
+                  counted(task.transform.feature_names().size(), "feature"),
+                  task.transform.id_columns() > 0
+                      ? " and " + counted(task.transform.id_columns(), "embedded column")
+                      : "",
+                  task.data.train.size(), task.data.validation.size(), task.data.test.size()));
+  warn_of_case(task.transform.classes(), task.notes);
+  const std::int64_t trained = task.data.train.size();
+  task.network = table_network(task.transform, trained);
+  task.training = table_training(task.transform, trained);
+  task.training.seed = options.seed;
+  return task;
+}
+
+}  // namespace linnet
