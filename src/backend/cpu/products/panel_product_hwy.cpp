@@ -2,7 +2,7 @@
 // Compiled once per instruction set by Highway; the best one is taken at run time.
 #include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backend/cpu/panel_product_hwy.cpp"
+#define HWY_TARGET_INCLUDE "backend/cpu/products/panel_product_hwy.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
