@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wheels for older systems: what is linked with the stubs, and the check of what a wheel needs (packaging/wheels)."""
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "packaging/wheels"))
+import check_wheel  # noqa: E402
+import old_libraries  # noqa: E402
+
+# Each line calls what glibc 2.28 lacks, or has in an older version.
+PROGRAM = r"""
+#include <sys/stat.h>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+struct Before { Before() { value = "constructed"; } std::string value; };
+static Before before;
+int main(int count, char**) {
+  struct stat found;
+  if (stat("/", &found) != 0 || !S_ISDIR(found.st_mode)) return 1;
+  std::mutex mutex;
+  std::condition_variable condition;
+  std::unique_lock lock(mutex);
+  const auto begin = std::chrono::steady_clock::now();
+  if (condition.wait_for(lock, std::chrono::milliseconds(20 * count), [] { return false; })) return 2;
+  if (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(20 * count)) return 3;
+  auto shared = std::make_shared<int>(arc4random() != arc4random());
+  std::thread([copy = shared] { *copy += 1; }).join();
+  std::printf("%s %d %.3f %.3f\n", before.value.c_str(), *shared, std::exp(1.0 * count), std::pow(2.0, count));
+}
+"""
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False, **options)
+
+
+@unittest.skipUnless(sys.platform == "linux" and shutil.which("g++") and shutil.which("readelf"), "no g++ or no readelf")
+class OlderGlibc(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory(prefix="linnet-wheels-")
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        old_libraries.make(cls.folder / "stubs", "2.28", "")
+
+    def link(self, text, *flags):
+        (self.folder / "program.cpp").write_text(text, encoding="utf-8")
+        return run("g++", "-std=c++20", "-fPIC", self.folder / "program.cpp", f"-L{self.folder}/stubs", "-static-libstdc++",
+                   "-Wl,--exclude-libs,ALL", "-o", self.folder / "program", *flags)
+
+    def wheel(self, tag, *names):
+        """Returns a wheel with that tag which holds what was linked last, once by each name."""
+        path = self.folder / f"linnet-0.1.0-cp312-abi3-{tag}.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in names:
+                archive.write(self.folder / "program", name)
+        return path
+
+    def test_a_program_runs_and_needs_no_newer_symbol(self):
+        linked = self.link(PROGRAM)
+        self.assertEqual(linked.returncode, 0, linked.stdout)
+        ran = run(self.folder / "program")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "constructed 2 2.718 2.000\n"))
+        versions = run("readelf", "--version-info", "--wide", self.folder / "program").stdout
+        self.assertLessEqual(max(check_wheel.number(v) for v in re.findall(r"GLIBC_([\d.]+)", versions)), (2, 28))
+        self.assertNotIn("GLIBCXX", versions)
+        self.assertEqual(check_wheel.faults(self.wheel("manylinux_2_28_x86_64", "linnet/bin/linnet")), [])
+
+    def test_what_the_older_glibc_lacks_does_not_link(self):
+        linked = self.link('extern "C" int close_range(unsigned, unsigned, int);\n'
+                           "int main() { return close_range(9, 9, 0); }\n")
+        self.assertNotEqual(linked.returncode, 0)
+        self.assertIn("undefined reference to `close_range'", linked.stdout)
+
+    def test_a_wheel_that_needs_more_than_its_tag_says(self):
+        text = '#include <cstdlib>\n#include <cmath>\nextern "C" double f(double x) { return std::exp(x) + arc4random(); }\n'
+        (self.folder / "program.cpp").write_text(text, encoding="utf-8")
+        linked = run("g++", "-shared", "-fPIC", self.folder / "program.cpp", "-o", self.folder / "program")
+        self.assertEqual(linked.returncode, 0, linked.stdout)
+        self.assertEqual(check_wheel.faults(self.wheel("manylinux_2_28_x86_64", "linnet/_linnet.so")),
+                         ["linnet/_linnet.so needs GLIBC_2.36; systems of the tag have GLIBC_2.28"])
+        self.assertEqual(check_wheel.faults(self.wheel("manylinux_2_36_x86_64", "linnet/_linnet.so")), [])
+        self.assertIn("has no tag", check_wheel.faults(self.wheel("linux_x86_64", "linnet/_linnet.so"))[0])
+
+    def test_a_wheel_that_lacks_something(self):
+        linked = self.link("int f() { return 1; }\n", "-shared", "-Wl,-soname,libother.so.1")
+        self.assertEqual(linked.returncode, 0, linked.stdout)
+        shutil.copy(self.folder / "program", self.folder / "libother.so.1")
+        linked = self.link("int f(); int g() { return f(); }\n", "-shared", self.folder / "libother.so.1")
+        self.assertEqual(linked.returncode, 0, linked.stdout)
+        wheel = self.wheel("manylinux_2_28_x86_64", "linnet/bin/linnet")
+        self.assertEqual(check_wheel.faults(wheel), ["linnet/bin/linnet needs libother.so.1, which is not in the wheel"])
+        self.assertIn("there is no file linnet-[^/]*\\.data/scripts/linnet", check_wheel.faults(wheel, whole=True))
+        self.assertEqual(check_wheel.faults(self.wheel("manylinux_2_28_x86_64", "linnet/_linnet.so",
+                                                       "linnet.libs/libother.so.1")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
