@@ -24,22 +24,22 @@ Kernel in_blocks(const NodeView& node, double cost_each, F f) {
   return kernel;
 }
 
-/// Computes out[i] = f(in[i])
+/// Calls f(x, count, y) for blocks of the first operand and of the first result.
 template <class F>
-Kernel map(const NodeView& node, double cost_each, F f) {
+Kernel map_blocks(const NodeView& node, double cost_each, F f) {
   const Stored in(node.inputs[kFirst]);
   const Stored out(node.outputs[kFirst]);
   return in_blocks(node, cost_each, [=](const Args& args, Range range, float* scratch) {
     const float* x = in.read(args.inputs[kFirst], range.begin, range.size(), scratch);
     float* y = out.target(args.outputs[kFirst], range.begin, scratch);
-    for (std::int64_t i = 0; i < range.size(); ++i) y[i] = f(x[i]);
+    f(x, range.size(), y);
     out.write(y, range.size(), args.outputs[kFirst], range.begin);
   });
 }
 
-/// Computes out[i] = f(a[i], b[i])
+/// Calls f(a, b, count, y) for blocks of the first two operands and of the first result.
 template <class F>
-Kernel zip(const NodeView& node, double cost_each, F f) {
+Kernel zip_blocks(const NodeView& node, double cost_each, F f) {
   const Stored first(node.inputs[kFirst]);
   const Stored second(node.inputs[kSecond]);
   const Stored out(node.outputs[kFirst]);
@@ -48,9 +48,26 @@ Kernel zip(const NodeView& node, double cost_each, F f) {
     const float* b =
         second.read(args.inputs[kSecond], range.begin, range.size(), scratch + kStoredBlock);
     float* y = out.target(args.outputs[kFirst], range.begin, scratch);
-    for (std::int64_t i = 0; i < range.size(); ++i) y[i] = f(a[i], b[i]);
+    f(a, b, range.size(), y);
     out.write(y, range.size(), args.outputs[kFirst], range.begin);
   });
+}
+
+/// Computes out[i] = f(in[i])
+template <class F>
+Kernel map(const NodeView& node, double cost_each, F f) {
+  return map_blocks(node, cost_each, [=](const float* x, std::int64_t count, float* y) {
+    for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+  });
+}
+
+/// Computes out[i] = f(a[i], b[i])
+template <class F>
+Kernel zip(const NodeView& node, double cost_each, F f) {
+  return zip_blocks(node, cost_each,
+                    [=](const float* a, const float* b, std::int64_t count, float* y) {
+                      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i], b[i]);
+                    });
 }
 
 /// Computes out[r, c] = f(a[r, c], b[c])

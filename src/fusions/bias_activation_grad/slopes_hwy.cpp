@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set by Highway; the best one is taken at run time. The loops are
-// the compiler's: without fused multiply-adds every instruction set gives the same bits.
+// Compiled once per instruction set by Highway; the best one is taken at run time.
 #include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fusions/bias_activation_grad/slopes_hwy.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "backend/cpu/elements_hwy.h"
 #include "fusions/bias_activation_grad/slopes_cpu.h"
-#include "ops/activation/formulas_cpu.h"
+#include "ops/activation/formulas_hwy.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {
@@ -17,19 +17,12 @@ namespace HWY_NAMESPACE {
 void WriteSlopes(Activation kind, const float* dy, const float* row, const float* saved,
                  std::int64_t rows, std::int64_t channels, float* dx) {
   with_activation(kind, [&]<Activation kKind>() HWY_ATTR {
-    for (std::int64_t r = 0; r < rows; ++r, saved += channels, dx += channels) {
-      if (row != nullptr) {
-        const float factor = dy[r];
-        for (std::int64_t c = 0; c < channels; ++c) {
-          dx[c] = activation_gradient<kKind>(factor * row[c], saved[c]);
-        }
-      } else {
-        const float* own = dy + r * channels;
-        for (std::int64_t c = 0; c < channels; ++c) {
-          dx[c] = activation_gradient<kKind>(own[c], saved[c]);
-        }
-      }
-    }
+    for_row_vectors(rows, channels, [=](auto at, std::int64_t r, std::int64_t c) HWY_ATTR {
+      const std::int64_t here = r * channels + c;
+      auto slope = at.load(row != nullptr ? row + c : dy + here);
+      if (row != nullptr) slope = hn::Mul(hn::Set(at.d, dy[r]), slope);
+      at.store(activation_gradient<kKind>(at.d, slope, at.load(saved + here)), dx + here);
+    });
   });
 }
 

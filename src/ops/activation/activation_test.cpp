@@ -39,6 +39,13 @@ TEST(Activation, KeepsNaN) {
   }
 }
 
+TEST(Activation, GeluIsClosedHoweverFarOut) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({3}), Storage::external, 0);
+  const Value y = graph.emit(ActivationOp({Activation::gelu}), {x}, "gelu");
+  EXPECT_EQ(run(graph, {x}, {{-1e2, -1e12, -1e30}}, {y})[0], std::vector<double>(3, 0));
+}
+
 TEST(Activation, TheGradientNamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(ActivationGradOp()), {f32({3, 4}), f32({4})}, "relu"),
             "[activation_grad 'relu'] expected two operands of one type; got dy=(3, 4), y=(4)");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set by Highway; the best one is taken at run time. The loops are
-// the compiler's: without fused multiply-adds every instruction set gives the same bits.
+// Compiled once per instruction set by Highway; the best one is taken at run time.
 #include "backend/cpu/vector_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/activation/epilogue_hwy.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "backend/cpu/elements_hwy.h"
 #include "ops/activation/epilogue_cpu.h"
-#include "ops/activation/formulas_cpu.h"
+#include "ops/activation/formulas_hwy.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {
@@ -16,21 +16,15 @@ namespace HWY_NAMESPACE {
 
 void AddBiasAndActivate(float* y, std::int64_t rows, std::int64_t columns, const float* b,
                         Activation activation, std::int64_t stride, const float* residual) {
-  for (std::int64_t r = 0; r < rows; ++r) {
-    float* row = y + r * stride;
-    if (b != nullptr) {
-      for (std::int64_t c = 0; c < columns; ++c) row[c] += b[c];
-    }
-    if (residual != nullptr) {
-      const float* added = residual + r * stride;
-      for (std::int64_t c = 0; c < columns; ++c) row[c] += added[c];
-    }
-    with_activation(activation, [&]<Activation kKind>() HWY_ATTR {
-      if constexpr (kKind != Activation::none) {
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate<kKind>(row[c]);
-      }
+  with_activation(activation, [&]<Activation kKind>() HWY_ATTR {
+    for_row_vectors(rows, columns, [=](auto at, std::int64_t r, std::int64_t c) HWY_ATTR {
+      float* here = y + r * stride + c;
+      auto sum = at.load(here);
+      if (b != nullptr) sum = hn::Add(sum, at.load(b + c));
+      if (residual != nullptr) sum = hn::Add(sum, at.load(residual + r * stride + c));
+      at.store(activate<kKind>(at.d, sum), here);
     });
-  }
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-// The float formulas of the kernels, inlined into their loops; formulas_cpu.h has the CPU's own.
+// The float formulas of CUDA's kernels, inlined into their loops; formulas_hwy.h has the CPU's.
 
 namespace detail {
 inline constexpr float kInvSqrt2 = 0.70710678F;

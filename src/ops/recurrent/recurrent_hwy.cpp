@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "backend/cpu/elements_hwy.h"
+#include "backend/cpu/vector_math_hwy.h"
 #include "ops/recurrent/recurrent_cpu.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,26 +28,6 @@ constexpr int kMostRows = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : kRows
 
 HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(Tag())); }
 HWY_INLINE V set(float x) { return hn::Set(Tag(), x); }
-
-/// The first `count` lanes; touches no memory after them.
-HWY_INLINE V load_first(const float* from, std::int64_t count) {
-#if HWY_TARGET > HWY_AVX2 || !HWY_ARCH_X86  // without masks
-  HWY_ALIGN float padded[hn::MaxLanes(Tag())] = {};
-  std::copy_n(from, count, padded);
-  return hn::Load(Tag(), padded);
-#else
-  return hn::MaskedLoad(hn::FirstN(Tag(), static_cast<std::size_t>(count)), Tag(), from);
-#endif
-}
-HWY_INLINE void store_first(V v, float* to, std::int64_t count) {
-#if HWY_TARGET > HWY_AVX2 || !HWY_ARCH_X86
-  HWY_ALIGN float padded[hn::MaxLanes(Tag())];
-  hn::Store(v, Tag(), padded);
-  std::copy_n(padded, count, to);
-#else
-  hn::BlendedStore(v, hn::FirstN(Tag(), static_cast<std::size_t>(count)), Tag(), to);
-#endif
-}
 
 /// Calls f(first column, vectors) for the panels of `columns`. (A single vector has too few sums to
 /// keep the processor busy.)
@@ -95,7 +77,7 @@ HWY_INLINE void tile(const Terms terms, const float* a, std::int64_t a_row, cons
       const float* at = c + r * c_row + v * lanes();
       sums[r][v] = !add                   ? hn::Zero(d)
                    : v + 1 < kTileVectors ? hn::LoadU(d, at)
-                                          : load_first(at, last);
+                                          : load_first(d, at, last);
     }
   }
   for (std::int64_t o = 0; o < terms.outer; ++o) {
@@ -104,7 +86,7 @@ HWY_INLINE void tile(const Terms terms, const float* a, std::int64_t a_row, cons
     for (std::int64_t i = 0; i < terms.inner; ++i) {
       V values[kTileVectors];
       for (int v = 0; v < kTileVectors; ++v) {
-        values[v] = kCut && v + 1 == kTileVectors ? load_first(row + v * lanes(), last)
+        values[v] = kCut && v + 1 == kTileVectors ? load_first(d, row + v * lanes(), last)
                                                   : hn::LoadU(d, row + v * lanes());
       }
       for (int r = 0; r < kTileRows; ++r) {
@@ -123,7 +105,7 @@ HWY_INLINE void tile(const Terms terms, const float* a, std::int64_t a_row, cons
       if (v + 1 < kTileVectors) {
         hn::StoreU(sums[r][v], d, at);
       } else {
-        store_first(sums[r][v], at, last);
+        store_first(sums[r][v], d, at, last);
       }
     }
   }
@@ -190,67 +172,19 @@ void AddRowSums(StepRows of, StepPlaces<const float> a, std::int64_t a_columns,
   });
 }
 
-/// Whole vectors of a row.
-struct Whole {
-  HWY_INLINE V load(const float* from) const { return hn::LoadU(Tag(), from); }
-  HWY_INLINE void store(V v, float* to) const { hn::StoreU(v, Tag(), to); }
-};
-/// The last vector of a row, cut off.
-struct Rest {
-  std::int64_t count;
-  HWY_INLINE V load(const float* from) const { return load_first(from, count); }
-  HWY_INLINE void store(V v, float* to) const { store_first(v, to, count); }
-};
-
-/// e^x - 1, at most 3 units in the last place off, x clipped to [-87, 87]; NaN stays NaN. (Cody and
-/// Waite's reduction by ln 2, a polynomial on [-ln2/2, ln2/2], and 2^n p + (2^n - 1).)
-HWY_INLINE V expm1(V x) {
-  const Tag d;
-  const hn::RebindToSigned<Tag> di;
-  const V clipped = hn::Max(set(-87.0F), hn::Min(set(87.0F), x));
-  const auto whole = hn::NearestInt(hn::Mul(clipped, set(1.44269504F)));
-  const V n = hn::ConvertTo(d, whole);
-  const V r = hn::MulAdd(n, set(2.12194440e-4F), hn::NegMulAdd(n, set(0.693359375F), clipped));
-  V p = set(1.9875691e-4F);
-  p = hn::MulAdd(p, r, set(1.3981999e-3F));
-  p = hn::MulAdd(p, r, set(8.3334519e-3F));
-  p = hn::MulAdd(p, r, set(4.1665796e-2F));
-  p = hn::MulAdd(p, r, set(1.6666665e-1F));
-  p = hn::MulAdd(p, r, set(5.0000001e-1F));
-  p = hn::MulAdd(hn::Mul(p, r), r, r);
-  const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(whole, hn::Set(di, 127))));
-  return hn::MulAdd(power, p, hn::Sub(power, set(1.0F)));
-}
-
-HWY_INLINE V logistic(V x) { return hn::Div(set(1.0F), hn::Add(set(2.0F), expm1(hn::Neg(x)))); }
-
-/// Relative error below 5e-7, also near 0.
-HWY_INLINE V tanh(V x) {
-  const V e = expm1(hn::Add(x, x));
-  return hn::Div(e, hn::Add(e, set(2.0F)));
-}
+HWY_INLINE V logistic(V x) { return vm::logistic(Tag(), x); }
+HWY_INLINE V tanh(V x) { return vm::tanh(Tag(), x); }
 
 /// x (1 - x), the logistic function's slope
 HWY_INLINE V slope(V x) { return hn::NegMulAdd(x, x, x); }
 /// 1 - x², tanh's
 HWY_INLINE V tanh_slope(V x) { return hn::NegMulAdd(x, x, set(1.0F)); }
 
-/// Calls f(access, row, unit) for all vectors of all rows.
-template <class F>
-HWY_INLINE void for_units(std::int64_t rows, std::int64_t units, F f) {
-  const Rest rest{units % lanes()};
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::int64_t j = 0;
-    for (; j + lanes() <= units; j += lanes()) f(Whole{}, row, j);
-    if (j < units) f(rest, row, j);
-  }
-}
-
 template <Cell kCell>
 HWY_INLINE void forward(const ForwardStep& s) {
   const std::int64_t u = s.units;
   const std::int64_t width = padded(u);
-  for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+  for_row_vectors(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
     float* saved = s.saved + row * s.saved_stride + j;
     const float* sums = s.sums + row * s.sums_stride + j;
     const float* bias = s.bias + j;
@@ -320,7 +254,7 @@ void Forward(const ForwardStep& s) {
 
 void ForwardGates(const ForwardStep& s) {
   const std::int64_t u = s.units;
-  for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+  for_row_vectors(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
     float* saved = s.saved + row * s.saved_stride + j;
     const auto gate = [&](std::int64_t k) {
       const V a = hn::Add(at.load(saved + k), at.load(s.bias + k + j));
@@ -337,7 +271,7 @@ void ForwardGates(const ForwardStep& s) {
 template <Cell kCell>
 HWY_INLINE void backward(const BackwardStep& s) {
   const std::int64_t u = s.units;
-  for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+  for_row_vectors(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
     const float* saved = s.saved + row * s.saved_stride + j;
     float* slopes = s.slopes + row * s.slopes_stride + j;
     for (std::int64_t part = 0; part < cell_saved(kCell); ++part) {
@@ -400,7 +334,7 @@ void Backward(const BackwardStep& s) {
 
 void BackwardReset(const BackwardStep& s) {
   const std::int64_t u = s.units;
-  for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+  for_row_vectors(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
     const float* saved = s.saved + row * s.saved_stride + j;
     const V r = at.load(saved);
     const V drh = at.load(s.drh + row * padded(u) + j);

@@ -9,11 +9,10 @@
 
 namespace linnet {
 
-// The float formulas that the CPU's and CUDA's kernels share. `Math` gives exp_nonpositive(x), e^x
-// for x <= 0, in the form that suits the device.
+// The float formulas of CUDA's kernels; unary_hwy.cpp has the CPU's.
 
 /// The kind with its constants in f32.
-template <Unary kKind, class Math>
+template <Unary kKind>
 struct UnaryFormula {
   float alpha;
   float beta;
@@ -22,7 +21,7 @@ struct UnaryFormula {
     return x < low ? low : x > high ? high : x;
   }
   LINNET_HOST_DEVICE float logistic(float x) const {
-    const float e = Math::exp_nonpositive(x < 0 ? x : -x);
+    const float e = ::expf(x < 0 ? x : -x);
     return (x < 0 ? e : 1.0F) / (1 + e);
   }
   /// Twice the argument of gelu's tanh: (1 + tanh(u)) / 2 is logistic(2u).
@@ -88,12 +87,11 @@ struct UnaryFormula {
     if constexpr (kKind == Unary::clip) return saved <= alpha || saved >= beta ? 0.0F : dy;
     if constexpr (kKind == Unary::leaky_relu) return saved > 0 ? dy : alpha * dy;
     if constexpr (kKind == Unary::elu) {
-      return saved > 0 ? dy : dy * alpha * Math::exp_nonpositive(saved);
+      return saved > 0 ? dy : dy * alpha * ::expf(saved);
     }
     if constexpr (kKind == Unary::selu) {
-      return saved > 0
-                 ? dy * static_cast<float>(kSeluScale)
-                 : dy * static_cast<float>(kSeluScale * kSeluAlpha) * Math::exp_nonpositive(saved);
+      return saved > 0 ? dy * static_cast<float>(kSeluScale)
+                       : dy * static_cast<float>(kSeluScale * kSeluAlpha) * ::expf(saved);
     }
     if constexpr (kKind == Unary::silu) {
       const float s = logistic(saved);
@@ -112,8 +110,7 @@ struct UnaryFormula {
       return dy * (s + saved * s * (1 - s) * inner);
     }
     if constexpr (kKind == Unary::expm1) return dy * ::expf(saved);
-    if constexpr (kKind == Unary::erf)
-      return dy * 1.12837917F * Math::exp_nonpositive(-saved * saved);
+    if constexpr (kKind == Unary::erf) return dy * 1.12837917F * ::expf(-saved * saved);
     return dy;
   }
 };
@@ -121,12 +118,10 @@ struct UnaryFormula {
 /// Calls f.operator()<kKind>() for the kind: a kernel's inner loop knows it at compile time.
 template <class F, std::size_t... kKinds>
 auto with_unary(Unary kind, F&& f, std::index_sequence<kKinds...>) {
-  decltype(f.template operator()<Unary::exp>()) result;
-  static_cast<void>(((kind == static_cast<Unary>(kKinds)
-                          ? (result = f.template operator()<static_cast<Unary>(kKinds)>(), true)
-                          : false) ||
-                     ...));
-  return result;
+  using Result = decltype(f.template operator()<Unary::exp>());
+  constexpr std::array<Result (*)(F&), sizeof...(kKinds)> kCalls{
+      [](F& g) { return g.template operator()<static_cast<Unary>(kKinds)>(); }...};
+  return kCalls[static_cast<std::size_t>(kind)](f);
 }
 template <class F>
 auto with_unary(Unary kind, F&& f) {

@@ -1,50 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/unary/unary_cpu.h"
+
 #include "backend/cpu/element_wise.h"
-#include "backend/cpu/exponential.h"
-#include "ops/unary/formulas.h"
 
 namespace linnet::cpu {
 namespace {
-
-struct Math {
-  static float exp_nonpositive(float x) { return cpu::exp_nonpositive(x); }
-};
 
 /// Nanoseconds of one core for an element.
 constexpr double cost(Unary kind) {
   switch (kind) {
     case Unary::pow: return 20;
     case Unary::sin:
-    case Unary::cos:
-    case Unary::softplus: return 12;
+    case Unary::cos: return 12;
+    case Unary::softplus: return 2;
     case Unary::exp:
     case Unary::log:
     case Unary::log1p:
     case Unary::expm1:
     case Unary::erf:
     case Unary::elu:
-    case Unary::selu: return 6;
+    case Unary::selu:
     case Unary::silu:
-    case Unary::gelu_tanh: return 2;
-    default: return 0.5;
+    case Unary::gelu_tanh: return 1;
+    default: return 0.4;
   }
 }
 
-template <Unary kKind>
-UnaryFormula<kKind, Math> formula(const UnaryAttrs& attrs) {
-  return {static_cast<float>(attrs.alpha), static_cast<float>(attrs.beta)};
-}
-
 std::optional<Kernel> prepare_forward(const NodeView& node) {
-  const UnaryAttrs& attrs = node.attrs<UnaryOp>();
-  return with_unary(attrs.kind,
-                    [&]<Unary kKind>() { return map(node, cost(kKind), formula<kKind>(attrs)); });
+  const UnaryAttrs attrs = node.attrs<UnaryOp>();
+  return map_blocks(node, cost(attrs.kind), [=](const float* x, std::int64_t count, float* y) {
+    unary_values(attrs, x, count, y);
+  });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
-  const UnaryAttrs& attrs = node.attrs<UnaryGradOp>();
-  return with_unary(attrs.kind,
-                    [&]<Unary kKind>() { return zip(node, cost(kKind), formula<kKind>(attrs)); });
+  const UnaryAttrs attrs = node.attrs<UnaryGradOp>();
+  return zip_blocks(node, cost(attrs.kind),
+                    [=](const float* dy, const float* saved, std::int64_t count, float* dx) {
+                      unary_gradients(attrs, dy, saved, count, dx);
+                    });
 }
 
 }  // namespace

@@ -5,12 +5,8 @@
 namespace linnet::cuda {
 namespace {
 
-struct Math {
-  __device__ static float exp_nonpositive(float x) { return ::expf(x); }
-};
-
 template <Unary kKind>
-UnaryFormula<kKind, Math> formula_of(const UnaryAttrs& attrs) {
+UnaryFormula<kKind> formula_of(const UnaryAttrs& attrs) {
   return {static_cast<float>(attrs.alpha), static_cast<float>(attrs.beta)};
 }
 

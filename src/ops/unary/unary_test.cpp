@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "op_harness.h"
 #include "ops/arithmetic/unaligned_cuda_test.h"
@@ -108,6 +110,31 @@ TEST(Unary, KeepsNaN) {
     const Value y = graph.emit(UnaryOp(kind.attrs), {x}, "f");
     const auto got = run(graph, {x}, {{1, 1, std::nan(""), 1, 1}}, {y});
     EXPECT_TRUE(std::isnan(got[0][2])) << static_cast<int>(kind.attrs.kind);
+  }
+}
+
+/// Elements of whole vectors, and of the shorter one at the end.
+TEST(Unary, AResultDoesNotDependOnItsPlace) {
+  const ValueType type = f32({37});
+  const auto all_equal = [](const std::vector<double>& values) {
+    return std::ranges::count(values, values[0]) == std::ssize(values);
+  };
+  for (const Kind& kind : kinds()) {
+    Graph graph;
+    const Value x = graph.add_value("x", type, Storage::external, 0);
+    const Value y = graph.emit(UnaryOp(kind.attrs), {x}, "f");
+    const Value dx = graph.emit(UnaryGradOp(kind.attrs), {graph.add_constant(type, 1), x}, "g");
+    const auto got = run(graph, {x}, {std::vector<double>(37, 0.7)}, {y, dx});
+    EXPECT_TRUE(all_equal(got[0]) && all_equal(got[1])) << static_cast<int>(kind.attrs.kind);
+  }
+}
+
+TEST(Unary, GatesAreClosedHoweverFarOut) {
+  for (const Unary kind : {Unary::silu, Unary::gelu_tanh, Unary::hard_swish}) {
+    Graph graph;
+    const Value x = graph.add_value("x", f32({3}), Storage::external, 0);
+    const Value y = graph.emit(UnaryOp({kind}), {x}, "f");
+    EXPECT_EQ(run(graph, {x}, {{-1e3, -1e12, -1e30}}, {y})[0], std::vector<double>(3, 0));
   }
 }
 
