@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set by Highway; the best one is taken at run time.
+#include "backend/cpu/vector_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/group_norm/group_norm_hwy.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+
+#include "backend/cpu/elements_hwy.h"
+#include "ops/group_norm/group_norm_cpu.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace linnet::cpu {
+namespace HWY_NAMESPACE {
+
+using Tag = hn::ScalableTag<float>;
+using V = hn::Vec<Tag>;
+
+HWY_INLINE V set(float x) { return hn::Set(Tag(), x); }
+
+void NormRows(const GroupNormShape& s, double epsilon, std::int64_t rows, const float* x,
+              const float* weight, const float* bias, float* y, float* mean, float* inv_std) {
+  const std::int64_t width = s.group_channels();
+  const auto count = static_cast<float>(width);
+  for (std::int64_t i = 0; i < rows * s.groups; ++i, x += width, y += width) {
+    const std::int64_t first = i % s.groups * width;
+    const float middle =
+        sum_of_elements(width, [=](auto at, std::int64_t c) HWY_ATTR { return at.load(x + c); }) /
+        count;
+    const float squares = sum_of_elements(width, [=](auto at, std::int64_t c) HWY_ATTR {
+      const V off = hn::Sub(at.load(x + c), set(middle));
+      return hn::Mul(off, off);
+    });
+    const float scale = 1 / std::sqrt(squares / count + static_cast<float>(epsilon));
+    mean[i] = middle;
+    inv_std[i] = scale;
+    for_row_vectors(1, width, [=](auto at, std::int64_t /*row*/, std::int64_t c) HWY_ATTR {
+      const V off = hn::Sub(at.load(x + c), set(middle));
+      const V scales = hn::Mul(set(scale), at.load(weight + first + c));
+      at.store(hn::MulAdd(off, scales, at.load(bias + first + c)), y + c);
+    });
+  }
+}
+
+void NormRowsGradient(const GroupNormShape& s, std::int64_t rows, const float* dy, const float* x,
+                      const float* weight, const float* mean, const float* inv_std, float* dx,
+                      float* weight_sums, float* bias_sums) {
+  const std::int64_t width = s.group_channels();
+  const auto count = static_cast<float>(width);
+  for (std::int64_t i = 0; i < rows * s.groups; ++i, x += width, dy += width) {
+    const std::int64_t first = i % s.groups * width;
+    const V middle = set(mean[i]);
+    const V scale = set(inv_std[i]);
+    const float* weights = weight + first;
+    const auto normalised = [=](auto at, std::int64_t c) HWY_ATTR {
+      return hn::Mul(hn::Sub(at.load(x + c), middle), scale);
+    };
+    for_row_vectors(1, width, [=](auto at, std::int64_t /*row*/, std::int64_t c) HWY_ATTR {
+      const V slope = at.load(dy + c);
+      float* of_weight = weight_sums + first + c;
+      float* of_bias = bias_sums + first + c;
+      at.store(hn::MulAdd(slope, normalised(at, c), at.load(of_weight)), of_weight);
+      at.store(hn::Add(slope, at.load(of_bias)), of_bias);
+    });
+    if (dx == nullptr) continue;
+    const auto weighted = [=](auto at, std::int64_t c)
+                              HWY_ATTR { return hn::Mul(at.load(dy + c), at.load(weights + c)); };
+    const V constant = set(sum_of_elements(width, weighted) / count);
+    const V factor = set(sum_of_elements(width,
+                                         [=](auto at, std::int64_t c) HWY_ATTR {
+                                           return hn::Mul(weighted(at, c), normalised(at, c));
+                                         }) /
+                         count);
+    for_row_vectors(1, width, [=](auto at, std::int64_t /*row*/, std::int64_t c) HWY_ATTR {
+      const V rest = hn::NegMulAdd(normalised(at, c), factor, hn::Sub(weighted(at, c), constant));
+      at.store(hn::Mul(scale, rest), dx + c);
+    });
+    dx += width;
+  }
+}
+
+template <bool kSquared>
+HWY_INLINE void sums_of_channels(const float* x, std::int64_t pixels, std::int64_t channels,
+                                 const float* means, float* sums) {
+  for_row_vectors(1, channels, [=](auto at, std::int64_t /*row*/, std::int64_t c) HWY_ATTR {
+    const V middle = at.load(means + c);
+    const auto term = [=](std::int64_t p) HWY_ATTR {
+      const V off = hn::Sub(at.load(x + p * channels + c), middle);
+      return kSquared ? hn::Mul(off, off) : off;
+    };
+    V even = hn::Zero(at.d);
+    V odd = even;
+    std::int64_t p = 0;
+    for (; p + 2 <= pixels; p += 2) {
+      even = hn::Add(even, term(p));
+      odd = hn::Add(odd, term(p + 1));
+    }
+    if (p < pixels) even = hn::Add(even, term(p));
+    at.store(hn::Add(even, odd), sums + c);
+  });
+}
+
+void ChannelSums(const float* x, std::int64_t pixels, std::int64_t channels, const float* means,
+                 bool squared, float* sums) {
+  if (squared) {
+    sums_of_channels<true>(x, pixels, channels, means, sums);
+  } else {
+    sums_of_channels<false>(x, pixels, channels, means, sums);
+  }
+}
+
+void ScaleChannels(const float* x, std::int64_t pixels, std::int64_t channels, const float* means,
+                   const float* scales, const float* bias, float* y) {
+  for_row_vectors(pixels, channels, [=](auto at, std::int64_t p, std::int64_t c) HWY_ATTR {
+    const V off = hn::Sub(at.load(x + p * channels + c), at.load(means + c));
+    at.store(hn::MulAdd(off, at.load(scales + c), at.load(bias + c)), y + p * channels + c);
+  });
+}
+
+void ChannelGradientSums(const float* dy, const float* x, std::int64_t pixels,
+                         std::int64_t channels, const NormChannels& of, float* sums,
+                         float* products) {
+  for_row_vectors(1, channels, [=](auto at, std::int64_t /*row*/, std::int64_t c) HWY_ATTR {
+    const V middle = at.load(of.means + c);
+    const V scale = at.load(of.inv_stds + c);
+    V sum = hn::Zero(at.d);
+    V product = sum;
+    for (std::int64_t i = c; i < pixels * channels; i += channels) {
+      const V slope = at.load(dy + i);
+      sum = hn::Add(sum, slope);
+      product = hn::MulAdd(slope, hn::Mul(hn::Sub(at.load(x + i), middle), scale), product);
+    }
+    at.store(hn::Add(at.load(sums + c), sum), sums + c);
+    at.store(hn::Add(at.load(products + c), product), products + c);
+  });
+}
+
+void ChannelGradients(const float* dy, const float* x, std::int64_t pixels, std::int64_t channels,
+                      const NormChannels& of, const float* weight, const float* constant,
+                      const float* factor, float* dx) {
+  for_row_vectors(pixels, channels, [=](auto at, std::int64_t p, std::int64_t c) HWY_ATTR {
+    const std::int64_t i = p * channels + c;
+    const V scale = at.load(of.inv_stds + c);
+    const V normalised = hn::Mul(hn::Sub(at.load(x + i), at.load(of.means + c)), scale);
+    const V weighted =
+        hn::Sub(hn::Mul(at.load(dy + i), at.load(weight + c)), at.load(constant + c));
+    at.store(hn::Mul(scale, hn::NegMulAdd(normalised, at.load(factor + c), weighted)), dx + i);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace linnet::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace linnet::cpu {
+
+HWY_EXPORT(NormRows);
+HWY_EXPORT(NormRowsGradient);
+HWY_EXPORT(ChannelSums);
+HWY_EXPORT(ScaleChannels);
+HWY_EXPORT(ChannelGradientSums);
+HWY_EXPORT(ChannelGradients);
+
+void norm_rows(const GroupNormShape& s, double epsilon, std::int64_t rows, const float* x,
+               const float* weight, const float* bias, float* y, float* mean, float* inv_std) {
+  HWY_DYNAMIC_DISPATCH(NormRows)(s, epsilon, rows, x, weight, bias, y, mean, inv_std);
+}
+
+void norm_rows_gradient(const GroupNormShape& s, std::int64_t rows, const float* dy, const float* x,
+                        const float* weight, const float* mean, const float* inv_std, float* dx,
+                        float* weight_sums, float* bias_sums) {
+  HWY_DYNAMIC_DISPATCH(NormRowsGradient)
+  (s, rows, dy, x, weight, mean, inv_std, dx, weight_sums, bias_sums);
+}
+
+void channel_sums(const float* x, std::int64_t pixels, std::int64_t channels, const float* means,
+                  bool squared, float* sums) {
+  HWY_DYNAMIC_DISPATCH(ChannelSums)(x, pixels, channels, means, squared, sums);
+}
+
+void scale_channels(const float* x, std::int64_t pixels, std::int64_t channels, const float* means,
+                    const float* scales, const float* bias, float* y) {
+  HWY_DYNAMIC_DISPATCH(ScaleChannels)(x, pixels, channels, means, scales, bias, y);
+}
+
+void channel_gradient_sums(const float* dy, const float* x, std::int64_t pixels,
+                           std::int64_t channels, const NormChannels& of, float* sums,
+                           float* products) {
+  HWY_DYNAMIC_DISPATCH(ChannelGradientSums)(dy, x, pixels, channels, of, sums, products);
+}
+
+void channel_gradients(const float* dy, const float* x, std::int64_t pixels, std::int64_t channels,
+                       const NormChannels& of, const float* weight, const float* constant,
+                       const float* factor, float* dx) {
+  HWY_DYNAMIC_DISPATCH(ChannelGradients)(dy, x, pixels, channels, of, weight, constant, factor, dx);
+}
+
+}  // namespace linnet::cpu
+#endif
