@@ -34,6 +34,17 @@ Engines thin_first() {
           &im2col_engine()};
 }
 
+/// oneDNN's threads share samples, of which one has nothing to share, and it has no good weight
+/// gradients of depthwise kernels larger than 3x3.
+Engines depthwise_before(Engines others) {
+  std::erase(others, &depthwise_engine());
+  others.insert(others.begin(), &depthwise_engine());
+  return others;
+}
+Engines thin_first(const ConvShape& s) {
+  return s.n == 1 ? depthwise_before(thin_first()) : thin_first();
+}
+
 /// Returns every engine as a candidate, those of `first` before the others in their usual order;
 /// those after im2col, which takes everything, are there to be measured alone. `prepare` gives an
 /// engine's kernel.
@@ -119,7 +130,7 @@ std::vector<Candidate> grad_input(const NodeView& node) {
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
   constexpr std::int64_t kVector = 8;
-  return candidates(s.attrs.groups > 1 || s.c < kVector ? thin_first() : Engines{},
+  return candidates(s.attrs.groups > 1 || s.c < kVector ? thin_first(s) : Engines{},
                     [=](const ConvEngine& engine) { return engine.grad_input(s); });
 }
 
@@ -127,7 +138,8 @@ std::vector<Candidate> grad_weight(const NodeView& node) {
   using In = Conv2dGradWeightOp::In;
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
-  return candidates(many_pixels(s) && thin(s) ? thin_first() : Engines{&pointwise_engine()},
+  const Engines first = many_pixels(s) && thin(s) ? thin_first() : Engines{&pointwise_engine()};
+  return candidates(depthwise_before(first),
                     [=](const ConvEngine& engine) { return engine.grad_weight(s); });
 }
 
@@ -140,7 +152,7 @@ std::vector<Candidate> forward_candidates(const ConvShape& shape, bool fixed_wei
     std::optional<Kernel> kernel = prepare(engine, keeps_weights);
     return kernel && !keeps_weights ? packed_in_each_run(std::move(*kernel)) : kernel;
   };
-  if (short_patches(shape)) return candidates(thin_first(), kernel_of);
+  if (short_patches(shape)) return candidates(thin_first(shape), kernel_of);
   const bool packing_costs = few_pixels(shape) && !keeps_weights;
   return candidates(packing_costs ? Engines{&pointwise_engine()} : Engines{}, kernel_of);
 }

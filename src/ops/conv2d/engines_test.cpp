@@ -72,6 +72,16 @@ std::vector<Case> cases() {
       {{40, 5, 4, 16},
        {16, 3, 2, 1},
        {.stride_w = 2, .dilation_h = 2, .groups = 16, .pad_left = 1}},
+      {{3, 9, 31, 20},  // runs of pixels of every length, and channels that do not fill vectors
+       {20, 7, 7, 1},
+       {.groups = 20, .pad_top = 3, .pad_bottom = 3, .pad_left = 3, .pad_right = 3}},
+      {{2, 12, 43, 13},
+       {13, 5, 5, 1},
+       {.stride_h = 2, .stride_w = 2, .groups = 13, .pad_top = 2, .pad_left = 2, .pad_right = 2}},
+      {{2, 8, 40, 5},  // more taps than registers sum, of which a stride skips some
+       {5, 2, 11, 1},
+       {.stride_w = 3, .dilation_w = 2, .groups = 5, .pad_left = 30, .pad_right = 4}},
+      {{1, 6, 9, 3}, {3, 2, 2, 1}, {.stride_h = 3, .stride_w = 4, .groups = 3}},
       {{3, 7, 8, 16}, {32, 3, 3, 8}, {.stride_h = 2, .groups = 2}},
       {{2, 40, 40, 64}, {16, 3, 3, 64}, {}},  // several blocks of patches a task
       {{2, 9, 9, 8}, {8, 3, 3, 8}, {.dilation_h = 2, .dilation_w = 3}},
