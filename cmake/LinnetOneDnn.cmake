@@ -13,7 +13,7 @@ foreach(config RELWITHDEBINFO RELEASE NONE DEBUG NOCONFIG)
 endforeach()
 if(LINNET_LOAD_ONEDNN AND soname)  # packages of other systems may not name it: then it is linked
   get_target_property(folders DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)
-  find_file(LINNET_ONEDNN_HEADER oneapi/dnnl/dnnl.h PATHS ${folders} NO_CACHE REQUIRED)
+  find_file(LINNET_ONEDNN_HEADER oneapi/dnnl/dnnl.h PATHS ${folders} NO_DEFAULT_PATH NO_CACHE REQUIRED)
   set(names "")
   file(STRINGS ${LINNET_ONEDNN_HEADER} lines REGEX "DNNL_API")
   foreach(line ${lines})
