@@ -81,7 +81,7 @@ endif()
 # Leaves out of a program what nothing calls, and packs its relocations where the linker and the C library
 # know how (glibc 2.36).
 set(LINNET_SMALL_LINK $<$<CONFIG:Release>:LINKER:--gc-sections>)
-if(NOT CMAKE_CROSSCOMPILING)
+if(NOT CMAKE_CROSSCOMPILING AND NOT LINNET_ARCHIVES)
   include(CheckCXXSourceRuns)
   set(CMAKE_REQUIRED_LINK_OPTIONS -pie LINKER:-z,pack-relative-relocs)
   set(CMAKE_REQUIRED_FLAGS -fPIE)
