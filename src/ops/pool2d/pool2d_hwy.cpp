@@ -22,7 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// f(d) with the widest vectors of at most 16 lanes that `channels` fill.
 template <class F>
 HWY_INLINE void with_lanes(std::int64_t channels, F f) {
-  if (channels >= 16) return f(hn::CappedTag<float, 16>());
+  if constexpr (hn::MaxLanes(hn::CappedTag<float, 16>()) > 8) {
+    if (channels >= 16) return f(hn::CappedTag<float, 16>());
+  }
   if (channels >= 8) return f(hn::CappedTag<float, 8>());
   if (channels >= 4) return f(hn::CappedTag<float, 4>());
   if (channels >= 2) return f(hn::CappedTag<float, 2>());
@@ -39,12 +41,22 @@ HWY_INLINE void for_channels(D d, std::int64_t channels, F f) {
   if (c < channels) f(channels - lanes);
 }
 
+/// Calls f(n), for wide vectors as a constant where it is one of kValues: the compiler unrolls its
+/// loops. kSmall: whether windows may be so small.
+template <bool kSmall, std::int64_t... kValues, class D, class F>
+HWY_INLINE void with_constant(D d, std::int64_t n, F f) {
+  if constexpr (kSmall && hn::MaxLanes(d) >= 8) {
+    if (((n == kValues && (f(std::integral_constant<std::int64_t, kValues>()), true)) || ...)) {
+      return;
+    }
+  }
+  f(n);
+}
+
 /// Calls f(index of y's first channel, index of x's first channel, position of that pixel in the
-/// window, height, width) for every window of some rows of the output. The commonest dimensions are
-/// constants, whose loops the compiler unrolls.
-template <class F>
-HWY_INLINE void for_windows(const PoolShape& s, Range range, F f) {
-  constexpr std::integral_constant<std::int64_t, 2> kTwo;
+/// window, height, width) for every window of some rows of the output.
+template <bool kSmall, class D, class F>
+HWY_INLINE void for_windows(D d, const PoolShape& s, Range range, F f) {
   for (std::int64_t r = range.begin; r < range.end; ++r) {
     const Window rows = rows_of(s, r % s.oh);
     const std::int64_t line = (r / s.oh * s.h + rows.begin) * s.w;
@@ -53,8 +65,9 @@ HWY_INLINE void for_windows(const PoolShape& s, Range range, F f) {
       const std::int64_t out = (r * s.ow + j) * s.c;
       const std::int64_t in = (line + columns.begin) * s.c;
       const std::int64_t position = rows.skip * s.attrs.size_w + columns.skip;
-      if (rows.size == 2 && columns.size == 2) {
-        f(out, in, position, kTwo, kTwo);
+      if (rows.size == columns.size) {
+        with_constant<kSmall, 2, 3>(d, rows.size,
+                                    [&](auto size) { f(out, in, position, size, size); });
       } else {
         f(out, in, position, rows.size, columns.size);
       }
@@ -62,29 +75,33 @@ HWY_INLINE void for_windows(const PoolShape& s, Range range, F f) {
   }
 }
 
+/// Positions of larger windows do not fit into a byte.
+template <class Winner>
+inline constexpr bool kSmallWindows = sizeof(Winner) == 1;
+
 template <class Winner>
 HWY_INLINE void largest_of_windows(const PoolShape& s, Range range, const float* x, float* y,
                                    Winner* winner) {
   with_lanes(s.c, [&](auto d) {
     const hn::RebindToUnsigned<decltype(d)> integers;
-    for_windows(s, range,
-                [&](std::int64_t out, std::int64_t in, std::int64_t position, auto height,
-                    auto width) {
-                  for_channels(d, s.c, [&](std::int64_t c) {
-                    auto best = hn::LoadU(d, x + in + c);
-                    auto index = hn::Set(integers, static_cast<std::uint32_t>(position));
-                    for (std::int64_t k = 0; k < height; ++k) {
-                      const float* line = x + in + k * s.w * s.c + c;
-                      const std::int64_t first = position + k * s.attrs.size_w;
-                      for (std::int64_t l = k == 0 ? 1 : 0; l < width; ++l) {
-                        compete(d, hn::LoadU(d, line + l * s.c),
-                                static_cast<std::uint32_t>(first + l), best, index);
-                      }
-                    }
-                    hn::StoreU(best, d, y + out + c);
-                    store_winner(d, index, winner + out + c);
-                  });
-                });
+    for_windows<kSmallWindows<Winner>>(
+        d, s, range,
+        [&](std::int64_t out, std::int64_t in, std::int64_t position, auto height, auto width) {
+          for_channels(d, s.c, [&](std::int64_t c) {
+            auto best = hn::LoadU(d, x + in + c);
+            auto index = hn::Set(integers, static_cast<std::uint32_t>(position));
+            for (std::int64_t k = 0; k < height; ++k) {
+              const float* line = x + in + k * s.w * s.c + c;
+              const std::int64_t first = position + k * s.attrs.size_w;
+              for (std::int64_t l = k == 0 ? 1 : 0; l < width; ++l) {
+                compete(d, hn::LoadU(d, line + l * s.c), static_cast<std::uint32_t>(first + l),
+                        best, index);
+              }
+            }
+            hn::StoreU(best, d, y + out + c);
+            store_winner(d, index, winner + out + c);
+          });
+        });
   });
 }
 
@@ -97,20 +114,20 @@ void MaxI32(const PoolShape& s, Range range, const float* x, float* y, std::int3
 
 void Average(const PoolShape& s, Range range, float factor, const float* x, float* y) {
   with_lanes(s.c, [&](auto d) {
-    for_windows(s, range,
-                [&](std::int64_t out, std::int64_t in, std::int64_t /*position*/, auto height,
-                    auto width) {
-                  for_channels(d, s.c, [&](std::int64_t c) {
-                    auto sum = hn::Zero(d);
-                    for (std::int64_t k = 0; k < height; ++k) {
-                      const float* line = x + in + k * s.w * s.c + c;
-                      for (std::int64_t l = 0; l < width; ++l) {
-                        sum = hn::Add(sum, hn::LoadU(d, line + l * s.c));
-                      }
-                    }
-                    hn::StoreU(hn::Mul(sum, hn::Set(d, factor)), d, y + out + c);
-                  });
-                });
+    for_windows<true>(d, s, range,
+                      [&](std::int64_t out, std::int64_t in, std::int64_t /*position*/, auto height,
+                          auto width) {
+                        for_channels(d, s.c, [&](std::int64_t c) {
+                          auto sum = hn::Zero(d);
+                          for (std::int64_t k = 0; k < height; ++k) {
+                            const float* line = x + in + k * s.w * s.c + c;
+                            for (std::int64_t l = 0; l < width; ++l) {
+                              sum = hn::Add(sum, hn::LoadU(d, line + l * s.c));
+                            }
+                          }
+                          hn::StoreU(hn::Mul(sum, hn::Set(d, factor)), d, y + out + c);
+                        });
+                      });
   });
 }
 
@@ -142,7 +159,7 @@ HWY_INLINE void write_row(D d, const PoolShape& s, std::int64_t r, float* dx, Lo
 }
 
 /// Every pixel of a row sums its parts of the windows that hold it, in their order.
-template <class D, class Load, class Part>
+template <bool kSmall, class D, class Load, class Part>
 HWY_INLINE void sum_row(D d, const PoolShape& s, std::int64_t r, float* dx, Load load, Part part) {
   const Pool2dAttrs& a = s.attrs;
   const std::int64_t row = r % s.h;
@@ -153,24 +170,27 @@ HWY_INLINE void sum_row(D d, const PoolShape& s, std::int64_t r, float* dx, Load
     advance(columns, column, s.ow, a.size_w, a.stride_w, a.pad_left);
     const std::int64_t left = column + a.pad_left - columns.begin * a.stride_w;
     const std::int64_t window = (r / s.h * s.oh + rows.begin) * s.ow + columns.begin;
-    for_channels(d, s.c, [&](std::int64_t c) {
-      auto sum = hn::Zero(d);
-      for (std::int64_t i = 0; i < rows.end - rows.begin; ++i) {
-        std::int64_t at = (window + i * s.ow) * s.c + c;
-        std::int64_t position = (top - i * a.stride_h) * a.size_w + left;
-        for (std::int64_t j = columns.begin; j < columns.end; ++j) {
-          sum = hn::Add(sum, part(d, load(d, at), position));
-          at += s.c;
-          position -= a.stride_w;
-        }
-      }
-      hn::StoreU(sum, d, dx + column * s.c + c);
+    float* pixel = dx + column * s.c;
+    with_constant<kSmall, 1, 2, 3>(d, rows.end - rows.begin, [&](auto height) {
+      with_constant<kSmall, 1, 2, 3>(d, columns.end - columns.begin, [&](auto width) {
+        for_channels(d, s.c, [&](std::int64_t c) {
+          auto sum = hn::Zero(d);
+          for (std::int64_t i = 0; i < height; ++i) {
+            const std::int64_t at = (window + i * s.ow) * s.c + c;
+            const std::int64_t position = (top - i * a.stride_h) * a.size_w + left;
+            for (std::int64_t j = 0; j < width; ++j) {
+              sum = hn::Add(sum, part(d, load(d, at + j * s.c), position - j * a.stride_w));
+            }
+          }
+          hn::StoreU(sum, d, pixel + c);
+        });
+      });
     });
   }
 }
 
 /// load(d, index of y) reads what a window hands down, part(d, that, position) is a pixel's share.
-template <class Load, class Part>
+template <bool kSmall, class Load, class Part>
 HWY_INLINE void gather(const PoolShape& s, Range range, float* dx, Load load, Part part) {
   with_lanes(s.c, [&](auto d) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
@@ -178,7 +198,7 @@ HWY_INLINE void gather(const PoolShape& s, Range range, float* dx, Load load, Pa
       if (s.disjoint()) {
         write_row(d, s, r, row, load, part);
       } else {
-        sum_row(d, s, r, row, load, part);
+        sum_row<kSmall>(d, s, r, row, load, part);
       }
     }
   });
@@ -187,7 +207,7 @@ HWY_INLINE void gather(const PoolShape& s, Range range, float* dx, Load load, Pa
 template <class Winner>
 HWY_INLINE void gather_of_winners(const PoolShape& s, Range range, const float* dy,
                                   const Winner* winner, float* dx) {
-  gather(
+  gather<kSmallWindows<Winner>>(
       s, range, dx, [=](auto d, std::int64_t at) { return load_won(d, dy + at, winner + at); },
       [](auto d, const auto& won, std::int64_t position) {
         return won_by(d, won, static_cast<std::int32_t>(position));
@@ -204,7 +224,7 @@ void MaxGradI32(const PoolShape& s, Range range, const float* dy, const std::int
 }
 
 void AverageGrad(const PoolShape& s, Range range, float factor, const float* dy, float* dx) {
-  gather(
+  gather<true>(
       s, range, dx,
       [=](auto d, std::int64_t at) { return hn::Mul(hn::Set(d, factor), hn::LoadU(d, dy + at)); },
       [](auto /*d*/, auto share, std::int64_t /*position*/) { return share; });
