@@ -137,7 +137,7 @@ def compare_kernels(before, after):
     for key, was in old.items():
         row = f"{key[0]}, {key[1]}, batch {key[2]}: {key[3]} {key[4]}"
         now = new.get(key)
-        if now is None or max(was["share"], now["share"]) < kernel_tables.LEAST_SHARE:
+        if now is None or not (kernel_tables.counts(was) or kernel_tables.counts(now)):
             continue
         engine = now["engine"] or "-"
         if was["engine"] != now["engine"]:
@@ -147,7 +147,7 @@ def compare_kernels(before, after):
             words, worse = change
             changes.append(Change(f"{row}, {engine}", "linnet", words, worse))
     for which, some, others in (("first", old, new), ("second", new, old)):
-        gone = sum(key not in others and kernel["share"] >= kernel_tables.LEAST_SHARE for key, kernel in some.items())
+        gone = sum(key not in others and kernel_tables.counts(kernel) for key, kernel in some.items())
         remarks += [f"{gone} kernels of at least 1 % of a step are in the {which} file alone"] if gone else []
     fewest = min((len(kernel["seconds"]) for kernel in [*old.values(), *new.values()]), default=0)
     if fewest < figures.LEAST_RUNS:

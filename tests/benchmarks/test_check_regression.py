@@ -148,6 +148,10 @@ class CheckRegression(unittest.TestCase):
         status, out, _ = self.check(kernels([1e-6] * 3, share=0.001), kernels([3e-6] * 3, share=0.003))
         self.assertEqual((status, out), (0, "0 changes, 0 of them regressions\n"))
 
+    def test_an_operator_that_was_measured_by_itself_counts_however_fast_it_is(self):
+        before, after = (kernels(seconds, share=0.001, of_roof=[0.5] * 3) for seconds in ([1e-6] * 3, [3e-6] * 3))
+        self.assertEqual(self.check(before, after)[0], 1)
+
     def test_kernels_that_cannot_be_judged_are_said(self):
         out = self.check(kernels([1e-3]), kernels([3e-3]))[1]
         self.assertIn("note: too few repetitions to judge (1, wanted 3)", out)
