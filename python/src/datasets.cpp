@@ -22,28 +22,6 @@
 namespace linnet::python {
 
 template <>
-std::vector<std::string> names_of<OnBadImage>() {
-  return {"stop", "skip"};
-}
-template <>
-std::vector<std::string> names_of<Exif>() {
-  return {"apply", "ignore"};
-}
-template <>
-const Options<DatasetOptions>& options<DatasetOptions>() {
-  using O = DatasetOptions;
-  static const Options<O> all{
-      "DatasetOptions",
-      {option<&O::streamed>("streamed"), option<&O::size>("size"), option<&O::channels>("channels"),
-       option<&O::on_bad_image>("on_bad_image"), option<&O::exif>("exif"),
-       option<&O::white>("white"), option<&O::targets>("targets"), option<&O::threads>("threads"),
-       option<&O::seed>("seed"), option<&O::coarse_labels>("coarse_labels"),
-       option<&O::words>("words"), option<&O::ignored_label>("ignored_label"),
-       option<&O::train_samples>("train_samples"), option<&O::test>("test"),
-       option<&O::text_length>("text_length")}};
-  return all;
-}
-template <>
 const Options<datasets::Places>& options<datasets::Places>() {
   using O = datasets::Places;
   static const Options<O> all{"datasets.Places",

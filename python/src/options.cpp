@@ -151,6 +151,13 @@ std::string Convert<std::string>::from(nb::handle value, const Place& place) {
 }
 nb::object Convert<std::string>::to(const std::string& value) { return nb::cast(value); }
 
+char Convert<char>::from(nb::handle value, const Place& place) {
+  const auto text = Convert<std::string>::from(value, place);
+  if (text.empty()) return '\0';  // as `thousands`: none
+  if (text.size() != 1) refuse(place, "one character", value);
+  return text.front();
+}
+
 std::filesystem::path Convert<std::filesystem::path>::from(nb::handle value, const Place& place) {
   const nb::object path = nb::steal(PyOS_FSPath(value.ptr()));
   if (!path.is_valid()) {

@@ -20,6 +20,7 @@
 
 #include "expressions.h"
 #include "model/options.h"
+#include "tasks/options.h"
 
 // The library's structs of options as keyword arguments: each a table of its fields, from which
 // classes, signatures and errors follow.
@@ -91,6 +92,14 @@ struct Convert<Shape> {
   static std::string type() { return "int | Sequence[int]"; }
   static Shape from(nb::handle value, const Place& place);
   static nb::object to(const Shape& value);
+};
+
+/// Separators are texts of one character.
+template <>
+struct Convert<char> {
+  static std::string type() { return "str"; }
+  static char from(nb::handle value, const Place& place);
+  static nb::object to(char value) { return nb::str(&value, 1); }
 };
 
 /// The items of a list, tuple or array. Throws TypeError for anything else, a str included.
@@ -186,10 +195,16 @@ inline constexpr const char* kClassName = nullptr;
 
 /// Objects of a class that is bound.
 template <class T>
-requires(kClassName<T> != nullptr) struct Convert<T> {
-  static std::string type() { return kClassName<T>; }
+requires(kIsDescribed<T> || kClassName<T> != nullptr) struct Convert<T> {
+  static std::string type() {
+    if constexpr (kIsDescribed<T>) {
+      return std::string(description_of<T>().name);
+    } else {
+      return kClassName<T>;
+    }
+  }
   static T from(nb::handle value, const Place& place) {
-    if (!nb::isinstance<T>(value)) refuse(place, kClassName<T>, value);
+    if (!nb::isinstance<T>(value)) refuse(place, type(), value);
     return nb::cast<T>(value);
   }
   static nb::object to(const T& value) { return nb::cast(value); }
@@ -198,37 +213,9 @@ requires(kClassName<T> != nullptr) struct Convert<T> {
 template <>
 inline constexpr const char* kClassName<Layer> = "Layer";
 template <>
-inline constexpr const char* kClassName<Clip> = "Clip";
-template <>
-inline constexpr const char* kClassName<Warmup> = "Warmup";
-template <>
-inline constexpr const char* kClassName<Average> = "Average";
-template <>
-inline constexpr const char* kClassName<Augment> = "Augment";
-template <>
-inline constexpr const char* kClassName<Checkpoints> = "Checkpoints";
-template <>
-inline constexpr const char* kClassName<Watch> = "Watch";
-template <>
-inline constexpr const char* kClassName<LossOptions> = "LossOptions";
-template <>
-inline constexpr const char* kClassName<Objective> = "Objective";
-template <>
-inline constexpr const char* kClassName<LBFGS> = "LBFGS";
-template <>
-inline constexpr const char* kClassName<CpuOptions> = "CpuOptions";
-template <>
-inline constexpr const char* kClassName<CudaOptions> = "CudaOptions";
-template <>
-inline constexpr const char* kClassName<DatasetOptions> = "DatasetOptions";
-template <>
 inline constexpr const char* kClassName<Ranks> = "Ranks";
 template <>
 inline constexpr const char* kClassName<TableTransform> = "TableTransform";
-template <>
-inline constexpr const char* kClassName<TableTransformOptions> = "TableTransformOptions";
-template <>
-inline constexpr const char* kClassName<TrainingOptions> = "TrainingOptions";
 
 /// Convert<T> for a T that is known at run time.
 struct AnyConvert {
@@ -316,16 +303,20 @@ struct Options {
 template <class S>
 const Options<S>& options();
 
-/// Returns the options of a described struct; those of `others` take the place of its own, and
-/// `hidden` fields are part of others. `first`: those that come first, in this order.
+/// Fields that are arguments of their own, part of others, or of programs in C++.
+inline constexpr std::pair<std::string_view, std::string_view> kHidden[]{
+    {"FitOptions", "callback"},         {"ModelOptions", "operators"},
+    {"OutputLoss", "custom"},           {"Objective", "custom_loss"},
+    {"TrainingOptions", "custom_loss"}, {"TableTaskOptions", "target"},
+    {"SeriesTaskOptions", "targets"},   {"TextTaskOptions", "columns"}};
+
+/// Returns the options of a described struct; those of `others` take the place of its own.
 template <class S>
-Options<S> described_options(std::vector<Option<S>> others = {},
-                             const std::vector<std::string_view>& hidden = {},
-                             const std::vector<std::string_view>& first = {}) {
+Options<S> described_options(std::vector<Option<S>> others = {}) {
   const Description& description = description_of<S>();
   Options<S> made{description.name, {}};
   for (const Field& field : description.fields) {
-    if (std::ranges::count(hidden, field.key) > 0) continue;
+    if (std::ranges::count(kHidden, std::pair(description.name, field.key)) > 0) continue;
     const auto own = std::ranges::find(others, field.key, &Option<S>::key);
     if (own != others.end()) {
       made.all.push_back(*own);
@@ -339,8 +330,6 @@ Options<S> described_options(std::vector<Option<S>> others = {},
                         [&](const S& from) { return convert.to(field.member(&from)); },
                         convert.type()});
   }
-  const auto place = [&](const Option<S>& one) { return std::ranges::find(first, one.key); };
-  std::ranges::stable_sort(made.all, {}, place);
   return made;
 }
 
@@ -354,8 +343,6 @@ template <>
 const Options<LossOptions>& options<LossOptions>();
 template <>
 const Options<OutputLoss>& options<OutputLoss>();
-template <>
-const Options<FitOptions>& options<FitOptions>();
 template <>
 const Options<Objective>& options<Objective>();
 template <>

@@ -14,34 +14,6 @@
 
 namespace linnet::python {
 
-template <>
-std::vector<std::string> names_of<SeriesNetwork>() {
-  const auto names = series_network_names();
-  return {names.begin(), names.end()};
-}
-template <>
-std::vector<std::string> names_of<SameTime>() {
-  const auto names = same_time_names();
-  return {names.begin(), names.end()};
-}
-template <>
-std::vector<std::string> names_of<OffStep>() {
-  const auto names = off_step_names();
-  return {names.begin(), names.end()};
-}
-template <>
-const Options<SeriesTaskOptions>& options<SeriesTaskOptions>() {
-  using O = SeriesTaskOptions;
-  static const Options<O> all{
-      "SeriesTaskOptions",
-      {option<&O::time>("time"), option<&O::entity>("entity"), option<&O::past>("past"),
-       option<&O::future>("future"), option<&O::known>("known"), option<&O::ignore>("ignore"),
-       option<&O::season>("season"), option<&O::network>("network"), option<&O::step>("step"),
-       option<&O::same_time>("same_time"), option<&O::off_step>("off_step"),
-       option<&O::validation>("validation"), option<&O::test>("test"), option<&O::seed>("seed")}};
-  return all;
-}
-
 namespace {
 
 void bind_windows(nb::module_& m) {

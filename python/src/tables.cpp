@@ -16,57 +16,6 @@
 
 namespace linnet::python {
 
-template <>
-std::vector<std::string> names_of<ColumnType>() {
-  const auto names = column_type_names();
-  return {names.begin(), names.end()};
-}
-
-template <>
-std::vector<std::string> names_of<DateOrder>() {
-  const auto names = date_order_names();
-  return {names.begin(), names.end()};
-}
-
-/// Separators are texts of one character.
-template <>
-struct Convert<std::optional<char>> {
-  static std::string type() { return "str | None"; }
-  static std::optional<char> from(nb::handle value, const Place& place) {
-    if (value.is_none()) return {};
-    const auto text = Convert<std::string>::from(value, place);
-    if (text.empty()) return '\0';  // as `thousands`: none
-    if (text.size() != 1) refuse(place, "one character", value);
-    return text.front();
-  }
-  static nb::object to(const std::optional<char>& value) {
-    return value ? nb::object(nb::str(&*value, 1)) : nb::object(nb::none());
-  }
-};
-template <>
-const Options<TableOptions>& options<TableOptions>() {
-  using O = TableOptions;
-  static const Options<O> all{"TableOptions",
-                              {option<&O::separator>("separator"), option<&O::header>("header"),
-                               option<&O::decimal>("decimal"),
-                               option<&O::thousands>("thousands"), option<&O::missing>("missing"),
-                               option<&O::missing_words>("missing_words"),
-                               option<&O::types>("types"), option<&O::date_order>("date_order"),
-                               option<&O::encoding>("encoding"), option<&O::comment>("comment"),
-                               option<&O::sheet>("sheet")}};
-  return all;
-}
-template <>
-const Options<TableTaskOptions>& options<TableTaskOptions>() {
-  using O = TableTaskOptions;
-  static const Options<O> all{"TableTaskOptions",
-                              {option<&O::transform>("transform"), option<&O::fitted>("fitted"),
-                               option<&O::validation>("validation"), option<&O::test>("test"),
-                               option<&O::stratify>("stratify"), option<&O::group>("group"),
-                               option<&O::time>("time"), option<&O::folds>("folds"),
-                               option<&O::fold>("fold"), option<&O::seed>("seed")}};
-  return all;
-}
 Table table_of(nb::handle value) {
   if (nb::isinstance<Table>(value)) return nb::cast<Table>(value);
   const nb::object made = nb::module_::import_("linnet._frames").attr("table")(value);

@@ -17,33 +17,6 @@
 
 namespace linnet::python {
 
-template <>
-const Options<ImageTaskOptions>& options<ImageTaskOptions>() {
-  using O = ImageTaskOptions;
-  static const Options<O> all{"ImageTaskOptions",
-                              {option<&O::validation>("validation"), option<&O::test>("test"),
-                               option<&O::stratify>("stratify"), option<&O::seed>("seed"),
-                               option<&O::files>("files")}};
-  return all;
-}
-template <>
-const Options<TextColumns>& options<TextColumns>() {
-  using O = TextColumns;
-  static const Options<O> all{"TextColumns",
-                              {option<&O::text>("text"), option<&O::target>("target"),
-                               option<&O::sheet>("sheet")}};
-  return all;
-}
-template <>
-const Options<TextTaskOptions>& options<TextTaskOptions>() {
-  using O = TextTaskOptions;
-  static const Options<O> all{"TextTaskOptions",
-                              {option<&O::validation>("validation"), option<&O::test>("test"),
-                               option<&O::stratify>("stratify"), option<&O::seed>("seed"),
-                               option<&O::words>("words"), option<&O::length>("length")}};
-  return all;
-}
-
 namespace {
 
 /// The options of DatasetOptions that image_task() takes itself, beside its own.

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 #include "base/check.h"
@@ -75,13 +77,21 @@ bool Range::contains(double number) const {
          (below_most ? number < most : number <= most);
 }
 
+std::string FieldReading::must_be() const {
+  return where.empty() ? fmt::format("{}: expected", key)
+                       : fmt::format("'{}' in {} must be", key, where);
+}
+
+std::string FieldReading::key_of(std::string_view inner) const {
+  return fmt::format("{}{}{}", key, where.empty() ? " " : ".", inner);
+}
+
 void FieldReading::refuse(const std::string& sentence) const {
   throw SettingError(setting.place, sentence);
 }
 
 void FieldReading::refuse_type(std::string_view expected) const {
-  refuse(fmt::format("'{}' in {} must be {}; got {}", key, where, expected,
-                     article_and_type(setting)));
+  refuse(fmt::format("{} {}; got {}", must_be(), expected, article_and_type(setting)));
 }
 
 std::size_t FieldReading::choice(const std::vector<std::string>& names) const {
@@ -89,7 +99,7 @@ std::size_t FieldReading::choice(const std::vector<std::string>& names) const {
   if (given == nullptr) refuse_type(choices_text(names));
   const auto found = std::find(names.begin(), names.end(), *given);
   if (found == names.end()) {
-    refuse(fmt::format("'{}' in {} must be {}; got '{}'{}", key, where, listed(names), *given,
+    refuse(fmt::format("{} {}; got '{}'{}", must_be(), listed(names), *given,
                        did_you_mean(*given, names)));
   }
   return static_cast<std::size_t>(found - names.begin());
@@ -105,10 +115,10 @@ std::int64_t FieldReading::integer(std::int64_t least, std::int64_t most) const 
   const auto* value = setting.get_if<std::int64_t>();
   if (value == nullptr) refuse_type("an integer");
   if (*value < least) {
-    refuse(fmt::format("'{}' in {} must be at least {}; got {}", key, where, least, *value));
+    refuse(fmt::format("{} at least {}; got {}", must_be(), least, *value));
   }
   if (*value > most) {
-    refuse(fmt::format("'{}' in {} must be at most {}; got {}", key, where, most, *value));
+    refuse(fmt::format("{} at most {}; got {}", must_be(), most, *value));
   }
   return *value;
 }
@@ -122,6 +132,32 @@ double FieldFormat<double>::read(const FieldReading& from) {
 std::string FieldFormat<double>::cpp(double value) {
   if (std::isinf(value)) return value > 0 ? "INFINITY" : "-INFINITY";
   return fmt::format("{}", value);
+}
+
+namespace {
+
+constexpr std::array<std::pair<char, std::string_view>, 3> kNamedCharacters{
+    {{'\t', "tab"}, {' ', "blank"}, {'\0', "none"}}};
+
+}  // namespace
+
+Setting FieldFormat<char>::write(char value) {
+  for (const auto& [character, name] : kNamedCharacters) {
+    if (value == character) return {std::string(name)};
+  }
+  return {std::string(1, value)};
+}
+
+char FieldFormat<char>::read(const FieldReading& from) {
+  const auto* text = from.setting.get_if<std::string>();
+  if (text == nullptr) from.refuse_type(type());
+  for (const auto& [character, name] : kNamedCharacters) {
+    if (*text == name) return character;
+  }
+  if (text->size() != 1) {
+    from.refuse(fmt::format("{} {}; got '{}'", from.must_be(), type(), *text));
+  }
+  return text->front();
 }
 
 std::string FieldFormat<std::string>::read(const FieldReading& from) {
@@ -170,6 +206,7 @@ Setting FieldFormat<std::vector<std::string>>::write(const std::vector<std::stri
 }
 
 std::vector<std::string> FieldFormat<std::vector<std::string>>::read(const FieldReading& from) {
+  if (const auto* text = from.setting.get_if<std::string>()) return {*text};
   const auto* list = from.setting.get_if<Setting::List>();
   if (list == nullptr) from.refuse_type(type());
   std::vector<std::string> value;
@@ -195,7 +232,31 @@ Setting FieldFormat<Shape>::write(const Shape& value) {
   return {std::move(list)};
 }
 
+namespace {
+
+/// Returns the dims of a text such as "224x192"; none for another text.
+std::vector<std::int64_t> dims_of(const std::string& text) {
+  std::vector<std::int64_t> dims;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data();; ++at) {
+    const auto [rest, error] = std::from_chars(at, end, dims.emplace_back());
+    if (error != std::errc() || (rest != end && *rest != 'x')) return {};
+    if (rest == end) return dims;
+    at = rest;
+  }
+}
+
+}  // namespace
+
 Shape FieldFormat<Shape>::read(const FieldReading& from) {
+  if (const auto* text = from.setting.get_if<std::string>()) {
+    const std::vector<std::int64_t> dims = dims_of(*text);
+    if (dims.empty() || dims.size() > Shape::kMostAxes) {
+      from.refuse(
+          fmt::format("{} a number, or several such as 224x192; got '{}'", from.must_be(), *text));
+    }
+    return Shape(dims);
+  }
   const auto* list = from.setting.get_if<Setting::List>();
   if (list == nullptr) from.refuse_type(type());
   if (list->size() > Shape::kMostAxes) {
@@ -223,44 +284,67 @@ void FieldFormat<Shape>::numbers(const Shape& value, std::vector<double>& to) {
   for (const std::int64_t dim : value.dims()) to.push_back(static_cast<double>(dim));
 }
 
+std::vector<SettingEntry> named_texts(const FieldReading& from, const std::string& type) {
+  if (const auto* table = from.setting.get_if<SettingTable>()) return *table;
+  std::vector<SettingEntry> entries;
+  for (const std::string& text : FieldFormat<std::vector<std::string>>::read(from)) {
+    const std::size_t at = text.rfind('=');
+    const bool named = at != std::string::npos;
+    entries.push_back({named ? text.substr(0, at) : "",
+                       {named ? text.substr(at + 1) : text, from.setting.place}});
+  }
+  if (entries.empty()) from.refuse_type(type);
+  return entries;
+}
+
 std::string choices_text(const std::vector<std::string>& names) {
   std::vector<std::string> texts;
   for (const std::string& name : names) texts.push_back('"' + name + '"');
   return listed(texts);
 }
 
-Field Field::in(const Range& new_range) const {
-  Field changed = *this;
-  changed.range = new_range;
-  return changed;
-}
-
-Field Field::finite() const {
-  Field changed = *this;
-  changed.range.finite = true;
-  return changed;
-}
-
-Field Field::required() const {
-  Field changed = *this;
-  changed.is_required = true;
-  return changed;
-}
-
-Field Field::formerly(std::string_view name) const {
-  Field changed = *this;
-  changed.old_name = name;
-  return changed;
-}
-
-Field Field::flag(std::string_view name, std::string_view help) const {
-  Field changed = *this;
-  changed.flag_name = name;
-  changed.flag_help = help;
-  return changed;
-}
-
 namespace {
+
+/// Returns numbers as texts.
+Setting as_text(const Setting& setting) {
+  if (const auto* number = setting.get_if<std::int64_t>()) {
+    return {std::to_string(*number), setting.place};
+  }
+  const auto* list = setting.get_if<Setting::List>();
+  if (list == nullptr) return setting;
+  Setting::List texts;
+  for (const Setting& one : *list) texts.push_back(as_text(one));
+  return {std::move(texts), setting.place};
+}
+
+/// Returns the number that a text stands for, or an integer in range.
+Setting numbered(const Field& field, const FieldReading& from) {
+  const Setting text = as_text(from.setting);
+  const std::string given = text.get_if<std::string>() ? *text.get_if<std::string>() : "";
+  const auto named = std::ranges::find(field.names, given);
+  if (named != field.names.end()) {
+    return {field.values[static_cast<std::size_t>(named - field.names.begin())]};
+  }
+  std::int64_t number = 0;
+  const char* end = given.data() + given.size();
+  const auto [rest, error] = std::from_chars(given.data(), end, number);
+  if (error == std::errc() && rest == end && field.range.contains(static_cast<double>(number))) {
+    return {number};
+  }
+  from.refuse(fmt::format("{} {} or an integer {}; got {}", from.must_be(),
+                          fmt::join(field.names, ", "), field.range.text(), to_toml(from.setting)));
+}
+
+/// Returns what a field's format reads of one of the field's own texts.
+Setting unnamed(const Field& field, const FieldReading& from) {
+  const Form form = field.format->form;
+  if (form == Form::truth && from.setting.get_if<bool>() != nullptr) return from.setting;
+  const Setting text = as_text(from.setting);
+  const std::size_t index = FieldReading{from.key, from.where, text}.choice(field.names);
+  if (form == Form::truth) return {index == 1, text.place};
+  if (form == Form::integer) return from.setting;
+  return field.format->names == nullptr ? text : Setting(field.format->names()[index], text.place);
+}
 
 /// Returns whether all numbers of a field are in its range.
 bool fits(const Field& field, const void* object) {
@@ -292,6 +376,44 @@ bool fits(const Field& field, const void* object) {
 
 }  // namespace
 
+Setting Field::write(const void* object) const {
+  Setting value = format->write(member(object));
+  if (const auto* number = value.get_if<std::int64_t>()) {
+    const auto named = std::ranges::find(values, *number);
+    if (named != values.end()) {
+      return {names[static_cast<std::size_t>(named - values.begin())]};
+    }
+  }
+  if (names.empty()) return value;
+  if (const auto* is_on = value.get_if<bool>()) return {names[*is_on ? 1 : 0]};
+  const auto* text = value.get_if<std::string>();
+  if (format->names == nullptr || text == nullptr) return value;
+  const std::vector<std::string> own = format->names();
+  return {names[static_cast<std::size_t>(std::ranges::find(own, *text) - own.begin())]};
+}
+
+void Field::read(void* object, const FieldReading& from) const {
+  if (!values.empty()) {
+    return format->read(member(object), {from.key, from.where, numbered(*this, from)});
+  }
+  const bool is_number = from.setting.get_if<std::int64_t>() != nullptr;
+  const Setting checked = is_number && mistake != nullptr ? as_text(from.setting) : from.setting;
+  const auto* text = checked.get_if<std::string>();
+  const std::string wrong = mistake == nullptr || text == nullptr ? "" : mistake(*text);
+  if (!wrong.empty()) {
+    from.refuse(from.where.empty() ? fmt::format("{}: {}", from.key, wrong)
+                                   : fmt::format("'{}' in {}: {}", key, from.where, wrong));
+  }
+  const bool has_names = !names.empty() && mistake == nullptr;
+  const Setting given = has_names   ? unnamed(*this, from)
+                        : is_column ? as_text(from.setting)
+                                    : checked;
+  format->read(member(object), {from.key, from.where, given});
+  if (!fits(*this, object)) {
+    from.refuse(fmt::format("{} {}; got {}", from.must_be(), range.text(), to_toml(from.setting)));
+  }
+}
+
 const Field* Description::find(std::string_view key) const {
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.key == key; });
@@ -311,12 +433,7 @@ void Description::read(void* object, const Setting& table, const std::string& wh
   for (const Field& field : fields) {
     const Setting* setting = linnet::find(*entries, field.key);
     if (setting == nullptr) continue;
-    const FieldReading from{field.key, where, *setting};
-    field.format->read(field.member(object), from);
-    if (!fits(field, object)) {
-      from.refuse(fmt::format("'{}' in {} must be {}; got {}", field.key, where, field.range.text(),
-                              to_toml(*setting)));
-    }
+    field.read(object, {where.empty() ? field.flag_name : field.key, where, *setting});
   }
   for (const SettingEntry& entry : *entries) {
     const bool others = std::find(known.begin(), known.end(), entry.key) != known.end();
@@ -355,6 +472,12 @@ std::string Description::cpp(const void* object) const {
                        field.format->cpp(field.member(object)));
   }
   return out + "}";
+}
+
+std::vector<Field> joined(std::initializer_list<std::vector<Field>> parts) {
+  std::vector<Field> all;
+  for (const std::vector<Field>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
 }
 
 }  // namespace linnet

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,8 +38,13 @@ struct Range {
 /// A field that is being read: its value, and how errors call it.
 struct FieldReading {
   std::string_view key;
-  const std::string& where;  ///< "[network.layers 2]"
+  const std::string& where;  ///< "[network.layers 2]"; empty: the key is an option, "--epochs"
   const Setting& setting;
+
+  /// Returns "'kernel' in [network.layers 2] must be", or "--kernel: expected".
+  std::string must_be() const;
+  /// Returns the same field's value of a key, "kernel.KEY" or "--kernel KEY".
+  std::string key_of(std::string_view inner) const;
 
   /// Throws SettingError: "'kernel' in [network.layers 2] must be `expected`; got a string".
   [[noreturn]] void refuse_type(std::string_view expected) const;
@@ -49,12 +56,23 @@ struct FieldReading {
   std::int64_t integer(std::int64_t least, std::int64_t most) const;
 };
 
+/// What the command line takes for a field.
+enum class Form : std::uint8_t {
+  other,    ///< nothing
+  truth,    ///< --name or --no-name
+  integer,  ///< one of each of these
+  number,
+  text,
+  texts,  ///< several, by several options
+};
+
 /// Describes how a type of fields is read and written; `write` and `read` are each other's inverse.
 ///   static std::string type();                        "an integer or [height, width]"
 ///   static Setting write(const T& value);
 ///   static T read(const FieldReading& from);          throws SettingError
 ///   static std::string cpp(const T& value);           as C++ initialises it: {3, 1}
 ///   static void numbers(const T&, std::vector<double>& to);   what a range is about
+///   static constexpr Form kForm;                      if the command line takes it
 template <class T>
 struct FieldFormat;
 
@@ -65,6 +83,7 @@ struct NoNumbers {
 
 template <>
 struct FieldFormat<bool> : NoNumbers {
+  static constexpr Form kForm = Form::truth;
   static std::string type() { return "true or false"; }
   static Setting write(bool value) { return {value}; }
   static bool read(const FieldReading& from);
@@ -73,6 +92,7 @@ struct FieldFormat<bool> : NoNumbers {
 
 template <std::integral T>
 struct FieldFormat<T> {
+  static constexpr Form kForm = Form::integer;
   static std::string type() { return "an integer"; }
   static Setting write(T value) { return {static_cast<std::int64_t>(value)}; }
   static T read(const FieldReading& from) {
@@ -92,6 +112,7 @@ struct FieldFormat<T> {
 /// Infinities may be the texts "inf" and "-inf", which JSON needs.
 template <>
 struct FieldFormat<double> {
+  static constexpr Form kForm = Form::number;
   static std::string type() { return "a number"; }
   static Setting write(double value) { return {value}; }
   static double read(const FieldReading& from);
@@ -99,8 +120,19 @@ struct FieldFormat<double> {
   static void numbers(double value, std::vector<double>& to) { to.push_back(value); }
 };
 
+/// A separator: "tab" and "blank" are names, "none" is NUL.
+template <>
+struct FieldFormat<char> : NoNumbers {
+  static constexpr Form kForm = Form::text;
+  static std::string type() { return "one character, \"tab\", \"blank\" or \"none\""; }
+  static Setting write(char value);
+  static char read(const FieldReading& from);
+  static std::string cpp(char value) { return "'" + std::string(1, value) + "'"; }
+};
+
 template <>
 struct FieldFormat<std::string> : NoNumbers {
+  static constexpr Form kForm = Form::text;
   static std::string type() { return "a string"; }
   static Setting write(const std::string& value) { return {value}; }
   static std::string read(const FieldReading& from);
@@ -117,16 +149,20 @@ struct FieldFormat<std::vector<double>> {
   static void numbers(const std::vector<double>& value, std::vector<double>& to);
 };
 
+/// One text may stand for a list of one.
 template <>
 struct FieldFormat<std::vector<std::string>> : NoNumbers {
-  static std::string type() { return "an array of strings"; }
+  static constexpr Form kForm = Form::texts;
+  static std::string type() { return "a string or an array of strings"; }
   static Setting write(const std::vector<std::string>& value);
   static std::vector<std::string> read(const FieldReading& from);
   static std::string cpp(const std::vector<std::string>& value);
 };
 
+/// A text may stand for a list, with an x between its numbers: "224x192".
 template <>
 struct FieldFormat<Shape> {
+  static constexpr Form kForm = Form::text;
   static std::string type() { return "an array of integers"; }
   static Setting write(const Shape& value);
   static Shape read(const FieldReading& from);
@@ -138,10 +174,11 @@ struct FieldFormat<Shape> {
 std::string choices_text(const std::vector<std::string>& names);
 
 /// Enumerations are read and written by name: an overload `enum_names(E)` returns all names, in
-/// order, and `enum_type(E)` what C++ calls the type.
+/// order, and `enum_type(E)` what C++ examples call the type.
 template <class E>
 requires std::is_enum_v<E>
 struct FieldFormat<E> : NoNumbers {
+  static constexpr Form kForm = Form::text;
   static std::vector<std::string> names() {
     const auto all = enum_names(E{});
     return {all.begin(), all.end()};
@@ -150,13 +187,44 @@ struct FieldFormat<E> : NoNumbers {
   static Setting write(E value) { return {names()[static_cast<std::size_t>(value)]}; }
   static E read(const FieldReading& from) { return static_cast<E>(from.choice(names())); }
   static std::string cpp(E value) {
-    return std::string(enum_type(E{})) + "::" + names()[static_cast<std::size_t>(value)];
+    const std::string name = names()[static_cast<std::size_t>(value)];
+    if constexpr (requires { enum_type(E{}); }) return std::string(enum_type(E{})) + "::" + name;
+    return '"' + name + '"';
+  }
+};
+
+/// The entries of a table, or of texts such as "name=value"; one without a name has the name "".
+std::vector<SettingEntry> named_texts(const FieldReading& from, const std::string& type);
+
+template <class T>
+struct FieldFormat<std::map<std::string, T>> : NoNumbers {
+  static constexpr Form kForm = Form::texts;
+  static std::string type() { return "a table, or texts such as \"NAME=VALUE\""; }
+  static Setting write(const std::map<std::string, T>& value) {
+    SettingTable table;
+    for (const auto& [name, one] : value) table.push_back({name, FieldFormat<T>::write(one)});
+    return {std::move(table)};
+  }
+  static std::map<std::string, T> read(const FieldReading& from) {
+    std::map<std::string, T> all;
+    for (const auto& [name, setting, place] : named_texts(from, type())) {
+      const std::string key = name.empty() ? std::string(from.key) : from.key_of(name);
+      all[name] = FieldFormat<T>::read({key, from.where, setting});
+    }
+    return all;
+  }
+  static std::string cpp(const std::map<std::string, T>& value) {
+    return value.empty() ? "{}" : "...";
   }
 };
 
 /// A value that may be missing; then its setting has no type.
 template <class T>
 struct FieldFormat<std::optional<T>> {
+  static constexpr Form kForm = FieldFormat<T>::kForm;
+  static std::vector<std::string> names() requires std::is_enum_v<T> {
+    return FieldFormat<T>::names();
+  }
   static std::string type() { return FieldFormat<T>::type(); }
   static Setting write(const std::optional<T>& value) {
     return value ? FieldFormat<T>::write(*value) : Setting();
@@ -184,6 +252,9 @@ struct Description;
 /// Whether a struct of options is described: description_of<S>() returns how.
 template <class S>
 inline constexpr bool kIsDescribed = false;
+/// Returns a description, but for its defaults.
+template <class S>
+Description described();
 template <class S>
 const Description& description_of();
 
@@ -206,10 +277,16 @@ struct AnyFormat {
   std::string (*cpp)(const void* value);
   void (*numbers)(const void* value, std::vector<double>& to);
   std::vector<std::string> (*names)();  ///< of an enumeration; null: it is none
+  Form form;
 };
 template <class T>
+constexpr Form form_of() {
+  if constexpr (requires { FieldFormat<T>::kForm; }) return FieldFormat<T>::kForm;
+  return Form::other;
+}
+template <class T>
 constexpr auto names_format() -> std::vector<std::string> (*)() {
-  if constexpr (std::is_enum_v<T>) {
+  if constexpr (requires { FieldFormat<T>::names(); }) {
     return [] { return FieldFormat<T>::names(); };
   } else {
     return nullptr;
@@ -227,7 +304,8 @@ inline constexpr AnyFormat kFormatOf{
     [](const void* value, std::vector<double>& to) {
       FieldFormat<T>::numbers(*static_cast<const T*>(value), to);
     },
-    names_format<T>()};
+    names_format<T>(),
+    form_of<T>()};
 
 /// One field of a described struct. Made by field<&Conv2d::filters>("filters").
 struct Field {
@@ -239,19 +317,47 @@ struct Field {
   std::string_view old_name = {};   ///< what files called it once
   std::string_view flag_name = {};  ///< of the command, e.g. "--drop-last"; empty: it has none
   std::string_view flag_help = {};
+  std::string_view flag_group = {};     ///< of the help page; empty: that of the others
+  std::vector<std::string> names = {};  ///< texts for its values in files and flags; empty: its own
+  std::vector<std::int64_t> values = {};  ///< numbers that `names` stand for, beside the range's
+  bool is_column = false;                 ///< a text that may be a column's number
+  bool keeps_bits = false;                ///< no value of it changes what is computed
+  /// Returns what is wrong with a text, or "".
+  std::string (*mistake)(const std::string& text) = nullptr;
   std::ptrdiff_t offset = 0;  ///< of the struct that has the member, within the object
 
+  Field in(const Range& new_range) const { return with(&Field::range, new_range); }
   Field at_least(double least) const { return in({.least = least}); }
   Field above(double least) const { return in({.least = least, .above_least = true}); }
   Field between(double least, double most) const { return in({.least = least, .most = most}); }
   Field from_to_below(double least, double most) const {
     return in({.least = least, .most = most, .below_most = true});
   }
-  Field in(const Range& new_range) const;
-  Field finite() const;  ///< in its range, and neither infinite nor NaN
-  Field required() const;
-  Field formerly(std::string_view name) const;
-  Field flag(std::string_view name, std::string_view help) const;
+  /// In its range, and neither infinite nor NaN.
+  Field finite() const {
+    Range bounded = range;
+    bounded.finite = true;
+    return in(bounded);
+  }
+  Field required() const { return with(&Field::is_required, true); }
+  Field formerly(std::string_view name) const { return with(&Field::old_name, name); }
+  Field flag(std::string_view name, std::string_view help) const {
+    return with(&Field::flag_name, name).with(&Field::flag_help, help);
+  }
+  Field group(std::string_view name) const { return with(&Field::flag_group, name); }
+  /// Takes these texts in files and flags: those of false and true, of an enumeration in its order,
+  /// or those that are allowed.
+  Field as(std::vector<std::string> texts) const { return with(&Field::names, std::move(texts)); }
+  /// Takes these texts for numbers beside its range.
+  Field as(std::vector<std::string> texts, std::vector<std::int64_t> numbers) const {
+    return as(std::move(texts)).with(&Field::values, std::move(numbers));
+  }
+  Field checked(std::string (*find)(const std::string&)) const {
+    return with(&Field::mistake, find);
+  }
+  Field same_bits() const { return with(&Field::keeps_bits, true); }
+  /// Takes numbers as texts: columns of a table, by number from 1.
+  Field column() const { return with(&Field::is_column, true); }
 
   const void* member(const void* object) const {
     return of(static_cast<const std::byte*>(object) + offset);
@@ -259,7 +365,18 @@ struct Field {
   void* member(void* object) const {
     return const_cast<void*>(member(static_cast<const void*>(object)));  // the object is not const
   }
-  Setting write(const void* object) const { return format->write(member(object)); }
+  Setting write(const void* object) const;
+  /// Reads the field. Throws SettingError for another type, another text than one of `names`, and
+  /// a number out of range.
+  void read(void* object, const FieldReading& from) const;
+
+ private:
+  template <class T>
+  Field with(T Field::*member, T value) const {
+    Field changed = *this;
+    changed.*member = std::move(value);
+    return changed;
+  }
 };
 
 template <auto kMember>
@@ -309,6 +426,16 @@ struct Description {
 };
 
 template <class S>
+const Description& description_of() {
+  static const Description kAll = [] {
+    Description all = described<S>();
+    all.defaults = std::make_shared<const S>();
+    return all;
+  }();
+  return kAll;
+}
+
+template <class S>
 requires kIsDescribed<S> Setting FieldFormat<S>::write(const S& value) {
   return {description_of<S>().write(&value, true)};
 }
@@ -331,5 +458,8 @@ std::vector<Field> lifted(std::vector<Field> fields) {
   for (Field& field : fields) field.offset += MemberOf<kMember>::offset();
   return fields;
 }
+
+/// Returns the fields of all parts, in order.
+std::vector<Field> joined(std::initializer_list<std::vector<Field>> parts);
 
 }  // namespace linnet

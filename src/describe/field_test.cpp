@@ -5,7 +5,10 @@
 
 #include <array>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace linnet {
 
@@ -105,6 +108,86 @@ TEST(Description, ObjectsOutOfRangeAreRefused) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "[brush 'b'] expected weights to be above 0; got [2, -1]");
   }
+}
+
+struct Pencil {
+  std::optional<char> mark = {};
+  std::map<std::string, Colour> colours = {};
+  bool hard = false;
+  Colour lead = Colour::red;
+  std::int64_t steps = -1;
+  std::vector<std::string> columns = {};
+  Shape size = {};
+};
+
+Description pencil() {
+  return {.kind = "pencil",
+          .name = "Pencil",
+          .fields = {field<&Pencil::mark>("mark").as({",", "tab"}).flag("--mark", ""),
+                     field<&Pencil::colours>("colours").flag("--colours", ""),
+                     field<&Pencil::hard>("hard").as({"soft", "hard"}),
+                     field<&Pencil::lead>("lead").as({"rouge", "vert"}),
+                     field<&Pencil::steps>("steps").between(1, 9).as({"off", "all"}, {0, -1}),
+                     field<&Pencil::columns>("columns").column(), field<&Pencil::size>("size")},
+          .defaults = std::make_shared<const Pencil>()};
+}
+
+std::string not_a_pencil(SettingTable table, const std::string& where = "[pencil]") {
+  Pencil object;
+  try {
+    pencil().read(&object, {std::move(table)}, where);
+  } catch (const SettingError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Field, HasTextsForItsValues) {
+  const Setting columns{Setting::List{{std::string("a")}, {std::int64_t{2}}}};
+  const SettingTable table{{"mark", {std::string("tab")}},
+                           {"colours", {SettingTable{{"sky", {std::string("green")}}}}},
+                           {"hard", {std::string("hard")}},
+                           {"lead", {std::string("vert")}},
+                           {"steps", {std::string("off")}},
+                           {"columns", columns},
+                           {"size", {std::string("3x4")}}};
+  Pencil read;
+  pencil().read(&read, {table}, "[pencil]");
+  EXPECT_EQ(read.mark, '\t');
+  EXPECT_EQ(read.colours, (std::map<std::string, Colour>{{"sky", Colour::green}}));
+  EXPECT_TRUE(read.hard);
+  EXPECT_EQ(read.lead, Colour::green);
+  EXPECT_EQ(read.steps, 0);
+  EXPECT_EQ(read.columns, (std::vector<std::string>{"a", "2"}));
+  EXPECT_EQ(read.size, Shape({3, 4}));
+  Pencil again;
+  pencil().read(&again, {pencil().write(&read, true)}, "[pencil]");
+  EXPECT_EQ(Setting(pencil().write(&again, true)), Setting(pencil().write(&read, true)));
+  EXPECT_EQ(to_toml(pencil().find("steps")->write(&read)), "\"off\"");
+}
+
+TEST(Field, TakesEntriesAsTexts) {
+  Pencil read;
+  const Setting texts{
+      Setting::List{{std::string("sky=green")}, {std::string("a=b=red")}, {std::string("red")}}};
+  pencil().read(&read, {SettingTable{{"colours", texts}}}, "[pencil]");
+  EXPECT_EQ(read.colours, (std::map<std::string, Colour>{{"sky", Colour::green},
+                                                         {"a=b", Colour::red},
+                                                         {"", Colour::red}}));
+  EXPECT_EQ(not_a_pencil({{"colours", {std::string("sky=blue")}}}),
+            "'colours.sky' in [pencil] must be red or green; got 'blue'");
+  EXPECT_EQ(not_a_pencil({{"colours", {std::string("sky=blue")}}}, ""),
+            "--colours sky: expected red or green; got 'blue'");
+}
+
+TEST(Field, RefusesOtherTexts) {
+  EXPECT_EQ(not_a_pencil({{"mark", {std::string(";")}}}, ""), "--mark: expected , or tab; got ';'");
+  EXPECT_EQ(not_a_pencil({{"hard", {std::string("firm")}}}),
+            "'hard' in [pencil] must be soft or hard; got 'firm'");
+  EXPECT_EQ(not_a_pencil({{"steps", {std::int64_t{12}}}}),
+            "'steps' in [pencil] must be off, all or an integer in [1, 9]; got 12");
+  EXPECT_EQ(not_a_pencil({{"size", {std::string("3x")}}}),
+            "'size' in [pencil] must be a number, or several such as 224x192; got '3x'");
 }
 
 }  // namespace

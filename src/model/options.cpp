@@ -1,79 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/options.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <initializer_list>
 #include <utility>
+
+#include "describe/nearest.h"
 
 namespace linnet {
 namespace {
 
-std::vector<Field> joined(std::initializer_list<std::vector<Field>> parts) {
-  std::vector<Field> all;
-  for (const std::vector<Field>& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
+// Fields that several structs have. Each struct is described in the order in which Python takes its
+// arguments by place.
+
+template <class O>
+std::vector<Field> length_fields() {
+  return {field<&O::epochs>("epochs").at_least(1).flag("--epochs", "Passes over the training set"),
+          field<&O::batch>("batch").at_least(1).flag("--batch", "Samples in a batch")};
 }
 
-/// The fields of Objective, which a one-line training has too.
 template <class O>
-std::vector<Field> objective_fields() {
-  return {field<&O::optimizer>("optimizer"),
-          field<&O::schedule>("schedule"),
-          field<&O::loss>("loss"),
-          field<&O::loss_options>("loss_options"),
-          field<&O::custom_loss>("custom_loss"),
-          field<&O::output_losses>("output_losses"),
-          field<&O::trains>("trains"),
-          field<&O::warmup>("warmup"),
-          field<&O::clip>("clip"),
-          field<&O::average>("average")};
+std::vector<Field> part_fields() {
+  return {field<&O::shards>("shards").at_least(0).flag(
+              "--shards",
+              "Compute each batch in so many parts, one after the other, to need less memory; a "
+              "power of two"),
+          field<&O::memory_limit>("memory_limit")
+              .same_bits()
+              .flag("--memory-limit",
+                    "Bytes that the training may need as planned, e.g. 512MiB: without --shards it "
+                    "takes as many as that asks for")};
 }
 
-/// Those of FitOptions.
 template <class O>
-std::vector<Field> fit_fields() {
+std::vector<Field> stop_fields() {
   return {
-      field<&O::epochs>("epochs").at_least(1).flag("--epochs", "Passes over the training set"),
-      field<&O::batch>("batch").at_least(1).flag("--batch", "Samples in a batch"),
-      field<&O::shards>("shards").at_least(0).flag(
-          "--shards",
-          "Compute each batch in so many parts, one after the other, to need less memory; a "
-          "power of two"),
-      field<&O::memory_limit>("memory_limit")
-          .flag("--memory-limit",
-                "Bytes that the training may need as planned, e.g. 512MiB: without --shards it "
-                "takes as many as that asks for"),
       field<&O::patience>("patience")
           .at_least(0)
           .flag("--patience",
                 "Epochs without a lower validation loss after which the training stops; 0: never"),
-      field<&O::keep_best>("keep_best"),
-      field<&O::shuffle>("shuffle"),
-      field<&O::drop_last>("drop_last")
-          .flag("--drop-last", "Leave out the last, incomplete batch of each epoch"),
-      field<&O::streamed>("streamed")
-          .flag("--streamed",
-                "Image files: decode batch by batch; other data, on a GPU: keep the data in "
-                "host memory and copy batch by batch"),
-      field<&O::prefetch>("prefetch")
-          .between(1, 1024)
-          .flag("--prefetch", "Batches that a streamed training prefetches"),
-      field<&O::decoders>("decoders").between(0, 1024),
-      field<&O::augment>("augment"),
-      field<&O::checkpoints>("checkpoints")};
+      field<&O::keep_best>("keep_best")};
 }
 
-/// Those of TrainerOptions.
 template <class O>
-std::vector<Field> trainer_fields() {
+std::vector<Field> order_fields() {
+  return {field<&O::shuffle>("shuffle"),
+          field<&O::drop_last>("drop_last")
+              .flag("--drop-last", "Leave out the last, incomplete batch of each epoch")};
+}
+
+template <class O>
+std::vector<Field> read_fields() {
+  return {field<&O::streamed>("streamed")
+              .same_bits()
+              .flag("--streamed",
+                    "Image files: decode batch by batch; other data, on a GPU: keep the data in "
+                    "host memory and copy batch by batch"),
+          field<&O::prefetch>("prefetch")
+              .same_bits()
+              .between(1, 1024)
+              .flag("--prefetch", "Batches that a streamed training prefetches"),
+          field<&O::decoders>("decoders")
+              .same_bits()
+              .between(0, 1024)
+              .flag("--decoders",
+                    "Threads that decode the image files of a streamed training; 0: all processors")
+              .group("Images")};
+}
+
+template <class O>
+std::vector<Field> update_fields() {
+  return {field<&O::optimizer>("optimizer"), field<&O::schedule>("schedule")};
+}
+
+template <class O>
+std::vector<Field> limit_fields() {
+  return {field<&O::warmup>("warmup"), field<&O::clip>("clip"), field<&O::average>("average")};
+}
+
+template <class O>
+std::vector<Field> loss_fields() {
+  return {field<&O::loss>("loss"), field<&O::loss_options>("loss_options"),
+          field<&O::custom_loss>("custom_loss"), field<&O::output_losses>("output_losses")};
+}
+
+template <class O>
+std::vector<Field> step_fields() {
   return {
-      field<&O::seed>("seed"),
-      field<&O::metrics>("metrics"),
-      field<&O::disabled_passes>("disabled_passes"),
       field<&O::recompute>("recompute")
+          .same_bits()
           .flag("--recompute",
                 "Compute concatenations and activations after batch norms again for the "
                 "gradients instead of keeping them: less memory, the same weights, more time"),
       field<&O::side_by_side>("side_by_side")
+          .same_bits()
           .flag("--side-by-side",
                 "On the CPU: compute the shards at the same time; the same weights, more memory"),
       field<&O::sync_batch_norm>("sync_batch_norm")
@@ -81,6 +103,7 @@ std::vector<Field> trainer_fields() {
                 "With --side-by-side, or on several processes with one shard each: batch norms "
                 "take the statistics of the whole batch"),
       field<&O::bucket_bytes>("bucket_bytes")
+          .same_bits()
           .at_least(1)
           .flag("--bucket",
                 "Bytes of gradients that processes add together while the backward pass still\n"
@@ -152,7 +175,7 @@ Description described<Clip>() {
 template <>
 Description described<Warmup>() {
   using O = Warmup;
-  return {"warmup", "Warmup", {field<&O::epochs>("epochs").at_least(0)}, nullptr};
+  return {"warmup", "Warmup", {field<&O::epochs>("epochs").between(0, 1e9)}, nullptr};
 }
 
 template <>
@@ -169,22 +192,34 @@ Description described<ParameterGroup>() {
   using O = ParameterGroup;
   return {"trains",
           "ParameterGroup",
-          {field<&O::name>("name"), field<&O::learning_rate_factor>("learning_rate_factor"),
-           field<&O::weight_decay>("weight_decay")},
+          {field<&O::name>("name"),
+           field<&O::learning_rate_factor>("learning_rate_factor").at_least(0).finite(),
+           field<&O::weight_decay>("weight_decay").at_least(0).finite()},
           nullptr};
 }
 
 template <>
 Description described<Checkpoints>() {
   using O = Checkpoints;
-  return {"checkpoints",
-          "Checkpoints",
-          {field<&O::folder>("folder"), field<&O::every_epoch>("every_epoch"),
-           field<&O::every_steps>("every_steps").at_least(0),
-           field<&O::every_seconds>("every_seconds").at_least(0),
-           field<&O::keep>("keep").at_least(1), field<&O::on_failed_save>("on_failed_save"),
-           field<&O::resume>("resume")},
-          nullptr};
+  return {
+      "checkpoints",
+      "Checkpoints",
+      {field<&O::folder>("folder"), field<&O::every_epoch>("every_epoch"),
+       field<&O::every_steps>("every_steps").at_least(0),
+       field<&O::every_seconds>("every_seconds").at_least(0),
+       field<&O::keep>("keep")
+           .at_least(1)
+           .flag("--keep-checkpoints",
+                 "Number of newest checkpoints to keep, besides the best epoch's; 2 if not given")
+           .group("Data and run"),
+       field<&O::on_failed_save>("on_failed_save")
+           .as({"stop", "continue"})
+           .flag("--on-failed-save",
+                 "What follows when a checkpoint or the model cannot be saved: stop (the default)\n"
+                 "or continue and try again at the next one")
+           .group("Data and run"),
+       field<&O::resume>("resume")},
+      nullptr};
 }
 
 template <>
@@ -196,30 +231,153 @@ Description described<Watch>() {
 template <>
 Description described<Objective>() {
   using O = Objective;
-  return {"objective", "Objective", objective_fields<O>(), nullptr};
+  return {
+      "objective", "Objective",
+      joined(
+          {update_fields<O>(), loss_fields<O>(), {field<&O::trains>("trains")}, limit_fields<O>()}),
+      nullptr};
 }
 
 template <>
 Description described<FitOptions>() {
   using O = FitOptions;
   return {"fit", "FitOptions",
-          joined({fit_fields<O>(),
-                  {field<&O::validation>("validation"), field<&O::test>("test"),
-                   field<&O::watch>("watch"), field<&O::callback>("callback")}}),
+          joined({length_fields<O>(),
+                  part_fields<O>(),
+                  {field<&O::validation>("validation"), field<&O::test>("test")},
+                  stop_fields<O>(),
+                  {field<&O::watch>("watch")},
+                  order_fields<O>(),
+                  read_fields<O>(),
+                  {field<&O::augment>("augment"), field<&O::checkpoints>("checkpoints").same_bits(),
+                   field<&O::callback>("callback")}}),
           nullptr};
 }
 
 template <>
 Description described<TrainerOptions>() {
   using O = TrainerOptions;
-  return {"trainer", "TrainerOptions", trainer_fields<O>(), nullptr};
+  return {"trainer", "TrainerOptions",
+          joined({{field<&O::seed>("seed"), field<&O::metrics>("metrics"),
+                   field<&O::disabled_passes>("disabled_passes")},
+                  step_fields<O>()}),
+          nullptr};
 }
 
 template <>
 Description described<TrainingOptions>() {
   using O = TrainingOptions;
   return {"training", "TrainingOptions",
-          joined({fit_fields<O>(), objective_fields<O>(), trainer_fields<O>()}), nullptr};
+          joined(
+              {length_fields<O>(),
+               update_fields<O>(),
+               limit_fields<O>(),
+               {field<&O::trains>("trains")},
+               loss_fields<O>(),
+               stop_fields<O>(),
+               order_fields<O>(),
+               {field<&O::seed>("seed"), field<&O::augment>("augment"),
+                field<&O::checkpoints>("checkpoints").same_bits(), field<&O::metrics>("metrics")},
+               part_fields<O>(),
+               step_fields<O>(),
+               read_fields<O>(),
+               {field<&O::disabled_passes>("disabled_passes")}}),
+          nullptr};
+}
+
+template <>
+Description described<CpuOptions>() {
+  using O = CpuOptions;
+  return {"cpu",
+          "CpuOptions",
+          {field<&O::tune>("tune").flag(
+               "--tune",
+               "Measure once which engine is fastest for convolutions and dense layers on the "
+               "CPU,\nand use it"),
+           field<&O::cache_folder>("cache_folder"), field<&O::choices>("choices")},
+          nullptr};
+}
+
+template <>
+Description described<CudaOptions>() {
+  using O = CudaOptions;
+  return {
+      "cuda",
+      "CudaOptions",
+      {field<&O::graph_steps>("graph_steps")
+           .between(1, 10'000)  // a captured step is tens of graph nodes
+           .as({"off", "epoch"}, {0, O::kWholeEpoch})
+           .flag("--graph",
+                 "Steps of one launch on a GPU: off, a number, or epoch (the default where the "
+                 "GPU\ncan loop; if given, an error where it cannot)"),
+       field<&O::graph_required>("graph_required"),
+       field<&O::cudnn>("cudnn")
+           .as({"legacy", "graph"})
+           .flag("--conv-engine",
+                 "Convolutions on a GPU: by cuDNN (graph) or, for diagnosis, by Linnet (legacy)"),
+       field<&O::deterministic>("deterministic")
+           .as({"off", "on"})
+           .flag("--deterministic",
+                 "Libraries' algorithms on a GPU: only those that give the same bits in every "
+                 "run\n(on, the default), or the fastest (off)"),
+       field<&O::cache_folder>("cache_folder"), field<&O::library>("library")},
+      nullptr};
+}
+
+template <>
+Description described<ModelOptions>() {
+  using O = ModelOptions;
+  std::vector<std::string> precisions = FieldFormat<Precision>::names();
+  precisions.front() = "auto";
+  return {"model",
+          "ModelOptions",
+          {field<&O::device>("device")
+               .as({"auto", "cpu", "cuda"})
+               .checked(&device_mistake)
+               .flag("--device", "Device; one of several GPUs: cuda:INDEX or cuda:UUID"),
+           field<&O::threads>("threads").at_least(0).flag("--threads",
+                                                          "Number of processors to use; 0: all"),
+           field<&O::team>("team"), field<&O::seed>("seed"),
+           field<&O::precision>("precision")
+               .as(precisions)
+               .flag("--precision",
+                     "Arithmetic of matrix products and convolutions; fp16: on a GPU"),
+           field<&O::cpu>("cpu"), field<&O::cuda>("cuda"), field<&O::operators>("operators")},
+          nullptr};
+}
+
+template <>
+Description described<BatchOptions>() {
+  using O = BatchOptions;
+  return {"batches",
+          "BatchOptions",
+          {field<&O::size>("size").at_least(1), field<&O::shuffle>("shuffle"),
+           field<&O::drop_last>("drop_last"), field<&O::shards>("shards").at_least(0)},
+          nullptr};
+}
+
+template <>
+Description described<LBFGS>() {
+  using O = LBFGS;
+  return {"lbfgs",
+          "LBFGS",
+          {field<&O::iterations>("iterations").at_least(1),
+           field<&O::history>("history").at_least(1),
+           field<&O::evaluations>("evaluations").at_least(1),
+           field<&O::gradient_tolerance>("gradient_tolerance").at_least(0),
+           field<&O::loss_tolerance>("loss_tolerance").at_least(0),
+           field<&O::sufficient_decrease>("sufficient_decrease"), field<&O::curvature>("curvature"),
+           field<&O::batch>("batch").at_least(0)},
+          nullptr};
+}
+
+std::string device_mistake(const std::string& name) {
+  constexpr std::string_view kIndexed = "cuda:";
+  const std::vector<std::string> names{"auto", "cpu", "cuda"};
+  if (std::ranges::count(names, name) > 0) return {};
+  if (name.starts_with(kIndexed) && name.size() > kIndexed.size()) return {};
+  return fmt::format("expected auto, cpu, cuda, cuda:INDEX or cuda:UUID; got '{}'{}", name,
+                     did_you_mean(name, names));
 }
 
 }  // namespace linnet

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/batch.h>
+#include <linnet/lbfgs.h>
+#include <linnet/model.h>
 #include <linnet/trainer.h>
 
 #include <array>
 #include <concepts>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +30,9 @@ constexpr std::array<std::string_view, 2> enum_names(Better /*which*/) {
   return {"smaller", "larger"};
 }
 constexpr std::string_view enum_type(Better /*which*/) { return "Better"; }
+constexpr std::array<std::string_view, 5> enum_names(Precision /*precision*/) {
+  return {"automatic", "fp32", "tf32", "bf16", "fp16"};
+}
 
 template <>
 struct FieldFormat<std::filesystem::path> : NoNumbers {
@@ -43,9 +50,13 @@ template <class T, class... Types>
 concept OneOf = (... || std::same_as<T, Types>);
 
 /// A value that files describe in another place, or that only programs have; it has no setting.
-template <OneOf<Optimizer, Schedule, std::vector<ParameterGroup>, std::vector<OutputLoss>,
-                std::vector<CustomMetric>, Ranks, Dataset, Callback*>
-              T>
+template <class T>
+inline constexpr bool kIsOfPrograms =
+    OneOf<T, Optimizer, Schedule, std::vector<ParameterGroup>, std::vector<OutputLoss>,
+          std::vector<CustomMetric>, Ranks, Dataset, Callback*, std::shared_ptr<ThreadTeam>,
+          OperatorReaders>;
+template <class T>
+requires kIsOfPrograms<T>
 struct FieldFormat<T> : NoNumbers {
   static std::string type() { return "an object of a program"; }
   static Setting write(const T& /*value*/) { return {}; }
@@ -54,22 +65,13 @@ struct FieldFormat<T> : NoNumbers {
 };
 
 template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, ParameterGroup,
-                Checkpoints, Watch, Objective, FitOptions, TrainerOptions, TrainingOptions>
+                Checkpoints, Watch, Objective, FitOptions, TrainerOptions, TrainingOptions,
+                CpuOptions, CudaOptions, ModelOptions, LBFGS, BatchOptions>
               S>
 inline constexpr bool kIsDescribed<S> = true;
 
-/// Returns a description, but for its defaults.
-template <class S>
-Description described();
-template <class S>
-const Description& description_of() {
-  static const Description kAll = [] {
-    Description all = described<S>();
-    all.defaults = std::make_shared<const S>();
-    return all;
-  }();
-  return kAll;
-}
+/// Returns what is wrong with a device's name, or "".
+std::string device_mistake(const std::string& name);
 
 /// Copies the fields that both structs have, by name, from `source` to `target`.
 template <class S, class T>

@@ -232,9 +232,11 @@ TEST_F(ConfigTest, ReadsDevicesAndGraphsInEveryForm) {
             "config.toml:8:10: 'device' in [training]: expected auto, cpu, cuda, cuda:INDEX or "
             "cuda:UUID; got 'cdua'; did you mean 'cuda'?");
   for (const char* graph : {"-3", "0", "10001", "\"abc\"", "true", "1.5"}) {
-    EXPECT_EQ(error(fmt::format("{}[training]\ngraph = {}\n", kNetwork, graph)),
-              "config.toml:8:9: 'graph' in [training] must be off, epoch or a number of steps from "
-              "1 to 10000");
+    EXPECT_EQ(
+        error(fmt::format("{}[training]\ngraph = {}\n", kNetwork, graph)),
+        "config.toml:8:9: 'graph' in [training] must be off, epoch or an integer in [1, 10000]; "
+        "got " +
+            std::string(graph));
   }
 }
 

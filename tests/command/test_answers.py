@@ -212,7 +212,7 @@ class Answers(command.CommandTest):
         self.assertEqual(self.run_json("evaluate", "key", "--data", "mixed", "--device",
                                        "cpu")["metrics"]["samples"], 18)
         (self.folder / "two.toml").write_text(grey.replace("[network]", "channels = 2\n[network]"))
-        self.assertIn("'channels' in [data] must be 1 (grey) or 3 (colour)",
+        self.assertIn("'channels' in [data] must be 1 or 3; got '2'",
                       self.run_linnet("train", "two.toml", "--out", "two", status=2)[1])
 
     def test_pictures_of_other_sizes_are_resized_as_evaluations_do(self):

@@ -36,9 +36,9 @@ class BadInput(command.CommandTest):
         self.assert_error("--device: expected auto, cpu, cuda, cuda:INDEX or cuda:UUID; got "
                           "'cdua'; did you mean 'cuda'?", *train, "--device", "cdua")
         for graph in ("-3", "abc", "0", "2.5", "10001"):
-            self.assert_error("--graph: expected off, epoch or a number of steps from 1 to 10000; "
+            self.assert_error("--graph: expected off, epoch or an integer in [1, 10000]; "
                               f"got '{graph}'", *train, f"--graph={graph}")
-        self.assert_error("--conv-engine: expected graph or legacy; got 'legaci'; did you mean "
+        self.assert_error("--conv-engine: expected legacy or graph; got 'legaci'; did you mean "
                           "'legacy'?", *train, "--conv-engine", "legaci")
         self.assert_error("--precision: expected auto, fp32, tf32, bf16 or fp16; got 'fp61'; did you "
                           "mean 'fp16'?", *train, "--precision", "fp61")

@@ -77,7 +77,7 @@ class Series(command.CommandTest):
         models = [(self.folder / run / "model.safetensors").read_bytes() for run in ("toml", "arguments")]
         self.assertEqual(*models)
         text = (self.folder / "sales.toml").read_text()
-        for change, sentence in ((("past = 7", "past = -7"), "'past' in [data] must be at least 1"),
+        for change, sentence in ((("past = 7", "past = -7"), "'past' in [data] must be in [1, 1048576]; got -7"),
                                  (("known = ", "nown = "), "did you mean 'known'?"),
                                  (('"mlp"', '"mpl"'), "did you mean 'mlp'?")):
             (self.folder / "bad.toml").write_text(text.replace(*change))

@@ -509,7 +509,7 @@ class Tables(command.CommandTest):
         self.assert_error("wrong.toml:4:1: unknown key 'gruop' in [data]; did you mean 'group'?", "train",
                           "wrong.toml")
         (self.folder / "wrong.toml").write_text('[data]\nfile = "flowers.csv"\ntarget = "kind"\ntest = 1\n')
-        self.assert_error("wrong.toml:4:8: 'test' in [data] must lie in [0, 0.99]; got 1", "train",
+        self.assert_error("wrong.toml:4:8: 'test' in [data] must be in [0, 0.99]; got 1", "train",
                           "wrong.toml")
         (self.folder / "wrong.toml").write_text('[data]\nfile = "flowers.csv"\nname = "digits"\n'
                                                 'target = "kind"\n')

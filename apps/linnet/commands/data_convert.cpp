@@ -25,7 +25,7 @@ struct ConvertOptions {
   std::string format;
   std::string image_format = "png";
   std::int64_t size = 0;
-  std::optional<std::int64_t> channels;
+  Setting images = {SettingTable()};  ///< fields of image_flags()
   std::uint64_t seed = 0;
 };
 
@@ -73,7 +73,7 @@ int convert(const ConvertOptions& options) {
   }
   DatasetOptions load{.seed = options.seed};
   if (options.size > 0) load.size = {options.size, options.size};
-  load.channels = options.channels.value_or(0);
+  read_images(options.images, load);
   const LoadedData data = load_data(options.from, load);
   print_notes(data.note);
   const NoteInterrupts guard;
@@ -121,9 +121,10 @@ void add_data_convert(CLI::App& data, Action& action) {
       ->capture_default_str();
   command->add_option("--size", options->size, "Resize image files to SIZE x SIZE pixels")
       ->check(at_least(1, 1 << 14));
-  add_channels_option(*command, options->channels);
-  command->add_option("--seed", options->seed,
-                      "Random seed of generated data and of a split by patient")
+  add_flags(*command, image_flags({"channels"}), options->images);
+  command
+      ->add_option("--seed", options->seed,
+                   "Random seed of generated data and of a split by patient")
       ->check(at_least(0, kLargestSeed));
   command->footer("Example: linnet data convert path/to/mnist digits --to images");
   act(*command, options, action, convert);

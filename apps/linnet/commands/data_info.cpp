@@ -27,7 +27,7 @@ struct InfoOptions {
   std::string path;
   bool json = false;
   std::string target = {};
-  TableReading reading = {};
+  DataSettings reading = {};
 };
 
 constexpr std::size_t kMostShapes = 5;  // that are named; the rest is counted
@@ -181,7 +181,10 @@ void add_data_info(CLI::App& data, Action& action) {
   command->add_option("--target", options->target,
                       "Column of a table with which the others are correlated, by name or number "
                       "from 1");
-  add_table_reading(*command, options->reading);
+  {
+    const OptionGroup group(*command, "Reading of tables");
+    add_flags(*command, table_reading(), options->reading.given);
+  }
   set_most_used(*command, {"--target", "--separator", "--type", "--sheet", "--json"});
   command->footer(
       "Reads every file; exits with 2 if one cannot be used.\n"

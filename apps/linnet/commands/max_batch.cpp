@@ -83,7 +83,7 @@ int max_batch(const MaxBatchArguments& arguments) {
     return kSuccess;
   }
   require(!arguments.verify ||
-              (!arguments.allows("stream") && arguments.on.device.value_or("cpu") == "cpu"),
+              (!arguments.allows("stream") && arguments.on.device().value_or("cpu") == "cpu"),
           "--verify holds the batch in memory, on the CPU: expected neither --allow stream nor "
           "another device");
   require(training || (!arguments.allows("recompute") && !arguments.allows("shards")),

@@ -23,7 +23,7 @@ constexpr std::array kAssumptions{
 };
 
 const std::string& precision_of(const PlannedForGpu& planned) {
-  return precision_names()[static_cast<std::size_t>(planned.on.precision)];
+  return name_of(planned.on.precision);
 }
 
 Json to_json(const PlannedForGpu& planned) {

@@ -43,7 +43,7 @@ struct PredictOptions {
   std::string output;
   std::string text;
   std::string sheet;
-  std::optional<std::string> on_bad_image;
+  Setting images = {SettingTable()};  ///< fields of image_flags()
   std::int64_t resize = 0;
   DeviceOptions on;
   std::int64_t batch = 256;
@@ -124,10 +124,12 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
                        return path.ends_with(".npy");
                      });
   check_inputs(options, model, texts);
+  DatasetOptions images{.on_bad_image = OnBadImage::skip};
+  read_images(options.images, images);
   ReadOptions read{.threads = options.threads,
                    .shorter_side = options.resize,
                    .sheet = options.sheet,
-                   .on_bad_image = on_bad_image_of(options.on_bad_image.value_or("skip"))};
+                   .on_bad_image = images.on_bad_image};
   std::vector<std::filesystem::path> paths;
   for (const std::string& input : options.inputs) {
     if (texts && input == "-") {
@@ -232,7 +234,7 @@ int predict(const PredictOptions& options) {
     print_note("{} written to '{}'", counted(inputs.names.size(), "prediction"), options.output);
   }
   print_bad_files(inputs.bad_files);
-  return inputs.bad_files.empty() || options.on_bad_image ? kSuccess : kUserError;
+  return inputs.bad_files.empty() || options.given.has("--on-bad-image") ? kSuccess : kUserError;
 }
 
 }  // namespace
@@ -271,10 +273,11 @@ void add_predict(CLI::App& app, Action& action) {
       "Column of the texts in tables, for text models; that of the training if not\n"
       "given");
   add_sheet_option(*command, o->sheet);
-  add_bad_image_option(
-      *command, o->on_bad_image,
+  Description images = image_flags({"on_bad_image"});
+  images.fields.front().flag_help =
       "What follows when an image file cannot be read: stop, or skip to leave it out and\n"
-      "end with status 0; if not given, the others are predicted and the status is 2");
+      "end with status 0; if not given, the others are predicted and the status is 2";
+  add_flags(*command, images, o->images);
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
   add_threads_option(*command, o->threads);

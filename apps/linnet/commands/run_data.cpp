@@ -35,7 +35,7 @@ DatasetOptions loading(const RunDataOptions& options, const SavedRun& run, const
   DatasetOptions load{.threads = options.threads,
                       .seed = options.seed.value_or(run.seed),
                       .ignored_label = options.ignore_index};
-  apply(options.images, load);
+  read_images(options.images, load);
   load.targets = image_targets(options, run);
   return datasets::options_for(model, options.data, data_places(), std::move(load));
 }
@@ -141,7 +141,7 @@ void add_run_data_options(CLI::App& command, RunDataOptions& options) {
       "given");
   command.add_option("--target", options.target, "Column of their labels");
   add_sheet_option(command, options.sheet);
-  add_loading_options(command, options.images);
+  add_flags(command, image_flags({"image_size", "channels", "on_bad_image"}), options.images);
   command
       .add_option(
           "--seed", options.seed,

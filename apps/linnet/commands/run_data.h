@@ -24,7 +24,7 @@ struct RunDataOptions {
   std::string target;
   std::string sheet;
   bool force = false;  ///< leaves out rows of a table whose classes the model does not have
-  ImageSettings images;
+  Setting images = {SettingTable()};  ///< fields of image_flags()
   int threads = 0;
   std::optional<std::uint64_t> seed;
   std::optional<std::int32_t> ignore_index;

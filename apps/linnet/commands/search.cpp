@@ -203,7 +203,7 @@ class Search {
     options.config = arguments_.file;
     options.configuration = configuration_with(plan_, trial.values, trial.epochs, trial.left_out);
     options.threads = arguments_.threads;
-    if (!arguments_.device.empty()) options.on.device = arguments_.device;
+    if (!arguments_.device.empty()) options.on.set_device(arguments_.device);
     options.quiet = true;
     return options;
   }

@@ -105,7 +105,7 @@ std::string correlation_text(const ColumnSurvey& column) {
 
 }  // namespace
 
-int table_info(const std::string& file, const std::string& target, const TableReading& reading,
+int table_info(const std::string& file, const std::string& target, const DataSettings& reading,
                bool json) {
   const Table table = read_table(file, table_options(reading));
   const std::size_t column =

@@ -359,7 +359,7 @@ int train_in_folder(const TrainOptions& options, const std::filesystem::path& fo
   std::vector<std::string> arguments;
   if (!begun) arguments.push_back(options.config);
   if (options.threads) arguments.push_back(fmt::format("--threads={}", *options.threads));
-  if (options.on.device) arguments.push_back("--device=" + *options.on.device);
+  if (options.on.device()) arguments.push_back("--device=" + *options.on.device());
   std::ranges::reverse(arguments);  // as CLI11 takes them
   command.parse(arguments);
   of.given = GivenOptions(command);

@@ -171,8 +171,8 @@ int train_folds(const TrainOptions& options, const Job& first) {
   };
   for (std::int64_t fold = 0; fold < first.folds; ++fold) {
     TrainOptions of = options;
-    of.table.fold = fold;
-    of.table.rows = first.rows;
+    of.of_data.fold = fold;
+    of.of_data.rows = first.rows;
     const Job job = fold == 0 ? first : job_of(of);
     const std::vector<std::string>& notes = job.table->notes;
     if (!options.quiet) {

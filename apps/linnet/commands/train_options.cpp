@@ -19,6 +19,7 @@
 #include "describe/nearest.h"
 #include "model/optimizers.h"
 #include "table/values.h"
+#include "tasks/options.h"
 
 namespace linnet::command {
 namespace {
@@ -44,39 +45,44 @@ bool names_data(const TrainOptions& options) {
   const std::string& path = options.config;
   if (path.empty() || path.ends_with(".toml") || path == "-") return false;
   if (!options.text.empty()) return true;
-  return is_prepared(path) && (options.table.target.empty() || !is_file(path));
+  return is_prepared(path) && (!options.of_data.has({"target"}) || !is_file(path));
 }
 
 Job described_data(const TrainOptions& options) {
   require(!options.data && options.workload.empty(),
           "'{}' brings its data and its network: leave out --data and --workload", options.config);
-  const TableSettings& table = options.table;
-  require(options.text.empty() || table.target.size() == 1,
+  const DataSettings& given = options.of_data;
+  TableTaskOptions told;
+  given.read(by_flags(description_of<TableTaskOptions>()), &told);
+  const std::vector<std::string>& targets = told.target.names;
+  require(options.text.empty() || targets.size() == 1,
           "--text names the column of the texts; --target has to name that of the labels");
   check_prepared(options, is_file(options.config) || holds_texts(options.config));
   PreparedSettings settings;
-  apply(options.images, settings.files);
-  settings.files.streamed = options.given.has("--streamed");
-  settings.files.threads = options.images.decoders.value_or(0);
+  read_images(options.images, settings.files);
+  TrainingOptions training;
+  training_table().read(&training, options.training, "");
+  settings.files.streamed = training.streamed;
+  settings.files.threads = training.decoders;
   if (options.text.empty()) {
-    settings.files.targets = table.target;
+    settings.files.targets = targets;
   } else {
-    settings.columns = {options.text, table.target.front(), table.sheet};
+    settings.columns = {options.text, targets.front(), table_options(given).sheet};
   }
-  settings.validation = table.validation;
-  settings.test = table.test;
-  settings.stratify = table.split != "random";
+  if (given.has({"validation"})) settings.validation = told.validation;
+  if (given.has({"test"})) settings.test = told.test;
+  settings.stratify = told.stratify;
   settings.seed = options.seed.value_or(0);
   settings.from = options.pretrained.from;
   return prepared_job(options.config, settings);
 }
 
 /// Returns what the arguments say of a table; its file is CONFIG or that of --data.
-TableSettings table_of(const TrainOptions& options) {
-  TableSettings table = options.table;
+DataSettings table_of(const TrainOptions& options) {
+  DataSettings table = options.of_data;
   const auto is_table = [&](const std::string& name) {
     const bool configuration = name.ends_with(".toml") || name == "-";
-    return !name.empty() && !configuration && (is_table_name(name) || !table.target.empty());
+    return !name.empty() && !configuration && (is_table_name(name) || table.has({"target"}));
   };
   if (options.data && (is_table_name(*options.data) || !is_table(options.config))) {
     if (is_table(*options.data)) table.file = *options.data;
@@ -94,18 +100,17 @@ TableSettings table_of(const TrainOptions& options) {
 Job described_job(const TrainOptions& options) {
   if (names_data(options)) return described_data(options);
   const ConfigOptions given{.from = options.pretrained.from,
-                            .table = table_of(options),
-                            .series = options.series,
+                            .data = table_of(options),
                             .seed = options.seed};
-  const std::string& file = given.table.file;
+  const std::string& file = given.data.file;
   if (!options.configuration.empty()) {
     return parse_config(options.configuration, options.config, given);
   }
   if (!file.empty() && options.workload.empty() &&
       (options.config.empty() || options.config == file)) {
     const std::uint64_t seed = options.seed.value_or(0);
-    return options.series.any() ? series_job(given.table, options.series, seed, given.from)
-                                : table_job(given.table, seed, given.from);
+    return wants_windows(given.data) ? series_job(given.data, seed, given.from)
+                                     : table_job(given.data, seed, given.from);
   }
   if (!given.from.empty() && options.config.empty() && options.workload.empty()) {
     const std::filesystem::path path(given.from);
@@ -122,7 +127,7 @@ Job described_job(const TrainOptions& options) {
   require(job.table != nullptr || file.empty() || !is_table_name(file),
           "'{}' is a table, which the network of a workload does not take: leave out the workload",
           file);
-  require_windows(options.series);
+  require_windows(options.of_data);
   return job;
 }
 
@@ -140,7 +145,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   add_flags(command, training_table(), o.training);
   add_disabled_passes(command, o.disabled_passes);
   command.option_defaults()->group("Images");
-  add_image_options(command, o.images);
+  add_augment_option(command, o.augment);
+  add_flags(command, image_flags(), o.images);
   add_device_options(command, o.on);
   add_threads_option(command, o.threads);
   command.option_defaults()->group("Training");
@@ -173,9 +179,9 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_flag_callback(
       "--save-last", [&o] { o.save_best = false; }, "Keep the weights of the last epoch");
   command.option_defaults()->group("Tables");
-  add_table_settings(command, o.table);
+  add_table_settings(command, o.of_data.given);
   command.option_defaults()->group("Series");
-  add_series_settings(command, o.series);
+  add_flags(command, series_flags(), o.of_data.given);
   command.option_defaults()->group("Data and run");
   command.add_option("--text", o.text,
                      "Column of a table that holds the texts to classify; --target: their labels");
@@ -186,7 +192,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.option_defaults()->group("Trained models");
   add_pretrained_options(command, o.pretrained);
   command.option_defaults()->group("Data and run");
-  add_checkpoint_options(command, o.checkpoints);
+  add_checkpoint_option(command, o.checkpoint_every);
   command
       .add_option("--log", o.logs,
                   "Further logs in the run folder: csv (history.csv), tensorboard (event files)")
@@ -293,16 +299,18 @@ Job job_of(const TrainOptions& options) {
   apply(options.on, job.model);
   job.model.threads = options.threads.value_or(job.model.threads);
   job.model.seed = t.seed;
-  training_table().read(&t, options.training, "the options");
+  training_table().read(&t, options.training, "");
   t.disabled_passes.insert(t.disabled_passes.end(), options.disabled_passes.begin(),
                            options.disabled_passes.end());
   t.keep_best = options.save_best.value_or(t.keep_best);
   if (job.table == nullptr && job.prepared == nullptr) {
-    job.validation = options.table.validation.value_or(job.validation);
+    const Setting* share = given_value(options.of_data.given, "validation");
+    if (share != nullptr) job.validation = *share->get_if<double>();
   }
   job.oversample = options.oversample.value_or(job.oversample);
-  apply(options.images, job);
-  apply(options.checkpoints, t.checkpoints);
+  if (options.augment) t.augment = parse_augment(*options.augment);
+  read_images(options.images, job.images);
+  if (options.checkpoint_every) set_interval(*options.checkpoint_every, t.checkpoints);
   apply(options.pretrained, job);
   check_options(options, job);
   return job;

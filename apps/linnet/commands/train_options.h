@@ -37,14 +37,14 @@ struct TrainOptions {
   std::optional<double> oversample;
   Setting training = {SettingTable()};  ///< fields of training_table()
   std::vector<std::string> disabled_passes;
-  ImageSettings images;
+  std::optional<std::string> augment;
+  Setting images = {SettingTable()};  ///< fields of image_flags()
   std::optional<int> threads;
   std::optional<std::uint64_t> seed;
-  CheckpointSettings checkpoints;
+  std::optional<std::string> checkpoint_every;
   PretrainedSettings pretrained;
-  TableSettings table;
-  SeriesSettings series;
-  std::string text;  ///< column of a table's texts
+  DataSettings of_data;  ///< of a table, series, images or texts
+  std::string text;      ///< column of a table's texts
   std::optional<bool> save_best;
   bool force = false;
   std::vector<std::string> logs;

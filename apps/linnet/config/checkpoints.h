@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,18 +12,12 @@
 
 namespace linnet::command {
 
-/// Options of `linnet train` for checkpoints.
-struct CheckpointSettings {
-  std::optional<std::string> every;
-  std::optional<std::int64_t> keep;
-  std::optional<std::string> on_failed_save;
-};
+/// Adds --checkpoint-every.
+void add_checkpoint_option(CLI::App& command, std::optional<std::string>& every);
+/// Sets when checkpoints are written: "10min", "500steps" or "epoch". Throws Error for other texts.
+void set_interval(const std::string& text, Checkpoints& checkpoints);
 
-/// Adds --checkpoint-every, --keep-checkpoints and --on-failed-save.
-void add_checkpoint_options(CLI::App& command, CheckpointSettings& settings);
-void apply(const CheckpointSettings& settings, Checkpoints& checkpoints);
-
-/// Reads the keys of the same names of [training].
-void read_checkpoints(Section& section, Checkpoints& checkpoints);
+/// Reads the key checkpoint_every of [training].
+void read_interval(Section& section, Checkpoints& checkpoints);
 
 }  // namespace linnet::command

@@ -143,10 +143,8 @@ class Config {
   void table(Section& s, Job& job) {
     const std::string file = s.text("file", "");
     if (s.has("file") && file.empty()) s.refuse("file", "'file' in [data] is empty");
-    TableSettings settings = options_.table;
-    read_table_settings(s, settings);
-    SeriesSettings series = options_.series;
-    read_series_settings(s, series);
+    DataSettings settings = options_.data;
+    add_data(s, settings);
     if (settings.file.empty()) settings.file = relative(file);
     for (const char* other : {"name", "path"}) {
       if (!file.empty() && s.has(other)) {
@@ -155,14 +153,14 @@ class Config {
       s.node(other);
     }
     s.close();
-    require_windows(series);
-    if (series.any()) return describe_series(job, settings, series, seed_);
+    require_windows(settings);
+    if (wants_windows(settings)) return describe_series(job, settings, seed_);
     describe_table(job, settings, seed_);
   }
 
   void data(Job& job) {
     Section s = section("data");
-    if (s.has("file") || !options_.table.file.empty()) return table(s, job);
+    if (s.has("file") || !options_.data.file.empty()) return table(s, job);
     s.node("file");
     const std::string name = s.text("name", "");
     const std::string path = s.text("path", "");
@@ -195,29 +193,10 @@ class Config {
     read_groups(s, file_, t);
     job.model.threads = static_cast<int>(s.integer("threads", 0));
     job.model.seed = t.seed;
-    device(s, job.model);
-    read_checkpoints(s, t.checkpoints);
+    s.fields(device_table(), &job.model);
+    job.model.cuda.graph_required = s.has("graph");
+    read_interval(s, t.checkpoints);
     s.close();
-  }
-
-  static void device(Section& s, ModelOptions& model) {
-    model.device = s.text("device", model.device);
-    if (const std::string mistake = device_mistake(model.device); !mistake.empty()) {
-      s.refuse("device", fmt::format("'device' in [training]: {}", mistake));
-    }
-    model.precision = static_cast<Precision>(s.choice("precision", 0, precision_names()));
-    if (const toml::node* found = s.node("graph"); found != nullptr) {
-      const std::optional<std::int64_t> steps =
-          found->is_integer()  ? graph_steps(std::to_string(*found->value<std::int64_t>()))
-          : found->is_string() ? graph_steps(*found->value<std::string>())
-                               : std::nullopt;
-      if (!steps) s.refuse("graph", fmt::format("'graph' in [training] must be {}", kGraphChoices));
-      model.cuda.graph_steps = *steps;
-      model.cuda.graph_required = true;
-    }
-    model.cuda.cudnn = s.choice("conv_engine", 0, conv_engine_names()) == 0;
-    model.cuda.deterministic = s.flag("deterministic", true);
-    model.cpu.tune = s.flag("tune", false);
   }
 
   const std::filesystem::path& path_;

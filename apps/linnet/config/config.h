@@ -23,8 +23,7 @@ struct ConfigOptions {
   /// A model to start from, as Job::from. With one [network] may be missing: a network of nothing
   /// takes its place.
   std::string from = {};
-  TableSettings table = {};                ///< they replace what [data] says of a table
-  SeriesSettings series = {};              ///< the same of windows over it
+  DataSettings data = {};                  ///< of a table or windows over it, instead of [data]
   std::optional<std::uint64_t> seed = {};  ///< of a table's split, instead of that in [training]
 };
 

@@ -16,6 +16,7 @@
 #include "datasets/load_dataset.h"
 #include "describe/nearest.h"
 #include "model/options.h"
+#include "tasks/options.h"
 
 namespace linnet::command {
 namespace {
@@ -61,18 +62,6 @@ Setting value_of(const Field& field, const Setting& given) {
   return {static_cast<std::int64_t>(number), given.place};
 }
 
-const std::vector<std::string>& bad_image_names() {
-  static const std::vector<std::string> all{"stop", "skip"};
-  return all;
-}
-
-const std::vector<std::string>& exif_names() {
-  static const std::vector<std::string> all{"apply", "ignore"};
-  return all;
-}
-
-constexpr int kMostWhite = 65535;
-
 template <class T>
 T number_of(const std::string& text, std::string_view what) {
   T value{};
@@ -83,22 +72,11 @@ T number_of(const std::string& text, std::string_view what) {
   return value;
 }
 
-constexpr std::int64_t kMostSide = 1'000'000;
-
-/// "224" or "224x192" (height x width).
-Shape size_of_images(const std::string& text) {
-  const char* const end = text.data() + text.size();
-  std::int64_t height = 0;
-  std::from_chars_result read = std::from_chars(text.data(), end, height);
-  std::int64_t width = height;
-  if (read.ec == std::errc{} && read.ptr != end && *read.ptr == 'x') {
-    read = std::from_chars(read.ptr + 1, end, width);
-  }
-  require(read.ec == std::errc{} && read.ptr == end && std::min(height, width) >= 1 &&
-              std::max(height, width) <= kMostSide,
-          "--image-size: expected pixels, such as 224, or HEIGHTxWIDTH, such as 224x192; got '{}'",
-          text);
-  return {height, width};
+/// One number is the size of a square.
+void require_size(Shape& size) {
+  if (size.rank() == 1) size = {size[0], size[0]};
+  require(size.rank() == 0 || size.rank() == 2,
+          "expected an image size of one number, or of height and width; got {}", to_string(size));
 }
 
 }  // namespace
@@ -127,65 +105,35 @@ Augment parse_augment(const std::string& text) {
   return augment;
 }
 
-void add_image_options(CLI::App& command, ImageSettings& settings) {
-  command.add_option("--augment", settings.augment,
+void add_augment_option(CLI::App& command, std::optional<std::string>& augment) {
+  command.add_option("--augment", augment,
                      "Augmentation of training images, e.g. padding=4,flip,cutout=8; names: " +
                          CLI::detail::join(names(), ", ") + "; none");
-  add_loading_options(command, settings);
-  command
-      .add_option("--exif", settings.exif,
-                  "What the EXIF orientation of image files does: apply (the default) turns them "
-                  "upright, ignore leaves the pixels as stored")
-      ->check(one_of(exif_names()));
-  command
-      .add_option("--white", settings.white,
-                  "Sample of 16-bit image files that becomes white, e.g. 4095; if not given, the "
-                  "least 2^n - 1 that no training image exceeds")
-      ->check(at_least(1, kMostWhite));
-  command
-      .add_option("--decoders", settings.decoders,
-                  "Threads that decode the image files of a streamed training; 0: all processors")
-      ->check(at_least(0, 1024));
 }
 
-void add_bad_image_option(CLI::App& command, std::optional<std::string>& on_bad_image,
-                          const std::string& help) {
-  command.add_option("--on-bad-image", on_bad_image, help)->check(one_of(bad_image_names()));
-}
-
-OnBadImage on_bad_image_of(const std::string& name) {
-  return static_cast<OnBadImage>(index_of(bad_image_names(), name));
-}
-
-void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels) {
-  command
-      .add_option(
-          "--channels", channels,
-          "Channels of image files: 1 (grey) or 3 (colour); if not given, 3 if any has colour")
-      ->check(CLI::IsMember({1, 3}));
-}
-
-void add_loading_options(CLI::App& command, ImageSettings& settings) {
-  command.add_option(
-      "--image-size", settings.size,
-      "Size to which image files are resized at loading: one number, or HEIGHTxWIDTH");
-  add_channels_option(command, settings.channels);
-  add_bad_image_option(
-      command, settings.on_bad_image,
-      "What follows when an image file cannot be decoded: stop, or leave it out and count it");
+Description image_flags(const std::vector<std::string_view>& keys) {
+  Description all = by_flags(description_of<DatasetOptions>());
+  if (!keys.empty()) {
+    std::erase_if(all.fields, [&](const Field& f) { return std::ranges::count(keys, f.key) == 0; });
+  }
+  return all;
 }
 
 const std::vector<std::string>& image_option_names() {
-  static const std::vector<std::string> all{"--augment", "--image-size", "--channels",
-                                            "--on-bad-image", "--decoders"};
-  return all;
+  static const std::vector<std::string> kAll = [] {
+    std::vector<std::string> names = flag_names(image_flags());
+    names.insert(names.end(), {"--augment", "--decoders"});
+    return names;
+  }();
+  return kAll;
 }
 
 void check_image_files(const GivenOptions& given, const std::string& data) {
   const auto folder = datasets::find(data, data_places());
   if (folder && holds_image_files(*folder)) return;
-  given.refuse({"--image-size", "--size", "--channels", "--on-bad-image", "--decoders"},
-               "image files", fmt::format("'{}' holds none", data));
+  std::vector<std::string> names = flag_names(image_flags());
+  names.insert(names.end(), {"--size", "--decoders"});
+  given.refuse(names, "image files", fmt::format("'{}' holds none", data));
 }
 
 void check_data_seed(const GivenOptions& given, const std::string& option,
@@ -196,18 +144,9 @@ void check_data_seed(const GivenOptions& given, const std::string& option,
                fmt::format("'{}' has neither", data));
 }
 
-void apply(const ImageSettings& settings, DatasetOptions& images) {
-  if (settings.size) images.size = size_of_images(*settings.size);
-  images.channels = settings.channels.value_or(images.channels);
-  if (settings.on_bad_image) images.on_bad_image = on_bad_image_of(*settings.on_bad_image);
-  if (settings.exif) images.exif = static_cast<Exif>(index_of(exif_names(), *settings.exif));
-  if (settings.white) images.white = settings.white;
-}
-
-void apply(const ImageSettings& settings, Job& job) {
-  if (settings.augment) job.training.augment = parse_augment(*settings.augment);
-  apply(settings, job.images);
-  job.training.decoders = settings.decoders.value_or(job.training.decoders);
+void read_images(const Setting& given, DatasetOptions& images) {
+  image_flags().read(&images, given, "");
+  require_size(images.size);
 }
 
 void read_augment(const Setting& table, const std::string& where, Augment& augment) {
@@ -229,31 +168,8 @@ void read_augment(const Setting& table, const std::string& where, Augment& augme
 }
 
 void read_images(Section& s, DatasetOptions& images) {
-  if (s.has("image_size")) {
-    const toml::node* node = s.node("image_size");
-    if (node->is_integer()) {
-      const std::int64_t side = s.integer("image_size", 0, 1);
-      images.size = {side, side};
-    } else {
-      images.size = Shape(s.integers("image_size"));
-      if (images.size.rank() != 2) {
-        s.refuse("image_size", "'image_size' in [data] must be a number or [height, width]");
-      }
-    }
-  }
-  images.channels = s.integer("channels", images.channels);
-  if (images.channels != 1 && images.channels != 3 && s.has("channels")) {
-    s.refuse("channels", "'channels' in [data] must be 1 (grey) or 3 (colour)");
-  }
-  images.on_bad_image = static_cast<OnBadImage>(
-      s.choice("on_bad_image", static_cast<std::size_t>(images.on_bad_image), bad_image_names()));
-  if (s.has("exif")) images.exif = static_cast<Exif>(s.choice("exif", 0, exif_names()));
-  if (s.has("white")) {
-    images.white = s.integer("white", 0, 1);
-    if (*images.white > kMostWhite) {
-      s.refuse("white", fmt::format("'white' in [data] must be at most {}", kMostWhite));
-    }
-  }
+  s.fields(image_flags(), &images);
+  require_size(images.size);
 }
 
 namespace {

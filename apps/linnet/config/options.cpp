@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/options.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
+#include <cmath>
+#include <set>
 #include <utility>
 
 #include "describe/nearest.h"
@@ -100,51 +101,119 @@ CLI::Validator number_in(const Range& range) {
   return CLI::Validator(check, "NUMBER");
 }
 
-template <class T>
-Setting parsed(const std::string& given) {
-  T number{};
-  std::from_chars(given.data(), given.data() + given.size(), number);
-  return {number};
+/// Accepts texts that stand for numbers, and integers of a range.
+CLI::Validator named_or_integer(const Field& field) {
+  const auto check = [field](std::string& given) -> std::string {
+    double number = 0;
+    const char* end = given.data() + given.size();
+    const auto [stop, error] = std::from_chars(given.data(), end, number);
+    const bool whole = error == std::errc() && stop == end && number == std::floor(number);
+    if (whole && field.range.contains(number)) return {};
+    if (std::ranges::count(field.names, given) > 0) return {};
+    return fmt::format("expected {} or an integer {}; got '{}'", fmt::join(field.names, ", "),
+                       field.range.text(), given);
+  };
+  return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(field.names, ",")));
 }
 
-/// Adds a flag with a value, which `note` gets where the flag is given.
-void add_valued(CLI::App& command, const Field& field, const Setting& otherwise,
-                const std::function<void(Setting)>& note) {
-  constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int32_t>::max());
-  const auto add = [&](Setting (*read)(const std::string&)) {
-    return command.add_option_function<std::string>(
-        std::string(field.flag_name), [note, read](const std::string& given) { note(read(given)); },
-        std::string(field.flag_help));
-  };
-  if (field.format == &kFormatOf<std::size_t>) {
-    add(&parsed<std::int64_t>)
-        ->transform(byte_count(static_cast<std::uint64_t>(std::max(field.range.least, 0.0))));
-  } else if (otherwise.get_if<std::int64_t>() != nullptr) {
-    add(&parsed<std::int64_t>)
-        ->check(at_least(static_cast<long long>(std::max(field.range.least, -kMost)),
-                         static_cast<long long>(std::min(field.range.most, kMost))));
-  } else {
-    add(&parsed<double>)->check(number_in(field.range));
+CLI::Validator without_mistake(const Field& field) {
+  return CLI::Validator([mistake = field.mistake](std::string& given) { return mistake(given); },
+                        field.names.empty() ? "TEXT"
+                                            : fmt::format("{{{}}}", fmt::join(field.names, ",")));
+}
+
+/// Returns a number as one, where the field is a number.
+Setting parsed(Form form, const std::string& given) {
+  const char* end = given.data() + given.size();
+  std::int64_t integer = 0;
+  if (form == Form::integer && std::from_chars(given.data(), end, integer).ptr == end) {
+    return {integer};
   }
+  double number = 0;
+  if (form == Form::number && std::from_chars(given.data(), end, number).ptr == end) {
+    return {number};
+  }
+  return {given};
+}
+
+/// Restricts a flag's value to what the field takes.
+void check(CLI::Option& option, const Field& field) {
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int32_t>::max());
+  if (field.mistake != nullptr) {
+    option.check(without_mistake(field));
+  } else if (!field.values.empty()) {
+    option.check(named_or_integer(field));
+  } else if (!field.names.empty()) {
+    option.check(one_of(field.names));
+  } else if (field.format->names != nullptr) {
+    option.check(one_of(field.format->names()));
+  } else if (field.format == &kFormatOf<std::size_t>) {
+    option.transform(byte_count(static_cast<std::uint64_t>(std::max(field.range.least, 0.0))));
+  } else if (field.format->form == Form::integer) {
+    option.check(at_least(static_cast<long long>(std::max(field.range.least, -kMost)),
+                          static_cast<long long>(std::min(field.range.most, kMost))));
+  } else if (field.format->form == Form::number) {
+    option.check(number_in(field.range));
+  }
+}
+
+/// Keys of fields are views of these.
+const std::string& kept(std::string text) {
+  static std::set<std::string> all;
+  return *all.insert(std::move(text)).first;
 }
 
 }  // namespace
 
+Description by_flags(const Description& options) {
+  Description named = options;
+  std::erase_if(named.fields, [](const Field& field) { return field.flag_name.empty(); });
+  for (Field& field : named.fields) {
+    std::string key(field.flag_name.substr(2));
+    std::ranges::replace(key, '-', '_');
+    field.key = kept(std::move(key));
+  }
+  return named;
+}
+
+std::vector<std::string> flag_names(const Description& options) {
+  std::vector<std::string> names;
+  for (const Field& field : options.fields) {
+    if (!field.flag_name.empty()) names.emplace_back(field.flag_name);
+  }
+  return names;
+}
+
+const Setting* given_value(const Setting& given, std::string_view key) {
+  return find(*given.get_if<SettingTable>(), key);
+}
+
 void add_flags(CLI::App& command, const Description& options, Setting& given) {
   for (const Field& field : options.fields) {
-    if (field.flag_name.empty()) continue;
+    const std::string name(field.flag_name);
+    if (name.empty() || command.get_option_no_throw(name) != nullptr) continue;
+    const std::string help(field.flag_help);
+    const Form form = field.format->form;
     const auto note = [&given, key = field.key](Setting value) {
       given.get_if<SettingTable>()->push_back({std::string(key), std::move(value)});
     };
-    const Setting otherwise = field.write(options.defaults.get());
-    if (otherwise.get_if<bool>() == nullptr) {
-      add_valued(command, field, otherwise, note);
-      continue;
+    CLI::Option* option = nullptr;
+    if (form == Form::truth && field.names.empty()) {
+      option = command.add_flag_function(
+          fmt::format("{},!--no-{}", name, name.substr(2)),
+          [note](std::int64_t count) { note({count > 0}); }, help);
+    } else if (form == Form::texts) {
+      const auto all = [note](const std::vector<std::string>& texts) {
+        note({Setting::List(texts.begin(), texts.end())});
+      };
+      option = command.add_option_function<std::vector<std::string>>(name, all, help);
+      option->allow_extra_args(false);
+    } else {
+      const auto one = [note, form](const std::string& text) { note(parsed(form, text)); };
+      option = command.add_option_function<std::string>(name, one, help);
+      check(*option, field);
     }
-    const std::string name(field.flag_name.substr(2));
-    command.add_flag_function(
-        fmt::format("--{0},!--no-{0}", name), [note](std::int64_t count) { note({count > 0}); },
-        std::string(field.flag_help));
+    if (!field.flag_group.empty()) option->group(std::string(field.flag_group));
   }
 }
 

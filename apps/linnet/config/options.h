@@ -58,9 +58,16 @@ void add_threads_option(CLI::App& command, Threads& threads) {
   command.add_option("--threads", threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
 }
-/// Adds the flags of described options, and --no-NAME beside each that is on or off. What is given
-/// becomes an entry of the table `given`, by the fields' keys, which Description::read() reads.
+/// Returns the options that have flags, called as these are: "date_order" of --date-order.
+Description by_flags(const Description& options);
+/// Returns the flags' names.
+std::vector<std::string> flag_names(const Description& options);
+/// Adds the flags of described options that the command lacks, and --no-NAME beside each that is on
+/// or off. What is given becomes an entry of the table `given`, by the fields' keys, which
+/// Description::read() reads.
 void add_flags(CLI::App& command, const Description& options, Setting& given);
+/// Returns the value of a key of such a table, or null.
+const Setting* given_value(const Setting& given, std::string_view key);
 /// Adds --disable-pass, which may be given several times.
 void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes);
 

@@ -129,7 +129,7 @@ std::vector<std::int64_t> Section::integers(std::string_view key, std::int64_t l
   return values;
 }
 
-void Section::fields(const Description& options, void* object) {
+SettingTable Section::settings(const Description& options) {
   SettingTable given;
   for (const Field& field : options.fields) {
     const toml::node* found = node(field.key);
@@ -139,7 +139,12 @@ void Section::fields(const Description& options, void* object) {
     if (found->is_integer()) integer(field.key, 0, -most, most);
     given.push_back({std::string(field.key), setting_from(*found, file_, most)});
   }
-  placed_in(file_, [&] { options.read(object, {std::move(given)}, where_); });
+  return given;
+}
+
+void Section::fields(const Description& options, void* object) {
+  const Setting given{settings(options)};
+  placed_in(file_, [&] { options.read(object, given, where_); });
 }
 
 void Section::close(const std::string& kind) const {

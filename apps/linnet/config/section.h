@@ -38,6 +38,8 @@ class Section {
                      const std::vector<std::string>& names);
   /// Returns an array of integers of at least `least`.
   std::vector<std::int64_t> integers(std::string_view key, std::int64_t least = 1);
+  /// Returns the keys that are fields of described options.
+  SettingTable settings(const Description& options);
   /// Reads the fields of described options into `object`, which has them.
   void fields(const Description& options, void* object);
   /// Returns the value itself, or null; for keys of several types.
@@ -55,6 +57,7 @@ class Section {
   /// Throws Error at the key's value (or at the table, if the key is missing).
   [[noreturn]] void refuse(std::string_view key, const std::string& sentence) const;
   [[noreturn]] void refuse_type(std::string_view key, std::string_view expected) const;
+  const std::string& file() const { return file_; }
   /// Returns "file:line:column: " of the table.
   std::string place() const;
 

@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/section.h"
@@ -16,57 +18,37 @@
 
 namespace linnet::command {
 
-/// What arguments or [data] say of how a table is read.
-struct TableReading {
-  std::string separator = {};          ///< "," ";" "|" or "tab"; empty: found
-  std::string decimal = {};            ///< "." or ","; empty: found
-  std::string thousands = {};          ///< "." "," "'" "blank" or "none"; empty: found
-  std::optional<bool> header = {};     ///< unset: found
-  std::vector<std::string> type = {};  ///< "COLUMN=TYPE"
-  std::vector<std::string> missing_text = {};  ///< "": no words are missing values
-  std::string date_order = {};  ///< a name of date_order_names(); empty: found
-  std::string encoding = {};    ///< empty: found
-  std::string comment = {};     ///< a character or "none"; empty: found
-  std::string sheet = {};       ///< of a spreadsheet; empty: the first
-};
-/// Adds --separator, --decimal, --thousands, --header, --no-header, --type, --missing-text,
-/// --date-order, --encoding, --comment and --sheet.
-void add_table_reading(CLI::App& command, TableReading& reading);
-/// Throws Error for what can't be read.
-TableOptions table_options(const TableReading& reading);
+/// What arguments and [data] say of a training's data, by the names of the options: "date_order".
+/// Arguments come first.
+struct DataSettings {
+  std::string file = {};             ///< the table; empty: none
+  Setting given = {SettingTable()};  ///< those of [data] have a place
+  std::string configuration = {};    ///< the file of [data]
+  std::int64_t fold = 0;             ///< the one that is trained
+  std::optional<Table> rows = {};    ///< of the file, where they are read already
 
-/// What arguments or [data] say of a training on a table.
-struct TableSettings : TableReading {
-  std::string file = {};  ///< the table; empty: none
-  std::vector<std::string> target = {};
-  std::string task = {};
-  std::vector<std::string> ignore = {};
-  std::string missing = {};
-  std::vector<std::string> scale = {};  ///< "METHOD" or "COLUMN=METHOD"
-  std::optional<double> validation = {};
-  std::optional<double> test = {};
-  std::string split = {};
-  std::string group = {};
-  std::string time = {};
-  std::optional<std::int64_t> folds = {};
-  std::int64_t fold = 0;           ///< the one that is trained
-  std::optional<Table> rows = {};  ///< of the file, where they are read already
+  /// Returns whether one of these is given.
+  bool has(std::initializer_list<std::string_view> keys) const;
+  /// Reads those that `options` describe. Throws Error at a wrong value.
+  void read(const Description& options, void* object) const;
 };
+/// Describes how a table is read.
+const Description& table_reading();
+/// Returns what is given of it. Throws Error for what can't be read.
+TableOptions table_options(const DataSettings& settings);
 /// Returns whether a column holds sentences.
 bool holds_sentences(const Table& table, std::size_t column);
-/// Returns the names of all options of the two functions below, and --no-header.
+/// Returns the names of all options of tables.
 std::vector<std::string> table_option_names();
-/// Adds --target, --task, --ignore, --missing, --scale, --validation, --test, --split, --group,
-/// --time, --folds, and those of add_table_reading().
-void add_table_settings(CLI::App& command, TableSettings& settings);
-/// Reads the same from [data], whose keys are named like the options, with _ for -; `settings` that
-/// are given already stay. Throws Error at a wrong value.
-void read_table_settings(Section& data, TableSettings& settings);
+/// Adds them to the command.
+void add_table_settings(CLI::App& command, Setting& given);
+/// Adds what [data] says of the options of tables and series; those that are given already stay.
+void add_data(Section& data, DataSettings& settings);
 
 /// Sets data, default network and recipe of a job to those of the settings' table, or of the
 /// transform of Job::from where that has one. Throws Error without a target, naming the columns.
-void describe_table(Job& job, const TableSettings& settings, std::uint64_t seed);
+void describe_table(Job& job, const DataSettings& settings, std::uint64_t seed);
 /// Returns the training of a table's file. `from`: as Job::from.
-Job table_job(const TableSettings& settings, std::uint64_t seed, const std::string& from);
+Job table_job(const DataSettings& settings, std::uint64_t seed, const std::string& from);
 
 }  // namespace linnet::command

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/options.h"
 #include "model/options.h"
 
 namespace linnet::command {
@@ -35,7 +36,8 @@ const Description& training_table() {
          {lifted<&O::clip>(renamed(description_of<Clip>().fields,
                                    {{"norm", "clip_norm"}, {"value", "clip_value"}})),
           lifted<&O::average>(renamed(description_of<Average>().fields,
-                                      {{"decay", "average"}, {"warmup", "average_warmup"}}))}) {
+                                      {{"decay", "average"}, {"warmup", "average_warmup"}})),
+          lifted<&O::checkpoints>(by_flags(description_of<Checkpoints>()).fields)}) {
       made.fields.insert(made.fields.end(), part.begin(), part.end());
     }
     return made;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structs of options, a line for each field.
+// The structs of options as classes, whose fields follow from their descriptions (model/options.h,
+// tasks/options.h).
 #include <fmt/format.h>
 #include <linnet/model.h>
 #include <nanobind/stl/string.h>
@@ -14,11 +15,6 @@
 #include "training.h"
 
 namespace linnet::python {
-
-template <>
-std::vector<std::string> names_of<Precision>() {
-  return {"automatic", "fp32", "tf32", "bf16", "fp16"};
-}
 
 namespace {
 
@@ -72,12 +68,17 @@ std::map<const AnyFormat*, AnyConvert> converts_of() {
 }  // namespace
 
 const AnyConvert& convert_of(const AnyFormat& format) {
-  static const auto kAll =
-      converts_of<bool, int, std::int64_t, std::size_t, double, std::string, std::filesystem::path,
-                  std::optional<double>, std::optional<std::int32_t>, std::vector<std::string>,
-                  OnFailedSave, Better, Optimizer, Schedule, Clip, Warmup, Average, Augment,
-                  Checkpoints, Watch, LossOptions, std::vector<ParameterGroup>,
-                  std::vector<OutputLoss>, std::vector<CustomMetric>, Ranks, Dataset>();
+  static const auto kAll = converts_of<
+      bool, int, std::int64_t, std::size_t, double, std::string, std::filesystem::path,
+      std::optional<bool>, std::optional<char>, std::optional<double>, std::optional<std::int32_t>,
+      std::optional<std::int64_t>, std::vector<std::string>, std::map<std::string, std::string>,
+      Shape, OnFailedSave, Better, Precision, std::shared_ptr<ThreadTeam>, CpuOptions, CudaOptions,
+      OnBadImage, std::optional<Exif>, DatasetOptions, std::optional<DateOrder>,
+      std::map<std::string, ColumnType>, MissingValues, Scaling, std::map<std::string, Scaling>,
+      TableTarget, TableTransform, TableTransformOptions, SeriesNetwork, SameTime, OffStep,
+      Optimizer, Schedule, Clip, Warmup, Average, Augment, Checkpoints, Watch, LossOptions,
+      std::vector<ParameterGroup>, std::vector<OutputLoss>, std::vector<CustomMetric>, Ranks,
+      Dataset>();
   const auto found = kAll.find(&format);
   LINNET_ASSERT(found != kAll.end());
   return found->second;
@@ -90,84 +91,6 @@ const Options<LossOptions>& options<LossOptions>() {
        weights_option<&LossOptions::positive_weights>("positive_weights")});
   return all;
 }
-template <>
-const Options<LBFGS>& options<LBFGS>() {
-  static const Options<LBFGS> all{"LBFGS",
-                                  {option<&LBFGS::iterations>("iterations"),
-                                   option<&LBFGS::history>("history"),
-                                   option<&LBFGS::evaluations>("evaluations"),
-                                   option<&LBFGS::gradient_tolerance>("gradient_tolerance"),
-                                   option<&LBFGS::loss_tolerance>("loss_tolerance"),
-                                   option<&LBFGS::sufficient_decrease>("sufficient_decrease"),
-                                   option<&LBFGS::curvature>("curvature"),
-                                   option<&LBFGS::batch>("batch")}};
-  return all;
-}
-template <>
-const Options<CpuOptions>& options<CpuOptions>() {
-  static const Options<CpuOptions> all{"CpuOptions",
-                                       {option<&CpuOptions::tune>("tune"),
-                                        option<&CpuOptions::cache_folder>("cache_folder"),
-                                        option<&CpuOptions::choices>("choices")}};
-  return all;
-}
-template <>
-const Options<CudaOptions>& options<CudaOptions>() {
-  static const Options<CudaOptions> all{"CudaOptions",
-                                        {option<&CudaOptions::graph_steps>("graph_steps"),
-                                         option<&CudaOptions::graph_required>("graph_required"),
-                                         option<&CudaOptions::cudnn>("cudnn"),
-                                         option<&CudaOptions::deterministic>("deterministic"),
-                                         option<&CudaOptions::cache_folder>("cache_folder"),
-                                         option<&CudaOptions::library>("library")}};
-  return all;
-}
-template <>
-const Options<ModelOptions>& options<ModelOptions>() {
-  static const Options<ModelOptions> all{
-      "ModelOptions",
-      {option<&ModelOptions::device>("device"), option<&ModelOptions::threads>("threads"),
-       option<&ModelOptions::team>("team"), option<&ModelOptions::seed>("seed"),
-       option<&ModelOptions::precision>("precision"), option<&ModelOptions::cpu>("cpu"),
-       option<&ModelOptions::cuda>("cuda")}};
-  return all;
-}
-template <>
-const Options<BatchOptions>& options<BatchOptions>() {
-  static const Options<BatchOptions> all{"BatchOptions",
-                                         {option<&BatchOptions::size>("size"),
-                                          option<&BatchOptions::shuffle>("shuffle"),
-                                          option<&BatchOptions::drop_last>("drop_last"),
-                                          option<&BatchOptions::shards>("shards")}};
-  return all;
-}
-template <>
-std::vector<std::string> names_of<MissingValues>() {
-  const auto names = missing_values_names();
-  return {names.begin(), names.end()};
-}
-template <>
-std::vector<std::string> names_of<Scaling>() {
-  const auto names = scaling_names();
-  return {names.begin(), names.end()};
-}
-template <>
-std::vector<std::string> names_of<TableTarget>() {
-  return {"automatic", "classes", "value", "labels"};
-}
-template <>
-const Options<TableTransformOptions>& options<TableTransformOptions>() {
-  using O = TableTransformOptions;
-  static const Options<O> all{"TableTransformOptions",
-                              {option<&O::missing>("missing"), option<&O::scaling>("scaling"),
-                               option<&O::column_scaling>("column_scaling"),
-                               option<&O::target>("target"),
-                               option<&O::most_one_hot>("most_one_hot"),
-                               option<&O::least_count>("least_count"),
-                               option<&O::ignore>("ignore")}};
-  return all;
-}
-
 namespace {
 
 /// The loss, by name or as a function.
@@ -185,7 +108,7 @@ Option<O> loss_option() {
 template <>
 const Options<OutputLoss>& options<OutputLoss>() {
   static const Options<OutputLoss> all =
-      described_options<OutputLoss>({loss_option<OutputLoss, &OutputLoss::custom>()}, {"custom"});
+      described_options<OutputLoss>({loss_option<OutputLoss, &OutputLoss::custom>()});
   return all;
 }
 template <>
@@ -199,35 +122,15 @@ const Options<CustomMetric>& options<CustomMetric>() {
   return all;
 }
 template <>
-const Options<FitOptions>& options<FitOptions>() {
-  // As they may be given by place.
-  static const Options<FitOptions> all =
-      described_options<FitOptions>({}, {"callback"},
-                                    {"epochs", "batch", "shards", "memory_limit", "validation",
-                                     "test", "patience", "keep_best", "watch"});
-  return all;
-}
-template <>
 const Options<Objective>& options<Objective>() {
   static const Options<Objective> all =
-      described_options<Objective>({loss_option<Objective, &Objective::custom_loss>()},
-                                   {"custom_loss"});
+      described_options<Objective>({loss_option<Objective, &Objective::custom_loss>()});
   return all;
 }
 template <>
 const Options<TrainingOptions>& options<TrainingOptions>() {
   using O = TrainingOptions;
-  // As they may be given by place.
-  static const Options<O> all =
-      described_options<O>({loss_option<O, &O::custom_loss>()}, {"custom_loss"},
-                           {"epochs",       "batch",        "optimizer",     "schedule",
-                            "warmup",       "clip",         "average",       "trains",
-                            "loss",         "loss_options", "output_losses", "patience",
-                            "keep_best",    "shuffle",      "drop_last",     "seed",
-                            "augment",      "checkpoints",  "metrics",       "shards",
-                            "memory_limit", "recompute",    "side_by_side",  "sync_batch_norm",
-                            "bucket_bytes", "ranks",        "streamed",      "prefetch",
-                            "decoders"});
+  static const Options<O> all = described_options<O>({loss_option<O, &O::custom_loss>()});
   return all;
 }
 
