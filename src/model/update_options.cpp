@@ -2,8 +2,6 @@
 #include "model/update_options.h"
 
 #include <algorithm>
-#include <cmath>
-#include <string_view>
 
 #include "base/check.h"
 #include "base/pattern.h"
@@ -15,11 +13,6 @@
 
 namespace linnet {
 namespace {
-
-void require_not_negative(double value, std::string_view name) {
-  require(value >= 0, "expected a {} of at least 0; got {}", name, value);
-  require(std::isfinite(value), "expected a finite {}; got {}", name, value);
-}
 
 /// Returns the elements of a parameter, with the padding after it.
 UpdateRange range_of(const ParameterSpec& spec) {
@@ -62,14 +55,10 @@ OptimizerAttrs resolve(const Objective& options, std::int64_t epochs,
   const TrainingLength length{epochs, steps_per_epoch};
   UpdateSettings to;
   set_optimizer(to, options.optimizer);
-  require_not_negative(options.clip.norm, "clipping norm");
-  require_not_negative(options.clip.value, "clipping value");
+  description_of<Clip>().check(&options.clip, "");
   to.clip_norm = options.clip.norm;
   to.clip_value = options.clip.value;
-  require(options.warmup.epochs >= 0, "expected a warm-up of at least 0 epochs; got {}",
-          options.warmup.epochs);
-  require(options.warmup.epochs <= kMostEpochs, "expected a warm-up of at most 1e9 epochs; got {}",
-          options.warmup.epochs);
+  description_of<Warmup>().check(&options.warmup, "");
   to.warmup_steps = length.steps(options.warmup.epochs);
   set_schedule(to, options.schedule, length);
   return {.settings = to};
@@ -106,10 +95,7 @@ void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
   std::vector<ParameterGroup> groups = given;
   if (groups.empty() && !all) groups.emplace_back();
   for (const ParameterGroup& group : groups) {
-    require_not_negative(group.learning_rate_factor,
-                         fmt::format("learning-rate factor of '{}'", group.name));
-    require_not_negative(group.weight_decay.value_or(0),
-                         fmt::format("weight decay of '{}'", group.name));
+    description_of<ParameterGroup>().check(&group, group.name);
     require_match(network, group.name, reached, objective);
   }
   if (groups.empty()) return;

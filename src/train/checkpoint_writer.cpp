@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -11,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "model/options.h"
 
 namespace linnet {
 namespace {
@@ -96,11 +96,7 @@ SavedCheckpoint read_checkpoint(const fs::path& folder) {
 }
 
 CheckpointWriter::CheckpointWriter(const Checkpoints& options) : options_(options) {
-  require(options.every_steps >= 0, "expected checkpoints every 0 (none) or more steps; got {}",
-          options.every_steps);
-  require(options.every_seconds >= 0 && !std::isnan(options.every_seconds),
-          "expected checkpoints every 0 (none) or more seconds; got {}", options.every_seconds);
-  require(options.keep >= 1, "expected at least 1 checkpoint to be kept; got {}", options.keep);
+  description_of<Checkpoints>().check(&options, "");
 }
 
 void CheckpointWriter::open() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/options.h"
 #include "model/shards.h"
 #include "train/early_stopping.h"
 
@@ -16,13 +17,8 @@ void check_shards(std::int64_t shards) {
 }
 
 void check_options(const FitOptions& o) {
-  require(o.epochs >= 1, "expected at least 1 epoch; got {}", o.epochs);
-  require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
+  description_of<FitOptions>().check(&o, "");
   if (o.shards != 0) check_shards(o.shards);
-  require(o.prefetch >= 1, "expected at least 1 batch to prefetch; got {}", o.prefetch);
-  require(o.decoders >= 0, "expected at least 0 decoding threads (0: all processors); got {}",
-          o.decoders);
-  require(o.patience >= 0, "expected a patience of at least 0 epochs; got {}", o.patience);
 }
 
 void check_watch(const Watch& watch, bool classification, const std::vector<CustomMetric>& metrics,

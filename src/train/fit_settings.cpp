@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "base/check.h"
@@ -16,6 +17,7 @@
 #include "graph/attributes.h"
 #include "model/model_state.h"
 #include "model/optimizers.h"
+#include "model/options.h"
 #include "model/shards.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
@@ -34,7 +36,11 @@ constexpr std::array<std::string_view, 9> kUndescribed{"label_smoothing",
                                                        "huber_delta",
                                                        "l1",
                                                        "l2"};
-constexpr std::array<const char*, 5> kPrecisions{"automatic", "fp32", "tf32", "bf16", "fp16"};
+/// Fields that settings of other names hold.
+constexpr std::array<std::string_view, 15> kOtherwise{
+    "seed",      "watch",    "augment",      "disabled_passes", "sync_batch_norm",
+    "optimizer", "schedule", "loss",         "average",         "trains",
+    "warmup",    "clip",     "loss_options", "output_losses",   "custom_loss"};
 
 std::string network_text(const ModelState& model) {
   const std::string json = model.network.to_json();
@@ -87,6 +93,19 @@ std::string shown(const std::string& value, const std::string& other) {
 
 }  // namespace
 
+void add_fields(const Description& options, const void* object, const FitSettings& continued,
+                FitSettings& settings) {
+  for (const Field& field : options.fields) {
+    if (field.keeps_bits || std::ranges::count(kOtherwise, field.key) > 0) continue;
+    const Setting value = field.write(object);
+    const bool is_known = continued.empty() || value_of(continued, field.key) != "none";
+    const bool has_type = value.get_if<std::monostate>() == nullptr;
+    if (has_type && (is_known || !(value == field.write(options.defaults.get())))) {
+      settings.emplace_back(field.key, to_toml(value));
+    }
+  }
+}
+
 FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
                         const FitOptions& options, const OptimizerAttrs& optimizer,
                         const StepData& data, const FitSettings& continued) {
@@ -99,16 +118,17 @@ FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
   add("version", version());
   add("network", network_text(model));
   add("device", model.backend->name());
-  add("precision", kPrecisions[static_cast<std::size_t>(model.options.precision)]);
-  add("seed", trainer.options.seed);
-  add("epochs", options.epochs);
-  add("batch", options.batch);
-  add("shards", options.shards);
+  add("precision",
+      FieldFormat<Precision>::names()[static_cast<std::size_t>(model.options.precision)]);
+  add("seed", trainer.options.seed);  // of 64 bits, which no setting has
+  const auto add_described = [&](const auto& object) {
+    using S = std::remove_cvref_t<decltype(object)>;
+    add_fields(description_of<S>(), &object, continued, settings);
+  };
+  add_described(trainer.options);
+  add_described(options);
+  add_described(objective);
   add("batch norms", trainer.options.sync_batch_norm ? "of the whole batch" : "none");
-  add("shuffle", options.shuffle);
-  add("drop_last", options.drop_last);
-  add("patience", options.patience);
-  add("keep_best", options.keep_best);
   add("watch", options.watch.metric);
   add("training set", fingerprint(train));
   add("validation set", fingerprint(options.validation));

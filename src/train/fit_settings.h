@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "describe/field.h"
 #include "model/step_graph.h"
 #include "ops/optimizer_update/optimizer_update.h"
 
@@ -27,6 +28,11 @@ using FitSettings = std::vector<std::pair<std::string, std::string>>;
 FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
                         const FitOptions& options, const OptimizerAttrs& optimizer,
                         const StepData& data, const FitSettings& continued = {});
+
+/// Adds the fields of described options that change what is computed. A fit that is continued lacks
+/// those that are newer than it; they had their defaults.
+void add_fields(const Description& options, const void* object, const FitSettings& continued,
+                FitSettings& settings);
 
 /// Returns "checksum 1a2b3c4d" of all weights and running statistics. Waits.
 std::string weights_text(const ModelState& model);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/options.h"
 
 namespace linnet {
 namespace {
@@ -137,13 +138,7 @@ void subtract(Vector& from, double factor, const Vector& other) {
 }
 
 void check(const LBFGS& o) {
-  require(o.iterations >= 1, "[lbfgs] expected at least 1 iteration; got {}", o.iterations);
-  require(o.history >= 1, "[lbfgs] expected a history of at least 1 step; got {}", o.history);
-  require(o.evaluations >= 1, "[lbfgs] expected at least 1 evaluation in a line search; got {}",
-          o.evaluations);
-  require(o.gradient_tolerance >= 0 && o.loss_tolerance >= 0,
-          "[lbfgs] expected tolerances of at least 0; got {} and {}", o.gradient_tolerance,
-          o.loss_tolerance);
+  description_of<LBFGS>().check(&o, "");
   require(
       0 < o.sufficient_decrease && o.sufficient_decrease < o.curvature && o.curvature < 1,
       "[lbfgs] expected 0 < sufficient decrease < curvature < 1 (Wolfe conditions); got {} and {}",

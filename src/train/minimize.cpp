@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "model/loss_shares.h"
+#include "model/options.h"
 #include "train/lbfgs.h"
 #include "train/trainer_state.h"
 
@@ -42,8 +43,7 @@ void add(std::span<double> sum, const State& state, double share) {
 }  // namespace
 
 Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
-  require(options.batch >= 0, "[lbfgs] expected a batch of at least 0 samples (0: all); got {}",
-          options.batch);
+  description_of<LBFGS>().check(&options, "");
   TrainerState& trainer = *state_;
   const Turn turn(trainer, "minimize()");
   ObjectiveState& objective = trainer.only("minimize() needs a trainer with one");

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/options.h"
 #include "ops/gather_batch/record_index.h"
 #include "train/fit_checks.h"
 #include "train/stepper.h"
@@ -25,7 +26,7 @@ Batch::operator Dataset() const {
 BatchRange::BatchRange(Dataset data, const BatchOptions& options, std::uint64_t seed,
                        std::int64_t epoch)
     : data_(std::move(data)), options_(options), seed_(seed), epoch_(epoch) {
-  require(options.size >= 1, "expected a batch of at least 1; got {}", options.size);
+  description_of<BatchOptions>().check(&options, "");
   if (options.shards != 0) check_shards(options.shards);
   require(data_.size() > 0, "the data set '{}' holds no samples", data_.info().name);
   end_ = epoch_samples(data_, options);

@@ -9,6 +9,7 @@
 #include "core/align.h"
 #include "describe/nearest.h"
 #include "model/custom_metrics.h"
+#include "model/options.h"
 #include "model/output_form.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
@@ -129,9 +130,7 @@ ObjectiveState::ObjectiveState(std::string called, std::shared_ptr<ModelState> t
       schedule(objective.schedule),
       key(unique_key()) {
   static_cast<void>(optimizer(1, 1));  // which checks its numbers
-  const double decay = objective.average.decay;
-  require(decay == 0 || (decay > 0 && decay < 1),
-          "expected the decay of the average in (0, 1), or 0 for none; got {}", decay);
+  description_of<Average>().check(&objective.average, "");
   moments = std::max(shared->bytes + kLossScaleBytes, kMomentsOffset);
   shared->scales.push_back(moments - kLossScaleBytes);
   shared->bytes = moments + arrays() * align_up(network().bytes(true));
@@ -252,7 +251,7 @@ void ObjectiveState::load(const State& state) {
 TrainerState::TrainerState(Model trained, Objectives aims, TrainerOptions how)
     : model(std::move(trained)), options(std::move(how)) {
   check_metrics(options.metrics, network());
-  require(options.bucket_bytes > 0, "expected a bucket of at least 1 byte; got 0");
+  description_of<TrainerOptions>().check(&options, "");
   for (NamedObjective& aim : aims) {
     objectives.push_back(std::make_unique<ObjectiveState>(std::move(aim.name), model.shared_state(),
                                                           std::move(aim.objective), memory));

@@ -69,7 +69,7 @@ TEST_P(Streaming, WantsABatchInThePool) {
     train(made, sums_data(4), {.streamed = true, .prefetch = 0});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "expected at least 1 batch to prefetch; got 0");
+    EXPECT_STREQ(error.what(), "[fit] expected prefetch to be in [1, 1024]; got 0");
   }
 }
 

@@ -176,7 +176,7 @@ TEST(Average, IsWhatTrainLeaves) {
 
 TEST(Average, RefusesWhatIsNotThere) {
   EXPECT_EQ(message_of([] { Trainer(line(), averaging(1)); }),
-            "expected the decay of the average in (0, 1), or 0 for none; got 1");
+            "[average] expected decay to be in [0, 1); got 1");
   Trainer plain(line());
   EXPECT_EQ(message_of([&] { plain.averaged(); }),
             "no average of the weights is kept; set Objective::average");

@@ -227,8 +227,10 @@ TEST(Optimizers, NameWhatIsOutOfRange) {
             "[adagrad] expected initial_accumulator_value to be at least 0 and finite; got -1");
   EXPECT_EQ(error({.optimizer = RMSprop{.learning_rate = INFINITY}}),
             "[rmsprop] expected learning_rate to be at least 0 and finite; got inf");
-  EXPECT_EQ(error({.warmup = {.epochs = -1}}), "expected a warm-up of at least 0 epochs; got -1");
-  EXPECT_EQ(error({.clip = {.value = -1}}), "expected a clipping value of at least 0; got -1");
+  EXPECT_EQ(error({.warmup = {.epochs = -1}}),
+            "[warmup] expected epochs to be in [0, 1e9]; got -1");
+  EXPECT_EQ(error({.clip = {.value = -1}}),
+            "[clip] expected value to be at least 0 and finite; got -1");
   EXPECT_EQ(error({.schedule = StepDecay{.every_epochs = 0}}),
             "[step] expected every_epochs to be in (0, 1e9]; got 0");
   EXPECT_EQ(error({.schedule = CosineDecay{.floor = -0.1}}),
@@ -279,9 +281,9 @@ TEST(Optimizers, GroupsBecomeRanges) {
             }),
             "no parameter matches 'c.*'; the parameters are a.weight, a.bias, b.weight, b.bias");
   EXPECT_EQ(message_of([&] { grouped({{.name = "*", .learning_rate_factor = -1}}); }),
-            "expected a learning-rate factor of '*' of at least 0; got -1");
+            "[trains '*'] expected learning_rate_factor to be at least 0 and finite; got -1");
   EXPECT_EQ(message_of([&] { grouped({{.name = "*", .weight_decay = -1}}); }),
-            "expected a weight decay of '*' of at least 0; got -1");
+            "[trains '*'] expected weight_decay to be at least 0 and finite; got -1");
 }
 
 /// What is frozen keeps its bits, its statistics too; and nothing is computed for it.

@@ -178,7 +178,8 @@ TEST(Ranks, SumInBucketsOfAnySize) {
     for (const Left& left : on_ranks(2, how)) EXPECT_EQ(left.weights, one.weights) << bytes;
   }
   how.bucket_bytes = 0;
-  EXPECT_EQ(message_of([&] { trained(how, {}); }), "expected a bucket of at least 1 byte; got 0");
+  EXPECT_EQ(message_of([&] { trained(how, {}); }),
+            "[trainer] expected bucket_bytes to be at least 1; got 0");
 }
 
 /// Returns |a - b| / |b|.

@@ -357,8 +357,10 @@ TEST(Trainer, BadInputIsOneClearSentence) {
             "the network takes samples of (3) but the data set 'data' holds (2)");
   EXPECT_EQ(training_error(Network({2}, {Dense{.units = 3}}), data, {}),
             "the network gives (3) a sample but the data set 'data' has values of (2)");
-  EXPECT_EQ(training_error(line(), data, {.epochs = 0}), "expected at least 1 epoch; got 0");
-  EXPECT_EQ(training_error(line(), data, {.batch = 0}), "expected a batch of at least 1; got 0");
+  EXPECT_EQ(training_error(line(), data, {.epochs = 0}),
+            "[fit] expected epochs to be at least 1; got 0");
+  EXPECT_EQ(training_error(line(), data, {.batch = 0}),
+            "[fit] expected batch to be at least 1; got 0");
   EXPECT_EQ(training_error(line(), data, {.optimizer = Adam{.learning_rate = -1}}),
             "[adam] expected learning_rate to be at least 0 and finite; got -1");
   EXPECT_EQ(training_error(line(), data, {.loss = Loss::cross_entropy}).substr(0, 73),
@@ -366,7 +368,7 @@ TEST(Trainer, BadInputIsOneClearSentence) {
   const Dataset empty = circle_data(0);
   EXPECT_EQ(training_error(line(), empty, {}), "the data set 'data' holds no samples");
   EXPECT_EQ(training_error(line(), data, {.patience = -1}),
-            "expected a patience of at least 0 epochs; got -1");
+            "[fit] expected patience to be at least 0; got -1");
   EXPECT_EQ(training_error(line(), data, {.optimizer = SGD{.learning_rate = 0.1, .momentum = 1}}),
             "[sgd] expected momentum to be in [0, 1); got 1");
   EXPECT_EQ(training_error(line(), data,

@@ -335,7 +335,7 @@ class Parameters(unittest.TestCase):
                                 ({"optimizer": ln.Adam(), "learning_rate": 0.1}, "expected learning_rate to be None"),
                                 ({"validation_fraction": 1.0}, r"in \[0, 1\); got 1.0"),
                                 ({"device": "cuda:77"}, "(?i)cuda"),
-                                ({"epochs": 0}, "at least 1 epoch")):
+                                ({"epochs": 0}, "epochs to be at least 1")):
             with self.subTest(given=given), self.assertRaisesRegex(Exception, sentence):
                 quick(**given).fit(x, y)
         for given, meant in (({"hiden": 3}, "hidden"), ({"hidden_layer_sizes": 3}, "hidden"), ({"max_iter": 3}, "epochs")):

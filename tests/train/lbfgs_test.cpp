@@ -110,8 +110,8 @@ TEST(Lbfgs, RefusesBadOptions) {
       minimize(rosenbrock, x, options);
     });
   };
-  EXPECT_EQ(refusal({.iterations = 0}), "[lbfgs] expected at least 1 iteration; got 0");
-  EXPECT_EQ(refusal({.history = 0}), "[lbfgs] expected a history of at least 1 step; got 0");
+  EXPECT_EQ(refusal({.iterations = 0}), "[lbfgs] expected iterations to be at least 1; got 0");
+  EXPECT_EQ(refusal({.history = 0}), "[lbfgs] expected history to be at least 1; got 0");
   EXPECT_EQ(refusal({.curvature = 1}),
             "[lbfgs] expected 0 < sufficient decrease < curvature < 1 (Wolfe conditions); got "
             "0.0001 and 1");
