@@ -161,9 +161,9 @@ HWY_INLINE V log(D d, V x) {
   return with_limits(d, x, log_of_parts(d, hn::Add(hn::ConvertTo(d, p.k), shift), p.f));
 }
 
-/// log(1 + x) for finite x above -1: 2 units
+/// log(1 + x): 2 units
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V log1p_inside(D d, V x) {
+HWY_INLINE V log1p(D d, V x) {
   const hn::RebindToSigned<D> integers;
   const V one = hn::Set(d, 1.0F);
   const V sum = hn::Add(one, x);
@@ -172,19 +172,19 @@ HWY_INLINE V log1p_inside(D d, V x) {
   const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::Sub(hn::Set(integers, 127), p.k)));
   const V scale = hn::IfThenElseZero(hn::Lt(sum, hn::Set(d, 1e8F)), power);
   const V f = hn::MulAdd(lost, scale, p.f);
-  return log_of_parts(d, hn::ConvertTo(d, p.k), f);
-}
-/// The same for all x.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V log1p(D d, V x) {
-  return with_limits(d, hn::Add(x, hn::Set(d, 1.0F)), log1p_inside(d, x));
+  return with_limits(d, sum, log_of_parts(d, hn::ConvertTo(d, p.k), f));
 }
 
 /// log(1 + e^x): 3 units
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V softplus(D d, V x) {
-  const V tail = log1p_inside(d, vm::exp(d, hn::Neg(hn::Abs(x))));
-  return hn::Add(hn::Max(x, hn::Zero(d)), tail);
+  const V e = vm::exp(d, hn::Neg(hn::Abs(x)));
+  // log(1 + e) / e for e in [0, 1]
+  const V p = polynomial(d, e,
+                         {-3.24402336e-3F, 1.98514542e-2F, -5.69595189e-2F, 1.06036533e-1F,
+                          -1.53055916e-1F, 1.96759389e-1F, -2.49541336e-1F, 3.33299624e-1F,
+                          -4.99999024e-1F, 9.99999995e-1F});
+  return hn::MulAdd(e, p, hn::Max(x, hn::Zero(d)));
 }
 
 /// 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x: 6 units; exactly 1 or -1 from 4.1 on.
