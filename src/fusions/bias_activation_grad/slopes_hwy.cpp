@@ -16,6 +16,10 @@ namespace HWY_NAMESPACE {
 
 void WriteSlopes(Activation kind, const float* dy, const float* row, const float* saved,
                  std::int64_t rows, std::int64_t channels, float* dx) {
+  if (row == nullptr) {  // neighbouring floats
+    channels *= rows;
+    rows = 1;
+  }
   with_activation(kind, [&]<Activation kKind>() HWY_ATTR {
     for_row_vectors(rows, channels, [=](auto at, std::int64_t r, std::int64_t c) HWY_ATTR {
       const std::int64_t here = r * channels + c;
