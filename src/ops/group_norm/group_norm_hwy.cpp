@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "backend/cpu/elements_hwy.h"
 #include "ops/group_norm/group_norm_cpu.h"
@@ -81,24 +82,35 @@ void NormRowsGradient(const GroupNormShape& s, std::int64_t rows, const float* d
   }
 }
 
+/// Calls f(access, count, c) for vectors of channels from c on: `count`, a constant, of them beside
+/// each other, so that a loop over pixels reads memory in its order.
+template <int kCount, class F>
+HWY_INLINE void for_vector_groups(std::int64_t channels, F&& f) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Tag()));
+  const std::integral_constant<int, 1> one;
+  std::int64_t c = 0;
+  for (; c + kCount * lanes <= channels; c += kCount * lanes) {
+    f(Whole{}, std::integral_constant<int, kCount>(), c);
+  }
+  for (; c + lanes <= channels; c += lanes) f(Whole{}, one, c);
+  if (c < channels) f(Rest{channels - c}, one, c);
+}
+
 template <bool kSquared>
 HWY_INLINE void sums_of_channels(const float* x, std::int64_t pixels, std::int64_t channels,
                                  const float* means, float* sums) {
-  for_row_vectors(1, channels, [=](auto at, std::int64_t /*row*/, std::int64_t c) HWY_ATTR {
-    const V middle = at.load(means + c);
-    const auto term = [=](std::int64_t p) HWY_ATTR {
-      const V off = hn::Sub(at.load(x + p * channels + c), middle);
-      return kSquared ? hn::Mul(off, off) : off;
-    };
-    V even = hn::Zero(at.d);
-    V odd = even;
-    std::int64_t p = 0;
-    for (; p + 2 <= pixels; p += 2) {
-      even = hn::Add(even, term(p));
-      odd = hn::Add(odd, term(p + 1));
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Tag()));
+  for_vector_groups<8>(channels, [=](auto at, auto count, std::int64_t c) HWY_ATTR {
+    V all[count.value];
+    for (V& sum : all) sum = hn::Zero(at.d);
+    for (std::int64_t p = 0; p < pixels; ++p) {
+      for (int k = 0; k < count.value; ++k) {
+        const V off =
+            hn::Sub(at.load(x + p * channels + c + k * lanes), at.load(means + c + k * lanes));
+        all[k] = kSquared ? hn::MulAdd(off, off, all[k]) : hn::Add(all[k], off);
+      }
     }
-    if (p < pixels) even = hn::Add(even, term(p));
-    at.store(hn::Add(even, odd), sums + c);
+    for (int k = 0; k < count.value; ++k) at.store(all[k], sums + c + k * lanes);
   });
 }
 
@@ -122,18 +134,27 @@ void ScaleChannels(const float* x, std::int64_t pixels, std::int64_t channels, c
 void ChannelGradientSums(const float* dy, const float* x, std::int64_t pixels,
                          std::int64_t channels, const NormChannels& of, float* sums,
                          float* products) {
-  for_row_vectors(1, channels, [=](auto at, std::int64_t /*row*/, std::int64_t c) HWY_ATTR {
-    const V middle = at.load(of.means + c);
-    const V scale = at.load(of.inv_stds + c);
-    V sum = hn::Zero(at.d);
-    V product = sum;
-    for (std::int64_t i = c; i < pixels * channels; i += channels) {
-      const V slope = at.load(dy + i);
-      sum = hn::Add(sum, slope);
-      product = hn::MulAdd(slope, hn::Mul(hn::Sub(at.load(x + i), middle), scale), product);
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Tag()));
+  for_vector_groups<4>(channels, [=](auto at, auto count, std::int64_t c) HWY_ATTR {
+    V of_slopes[count.value];
+    V of_products[count.value];
+    for (int k = 0; k < count.value; ++k) of_slopes[k] = of_products[k] = hn::Zero(at.d);
+    for (std::int64_t p = 0; p < pixels; ++p) {
+      for (int k = 0; k < count.value; ++k) {
+        const std::int64_t channel = c + k * lanes;
+        const V slope = at.load(dy + p * channels + channel);
+        const V off = hn::Sub(at.load(x + p * channels + channel), at.load(of.means + channel));
+        of_slopes[k] = hn::Add(of_slopes[k], slope);
+        of_products[k] =
+            hn::MulAdd(slope, hn::Mul(off, at.load(of.inv_stds + channel)), of_products[k]);
+      }
     }
-    at.store(hn::Add(at.load(sums + c), sum), sums + c);
-    at.store(hn::Add(at.load(products + c), product), products + c);
+    for (int k = 0; k < count.value; ++k) {
+      float* sum = sums + c + k * lanes;
+      float* product = products + c + k * lanes;
+      at.store(hn::Add(at.load(sum), of_slopes[k]), sum);
+      at.store(hn::Add(at.load(product), of_products[k]), product);
+    }
   });
 }
 

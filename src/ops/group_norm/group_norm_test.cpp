@@ -31,6 +31,7 @@ TEST(GroupNorm, AgreesWithTheReference) {
   check_norm("many tasks", {.groups = 4}, {37, 9, 11, 20}, false);
   check_norm("a block a group", {.groups = 2}, {3, 41, 37, 10}, false);
   check_norm("chunks of rows", {.groups = 3}, {20, 17, 9}, false);
+  check_norm("vectors beside each other", {.groups = 5}, {3, 70, 365}, false);
 }
 
 TEST(LayerNorm, AgreesWithTheReference) {
@@ -51,7 +52,7 @@ TEST(GroupNorm, GradientAgreesWithTheReference) {
       const ValueType statistics = f32({x[0], groups});
       check({name,
              op,
-             {f32(x), f32(x), f32({9}), statistics, statistics},
+             {f32(x), f32(x), f32({x[-1]}), statistics, statistics},
              {{-1, 1}, {-1, 1}, {-2, 2}, {-0.1, 0.1}, {0.5, 2}},
              false});
     };
@@ -59,6 +60,8 @@ TEST(GroupNorm, GradientAgreesWithTheReference) {
     gradient("no sample", {0, 5, 9});
     gradient("chunks", {20, 17, 9});
     gradient("long", {3, 1100, 9});
+    gradient("vectors beside each other", {3, 70, 369});
+    gradient("rows", {30, 369});
   }
 }
 
