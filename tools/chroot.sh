@@ -16,6 +16,9 @@ time (LINNET_CHROOT=FOLDER: there), and kept with what was built in it. Commands
                             LINNET_COMPILERS names (default: g++-13 g++-14 clang++-19)
   package                   installs the .deb files that ./dev package made into a fresh chroot of its own,
                             builds examples/fashion_mnist.cpp there and runs it
+  wheels                    installs each wheel of linnet in build/artefacts (./dev release) for a CPython of
+                            the release, or, where that is older than 3.11, for Debian's later ones, which
+                            are compiled there, and runs packaging/wheels/try_wheel.py with it
 TEXT
 }
 die() { printf 'tools/chroot.sh: %s\n' "$*" >&2; exit 2; }
@@ -82,6 +85,39 @@ package() {
     echo "The installed package prints what the example says."
 }
 
+# wheels_python NAME: sets python to that CPython of the release, or compiles it.
+wheels_python() {
+  local name=$1 source="$root/root/$1"
+  python=/usr/bin/$name
+  inside apt-get install -y -q --no-install-recommends "$name" >/dev/null 2>&1 && return 0
+  python=/usr/local/bin/$name
+  [[ ! -x $root$python ]] || return 0
+  inside apt-get install -y -q --no-install-recommends gcc libc6-dev make zlib1g-dev libffi-dev >/dev/null
+  rm -rf "$source"
+  python3 -B packaging/wheels/archives.py "$source" --python "$name"
+  inside bash -c 'cd ~/"$1"/source && ./configure -q --without-ensurepip --disable-test-modules &&
+    make -s -j "$(nproc)" && make -s altinstall' bash "$name" >"$root.$name.log" 2>&1 ||
+    die "$name did not compile; see $root.$name.log"
+}
+
+# The wheel of 3.11 is tried with 3.11, that of the stable ABI with the 3.13 of Debian 13.
+wheels() {
+  local wheel name python files=$root/root/wheels
+  inside apt-get update -q >/dev/null
+  for wheel in build/artefacts/linnet-*.whl; do
+    [[ $wheel == *-cp311-* ]] && name=python3.11 || name=python3.13
+    echo "== $wheel on $release with $name"
+    wheels_python "$name"
+    rm -rf "$files" && mkdir -p "$files"
+    cp "$wheel" "$files/"
+    python3 -m pip download -q --no-deps --only-binary :all: --python-version "${name#python}" -d "$files" \
+      --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 numpy pip
+    inside bash -c 'rm -rf ~/try && "$1" -m venv --without-pip ~/try &&
+      ~/try/bin/python "$(ls -d ~/wheels/pip-*.whl)/pip" install -q --no-index --find-links ~/wheels linnet &&
+      ~/try/bin/python packaging/wheels/try_wheel.py' bash "$python"
+  done
+}
+
 run_all() {
   mount --rbind /dev "$root/dev"  # with its terminals
   mount -t proc proc "$root/proc"
@@ -91,6 +127,7 @@ run_all() {
     case $command in
       compilers) compilers ;;
       package) package ;;
+      wheels) wheels ;;
       *) inside ./dev "$command" ;;
     esac
   done
@@ -102,7 +139,7 @@ release=$1
 commands=("${@:2}")
 [[ $release =~ ^[a-z]+$ ]] || die "expected a Debian release such as trixie; got '$release'"
 for command in "${commands[@]}"; do
-  [[ $command =~ ^(demo|test|build|lint|compilers|package)$ ]] || die "there is no command '$command'; see --help"
+  [[ $command =~ ^(demo|test|build|lint|compilers|package|wheels)$ ]] || die "there is no command '$command'; see --help"
 done
 [[ $(id -u) == 0 ]] || die "making a chroot needs root"
 root=${LINNET_CHROOT:-$PWD/.cache/$release}
@@ -111,6 +148,9 @@ if [[ " ${commands[*]} " == *" package "* ]]; then
   compgen -G 'build/package/packages/*.deb' >/dev/null || die "there are no packages; run ./dev package"
   root=$root-package
   [[ ${LINNET_CHROOT_INSIDE:-} == 1 ]] || rm -rf "$root"
+fi
+if [[ " ${commands[*]} " == *" wheels "* ]]; then
+  compgen -G 'build/artefacts/linnet-*.whl' >/dev/null || die "there are no wheels; run ./dev release"
 fi
 # Mounts of a namespace of its own are gone with it, however this ends.
 if [[ ${LINNET_CHROOT_INSIDE:-} != 1 ]]; then

@@ -109,5 +109,33 @@ class OlderGlibc(unittest.TestCase):
                                                        "linnet.libs/libother.so.1")), [])
 
 
+class Launcher(unittest.TestCase):
+    """The script `linnet` of a wheel starts the program in the package, and imports nothing of it."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="linnet-wheels-")
+        self.addCleanup(temporary.cleanup)
+        self.package = Path(temporary.name, "linnet")
+        (self.package / "bin").mkdir(parents=True)
+        (self.package / "__init__.py").write_text("raise ImportError('imported')\n", encoding="utf-8")
+
+    def launch(self, *arguments, **environment):
+        return run(sys.executable, ROOT / "packaging/wheels/linnet", *arguments,
+                   env={"PYTHONPATH": str(self.package.parent), "PATH": "/usr/bin:/bin", **environment})
+
+    def test_it_passes_arguments_and_certificates(self):
+        program = self.package / "bin/linnet"
+        program.write_text('#!/bin/sh\necho "$# $2 $SSL_CERT_FILE"; exit 7\n', encoding="utf-8")
+        program.chmod(0o755)
+        done = self.launch("a", "b c", SSL_CERT_FILE="/own.pem")
+        self.assertEqual((done.returncode, done.stdout), (7, "2 b c /own.pem\n"))
+
+    def test_it_says_what_is_missing(self):
+        done = self.launch()
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, f"linnet: the program {self.package}/bin/linnet is missing; "
+                                      "reinstall the wheel linnet\n")
+
+
 if __name__ == "__main__":
     unittest.main()

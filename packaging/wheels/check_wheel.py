@@ -16,12 +16,13 @@ import zipfile
 from pathlib import Path
 
 LIMIT = 20_000_000  # bytes
-TAG = re.compile(r"-manylinux_(\d+)_(\d+)_(x86_64|aarch64)\.whl$")
-# What came with a glibc, at most: PEP 600's "any system of that age". GCC 8 with 2.28, GCC 12 with 2.35.
+TAG = re.compile(r"manylinux_(\d+)_(\d+)_(?:x86_64|aarch64)")
+# What came with a glibc, at most: PEP 600's "any system of that age". GCC 8 with 2.28, GCC 12 with 2.36.
 NEWEST = [((2, 28), {"GLIBCXX": "3.4.24", "CXXABI": "1.3.11", "GCC": "7.0.0"}),
           ((2, 31), {"GLIBCXX": "3.4.28", "CXXABI": "1.3.12", "GCC": "7.0.0"}),
           ((2, 34), {"GLIBCXX": "3.4.29", "CXXABI": "1.3.13", "GCC": "7.0.0"}),
-          ((2, 99), {"GLIBCXX": "3.4.30", "CXXABI": "1.3.13", "GCC": "12.0.0"})]
+          ((2, 36), {"GLIBCXX": "3.4.30", "CXXABI": "1.3.13", "GCC": "12.0.0"}),
+          ((2, 99), {"GLIBCXX": "3.4.99", "CXXABI": "1.3.99", "GCC": "99.0.0"})]
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|z|expat)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+")  # PEP 600's
 NVIDIA = re.compile(r"lib(cublasLt|cublas|cudnn|cuda)\.so\.\d+")  # of linnet-cuda: from NVIDIA's wheels and driver
 WHOLE = [r"linnet/bin/linnet", r"linnet-[^/]*\.data/scripts/linnet",
@@ -55,10 +56,10 @@ def elf_faults(path, name, limits, own):
 
 def faults(path, whole=False):
     """Returns sentences about what is wrong with the wheel at `path`."""
-    tag = TAG.search(path.name)
-    if not tag:
+    tags = TAG.findall(path.stem.rpartition("-")[2])
+    if not tags:
         return [f"{path.name} has no tag manylinux_2_N_x86_64 or _aarch64"]
-    glibc = (int(tag[1]), int(tag[2]))
+    glibc = min((int(major), int(minor)) for major, minor in tags)
     limits = next(newest for version, newest in NEWEST if glibc <= version) | {"GLIBC": f"{glibc[0]}.{glibc[1]}"}
     found = []
     if path.stat().st_size > LIMIT:

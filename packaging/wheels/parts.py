@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lists what is linked into wheels: parts.py FOLDER PYTHON [--release ARTEFACTS].
+
+Writes FOLDER/sboms/linnet.cdx.json (CycloneDX 1.5) and FOLDER/licenses/NAME/copyright, which a wheel holds. FOLDER is
+that of archives.py, PYTHON an interpreter that has nanobind. --release: writes ARTEFACTS/linnet.cdx.json instead, with
+the sums of the files in that folder."""
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+# The other archives and headers are those of this machine's packages.
+PACKAGES = ("zlib1g-dev liblzma-dev libexpat1-dev libpng-dev libjpeg62-turbo-dev libwebp-dev libutf8proc-dev "
+            "libtiff-dev liblerc-dev libjbig-dev libdeflate-dev libzstd-dev libssl-dev libtomlplusplus-dev nlohmann-json3-dev "
+            "libcli11-dev libboost1.74-dev libdlpack-dev libstdc++-12-dev").split()
+
+
+def installed(package):
+    """Returns the version of an installed package, and of which source."""
+    text = subprocess.run(["dpkg-query", "-W", "-f=${source:Package} ${source:Version}", package], check=False,
+                          capture_output=True, text=True)
+    if text.returncode != 0 or not text.stdout.strip():
+        raise SystemExit(f"parts.py: {package} is not installed; run ./dev setup")
+    return text.stdout.split()
+
+
+def component(name, version, kind):
+    purl = f"pkg:pypi/{name}@{version}" if kind == "pypi" else f"pkg:deb/debian/{name}@{version}?arch=source"
+    return {"type": "library", "name": name, "version": version, "purl": purl, "bom-ref": purl}
+
+
+def components(folder, python):
+    """Returns the parts, and copies their licences."""
+    found = []
+    for name, source in json.loads((folder / "sources.json").read_text(encoding="utf-8")).items():
+        found.append(component(name, source["version"], "deb"))
+    for package in PACKAGES:
+        name, version = installed(package)
+        found.append(component(name, version, "deb"))
+        target = folder / "licenses" / name
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(f"/usr/share/doc/{package}/copyright", target / "copyright")
+    where = ("import importlib.metadata as m; d = m.distribution('nanobind'); "
+             "print(d.version); print(d.locate_file('nanobind'))")
+    version, place = subprocess.run([python, "-c", where], check=True, capture_output=True, text=True).stdout.split("\n")[:2]
+    found.append(component("nanobind", version, "pypi"))
+    licences = [*Path(place).parent.glob("nanobind-*.dist-info/licenses/LICENSE")]
+    (folder / "licenses/nanobind").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(licences[0], folder / "licenses/nanobind/copyright")
+    return sorted({part["bom-ref"]: part for part in found}.values(), key=lambda part: part["name"])
+
+
+def bill(name, version, parts, files=()):
+    """Returns a CycloneDX document; files: artefacts, whose sums it holds."""
+    main = {"type": "library", "name": name, "version": version, "bom-ref": f"pkg:pypi/{name}@{version}",
+            "purl": f"pkg:pypi/{name}@{version}", "licenses": [{"license": {"id": "Apache-2.0"}}]}
+    made = [{"type": "file", "name": file.name, "bom-ref": f"file:{file.name}",
+             "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(file.read_bytes()).hexdigest()}]} for file in files]
+    return {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": {"component": main},
+            "components": parts + made,
+            "dependencies": [{"ref": main["bom-ref"], "dependsOn": [part["bom-ref"] for part in parts]}]}
+
+
+def write(path, document):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def linnet_version():
+    text = (Path(__file__).parents[2] / "include/linnet/version.h").read_text(encoding="utf-8")
+    return ".".join(re.search(rf"LINNET_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("python")
+    parser.add_argument("--release", type=Path)
+    arguments = parser.parse_args()
+    files = sorted(arguments.release.iterdir()) if arguments.release else []
+    document = bill("linnet", linnet_version(), components(arguments.folder, arguments.python), files)
+    write((arguments.release or arguments.folder / "sboms") / "linnet.cdx.json", document)
