@@ -144,6 +144,19 @@ TEST(VectorMath, ErrorsAreWithinTheirBounds) {
   }
 }
 
+/// Slopes are 1 - tanh(x)^2.
+TEST(VectorMath, TanhIsRoundedNearItsEnds) {
+  const std::size_t tanh = 4;
+  ASSERT_STREQ(kFunctions[tanh].name, "tanh");
+  on_each_set(tanh, floats(), [](const char* set, const std::vector<float>& y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const double exact = std::tanh(static_cast<double>(floats()[i]));
+      if (!(std::fabs(exact) > 0.9)) continue;
+      ASSERT_LE(std::fabs(y[i] - exact), 0.7 * 0x1p-24) << set << ": of " << floats()[i];
+    }
+  });
+}
+
 /// GELU multiplies 1 + erf(x) by x, however large that is.
 TEST(VectorMath, ErfIsOneFarOut) {
   const std::size_t erf = 5;
