@@ -6,6 +6,7 @@
 
 #include "model/session.h"
 #include "train/leaf_steps.h"
+#include "train/leaves.h"
 #include "train/not_finite.h"
 
 namespace linnet {

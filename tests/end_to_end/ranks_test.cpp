@@ -267,7 +267,7 @@ TEST(Ranks, RefuseNormsOfAWholeBatchThatIsNotThere) {
   EXPECT_NE(refused().find("got 4 shards on 2 ranks, one after the other"), std::string::npos);
   how.options.shards = 0;
   how.data = pixels(33);
-  EXPECT_NE(refused().find("a sample of every batch in each of 2 parts; a batch has 1"),
+  EXPECT_NE(refused().find("a sample of every batch in each of 2 shards; a batch has 1"),
             std::string::npos);
 }
 
