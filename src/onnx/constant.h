@@ -48,8 +48,12 @@ class Constant {
   bool trains = false;  ///< whether it is an initializer of floats, be it under other dims
   /// Whether numbers of it are multiples of kTemplateBatch, which stands for the batch's size.
   bool batch = false;
-  /// Whether it is the same for every sample, of a batch whose axis has the dim 1 here.
-  bool repeated = false;
+  /// Which of its axes stands for the batch, with 1 as its dim here: the constant is the same for
+  /// every sample, but for what `growth` adds. -1: none does.
+  int batch_axis = -1;
+  /// What each of its numbers grows by from one sample to the next, as the numbers of samples
+  /// themselves do, NaN where that is not known; null: nothing.
+  std::shared_ptr<const std::vector<double>> growth;
   /// An initializer with its axes in another order: of which one, and the order.
   std::shared_ptr<const Constant> base;
   std::vector<int> turned;

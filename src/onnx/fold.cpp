@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <set>
 
 #include "base/check.h"
 
@@ -113,7 +112,6 @@ void cast(NodeImport& n) {
   }
   auto other = std::make_shared<Constant>(to, c->dims(), c->values());
   other->batch = c->batch;
-  other->repeated = c->repeated;
   n.give(ConstantPtr(std::move(other)));
 }
 
@@ -221,19 +219,16 @@ const Folds& folds() {
 
 void fold(NodeImport& n) {
   const auto found = folds().find(n.op());
-  require<DataError>(found != folds().end(), "is not supported on constants alone");
-  // Their result is the same for every sample too.
-  static const std::set<std::string_view> kEverySample = {"Identity", "Cast",     "Unsqueeze",
-                                                          "Squeeze",  "Expand",   "Slice",
-                                                          "Split",    "Transpose"};
-  bool repeated = false;
-  for (std::size_t i = 0; i < n.inputs(); ++i) {
-    repeated = repeated || (n.has(i) && n.constant(i)->repeated);
+  if (found == folds().end()) {
+    require<DataError>(!is_of_samples(n),
+                       "is not supported on a constant that depends on the batch size");
+    n.network().compute(n.node());
+    for (const Attribute& read : n.node().attributes) n.ignore(read.name);
+  } else if (is_of_samples(n)) {
+    fold_samples(n, found->second);
+  } else {
+    found->second(n);
   }
-  require<DataError>(!repeated || kEverySample.contains(n.op()),
-                     "is not supported on a constant that depends on the batch size");
-  n.repeat_constants(repeated);
-  found->second(n);
 }
 
 }  // namespace linnet::onnx

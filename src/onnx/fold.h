@@ -18,6 +18,9 @@ using Folds = std::map<std::string, std::function<void(NodeImport&)>, std::less<
 /// Gives a computed constant; `batch`: see Constant::batch.
 void give(NodeImport& n, Type type, Dims dims, std::vector<double> values, bool batch = false,
           std::size_t output = 0);
+/// Gives the dims of a value, or the part of them that the attributes ask for; kTemplateBatch
+/// stands for the batch's.
+void give_shape(NodeImport& n, const Dims& dims);
 /// Returns the dims to which both are repeated. Throws DataError where they do not fit.
 Dims common(const Dims& a, const Dims& b);
 std::vector<double> broadcast(const std::vector<double>& values, const Dims& from, const Dims& to);
@@ -28,5 +31,12 @@ std::vector<std::int64_t> fold_axes(NodeImport& n, std::int64_t input_from);
 
 /// Adds operators that move elements.
 void add_shape_folds(Folds& f);
+
+/// Returns whether an input of the node is a constant with an axis for the batch, or such an axis
+/// is asked for.
+bool is_of_samples(const NodeImport& n);
+/// Folds a node of such constants by what folds it for one sample. Throws DataError where the
+/// result would not be one, or not be known.
+void fold_samples(NodeImport& n, const std::function<void(NodeImport&)>& fold_one);
 
 }  // namespace linnet::onnx

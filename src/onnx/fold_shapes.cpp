@@ -152,6 +152,39 @@ void gather(NodeImport& n) {
   take(n, c, axis, n.integers(1), n.constant(1)->dims());
 }
 
+void gather_elements(NodeImport& n) {
+  const Constant& c = *n.constant(0);
+  const Constant& places = *n.constant(1);
+  const auto axis = static_cast<std::size_t>(n.axis(n.integer("axis", 0), c.dims().size()));
+  Dims fits = c.dims();
+  bool inside = places.dims().size() == fits.size();
+  for (std::size_t i = 0; inside && i < fits.size(); ++i) {
+    inside = i == axis || places.dims()[i] <= fits[i];
+  }
+  require<DataError>(inside, "indices of {} do not fit {}", text_of(places.dims()),
+                     text_of(c.dims()));
+  std::vector<std::int64_t> strides(fits.size(), 1);
+  for (std::size_t i = fits.size(); i-- > 1;) strides[i - 1] = strides[i] * fits[i];
+  const std::vector<double> values = c.values();
+  const std::int64_t dim = fits[axis];
+  std::vector<double> out;
+  Dims at(fits.size(), 0);
+  for (const std::int64_t place : n.integers(1)) {
+    require<DataError>(place >= -dim && place < dim, "expected indices in [{}, {}); got {}", -dim,
+                       dim, place);
+    std::int64_t from = 0;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      from += strides[i] * (i != axis ? at[i] : place < 0 ? place + dim : place);
+    }
+    out.push_back(values[static_cast<std::size_t>(from)]);
+    for (std::size_t i = at.size(); i-- > 0;) {
+      if (++at[i] < places.dims()[i]) break;
+      at[i] = 0;
+    }
+  }
+  give(n, c.type(), places.dims(), std::move(out));
+}
+
 void slice(NodeImport& n) {
   ConstantPtr c = n.constant(0);
   const bool old = n.opset() < 10;
@@ -212,24 +245,13 @@ void parts(NodeImport& n) {
   }
 }
 
-/// Dims of a constant of one number a sample, or of none: the batch's dim is 1 in them.
-void spread(NodeImport& n, const Constant& shape, const Constant& value) {
-  Dims dims = shape.integers();
-  bool repeated = value.repeated;
-  if (shape.batch) {
-    const auto batches = std::ranges::count(dims, kTemplateBatch);
-    require<DataError>(batches == 1, "a constant of {} depends on the batch size", text_of(dims));
-    std::ranges::replace(dims, kTemplateBatch, std::int64_t{1});
-    repeated = true;
-  }
+void spread(NodeImport& n, const Dims& dims, const Constant& value) {
   for (const std::int64_t dim : dims) {
-    require<DataError>(dim > 0 && dim % kTemplateBatch != 0, "a constant of {} is not supported",
-                       text_of(dims));
+    require<DataError>(dim > 0, "a constant of {} is not supported", text_of(dims));
   }
   const Dims all = common(value.dims(), dims);
   auto c =
       std::make_shared<Constant>(value.type(), all, broadcast(value.values(), value.dims(), all));
-  c->repeated = repeated;
   if (value.trains && all == value.dims()) {
     c->name = value.name;
     c->trains = true;
@@ -244,7 +266,7 @@ void constant_of_shape(NodeImport& n) {
     require<DataError>(elements_of(tensor.dims) == 1, "expected a value of one number");
     value = Constant(tensor.type, {}, doubles_of(tensor));
   }
-  spread(n, *n.constant(0), value);
+  spread(n, n.constant(0)->integers(), value);
 }
 
 void range(NodeImport& n) {
@@ -282,6 +304,25 @@ void triangle(NodeImport& n) {
 
 }  // namespace
 
+void give_shape(NodeImport& n, const Dims& dims) {
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  const auto clamp = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const std::int64_t begin = clamp(n.integer("start", 0));
+  const std::int64_t end = std::max(begin, clamp(n.integer("end", rank)));
+  std::vector<double> values;
+  bool batch = false;
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t dim = dims[static_cast<std::size_t>(i)];
+    batch = batch || dim % kTemplateBatch == 0;
+    values.push_back(static_cast<double>(dim));
+  }
+  auto c = std::make_shared<Constant>(Type::i64, Dims{end - begin}, std::move(values));
+  c->batch = batch;
+  n.give(ConstantPtr(std::move(c)));
+}
+
 void add_shape_folds(Folds& f) {
   f["Squeeze"] = squeeze;
   f["Unsqueeze"] = unsqueeze;
@@ -300,12 +341,13 @@ void add_shape_folds(Folds& f) {
   f["Transpose"] = transpose;
   f["Concat"] = join;
   f["Gather"] = gather;
+  f["GatherElements"] = gather_elements;
   f["Slice"] = slice;
   f["Split"] = parts;
   f["Trilu"] = triangle;
   f["Range"] = range;
   f["ConstantOfShape"] = constant_of_shape;
-  f["Expand"] = [](NodeImport& n) { spread(n, *n.constant(1), *n.constant(0)); };
+  f["Expand"] = [](NodeImport& n) { spread(n, n.integers(1), *n.constant(0)); };
   f["Tile"] = [](NodeImport& n) {
     const Constant& c = *n.constant(0);
     const std::vector<std::int64_t> repeats = n.integers(1);
@@ -324,12 +366,7 @@ void add_shape_folds(Folds& f) {
                        text_of(dims));
     give(n, c.type(), dims, broadcast(c.values(), split, to), c.batch);
   };
-  f["Shape"] = [](NodeImport& n) {
-    const Dims& dims = n.constant(0)->dims();
-    require<DataError>(!n.has_attribute("start") && !n.has_attribute("end"),
-                       "a slice of a constant's shape is not supported");
-    give(n, Type::i64, {static_cast<std::int64_t>(dims.size())}, {dims.begin(), dims.end()});
-  };
+  f["Shape"] = [](NodeImport& n) { give_shape(n, n.constant(0)->dims()); };
   f["Size"] = [](NodeImport& n) {
     give(n, Type::i64, {}, {static_cast<double>(n.constant(0)->elements())});
   };

@@ -37,12 +37,13 @@ struct TwoOperands {
 
 /// Returns whether a constant is a single number, which needs no weight.
 bool is_number(const Value& v) {
-  return v.constant && v.constant->elements() == 1 && !v.constant->batch &&
+  return v.constant && v.constant->elements() == 1 && !v.constant->batch && !v.constant->growth &&
          std::isfinite(v.constant->values().front());
 }
 
-/// Infinities as the largest floats: what a mask puts before a softmax has to stand in a file.
-Value finite(const Value& v) {
+/// Infinities as the largest floats: what a mask puts before a softmax has to stand in a file. A
+/// row that is masked whole is then no NaN.
+Value finite(NodeImport& n, const Value& v) {
   if (!v.constant || !is_float(v.type()) || v.constant->elements() > kMostComputed) return v;
   std::vector<double> values = v.constant->values();
   bool any = false;
@@ -51,6 +52,11 @@ Value finite(const Value& v) {
     if (std::isinf(x)) x = x > 0 ? kLargest : -kLargest;
   }
   if (!any) return v;
+  const std::string_view result = n.node().outputs.empty() ? "" : n.node().outputs[0];
+  require<DataError>(n.network().goes_through(result, "Softmax"),
+                     "'{}' holds infinities, which are supported before Softmax alone",
+                     v.constant->name);
+  n.network().masks_rows();
   auto c = std::make_shared<Constant>(v.type(), v.constant->dims(), std::move(values));
   c->name = v.constant->name + ".finite";
   return ConstantPtr(std::move(c));
@@ -93,7 +99,7 @@ Operator arithmetic(TwoOperands f, bool many = false, bool masks = false) {
   return {[f, many, masks](NodeImport& n) {
             std::vector<Value> all = n.all();
             require<DataError>(many || all.size() == 2, "expected 2 inputs; got {}", all.size());
-            for (Value& v : all) v = masks ? finite(v) : v;
+            for (Value& v : all) v = masks ? finite(n, v) : v;
             if (many) put_traces_first(all);
             Value sum = all.at(0);
             for (std::size_t i = 1; i < all.size(); ++i) {
@@ -204,8 +210,8 @@ void cast(NodeImport& n) {
 }
 
 void select(NodeImport& n) {
-  const Value a = finite(n.input(1));
-  const Value b = finite(n.input(2));
+  const Value a = finite(n, n.input(1));
+  const Value b = finite(n, n.input(2));
   const Type type = a.type();
   std::vector<Axis> axes;
   if (n.input(0).trace && is_number(a) && b.trace && b.trace->e.dtype() == DType::f32) {
@@ -431,6 +437,9 @@ void add_elementwise(Operators& all) {
                 {}};
   all["IsNaN"] = {[](NodeImport& n) {
                     const Trace x = n.floats(0);
+                    require<DataError>(
+                        !n.network().has_masked_rows(),
+                        "a row that is masked whole by infinities is not a NaN here");
                     n.give(Trace{not_equal(x.e, x.e), x.axes, Type::boolean});
                   },
                   {}};

@@ -2,6 +2,7 @@
 #include <linnet/functions.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.h"
 #include "onnx/node_import.h"
@@ -115,7 +116,9 @@ void along_axis(NodeImport& n,
 }
 
 void running_sum(NodeImport& n) {
-  Trace x = n.floats(0);
+  Trace x = *n.with_numbers(n.trace(0)).trace;
+  require<DataError>(is_float(x.type) || x.type == Type::i32 || x.type == Type::i64,
+                     "a sum of {} is not supported", name_of(x.type));
   const int axis = n.axis(n.whole(1), x.axes.size());
   const bool exclusive = n.integer("exclusive", 0) != 0;
   const bool reverse = n.integer("reverse", 0) != 0;
@@ -125,6 +128,28 @@ void running_sum(NodeImport& n) {
 }
 
 }  // namespace
+
+Trace ids_of_numbers(NodeImport& n, const Trace& numbers, std::int64_t rows) {
+  const std::int64_t sample = numbers.e.shape().elements();
+  require<DataError>(rows <= kMostComputed / std::max<std::int64_t>(sample, 1),
+                     "looking {} computed ids up in {} rows is too much: expected at most 2^24 "
+                     "comparisons a sample",
+                     sample, rows);
+  std::vector<double> all(static_cast<std::size_t>(rows));
+  std::iota(all.begin(), all.end(), 0.0);
+  auto places = std::make_shared<Constant>(Type::f32, Dims{rows}, std::move(all));
+  places->name = n.network().name_of_made(n.name() + ".rows");
+  Trace x = numbers;
+  x.axes.emplace_back();
+  const Aligned both = n.align({x, ConstantPtr(std::move(places))});
+  Trace hits{equal(both.operands[0], both.operands[1]), both.axes, Type::f32, 0};
+  std::vector<bool> reduced(hits.axes.size(), false);
+  reduced.back() = true;
+  const std::int64_t place = hits.axes.back().front() - 1;
+  Trace ids = without(hits, argmax(hits.e, place), reduced, false, Type::i64);
+  ids.below = rows;
+  return ids;
+}
 
 void add_reductions(Operators& all) {
   const auto kept = [](auto f) {

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/dims.h"
+#include "onnx/fold.h"
 #include "onnx/node_import.h"
 
 namespace linnet::onnx {
@@ -188,25 +189,7 @@ void tile(NodeImport& n) {
   n.give(std::move(x));
 }
 
-void shape_of(NodeImport& n) {
-  const Dims dims = n.input(0).dims();
-  const auto rank = static_cast<std::int64_t>(dims.size());
-  const auto clamp = [&](std::int64_t at) {
-    return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
-  };
-  const std::int64_t begin = clamp(n.integer("start", 0));
-  const std::int64_t end = std::max(begin, clamp(n.integer("end", rank)));
-  std::vector<double> values;
-  bool batch = false;
-  for (std::int64_t i = begin; i < end; ++i) {
-    const std::int64_t dim = dims[static_cast<std::size_t>(i)];
-    batch = batch || dim % kTemplateBatch == 0;
-    values.push_back(static_cast<double>(dim));
-  }
-  auto c = std::make_shared<Constant>(Type::i64, Dims{end - begin}, std::move(values));
-  c->batch = batch;
-  n.give(ConstantPtr(std::move(c)));
-}
+void shape_of(NodeImport& n) { give_shape(n, n.input(0).dims()); }
 
 void size_of(NodeImport& n) {
   const std::int64_t elements = elements_of(n.input(0).dims());

@@ -374,6 +374,8 @@ Expression Importer::weight(const ConstantPtr& given, const Layout& wanted,
   const auto [constant, layout] = untransposed(given, wanted);
   require<DataError>(!constant->batch, "'{}' depends on the batch size; expected a weight",
                      constant->name);
+  require<DataError>(constant->growth == nullptr, "'{}' differs from sample to sample",
+                     constant->name);
   LINNET_ASSERT(elements_of(layout.view) == constant->elements());
   const auto found = held_.find(constant->name);
   if (found != held_.end()) {
@@ -409,6 +411,8 @@ void Importer::set_weight(const std::string& layer, const std::string& role,
                           const ConstantPtr& given, const Layout& wanted) {
   const auto [constant, layout] = untransposed(given, wanted);
   require<DataError>(!constant->batch, "'{}' depends on the batch size; expected a weight",
+                     constant->name);
+  require<DataError>(constant->growth == nullptr, "'{}' differs from sample to sample",
                      constant->name);
   const std::string name = fmt::format("{}.{}", layer, role);
   const auto spec = std::ranges::find(definition_->parameters, name, &ParameterSpec::name);
@@ -462,6 +466,18 @@ void Importer::define(std::string_view name, Value value) {
 int Importer::uses(std::string_view name) const {
   const auto found = uses_.find(name);
   return found == uses_.end() ? 0 : found->second.count;
+}
+
+bool Importer::goes_through(std::string_view name, std::string_view op) const {
+  std::set<std::string_view> values = {name};
+  for (const NodeProto& node : model_.nodes) {  // in the order in which they run
+    const auto reads = [&](std::string_view input) { return values.contains(input); };
+    if (node.op_type == op || std::ranges::none_of(node.inputs, reads)) continue;
+    values.insert(node.outputs.begin(), node.outputs.end());
+  }
+  return std::ranges::none_of(model_.outputs, [&](const ValueProto& output) {
+    return values.contains(output.name);
+  });
 }
 
 const NodeProto* Importer::only_reader(std::string_view name) const {

@@ -92,8 +92,16 @@ class Importer {
   void define(std::string_view name, Value value);
   /// Returns how many nodes and outputs read a value.
   int uses(std::string_view name) const;
+  /// Returns whether all that is computed of a value goes through an operator, e.g. "Softmax".
+  bool goes_through(std::string_view name, std::string_view op) const;
   /// Returns the node that alone reads a value; null where none or several do, or an output is it.
   const NodeProto* only_reader(std::string_view name) const;
+  /// Says that infinities of a mask have become finite numbers.
+  void masks_rows() { masked_rows_ = true; }
+  bool has_masked_rows() const { return masked_rows_; }
+  /// Defines the outputs of a node of constants, computed in double precision as the network that
+  /// it would be. Throws DataError for an operator that is not supported, or would take long.
+  void compute(const NodeProto& node);
   /// Defines what a later node gives, which is then passed over.
   void define_for(const NodeProto& later, Value value);
 
@@ -124,6 +132,7 @@ class Importer {
 
   const ModelProto& model_;
   const OnnxImportOptions& options_;
+  bool masked_rows_ = false;
   std::unique_ptr<NetworkDefinition> definition_;
   NetworkBuilder builder_;
   std::int64_t batch_ = kTemplateBatch;

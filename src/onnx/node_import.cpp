@@ -92,9 +92,15 @@ const Value& NodeImport::input(std::size_t i) const {
 }
 
 const ConstantPtr& NodeImport::constant(std::size_t i) const {
+  if (others_ != nullptr) {
+    const auto other = others_->find(i);
+    if (other != others_->end()) return other->second;
+  }
   const Value& value = input(i);
   require<DataError>(value.constant != nullptr,
                      "expected a constant for input {}; '{}' depends on the inputs", i,
+                     shown(node_.inputs[i]));
+  require<DataError>(value.constant->growth == nullptr, "'{}' differs from sample to sample",
                      shown(node_.inputs[i]));
   return value.constant;
 }
@@ -392,12 +398,23 @@ Value NodeImport::with_numbers(const Value& value) {
 
 void NodeImport::give(Value value, std::size_t output) {
   if (output >= node_.outputs.size()) return;
-  if (repeated_ && value.constant && !value.constant->repeated) {
-    auto other = std::make_shared<Constant>(*value.constant);
-    other->repeated = true;
-    value.constant = std::move(other);
+  if (given_ != nullptr) {
+    LINNET_ASSERT(value.constant != nullptr);
+    given_->at(output) = std::move(value.constant);
+    return;
   }
   importer_.define(node_.outputs[output], std::move(value));
+}
+
+std::vector<ConstantPtr> NodeImport::given_with(const std::map<std::size_t, ConstantPtr>& others,
+                                                const std::function<void(NodeImport&)>& import) {
+  std::vector<ConstantPtr> given(outputs());
+  others_ = &others;
+  given_ = &given;
+  import(*this);
+  others_ = nullptr;
+  given_ = nullptr;
+  return given;
 }
 
 std::optional<NodeImport::Bias> NodeImport::bias_after() const {

@@ -92,8 +92,10 @@ class NodeImport {
   };
   /// Returns it where there is one.
   std::optional<Bias> bias_after() const;
-  /// Says that the constants that are given are the same for every sample of a batch.
-  void repeat_constants(bool repeated) { repeated_ = repeated; }
+  /// Returns what `import` gives with other constants for some inputs, by output; null: nothing.
+  std::vector<ConstantPtr> given_with(const std::map<std::size_t, ConstantPtr>& others,
+                                      const std::function<void(NodeImport&)>& import);
+  const NodeProto& node() const { return node_; }
   /// Throws DataError for attributes that were not read.
   void finish() const;
 
@@ -110,7 +112,8 @@ class NodeImport {
   std::string name_;
   std::shared_ptr<const ExpressionScope> scope_;
   std::set<std::string, std::less<>> read_;
-  bool repeated_ = false;
+  const std::map<std::size_t, ConstantPtr>* others_ = nullptr;  ///< of given_with()
+  std::vector<ConstantPtr>* given_ = nullptr;
 };
 
 /// Describes how an operator is read.
@@ -133,8 +136,12 @@ void add_norms(Operators& all);
 void add_products(Operators& all);
 void add_recurrent(Operators& all);
 
-/// The outputs of a node whose inputs are constants. Throws DataError for an operator that is not
-/// computed on constants.
+/// Returns numbers that the network computes as ids of a table of `rows` rows: of a number that is
+/// none of them, 0. Throws DataError where finding them takes too much memory.
+Trace ids_of_numbers(NodeImport& n, const Trace& numbers, std::int64_t rows);
+
+/// Gives the outputs of a node whose inputs are constants. Throws DataError for an operator that is
+/// not computed on constants.
 void fold(NodeImport& node);
 
 }  // namespace linnet::onnx

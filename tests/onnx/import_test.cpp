@@ -89,7 +89,9 @@ TEST_P(Fixture, is_exported_and_imported_again) {
               1e-5F);
 }
 
-INSTANTIATE_TEST_SUITE_P(Onnx, Fixture, ::testing::Values("cnn", "texts", "encoder", "tied"),
+INSTANTIATE_TEST_SUITE_P(Onnx, Fixture,
+                         ::testing::Values("cnn", "texts", "encoder", "tied", "bert", "bert_dynamo",
+                                           "roberta", "roberta_dynamo", "distilbert", "t5"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(OnnxImport, has_readable_weights_that_train) {
@@ -284,6 +286,121 @@ TEST(OnnxImport, computes_triangles_of_constants) {
                  OnnxBytes::node("Trilu", {"x", "far"}, {"nothing"}, "v"),
                  OnnxBytes::node("Add", {"none", "nothing"}, {"y"}, "s")};
   expect_near(computed(model, 1), floats({0, 0, 0, 0}, {1, 2, 2}), 0);
+}
+
+// What exporters leave to whoever reads the file.
+TEST(OnnxImport, computes_any_operator_on_constants) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  model.initializers = {OnnxBytes::floats("a", {2, 2}, {1, 2, 3, 4}),
+                        OnnxBytes::floats("b", {2, 2}, {1, 0, 1, 1}), integers("axis", {1}, {1})};
+  model.nodes = {OnnxBytes::node("MatMul", {"a", "b"}, {"c"}, "c"),
+                 OnnxBytes::node("ReduceMean", {"c"}, {"m"}, "m",
+                                 {OnnxBytes::integers("axes", {1}),
+                                  OnnxBytes::integer("keepdims", 0)}),
+                 OnnxBytes::node("Relu", {"m"}, {"r"}, "r"),
+                 OnnxBytes::node("Add", {"x", "r"}, {"y"}, "y")};
+  expect_near(computed(model, 2), floats({2.5, 6.5, 4.5, 8.5}, {2, 2}), 0);
+  model.initializers = {OnnxBytes::floats("a", {2, 3}, {1, 2, 3, 4, 5, 6}),
+                        integers("places", {2, 0, 0, 1}, {2, 2})};
+  model.nodes = {OnnxBytes::node("GatherElements", {"a", "places"}, {"g"}, "g",
+                                 {OnnxBytes::integer("axis", 1)}),
+                 OnnxBytes::node("ReduceSum", {"g"}, {"s"}, "s",
+                                 {OnnxBytes::integer("keepdims", 0)}),
+                 OnnxBytes::node("Mul", {"x", "s"}, {"y"}, "y")};
+  expect_near(computed(model, 1), floats({0, 13}, {1, 2}), 0);
+}
+
+TEST(OnnxImport, refuses_constants_that_take_long) {
+  OnnxBytes model;
+  model.initializers = {integers("dims", {4000, 4000}, {2})};
+  model.nodes = {OnnxBytes::node("ConstantOfShape", {"dims"}, {"a"}, "a"),
+                 OnnxBytes::node("MatMul", {"a", "a"}, {"b"}, "b"),
+                 OnnxBytes::node("Add", {"x", "b"}, {"y"}, "y")};
+  EXPECT_NE(message_of([&] { imported(model); }).find("computing it on constants takes"),
+            std::string::npos);
+}
+
+/// Nodes that give the batch's size as "n", of one number.
+std::vector<std::string> with_batch_size(std::vector<std::string> more) {
+  more.insert(more.begin(), {OnnxBytes::node("Shape", {"x"}, {"shape"}, "shape"),
+                             OnnxBytes::node("Gather", {"shape", "zero"}, {"n"}, "n")});
+  return more;
+}
+
+// As transformers picks each sample's own row of its mask.
+TEST(OnnxImport, takes_places_of_each_sample_by_its_number) {
+  OnnxBytes model;
+  model.dims = {0, 3};
+  model.initializers = {integers("zero", {0}, {}), integers("one", {1}, {}),
+                        integers("last", {1}, {1}), integers("columns", {2, 0}, {1, 2, 1})};
+  const auto tuples = [&](const std::vector<std::string>& shifted) {
+    std::vector<std::string> nodes = {OnnxBytes::node("Range", {"zero", "n", "one"}, {"samples"},
+                                                      "samples"),
+                                      OnnxBytes::node("Unsqueeze", {"samples", "last"}, {"a"}, "a"),
+                                      OnnxBytes::node("Unsqueeze", {"a", "last"}, {"rows"},
+                                                      "rows")};
+    nodes.insert(nodes.end(), shifted.begin(), shifted.end());
+    nodes.insert(nodes.end(), {OnnxBytes::node("Max", {"rows", "columns"}, {"both"}, "both"),
+                               OnnxBytes::node("Shape", {"both"}, {"wide"}, "wide"),
+                               OnnxBytes::node("Expand", {"place", "wide"}, {"p"}, "p"),
+                               OnnxBytes::node("Expand", {"columns", "wide"}, {"q"}, "q"),
+                               OnnxBytes::node("Concat", {"p", "q"}, {"tuples"}, "tuples",
+                                               {OnnxBytes::integer("axis", -1)}),
+                               OnnxBytes::node("GatherND", {"x", "tuples"}, {"y"}, "y")});
+    return with_batch_size(nodes);
+  };
+  model.nodes = tuples({OnnxBytes::node("Identity", {"rows"}, {"place"}, "place")});
+  expect_near(computed(model, 2), floats({2, 0, 5, 3}, {2, 2}), 0);
+  // The next sample's row is not a sample's own.
+  model.nodes = tuples({OnnxBytes::node("Add", {"rows", "one"}, {"place"}, "place")});
+  EXPECT_NE(message_of([&] { imported(model); }).find("elements of other samples"),
+            std::string::npos);
+}
+
+TEST(OnnxImport, repeats_settings_over_the_batch) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  model.initializers = {integers("zero", {0}, {}), integers("first", {0}, {1}),
+                        integers("two", {2}, {1}), OnnxBytes::floats("row", {1, 2}, {1, 10}),
+                        OnnxBytes::floats("table", {2, 1}, {5, 7})};
+  const auto repeated = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> nodes = {OnnxBytes::node("Unsqueeze", {"n", "first"}, {"count"},
+                                                      "count"),
+                                      OnnxBytes::node("Concat", {"count", "two"}, {"dims"}, "dims",
+                                                      {OnnxBytes::integer("axis", 0)}),
+                                      OnnxBytes::node("Expand", {"row", "dims"}, {"rows"}, "rows")};
+    nodes.insert(nodes.end(), more.begin(), more.end());
+    return with_batch_size(nodes);
+  };
+  model.nodes = repeated({OnnxBytes::node("Neg", {"rows"}, {"minus"}, "minus"),
+                          OnnxBytes::node("Mul", {"x", "minus"}, {"y"}, "y")});
+  expect_near(computed(model, 2), floats({0, -10, -2, -30}, {2, 2}), 0);
+  // Ids of a table, of which each sample has the same.
+  model.nodes =
+      repeated({OnnxBytes::node("ConstantOfShape", {"dims"}, {"zeros"}, "zeros"),
+                OnnxBytes::node("Cast", {"zeros"}, {"ids"}, "ids", {OnnxBytes::integer("to", 7)}),
+                OnnxBytes::node("Gather", {"table", "ids"}, {"found"}, "found"),
+                OnnxBytes::node("Unsqueeze", {"x", "two"}, {"wide"}, "wide"),
+                OnnxBytes::node("Add", {"wide", "found"}, {"y"}, "y")});
+  expect_near(computed(model, 2), floats({5, 6, 7, 8}, {2, 2, 1}), 0);
+  model.nodes = repeated({OnnxBytes::node("ReduceSum", {"rows"}, {"y"}, "sum")});
+  EXPECT_NE(message_of([&] { imported(model); }).find("depends on the batch size"),
+            std::string::npos);
+}
+
+// As RoBERTa numbers the words that are not padding.
+TEST(OnnxImport, looks_up_ids_that_it_computes) {
+  OnnxBytes model;
+  model.dims = {0, 3};
+  model.initializers = {OnnxBytes::floats("one", {}, {1}), integers("axis", {1}, {}),
+                        OnnxBytes::floats("table", {4, 1}, {0, 10, 20, 30})};
+  model.nodes = {OnnxBytes::node("Less", {"x", "one"}, {"small"}, "small"),
+                 OnnxBytes::node("Cast", {"small"}, {"ones"}, "ones",
+                                 {OnnxBytes::integer("to", 7)}),
+                 OnnxBytes::node("CumSum", {"ones", "axis"}, {"sums"}, "sums"),
+                 OnnxBytes::node("Gather", {"table", "sums"}, {"y"}, "y")};
+  expect_near(computed(model, 1), floats({10, 10, 10}, {1, 3, 1}), 0);
 }
 
 TEST(OnnxImport, takes_one_element_of_any_step) {

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants that stand for one number, or several, a sample: exporters repeat settings over the
+// batch, and count its samples. One sample's are kept, with 1 as the dim of the batch's axis.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "base/check.h"
+#include "onnx/fold.h"
+
+namespace linnet::onnx {
+namespace {
+
+using Settings = std::map<std::size_t, ConstantPtr>;
+
+bool is_one_of(std::string_view op, const std::set<std::string_view>& some) {
+  return some.contains(op);
+}
+
+bool is_elementwise(std::string_view op) {
+  return is_one_of(op, {"Add",
+                        "Sub",
+                        "Mul",
+                        "Div",
+                        "Mod",
+                        "Pow",
+                        "Max",
+                        "Min",
+                        "Equal",
+                        "Less",
+                        "LessOrEqual",
+                        "Greater",
+                        "GreaterOrEqual",
+                        "And",
+                        "Or",
+                        "Where",
+                        "Not",
+                        "Neg",
+                        "Abs",
+                        "Floor",
+                        "Ceil",
+                        "Sqrt",
+                        "Exp",
+                        "Log",
+                        "Reciprocal",
+                        "Sin",
+                        "Cos"});
+}
+
+bool keeps_elements(std::string_view op) {
+  return is_one_of(op, {"Identity", "Cast", "CastLike", "Dropout"});
+}
+
+const Constant& constant(const NodeImport& n, std::size_t i) { return *n.input(i).constant; }
+
+/// Returns the place of the batch among dims of a shape; -1: it is not there.
+int place_of_batch(const Constant& shape) {
+  if (!shape.batch) return -1;
+  const std::vector<std::int64_t> dims = shape.integers();
+  const auto is_batch = [](std::int64_t dim) { return dim != 0 && dim % kTemplateBatch == 0; };
+  const auto found = std::ranges::find(dims, kTemplateBatch);
+  require<DataError>(found != dims.end() && std::ranges::count_if(dims, is_batch) == 1,
+                     "a constant of {} depends on the batch size", text_of(dims));
+  return static_cast<int>(found - dims.begin());
+}
+
+/// A shape for one sample.
+ConstantPtr shape_of_one(const Constant& shape, const std::vector<std::int64_t>& dims) {
+  return std::make_shared<Constant>(Type::i64, shape.dims(),
+                                    std::vector<double>(dims.begin(), dims.end()));
+}
+
+int axis_of_elements(const NodeImport& n) {
+  std::size_t rank = 0;
+  for (std::size_t i = 0; i < n.inputs(); ++i) rank = std::max(rank, constant(n, i).dims().size());
+  int axis = -1;
+  for (std::size_t i = 0; i < n.inputs(); ++i) {
+    const Constant& c = constant(n, i);
+    if (c.batch_axis < 0) continue;
+    const int here = c.batch_axis + static_cast<int>(rank - c.dims().size());
+    require<DataError>(axis < 0 || axis == here, "would combine the batch with another axis");
+    axis = here;
+  }
+  for (std::size_t i = 0; i < n.inputs(); ++i) {
+    const Constant& c = constant(n, i);
+    const int own = axis - static_cast<int>(rank - c.dims().size());
+    require<DataError>(own < 0 || c.dims()[static_cast<std::size_t>(own)] == 1,
+                       "expected a constant that is the same for every sample; got {}",
+                       text_of(c.dims()));
+  }
+  return axis;
+}
+
+int axis_of_expanded(NodeImport& n, std::size_t shape_input, Settings& settings) {
+  const Constant& shape = constant(n, shape_input);
+  std::vector<std::int64_t> dims = shape.integers();
+  const int asked = place_of_batch(shape);
+  if (asked >= 0) dims[static_cast<std::size_t>(asked)] = 1;
+  settings[shape_input] = shape_of_one(shape, dims);
+  if (shape_input == 0) return asked;  // ConstantOfShape
+  const Constant& x = constant(n, 0);
+  const std::size_t rank = std::max(dims.size(), x.dims().size());
+  const int from_shape = asked < 0 ? -1 : asked + static_cast<int>(rank - dims.size());
+  const int from_x =
+      x.batch_axis < 0 ? -1 : x.batch_axis + static_cast<int>(rank - x.dims().size());
+  const int axis = std::max(from_shape, from_x);
+  const auto is_one = [&](const Dims& d) {
+    const int own = axis - static_cast<int>(rank - d.size());
+    return own < 0 || d[static_cast<std::size_t>(own)] == 1;
+  };
+  require<DataError>((from_shape < 0 || from_x < 0 || from_shape == from_x) && is_one(dims) &&
+                         is_one(x.dims()),
+                     "cannot expand {} to {} for every sample", text_of(x.dims()), text_of(dims));
+  return axis;
+}
+
+int axis_of_reshaped(NodeImport& n, Settings& settings) {
+  const Constant& x = constant(n, 0);
+  const Constant& shape = constant(n, 1);
+  std::vector<std::int64_t> dims = shape.integers();
+  int axis = place_of_batch(shape);
+  if (axis >= 0) dims[static_cast<std::size_t>(axis)] = 1;
+  std::int64_t known = 1;
+  std::ptrdiff_t open = -1;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0 && i < x.dims().size()) {
+      if (static_cast<int>(i) == x.batch_axis) axis = x.batch_axis;
+      dims[i] = x.dims()[i];
+    }
+    if (dims[i] < 0) open = static_cast<std::ptrdiff_t>(i);
+    if (dims[i] > 0 && known <= kMostComputed / dims[i]) known *= dims[i];
+  }
+  if (open >= 0) dims[static_cast<std::size_t>(open)] = x.elements() / known;
+  if (axis < 0 && open >= 0 && dims[static_cast<std::size_t>(open)] == 1) {
+    axis = static_cast<int>(open);
+  }
+  const auto before = [](const Dims& d, int place) {
+    return std::accumulate(d.begin(), d.begin() + place, std::int64_t{1}, std::multiplies<>());
+  };
+  require<DataError>(axis >= 0 && x.batch_axis >= 0 &&
+                         before(dims, axis) == before(x.dims(), x.batch_axis),
+                     "cannot reshape {}, of each sample, to {}", text_of(x.dims()), text_of(dims));
+  settings[1] = shape_of_one(shape, dims);
+  return axis;
+}
+
+/// Axes that come or go before the batch's.
+int axis_of_squeezed(NodeImport& n, bool adds) {
+  const Constant& x = constant(n, 0);
+  const std::vector<std::int64_t> axes = fold_axes(n, 13);
+  require<DataError>(!axes.empty(), "expected axes, since the batch is one of them");
+  const std::size_t rank = x.dims().size() + (adds ? axes.size() : 0);
+  std::set<int> places;
+  for (const std::int64_t axis : axes) places.insert(n.axis(axis, rank));
+  int axis = x.batch_axis;
+  if (adds) {
+    for (const int place : places) axis += place <= axis ? 1 : 0;
+    return axis;
+  }
+  require<DataError>(!places.contains(axis), "would drop the batch");
+  return axis - static_cast<int>(std::ranges::count_if(places, [&](int p) { return p < axis; }));
+}
+
+int axis_of_gathered(NodeImport& n) {
+  const Constant& x = constant(n, 0);
+  const Constant& ids = constant(n, 1);
+  const int axis = n.axis(n.integer("axis", 0), x.dims().size());
+  require<DataError>(ids.growth == nullptr && (ids.batch_axis < 0 || x.batch_axis < 0) &&
+                         axis != x.batch_axis,
+                     "would take elements of other samples");
+  if (ids.batch_axis >= 0) return axis + ids.batch_axis;
+  return x.batch_axis < axis ? x.batch_axis
+                             : x.batch_axis + static_cast<int>(ids.dims().size()) - 1;
+}
+
+int axis_of_joined(NodeImport& n) {
+  const Constant& x = constant(n, 0);
+  const int axis = n.axis(n.integer("axis", 1), x.dims().size());
+  for (std::size_t i = 0; i < n.inputs(); ++i) {
+    require<DataError>(constant(n, i).batch_axis == x.batch_axis && axis != x.batch_axis,
+                       "would join along the batch, or what has it along another axis");
+  }
+  return x.batch_axis;
+}
+
+/// Returns the axis that the batch has in the results. `settings`: inputs that depend on its size,
+/// for one sample.
+int axis_after(NodeImport& n, Settings& settings) {
+  const std::string_view op = n.op();
+  if (is_elementwise(op)) return axis_of_elements(n);
+  if (op == "ConstantOfShape") return axis_of_expanded(n, 0, settings);
+  if (op == "Expand") return axis_of_expanded(n, 1, settings);
+  if (op == "Reshape") return axis_of_reshaped(n, settings);
+  if (op == "Unsqueeze" || op == "Squeeze") return axis_of_squeezed(n, op == "Unsqueeze");
+  if (op == "Gather") return axis_of_gathered(n);
+  if (op == "Concat") return axis_of_joined(n);
+  const int axis = constant(n, 0).batch_axis;
+  if (keeps_elements(op)) return axis;
+  const std::size_t rank = constant(n, 0).dims().size();
+  if (op == "Transpose") {
+    const std::vector<std::int64_t> order = n.integers("perm");
+    const auto found = std::ranges::find(order, axis);
+    require<DataError>(found != order.end(), "expected the order of all axes");
+    return static_cast<int>(found - order.begin());
+  }
+  if (op == "Split") {
+    require<DataError>(n.axis(n.integer("axis", 0), rank) != axis, "would split the batch");
+    return axis;
+  }
+  if (op == "Slice" && n.opset() >= 10) {
+    const std::int64_t cut = n.has(3) ? n.integers(3).at(0) : 0;
+    require<DataError>(n.axis(cut, rank) != axis, "would slice the batch");
+    return axis;
+  }
+  n.refuse("is not supported on a constant that depends on the batch size");
+}
+
+/// The constant as if samples had the same.
+ConstantPtr first_of(const Constant& c) {
+  auto first = std::make_shared<Constant>(c);
+  first->growth = nullptr;
+  return first;
+}
+
+/// What a constant grows by, as one.
+ConstantPtr growth_of(const Constant& c) {
+  return std::make_shared<Constant>(Type::f64, c.dims(),
+                                    c.growth ? *c.growth
+                                             : std::vector<double>(
+                                                   static_cast<std::size_t>(c.elements())));
+}
+
+/// Returns what the results grow by: linear operators do the same with what their operands grow by.
+std::vector<ConstantPtr> growths(NodeImport& n, Settings settings,
+                                 const std::function<void(NodeImport&)>& fold_one,
+                                 const std::vector<ConstantPtr>& given) {
+  const std::string_view op = n.op();
+  if (is_one_of(op, {"Max", "Min"})) {
+    return {std::make_shared<Constant>(
+        Type::f64, given[0]->dims(),
+        std::vector<double>(static_cast<std::size_t>(given[0]->elements()),
+                            std::numeric_limits<double>::quiet_NaN()))};
+  }
+  if (keeps_elements(op)) {
+    require<DataError>(given[0]->type() != Type::boolean, "is not known for every sample");
+    return {growth_of(constant(n, 0))};
+  }
+  const bool all = is_one_of(op, {"Add", "Sub", "Concat"});
+  const bool scales = op == "Mul" && !(constant(n, 0).growth && constant(n, 1).growth);
+  require<DataError>(all || scales ||
+                         is_one_of(op, {"Unsqueeze", "Squeeze", "Reshape", "Transpose", "Slice",
+                                        "Split", "Gather", "Expand"}),
+                     "is not supported on the numbers of samples");
+  for (std::size_t i = 0; i < n.inputs(); ++i) {
+    if (!n.is_constant(i)) continue;
+    const Constant& c = constant(n, i);
+    if (all || c.growth) settings[i] = growth_of(c);
+  }
+  return n.given_with(settings, fold_one);
+}
+
+}  // namespace
+
+bool is_of_samples(const NodeImport& n) {
+  for (std::size_t i = 0; i < n.inputs(); ++i) {
+    if (n.is_constant(i) && constant(n, i).batch_axis >= 0) return true;  // CastLike has a trace
+  }
+  const bool takes_shape = is_one_of(n.op(), {"Expand", "ConstantOfShape", "Range"});
+  return takes_shape && constant(n, n.op() == "ConstantOfShape" ? 0 : 1).batch;
+}
+
+void fold_samples(NodeImport& n, const std::function<void(NodeImport&)>& fold_one) {
+  if (n.op() == "Shape") {
+    Dims dims = constant(n, 0).dims();
+    dims[static_cast<std::size_t>(constant(n, 0).batch_axis)] = kTemplateBatch;
+    return give_shape(n, dims);
+  }
+  if (n.op() == "Range") {
+    require<DataError>(n.scalar(0) == 0 && place_of_batch(constant(n, 1)) == 0 && n.scalar(2) == 1,
+                       "expected a range of all samples where it depends on the batch size");
+    auto numbers = std::make_shared<Constant>(constant(n, 1).type(), Dims{1}, std::vector{0.0});
+    numbers->batch_axis = 0;
+    numbers->growth = std::make_shared<const std::vector<double>>(1, 1.0);
+    return n.give(ConstantPtr(std::move(numbers)));
+  }
+  Settings settings;
+  const int axis = axis_after(n, settings);
+  bool grows = false;
+  for (std::size_t i = 0; i < n.inputs(); ++i) {
+    if (!n.is_constant(i) || constant(n, i).growth == nullptr) continue;
+    grows = true;
+    settings.emplace(i, first_of(constant(n, i)));
+  }
+  const std::vector<ConstantPtr> given = n.given_with(settings, fold_one);
+  const std::vector<ConstantPtr> growth =
+      grows ? growths(n, settings, fold_one, given) : std::vector<ConstantPtr>(given.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i] == nullptr) continue;
+    auto c = std::make_shared<Constant>(*given[i]);
+    c->batch_axis = axis;
+    if (growth[i]) c->growth = std::make_shared<const std::vector<double>>(growth[i]->values());
+    n.give(ConstantPtr(std::move(c)), i);
+  }
+}
+
+}  // namespace linnet::onnx
