@@ -134,7 +134,7 @@ def main():
         {"precision": "fp32", "protocol": "kernels", "threads": profiles[0]["threads"], "steps": options.steps,
          "repetitions": options.repetitions},
         [f"benchmarks/kernels.py {'--operators ' if options.operators else ''}--repetitions {options.repetitions} "
-         f"--steps {options.steps}"],
+         f"--steps {options.steps}" + (f" --threads {options.threads}" if options.threads else "")],
         roof=roof_of(profiles), steps=steps, kernels=kernels)
 
 
