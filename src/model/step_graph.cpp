@@ -155,14 +155,12 @@ void store_gradient(Graph& graph, const PlacedGradient& placed) {
 }  // namespace
 
 Supports supports_of(const Backend& backend) {
-  return
-      [&backend](const Op& op, std::span<const ValueType> inputs,
-                 std::span<const ValueType> outputs) { return backend.wants(op, inputs, outputs); };
-}
-
-bool scales_loss(const Supports& supports) {
-  const std::array types{ValueType{DType::f16, Shape{1, 1}}, ValueType{DType::f16, Shape{1, 1}}};
-  return supports(AddOp(), types, std::span(types).first(1));
+  Supports supports = [&backend](const Op& op, std::span<const ValueType> inputs,
+                                 std::span<const ValueType> outputs) {
+    return backend.wants(op, inputs, outputs);
+  };
+  supports.scales_loss = backend.capabilities().scales_loss;
+  return supports;
 }
 
 namespace {
@@ -228,7 +226,7 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   add_metrics(graph, data, forward, counters,
               {.batch = step.batch, .history = whole ? kLossHistory : 0, .leaf = !whole},
               leaf.loss);
-  leaf.scaled = scales_loss(supports);
+  leaf.scaled = supports.scales_loss;
   all_passes().run(Phase::forward, graph, leaf.scaled && !whole ? scaled(supports) : supports,
                    step.disabled_passes, trainable);
 

@@ -93,9 +93,6 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
 
 /// Returns what the backend answers, which must outlive it.
 Supports supports_of(const Backend& backend);
-/// Returns whether the backend stores gradients in f16, whose range is so small that steps multiply
-/// their losses by a scale (LossScaleOp).
-bool scales_loss(const Supports& supports);
 
 /// Returns a leaf and a finish (leaf.h) as one graph: gather, forward, losses, metrics, backward
 /// and update, all passes run. Parameters outside the optimizer's ranges have no gradient; a batch

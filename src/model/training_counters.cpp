@@ -69,7 +69,7 @@ void clear_stopped(const ModelState& model, const OptimizerMemory& memory) {
                         std::as_bytes(std::span(&none, 1)));
 }
 
-bool scales_loss(const ModelState& model) { return scales_loss(supports_of(*model.backend)); }
+bool scales_loss(const ModelState& model) { return model.backend->capabilities().scales_loss; }
 
 void clear_leaves(const ModelState& model, const TrainingMemory& memory) {
   if (memory.gradients == nullptr) return;

@@ -8,7 +8,6 @@
 
 #include "graph/graph.h"
 #include "plan/branches.h"
-#include "plan/launches.h"
 
 namespace linnet {
 
@@ -72,10 +71,7 @@ struct Plan {
   std::vector<std::string> engines = {};  ///< by node index, as the backend says; for dumps
   std::vector<Together> together = {};    ///< PlanOptions::together
   std::vector<std::string> chains = {};   ///< by node index: what it runs together with; for dumps
-  /// By node index, in order, as a GPU's backend says; empty on other devices.
-  std::vector<std::vector<PlannedLaunch>> launches = {};
-  std::vector<PlannedLaunch> ending = {};      ///< what a GPU launches after a step's nodes
-  Branches branches = {};                      ///< one, unless PlanOptions say otherwise
+  Branches branches = {};                 ///< one, unless PlanOptions say otherwise
   std::array<std::size_t, kStorages> bytes{};  ///< needed of each storage (external: 0)
   std::size_t unshared_bytes = 0;              ///< the arena if nothing were shared
   std::size_t running = 0;                     ///< operators that run

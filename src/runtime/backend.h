@@ -21,6 +21,7 @@ namespace linnet {
 
 class LinkedDevice;
 class RunsSideBySide;
+struct StepLaunches;
 class ThreadTeam;
 class TimesTasks;
 
@@ -91,6 +92,8 @@ class Program {
   virtual RunsSideBySide* side_by_side() { return nullptr; }
   /// Returns the program as one whose tasks can be timed; null: it has no tasks.
   virtual TimesTasks* task_times() { return nullptr; }
+  /// Returns what a step puts on a GPU's stream; null on other devices.
+  virtual const StepLaunches* launches() const { return nullptr; }
   /// Sentences about what could not be had, e.g. why steps are not captured in a graph.
   const std::vector<std::string>& notes() const { return notes_; }
   void note(std::string text) { notes_.push_back(std::move(text)); }
@@ -107,6 +110,9 @@ struct Capabilities {
   bool side_by_side = false;
   /// The device loops by itself: a pass of many steps should be one run.
   bool whole_epochs = false;
+  /// Gradients are stored in f16, whose range is so small that steps multiply their losses by a
+  /// scale (LossScaleOp).
+  bool scales_loss = false;
 };
 
 /// A kind of device. Kernels are chosen when a plan is prepared; none is chosen later.

@@ -59,16 +59,17 @@ CudaDevice hopper() {
   return device;
 }
 
-/// The names of what a plan's step launches, a library's as such.
-std::vector<std::string> planned(const Plan& plan) {
+/// The names of what a program's step launches, a library's as such.
+std::vector<std::string> planned(const Program& program) {
+  const StepLaunches& step = *program.launches();
   std::vector<std::string> names;
   const auto add = [&](const std::vector<PlannedLaunch>& launches) {
     for (const PlannedLaunch& launch : launches) {
       names.push_back(launch.library.empty() ? launch.name : launch.library);
     }
   };
-  for (const auto& launches : plan.launches) add(launches);
-  add(plan.ending);
+  for (const auto& launches : step.nodes) add(launches);
+  add(step.ending);
   return names;
 }
 
@@ -104,7 +105,7 @@ TEST(PlannedLaunches, AreTheNodesOfTheCapturedStep) {
     // A loop would not end: nothing counts its steps.
     const auto backend = simulated({.graph_steps = 1}, false);
     const auto program = prepared(*backend, of);
-    EXPECT_EQ(planned(program->plan()), captured(*backend, *program)) << of.name;
+    EXPECT_EQ(planned(*program), captured(*backend, *program)) << of.name;
   }
 }
 
@@ -113,11 +114,11 @@ TEST(PlannedLaunches, OfADescribedGpuAreThoseOfTheDevice) {
     const MachineGuard machine;
     cuda::sim::device().compute = false;
     const auto device = simulated({}, true);
-    const std::vector<std::string> expected = planned(prepared(*device, of)->plan());
+    const std::vector<std::string> expected = planned(*prepared(*device, of));
     cuda::sim::device().count = 0;
     cuda::DescribedBackend described(registry(true), hopper(), {.cudnn = false},
                                      Precision::automatic);
-    EXPECT_EQ(planned(prepared(described, of)->plan()), expected) << of.name;
+    EXPECT_EQ(planned(*prepared(described, of)), expected) << of.name;
     cuda::sim::device().count = 1;
   }
 }
@@ -126,7 +127,7 @@ TEST(PlannedLaunches, OfADescribedGpuNameTheLibraries) {
   cuda::DescribedBackend described(registry(true), hopper(), {}, Precision::automatic);
   const auto program = prepared(described, {"resnet50", zoo::resnet50()});
   std::size_t cudnn = 0;
-  for (const auto& launches : program->plan().launches) {
+  for (const auto& launches : program->launches()->nodes) {
     for (const PlannedLaunch& launch : launches) {
       if (launch.library != "cudnn") continue;
       ++cudnn;
@@ -165,8 +166,7 @@ TEST(PlannedLaunches, PassesOfGpusLeaveNodesOut) {
   const auto nodes = [&](const Network& network, std::vector<std::string> disabled) {
     const TrainingOptions options{.disabled_passes = std::move(disabled)};
     return planned(
-               described.prepare(training_graph(network.definition(), 8, options, described), {})
-                   ->plan())
+               *described.prepare(training_graph(network.definition(), 8, options, described), {}))
         .size();
   };
   // Additions of gradients, but that before the pooling.
@@ -182,7 +182,7 @@ TEST(PlannedLaunches, BatchNormsTakeOneLaunchWhereTwoAreNotFaster) {
     cuda::DescribedBackend described(registry(false), hopper(), {}, Precision::automatic);
     const Network network({side, side, 3}, {Conv2d{.filters = filters, .kernel = 1}, BatchNorm{},
                                             GlobalAvgPool2d{}, Dense{.units = 10}});
-    const std::vector<std::string> names = planned(prepared(described, {"norm", network})->plan());
+    const std::vector<std::string> names = planned(*prepared(described, {"norm", network}));
     EXPECT_EQ(std::ranges::count(names, "batch_norm"), 1);
     EXPECT_EQ(std::ranges::count(names, "batch_norm_grad"), 1);
     return std::pair(static_cast<int>(std::ranges::count(names, "batch_norm moments")),

@@ -59,7 +59,9 @@ int plan(const PlanOptions& options) {
   if (options.dump == "graph") return print(dump(graph));
   const auto program = backend->prepare(std::move(graph), {.fixed_weights = infer});
   if (!described || options.dump == "plan") return print(dump(program->plan()));
-  print_gpu_counts({job, on, options.target, infer, count_step(program->plan())}, options.json);
+  print_gpu_counts({job, on, options.target, infer,
+                    count_step(program->plan(), *program->launches())},
+                   options.json);
   return kSuccess;
 }
 

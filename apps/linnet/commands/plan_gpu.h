@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/workloads.h"
-#include "plan/step_counts.h"
+#include "runtime/step_counts.h"
 
 namespace linnet::command {
 

@@ -28,7 +28,8 @@ CudaBackend::CudaBackend(Registry registry, std::shared_ptr<const Device> device
 }
 
 Capabilities CudaBackend::capabilities() const {
-  return {.whole_epochs = context_.options.graph_steps == CudaOptions::kWholeEpoch};
+  return {.whole_epochs = context_.options.graph_steps == CudaOptions::kWholeEpoch,
+          .scales_loss = context_.half() == DType::f16};
 }
 
 bool CudaBackend::supports(const Op& op, std::span<const ValueType> inputs,
@@ -78,8 +79,8 @@ std::unique_ptr<Program> CudaBackend::prepare(Graph graph, const PlanOptions& op
   PlannedKernels planned = plan_kernels(std::move(graph), registry_, context_, options);
   const std::string unsaved = libraries_.tuning ? libraries_.tuning->save() : std::string();
   auto program =
-      std::make_unique<CudaProgram>(std::move(planned.plan), std::move(planned.kernels), device_,
-                                    context_.options.graph_steps, context_.options.graph_required);
+      std::make_unique<CudaProgram>(std::move(planned), device_, context_.options.graph_steps,
+                                    context_.options.graph_required);
   if (!unsaved.empty()) program->note(unsaved);
   return program;
 }

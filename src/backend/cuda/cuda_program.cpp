@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "backend/cuda/nvtx.h"
-#include "backend/cuda/planned_kernels.h"
 #include "backend/cuda/workspace.h"
 #include "base/check.h"
 #include "runtime/constants.h"
@@ -19,10 +18,9 @@ namespace {
 constexpr std::size_t kStepsOfRound = 8;
 constexpr std::size_t kNodesOfRound = 512;
 
-std::uint64_t steps_of_round(const Plan& plan) {
-  std::size_t nodes = plan.ending.size();
-  for (const auto& launches : plan.launches) nodes += launches.size();
-  return std::clamp<std::size_t>(kNodesOfRound / std::max<std::size_t>(nodes, 1), 1, kStepsOfRound);
+std::uint64_t steps_of_round(const StepLaunches& launches) {
+  const std::size_t nodes = std::max<std::size_t>(launches.count(), 1);
+  return std::clamp<std::size_t>(kNodesOfRound / nodes, 1, kStepsOfRound);
 }
 
 std::vector<Event> timing_events(std::size_t count) {
@@ -39,12 +37,12 @@ double seconds_between(const Event& start, const Event& end) {
 
 }  // namespace
 
-CudaProgram::CudaProgram(Plan plan, std::vector<Kernel> kernels,
-                         std::shared_ptr<const Device> device, std::int64_t graph_steps,
-                         bool graph_required)
-    : plan_(std::move(plan)),
+CudaProgram::CudaProgram(PlannedKernels planned, std::shared_ptr<const Device> device,
+                         std::int64_t graph_steps, bool graph_required)
+    : plan_(std::move(planned.plan)),
+      launches_(std::move(planned.launches)),
       device_(std::move(device)),
-      kernels_(std::move(kernels)),
+      kernels_(std::move(planned.kernels)),
       graph_steps_(graph_steps),
       graph_required_(graph_required) {
   const std::vector<std::byte> constants = constant_bytes(plan_);
@@ -177,7 +175,7 @@ void CudaProgram::fall_back(const std::string& problem, const std::string& inste
 }
 
 CapturedGraph CudaProgram::capture_loops() const {
-  const std::uint64_t round = steps_of_round(plan_);
+  const std::uint64_t round = steps_of_round(launches_);
   const std::size_t loops = round > 1 ? 2 : 1;
   return CapturedGraph::loops(
       device_->stream(), loops,

@@ -10,6 +10,7 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/loop_state.h"
+#include "backend/cuda/planned_kernels.h"
 #include "runtime/operands.h"
 
 namespace linnet::cuda {
@@ -22,7 +23,7 @@ inline constexpr std::int64_t kStepsWithoutLoop = 16;
 class CudaProgram final : public Program {
  public:
   /// graph_steps, graph_required: see CudaOptions.
-  CudaProgram(Plan plan, std::vector<Kernel> kernels, std::shared_ptr<const Device> device,
+  CudaProgram(PlannedKernels planned, std::shared_ptr<const Device> device,
               std::int64_t graph_steps, bool graph_required = false);
   /// Waits for what was launched: it uses what goes now.
   ~CudaProgram() override;
@@ -30,6 +31,7 @@ class CudaProgram final : public Program {
   CudaProgram& operator=(const CudaProgram&) = delete;
 
   const Plan& plan() const override { return plan_; }
+  const StepLaunches* launches() const override { return &launches_; }
   std::size_t private_bytes() const override {
     return constants_->bytes() + state_->bytes() + packed_->bytes();
   }
@@ -72,6 +74,7 @@ class CudaProgram final : public Program {
   void poison(std::size_t node) const;
 
   Plan plan_;
+  StepLaunches launches_;
   std::shared_ptr<const Device> device_;
   std::vector<Kernel> kernels_;  ///< they may own a library's handles: gone before the device
   std::int64_t graph_steps_;

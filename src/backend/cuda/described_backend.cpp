@@ -16,8 +16,10 @@ namespace {
 
 class DescribedProgram final : public Program {
  public:
-  explicit DescribedProgram(Plan plan) : plan_(std::move(plan)) {}
+  explicit DescribedProgram(PlannedKernels planned)
+      : plan_(std::move(planned.plan)), launches_(std::move(planned.launches)) {}
   const Plan& plan() const override { return plan_; }
+  const StepLaunches* launches() const override { return &launches_; }
   std::size_t private_bytes() const override {
     return constant_bytes(plan_).size() + sizeof(ProgramState);
   }
@@ -30,6 +32,7 @@ class DescribedProgram final : public Program {
 
  private:
   Plan plan_;
+  StepLaunches launches_;
 };
 
 }  // namespace
@@ -47,7 +50,8 @@ DescribedBackend::DescribedBackend(Registry registry, const CudaDevice& device,
                .tuning = nullptr} {}
 
 Capabilities DescribedBackend::capabilities() const {
-  return {.whole_epochs = context_.options.graph_steps == CudaOptions::kWholeEpoch};
+  return {.whole_epochs = context_.options.graph_steps == CudaOptions::kWholeEpoch,
+          .scales_loss = context_.half() == DType::f16};
 }
 
 bool DescribedBackend::supports(const Op& op, std::span<const ValueType> inputs,
@@ -75,7 +79,7 @@ void DescribedBackend::download(const Buffer& /*from*/, std::size_t /*offset*/,
 
 std::unique_ptr<Program> DescribedBackend::prepare(Graph graph, const PlanOptions& options) {
   return std::make_unique<DescribedProgram>(
-      plan_kernels(std::move(graph), registry_, context_, options).plan);
+      plan_kernels(std::move(graph), registry_, context_, options));
 }
 
 }  // namespace linnet::cuda

@@ -64,10 +64,11 @@ std::vector<std::size_t> room_for(const Graph& graph, const std::vector<Kernel>&
   return room;
 }
 
-void list_launches(Plan& plan, const std::vector<Kernel>& kernels) {
+StepLaunches launches_of(const Plan& plan, const std::vector<Kernel>& kernels) {
+  StepLaunches launches;
   const Operands operands = addresses_of(plan);
   auto* state = reinterpret_cast<ProgramState*>(address(kStorages));
-  plan.launches.resize(kernels.size());
+  launches.nodes.resize(kernels.size());
   for (std::size_t n = 0; n < kernels.size(); ++n) {
     if (!plan.runs(n)) continue;
     const Operands::NodeOperands& node = operands[n];
@@ -76,10 +77,11 @@ void list_launches(Plan& plan, const std::vector<Kernel>& kernels) {
                         .workspace = node.workspace,
                         .packed = address(kStorages),
                         .step = &state->loop.step,
-                        .stream = Queue(plan.launches[n]),
+                        .stream = Queue(launches.nodes[n]),
                         .tickets = state->tickets});
   }
-  if (!ends_itself(plan, kernels)) advance_loop(Queue(plan.ending), {.loop = &state->loop});
+  if (!ends_itself(plan, kernels)) advance_loop(Queue(launches.ending), {.loop = &state->loop});
+  return launches;
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context
   wanted.room = room_for(graph, planned.kernels);
   planned.plan = plan_for(std::move(graph), planned.kernels, wanted);
   for (const Kernel& kernel : planned.kernels) planned.plan.engines.push_back(kernel.engine);
-  list_launches(planned.plan, planned.kernels);
+  planned.launches = launches_of(planned.plan, planned.kernels);
   return planned;
 }
 

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/kernel.h"
 #include "plan/plan.h"
+#include "runtime/launches.h"
 
 namespace linnet::cuda {
 
@@ -12,6 +13,7 @@ namespace linnet::cuda {
 struct PlannedKernels {
   Plan plan;
   std::vector<Kernel> kernels;  ///< by node
+  StepLaunches launches;
 };
 
 /// Chooses the kernels of a graph's nodes and plans its memory. The launches are those of the

@@ -5,7 +5,7 @@
 
 #include "backend/cuda/cuda_api.h"
 #include "base/check.h"
-#include "plan/launches.h"
+#include "runtime/launches.h"
 
 namespace linnet::cuda {
 

@@ -13,9 +13,13 @@
 
 namespace linnet {
 
-/// Whether the backend has a kernel for an operator that a pass would like to write.
-using Supports = std::function<bool(const Op& op, std::span<const ValueType> inputs,
-                                    std::span<const ValueType> outputs)>;
+/// Says whether the backend wants an operator that a pass would like to write.
+struct Supports : std::function<bool(const Op& op, std::span<const ValueType> inputs,
+                                     std::span<const ValueType> outputs)> {
+  using function::function;
+  /// Whether steps multiply their losses by a scale (Capabilities::scales_loss).
+  bool scales_loss = false;
+};
 
 /// The name under which chains of nodes that compute sample by sample are left out.
 inline constexpr std::string_view kChainSamples = "chain_samples";

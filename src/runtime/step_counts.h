@@ -6,6 +6,7 @@
 #include <string>
 
 #include "plan/plan.h"
+#include "runtime/launches.h"
 
 namespace linnet {
 
@@ -31,7 +32,7 @@ struct StepCounts {
   }
 };
 
-/// Counts a plan whose backend has filled in Plan::launches.
-StepCounts count_step(const Plan& plan);
+/// Counts a plan and what its steps launch (Program::launches()).
+StepCounts count_step(const Plan& plan, const StepLaunches& launches);
 
 }  // namespace linnet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/step_counts.h"
+#include "runtime/step_counts.h"
 
 #include <algorithm>
 #include <vector>
@@ -76,24 +76,24 @@ class Dependences {
 
 }  // namespace
 
-StepCounts count_step(const Plan& plan) {
-  LINNET_ASSERT(plan.launches.size() == plan.graph.nodes().size());
+StepCounts count_step(const Plan& plan, const StepLaunches& launches) {
+  LINNET_ASSERT(launches.nodes.size() == plan.graph.nodes().size());
   StepCounts counts{.operators = plan.running,
                     .bytes = plan.cost.bytes,
                     .flops = plan.cost.flops,
                     .planned_bytes = plan.total_bytes()};
-  const auto count = [&](const std::vector<PlannedLaunch>& launches) {
-    for (const PlannedLaunch& launch : launches) {
+  const auto count = [&](const std::vector<PlannedLaunch>& some) {
+    for (const PlannedLaunch& launch : some) {
       launch.library.empty() ? ++counts.own_kernels : ++counts.library_calls[launch.library];
     }
   };
   Dependences dependences(plan);
-  std::vector<std::size_t> ends(plan.launches.size());
+  std::vector<std::size_t> ends(launches.nodes.size());
   std::size_t main = 0;
   std::size_t side = 0;
-  for (std::size_t n = 0; n < plan.launches.size(); ++n) {
-    const std::size_t own = plan.launches[n].size();
-    count(plan.launches[n]);
+  for (std::size_t n = 0; n < launches.nodes.size(); ++n) {
+    const std::size_t own = launches.nodes[n].size();
+    count(launches.nodes[n]);
     if (plan.branches.is_side(n)) {
       ends[n] = side = std::max(main, side) + own;
     } else {
@@ -102,9 +102,9 @@ StepCounts count_step(const Plan& plan) {
     }
     counts.data = std::max(counts.data, dependences.end_of(n, own));
   }
-  count(plan.ending);
-  counts.captured = std::max(main, side) + plan.ending.size();
-  counts.data += plan.ending.size();
+  count(launches.ending);
+  counts.captured = std::max(main, side) + launches.ending.size();
+  counts.data += launches.ending.size();
   return counts;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/step_counts.h"
+#include "runtime/step_counts.h"
 
 #include <gtest/gtest.h>
 
@@ -13,30 +13,37 @@ using testing::add_fake_one;
 using testing::fake_workspace;
 using testing::floats;
 
+struct Planned {
+  Plan plan;
+  StepLaunches launches;
+};
+
 /// Each node launches one own kernel, but for views.
-Plan planned(Graph graph) {
-  Plan plan = make_plan(std::move(graph), fake_workspace);
-  for (std::size_t n = 0; n < plan.graph.nodes().size(); ++n) {
-    plan.launches.emplace_back(plan.runs(n) ? 1 : 0);
+Planned planned(Graph graph, const PlanOptions& options = {}) {
+  Planned planned{make_plan(std::move(graph), fake_workspace, options), {}};
+  for (std::size_t n = 0; n < planned.plan.graph.nodes().size(); ++n) {
+    planned.launches.nodes.emplace_back(planned.plan.runs(n) ? 1 : 0);
   }
-  plan.ending = {{.name = "advance"}};
-  return plan;
+  planned.launches.ending = {{.name = "advance"}};
+  return planned;
 }
+
+StepCounts count(const Planned& planned) { return count_step(planned.plan, planned.launches); }
 
 TEST(StepCounts, SeparatesOwnKernelsFromLibraries) {
   Graph graph;
   const Value x = graph.add_value("x", floats(100), Storage::external);
   const Value a = add_fake_one(graph, {}, {x}, "a");
   add_fake(graph, {}, {a}, "b");
-  Plan plan = planned(graph);
-  plan.launches[0] = {{.name = "product", .library = "cudnn"}, {.name = "tail"}};
-  const StepCounts counts = count_step(plan);
+  Planned step = planned(graph);
+  step.launches.nodes[0] = {{.name = "product", .library = "cudnn"}, {.name = "tail"}};
+  const StepCounts counts = count(step);
   EXPECT_EQ(counts.operators, 2U);
   EXPECT_EQ(counts.nodes(), 4U);
   EXPECT_EQ(counts.own_kernels, 3U);
   EXPECT_EQ(counts.calls(), 1U);
   EXPECT_EQ(counts.library_calls, (std::map<std::string, std::size_t>{{"cudnn", 1}}));
-  EXPECT_EQ(counts.planned_bytes, plan.total_bytes());
+  EXPECT_EQ(counts.planned_bytes, step.plan.total_bytes());
 }
 
 TEST(StepCounts, TheDataPathLeavesOutWhatNobodyWaitsFor) {
@@ -47,7 +54,7 @@ TEST(StepCounts, TheDataPathLeavesOutWhatNobodyWaitsFor) {
   const Value view = add_fake_one(graph, {.view = true}, {a}, "view");
   const Value b = add_fake_one(graph, {}, {view}, "b");
   add_fake(graph, {}, {b}, "c");
-  const StepCounts counts = count_step(planned(graph));
+  const StepCounts counts = count(planned(graph));
   EXPECT_EQ(counts.captured, 5U);
   EXPECT_EQ(counts.data, 4U) << "a, b, c and the end";
 }
@@ -62,7 +69,7 @@ TEST(StepCounts, MemoryThatOutlivesAStepOrdersItsReadersAndWriters) {
     graph.info(a).storage = graph.info(b).storage = Storage::gradient;
     graph.info(b).offset = second_offset;
     add_fake(graph, {}, {all}, "reads both");
-    return count_step(planned(graph)).data;
+    return count(planned(graph)).data;
   };
   EXPECT_EQ(path(64), 3U) << "a and b side by side, then the reader, then the end";
   EXPECT_EQ(path(0), 4U) << "b overwrites a";
@@ -79,9 +86,9 @@ TEST(StepCounts, BranchesHideNodes) {
   add_fake(graph, {}, {b}, "c");
   add_fake(graph, {}, {all}, "finish");
   const auto counted = [&](bool branches) {
-    Plan plan = make_plan(graph, fake_workspace, {.branches = branches});
-    plan.launches.assign(graph.nodes().size(), std::vector<PlannedLaunch>(1));
-    return count_step(plan);
+    Planned step = planned(graph, {.branches = branches});
+    step.launches.ending.clear();
+    return count(step);
   };
   EXPECT_EQ(counted(false).captured, 5U);
   const StepCounts beside = counted(true);
