@@ -17,12 +17,12 @@
 #include "base/memory.h"
 #include "commands/commands.h"
 #include "commands/help_format.h"
-#include "commands/launch.h"
 #include "commands/propose.h"
 #include "commit.h"
 #include "describe/nearest.h"
 #include "describe/other_names.h"
 #include "report/json.h"
+#include "subcommands.h"
 
 namespace linnet::command {
 namespace {
@@ -99,29 +99,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormat>());
   Action action;
-  add_train(app, action);
-  add_launch(app, action);
-  add_predict(app, action);
-  add_evaluate(app, action);
-  add_importance(app, action);
-  add_optimize(app, action);
-  add_search(app, action);
-  add_export(app, action);
-  add_quantize(app, action);
-  add_runs(app, action);
-  add_serve(app, action);
-  add_summary(app, action);
-  add_plan(app, action);
-  add_max_batch(app, action);
-  add_profile(app, action);
-  add_bench(app, action);
-  add_convert(app, action);
-  add_features(app, action);
-  add_devices(app, action);
-  add_layers(app, action);
-  add_optimizers(app, action);
-  add_data(app, action);
-  add_completion(app, action);
+  add_subcommands(app, action);
   if (argc == 1) {
     print_out(help_page(app));
     return kUserError;

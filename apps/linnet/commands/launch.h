@@ -8,6 +8,4 @@ namespace linnet::command {
 /// Exit status where another rank of the job ended, stopped or was cut off.
 inline constexpr int kLostRank = 4;
 
-void add_launch(CLI::App& app, Action& action);
-
 }  // namespace linnet::command
