@@ -545,7 +545,7 @@ class Tables(command.CommandTest):
         self.assertGreater(summary["test_accuracy"], 0.9)
         (self.folder / "list.toml").write_text(
             '[data]\nfile = "towns.csv"\ntarget = "y"\n[network]\nlayers = [{ type = "dense", units = 2 }]\n')
-        self.assert_error("list.toml:5:10: the table has 1 features and 1 columns of ids; [network] expected "
+        self.assert_error("list.toml:5:10: the data have 1 features and 1 columns of ids; [network] expected "
                           "'paths' from 'numbers' and from 'categories'", "train", "list.toml")
 
     def test_a_training_starts_from_a_model_of_other_rows(self):

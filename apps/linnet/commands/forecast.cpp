@@ -17,7 +17,7 @@
 #include "report/json.h"
 #include "report/metrics.h"
 #include "report/predictions.h"
-#include "report/series_report.h"
+#include "tasks/series/series_report.h"
 
 namespace linnet::command {
 namespace {
@@ -62,7 +62,7 @@ int print_series_scores(Model& model, const std::string& table, const std::strin
   const SeriesWindows windows =
       model.series().windows(read_model_rows(table, model.series().reading(), sheet));
   for (const std::string& note : windows.notes()) print_note("{}", note);
-  const SeriesReport report = report_series(model, windows, "all");
+  const TaskReport report = report_series(model, windows, "all");
   warn_of_seen(seen_share(model, windows.data()));
   if (json) {
     Json all{{"data", table}};

@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "commands/commands.h"
 #include "config/given.h"
-#include "report/html_plot.h"
+#include "html/html_plot.h"
 #include "report/html_report.h"
 #include "report/json.h"
 #include "report/runs.h"

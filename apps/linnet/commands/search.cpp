@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/importance.h>
-#include <linnet/table_task.h>
 #include <linnet/tables.h>
 
 #include <algorithm>
@@ -168,13 +167,13 @@ class Search {
   /// Leaves out the least important column and trains again, as long as there are several.
   bool select() {
     const Job job = job_of(options_of({}));
-    require(job.table != nullptr && job.folds == 0,
+    require(job.task->table() && job.folds == 0,
             "method = \"select\" leaves out columns of a table: [data] names its file and target, "
             "without folds");
-    require(!job.table->validation_rows.empty(),
+    require(!job.task->row_numbers(false).empty(),
             "method = \"select\" measures columns on the validation set; validation in [data] is "
             "0");
-    const std::int64_t columns = std::ssize(job.table->transform.input_columns());
+    const std::int64_t columns = std::ssize(job.task->columns());
     const std::int64_t most = std::min(plan_.runs, columns);
     std::vector<std::string> left_out;
     for (std::int64_t step = 1; step <= most; ++step) {
@@ -193,9 +192,10 @@ class Search {
     const Job job = job_of(options_of(trial));
     ModelOptions on = job.model;
     Model model = load_model(find_run(folder_ / trial.name), on);
-    std::vector<std::int64_t> rows = job.table->validation_rows;
+    std::vector<std::int64_t> rows = job.task->row_numbers(false);
     for (std::int64_t& row : rows) --row;  // which count from 1
-    return permutation_importance(model, job.rows->take(rows), {.seed = plan_.seed}).columns;
+    return permutation_importance(model, job.task->table()->take(rows), {.seed = plan_.seed})
+        .columns;
   }
 
   TrainOptions options_of(const Trial& trial) const {
@@ -214,10 +214,7 @@ class Search {
             "'folds' in [data] measures without keeping a model, and a search keeps its best one; "
             "leave 'folds' out");
     if (plan_.is_loss()) return;
-    const bool values =
-        job.series != nullptr ||
-        (job.table != nullptr && job.table->transform.target_kind() != TableTarget::classes);
-    require(!values,
+    require(job.task->learns_classes(),
             "metric = \"{}\" is the share of right classes, and the training learns no classes; "
             "expected validation_loss or train_loss",
             plan_.metric);

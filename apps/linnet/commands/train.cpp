@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/run_log.h>
-#include <linnet/series_task.h>
-#include <linnet/table_task.h>
 #include <linnet/trainer.h>
 #include <linnet/training_warnings.h>
 
@@ -35,7 +33,6 @@
 #include "report/folder_lock.h"
 #include "report/print.h"
 #include "report/rivals.h"
-#include "report/series_report.h"
 #include "report/shell_word.h"
 
 namespace linnet::command {
@@ -81,14 +78,6 @@ void add_logs(Watcher& watcher, const std::vector<std::string>& names, const Mod
     watcher.add_log(
         std::make_unique<TensorBoardLog>(folder.path(), TensorBoardOptions{.model = model}));
   }
-}
-
-/// The errors of the test windows, or where there are none of the validation's.
-SeriesReport series_test(Model& model, const Job& job) {
-  const bool test = job.series->test.size() > 0;
-  const SeriesWindows& windows = test ? job.series->test : job.series->validation;
-  if (windows.size() == 0) return {};
-  return report_series(model, windows, test ? "test" : "validation");
 }
 
 /// Of the notes on data, those that load_data() leaves out: what looks like a mistake.
@@ -137,9 +126,7 @@ Prepared prepare(Job& job, const TrainOptions& options) {
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
   }
   Splits trained = oversampled(job, data, options.quiet);
-  std::vector<std::string> warnings;
-  if (job.table != nullptr) warnings = warnings_of(job.table->notes);
-  if (job.prepared != nullptr) warnings = warnings_of(job.prepared->notes);
+  std::vector<std::string> warnings = warnings_of(job.task->notes());
   for (std::string& warning :
        training_warnings(model, data.splits, with_class_weights(job, trained.train))) {
     warnings.push_back(std::move(warning));
@@ -189,26 +176,26 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
     if (part->size() > 0) *part = fit_samples(std::move(*part), model);
   }
-  const SeriesReport series = job.series == nullptr ? SeriesReport() : series_test(model, job);
-  const HeldOut held = held_out_of(model, job, data.splits);
-  const Rivals rivals = job.series == nullptr ? rivals_of(model, held, data.splits.train,
-                                                          job.training.loss_options.ignore_index)
-                                              : series.rivals;
+  const std::optional<TaskReport> own = job.task->report(model);
+  const HeldOut held = held_out_of(model, job, data.splits, own.has_value());
+  const Rivals rivals =
+      own ? own->rivals
+          : rivals_of(model, held, data.splits.train, job.training.loss_options.ignore_index);
   const std::string verdict = rivals.worse.empty() ? rivals.verdict : "warning: " + rivals.worse;
   Json summary = Json::object();
   if (!verdict.empty()) summary["verdict"] = verdict;  // first, as in report and terminal
   summary.update(summary_json(job, model, history, data, held, folder));
   summary.update(rivals.json);
   if (!rivals.worse.empty()) warnings.insert(warnings.begin(), rivals.worse);
-  if (job.series != nullptr) summary["series"] = series.json;
+  if (own) summary["series"] = own->json;
   if (!warnings.empty()) summary["warnings"] = warnings;
   if (!verdict.empty()) watcher.line("linnet: " + verdict);
-  write_report(job, summary, history, model, data, held, rivals, series.html, folder);
-  if (job.series == nullptr) {
-    report_metrics(job, model, held, data.splits, folder, watcher);
+  write_report(job, summary, history, model, data, held, rivals, own ? own->html : "", folder);
+  if (own) {
+    write_file_atomically(folder.metrics(), own->json.dump(2) + "\n");
+    for (const std::string& line : own->lines) watcher.line(line);
   } else {
-    write_file_atomically(folder.metrics(), series.json.dump(2) + "\n");
-    for (const std::string& line : series.lines) watcher.line(line);
+    report_metrics(job, model, held, data.splits, folder, watcher);
   }
   // The last one: a run with a summary of all epochs is finished.
   write_file_atomically(folder.summary(),

@@ -25,6 +25,18 @@ Names without(Names names, const Names& others) {
   return names;
 }
 
+/// The options that are such settings, but for those of any data.
+Names names_of(TaskSettings settings) {
+  switch (settings) {
+    case TaskSettings::images: return image_option_names();
+    case TaskSettings::texts: return {"--text"};
+    case TaskSettings::classes: return {"--force"};
+    case TaskSettings::windows: return kSeries;
+    case TaskSettings::rows: break;
+  }
+  return without(table_option_names(), {"--validation"});
+}
+
 /// A cross-validation keeps no model.
 void check_folds(const GivenOptions& given) {
   given.refuse({"--log", "--checkpoint-every", "--keep-checkpoints", "--on-failed-save", "--test"},
@@ -57,24 +69,12 @@ void check_prepared(const TrainOptions& options, bool texts) {
 void check_options(const TrainOptions& options, const Job& job) {
   const GivenOptions& given = options.given;
   const std::string name = job.data.empty() ? "the data set" : fmt::format("'{}'", job.data);
-  if (job.series != nullptr) {
-    const std::string what = fmt::format("{} is a table of series (--past)", name);
-    given.refuse(image_option_names(), "images", what);
-    given.refuse({"--text"}, "texts", what);
-    given.refuse({"--force"}, "classes", what);
-  } else if (job.table != nullptr) {
-    const std::string what = name + " is a table";
-    given.refuse(image_option_names(), "images", what);
-    given.refuse({"--text"}, "texts", what);
-    given.refuse(without(kSeries, {"--past"}), "windows of a series (--past)", what);
-    if (job.folds > 0) check_folds(given);
-  } else if (job.prepared == nullptr) {
-    const std::string what = name + " is not a table";
-    given.refuse(kSeries, "series, the rows of a table", what);
-    given.refuse(without(table_option_names(), {"--validation"}), "tables", what);
-    given.refuse({"--text"}, "tables", what);
-    check_image_files(given, job.data);
+  for (const RefusedSettings& refused : job.task->refused()) {
+    given.refuse(names_of(refused.settings), std::string(refused.wanted),
+                 fmt::format("{} {}", name, job.task->is()));
   }
+  if (!job.task->brings_data()) check_image_files(given, job.data);
+  if (job.folds > 0) check_folds(given);
   if (!job.training.streamed) {
     given.refuse({"--prefetch"}, "streamed trainings (--streamed)", name + " is held in memory");
   }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <linnet/metrics.h>
-#include <linnet/table_task.h>
 #include <linnet/trainer.h>
 
 #include <cmath>
@@ -95,7 +94,7 @@ struct Fold {
 
 Fold train_fold(Job job, TerminalLine& line, std::int64_t fold, bool quiet) {
   Model model = make_model(job);
-  Splits data = job.table->data;
+  Splits data = job.task->data();
   const std::int64_t rows = data.train.size();
   data.train = with_oversampling(job, data.train);
   const TrainingOptions training = with_class_weights(job, data.train);
@@ -172,9 +171,9 @@ int train_folds(const TrainOptions& options, const Job& first) {
   for (std::int64_t fold = 0; fold < first.folds; ++fold) {
     TrainOptions of = options;
     of.of_data.fold = fold;
-    of.of_data.rows = first.rows;
+    of.of_data.rows = first.task->table();
     const Job job = fold == 0 ? first : job_of(of);
-    const std::vector<std::string>& notes = job.table->notes;
+    const std::vector<std::string>& notes = job.task->notes();
     if (!options.quiet) {
       if (fold == 0) print_notes(join(std::span(notes).first(notes.size() - 1), "\n"));
       say(fmt::format("fold {}: {}", fold + 1, notes.back()));
@@ -192,7 +191,7 @@ int train_folds(const TrainOptions& options, const Job& first) {
     for (std::size_t i = 0; i < own.size(); ++i) scores[i].folds.push_back(own[i].folds[0]);
   }
   line.clear();
-  const Json json = json_of(first, folds, scores, first.table->transform.classes());
+  const Json json = json_of(first, folds, scores, first.task->data().train.classes());
   options.json ? print_json(json) : print_table(folds, scores);
   if (!out.empty()) write_file_atomically(out / "folds.json", json.dump(2) + "\n");
   return kSuccess;

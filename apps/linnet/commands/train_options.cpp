@@ -123,8 +123,8 @@ Job described_job(const TrainOptions& options) {
           "{}`; `linnet PATH` says what fits a file or a folder",
           workload_names()[0]);
   Job job = job_from(options.config, options.workload, "linnet train", given);
-  if (job.series != nullptr) return job;
-  require(job.table != nullptr || file.empty() || !is_table_name(file),
+  if (job.task->brings_data()) return job;
+  require(file.empty() || !is_table_name(file),
           "'{}' is a table, which the network of a workload does not take: leave out the workload",
           file);
   require_windows(options.of_data);
@@ -277,7 +277,7 @@ TrainOptions continued_options(const RunStart& started, const RunStart& now,
 Job job_of(const TrainOptions& options) {
   Job job = described_job(options);
   require(
-      !options.data || (job.table == nullptr && job.series == nullptr) || job.data == *options.data,
+      !options.data || !job.task->brings_data() || job.data == *options.data,
       "'{}' trains on the table '{}', whose columns --data '{}' does not have; expected a table",
       options.config, job.data, options.data.value_or(""));
   require(!job.forward_only,
@@ -288,14 +288,10 @@ Job job_of(const TrainOptions& options) {
   if (options.optimizer) t.optimizer = optimizer_of_kind(job, *options.optimizer);
   if (options.learning_rate) learning_rate_of(t.optimizer) = *options.learning_rate;
   if (options.schedule) t.schedule = schedule_of_kind(job, *options.schedule);
-  if (job.table != nullptr && options.loss.loss) t.output_losses.clear();
   if (options.average) t.average = {.decay = *options.average, .warmup = true};
   apply(options.loss, job);
-  if (job.series != nullptr && options.loss.loss) {
-    for (OutputLoss& target : t.output_losses) target.loss = t.output_losses.front().loss;
-  }
   if (options.seed) t.seed = *options.seed;
-  if (job.table == nullptr && job.series == nullptr) job.data = options.data.value_or(job.data);
+  if (!job.task->brings_data()) job.data = options.data.value_or(job.data);
   apply(options.on, job.model);
   job.model.threads = options.threads.value_or(job.model.threads);
   job.model.seed = t.seed;
@@ -303,7 +299,7 @@ Job job_of(const TrainOptions& options) {
   t.disabled_passes.insert(t.disabled_passes.end(), options.disabled_passes.begin(),
                            options.disabled_passes.end());
   t.keep_best = options.save_best.value_or(t.keep_best);
-  if (job.table == nullptr && job.prepared == nullptr) {
+  if (!job.task->brings_data()) {
     const Setting* share = given_value(options.of_data.given, "validation");
     if (share != nullptr) job.validation = *share->get_if<double>();
   }

@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 #include <linnet/importance.h>
 #include <linnet/prediction_report.h>
-#include <linnet/series_task.h>
-#include <linnet/table_task.h>
+#include <linnet/tables.h>
 #include <linnet/version.h>
 
 #include <algorithm>
@@ -66,38 +65,8 @@ std::pair<std::string, std::string> device_fact(const Model& model, const Json& 
                                        summary["graph"].get<std::string>())};
 }
 
-/// "'a', 'b' and 3 more" of the names of columns.
-std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 3;
-  if (names.size() <= kShown) return join(names, ", ");
-  return fmt::format("{} and {} more", join(std::span(names).first(kShown), ", "),
-                     names.size() - kShown);
-}
-
-/// Says what was learned: "Prediction of species from 7 columns of penguins.csv".
-std::string title_of(const Job& job, const Dataset& train) {
-  const DatasetInfo& info = train.info();
-  if (job.series != nullptr) {
-    const SeriesTransform& series = job.series->transform;
-    return fmt::format("Forecast of {}, {} ahead from the last {}: {}", some_of(series.targets()),
-                       counted(series.future(), "step"), series.past(), info.name);
-  }
-  if (job.table != nullptr) {
-    const TableTransform& table = job.table->transform;
-    return fmt::format("Prediction of {} from {} of {}", some_of(table.targets()),
-                       counted(table.input_columns().size(), "column"), info.name);
-  }
-  const std::string classes =
-      info.classes.empty() ? "" : fmt::format(": {}", counted(info.classes.size(), "class"));
-  if (job.prepared != nullptr) {
-    return fmt::format("{} of {}{}", info.vocabulary.empty() ? "Images" : "Texts", info.name,
-                       classes);
-  }
-  return fmt::format("{} on {}{}", job.name, info.name, classes);
-}
-
 /// "123 rows train, 18 validate, 36 test."
-std::string sizes_of(const Splits& splits, const char* what) {
+std::string sizes_of(const Splits& splits, std::string_view what) {
   std::string text = fmt::format("{} {} train", grouped(std::to_string(splits.train.size())), what);
   for (const auto& [part, verb] :
        {std::pair(&splits.validation, "validate"), std::pair(&splits.test, "test")}) {
@@ -105,13 +74,6 @@ std::string sizes_of(const Splits& splits, const char* what) {
       text += fmt::format(", {} {}", grouped(std::to_string(part->size())), verb);
   }
   return text + ".";
-}
-
-const char* samples_of(const Job& job, const Dataset& train) {
-  if (job.series != nullptr) return "windows";
-  if (job.table != nullptr) return "rows";
-  if (!train.info().vocabulary.empty()) return "texts";
-  return job.prepared != nullptr ? "images" : "samples";
 }
 
 /// Begins with a capital and ends with a full stop.
@@ -145,10 +107,8 @@ ReportBars important_columns(const Job& job, Model& model, const HeldOut& held) 
   constexpr std::size_t kMostRows = 1000;
   constexpr std::size_t kMostColumns = 200;  // of which each is permuted a few times
   constexpr std::size_t kShown = 10;
-  if (job.table == nullptr || !job.rows || held.numbers.empty() ||
-      job.table->transform.input_columns().size() > kMostColumns) {
-    return {};
-  }
+  const std::optional<Table> table = job.task->table();
+  if (!table || held.numbers.empty() || job.task->columns().size() > kMostColumns) return {};
   const std::size_t count = std::min(kMostRows, held.numbers.size());
   std::vector<std::int64_t> rows;
   for (std::size_t i = 0; i < count; ++i) {
@@ -156,7 +116,7 @@ ReportBars important_columns(const Job& job, Model& model, const HeldOut& held) 
   }
   Importance importance;
   try {
-    importance = permutation_importance(model, job.rows->take(rows));
+    importance = permutation_importance(model, table->take(rows));
   } catch (const Error&) {
     return {};  // a score that is undefined on these rows
   }
@@ -184,15 +144,15 @@ std::optional<Metrics> measured(const Job& job, const Model& model,
 
 }  // namespace
 
-HeldOut held_out_of(Model& model, const Job& job, const Splits& splits) {
+HeldOut held_out_of(Model& model, const Job& job, const Splits& splits, bool own) {
   HeldOut held{.part = splits.test.size() > 0 ? "test" : "validation",
-               .what = samples_of(job, splits.train)};
-  if (job.series != nullptr) return held;
+               .what = std::string(job.task->samples(splits.train))};
+  if (own) return held;
   const bool test = held.part == "test";
   held.data = test ? splits.test : splits.validation;
   held.predictions = predicted(model, job, held.data);
   held.metrics = measured(job, model, held.predictions, held.data);
-  if (job.table != nullptr) held.numbers = test ? job.table->test_rows : job.table->validation_rows;
+  held.numbers = job.task->row_numbers(test);
   return held;
 }
 
@@ -231,8 +191,8 @@ void write_report(const Job& job, const Json& summary, const History& history, M
                   const std::string& sections, const RunFolder& folder) {
   Report report;
   report.sections = sections;
-  report.title = title_of(job, data.splits.train);
-  report.subtitle = sizes_of(data.splits, samples_of(job, data.splits.train));
+  report.title = job.task->title(job.name, data.splits.train);
+  report.subtitle = sizes_of(data.splits, held.what);
   report.warns = !rivals.worse.empty();
   report.verdict = sentence(report.warns ? "Warning: " + rivals.worse : rivals.verdict);
   report.rivals = rivals.table;

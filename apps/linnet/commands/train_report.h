@@ -15,8 +15,8 @@
 namespace linnet::command {
 
 /// Returns the test set, or where there is none the validation set, and what the model predicts and
-/// is worth there. Series have their own report.
-HeldOut held_out_of(Model& model, const Job& job, const Splits& splits);
+/// is worth there; only their names where the task has `own` measures.
+HeldOut held_out_of(Model& model, const Job& job, const Splits& splits, bool own);
 
 /// summary.json
 Json summary_json(const Job& job, const Model& model, const History& history,

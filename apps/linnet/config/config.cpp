@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config.h"
 
-#include <linnet/table_task.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -67,8 +65,7 @@ class Config {
 
   /// All but the network and its data.
   void recipe(Job& job) {
-    // A table brings an optimizer of its own.
-    if ((job.table == nullptr && job.series == nullptr) || top_.has("optimizer")) {
+    if (!job.task->brings_data() || top_.has("optimizer")) {  // else its recipe has one
       placed_in(file_, [&] { read_optimizer(setting("optimizer"), job); });
     }
     placed_in(file_, [&] { read_schedule(setting("schedule"), job); });
@@ -77,14 +74,9 @@ class Config {
     const auto is_table = [](const SettingEntry& entry) {
       return entry.value.get_if<SettingTable>() != nullptr;
     };
-    if (job.table != nullptr && (job.training.loss != Loss::automatic ||
-                                 std::ranges::any_of(*loss.get_if<SettingTable>(), is_table))) {
-      job.training.output_losses.clear();
-    }
-    if (job.series != nullptr && job.training.loss != Loss::automatic) {
-      const Loss chosen = std::exchange(job.training.loss, Loss::automatic);
-      for (OutputLoss& target : job.training.output_losses) target.loss = chosen;
-    }
+    TrainingOptions& t = job.training;
+    job.task->replace_loss(t, t.loss == Loss::automatic ? std::nullopt : std::optional(t.loss),
+                           std::ranges::any_of(*loss.get_if<SettingTable>(), is_table));
     placed_in(file_, [&] { read_loss(loss, job); });
     placed_in(file_, [&] { read_augment(setting("augment"), "[augment]", job.training.augment); });
     top_.close();
@@ -103,17 +95,14 @@ class Config {
   }
 
   void network(Job& job) {
-    if (job.series != nullptr) {
+    if (const std::string_view why = job.task->fixed_network(); !why.empty()) {
       for (const char* other : {"network", "layers"}) {
-        if (!top_.has(other)) continue;
-        top_.refuse(other,
-                    "windows of a series (past in [data]) have default networks: network = "
-                    "\"gru\" in [data]");
+        if (top_.has(other)) top_.refuse(other, std::string(why));
       }
       return;
     }
     if (!top_.has("network")) {
-      if ((!options_.from.empty() || job.table != nullptr) && !top_.has("layers")) return;
+      if ((!options_.from.empty() || job.task->brings_data()) && !top_.has("layers")) return;
       for (const char* known :
            {"data", "network", "layers", "optimizer", "schedule", "training", "loss", "augment"}) {
         top_.node(known);
@@ -121,17 +110,8 @@ class Config {
       top_.need("network").close();
     }
     Section s = section("network");
-    const LayerReader layers(file_, top_.node("layers"));
-    if (job.table == nullptr) {
-      job.network = read_network(s, layers);
-      return;
-    }
-    const TableTransform& transform = job.table->transform;
-    job.network = read_network(s, layers, &transform);
-    add_target_scale(job.network, transform);
-    for (OutputLoss& loss : job.training.output_losses) {
-      loss.output = job.network.output_names().front();
-    }
+    job.network = read_network(s, LayerReader(file_, top_.node("layers")), job.task->inputs());
+    job.task->finish(job.network, job.training);
   }
 
   /// Returns a path that counts from the file's own folder.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/images.h"
 
-#include <linnet/series_task.h>
-#include <linnet/table_task.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -186,13 +183,11 @@ void hold_out(Splits& splits, const Job& job) {
 }  // namespace
 
 LoadedData load_data(const Job& job) {
-  const auto with_notes = [](const Splits& data, std::vector<std::string> notes) {
+  if (job.task->brings_data()) {
+    std::vector<std::string> notes = job.task->notes();
     std::erase_if(notes, [](const std::string& note) { return note.starts_with("warning: "); });
-    return LoadedData{data, join(notes, "\n")};
-  };
-  if (job.series != nullptr) return with_notes(job.series->data, job.series->notes);
-  if (job.table != nullptr) return with_notes(job.table->data, job.table->notes);
-  if (job.prepared != nullptr) return with_notes(job.prepared->data, job.prepared->notes);
+    return {job.task->data(), join(notes, "\n")};
+  }
   DatasetOptions options = job.images;
   options.streamed = job.training.streamed;
   options.threads = job.training.decoders;

@@ -105,8 +105,11 @@ void add_loss_options(CLI::App& command, LossSettings& settings) {
 }
 
 void apply(const LossSettings& settings, Job& job) {
+  std::optional<Loss> chosen;
+  if (settings.loss) chosen = static_cast<Loss>(index_of(loss_choices(), *settings.loss));
+  job.task->replace_loss(job.training, chosen, false);
   const auto [loss, options] = first_loss(job.training, job.network);
-  if (settings.loss) *loss = static_cast<Loss>(index_of(loss_choices(), *settings.loss));
+  *loss = chosen.value_or(*loss);
   description_of<LossOptions>().read(options, settings.options, "the options");
   if (settings.class_weights.empty()) return;
   job.balanced_classes = settings.class_weights == "auto";

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "describe/field.h"
 #include "describe/nearest.h"
 
@@ -251,30 +252,35 @@ class PathNetwork {
   std::map<std::string, Expression> values_;
 };
 
-/// The inputs of a table's network, as [network] has them.
-Setting inputs_of(const TableTransform& table) {
+/// What is known of the inputs, as [network] has it.
+Setting inputs_of(const std::vector<TaskInput>& known) {
   SettingTable inputs;
-  const auto add = [&](const char* name, std::int64_t width) {
-    if (width > 0) inputs.push_back({name, Setting(Setting::List{Setting(width)})});
-  };
-  add("numbers", std::ssize(table.feature_names()));
-  add("categories", table.id_columns());
+  for (const TaskInput& input : known) {
+    inputs.push_back({input.name, Setting(Setting::List{Setting(input.width)})});
+  }
   return {std::move(inputs)};
 }
 
-Network read_sequence(Section& s, const LayerReader& layers, const TableTransform* table) {
-  if (table == nullptr) s.need("input");
+std::string several(const std::vector<TaskInput>& known) {
+  std::vector<std::string> widths;
+  std::vector<std::string> names;
+  for (const TaskInput& input : known) {
+    widths.push_back(fmt::format("{} {}", input.width, input.what));
+    names.push_back(fmt::format("from '{}'", input.name));
+  }
+  return fmt::format("{}; [network] expected 'paths' {}", join(widths, " and "),
+                     join(names, " and "));
+}
+
+Network read_sequence(Section& s, const LayerReader& layers, const std::vector<TaskInput>& known) {
+  if (known.empty()) s.need("input");
   s.need("layers");
   Shape input(s.integers("input"));
   const toml::node* node = s.node("layers");
   s.close();
-  if (table != nullptr && !s.has("input")) {
-    if (table->id_columns() > 0 && !table->feature_names().empty()) {
-      s.refuse("layers", fmt::format("the table has {} features and {} columns of ids; [network] "
-                                     "expected 'paths' from 'numbers' and from 'categories'",
-                                     table->feature_names().size(), table->id_columns()));
-    }
-    input = {table->id_columns() > 0 ? table->id_columns() : std::ssize(table->feature_names())};
+  if (!known.empty() && !s.has("input")) {
+    if (known.size() > 1) s.refuse("layers", "the data have " + several(known));
+    input = {known[0].width};
   }
   if (input.rank() == 0) s.refuse("input", "'input' in [network] must not be empty");
   if (!node->is_array()) s.refuse_type("layers", "an array of tables");
@@ -296,8 +302,8 @@ Network read_sequence(Section& s, const LayerReader& layers, const TableTransfor
 
 }  // namespace
 
-Network read_network(Section& s, const LayerReader& layers, const TableTransform* table) {
-  if (!s.has("inputs") && !s.has("paths")) return read_sequence(s, layers, table);
+Network read_network(Section& s, const LayerReader& layers, const std::vector<TaskInput>& known) {
+  if (!s.has("inputs") && !s.has("paths")) return read_sequence(s, layers, known);
   for (const char* one : {"input", "layers"}) {
     if (s.has(one)) {
       s.refuse(one,
@@ -306,7 +312,7 @@ Network read_network(Section& s, const LayerReader& layers, const TableTransform
                            one, s.has("paths") ? "paths" : "inputs"));
     }
   }
-  if (table == nullptr) s.need("inputs");
+  if (known.empty()) s.need("inputs");
   s.need("paths").need("outputs");
   const toml::node* inputs = s.node("inputs");
   const toml::node* blocks = s.node("blocks");
@@ -317,7 +323,7 @@ Network read_network(Section& s, const LayerReader& layers, const TableTransform
   return placed_in(file, [&] {
     const Setting shared =
         blocks != nullptr ? setting_from(*blocks, file) : Setting{SettingTable()};
-    const Setting from = inputs != nullptr ? setting_from(*inputs, file) : inputs_of(*table);
+    const Setting from = inputs != nullptr ? setting_from(*inputs, file) : inputs_of(known);
     PathNetwork network(layers, from, shared, setting_from(*paths, file));
     return network.build(setting_from(*outputs, file));
   });

@@ -15,7 +15,9 @@
 #include "model/optimizers.h"
 #include "nn/definition.h"
 #include "report/saved_run.h"
+#include "tasks/image/labelled_images.h"
 #include "tasks/split_task.h"
+#include "tasks/text/labelled_texts.h"
 
 namespace linnet::command {
 namespace {
@@ -37,22 +39,20 @@ std::string name_of(const fs::path& path) {
 void soften(TrainingOptions& training) { learning_rate_of(training.optimizer) *= kTransferRate; }
 
 /// The samples as the model's training read its own.
-PreparedData texts_for(const std::string& path, const PreparedSettings& s, const SavedRun& run,
-                       const Model& model) {
+std::shared_ptr<const Task> texts_for(const std::string& path, const PreparedSettings& s,
+                                      const SavedRun& run, const Model& model) {
   Splits all = labelled_texts(path, s.columns, run.words(), model.sample_shape()[0]);
   if (is_file(path)) std::swap(all.train, all.test);
-  PreparedData prepared{.data = split_for_task(std::move(all), {.validation = s.validation,
-                                                                .test = s.test,
-                                                                .stratify = s.stratify,
-                                                                .seed = s.seed}),
-                        .notes = {}};
-  prepared.notes.push_back(task_note(prepared.data, "from the model's words", "texts"));
-  return prepared;
+  Splits data = split_for_task(std::move(all), {.validation = s.validation,
+                                                .test = s.test,
+                                                .stratify = s.stratify,
+                                                .seed = s.seed});
+  std::vector<std::string> notes{task_note(data, "from the model's words", "texts")};
+  return task_of_texts(std::move(data), std::move(notes));
 }
 
 Job text_job(const std::string& path, const PreparedSettings& s) {
   Job job{.name = name_of(path), .network = Network({1}, {})};
-  PreparedData prepared;
   if (s.from.empty()) {
     TextTask task = text_task(path, {.columns = s.columns,
                                      .validation = s.validation,
@@ -61,19 +61,18 @@ Job text_job(const std::string& path, const PreparedSettings& s) {
                                      .seed = s.seed});
     job.network = std::move(task.network);
     job.training = std::move(task.training);
-    prepared = {std::move(task.data), std::move(task.notes)};
+    job.task = task_of_texts(std::move(task.data), std::move(task.notes));
   } else {
     const SavedRun run = find_run(s.from);
     const Model model = Model::load(run.model, {.device = "cpu", .threads = 1});
     require(model.network().definition().inputs[0].dtype == DType::i32,
             "'{}' holds texts, but the model '{}' takes samples of {}", path, s.from,
             to_string(model.sample_shape()));
-    prepared = texts_for(path, s, run, model);
-    job.training = text_training(prepared.data.train.size());
+    job.task = texts_for(path, s, run, model);
+    job.training = text_training(job.task->data().train.size());
     job.training.seed = s.seed;
     soften(job.training);
   }
-  job.prepared = std::make_shared<const PreparedData>(std::move(prepared));
   return job;
 }
 
@@ -92,8 +91,7 @@ Job image_job(const std::string& path, const PreparedSettings& s) {
   if (s.from.empty()) job.network = std::move(task.network);
   job.training = std::move(task.training);
   if (!s.from.empty()) soften(job.training);
-  job.prepared = std::make_shared<const PreparedData>(
-      PreparedData{std::move(task.data), std::move(task.notes)});
+  job.task = task_of_images(std::move(task.data), std::move(task.notes));
   return job;
 }
 

@@ -13,13 +13,7 @@
 
 namespace linnet::command {
 
-/// The samples of a training that names a folder or a file of texts: read, and split.
-struct PreparedData {
-  Splits data;
-  std::vector<std::string> notes;
-};
-
-/// What the command line says of such a training.
+/// What the command line says of a training that names a folder or a file of texts.
 struct PreparedSettings {
   DatasetOptions files = {};  ///< how image files become samples
   TextColumns columns = {};   ///< of a file of texts

@@ -2,8 +2,6 @@
 #include "config/pretrained.h"
 
 #include <linnet/layers.h>
-#include <linnet/series_task.h>
-#include <linnet/table_task.h>
 
 #include <algorithm>
 #include <utility>
@@ -86,9 +84,8 @@ void apply(const PretrainedSettings& settings, Job& job) {
   job.from = settings.from;
   job.freeze = settings.freeze;
   job.head = settings.head.value_or(0);
-  require(job.head == 0 || job.table == nullptr,
-          "--replace-head is not for tables: a model of '{}' predicts what it learned before",
-          job.data);
+  const std::string fixed = job.head > 0 ? job.task->fixed_head(job.data) : "";
+  require(fixed.empty(), "--replace-head is not for {}", fixed);
 }
 
 Model make_model(Job& job) {
@@ -98,12 +95,11 @@ Model make_model(Job& job) {
     if (job.head > 0) model = model.with_head(last_layer(model), Dense{.units = job.head});
     job.network = model.network();
     job.for_images = nullptr;
-    if (!job.data.empty() && job.table == nullptr && job.prepared == nullptr) {
+    if (!job.data.empty() && !job.task->brings_data()) {
       read_as_model(find_run(job.from), model, job);
     }
   }
-  if (job.series != nullptr) model.set_series(job.series->transform);
-  if (job.table != nullptr) model.set_table(job.table->transform);
+  job.task->equip(model);
   if (!job.freeze.empty()) {
     job.training.trains = groups_without(job.freeze, job.training.trains, model);
   }

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "config/options.h"
 #include "tasks/options.h"
+#include "tasks/series/forecasts.h"
 
 namespace linnet::command {
 const Description& series_flags() {
@@ -33,12 +34,11 @@ void describe_series(Job& job, const DataSettings& settings, std::uint64_t seed)
   SeriesTaskOptions options;
   settings.read(series_flags(), &options);
   options.seed = seed;
-  auto task = std::make_shared<const SeriesTask>(
-      series_task(read_table(settings.file, table_options(settings)), options));
-  job.network = task->network;
-  job.training = task->training;
+  SeriesTask made = series_task(read_table(settings.file, table_options(settings)), options);
+  job.network = made.network;
+  job.training = made.training;
   job.data = settings.file;
-  job.series = std::move(task);
+  job.task = task_of_windows(std::move(made));
 }
 
 Job series_job(const DataSettings& settings, std::uint64_t seed, const std::string& from) {

@@ -14,6 +14,7 @@
 #include "describe/nearest.h"
 #include "report/saved_run.h"
 #include "tasks/options.h"
+#include "tasks/table/table_rows.h"
 
 namespace linnet::command {
 namespace {
@@ -157,16 +158,14 @@ void describe_table(Job& job, const DataSettings& settings, std::uint64_t seed) 
     }
   }();
   if (!sentences.empty() && options.fitted.empty()) made.notes.push_back("warning: " + sentences);
-  auto task = std::make_shared<const TableTask>(std::move(made));
-  job.network = from ? from->network() : task->network;
-  job.training = task->training;
+  job.network = from ? from->network() : made.network;
+  job.training = made.training;
   for (OutputLoss& loss : job.training.output_losses) {
     loss.output = job.network.output_names().front();
   }
   job.data = settings.file;
   job.folds = options.folds;
-  job.table = std::move(task);
-  job.rows = table;
+  job.task = task_of_rows(std::move(made), table);
 }
 
 Job table_job(const DataSettings& settings, std::uint64_t seed, const std::string& from) {

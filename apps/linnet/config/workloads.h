@@ -2,7 +2,6 @@
 #pragma once
 
 #include <linnet/network.h>
-#include <linnet/tables.h>
 #include <linnet/trainer.h>
 
 #include <cstdint>
@@ -15,14 +14,9 @@
 
 #include "config/named_data.h"
 #include "report/json.h"
-
-namespace linnet {
-struct SeriesTask;
-struct TableTask;
-}  // namespace linnet
+#include "tasks/task.h"
 
 namespace linnet::command {
-struct PreparedData;
 
 struct ConfigOptions;
 
@@ -52,11 +46,8 @@ struct Job {
   std::string from = {};                 ///< a model to start from, a file or a run; empty: none
   std::vector<std::string> freeze = {};  ///< patterns of parameters that do not train
   std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
-  std::shared_ptr<const SeriesTask> series = {};  ///< of a training on series
-  std::shared_ptr<const TableTask> table = {};    ///< of a table's training: its data and transform
-  std::optional<Table> rows = {};                 ///< of `table`: the whole table
+  std::shared_ptr<const Task> task = task_of_arrays();  ///< what it learns from
   std::int64_t folds = 0;  ///< parts of a cross-validation of the table; 0: none
-  std::shared_ptr<const PreparedData> prepared = {};  ///< of a folder or a file of texts
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.
   std::map<std::string, BenchSize> published = {};
   /// The settings of the optimizer and of the schedule that the workload or the configuration

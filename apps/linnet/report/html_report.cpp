@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "report/html_plot.h"
+#include "html/html_plot.h"
 
 namespace linnet {
 namespace {

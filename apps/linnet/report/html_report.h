@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/html_plot.h"
+#include "html/html_plot.h"
 
 namespace linnet {
 

@@ -228,37 +228,4 @@ Rivals rivals_of(const Model& model, const HeldOut& held, const Dataset& train,
   return found;
 }
 
-Rivals rivals_of(const std::vector<SeriesScore>& scores, const std::string& part,
-                 std::int64_t windows) {
-  Rivals found;
-  found.table = {.title = fmt::format("Result ({} set)", part),
-                 .header = {"forecast", "mean absolute error", "root mean squared error", "MASE"}};
-  for (const SeriesScore& score : scores) {
-    const bool seasonal = !score.seasonal.mae.empty();
-    const bool by_season = seasonal && score.seasonal.all_mae < score.persistence.all_mae;
-    const double naive = by_season ? score.seasonal.all_mae : score.persistence.all_mae;
-    const char* name = by_season ? "the value of a season ago" : "the last value";
-    if (!(score.model.all_mae < naive)) {
-      found.worse += fmt::format(
-          "{}the forecasts of '{}' are not better than {}: mean absolute error {}, that {}",
-          found.worse.empty() ? "" : "; ", score.target, name, short_value(score.model.all_mae),
-          short_value(naive));
-    }
-    found.verdict +=
-        fmt::format("{}the forecasts of '{}' miss by {} on average ({} {} windows), {} by {}",
-                    found.verdict.empty() ? "" : "; ", score.target,
-                    short_value(score.model.all_mae), grouped(std::to_string(windows)), part, name,
-                    short_value(naive));
-    const auto add = [&](const char* of, const ForecastErrors& errors) {
-      found.table.rows.push_back(
-          {scores.size() > 1 ? fmt::format("{} of '{}'", of, score.target) : of,
-           short_value(errors.all_mae), short_value(errors.all_rmse), figure(errors.mase)});
-    };
-    add("this model", score.model);
-    add("the last value", score.persistence);
-    if (seasonal) add("the value of a season ago", score.seasonal);
-  }
-  return found;
-}
-
 }  // namespace linnet::command

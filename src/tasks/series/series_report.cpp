@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/series_report.h"
+#include "tasks/series/series_report.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "base/counted.h"
-#include "report/html_report.h"
-#include "report/series_chart.h"
+#include "html/html_plot.h"
+#include "tasks/series/series_chart.h"
 
-namespace linnet::command {
+namespace linnet {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostStepsShown = 8;
 
@@ -47,8 +49,8 @@ std::vector<std::size_t> shown_steps(std::size_t steps) {
   return shown;
 }
 
-std::string mase_text(double mase) {
-  return std::isfinite(mase) ? fmt::format("{:.3f}", mase) : std::string("–");
+std::string mase_text(double mase, int digits = 3) {
+  return std::isfinite(mase) ? fmt::format("{:.{}f}", mase, digits) : std::string("–");
 }
 
 void add_lines(std::vector<std::string>& lines, const SeriesScore& score, std::int64_t season,
@@ -102,13 +104,47 @@ std::string table_html(const SeriesScore& score, std::int64_t season) {
   return out + "</tr>\n</tbody></table></div></section>\n";
 }
 
+/// Says how good forecasts are beside the last value and that of a season ago.
+Rivals rivals_of(const std::vector<SeriesScore>& scores, const std::string& part,
+                 std::int64_t windows) {
+  Rivals found;
+  found.table = {.title = fmt::format("Result ({} set)", part),
+                 .header = {"forecast", "mean absolute error", "root mean squared error", "MASE"}};
+  for (const SeriesScore& score : scores) {
+    const bool seasonal = !score.seasonal.mae.empty();
+    const bool by_season = seasonal && score.seasonal.all_mae < score.persistence.all_mae;
+    const double naive = by_season ? score.seasonal.all_mae : score.persistence.all_mae;
+    const char* name = by_season ? "the value of a season ago" : "the last value";
+    if (!(score.model.all_mae < naive)) {
+      found.worse += fmt::format(
+          "{}the forecasts of '{}' are not better than {}: mean absolute error {}, that {}",
+          found.worse.empty() ? "" : "; ", score.target, name, short_value(score.model.all_mae),
+          short_value(naive));
+    }
+    found.verdict +=
+        fmt::format("{}the forecasts of '{}' miss by {} on average ({} {} windows), {} by {}",
+                    found.verdict.empty() ? "" : "; ", score.target,
+                    short_value(score.model.all_mae), grouped(std::to_string(windows)), part, name,
+                    short_value(naive));
+    const auto add = [&](const char* of, const ForecastErrors& errors) {
+      found.table.rows.push_back(
+          {scores.size() > 1 ? fmt::format("{} of '{}'", of, score.target) : of,
+           short_value(errors.all_mae), short_value(errors.all_rmse), mase_text(errors.mase, 4)});
+    };
+    add("this model", score.model);
+    add("the last value", score.persistence);
+    if (seasonal) add("the value of a season ago", score.seasonal);
+  }
+  return found;
+}
+
 }  // namespace
 
-SeriesReport report_series(Model& model, const SeriesWindows& windows, const std::string& part) {
+TaskReport report_series(Model& model, const SeriesWindows& windows, const std::string& part) {
   const std::vector<Tensor> forecasts = forecast_windows(model, windows);
   const std::vector<SeriesScore> scores = evaluate_series(model, windows);
   const SeriesTransform& series = model.series();
-  SeriesReport report;
+  TaskReport report;
   report.json = {{"windows", windows.size()},
                  {"past", series.past()},
                  {"future", series.future()},
@@ -139,4 +175,4 @@ SeriesReport report_series(Model& model, const SeriesWindows& windows, const std
   return report;
 }
 
-}  // namespace linnet::command
+}  // namespace linnet

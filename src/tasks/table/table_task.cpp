@@ -11,7 +11,7 @@
 #include "describe/nearest.h"
 #include "table/transform_record.h"
 #include "tasks/split_task.h"
-#include "tasks/table_split.h"
+#include "tasks/table/table_split.h"
 #include "tasks/task_recipe.h"
 
 namespace linnet {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace linnet::command {
+namespace linnet {
 
 /// Returns a plot of a target over the last windows that follow each other without an overlap, as a
 /// section with inline SVG: true values, forecasts and simple ones. `forecasts`: (windows, future).
@@ -16,4 +16,4 @@ std::string series_chart(const SeriesWindows& windows, std::size_t target, const
                          std::int64_t season, std::span<const double> forecasts,
                          std::int64_t future);
 
-}  // namespace linnet::command
+}  // namespace linnet

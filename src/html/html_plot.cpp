@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/html_plot.h"
+#include "html/html_plot.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/table_split.h"
+#include "tasks/table/table_split.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/series_chart.h"
+#include "tasks/series/series_chart.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/counted.h"
-#include "report/html_report.h"
+#include "html/html_plot.h"
 
-namespace linnet::command {
+namespace linnet {
 namespace {
 
 constexpr double kWidth = 1000;
@@ -157,4 +157,4 @@ std::string series_chart(const SeriesWindows& windows, std::size_t target, const
          "<div class=\"wide\">" + Chart(drawn).svg(name) + "</div></section>\n";
 }
 
-}  // namespace linnet::command
+}  // namespace linnet
