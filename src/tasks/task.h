@@ -2,15 +2,22 @@
 #pragma once
 
 #include <linnet/dataset.h>
+#include <linnet/datasets.h>
 #include <linnet/importance.h>
 #include <linnet/model.h>
 #include <linnet/network.h>
+#include <linnet/samples.h>
 #include <linnet/tables.h>
+#include <linnet/text_task.h>
 #include <linnet/trainer.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +46,65 @@ struct TaskInput {
   std::string name = {};
   std::int64_t width = 0;
   std::string_view what = {};  ///< what several of its numbers are called
+};
+
+/// Says how surely files are those of a task: the surest takes them.
+enum class TaskClaim : std::uint8_t { none, perhaps, surely };
+
+/// Says how a training on files is prepared.
+struct TaskFileOptions {
+  DatasetOptions files = {};  ///< how image files become samples
+  TextColumns columns = {};   ///< of a file of texts
+  std::optional<double> validation = {};
+  std::optional<double> test = {};
+  bool stratify = true;
+  std::uint64_t seed = 0;
+  const Model* from = nullptr;  ///< a model whose samples are read in the same way; null: none
+  std::function<std::vector<std::string>()> words = {};  ///< of its training's texts
+  datasets::Places places = {};
+};
+
+class Task;
+/// Holds a training on files. The network is that of the model to start from, where there is one.
+struct PreparedTask {
+  std::shared_ptr<const Task> task;
+  Network network;
+  TrainingOptions training = {};
+};
+
+/// Names files that a model may read beside arrays.
+enum class TaskFiles : std::uint8_t { images, texts, tables };
+
+/// Says which samples with targets a trained model is measured on.
+struct LabelledFiles {
+  std::filesystem::path path = {};
+  TextColumns columns = {};             ///< of texts in a table; the sheet of any
+  std::vector<std::string> words = {};  ///< of the training's texts
+  bool force = false;                   ///< leaves out rows whose class the model does not know
+};
+
+/// Holds them.
+struct LabelledData {
+  Splits splits = {};
+  std::vector<std::string> notes = {};
+  std::vector<std::int64_t> row_numbers = {};  ///< in the table's file, from 1; empty: other data
+};
+
+/// Holds samples that the rows of a request are, and sentences on each row.
+struct RequestRows {
+  Dataset data = {};
+  std::vector<std::vector<std::string>> notes = {};
+};
+
+/// Holds the answer on a whole table: the forecast after its rows.
+struct TableAnswer {
+  struct Row {
+    std::vector<std::string> texts = {};
+    std::vector<double> values = {};
+  };
+  std::vector<std::string> header = {};  ///< names of texts and values
+  std::vector<Row> rows = {};
+  nlohmann::ordered_json json = {};
 };
 
 /// Says what a training learns from, and answers all that depends on it. Each folder of src/tasks
@@ -95,6 +161,50 @@ class Task {
   /// with the targets, as those of any network.
   virtual std::optional<TaskReport> report(Model& /*model*/) const { return {}; }
 
+  /// Returns whether a file or folder holds such data, to learn from.
+  virtual TaskClaim claims(const std::filesystem::path& /*path*/,
+                           const TextColumns& /*columns*/) const {
+    return {};
+  }
+  /// Reads and splits what claims() has found, and chooses network and recipe. Throws Error where
+  /// a model to start from takes other samples.
+  virtual PreparedTask prepare(const std::filesystem::path& path,
+                               const TaskFileOptions& options) const;
+
+  // What follows asks a trained model. A task of no data knows it, too: task_of().
+
+  /// Returns whether the model learned from such data.
+  virtual bool made(const Model& /*model*/) const { return false; }
+  /// Returns what the model takes: "rows".
+  virtual std::string_view takes() const { return "numbers"; }
+  virtual bool reads(TaskFiles /*files*/) const { return false; }
+  /// Reads files as read_samples() says.
+  virtual Samples read(std::span<const std::filesystem::path> paths, const Model& model,
+                       const ReadOptions& options) const;
+  /// Returns whether load() reads the file or the folder; else load_dataset() does.
+  virtual bool knows(const std::filesystem::path& /*path*/) const { return false; }
+  /// Reads samples with targets, and gives them the shape and classes of the training's.
+  virtual LabelledData load(const Model& model, const LabelledFiles& files) const;
+  /// Returns the columns that the model predicts; empty: none have names.
+  virtual std::vector<std::string> targets(const Model& /*model*/) const { return {}; }
+
+  /// Returns how the tables of the model are read.
+  virtual TableOptions reading(const Model& /*model*/) const { return {}; }
+  /// Returns the columns of the rows that a request brings; empty: it brings none.
+  virtual std::vector<std::string> row_columns(const Model& /*model*/) const { return {}; }
+  /// Returns how many columns the table of the training had.
+  virtual std::size_t table_width(const Model& /*model*/) const { return 0; }
+  /// Returns the samples that rows are.
+  virtual RequestRows samples_of(const Model& model, const Table& rows) const;
+  /// Adds to the server's description what is known of such models alone.
+  virtual void describe(const Model& /*model*/, nlohmann::ordered_json& /*json*/) const {}
+
+  /// Returns whether a table has one answer, instead of each of its rows a prediction.
+  virtual bool answers_tables() const { return false; }
+  virtual TableAnswer answer(Model& model, const Table& rows) const;
+  /// Returns what the model is worth on a table that answer() would take.
+  virtual TaskReport measure(Model& model, const Table& rows) const;
+
  private:
   bool brings_data_ = false;
   Splits data_;
@@ -103,6 +213,19 @@ class Task {
 
 /// Returns the task of arrays whose data a name or a path gives.
 std::shared_ptr<const Task> task_of_arrays();
+
+/// Returns the task of a trained model. Without `texts`, a model of texts reads arrays of ids
+/// alone.
+const Task& task_of(const Model& model, bool texts = true);
+
+/// Returns the task of a file or folder to learn from; null: no task takes it. `columns`: of texts
+/// in a table; empty: it is none of texts.
+const Task* task_of_files(const std::filesystem::path& path, const TextColumns& columns = {});
+
+/// Reads a table as that of a model, `sheet` of a spreadsheet (empty: the first); adds a note where
+/// there are several.
+Table read_sheet(const std::filesystem::path& file, TableOptions reading, const std::string& sheet,
+                 std::vector<std::string>& notes);
 
 /// Returns ": 10 classes", or "" where the samples have none.
 std::string classes_text(const Dataset& train);

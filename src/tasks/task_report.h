@@ -23,7 +23,9 @@ struct TaskReport {
   nlohmann::ordered_json json = {};     ///< of the summary and of metrics.json
   std::vector<std::string> lines = {};  ///< for the terminal
   Rivals rivals = {};
-  std::string html = {};  ///< sections of the page
+  std::string html = {};                ///< sections of the page
+  std::vector<std::string> notes = {};  ///< on what was left out
+  double seen = 0;                      ///< seen_share() of the samples
 };
 
 }  // namespace linnet

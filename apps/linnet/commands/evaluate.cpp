@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <linnet/metrics.h>
 #include <linnet/prediction_report.h>
-#include <linnet/table_transform.h>
 #include <linnet/training_warnings.h>
 
 #include <array>
@@ -24,6 +23,7 @@
 #include "report/metrics.h"
 #include "report/prediction_report.h"
 #include "report/saved_run.h"
+#include "tasks/task.h"
 #include "train/metrics_of_model.h"
 
 namespace linnet::command {
@@ -70,7 +70,7 @@ ShownReport report_of(const std::vector<float>& predictions, const Dataset& data
   PredictionReportOptions report;
   report.ignore_index = options.ignore_index;
   report.probabilities = has_probabilities(model);
-  report.value_names = model.table().targets();
+  report.value_names = task_of(model).targets(model);
   shown.report = report_for(model, predictions, data, report);
   require(!shown.cost || !shown.report.classes.empty(),
           "--cost chooses thresholds of classes; '{}' has values", data.info().name);
@@ -101,7 +101,7 @@ int evaluate_run(const EvaluateOptions& options) {
   const SavedRun run = find_run(options.run);
   Model model = load_model(run, on);
   check_used(options.given, model);
-  if (!model.series().empty()) {
+  if (task_of(model).answers_tables()) {
     options.given.refuse({"--part", "--force", "--ignore-index", "--cost", "--report", "--batch",
                           "--text", "--target", "--seed", "--image-size", "--channels",
                           "--on-bad-image"},
@@ -111,7 +111,6 @@ int evaluate_run(const EvaluateOptions& options) {
   const RunData loaded = load_run_data(options, run, model);
   auto [part, data] = choose(loaded.splits, options);
   const double seen = seen_share(model, data);
-  if (options.force && model.table().empty()) model.set_class_names({});
   data = fit_samples(std::move(data), model);
   // The numbers of what follows are the model's, so its names are.
   const std::vector<std::string>& classes =

@@ -14,10 +14,10 @@
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/options.h"
-#include "nn/definition.h"
 #include "report/json.h"
 #include "report/output_name.h"
 #include "report/saved_run.h"
+#include "tasks/task.h"
 
 namespace linnet::command {
 namespace {
@@ -47,11 +47,11 @@ int features(const FeaturesOptions& options) {
   check_used(options.given, model);
   const Shape input = model.network().input_shape();
   ReadOptions read{.threads = options.threads};
-  if (model.network().definition().inputs[0].dtype == DType::i32) {
-    const bool arrays = std::ranges::all_of(options.inputs, [](const std::string& path) {
-      return path.ends_with(".npy");
-    });
-    if (!arrays) read.vocabulary = run.words();
+  const bool arrays = std::ranges::all_of(options.inputs, [](const std::string& path) {
+    return path.ends_with(".npy");
+  });
+  if (task_of(model, !arrays).reads(TaskFiles::texts)) {
+    read.vocabulary = run.words();
   } else if (input.rank() == 3) {
     read.shorter_side = options.resize.value_or(usual_resize(input));
   }

@@ -2,38 +2,32 @@
 #include "commands/forecast.h"
 
 #include <fmt/format.h>
-#include <linnet/series_task.h>
-#include <linnet/training_warnings.h>
 
-#include <string_view>
 #include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/join.h"
 #include "base/utf8.h"
 #include "commands/commands.h"
 #include "config/model_rows.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/metrics.h"
-#include "report/predictions.h"
-#include "tasks/series/series_report.h"
+#include "tasks/task.h"
 
 namespace linnet::command {
 namespace {
 
-std::string csv_of(const Model& model, const std::vector<ForecastStep>& steps, bool safe) {
-  const SeriesTransform& series = model.series();
-  const bool several = series.entities() > 0;
-  std::string text = several ? csv_field(series.entity_column(), safe) + "," : std::string();
-  text += csv_field(series.time_column().empty() ? "row" : series.time_column(), safe);
-  for (const std::string& target : series.targets()) text += "," + csv_field(target, safe);
-  text += "\n";
-  for (const ForecastStep& step : steps) {
-    if (several) text += csv_field(step.place.entity, safe) + ",";
-    text += csv_field(step.place.time, safe);
-    for (const double value : step.values) text += fmt::format(",{:.7g}", value);
-    text += "\n";
+std::string csv_of(const TableAnswer& answer, bool safe) {
+  std::vector<std::string> fields;
+  for (const std::string& name : answer.header) fields.push_back(csv_field(name, safe));
+  std::string text = join(fields, ",") + "\n";
+  for (const TableAnswer::Row& row : answer.rows) {
+    fields.clear();
+    for (const std::string& one : row.texts) fields.push_back(csv_field(one, safe));
+    for (const double value : row.values) fields.push_back(fmt::format("{:.7g}", value));
+    text += join(fields, ",") + "\n";
   }
   return text;
 }
@@ -45,12 +39,13 @@ int print_forecast(Model& model, const ForecastRequest& request) {
           "a model of series forecasts the rows of one table; got {} files", request.tables.size());
   require(!request.safe || !request.json || !request.output.empty(),
           "--spreadsheet is for tables of predictions; leave out --json or name one with --output");
-  const std::vector<ForecastStep> steps =
-      forecast(model, read_model_rows(request.tables[0], model.series().reading(), request.sheet));
-  const std::string csv = csv_of(model, steps, request.safe);
+  const Task& task = task_of(model);
+  const TableAnswer answer =
+      task.answer(model, read_model_rows(request.tables[0], task.reading(model), request.sheet));
+  const std::string csv = csv_of(answer, request.safe);
   if (!request.output.empty()) write_file_atomically(request.output, csv);
   if (request.json) {
-    print_json(forecast_json(model, steps));
+    print_json(answer.json);
   } else if (request.output.empty()) {
     print_out(csv);
   }
@@ -59,11 +54,10 @@ int print_forecast(Model& model, const ForecastRequest& request) {
 
 int print_series_scores(Model& model, const std::string& table, const std::string& sheet,
                         bool json) {
-  const SeriesWindows windows =
-      model.series().windows(read_model_rows(table, model.series().reading(), sheet));
-  for (const std::string& note : windows.notes()) print_note("{}", note);
-  const TaskReport report = report_series(model, windows, "all");
-  warn_of_seen(seen_share(model, windows.data()));
+  const Task& task = task_of(model);
+  const TaskReport report = task.measure(model, read_model_rows(table, task.reading(model), sheet));
+  for (const std::string& note : report.notes) print_note("{}", note);
+  warn_of_seen(report.seen);
   if (json) {
     Json all{{"data", table}};
     all["series"] = report.json;

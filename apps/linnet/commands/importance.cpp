@@ -16,6 +16,7 @@
 #include "report/html_report.h"
 #include "report/json.h"
 #include "report/saved_run.h"
+#include "tasks/table/model_rows.h"
 
 namespace linnet::command {
 namespace {

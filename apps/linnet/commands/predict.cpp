@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <linnet/model.h>
 #include <linnet/samples.h>
-#include <linnet/table_transform.h>
+#include <linnet/tables.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,12 +26,12 @@
 #include "config/options.h"
 #include "datasets/image_folder.h"
 #include "model/output_form.h"
-#include "nn/definition.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/output_name.h"
 #include "report/predictions.h"
 #include "report/saved_run.h"
+#include "tasks/task.h"
 
 namespace linnet::command {
 namespace {
@@ -95,22 +95,20 @@ void read_lines(std::vector<std::string>& texts) {
 }
 
 /// Refuses options that do nothing for these inputs.
-void check_inputs(const PredictOptions& options, const Model& model, bool texts) {
+void check_inputs(const PredictOptions& options, const Task& task) {
   const auto none_is = [&](auto is) { return std::ranges::none_of(options.inputs, is); };
-  const bool images = model.table().empty() && model.network().input_shape().rank() == 3;
-  const std::string what = fmt::format("'{}' takes {}", options.model,
-                                       !model.table().empty() ? "rows of tables"
-                                       : texts                ? "texts"
-                                       : images               ? "images"
-                                                              : "arrays");
-  if (!images) options.given.refuse({"--resize"}, "models of images", what);
+  const std::string what = fmt::format("'{}' takes {}", options.model, task.takes());
+  const bool tables = task.reads(TaskFiles::tables);
+  if (!task.reads(TaskFiles::images)) {
+    options.given.refuse({"--resize"}, "models of images", what);
+  }
   std::error_code none;
   const auto is_image = [&](const std::string& path) {
     return is_image_name(path) || std::filesystem::is_directory(path, none);
   };
   if (none_is(is_image)) options.given.refuse({"--resize"}, "image files", "no input is one");
-  if (!texts) options.given.refuse({"--text"}, "models of texts", what);
-  if (!texts && model.table().empty()) options.given.refuse({"--sheet"}, "spreadsheets", what);
+  if (!task.reads(TaskFiles::texts)) options.given.refuse({"--text"}, "models of texts", what);
+  if (!tables) options.given.refuse({"--sheet"}, "spreadsheets", what);
   if (none_is(is_table_name))
     options.given.refuse({"--text", "--sheet"}, "tables", "no input is one");
 }
@@ -118,12 +116,12 @@ void check_inputs(const PredictOptions& options, const Model& model, bool texts)
 /// The words of a text model are read where something else than an array of ids is
 /// predicted.
 Samples read_inputs(const PredictOptions& options, const Model& model, const SavedRun& run) {
-  const bool ids =
-      model.table().empty() && model.network().definition().inputs[0].dtype == DType::i32;
-  const bool texts = ids && !std::ranges::all_of(options.inputs, [](const std::string& path) {
-                       return path.ends_with(".npy");
-                     });
-  check_inputs(options, model, texts);
+  const bool arrays = std::ranges::all_of(options.inputs, [](const std::string& path) {
+    return path.ends_with(".npy");
+  });
+  const Task& task = task_of(model, !arrays);
+  const bool texts = task.reads(TaskFiles::texts);
+  check_inputs(options, task);
   DatasetOptions images{.on_bad_image = OnBadImage::skip};
   read_images(options.images, images);
   ReadOptions read{.threads = options.threads,
@@ -165,7 +163,7 @@ int predict(const PredictOptions& options) {
   if (!options.output.empty()) require_other_file(options, run);
   Model model = load_model(run, on);
   check_used(options.given, model);
-  if (!model.series().empty()) {
+  if (task_of(model).answers_tables()) {
     options.given.refuse({"--resize", "--text", "--batch"}, "models of images and texts",
                          fmt::format("'{}' forecasts a series", options.model));
     require_extension(options.output, {".csv"});

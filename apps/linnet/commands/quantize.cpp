@@ -11,6 +11,7 @@
 #include "commands/run_data.h"
 #include "config/options.h"
 #include "report/json.h"
+#include "tasks/task.h"
 
 namespace linnet::command {
 namespace {
@@ -34,7 +35,7 @@ int quantize_run(const QuantizeArguments& arguments) {
   ModelOptions on{.device = "cpu", .threads = arguments.threads};
   const SavedRun run = find_run(arguments.run);
   Model model = load_model(run, on);
-  require(model.series().empty(), "models of series cannot be quantized by this command");
+  require(!task_of(model).answers_tables(), "models of series cannot be quantized by this command");
   std::error_code none;
   require(!std::filesystem::equivalent(run.model, arguments.out, none),
           "-o '{}' would overwrite the model; name another file", arguments.out);

@@ -2,7 +2,6 @@
 #include "commands/run_data.h"
 
 #include <fmt/format.h>
-#include <linnet/table_transform.h>
 #include <linnet/text_task.h>
 
 #include <algorithm>
@@ -17,8 +16,8 @@
 #include "config/named_data.h"
 #include "config/options.h"
 #include "datasets/load_dataset.h"
-#include "nn/definition.h"
 #include "report/print.h"
+#include "tasks/task.h"
 
 namespace linnet::command {
 namespace {
@@ -40,38 +39,29 @@ DatasetOptions loading(const RunDataOptions& options, const SavedRun& run, const
   return datasets::options_for(model, options.data, data_places(), std::move(load));
 }
 
-/// A model that learned from a table takes another one, all rows of which are its test set.
-LoadedData load_rows(const ModelRows& rows, const Model& model) {
-  LoadedData data;
-  data.splits.test = model.table().transform(rows.table);
-  std::vector<std::string> notes = rows.notes;
-  for (const std::string& note : data.splits.test.info().notes) notes.push_back(note);
-  data.note = join(notes, "\n");
-  return data;
+/// Returns the file or folder that is named; "" where there is none, and a name is known otherwise.
+std::string place_of(const std::string& data) {
+  if (is_file(data)) return data;
+  const auto folder = datasets::find(data, data_places());
+  return folder ? folder->string() : "";
 }
 
-/// Returns whether the model is one of texts, and the data are texts.
-bool are_texts(const RunDataOptions& options, const Model& model) {
-  if (!model.table().empty() || model.network().definition().inputs[0].dtype != DType::i32) {
-    return false;
-  }
-  if (is_file(options.data)) return true;
-  const auto folder = datasets::find(options.data, data_places());
-  return folder && holds_texts(*folder);
-}
-
-LoadedData load_labelled_texts(const RunDataOptions& options, const SavedRun& run,
-                               const Model& model) {
-  const std::string path =
-      is_file(options.data) ? options.data : datasets::find(options.data, data_places())->string();
-  TextColumns columns{.text = options.text, .target = options.target, .sheet = options.sheet};
-  if (is_table_name(path) && columns.text.empty()) columns.text = run.argument("--text");
-  if (is_table_name(path) && columns.target.empty()) columns.target = run.argument("--target");
+LabelledFiles files_of(const RunDataOptions& options, const SavedRun& run, const Task& task) {
+  LabelledFiles files{.path = options.data,
+                      .columns = {.text = options.text,
+                                  .target = options.target,
+                                  .sheet = options.sheet},
+                      .force = options.force};
+  if (!task.reads(TaskFiles::texts)) return files;
+  files.path = place_of(options.data);
+  TextColumns& columns = files.columns;
+  const bool table = is_table_name(files.path);
+  if (table && columns.text.empty()) columns.text = run.argument("--text");
+  if (table && columns.target.empty()) columns.target = run.argument("--target");
   require(columns.target.empty() || !columns.text.empty(),
           "--target names the column of the labels; --text has to name that of the texts");
-  LoadedData data;
-  data.splits = labelled_texts(path, columns, run.words(), model.sample_shape()[0]);
-  return data;
+  files.words = run.words();
+  return files;
 }
 
 void check_options(const RunDataOptions& options, bool table, bool texts) {
@@ -114,18 +104,24 @@ void override_size(const DatasetOptions& load, Model& model) {
 }  // namespace
 
 RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model& model) {
-  const bool table = !model.table().empty();
-  const bool texts = are_texts(options, model);
-  check_options(options, table, texts);
-  const DatasetOptions load = table || texts ? DatasetOptions() : loading(options, run, model);
-  const ModelRows rows =
-      table ? measurable_rows(options.data, options.sheet, model, options.force) : ModelRows();
-  LoadedData loaded = table   ? load_rows(rows, model)
-                      : texts ? load_labelled_texts(options, run, model)
-                              : load_data(options.data, load);
-  print_notes(loaded.note);
-  override_size(load, model);
-  return {std::move(loaded.splits), rows.numbers};
+  const Task& task = task_of(model);
+  const bool known = task.knows(place_of(options.data));
+  const bool texts = known && task.reads(TaskFiles::texts);
+  check_options(options, known && !texts, texts);
+  RunData data;
+  if (known) {
+    LabelledData loaded = task.load(model, files_of(options, run, task));
+    print_notes(join(loaded.notes, "\n"));
+    data = {std::move(loaded.splits), std::move(loaded.row_numbers)};
+  } else {
+    const DatasetOptions load = loading(options, run, model);
+    LoadedData loaded = load_data(options.data, load);
+    print_notes(loaded.note);
+    override_size(load, model);
+    data.splits = std::move(loaded.splits);
+  }
+  if (options.force && (texts || !known)) model.set_class_names({});
+  return data;
 }
 
 void add_run_data_options(CLI::App& command, RunDataOptions& options) {

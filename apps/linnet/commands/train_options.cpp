@@ -45,7 +45,7 @@ bool names_data(const TrainOptions& options) {
   const std::string& path = options.config;
   if (path.empty() || path.ends_with(".toml") || path == "-") return false;
   if (!options.text.empty()) return true;
-  return is_prepared(path) && (!options.of_data.has({"target"}) || !is_file(path));
+  return (!options.of_data.has({"target"}) || !is_file(path)) && task_of_files(path) != nullptr;
 }
 
 Job described_data(const TrainOptions& options) {
@@ -57,8 +57,8 @@ Job described_data(const TrainOptions& options) {
   const std::vector<std::string>& targets = told.target.names;
   require(options.text.empty() || targets.size() == 1,
           "--text names the column of the texts; --target has to name that of the labels");
-  check_prepared(options, is_file(options.config) || holds_texts(options.config));
-  PreparedSettings settings;
+  check_prepared(options, task_at(options.config, {.text = options.text}).reads(TaskFiles::texts));
+  TaskFileOptions settings;
   read_images(options.images, settings.files);
   TrainingOptions training;
   training_table().read(&training, options.training, "");
@@ -73,8 +73,7 @@ Job described_data(const TrainOptions& options) {
   if (given.has({"test"})) settings.test = told.test;
   settings.stratify = told.stratify;
   settings.seed = options.seed.value_or(0);
-  settings.from = options.pretrained.from;
-  return prepared_job(options.config, settings);
+  return prepared_job(options.config, settings, options.pretrained.from);
 }
 
 /// Returns what the arguments say of a table; its file is CONFIG or that of --data.

@@ -207,7 +207,7 @@ void write_report(const Job& job, const Json& summary, const History& history, M
     PredictionReportOptions of;
     of.ignore_index = job.training.loss_options.ignore_index;
     of.probabilities = has_probabilities(model);
-    of.value_names = model.table().targets();
+    of.value_names = job.task->targets(model);
     shown.report = report_for(model, held.predictions, held.data, of);
     shown.names.rows = held.numbers;
     add_predictions(report, shown);

@@ -1,84 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/model_rows.h"
 
-#include <fmt/format.h>
-#include <linnet/table_transform.h>
+#include <utility>
 
-#include <algorithm>
-#include <numeric>
-#include <string_view>
-
-#include "base/check.h"
 #include "report/print.h"
-#include "table/contents.h"
+#include "tasks/task.h"
 
 namespace linnet::command {
-namespace {
-
-/// As TableTransform reads labels: a last dot may be more than the model knows.
-bool knows(const std::vector<std::string>& classes, std::string_view label) {
-  if (std::ranges::count(classes, label) > 0) return true;
-  return label.ends_with('.') && std::ranges::count(classes, label.substr(0, label.size() - 1)) > 0;
-}
-
-/// Returns the places of the targets; none where the file lacks one, which the model says itself.
-std::vector<std::size_t> targets_in(const Table& table, const TableTransform& transform) {
-  std::vector<std::size_t> places;
-  for (const std::string& target : transform.targets()) {
-    const auto column = std::ranges::find(table.columns(), target, &TableColumn::name);
-    if (column == table.columns().end()) return {};
-    places.push_back(static_cast<std::size_t>(column - table.columns().begin()));
-  }
-  return places;
-}
-
-}  // namespace
-
 void add_sheet_option(CLI::App& command, std::string& sheet) {
   command.add_option("--sheet", sheet,
                      "Sheet of a spreadsheet (.xlsx), by name or number from 1; else the first");
 }
 
 Table read_model_rows(const std::string& file, TableOptions reading, const std::string& sheet) {
-  reading.sheet = sheet;
-  Table table = read_table(file, reading);
-  const std::string& source = table.contents()->source_note;
-  if (!source.empty()) print_note("{}", source);
+  std::vector<std::string> notes;
+  Table table = read_sheet(file, std::move(reading), sheet, notes);
+  for (const std::string& note : notes) print_note("{}", note);
   return table;
-}
-
-ModelRows measurable_rows(const std::string& file, const std::string& sheet, const Model& model,
-                          bool force) {
-  const TableTransform& transform = model.table();
-  Table all = read_model_rows(file, transform.reading(), sheet);
-  const std::vector<std::size_t> targets = targets_in(all, transform);
-  const std::vector<std::string> classes = force ? transform.classes() : std::vector<std::string>();
-  std::vector<std::int64_t> kept;
-  std::int64_t without = 0;
-  std::int64_t unknown = 0;
-  for (std::int64_t row = 0; row < all.rows(); ++row) {
-    if (std::ranges::any_of(targets, [&](std::size_t at) { return all.missing(row, at); })) {
-      ++without;
-    } else if (!classes.empty() && !targets.empty() && !knows(classes, all.text(row, targets[0]))) {
-      ++unknown;
-    } else {
-      kept.push_back(row);
-    }
-  }
-  ModelRows rows;
-  if (without > 0) {
-    rows.notes.push_back(fmt::format("{} rows without a target are left out", without));
-  }
-  if (unknown > 0) {
-    rows.notes.push_back(
-        fmt::format("{} rows with labels that the model does not know are left out", unknown));
-  }
-  require<DataError>(!kept.empty(), "'{}' has no row {}", file,
-                     unknown > 0 ? "with a label of the model" : "with a target");
-  rows.table = rows.notes.empty() ? std::move(all) : all.take(kept);
-  rows.numbers = std::move(kept);
-  for (std::int64_t& number : rows.numbers) ++number;
-  return rows;
 }
 
 }  // namespace linnet::command

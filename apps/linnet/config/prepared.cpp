@@ -10,14 +10,9 @@
 #include "config/optimizer.h"
 #include "data/targets.h"
 #include "datasets/load_dataset.h"
-#include "datasets/texts.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
-#include "nn/definition.h"
 #include "report/saved_run.h"
-#include "tasks/image/labelled_images.h"
-#include "tasks/split_task.h"
-#include "tasks/text/labelled_texts.h"
 
 namespace linnet::command {
 namespace {
@@ -26,73 +21,11 @@ namespace fs = std::filesystem;
 
 constexpr double kTransferRate = 0.25;  // of the learning rate of a training from scratch
 
-bool is_text_file(const std::string& path) { return fs::path(path).extension() == ".txt"; }
-
 std::string name_of(const fs::path& path) {
   if (!is_file(path)) return folder_name(path);
   fs::path name = path.filename();
   while (name.has_extension()) name = name.stem();
   return name.string();
-}
-
-/// Trained weights take smaller steps.
-void soften(TrainingOptions& training) { learning_rate_of(training.optimizer) *= kTransferRate; }
-
-/// The samples as the model's training read its own.
-std::shared_ptr<const Task> texts_for(const std::string& path, const PreparedSettings& s,
-                                      const SavedRun& run, const Model& model) {
-  Splits all = labelled_texts(path, s.columns, run.words(), model.sample_shape()[0]);
-  if (is_file(path)) std::swap(all.train, all.test);
-  Splits data = split_for_task(std::move(all), {.validation = s.validation,
-                                                .test = s.test,
-                                                .stratify = s.stratify,
-                                                .seed = s.seed});
-  std::vector<std::string> notes{task_note(data, "from the model's words", "texts")};
-  return task_of_texts(std::move(data), std::move(notes));
-}
-
-Job text_job(const std::string& path, const PreparedSettings& s) {
-  Job job{.name = name_of(path), .network = Network({1}, {})};
-  if (s.from.empty()) {
-    TextTask task = text_task(path, {.columns = s.columns,
-                                     .validation = s.validation,
-                                     .test = s.test,
-                                     .stratify = s.stratify,
-                                     .seed = s.seed});
-    job.network = std::move(task.network);
-    job.training = std::move(task.training);
-    job.task = task_of_texts(std::move(task.data), std::move(task.notes));
-  } else {
-    const SavedRun run = find_run(s.from);
-    const Model model = Model::load(run.model, {.device = "cpu", .threads = 1});
-    require(model.network().definition().inputs[0].dtype == DType::i32,
-            "'{}' holds texts, but the model '{}' takes samples of {}", path, s.from,
-            to_string(model.sample_shape()));
-    job.task = texts_for(path, s, run, model);
-    job.training = text_training(job.task->data().train.size());
-    job.training.seed = s.seed;
-    soften(job.training);
-  }
-  return job;
-}
-
-Job image_job(const std::string& path, const PreparedSettings& s) {
-  Job job{.name = name_of(path), .network = Network({1}, {})};
-  ImageTaskOptions options{.validation = s.validation,
-                           .test = s.test,
-                           .stratify = s.stratify,
-                           .seed = s.seed,
-                           .files = s.files};
-  if (!s.from.empty()) {
-    const Model model = Model::load(find_run(s.from).model, {.device = "cpu", .threads = 1});
-    options.files = datasets::options_for(model, path, data_places(), options.files);
-  }
-  ImageTask task = image_task(path, options);
-  if (s.from.empty()) job.network = std::move(task.network);
-  job.training = std::move(task.training);
-  if (!s.from.empty()) soften(job.training);
-  job.task = task_of_images(std::move(task.data), std::move(task.notes));
-  return job;
 }
 
 std::string quoted_names(const std::vector<std::string>& names) {
@@ -124,30 +57,39 @@ void require_outputs_for(const Model& model, const Dataset& data) {
 
 }  // namespace
 
-bool is_prepared(const std::string& path) {
-  std::error_code none;
-  if (fs::is_directory(path, none)) return true;
-  return is_file(path) && (is_text_file(path) || holds_text_lines(path));
-}
-
 bool is_image_folder(const std::string& path) {
   std::error_code none;
   return fs::is_directory(path, none) && holds_dataset(path) &&
          find_dataset(path).kind == DataKind::image_table;
 }
 
-Job prepared_job(const std::string& path, const PreparedSettings& settings) {
-  std::error_code none;
-  const bool folder = fs::is_directory(path, none);
-  const bool texts = !folder || holds_texts(path);
-  if (!texts) {
-    const DataKind kind = find_dataset(path).kind;
-    require(kind != DataKind::npy,
-            "'{}' holds arrays, whose network a configuration describes: linnet train FILE.toml "
-            "with [data] path",
-            path);
+const Task& task_at(const std::string& path, const TextColumns& columns) {
+  const Task* task = task_of_files(path, columns);
+  if (task == nullptr) find_dataset(path);  // says what is wrong with it
+  require(task != nullptr, "'{}' holds neither texts nor images to learn from", path);
+  return *task;
+}
+
+Job prepared_job(const std::string& path, TaskFileOptions options, const std::string& from) {
+  const Task& kind = task_at(path, options.columns);
+  require(!kind.reads(TaskFiles::images) || find_dataset(path).kind != DataKind::npy,
+          "'{}' holds arrays, whose network a configuration describes: linnet train FILE.toml "
+          "with [data] path",
+          path);
+  std::optional<Model> model;
+  if (!from.empty()) {
+    const SavedRun run = find_run(from);
+    model = Model::load(run.model, {.device = "cpu", .threads = 1});
+    options.from = &*model;
+    options.words = [run] { return run.words(); };
+    options.places = data_places();
   }
-  Job job = texts ? text_job(path, settings) : image_job(path, settings);
+  PreparedTask made = kind.prepare(path, options);
+  // Trained weights take smaller steps.
+  if (model) learning_rate_of(made.training.optimizer) *= kTransferRate;
+  Job job{.name = name_of(path), .network = std::move(made.network)};
+  job.training = std::move(made.training);
+  job.task = std::move(made.task);
   job.data = path;
   return job;
 }

@@ -58,8 +58,8 @@ std::vector<ParameterGroup> groups_without(const std::vector<std::string>& froze
 void read_as_model(const SavedRun& run, const Model& model, Job& job) {
   const datasets::Places places = data_places();
   const auto folder = datasets::find(job.data, places);
-  const bool ids = model.network().definition().inputs[0].dtype == DType::i32;
-  if (ids && folder && holds_texts(*folder)) job.images.words = run.words();
+  const Task& task = task_of(model);
+  if (task.reads(TaskFiles::texts) && folder && task.knows(*folder)) job.images.words = run.words();
   job.images = datasets::options_for(model, job.data, places, std::move(job.images));
 }
 

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "report/csv.h"
 #include "report/metrics.h"
+#include "tasks/task.h"
 
 namespace linnet::command {
 namespace {
@@ -74,7 +75,7 @@ std::string predictions_csv(const Model& model, const Shown& shown,
                             std::span<const float> outputs) {
   const std::size_t width = inputs.empty() ? 0 : outputs.size() / inputs.size();
   const bool best = shown.answers == Answers::classes || shown.answers == Answers::scores;
-  const std::vector<std::string> targets = model.table().targets();
+  const std::vector<std::string> targets = task_of(model).targets(model);
   std::vector<std::string> names{"input"};
   if (best) add_name(names, targets.empty() ? "class" : targets[0], "predicted_");
   for (std::size_t i = 0; i < width; ++i) {
@@ -114,18 +115,6 @@ Json answer_json(const Shown& shown, std::span<const float> outputs) {
     if (shown.offsets[i] != 0) json["outputs"][i] = shown.offsets[i] + outputs[i];
   }
   return json;
-}
-
-Json forecast_json(const Model& model, const std::vector<ForecastStep>& steps) {
-  Json all = Json::array();
-  const std::vector<std::string> targets = model.series().targets();
-  for (const ForecastStep& step : steps) {
-    Json json{{"time", step.place.time}};
-    if (!step.place.entity.empty()) json["entity"] = step.place.entity;
-    for (std::size_t i = 0; i < targets.size(); ++i) json["values"][targets[i]] = step.values[i];
-    all.push_back(std::move(json));
-  }
-  return {{"forecast", std::move(all)}};
 }
 
 }  // namespace linnet::command

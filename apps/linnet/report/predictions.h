@@ -2,7 +2,6 @@
 #pragma once
 
 #include <linnet/model.h>
-#include <linnet/series_task.h>
 
 #include <span>
 #include <string>
@@ -15,7 +14,7 @@ namespace linnet::command {
 /// Says what the outputs of a model are, and how lines show them.
 struct Shown {
   Answers answers = Answers::values;
-  std::vector<std::string> names;  ///< of the classes or labels; may be empty
+  std::vector<std::string> names;    ///< of the classes or labels; may be empty
   std::vector<double> offsets = {};  ///< that values are less; empty: none
   bool safe = false;                 ///< no field of a CSV file begins like a formula
 
@@ -38,9 +37,5 @@ std::string predictions_csv(const Model& model, const Shown& shown,
 
 /// {"class": "cat", "probability": 0.9912, "outputs": [...]}, or "labels", or outputs alone.
 Json answer_json(const Shown& shown, std::span<const float> outputs);
-
-/// {"forecast": [{"time": "1991-01-01", "values": {"Temp": 14.5}}, ...]}; of several series with
-/// "entity".
-Json forecast_json(const Model& model, const std::vector<ForecastStep>& steps);
 
 }  // namespace linnet::command

@@ -13,13 +13,10 @@
 #include "base/check.h"
 #include "formats/image_memory.h"
 #include "nn/definition.h"
-#include "series/series_record.h"
 #include "serve/json_rows.h"
 #include "serve/json_samples.h"
 #include "serve/json_sections.h"
-#include "serve/table_fields.h"
 #include "table/contents.h"
-#include "table/transform_record.h"
 
 namespace linnet::command {
 namespace {
@@ -92,7 +89,11 @@ void check_samples(std::size_t samples, std::size_t most) {
 
 RequestReader::RequestReader(const Model& model, std::vector<std::string> words,
                              const RequestLimits& limits)
-    : model_(model), words_(std::move(words)), limits_(limits) {}
+    : model_(model),
+      words_(std::move(words)),
+      task_(task_of(model, !words_.empty())),
+      takes_rows_(!task_.answers_tables() && task_.table_width(model) > 0),
+      limits_(limits) {}
 
 std::size_t RequestReader::input_memory() const {
   std::int64_t elements = 0;
@@ -116,13 +117,6 @@ void RequestReader::hold(std::size_t bytes, std::string_view what, const Reserve
 
 DType RequestReader::type() const { return model_.network().definition().inputs[0].dtype; }
 
-bool RequestReader::takes_images() const {
-  const NetworkDefinition& network = model_.network().definition();
-  const Shape sample = model_.sample_shape();
-  return network.inputs.size() == 1 && network.inputs[0].dtype == DType::f32 &&
-         sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3);
-}
-
 ReadSamples RequestReader::read(std::string_view type, const std::string& body,
                                 const Reserve& reserve) const {
   if (type.starts_with("image/")) return {.samples = {image(body, reserve)}};
@@ -138,7 +132,7 @@ ReadSamples RequestReader::read(std::string_view type, const std::string& body,
     hold(table_memory(size, body.size()) +
              std::min(size.records, limits_.samples + 1) * (sample_memory() + input_memory()),
          "the table", reserve);
-    return rows(body, model_.table().reading());
+    return rows(body, task_.reading(model_));
   }
   require<WrongType>(
       type == "application/json",
@@ -148,7 +142,7 @@ ReadSamples RequestReader::read(std::string_view type, const std::string& body,
 }
 
 Sample RequestReader::image(const std::string& body, const Reserve& reserve) const {
-  require(takes_images(), "the model takes no images; its input is {}",
+  require(task_.reads(TaskFiles::images), "the model takes no images; its input is {}",
           to_string(model_.network().input_shape()));
   hold(image_memory(body, model_.training_record().images, model_.sample_shape()) + sample_memory(),
        "the image", reserve);
@@ -158,18 +152,13 @@ Sample RequestReader::image(const std::string& body, const Reserve& reserve) con
 }
 
 Sample RequestReader::text(std::string_view text) const {
-  require(takes_texts(), "the model takes no texts; its input is {}",
+  require(task_.reads(TaskFiles::texts), "the model takes no texts; its input is {}",
           to_string(model_.network().input_shape()));
   return Sample({{model_.network().input_names()[0],
                   encode_text(text, words_, model_.network().input_shape()[0])}});
 }
 
-std::size_t RequestReader::most_columns() const {
-  const std::size_t trained = takes_series() ? model_.series().record()->columns.size()
-                              : takes_rows() ? model_.table().record().columns.size()
-                                             : 0;
-  return 64 + 4 * trained;
-}
+std::size_t RequestReader::most_columns() const { return 64 + 4 * task_.table_width(model_); }
 
 std::size_t RequestReader::table_memory(const TableSize& size, std::size_t body) const {
   const std::size_t bytes = kCopiesOfText * body + kBytesOfRecord * size.records +
@@ -185,8 +174,9 @@ std::size_t RequestReader::table_memory(const TableSize& size, std::size_t body)
 
 TableSize RequestReader::size_of_rows(const std::string& body) const {
   const auto objects = static_cast<std::size_t>(std::ranges::count(body, '{'));
-  const std::size_t rows = takes_series() ? objects : std::min(objects, limits_.samples + 1);
-  return {.records = rows + 1, .fields = (rows + 1) * columns().size()};
+  const std::size_t rows =
+      task_.answers_tables() ? objects : std::min(objects, limits_.samples + 1);
+  return {.records = rows + 1, .fields = (rows + 1) * task_.row_columns(model_).size()};
 }
 
 std::size_t RequestReader::series_memory(std::size_t rows) const {
@@ -196,11 +186,12 @@ std::size_t RequestReader::series_memory(std::size_t rows) const {
 }
 
 ReadSamples RequestReader::rows(std::string text, const TableOptions& options) const {
-  require(takes_rows(), "the model takes no rows of a table; its input is {}",
+  require(takes_rows_, "the model takes no rows of a table; its input is {}",
           to_string(model_.network().input_shape()));
   const Table table = parse_table(std::move(text), "the rows", options, most_columns());
   check_samples(static_cast<std::size_t>(table.rows()), limits_.samples);
-  const Dataset data = model_.table().inputs(table);
+  RequestRows read = task_.samples_of(model_, table);
+  const Dataset& data = read.data;
   const std::vector<std::string> names = model_.network().input_names();
   std::vector<Sample> samples(static_cast<std::size_t>(table.rows()));
   for (std::size_t row = 0; row < samples.size(); ++row) {
@@ -211,24 +202,12 @@ ReadSamples RequestReader::rows(std::string text, const TableOptions& options) c
       samples[row].set(name, column.data.rows(at, at + 1));
     }
   }
-  return {.samples = std::move(samples), .notes = row_notes(model_.table(), table)};
-}
-
-std::vector<std::string> RequestReader::columns() const {
-  if (!takes_series()) return model_.table().input_columns();
-  const SeriesRecord& record = *model_.series().record();
-  if (!record.learned.header) return record.columns;  // which are known by their places
-  std::vector<std::string> columns;
-  for (const std::string& one : {record.entity, record.time}) {
-    if (!one.empty()) columns.push_back(one);
-  }
-  for (const SeriesColumn& input : record.inputs) columns.push_back(input.column);
-  return columns;
+  return {.samples = std::move(samples), .notes = std::move(read.notes)};
 }
 
 Table RequestReader::read_series(std::string_view type, const std::string& body,
                                  const Reserve& reserve) const {
-  const TableOptions reading = model_.series().reading();
+  const TableOptions reading = task_.reading(model_);
   if (type == "text/csv") {
     const TableSize size = size_of_table(body);
     hold(table_memory(size, body.size()) + series_memory(size.records), "the table", reserve);
@@ -240,7 +219,7 @@ Table RequestReader::read_series(std::string_view type, const std::string& body,
                      type);
   const TableSize size = size_of_rows(body);
   hold(table_memory(size, body.size()) + series_memory(size.records), "the body", reserve);
-  JsonRows rows(columns(), body.size());
+  JsonRows rows(task_.row_columns(model_), body.size());
   require(read_sections(body, {{"rows", &rows}}) == "rows", "expected a key 'rows'");
   require(rows.rows() > 0, "'rows' must be an array of objects, at least one");
   return parse_table(rows.take(), "the rows", as_json(reading), most_columns());
@@ -249,13 +228,13 @@ Table RequestReader::read_series(std::string_view type, const std::string& body,
 std::size_t RequestReader::most_samples(const std::string& body) const {
   const auto count = [&](char c) { return static_cast<std::size_t>(std::ranges::count(body, c)); };
   std::size_t samples = 1 + body.size() / std::max<std::size_t>(input_memory() / 2, 1);
-  if (takes_texts()) samples += count('"') / 2;
-  if (takes_rows()) samples += count('{');
+  if (task_.reads(TaskFiles::texts)) samples += count('"') / 2;
+  if (takes_rows_) samples += count('{');
   return std::min(samples, limits_.samples);
 }
 
 ReadSamples RequestReader::from_json(const std::string& body, const Reserve& reserve) const {
-  const std::size_t table = takes_rows() ? table_memory(size_of_rows(body), body.size()) : 0;
+  const std::size_t table = takes_rows_ ? table_memory(size_of_rows(body), body.size()) : 0;
   hold(std::max(kFactor * body.size(), table) +
            most_samples(body) * (sample_memory() + input_memory()),
        "the body", reserve);
@@ -265,36 +244,27 @@ ReadSamples RequestReader::from_json(const std::string& body, const Reserve& res
     check_samples(samples.size() + 1, limits_.samples);
     samples.push_back(text(one));
   });
-  JsonRows rows(columns(), limits_.samples);
+  JsonRows rows(task_.row_columns(model_), limits_.samples);
   std::map<std::string, JsonSection*> sections{{"inputs", &numbers}, {"texts", &texts}};
-  if (takes_rows()) sections["rows"] = &rows;
+  if (takes_rows_) sections["rows"] = &rows;
   const std::string found = read_sections(body, sections);
   require(!found.empty(), "expected a key 'inputs'{}",
-          takes_texts()  ? " or 'texts'"
-          : takes_rows() ? " or 'rows'"
-                         : "");
+          task_.reads(TaskFiles::texts) ? " or 'texts'"
+          : takes_rows_                 ? " or 'rows'"
+                                        : "");
   if (found == "inputs") return {.samples = numbers.take()};
   if (found == "texts" || rows.rows() == 0) return {.samples = std::move(samples)};
-  return this->rows(rows.take(), as_json(model_.table().reading()));
+  return this->rows(rows.take(), as_json(task_.reading(model_)));
 }
 
 Json RequestReader::description() const {
   Json json;
-  json["takes"] = takes_images()   ? "images"
-                  : takes_texts()  ? "texts"
-                  : takes_rows()   ? "rows"
-                  : takes_series() ? "series"
-                                   : "numbers";
-  if (takes_rows() || takes_series()) json["columns"] = columns();
-  if (takes_rows()) {
-    json["fields"] = fields_json(model_.table());
-    json["targets"] = model_.table().targets();
-  }
-  if (takes_series()) {
-    json["past"] = model_.series().past();
-    json["future"] = model_.series().future();
-    json["targets"] = model_.series().targets();
-  }
+  json["takes"] = std::string(task_.takes());
+  const std::vector<std::string> columns = task_.row_columns(model_);
+  if (!columns.empty()) json["columns"] = columns;
+  task_.describe(model_, json);
+  const std::vector<std::string> targets = task_.targets(model_);
+  if (!targets.empty()) json["targets"] = targets;
   for (const NetworkInput& input : model_.network().definition().inputs) {
     json["inputs"].push_back({{"name", input.name},
                               {"shape", to_json(input.sample)},

@@ -3,8 +3,6 @@
 
 #include <linnet/error.h>
 #include <linnet/model.h>
-#include <linnet/series_transform.h>
-#include <linnet/table_transform.h>
 
 #include <cstddef>
 #include <functional>
@@ -14,6 +12,7 @@
 
 #include "report/json.h"
 #include "serve/batcher.h"
+#include "tasks/task.h"
 
 namespace linnet::command {
 
@@ -82,10 +81,7 @@ class RequestReader {
 
   /// Returns the type of the first input's samples that read() makes.
   DType type() const;
-  bool takes_images() const;
-  bool takes_texts() const { return !words_.empty(); }
-  bool takes_rows() const { return !model_.table().empty(); }
-  bool takes_series() const { return !model_.series().empty(); }
+  const Task& task() const { return task_; }
 
   /// Returns what a page or a program must know to ask: inputs, their shapes, class names.
   Json description() const;
@@ -98,8 +94,6 @@ class RequestReader {
   ReadSamples from_json(const std::string& body, const Reserve& reserve) const;
   /// Returns the rows of a text of delimited fields.
   ReadSamples rows(std::string text, const TableOptions& options) const;
-  /// Returns the columns that rows have.
-  std::vector<std::string> columns() const;
   /// Returns how many columns a table may have: some more than the training's.
   std::size_t most_columns() const;
   /// Returns at most how many bytes reading a table of a body takes. Throws TooLarge for more than
@@ -113,6 +107,8 @@ class RequestReader {
 
   const Model& model_;
   std::vector<std::string> words_;
+  const Task& task_;
+  bool takes_rows_ = false;  ///< which are samples
   RequestLimits limits_;
 };
 

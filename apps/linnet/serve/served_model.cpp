@@ -2,13 +2,11 @@
 #include "serve/served_model.h"
 
 #include <fmt/format.h>
-#include <linnet/series_task.h>
 #include <sys/stat.h>
 
 #include <utility>
 
 #include "base/check.h"
-#include "nn/definition.h"
 #include "report/print.h"
 
 namespace linnet::command {
@@ -23,8 +21,8 @@ HttpAnswer answer_of(const Json& json) {
 
 std::vector<std::string> words_of(const SavedRun& run, const Model& model) {
   std::error_code error;
-  const bool texts = model.network().definition().inputs[0].dtype == DType::i32 &&
-                     std::filesystem::exists(run.vocabulary, error);
+  const bool texts =
+      task_of(model).reads(TaskFiles::texts) && std::filesystem::exists(run.vocabulary, error);
   return texts ? run.words() : std::vector<std::string>{};
 }
 
@@ -35,7 +33,7 @@ ServedModel::ServedModel(const SavedRun& run, ModelOptions on, const ServedBy& b
       reader_(model_, words_of(run, model_), by.limits),
       shown_(shown_of(model_)),
       by_(by) {
-  if (!reader_.takes_series()) {
+  if (!reader_.task().answers_tables()) {
     batcher_.emplace(model_, by.batches, shown_.probabilities(), reader_.type(), by.metrics);
   }
 }
@@ -57,9 +55,9 @@ Json ServedModel::forecasts(const HttpRequest& request) {
   Held held;
   const Table rows = reader_.read_series(request.type, request.body, reserve_for(held));
   const std::lock_guard lock(forecasting_);
-  const std::vector<ForecastStep> steps = forecast(model_, rows);
+  TableAnswer answer = reader_.task().answer(model_, rows);
   by_.metrics.count_batch(1);
-  return forecast_json(model_, steps);
+  return std::move(answer.json);
 }
 
 Json ServedModel::predictions(const HttpRequest& request) {
@@ -76,7 +74,8 @@ Json ServedModel::predictions(const HttpRequest& request) {
     answers.push_back(std::move(answer));
   }
   Json json = Json::object();
-  if (reader_.takes_rows()) json["targets"] = model_.table().targets();
+  const std::vector<std::string> targets = reader_.task().targets(model_);
+  if (!targets.empty()) json["targets"] = targets;
   json["predictions"] = std::move(answers);
   return json;
 }

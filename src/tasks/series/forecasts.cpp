@@ -2,10 +2,14 @@
 #include "tasks/series/forecasts.h"
 
 #include <fmt/format.h>
+#include <linnet/training_warnings.h>
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/counted.h"
+#include "series/series_record.h"
+#include "tasks/registry.h"
 #include "tasks/series/series_report.h"
 
 namespace linnet {
@@ -13,6 +17,7 @@ namespace {
 
 class Forecasts final : public Task {
  public:
+  Forecasts() = default;
   explicit Forecasts(SeriesTask made)
       : Task(std::move(made.data), std::move(made.notes)),
         transform_(std::move(made.transform)),
@@ -52,13 +57,79 @@ class Forecasts final : public Task {
                                : report_series(model, windows, test ? "test" : "validation");
   }
 
+  bool made(const Model& model) const override { return !model.series().empty(); }
+  std::string_view takes() const override { return "series"; }
+  bool reads(TaskFiles files) const override { return files == TaskFiles::tables; }
+  Samples read(std::span<const std::filesystem::path> /*paths*/, const Model& /*model*/,
+               const ReadOptions& /*options*/) const override {
+    fail("the model forecasts series; forecast() reads its rows");
+  }
+  std::vector<std::string> targets(const Model& model) const override {
+    return model.series().targets();
+  }
+
+  TableOptions reading(const Model& model) const override { return model.series().reading(); }
+  std::vector<std::string> row_columns(const Model& model) const override;
+  std::size_t table_width(const Model& model) const override {
+    return model.series().record()->columns.size();
+  }
+  void describe(const Model& model, nlohmann::ordered_json& json) const override {
+    json["past"] = model.series().past();
+    json["future"] = model.series().future();
+  }
+
+  bool answers_tables() const override { return true; }
+  TableAnswer answer(Model& model, const Table& rows) const override;
+  TaskReport measure(Model& model, const Table& rows) const override {
+    const SeriesWindows windows = model.series().windows(rows);
+    TaskReport report = report_series(model, windows, "all");
+    report.notes = windows.notes();
+    report.seen = seen_share(model, windows.data());
+    return report;
+  }
+
  private:
   SeriesTransform transform_;
   SeriesWindows test_;
   SeriesWindows validation_;
 };
 
+std::vector<std::string> Forecasts::row_columns(const Model& model) const {
+  const SeriesRecord& record = *model.series().record();
+  if (!record.learned.header) return record.columns;  // which are known by their places
+  std::vector<std::string> columns;
+  for (const std::string& one : {record.entity, record.time}) {
+    if (!one.empty()) columns.push_back(one);
+  }
+  for (const SeriesColumn& input : record.inputs) columns.push_back(input.column);
+  return columns;
+}
+
+TableAnswer Forecasts::answer(Model& model, const Table& rows) const {
+  const SeriesTransform& series = model.series();
+  const std::vector<std::string> targets = series.targets();
+  const bool several = series.entities() > 0;
+  TableAnswer answer;
+  if (several) answer.header.push_back(series.entity_column());
+  answer.header.push_back(series.time_column().empty() ? "row" : series.time_column());
+  answer.header.insert(answer.header.end(), targets.begin(), targets.end());
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const ForecastStep& step : forecast(model, rows)) {
+    nlohmann::ordered_json json{{"time", step.place.time}};
+    if (!step.place.entity.empty()) json["entity"] = step.place.entity;
+    for (std::size_t i = 0; i < targets.size(); ++i) json["values"][targets[i]] = step.values[i];
+    all.push_back(std::move(json));
+    TableAnswer::Row row{.texts = {step.place.time}, .values = step.values};
+    if (several) row.texts.insert(row.texts.begin(), step.place.entity);
+    answer.rows.push_back(std::move(row));
+  }
+  answer.json = {{"forecast", std::move(all)}};
+  return answer;
+}
+
 }  // namespace
+
+void register_series_task(Tasks& tasks) { tasks.add(std::make_unique<const Forecasts>()); }
 
 std::shared_ptr<const Task> task_of_windows(SeriesTask made) {
   return std::make_shared<const Forecasts>(std::move(made));

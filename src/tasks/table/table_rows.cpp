@@ -6,12 +6,18 @@
 #include <utility>
 
 #include "base/counted.h"
+#include "table/transform_record.h"
+#include "tasks/registry.h"
+#include "tasks/table/model_rows.h"
+#include "tasks/table/read_rows.h"
+#include "tasks/table/table_fields.h"
 
 namespace linnet {
 namespace {
 
 class TableRows final : public Task {
  public:
+  TableRows() = default;
   TableRows(TableTask made, Table table)
       : Task(std::move(made.data), std::move(made.notes)),
         transform_(std::move(made.transform)),
@@ -57,14 +63,51 @@ class TableRows final : public Task {
     return test ? test_rows_ : validation_rows_;
   }
 
+  bool made(const Model& model) const override { return !model.table().empty(); }
+  std::string_view takes() const override { return "rows"; }
+  bool reads(TaskFiles files) const override { return files == TaskFiles::tables; }
+  Samples read(std::span<const std::filesystem::path> paths, const Model& model,
+               const ReadOptions& options) const override {
+    return read_rows(paths, model, options.sheet);
+  }
+  bool knows(const std::filesystem::path& /*path*/) const override { return true; }
+  LabelledData load(const Model& model, const LabelledFiles& files) const override {
+    ModelRows rows = measurable_rows(files.path, files.columns.sheet, model, files.force);
+    LabelledData data{.splits = {.test = model.table().transform(rows.table)},
+                      .notes = std::move(rows.notes),
+                      .row_numbers = std::move(rows.numbers)};
+    const std::vector<std::string>& notes = data.splits.test.info().notes;
+    data.notes.insert(data.notes.end(), notes.begin(), notes.end());
+    return data;
+  }
+  std::vector<std::string> targets(const Model& model) const override {
+    return model.table().targets();
+  }
+
+  TableOptions reading(const Model& model) const override { return model.table().reading(); }
+  std::vector<std::string> row_columns(const Model& model) const override {
+    return model.table().input_columns();
+  }
+  std::size_t table_width(const Model& model) const override {
+    return model.table().record().columns.size();
+  }
+  RequestRows samples_of(const Model& model, const Table& rows) const override {
+    return {.data = model.table().inputs(rows), .notes = row_notes(model.table(), rows)};
+  }
+  void describe(const Model& model, nlohmann::ordered_json& json) const override {
+    json["fields"] = fields_json(model.table());
+  }
+
  private:
   TableTransform transform_;
   std::vector<std::int64_t> test_rows_;
   std::vector<std::int64_t> validation_rows_;
-  Table table_;
+  std::optional<Table> table_;
 };
 
 }  // namespace
+
+void register_table_task(Tasks& tasks) { tasks.add(std::make_unique<const TableRows>()); }
 
 std::shared_ptr<const Task> task_of_rows(TableTask made, Table table) {
   return std::make_shared<const TableRows>(std::move(made), std::move(table));

@@ -2,11 +2,29 @@
 #include "tasks/text/labelled_texts.h"
 
 #include <fmt/format.h>
+#include <linnet/series_transform.h>
+#include <linnet/table_transform.h>
+#include <linnet/text_task.h>
 
 #include <utility>
 
+#include "base/check.h"
+#include "base/folder.h"
+#include "datasets/load_dataset.h"
+#include "datasets/texts.h"
+#include "nn/definition.h"
+#include "tasks/read_arrays.h"
+#include "tasks/registry.h"
+#include "tasks/split_task.h"
+#include "tasks/text/read_texts.h"
+
 namespace linnet {
 namespace {
+
+bool holds_folder_of_texts(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::is_directory(path, none) && holds_texts(path);
+}
 
 class Texts final : public Task {
  public:
@@ -17,9 +35,67 @@ class Texts final : public Task {
     return fmt::format("Texts of {}{}", train.info().name, classes_text(train));
   }
   std::vector<RefusedSettings> refused() const override { return {}; }
+
+  TaskClaim claims(const std::filesystem::path& path, const TextColumns& columns) const override {
+    const bool file = is_file(path) && (!columns.text.empty() || path.extension() == ".txt" ||
+                                        holds_text_lines(path));
+    return file || holds_folder_of_texts(path) ? TaskClaim::surely : TaskClaim::none;
+  }
+  PreparedTask prepare(const std::filesystem::path& path,
+                       const TaskFileOptions& options) const override;
+
+  bool made(const Model& model) const override {
+    return model.table().empty() && model.series().empty() &&
+           model.network().definition().inputs[0].dtype == DType::i32;
+  }
+  std::string_view takes() const override { return "texts"; }
+  bool reads(TaskFiles files) const override { return files != TaskFiles::images; }
+  Samples read(std::span<const std::filesystem::path> paths, const Model& model,
+               const ReadOptions& options) const override {
+    TextCollector texts(model, options);
+    for (const auto& path : paths) in_memory_of(path, [&] { texts.add(path); });
+    for (const std::string& text : options.texts) texts.add_literal(text);
+    return texts.finish();
+  }
+  bool knows(const std::filesystem::path& path) const override {
+    return is_file(path) || holds_folder_of_texts(path);
+  }
+  LabelledData load(const Model& model, const LabelledFiles& files) const override {
+    return {.splits =
+                labelled_texts(files.path, files.columns, files.words, model.sample_shape()[0])};
+  }
 };
 
+PreparedTask Texts::prepare(const std::filesystem::path& path,
+                            const TaskFileOptions& options) const {
+  if (options.from == nullptr) {
+    TextTask made = text_task(path, {.columns = options.columns,
+                                     .validation = options.validation,
+                                     .test = options.test,
+                                     .stratify = options.stratify,
+                                     .seed = options.seed});
+    return {task_of_texts(std::move(made.data), std::move(made.notes)), std::move(made.network),
+            std::move(made.training)};
+  }
+  const Model& from = *options.from;
+  require(made(from), "'{}' holds texts, but the model takes samples of {}", path.string(),
+          to_string(from.sample_shape()));
+  // The samples as the model's training read its own.
+  Splits all = labelled_texts(path, options.columns, options.words(), from.sample_shape()[0]);
+  if (is_file(path)) std::swap(all.train, all.test);
+  Splits data = split_for_task(std::move(all), {.validation = options.validation,
+                                                .test = options.test,
+                                                .stratify = options.stratify,
+                                                .seed = options.seed});
+  TrainingOptions training = text_training(data.train.size());
+  training.seed = options.seed;
+  std::vector<std::string> notes{task_note(data, "from the model's words", "texts")};
+  return {task_of_texts(std::move(data), std::move(notes)), from.network(), std::move(training)};
+}
+
 }  // namespace
+
+void register_text_task(Tasks& tasks) { tasks.add(std::make_unique<const Texts>()); }
 
 std::shared_ptr<const Task> task_of_texts(Splits data, std::vector<std::string> notes) {
   return std::make_shared<const Texts>(std::move(data), std::move(notes));

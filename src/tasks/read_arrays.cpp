@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linnet/samples.h>
-#include <linnet/table_transform.h>
+#include "tasks/read_arrays.h"
 
 #include <cstdint>
-#include <filesystem>
-#include <new>
 #include <utility>
 
 #include "base/check.h"
@@ -13,10 +10,7 @@
 #include "datasets/image_folder.h"
 #include "formats/idx.h"
 #include "model/read_images.h"
-#include "model/read_rows.h"
-#include "model/read_texts.h"
 #include "model/sample_list.h"
-#include "nn/definition.h"
 
 namespace linnet {
 namespace {
@@ -34,9 +28,9 @@ Kind kind_of(const fs::path& path) {
   return gzip || idx ? Kind::idx : Kind::image;
 }
 
-class ImageCollector {
+class ArrayCollector {
  public:
-  ImageCollector(const Model& model, const ReadOptions& options)
+  ArrayCollector(const Model& model, const ReadOptions& options)
       : model_(model),
         threads_(options.threads),
         shorter_side_(options.shorter_side),
@@ -132,32 +126,13 @@ class ImageCollector {
   SampleList list_;
 };
 
-template <class Collector>
-void add_all(std::span<const fs::path> paths, Collector& collector) {
-  for (const fs::path& path : paths) {
-    try {
-      collector.add(path);
-    } catch (const std::bad_alloc&) {
-      fail("out of memory while reading '{}': predict fewer files at a time", path.string());
-    }
-  }
-}
-
 }  // namespace
 
-Samples read_samples(std::span<const fs::path> paths, const Model& model,
-                     const ReadOptions& options) {
-  if (!model.table().empty()) return read_rows(paths, model, options.sheet);
-  require(model.series().empty(), "the model forecasts series; forecast() reads its rows");
-  if (model.network().definition().inputs[0].dtype == DType::i32) {
-    TextCollector texts(model, options);
-    add_all(paths, texts);
-    for (const std::string& text : options.texts) texts.add_literal(text);
-    return texts.finish();
-  }
-  ImageCollector images(model, options);
-  add_all(paths, images);
-  return images.finish();
+Samples read_arrays(std::span<const fs::path> paths, const Model& model,
+                    const ReadOptions& options) {
+  ArrayCollector arrays(model, options);
+  for (const fs::path& path : paths) in_memory_of(path, [&] { arrays.add(path); });
+  return arrays.finish();
 }
 
 }  // namespace linnet

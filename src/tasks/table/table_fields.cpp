@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/table_fields.h"
+#include "tasks/table/table_fields.h"
 
 #include <fmt/format.h>
 
@@ -11,15 +11,17 @@
 
 #include "table/transform_record.h"
 
-namespace linnet::command {
+namespace linnet {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostListed = 1000;  // categories of a column
 constexpr std::size_t kMostNotes = 20;     // of a row
 constexpr std::size_t kMostShown = 80;     // bytes of a text
 
 /// Says of each kind of input what a page must know of it.
-struct Field {
+struct ShownField {
   Json operator()(const NumberInput& input) const {
     Json json{{"name", input.column}, {"kind", input.integer ? "integer" : "number"}};
     if (!input.range.empty()) json["range"] = input.range;
@@ -96,10 +98,10 @@ class Notes {
 
 }  // namespace
 
-Json fields_json(const TableTransform& table) {
+nlohmann::ordered_json fields_json(const TableTransform& table) {
   Json fields = Json::array();
   for (const TableInput& input : table.record().inputs)
-    fields.push_back(std::visit(Field(), input));
+    fields.push_back(std::visit(ShownField(), input));
   return fields;
 }
 
@@ -113,4 +115,4 @@ std::vector<std::vector<std::string>> row_notes(const TableTransform& transform,
   return notes;
 }
 
-}  // namespace linnet::command
+}  // namespace linnet

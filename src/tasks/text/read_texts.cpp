@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/read_texts.h"
+#include "tasks/text/read_texts.h"
 
 #include <linnet/samples.h>
 #include <linnet/tables.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/read_rows.h"
+#include "tasks/table/read_rows.h"
 
 #include <linnet/table_transform.h>
 
