@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "commands/commands.h"
 #include "commands/help_format.h"
+#include "commands/launch.h"
 #include "commands/propose.h"
 #include "commit.h"
 #include "describe/nearest.h"
