@@ -435,14 +435,15 @@ void add_elementwise(Operators& all) {
                   n.give(n.as(x, logical_not(x.e)));
                 },
                 {}};
-  all["IsNaN"] = {[](NodeImport& n) {
-                    const Trace x = n.floats(0);
-                    require<DataError>(
-                        !n.network().has_masked_rows(),
-                        "a row that is masked whole by infinities is not a NaN here");
-                    n.give(Trace{not_equal(x.e, x.e), x.axes, Type::boolean});
-                  },
-                  {}};
+  all["IsNaN"] = {
+      [](NodeImport& n) {
+        const Trace x = n.floats(0);
+        const Trace nan{not_equal(x.e, x.e), x.axes, Type::boolean};
+        if (!n.network().has_masked_rows()) return n.give(nan);
+        const Aligned both = n.align({nan, masked_rows(n)});
+        n.give(Trace{maximum(both.operands[0], both.operands[1]), both.axes, Type::boolean});
+      },
+      {}};
   all["Clip"] = {clip_to, "constant bounds"};
   all["PRelu"] = {prelu, {}};
   all["Where"] = {select, {}};

@@ -151,6 +151,23 @@ Trace ids_of_numbers(NodeImport& n, const Trace& numbers, std::int64_t rows) {
   return ids;
 }
 
+Trace masked_rows(const NodeImport& n) {
+  const NodeProto* softmax = n.network().producer(n.node().inputs.at(0));
+  require<DataError>(softmax != nullptr && softmax->op_type == "Softmax" && n.opset() >= 13,
+                     "infinities of a mask are supported before a Softmax alone, whose rows are "
+                     "asked for NaN");
+  const auto asked = std::ranges::find(softmax->attributes, "axis", &Attribute::name);
+  Trace scores = *n.network().find(softmax->inputs.at(0))->trace;
+  scores.e = n.scoped(scores.e);
+  const int axis = n.axis(asked == softmax->attributes.end() ? -1 : asked->i, scores.axes.size());
+  scores = merged(scores, axis);
+  const Axis place = scores.axes[static_cast<std::size_t>(axis)];
+  std::vector<bool> reduced(scores.axes.size(), false);
+  reduced[static_cast<std::size_t>(axis)] = true;
+  constexpr double kMasked = -1e38;  // a score with what stands for the infinity is below it
+  return without(scores, max(scores.e, places_of(place)) < kMasked, reduced, true, Type::boolean);
+}
+
 void add_reductions(Operators& all) {
   const auto kept = [](auto f) {
     return [f](const Expression& x, const Axes& axes) { return f(x, axes); };

@@ -480,6 +480,14 @@ bool Importer::goes_through(std::string_view name, std::string_view op) const {
   });
 }
 
+const NodeProto* Importer::producer(std::string_view name) const {
+  const auto gives = [&](const NodeProto& node) {
+    return std::ranges::find(node.outputs, name) != node.outputs.end();
+  };
+  const auto found = std::ranges::find_if(model_.nodes, gives);
+  return found == model_.nodes.end() ? nullptr : &*found;
+}
+
 const NodeProto* Importer::only_reader(std::string_view name) const {
   const auto found = uses_.find(name);
   return found == uses_.end() || found->second.count != 1 ? nullptr : found->second.reader;

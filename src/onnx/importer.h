@@ -94,6 +94,8 @@ class Importer {
   int uses(std::string_view name) const;
   /// Returns whether all that is computed of a value goes through an operator, e.g. "Softmax".
   bool goes_through(std::string_view name, std::string_view op) const;
+  /// Returns the node that computes a value; null: none does.
+  const NodeProto* producer(std::string_view name) const;
   /// Returns the node that alone reads a value; null where none or several do, or an output is it.
   const NodeProto* only_reader(std::string_view name) const;
   /// Says that infinities of a mask have become finite numbers.

@@ -29,6 +29,7 @@ class NodeImport {
   NodeImport(Importer& importer, const NodeProto& node);
 
   Importer& network() { return importer_; }
+  const Importer& network() const { return importer_; }
   std::string_view op() const { return node_.op_type; }
   const std::string& name() const { return name_; }
   std::int64_t opset() const { return importer_.model().opset; }
@@ -139,6 +140,11 @@ void add_recurrent(Operators& all);
 /// Returns numbers that the network computes as ids of a table of `rows` rows: of a number that is
 /// none of them, 0. Throws DataError where finding them takes too much memory.
 Trace ids_of_numbers(NodeImport& n, const Trace& numbers, std::int64_t rows);
+
+/// Returns which rows of a Softmax, whose results are input 0, are NaN in ONNX, since a mask's
+/// infinities leave none of their scores; the axis stays, as 1. Throws DataError where input 0 is
+/// the result of another operator.
+Trace masked_rows(const NodeImport& n);
 
 /// Gives the outputs of a node whose inputs are constants. Throws DataError for an operator that is
 /// not computed on constants.

@@ -40,6 +40,7 @@ class FollowedPage(unittest.TestCase):
             (scratch / name / "CMakeLists.txt").write_text("# Only the page's own tests are built.\n")
         shutil.copytree(ROOT / "benchmarks/networks", scratch / "benchmarks/networks")
         shutil.copy2(ROOT / "benchmarks/workloads.json", scratch / "benchmarks/workloads.json")
+        shutil.copytree(ROOT / "tests/cuda_sim", scratch / "tests/cuda_sim")  # kernels run on it
         for path in ROOT.glob("tests/*"):
             if path.suffix in (".h", ".cpp"):
                 shutil.copy2(path, scratch / "tests" / path.name)

@@ -78,8 +78,8 @@ PreparedTask Texts::prepare(const std::filesystem::path& path,
             std::move(made.training)};
   }
   const Model& from = *options.from;
-  require(made(from), "'{}' holds texts, but the model takes samples of {}", path.string(),
-          to_string(from.sample_shape()));
+  require(made(from), "'{}' holds texts, but the model to start from takes samples of {}",
+          path.string(), to_string(from.sample_shape()));
   // The samples as the model's training read its own.
   Splits all = labelled_texts(path, options.columns, options.words(), from.sample_shape()[0]);
   if (is_file(path)) std::swap(all.train, all.test);
