@@ -31,8 +31,9 @@ INPUTS = {"images.py": lambda folder: files.image_folder(folder / "digits"),
           "tabular_sklearn.py": lambda folder: files.census(folder / "adult-train.csv"),
           "text.py": lambda folder: files.reviews(folder / "reviews.tsv")}
 
-# What they print where the pass fuse_small_cnn has no operator (no AVX-512): sums in another order.
-OLDER = {"fashion_mnist.py": ("test accuracy 90.86 %\n", "test accuracy 90.77 %\n")}
+# Trained long enough that the order of sums, which processors decide, moves what is printed: by points.
+ROUNDED = {"fashion_mnist.py": 0.5}
+NUMBER = re.compile(r"\d+\.\d+")
 
 
 class Examples(unittest.TestCase):
@@ -48,8 +49,12 @@ class Examples(unittest.TestCase):
                 self.assertEqual(ended.returncode, 0, ended.stderr)
                 if given:
                     self.assertIn("accuracy", ended.stdout)
+                elif program.name in ROUNDED:
+                    self.assertEqual(NUMBER.sub("#", ended.stdout), NUMBER.sub("#", printed(program)))
+                    for now, then in zip(NUMBER.findall(ended.stdout), NUMBER.findall(printed(program))):
+                        self.assertAlmostEqual(float(now), float(then), delta=ROUNDED[program.name])
                 else:
-                    self.assertIn(ended.stdout, (printed(program), *OLDER.get(program.name, ())))
+                    self.assertEqual(ended.stdout, printed(program))
 
     def test_the_notebooks_hold_the_programs(self):
         spec = importlib.util.spec_from_file_location("notebooks", ROOT / "python" / "tools" / "notebooks.py")
