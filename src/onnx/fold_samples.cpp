@@ -3,6 +3,7 @@
 // batch, and count its samples. One sample's are kept, with 1 as the dim of the batch's axis.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -15,8 +16,8 @@ namespace {
 
 using Settings = std::map<std::size_t, ConstantPtr>;
 
-bool is_one_of(std::string_view op, const std::set<std::string_view>& some) {
-  return some.contains(op);
+bool is_one_of(std::string_view op, std::initializer_list<std::string_view> some) {
+  return std::ranges::find(some, op) != some.end();
 }
 
 bool is_elementwise(std::string_view op) {

@@ -41,8 +41,8 @@ bool is_number(const Value& v) {
          std::isfinite(v.constant->values().front());
 }
 
-/// Infinities as the largest floats: what a mask puts before a softmax has to stand in a file. A
-/// row that is masked whole is then no NaN.
+/// Returns infinities as the largest floats, since the weights of a file are finite: a mask puts
+/// them before a softmax. A row that is masked whole is not a NaN then: see masked_rows().
 Value finite(NodeImport& n, const Value& v) {
   if (!v.constant || !is_float(v.type()) || v.constant->elements() > kMostComputed) return v;
   std::vector<double> values = v.constant->values();
@@ -82,12 +82,6 @@ Trace combined(NodeImport& n, const Value& first, const Value& second, const Two
   }
   const Aligned both = n.align({a, b});
   return {f.both(both.operands[0], both.operands[1]), both.axes, type};
-}
-
-/// Types that are computed in as f32, exactly below 2^24.
-void require_arithmetic(const NodeImport& n, Type type) {
-  if (is_float(type) || type == Type::i32 || type == Type::i64) return;
-  n.refuse("arithmetic of {} is not supported", name_of(type));
 }
 
 /// Requires that not both operands are constants.

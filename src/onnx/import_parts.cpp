@@ -164,7 +164,7 @@ void slice_axes(NodeImport& n) {
   n.give(std::move(x));
 }
 
-/// Returns a value's elements at these places along an axis, which then has so many.
+/// Returns a value's elements at these places along an axis.
 Trace taken(Trace x, int axis, std::vector<std::int64_t> ids) {
   const std::int64_t dim = dims_of(x)[static_cast<std::size_t>(axis)];
   for (std::int64_t& id : ids) {
@@ -421,12 +421,7 @@ void hot(NodeImport& n) {
     y.e = scaled(one_hot(ids.e, depth));
     y.axes.push_back({static_cast<int>(ids.e.shape().rank()) + 1});
   } else {
-    std::vector<double> places(static_cast<std::size_t>(depth));
-    std::iota(places.begin(), places.end(), 0.0);
-    auto all = std::make_shared<Constant>(Type::f32, Dims{depth}, std::move(places));
-    all->name = n.network().name_of_made(n.name() + ".places");
-    y.axes.emplace_back();
-    const Aligned both = n.align({y, ConstantPtr(all)});
+    const Aligned both = beside_numbers(n, y, depth);
     const Expression& x = both.operands[0];
     y = Trace{scaled(maximum(equal(x, both.operands[1]),
                              equal(x + static_cast<double>(depth), both.operands[1]))),

@@ -2,7 +2,6 @@
 #include <linnet/functions.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/check.h"
 #include "onnx/node_import.h"
@@ -117,8 +116,7 @@ void along_axis(NodeImport& n,
 
 void running_sum(NodeImport& n) {
   Trace x = *n.with_numbers(n.trace(0)).trace;
-  require<DataError>(is_float(x.type) || x.type == Type::i32 || x.type == Type::i64,
-                     "a sum of {} is not supported", name_of(x.type));
+  require_arithmetic(n, x.type);
   const int axis = n.axis(n.whole(1), x.axes.size());
   const bool exclusive = n.integer("exclusive", 0) != 0;
   const bool reverse = n.integer("reverse", 0) != 0;
@@ -135,13 +133,7 @@ Trace ids_of_numbers(NodeImport& n, const Trace& numbers, std::int64_t rows) {
                      "looking {} computed ids up in {} rows is too much: expected at most 2^24 "
                      "comparisons a sample",
                      sample, rows);
-  std::vector<double> all(static_cast<std::size_t>(rows));
-  std::iota(all.begin(), all.end(), 0.0);
-  auto places = std::make_shared<Constant>(Type::f32, Dims{rows}, std::move(all));
-  places->name = n.network().name_of_made(n.name() + ".rows");
-  Trace x = numbers;
-  x.axes.emplace_back();
-  const Aligned both = n.align({x, ConstantPtr(std::move(places))});
+  const Aligned both = beside_numbers(n, numbers, rows);
   Trace hits{equal(both.operands[0], both.operands[1]), both.axes, Type::f32, 0};
   std::vector<bool> reduced(hits.axes.size(), false);
   reduced.back() = true;
@@ -164,7 +156,7 @@ Trace masked_rows(const NodeImport& n) {
   const Axis place = scores.axes[static_cast<std::size_t>(axis)];
   std::vector<bool> reduced(scores.axes.size(), false);
   reduced[static_cast<std::size_t>(axis)] = true;
-  constexpr double kMasked = -1e38;  // a score with what stands for the infinity is below it
+  constexpr double kMasked = -1e38;  // scores with the infinity of a mask are below
   return without(scores, max(scores.e, places_of(place)) < kMasked, reduced, true, Type::boolean);
 }
 

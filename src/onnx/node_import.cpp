@@ -436,6 +436,20 @@ void NodeImport::finish() const {
   }
 }
 
+void require_arithmetic(const NodeImport& n, Type type) {
+  if (is_float(type) || type == Type::i32 || type == Type::i64) return;
+  n.refuse("arithmetic of {} is not supported", name_of(type));
+}
+
+Aligned beside_numbers(NodeImport& n, Trace value, std::int64_t count) {
+  std::vector<double> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  auto all = std::make_shared<Constant>(Type::f32, Dims{count}, std::move(numbers));
+  all->name = n.network().name_of_made(n.name() + ".places");
+  value.axes.emplace_back();
+  return n.align({std::move(value), ConstantPtr(std::move(all))});
+}
+
 const Operators& operators() {
   static const Operators kAll = [] {
     Operators all;

@@ -137,6 +137,13 @@ void add_norms(Operators& all);
 void add_products(Operators& all);
 void add_recurrent(Operators& all);
 
+/// Throws DataError for types that are not computed in as f32, exactly below 2^24.
+void require_arithmetic(const NodeImport& n, Type type);
+
+/// Returns a value with a further axis, of 1, and the numbers 0, 1, ... below `count` along it,
+/// brought to common axes.
+Aligned beside_numbers(NodeImport& n, Trace value, std::int64_t count);
+
 /// Returns numbers that the network computes as ids of a table of `rows` rows: of a number that is
 /// none of them, 0. Throws DataError where finding them takes too much memory.
 Trace ids_of_numbers(NodeImport& n, const Trace& numbers, std::int64_t rows);
