@@ -27,10 +27,7 @@ CudaBackend::CudaBackend(Registry registry, std::shared_ptr<const Device> device
           CudaOptions::kWholeEpoch, options.graph_steps);
 }
 
-Capabilities CudaBackend::capabilities() const {
-  return {.whole_epochs = context_.options.graph_steps == CudaOptions::kWholeEpoch,
-          .scales_loss = context_.half() == DType::f16};
-}
+Capabilities CudaBackend::capabilities() const { return capabilities_of(context_); }
 
 bool CudaBackend::supports(const Op& op, std::span<const ValueType> inputs,
                            std::span<const ValueType> outputs) const {

@@ -49,10 +49,7 @@ DescribedBackend::DescribedBackend(Registry registry, const CudaDevice& device,
                .cudnn = libraries_.cudnn.get(),
                .tuning = nullptr} {}
 
-Capabilities DescribedBackend::capabilities() const {
-  return {.whole_epochs = context_.options.graph_steps == CudaOptions::kWholeEpoch,
-          .scales_loss = context_.half() == DType::f16};
-}
+Capabilities DescribedBackend::capabilities() const { return capabilities_of(context_); }
 
 bool DescribedBackend::supports(const Op& op, std::span<const ValueType> inputs,
                                 std::span<const ValueType> outputs) const {

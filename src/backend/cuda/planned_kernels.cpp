@@ -108,6 +108,11 @@ PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context
   return planned;
 }
 
+Capabilities capabilities_of(const Context& context) {
+  return {.whole_epochs = context.options.graph_steps == CudaOptions::kWholeEpoch,
+          .scales_loss = context.half() == DType::f16};
+}
+
 bool has_kernel(const Registry& registry, const Context& context, const Op& op,
                 std::span<const ValueType> inputs, std::span<const ValueType> outputs) {
   const NodeView node{op, inputs, outputs, std::vector<bool>(outputs.size(), true)};

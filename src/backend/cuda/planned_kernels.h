@@ -5,6 +5,7 @@
 
 #include "backend/cuda/kernel.h"
 #include "plan/plan.h"
+#include "runtime/backend.h"
 #include "runtime/launches.h"
 
 namespace linnet::cuda {
@@ -24,6 +25,9 @@ PlannedKernels plan_kernels(Graph graph, const Registry& registry, const Context
 
 /// Returns whether the last node's kernel ends the step, so that no other has to.
 bool ends_itself(const Plan& plan, const std::vector<Kernel>& kernels);
+
+/// Returns what a GPU of this context can do (Backend::capabilities()).
+Capabilities capabilities_of(const Context& context);
 
 /// Returns whether there is a kernel for an operator with these operands (Backend::supports()).
 bool has_kernel(const Registry& registry, const Context& context, const Op& op,
