@@ -13,7 +13,7 @@ LAST = ['type = "flatten"', 'type = "dense", units = 10']
 
 @dataclass(frozen=True)
 class Network:
-    """`layers`: (name, the rest of an inline table) each; the name stands in the result."""
+    """`layers`: (name, the rest of an inline table) each; the name is in the result."""
     name: str
     input: tuple  # of one sample
     features: int  # of the first layer that is measured

@@ -252,7 +252,7 @@ class PathNetwork {
   std::map<std::string, Expression> values_;
 };
 
-/// What is known of the inputs, as [network] has it.
+/// Returns what a task knows of the inputs as the table [network] says it.
 Setting inputs_of(const std::vector<TaskInput>& known) {
   SettingTable inputs;
   for (const TaskInput& input : known) {

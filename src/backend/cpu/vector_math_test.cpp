@@ -99,7 +99,7 @@ const std::vector<float>& floats() {
   return all;
 }
 
-/// By how many units in its last place `actual` is not `exact`.
+/// Returns the error of `actual` in units in the last place of `exact`.
 double units_off(float actual, double exact, const Function& function) {
   const auto nearest = static_cast<float>(exact);
   if (actual == nearest || (std::isnan(actual) && std::isnan(nearest))) return 0;

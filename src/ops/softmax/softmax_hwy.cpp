@@ -70,7 +70,7 @@ void LogSoftmaxRows(const float* x, std::int64_t rows, std::int64_t n, float* y)
     const float sum =
         sum_of_elements(n, [=](auto at, std::int64_t i) HWY_ATTR { return power(at, x + i, top); });
     const float total = std::log(sum);
-    // In two steps: log_sum_exp itself would round the small differences away.
+    // Two subtractions, since log_sum_exp would round the small differences away.
     for_row_vectors(1, n, [=](auto at, std::int64_t /*row*/, std::int64_t i) HWY_ATTR {
       const auto below = hn::Sub(at.load(x + i), hn::Set(at.d, top));
       at.store(hn::Sub(below, hn::Set(at.d, total)), y + i);
