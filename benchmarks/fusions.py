@@ -1,12 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Removes each fusion's folder in turn and shows what else of the tree that breaks: nothing should.
+"""Removes each fusion's folder in turn and runs the tests: all but those of the folder must pass.
 
-In a scratch copy of the tree, src/fusions/NAME and the folders that include it go, then the library, the
-command and the tests of graphs, plans and models are built and run. A test that fails counts what all fusions
-give, or is a fault of the tree. ccache makes this bearable: a fusion takes minutes.
+A copy of the commit stands in SCRATCH/tree, with one build folder, so that only what a removed folder changes is
+compiled and linked again. src/fusions/NAME and the folders that include it go, and come back afterwards.
+
+Which tests run, by rule: every test program into which a fusion's operator or pass can be linked, that is, whose
+inputs in the build include the archive of the operators or of the passes. Programs without either compile and run no
+network. The command is built; its tests in Python, which run the same library, are left to `./dev test`.
+
+Each fusion's row is written to src/fusions/removed.md as soon as it is known. A run that was interrupted goes on with
+the commit that it began with and the fusions that have no row of it; --again begins with the present commit. The
+first row removes nothing: it shows what fails, and which tests there are, in the whole tree.
 """
 import argparse
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,21 +26,45 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import check_fusions  # noqa: E402
 
-PROGRAMS = ("plan_test", "fusions_test", "op_test", "model_test", "loss_test", "end_to_end_test",
-            "cuda_backend_test", "cudnn_ops_test")
-TARGETS = ("linnet", "linnet_command", *PROGRAMS)
+NOTHING = "nothing"
+ARCHIVES = ("src/fusions/liblinnet_fusions.a", "src/ops/liblinnet_ops.a")
+COLUMNS = ("without", "removed with it", "commit", "programs", "passed", "skipped", "own tests that went", "failed")
 LOST = 20  # lines of a build's output that are shown
+SECONDS = 1200  # that a program may take
+ABOUT = """# Without each fusion
+
+What `./dev check fusions` found: each row removes a folder of `src/fusions/`, and those that include it, from the tree
+of that commit, builds, and runs every test program into which operators or passes of fusions can be linked. Own tests
+stood in the removed folders. `failed` names every other case that failed or that is missing.
+"""
 
 
-def copy_tree(to):
-    """A copy of the files that git knows, or would."""
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                           check=True, capture_output=True, text=True).stdout.split("\0")
-    for name in filter(None, names):
-        path = ROOT / name
-        if path.is_file():
-            (to / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, to / name)
+class BuildError(Exception):
+    """A command of the build failed; its last lines are the message."""
+
+
+def run(command, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        raise BuildError("\n".join((done.stdout + done.stderr).splitlines()[-LOST:]))
+    return done.stdout
+
+
+def read_rows(path):
+    """{fusion: {column: text}} of the table in `path`."""
+    lines = path.read_text().splitlines() if path.is_file() else []
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    return {row[0].strip("`"): dict(zip(COLUMNS, row)) for row in cells[2:]}
+
+
+def write_rows(path, rows):
+    lines = [COLUMNS, ["---"] * len(COLUMNS)] + [[row[c] for c in COLUMNS] for row in rows.values()]
+    path.write_text(ABOUT + "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines))
+
+
+def fusions_left(rows, commit, names):
+    """Those of `names` that have no row of this commit."""
+    return [name for name in names if rows.get(name, {}).get("commit") != commit]
 
 
 def removed_with(rooms, name):
@@ -39,56 +72,138 @@ def removed_with(rooms, name):
     return sorted(room for room in rooms if name in check_fusions.needed_by(rooms, room))
 
 
-def failed_tests(program):
-    """The names of the cases that fail; the program's end where it does not get to the end."""
-    done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, text=True)
-    names = re.findall(r"^\[  FAILED  \] ([^\s,(]+)", done.stdout, re.MULTILINE)
-    names = sorted({name for name in names if "." in name})
-    return names if names or done.returncode == 0 else [f"{program.name} ended with {done.returncode}"]
+def compare(before, after, gone):
+    """({own tests that went}, {others that are missing}) of {test: file} before and after folders went."""
+    missing = {test: file for test, file in before.items() if test not in after}
+    own = {test for test, file in missing.items() if any(f"/src/fusions/{room}/" in file for room in gone)}
+    return own, set(missing) - own
 
 
-def check_without(tree, build, rooms, name, configure):
-    """(folders removed, whether all builds, {program: failed cases})."""
-    gone = removed_with(rooms, name)
-    parked = tree.parent / "removed"
-    parked.mkdir(exist_ok=True)
-    for room in gone:
-        (tree / "src/fusions" / room).rename(parked / room)
+class Tree:
+    """A clone of the repository at one commit, and its build folder."""
+
+    def __init__(self, scratch, arguments):
+        self.path, self.commit = scratch / "tree", ""
+        self.build = self.path / "build/release"
+        self.arguments = arguments
+        # The copy is compiled at the same depth as the tree itself: ccache then knows it.
+        self.environment = {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", **os.environ}
+
+    def git(self, *words):
+        return run(["git", "-C", self.path, *words]).strip()
+
+    def take(self, commit):
+        """Brings the tree to a commit; files that are equal there stay untouched."""
+        if not (self.path / ".git").exists():
+            shutil.rmtree(self.path, ignore_errors=True)
+            run(["git", "clone", "-q", "--shared", "--no-checkout", ROOT, self.path])
+        if commit:
+            run(["git", "-C", self.path, "fetch", "-q", ROOT, "HEAD"])
+            self.git("checkout", "-q", "-f", "--detach", commit)
+        self.git("checkout", "-q", "-f", "HEAD", "--", "src/fusions")  # what an interrupted run removed
+        self.commit = self.git("rev-parse", "--short=8", "HEAD")
+
+    def remove(self, rooms):
+        for room in rooms:
+            shutil.rmtree(self.path / "src/fusions" / room)
+
+    def build_all(self):
+        """Builds what the rule names; returns the names of the test programs."""
+        self.step("cmake", "--preset", "release", "-DLINNET_CUDA=OFF", "-DLINNET_JOIN=OFF", *self.arguments)
+        targets = self.step("ninja", "-C", self.build, "-t", "targets", "all")
+        programs = re.findall(r"^bin/(\w+_test): ", targets, re.MULTILINE)
+        inputs = {p: self.step("ninja", "-C", self.build, "-t", "inputs", f"bin/{p}") for p in programs}
+        chosen = [p for p in programs if any(f"{archive}\n" in inputs[p] for archive in ARCHIVES)]
+        self.step("cmake", "--build", self.build, "--target", "linnet", "linnet_command", *chosen)
+        return sorted(chosen)
+
+    def step(self, *command):
+        return run(command, cwd=self.path, env=self.environment)
+
+    def results(self, program):
+        """The cases of a program: {Suite.Name: (file, completed, skipped or failed)}; how it ended, if badly."""
+        out = self.path.parent / "cases.json"
+        out.unlink(missing_ok=True)
+        try:
+            done = subprocess.run([self.build / "bin" / program, f"--gtest_output=json:{out}"],
+                                  cwd=self.path, capture_output=True, text=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return {}, f"{program} took over {SECONDS} s"
+        if not out.is_file():
+            return {}, f"{program} ended with {done.returncode}"
+        cases = {}
+        for suite in json.loads(out.read_text())["testsuites"]:
+            for case in suite["testsuite"]:
+                result = "failed" if case.get("failures") else case["result"].lower()
+                cases[f"{suite['name']}.{case['name']}"] = (case.get("file", ""), result)
+        return cases, ""
+
+
+def check_without(tree, name, gone, before):
+    """The row of one fusion, and {test: file} of what ran."""
+    tree.remove(gone)
+    counts, failed, after, programs = {}, [], {}, []
     try:
-        for command in (configure, ["cmake", "--build", str(build), "--target", *TARGETS]):
-            done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
-            if done.returncode != 0:
-                print("\n".join((done.stdout + done.stderr).splitlines()[-LOST:]), file=sys.stderr)
-                return gone, False, {}
-        return gone, True, {program: failed_tests(build / "bin" / program) for program in PROGRAMS}
+        programs = tree.build_all()
+        for program in programs:
+            cases, end = tree.results(program)
+            failed += [end] if end else []
+            if end:
+                cases = {}  # nothing is known of the cases before the end
+            for case, (file, result) in cases.items():
+                counts[result] = counts.get(result, 0) + 1
+                failed += [case] if result == "failed" else []
+                after[f"{program} {case}"] = file
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        failed.append("the build")
     finally:
-        for room in gone:
-            (parked / room).rename(tree / "src/fusions" / room)
+        tree.git("checkout", "-q", "-f", "HEAD", "--", "src/fusions")
+    own, missing = compare(before, after, gone)
+    if "the build" not in failed:
+        failed += sorted(test.split(" ")[1] for test in missing)
+    companions = ", ".join(f"`{room}`" for room in gone if room != name)
+    values = (f"`{name}`", companions or "-", tree.commit, len(programs), counts.get("completed", 0),
+              counts.get("skipped", 0), len(own), ", ".join(f"`{case}`" for case in failed) or "-")
+    return dict(zip(COLUMNS, map(str, values))), after
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("fusions", nargs="*", help="folders of src/fusions (default: all)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fusions", nargs="*", help="folders of src/fusions (default: those that have no row)")
+    parser.add_argument("--again", action="store_true", help="begin with the present commit, not where a run stopped")
+    parser.add_argument("--most", type=int, help="stop after this many fusions")
     parser.add_argument("--scratch", type=Path, default=ROOT / "build/fusions")
-    parser.add_argument("--cmake", action="append", default=[], help="an argument of cmake, e.g. -DLINNET_JOIN=OFF")
+    parser.add_argument("--rows", type=Path, default=ROOT / "src/fusions/removed.md", help="the table to write")
+    parser.add_argument("--cmake", action="append", default=[], help="an argument of cmake, e.g. -DLINNET_WERROR=ON")
     arguments = parser.parse_args()
-    rooms = check_fusions.rooms(ROOT)
+    rows = read_rows(arguments.rows)
+    tree, tests = Tree(arguments.scratch, arguments.cmake), arguments.scratch / "tests.json"
+    arguments.scratch.mkdir(parents=True, exist_ok=True)
+    goes_on = not arguments.again and (tree.path / ".git").exists()
+    tree.take("" if goes_on else run(["git", "-C", ROOT, "rev-parse", "HEAD"]).strip())
+    rooms = check_fusions.rooms(tree.path)
+    if goes_on and not arguments.fusions and not fusions_left(rows, tree.commit, [NOTHING, *rooms]):
+        tree.take(run(["git", "-C", ROOT, "rev-parse", "HEAD"]).strip())
+        rooms = check_fusions.rooms(tree.path)
     unknown = sorted(set(arguments.fusions) - set(rooms))
     if unknown:
         parser.error(f"no folder of src/fusions: {', '.join(unknown)}; there are {', '.join(rooms)}")
-    tree, build = arguments.scratch / "tree", arguments.scratch / "build"
-    shutil.rmtree(tree, ignore_errors=True)
-    copy_tree(tree)
-    configure = ["cmake", "--preset", "release", "-B", str(build), "-DLINNET_CUDA=OFF", *arguments.cmake]
-    print("| without | removed with it | builds | failing tests |\n| --- | --- | --- | --- |", flush=True)
-    failed = False
-    for name in arguments.fusions or rooms:
-        gone, built, results = check_without(tree, build, rooms, name, configure)
-        cases = [case for program in results.values() for case in program]
-        failed |= not built or bool(cases)
-        print(f"| `{name}` | {', '.join(f'`{room}`' for room in gone if room != name) or '-'} | "
-              f"{'yes' if built else 'no'} | {', '.join(f'`{case}`' for case in cases) or '-'} |", flush=True)
-    return 1 if failed else 0
+    left = arguments.fusions or fusions_left(rows, tree.commit, rooms)
+    print(f"Commit {tree.commit} in {tree.path}: {len(left)} fusions are left.", flush=True)
+    before = json.loads(tests.read_text()) if tests.is_file() else {}
+    if before.get("commit") != tree.commit:
+        rows[NOTHING], found = check_without(tree, NOTHING, [], {})
+        before = {"commit": tree.commit, "tests": found}
+        tests.write_text(json.dumps(before))
+    for name in [None, *left[:arguments.most]]:
+        if name:
+            rows[name], _ = check_without(tree, name, removed_with(rooms, name), before["tests"])
+        # In the order of the folders; a fusion that went has no row.
+        rows = {key: rows[key] for key in [NOTHING, *rooms] if key in rows}
+        write_rows(arguments.rows, rows)
+        print(f"| {' | '.join(rows[name or NOTHING].values())} |", flush=True)
+    return 1 if any(row["failed"] != "-" for row in rows.values()) else 0
 
 
 if __name__ == "__main__":
