@@ -1,56 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-# linnet_op(name): src/ops/<name>/ holds one operator (or a family). By name it has
-#   <name>.cpp       defines     void linnet::register_<name>(OpRegistry&)
-#   <name>_cpu.cpp   defines     void linnet::cpu::register_<name>(Registry&)
-#   <name>_cuda.cu   defines     void linnet::cuda::register_<name>(Registry&); .cpp where it holds no code
-#                    for a device; not there: no kernel on CUDA
-#   <name>_cublaslt.cpp, <name>_cudnn.cpp, if there: engines of NVIDIA's libraries, candidates before the
-#                    own kernels: void linnet::cuda::register_<name>_cudnn(Registry&). BY_RULE: cuDNN takes a
-#                    node by a rule, not by a trial on a device, so a device that is only described plans it
-#   <name>_test.cpp  its cases, part of op_test
-# PLANNED: the planner places its operands, so a build of a few operators has it, too.
-# Further files of the folder are named after it:
-#   linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp CUDA c_cuda.cpp TEST t.cpp)
+# linnet_operators(): each folder of src/ops/ holds one operator (or a family), each of src/fusions/ one fusion. Its
+# files say by their names what they are, and no list names them:
+#   NAME.cpp beside NAME_cpu.cpp or NAME_cuda.cu   an operator with its kernels: NAME.cpp
+#                      defines                    void linnet::register_NAME(OpRegistry&)
+#   NAME_cpu.cpp       defines                    void linnet::cpu::register_NAME(Registry&)
+#   NAME_cuda.cu       defines                    void linnet::cuda::register_NAME(Registry&); .cpp where it holds no
+#                      code for a device; not there: no kernel on CUDA
+#   *_cpu.cpp, *_hwy.cpp, *_cuda.cu, *_cuda.cpp   more of its kernels
+#   NAME_cublaslt.cpp, NAME_cudnn.cpp   engines of NVIDIA's libraries, candidates before the own kernels:
+#                      void linnet::cuda::register_NAME_cudnn(Registry&). They take a node by a rule, so a device
+#                      that is only described plans it
+#   NAME_trial_cudnn.cpp   one that takes a node by a trial on a device, which only a build for GPUs has
+#   NAME_function.cpp  what users call in networks (linnet/functions.h): part of the layer nn
+#   NAME_onnx.cpp      reads and writes it: void linnet::onnx::register_NAME_onnx(Rules&), part of the layer onnx
+#   NAME_pass.cpp      a pass of a fusion:        void linnet::register_NAME_pass(Passes&)
+#   *_test.cpp         cases of op_test; *_pass_test.cpp: of fusions_test; of cuda_backend_test *_simulated_test.cpp,
+#                      and *_device_test.cpp, which run on a GPU, too; *_cudnn_test.cpp: of cudnn_ops_test;
+#                      *_cublaslt_test.cpp: of cuda_products_test
+#   any other .cpp     more of the operator: references, shapes
 set(LINNET_ONLY_OPS "" CACHE STRING "While working on operators: build these alone")
 
-function(linnet_op name)
-  cmake_parse_arguments(ARG "BY_RULE;PLANNED" "" "EXTRA;CPU;CUDA;TEST" ${ARGN})
-  if(LINNET_ONLY_OPS AND NOT ARG_PLANNED AND NOT name IN_LIST LINNET_ONLY_OPS)
-    return()
-  endif()
-  set_property(GLOBAL APPEND PROPERTY LINNET_OPS ${name})
-  foreach(file ${name}.cpp ${ARG_EXTRA})
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_SOURCES ${name}/${file})
-  endforeach()
-  foreach(file ${name}_cpu.cpp ${ARG_CPU})
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_CPU_SOURCES ${name}/${file})
-  endforeach()
-  foreach(file ${name}_test.cpp ${ARG_TEST})
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_TESTS ${name}/${file})
-  endforeach()
-  foreach(file ${name}_cuda.cu ${name}_cuda.cpp)
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${file})
-      set_property(GLOBAL APPEND PROPERTY LINNET_CUDA_OPS ${name})
+function(linnet_operators)
+  file(GLOB files CONFIGURE_DEPENDS LIST_DIRECTORIES false ${PROJECT_SOURCE_DIR}/src/ops/*/*.c*)
+  file(GLOB fusions CONFIGURE_DEPENDS LIST_DIRECTORIES false ${PROJECT_SOURCE_DIR}/src/fusions/*/*.c*)
+  foreach(file IN LISTS files fusions)
+    cmake_path(GET file PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder_name)
+    cmake_path(GET file STEM LAST_ONLY stem)
+    # The planner places the operands of collect.
+    if(file MATCHES "\\.cuh$" OR (LINNET_ONLY_OPS AND NOT folder_name IN_LIST LINNET_ONLY_OPS AND
+                                  NOT folder_name STREQUAL "collect"))
+      continue()
     endif()
-  endforeach()
-  foreach(file ${ARG_CUDA})
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${file})
-  endforeach()
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cublaslt.cpp)  # simulated as well
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cublaslt.cpp)
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_SIMULATED_VENDORS ${name}_cublaslt)
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${name}_cublaslt)
-  endif()
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cudnn.cpp)
-    if(ARG_BY_RULE)  # simulated as well
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cudnn.cpp)
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_SIMULATED_VENDORS ${name}_cudnn)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE source)
+    string(REGEX REPLACE "_(cpu|cuda)$" "" op ${stem})
+    set(is_op FALSE)
+    if(EXISTS ${folder}/${op}.cpp AND (EXISTS ${folder}/${op}_cpu.cpp OR EXISTS ${folder}/${op}_cuda.cu))
+      set(is_op TRUE)
+    endif()
+    if(stem MATCHES "_(pass|device|simulated|cudnn|cublaslt)_test$")
+      string(TOUPPER ${CMAKE_MATCH_1} kind)
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_${kind}_TESTS ${file})
+    elseif(stem MATCHES "_test$")
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_TESTS ${source})
+    elseif(stem MATCHES "_(pass|function|onnx)$")
+      string(TOUPPER ${CMAKE_MATCH_1} kind)
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_${kind}_SOURCES ${file})
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_${kind}_NAMES ${stem})
+    elseif(stem MATCHES "_(cpu|hwy)$")
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CPU_SOURCES ${source})
+    elseif(stem MATCHES "_cuda$")
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${source})
+      if(is_op)
+        set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_NAMES ${op})
+      endif()
+    elseif(stem MATCHES "_trial_cudnn$")
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDOR_SOURCES ${source})
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${stem})
+    elseif(stem MATCHES "_(cublaslt|cudnn)$")  # simulated as well
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${source})
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_SIMULATED_VENDORS ${stem})
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${stem})
     else()
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDOR_SOURCES ${name}/${name}_cudnn.cpp)
+      set_property(GLOBAL APPEND PROPERTY LINNET_OP_SOURCES ${source})
+      if(is_op)
+        set_property(GLOBAL APPEND PROPERTY LINNET_OP_NAMES ${op})
+      endif()
     endif()
-    set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${name}_cudnn)
-  endif()
+  endforeach()
 endfunction()
 
 # Writes <binary dir>/<file> that calls every operator's registration.
@@ -74,55 +91,4 @@ ${calls}}
 
 }  // namespace ${namespace}
 " @ONLY)
-endfunction()
-
-# linnet_fusions(): each folder of src/fusions/ holds one fusion. Its files say by their names what they are:
-#   NAME_pass.cpp   a pass: defines       void linnet::register_NAME_pass(Passes&)
-#   NAME.cpp beside NAME_cpu.cpp or NAME_cuda.cu   an operator with its kernels, as linnet_op(NAME) has it
-#   *_cpu.cpp, *_hwy.cpp, *_cuda.cu, *_cuda.cpp    more of its kernels
-#   NAME_cudnn.cpp  an engine of cuDNN, which takes a node by a rule
-#   *_test.cpp      cases of op_test; *_pass_test.cpp: of fusions_test; of cuda_backend_test *_simulated_test.cpp,
-#                   and *_device_test.cpp, which run on a GPU, too; *_cudnn_test.cpp: of cudnn_ops_test
-# No other file names a fusion: it is removed with its folder (and the folders that include it).
-function(linnet_fusions)
-  file(GLOB files CONFIGURE_DEPENDS LIST_DIRECTORIES false ${PROJECT_SOURCE_DIR}/src/fusions/*/*.c*)
-  foreach(file ${files})
-    cmake_path(GET file PARENT_PATH folder)
-    cmake_path(GET file STEM LAST_ONLY stem)
-    string(REGEX REPLACE "_(cpu|hwy|cuda|cudnn|pass|test)$" "" op ${stem})
-    cmake_path(GET folder FILENAME fusion)
-    if(file MATCHES "\\.cuh$" OR (LINNET_ONLY_OPS AND NOT fusion IN_LIST LINNET_ONLY_OPS))
-      continue()
-    endif()
-    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE source)
-    set(is_op FALSE)
-    if(EXISTS ${folder}/${op}.cpp AND (EXISTS ${folder}/${op}_cpu.cpp OR EXISTS ${folder}/${op}_cuda.cu))
-      set(is_op TRUE)
-    endif()
-    if(stem MATCHES "_(pass|device|simulated|cudnn)_test$")
-      string(TOUPPER ${CMAKE_MATCH_1} kind)
-      set_property(GLOBAL APPEND PROPERTY LINNET_FUSION_${kind}_TESTS ${file})
-    elseif(stem MATCHES "_test$")
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_TESTS ${source})
-    elseif(stem MATCHES "_pass$")
-      set_property(GLOBAL APPEND PROPERTY LINNET_FUSION_PASSES ${file})
-      set_property(GLOBAL APPEND PROPERTY LINNET_FUSION_PASS_NAMES ${stem})
-    elseif(stem MATCHES "_(cpu|hwy)$")
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CPU_SOURCES ${source})
-    elseif(stem MATCHES "_cuda$")
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${source})
-      if(is_op)
-        set_property(GLOBAL APPEND PROPERTY LINNET_CUDA_OPS ${op})
-      endif()
-    elseif(stem MATCHES "_cudnn$")
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${source})
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_SIMULATED_VENDORS ${stem})
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${stem})
-    else()
-      set_property(GLOBAL APPEND PROPERTY LINNET_OP_SOURCES ${source})
-      if(is_op)
-        set_property(GLOBAL APPEND PROPERTY LINNET_OPS ${op})
-      endif()
-    endif()
-  endforeach()
 endfunction()

@@ -19,8 +19,8 @@ def check_text(text):
     """(line, sentence) of everything that is wrong."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
-        # A fusion or a task comes and goes with its folder: no list names its files.
-        if re.search(r"\bfile\s*\(\s*GLOB", line, re.IGNORECASE) and not re.search(r"/src/(fusions|tasks)/", line):
+        # An operator, a fusion or a task comes and goes with its folder: no list names its files.
+        if re.search(r"\bfile\s*\(\s*GLOB", line, re.IGNORECASE) and not re.search(r"/src/(fusions|ops|tasks)/", line):
             found.append((number, "file(GLOB) finds sources; name them"))
         if len(line) > COLUMNS:
             found.append((number, f"{len(line)} columns; at most {COLUMNS}"))

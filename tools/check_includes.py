@@ -8,10 +8,9 @@ tests/. Tests that stand beside the code (*_test.cpp) are left out. In apps/linn
 include nothing from commands/.
 
 A file belongs to the layer whose SOURCES names it, or names its .cpp; else to the one layer that
-takes sources from its folder; else to the layer named like the folder of src/. In src/ops, *_cpu.*,
-*_hwy.* and what linnet_op() names after CPU belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.*
-and *_cudnn.* to ops_cuda, and the rest to ops; so do those of a folder of src/fusions, whose passes,
-*_pass.*, belong to fusions. src/backend/cuda/plugin.cpp is the plug-in's own.
+takes sources from its folder; else to the layer named like the folder of src/. In src/ops and in
+the folders of src/fusions *_cpu.* and *_hwy.* belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.* and
+*_cudnn.* to ops_cuda, *_function.* to nn, *_onnx.* to onnx, *_pass.* to fusions, and the rest to ops. src/backend/cuda/plugin.cpp is the plug-in's own.
 
 A header that names a fixed-width integer (std::int64_t) includes <cstdint>. Any other file does too, or
 one of the tree's headers that it includes: that another library's header brings it is chance.
@@ -24,6 +23,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
 TOP = ("backend/cuda/plugin.cpp",)  # files that join all layers
 GENERATED = "linnet/layers.h"  # by CMake: every header of include/linnet/layers/
+OPERATOR_FILES = (("ops_cuda", r"(^cuda_kernels\.h|\.cuh?|_(cuda|cublaslt|cudnn)\.\w+)$"),
+                  ("ops_cpu", r"(^cpu_kernels|_cpu|_hwy)\.\w+$"),
+                  ("nn", r"_function\.\w+$"), ("onnx", r"_onnx\.\w+$"), ("fusions", r"_pass\.\w+$"))
 FIXED_WIDTH = re.compile(r"\bu?int(?:_fast|_least)?(?:8|16|32|64|max|ptr)_t\b")
 FOLDERS = ("include", "src", "apps", "tests", "benchmarks", "examples", "tools")
 
@@ -65,9 +67,6 @@ class Layers:
             for source in values["SOURCES"] + values["VENDOR"]:
                 if "$" not in source:
                     self._own(folder / source, name)
-        for name, values in arguments(text, "linnet_op", ("EXTRA", "CPU", "CUDA", "TEST")):
-            for source in values["CPU"]:
-                self.files[(folder / name / source).with_suffix("").as_posix()] = "ops_cpu"
         # A layer of headers alone is an interface library.
         for name in re.findall(r"add_library\(linnet_(\w+)\s+INTERFACE\)", text):
             links = re.findall(r"target_link_libraries\(linnet_%s\s+INTERFACE([^)]*)\)" % name, text)
@@ -93,11 +92,8 @@ class Layers:
         stem = str(Path(path).with_suffix(""))
         if stem in self.files:
             return self.files[stem]
-        if parts[0] == "ops" or (parts[0] == "fusions" and len(parts) > 2
-                                 and not parts[-1].endswith("_pass.cpp")):
-            if re.search(r"(^cuda_kernels\.h|\.cuh?|_(cuda|cublaslt|cudnn)\.\w+)$", parts[-1]):
-                return "ops_cuda"
-            return "ops_cpu" if re.search(r"(^cpu_kernels|_cpu|_hwy)\.\w+$", parts[-1]) else "ops"
+        if parts[0] == "ops" or (parts[0] == "fusions" and len(parts) > 2):
+            return next((layer for layer, names in OPERATOR_FILES if re.search(names, parts[-1])), "ops")
         folder = Path(path).parent
         while folder != Path("."):
             owners = self.folders.get(folder.as_posix(), set())

@@ -12,7 +12,7 @@ class CheckCMake(unittest.TestCase):
         self.assertEqual(check_cmake.check_text(text),
                          [(1, "file(GLOB) finds sources; name them"), (2, "121 columns; at most 120"),
                           (3, "file(GLOB) finds sources; name them")])
-        for folder in ("fusions", "tasks"):
+        for folder in ("fusions", "ops", "tasks"):
             self.assertEqual(check_cmake.check_text("file(GLOB files ${SOURCE}/src/%s/*/*.c*)" % folder), [])
         self.assertEqual(check_cmake.check_text("file(READ a b)\n" + "x" * 120), [])
 

@@ -8,7 +8,6 @@ import follow_page
 
 class AddingAnOp(follow_page.FollowedPage):
     page, thing = "docs/adding-an-op.md", "operator"
-    after = "include(LinnetOps)\n"
     passes = r"\[  PASSED  \] 2 tests"
     fails = "[  FAILED  ] LeakyRelu.AgreesWithTheReference"
     scratch = Path("adding_an_op")

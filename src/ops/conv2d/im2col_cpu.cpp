@@ -4,7 +4,7 @@
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
-#include "ops/conv2d/im2col.h"
+#include "ops/conv2d/patches_cpu.h"
 
 namespace linnet::cpu {
 namespace {

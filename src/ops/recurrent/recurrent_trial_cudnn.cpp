@@ -199,7 +199,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& cont
 
 }  // namespace
 
-void register_recurrent_cudnn(Registry& registry) {
+void register_recurrent_trial_cudnn(Registry& registry) {
   registry.add_library(RecurrentOp::kName, "cudnn", prepare_forward);
   registry.add_library(RecurrentGradOp::kName, "cudnn", prepare_gradient);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/conv2d/im2col.h"
+#include "ops/conv2d/patches_cpu.h"
 
 #include <algorithm>
 #include <utility>
