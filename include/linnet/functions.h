@@ -89,10 +89,10 @@ Expression operator-(const Expression& x);
 Expression maximum(const Expression& a, const Expression& b);
 /// Returns the smaller of both, as maximum() returns the larger.
 Expression minimum(const Expression& a, const Expression& b);
-/// Returns the larger of x and a number; x gets the gradient where it is the larger.
-Expression maximum(const Expression& x, double bound);
+/// Returns the larger of a and a number; a gets the gradient where it is the larger.
+Expression maximum(const Expression& a, double b);
 /// Returns the smaller of both, as maximum() returns the larger.
-Expression minimum(const Expression& x, double bound);
+Expression minimum(const Expression& a, double b);
 
 /// Returns e^x.
 Expression exp(const Expression& x);
@@ -164,8 +164,8 @@ Expression not_equal(const Expression& a, double b);
 Expression logical_and(const Expression& a, const Expression& b);
 /// Returns 1 where at least one is true, else 0.
 Expression logical_or(const Expression& a, const Expression& b);
-/// Returns 1 where a is false, else 0.
-Expression logical_not(const Expression& a);
+/// Returns 1 where x is false, else 0.
+Expression logical_not(const Expression& x);
 
 /// Returns a where the condition is not 0, else b; all three are repeated to a common shape.
 /// Elements that are not selected get a gradient of 0, even if they are NaN or infinite; a
@@ -269,7 +269,7 @@ inline constexpr std::int64_t kToEnd = std::numeric_limits<std::int64_t>::max();
 Expression slice(const Expression& x, std::int64_t axis, std::int64_t begin,
                  std::int64_t end = kToEnd, std::int64_t step = 1);
 /// Reverses the order of the elements along an axis.
-Expression flip(const Expression& x, std::int64_t axis);
+Expression flip(const Expression& x, std::int64_t axis = -1);
 /// Splits x into parts of these sizes along an axis, which must add up to its dim.
 std::vector<Expression> split(const Expression& x, const std::vector<std::int64_t>& sizes,
                               std::int64_t axis);

@@ -7,7 +7,6 @@
 #include "ops/dense/dense.h"
 #include "ops/gather/gather.h"
 #include "ops/matmul/matmul.h"
-#include "ops/softmax/softmax.h"
 
 namespace linnet::onnx {
 namespace {
@@ -49,12 +48,6 @@ void matmul(Exporter& e, const Node& node, const Op& op) {
                       node.name));
 }
 
-void along_last(Exporter& e, const Node& node, std::string_view op) {
-  e.set(node.outputs[0], Form::plain,
-        e.file().node(op, {e.in(node.inputs[0], Form::plain)}, node.name,
-                      {{"axis", std::int64_t{-1}}}));
-}
-
 }  // namespace
 
 void add_product_export(ExportOperators& all) {
@@ -65,12 +58,6 @@ void add_product_export(ExportOperators& all) {
           e.file().node("Gather",
                         {e.in(node.inputs[0], Form::plain), e.in(node.inputs[1], Form::plain)},
                         node.name, {{"axis", std::int64_t{0}}}));
-  };
-  all["softmax"] = [](Exporter& e, const Node& node, const Op& /*op*/) {
-    along_last(e, node, "Softmax");
-  };
-  all["log_softmax"] = [](Exporter& e, const Node& node, const Op& /*op*/) {
-    along_last(e, node, "LogSoftmax");
   };
 }
 

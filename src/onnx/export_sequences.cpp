@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "core/dims.h"
 #include "onnx/exporter.h"
-#include "ops/causal_mask/causal_mask.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/reverse_sequence/reverse_sequence.h"
 #include "ops/sequence_mask/sequence_mask.h"
@@ -14,11 +13,6 @@ namespace linnet::onnx {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
-
-std::string ints(Exporter& e, const Node& node, const char* name, const Ints& values) {
-  return e.file().integers(fmt::format("{}.{}", node.name, name),
-                           {static_cast<std::int64_t>(values.size())}, values);
-}
 
 /// Returns where ONNX has Linnet's gates: of iofc and zrh, Linnet has ifgo and rzn.
 Ints gate_order(Cell cell) {
@@ -79,24 +73,11 @@ void recurrent(Exporter& e, const Node& node, const Op& op) {
   // (T, 1, N, U) and (1, N, U)
   const std::string steps =
       file.node("Transpose",
-                {file.node("Squeeze", {outputs[0], ints(e, node, "axis", {1})}, node.name)},
+                {file.node("Squeeze", {outputs[0], e.integers(node, "axis", {1})}, node.name)},
                 node.name, {{"perm", Ints{1, 0, 2}}});
   e.set(node.outputs[RecurrentOp::Out::y], Form::plain, steps);
   e.set(node.outputs[RecurrentOp::Out::last], Form::plain,
-        file.node("Squeeze", {outputs[1], ints(e, node, "axis", {0})}, node.name));
-}
-
-void causal_mask(Exporter& e, const Node& node, const Op& op) {
-  const Shape& s = e.shape(node.inputs[0]);
-  std::vector<std::uint8_t> seen;
-  for (std::int64_t i = 0; i < s[-2]; ++i) {
-    for (std::int64_t j = 0; j < s[-1]; ++j) seen.push_back(j <= i ? 1 : 0);
-  }
-  const std::string mask = e.file().booleans(node.name + ".mask", {s[-2], s[-1]}, seen);
-  const std::string fill =
-      e.file().number(node.name + ".fill", dynamic_cast<const CausalMaskOp&>(op).attrs().fill);
-  e.set(node.outputs[0], Form::plain,
-        e.file().node("Where", {mask, e.in(node.inputs[0], Form::plain), fill}, node.name));
+        file.node("Squeeze", {outputs[1], e.integers(node, "axis", {0})}, node.name));
 }
 
 void sequence_mask(Exporter& e, const Node& node, const Op& op) {
@@ -115,7 +96,7 @@ void sequence_mask(Exporter& e, const Node& node, const Op& op) {
   Dims one(x.rank(), 1);
   one[0] = -1;
   const std::string lengths =
-      file.node("Reshape", {e.in(node.inputs[1], Form::plain), ints(e, node, "shape", one)},
+      file.node("Reshape", {e.in(node.inputs[1], Form::plain), e.integers(node, "shape", one)},
                 node.name);
   const std::string counts =
       file.node("Less", {file.int32s(node.name + ".steps", each, places), lengths}, node.name);
@@ -146,7 +127,6 @@ void reverse_sequence(Exporter& e, const Node& node, const Op& /*op*/) {
 
 void add_sequence_export(ExportOperators& all) {
   all["recurrent"] = recurrent;
-  all["causal_mask"] = causal_mask;
   all["sequence_mask"] = sequence_mask;
   all["reverse_sequence"] = reverse_sequence;
 }

@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "core/dims.h"
 #include "onnx/constant.h"
+#include "onnx/rules.h"
 #include "ops/quantize/quantize.h"
 
 namespace linnet::onnx {
@@ -71,8 +72,8 @@ void Exporter::run() {
       alias(own->outputs[0], own->inputs[0]);
       continue;
     }
-    const auto found = export_operators().find(op->name());
-    if (found == export_operators().end()) refuse(*own, "ONNX has no such operator");
+    const auto found = rules().exports.find(op->name());
+    if (found == rules().exports.end()) refuse(*own, "ONNX has no such operator");
     found->second(*this, *own, *op);
   }
   add_outputs();
@@ -258,17 +259,23 @@ Value Exporter::with_bias(const Node& product, std::vector<std::string>& inputs)
   return bias->outputs[0];
 }
 
-const ExportOperators& export_operators() {
-  static const ExportOperators kAll = [] {
-    ExportOperators all;
-    add_elementwise_export(all);
-    add_image_export(all);
-    add_shape_export(all);
-    add_product_export(all);
-    add_sequence_export(all);
-    return all;
-  }();
-  return kAll;
+Form Exporter::images_or_plain(Value v) const {
+  return parameter(v) == nullptr && has(v, Form::channels) ? Form::channels : Form::plain;
+}
+
+std::string Exporter::integers(const Node& node, std::string_view name,
+                               const std::vector<std::int64_t>& values) {
+  return file_.integers(fmt::format("{}.{}", node.name, name),
+                        {static_cast<std::int64_t>(values.size())}, values);
+}
+
+std::string Exporter::cast(const Node& node, const std::string& x, Type type) {
+  return file_.node("Cast", {x}, node.name, {{"to", static_cast<std::int64_t>(type)}});
+}
+
+std::int64_t axis_in(Form form, std::int64_t axis, std::size_t rank) {
+  if (form != Form::channels || axis == 0) return axis;
+  return axis + 1 == static_cast<std::int64_t>(rank) ? 1 : axis + 1;
 }
 
 }  // namespace linnet::onnx

@@ -58,6 +58,13 @@ class Exporter {
   std::string weight(Value v, const Dims& view, const std::vector<std::int64_t>& order,
                      const Dims& dims);
   std::vector<float> numbers(Value v) const;
+  /// Returns Form::channels for images that stand in the file so, else Form::plain.
+  Form images_or_plain(Value v) const;
+  /// Adds an initializer `NODE.name` of these numbers in one axis.
+  std::string integers(const Node& node, std::string_view name,
+                       const std::vector<std::int64_t>& values);
+  /// Returns `x` as another type.
+  std::string cast(const Node& node, const std::string& x, Type type);
   /// Returns the weight that a value is rounded from to whole numbers of steps, or null.
   const ParameterSpec* rounded_weight(Value v) const;
 
@@ -99,12 +106,13 @@ class Exporter {
 /// How an operator is written: the node, and its operator at inference.
 using ExportOperator = std::function<void(Exporter&, const Node&, const Op&)>;
 using ExportOperators = std::map<std::string, ExportOperator, std::less<>>;
-const ExportOperators& export_operators();
+
+/// Returns the place of an axis in this order of axes.
+std::int64_t axis_in(Form form, std::int64_t axis, std::size_t rank);
 
 // Each adds the operators of its file.
 void add_elementwise_export(ExportOperators& all);
 void add_image_export(ExportOperators& all);
-void add_shape_export(ExportOperators& all);
 void add_product_export(ExportOperators& all);
 void add_sequence_export(ExportOperators& all);
 

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "graph/interpreter.h"
-#include "onnx/node_import.h"
+#include "onnx/rules.h"
 
 namespace linnet::onnx {
 namespace {
@@ -12,23 +12,23 @@ constexpr double kMostFlops = 1e9;  // of a node that is computed by references,
 
 /// Returns what the graph's outputs are for these values of its input and parameters.
 std::vector<ReferenceTensor> computed(const NetworkDefinition& network,
-                                      const std::vector<::linnet::Value>& asked,
-                                      std::vector<double> input, const State& weights) {
+                                      const std::vector<Value>& asked, std::vector<double> input,
+                                      const State& weights) {
   NetworkDefinition whole = network;
   whole.outputs.clear();
-  for (const ::linnet::Value value : asked) {
+  for (const Value value : asked) {
     whole.outputs.push_back({std::to_string(value.id), value});
   }
   Graph graph;
-  const std::vector<::linnet::Value> inputs = add_inputs(whole, graph, 1);
-  std::vector<::linnet::Value> parameters;
-  const std::vector<::linnet::Value> outputs =
+  const std::vector<Value> inputs = add_inputs(whole, graph, 1);
+  std::vector<Value> parameters;
+  const std::vector<Value> outputs =
       instantiate(whole, graph, inputs, 1, Mode::inference, parameters);
   double flops = 0;
   std::int64_t elements = 0;
   for (const Node& node : graph.nodes()) {
     flops += cost_of(graph, node).flops;
-    for (const ::linnet::Value output : node.outputs) {
+    for (const Value output : node.outputs) {
       elements += std::min(graph.shape(output).elements(), 2 * kMostComputed);
       require<DataError>(elements <= kMostComputed,
                          "computing it on constants takes more than {} numbers", kMostComputed);
@@ -46,7 +46,7 @@ std::vector<ReferenceTensor> computed(const NetworkDefinition& network,
   }
   interpreter.run();
   std::vector<ReferenceTensor> results;
-  for (const ::linnet::Value output : outputs) results.push_back(interpreter[output]);
+  for (const Value output : outputs) results.push_back(interpreter[output]);
   return results;
 }
 
@@ -69,7 +69,7 @@ void Importer::compute(const NodeProto& node) {
     input = c->values();
     require<DataError>(!input.empty(), "is not supported on empty constants");
     const Shape sample = c->dims().empty() ? Shape{1} : Shape(c->dims());
-    const ::linnet::Value value = one.builder_.add_input("input", sample, DType::f32);
+    const Value value = one.builder_.add_input("input", sample, DType::f32);
     Trace t{Expression(one.scope(""), value.id, true), {}, c->type(), 0};
     for (std::size_t i = 0; i < c->dims().size(); ++i) t.axes.push_back({static_cast<int>(i) + 1});
     if (c->dims().empty()) t.e = reshape(t.e, Shape());
@@ -77,12 +77,12 @@ void Importer::compute(const NodeProto& node) {
   }
   require<DataError>(!input.empty(), "is not supported without operands");
   NodeImport import(one, node);
-  operators().find(node.op_type)->second.import(import);
+  rules().imports.find(node.op_type)->second.import(import);
   import.finish();
-  std::vector<::linnet::Value> asked;
+  std::vector<Value> asked;
   std::vector<std::pair<std::string_view, Dims>> results;
   for (const std::string_view name : node.outputs) {
-    const Value* value = one.find(name);
+    const FileValue* value = one.find(name);
     if (value == nullptr) continue;
     if (value->constant) {
       define(name, *value);

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "onnx/importer.h"
-#include "onnx/node_import.h"
+#include "onnx/rules.h"
 
 namespace linnet {
 
@@ -28,7 +28,7 @@ OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOption
 
 std::vector<OnnxOperator> onnx_operators() {
   std::vector<OnnxOperator> all;
-  for (const auto& [name, op] : onnx::operators()) all.push_back({name, op.limit});
+  for (const auto& [name, op] : onnx::rules().imports) all.push_back({name, op.limit});
   return all;
 }
 

@@ -36,14 +36,14 @@ struct TwoOperands {
 };
 
 /// Returns whether a constant is a single number, which needs no weight.
-bool is_number(const Value& v) {
+bool is_number(const FileValue& v) {
   return v.constant && v.constant->elements() == 1 && !v.constant->batch && !v.constant->growth &&
          std::isfinite(v.constant->values().front());
 }
 
 /// Returns infinities as the largest floats, since the weights of a file are finite: a mask puts
 /// them before a softmax. A row that is masked whole is not a NaN then: see masked_rows().
-Value finite(NodeImport& n, const Value& v) {
+FileValue finite(NodeImport& n, const FileValue& v) {
   if (!v.constant || !is_float(v.type()) || v.constant->elements() > kMostComputed) return v;
   std::vector<double> values = v.constant->values();
   bool any = false;
@@ -68,10 +68,10 @@ std::vector<Axis> padded(std::vector<Axis> axes, std::size_t rank) {
   return axes;
 }
 
-Trace combined(NodeImport& n, const Value& first, const Value& second, const TwoOperands& f,
+Trace combined(NodeImport& n, const FileValue& first, const FileValue& second, const TwoOperands& f,
                Type type) {
-  const Value a = n.with_numbers(first);
-  const Value b = n.with_numbers(second);
+  const FileValue a = n.with_numbers(first);
+  const FileValue b = n.with_numbers(second);
   if (is_number(b) && a.trace) {
     return {f.right(n.scoped(a.trace->e), b.constant->values().front()),
             padded(a.trace->axes, b.dims().size()), type};
@@ -85,17 +85,18 @@ Trace combined(NodeImport& n, const Value& first, const Value& second, const Two
 }
 
 /// Requires that not both operands are constants.
-void put_traces_first(std::vector<Value>& all) {
-  std::stable_partition(all.begin(), all.end(), [](const Value& v) { return v.trace.has_value(); });
+void put_traces_first(std::vector<FileValue>& all) {
+  std::stable_partition(all.begin(), all.end(),
+                        [](const FileValue& v) { return v.trace.has_value(); });
 }
 
 Operator arithmetic(TwoOperands f, bool many = false, bool masks = false) {
   return {[f, many, masks](NodeImport& n) {
-            std::vector<Value> all = n.all();
+            std::vector<FileValue> all = n.all();
             require<DataError>(many || all.size() == 2, "expected 2 inputs; got {}", all.size());
-            for (Value& v : all) v = masks ? finite(n, v) : v;
+            for (FileValue& v : all) v = masks ? finite(n, v) : v;
             if (many) put_traces_first(all);
-            Value sum = all.at(0);
+            FileValue sum = all.at(0);
             for (std::size_t i = 1; i < all.size(); ++i) {
               const Type type = sum.type();
               require_arithmetic(n, type);
@@ -204,8 +205,8 @@ void cast(NodeImport& n) {
 }
 
 void select(NodeImport& n) {
-  const Value a = finite(n, n.input(1));
-  const Value b = finite(n, n.input(2));
+  const FileValue a = finite(n, n.input(1));
+  const FileValue b = finite(n, n.input(2));
   const Type type = a.type();
   std::vector<Axis> axes;
   if (n.input(0).trace && is_number(a) && b.trace && b.trace->e.dtype() == DType::f32) {
@@ -446,9 +447,9 @@ void add_elementwise(Operators& all) {
   all["Identity"] = {same, {}};
   all["Dropout"] = {drop, "inference mode; a training drops again"};
   all["Mean"] = {[plus](NodeImport& n) {
-                   std::vector<Value> values = n.all();
+                   std::vector<FileValue> values = n.all();
                    put_traces_first(values);
-                   Value sum = values.at(0);
+                   FileValue sum = values.at(0);
                    for (std::size_t i = 1; i < values.size(); ++i) {
                      sum = combined(n, sum, values[i], plus, sum.type());
                    }

@@ -84,10 +84,10 @@ Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,
 }
 
 /// Products of matrices of which both, or one that is not a plain weight, depend on the inputs.
-Trace product(NodeImport& n, Value a, Value b) {
+Trace product(NodeImport& n, FileValue a, FileValue b) {
   const bool row = a.dims().size() == 1;
   const bool column = b.dims().size() == 1;
-  const auto with_axis = [](Value& v, bool last) {
+  const auto with_axis = [](FileValue& v, bool last) {
     if (v.trace) {
       v.trace->axes.insert(last ? v.trace->axes.end() : v.trace->axes.begin(), Axis{});
     } else {
@@ -98,7 +98,7 @@ Trace product(NodeImport& n, Value a, Value b) {
   };
   if (row) with_axis(a, false);
   if (column) with_axis(b, true);
-  for (const Value* v : {&a, &b}) {
+  for (const FileValue* v : {&a, &b}) {
     require<DataError>(!v->trace || v->trace->e.dtype() == DType::f32, "expected numbers; got ids");
   }
   const Aligned both = n.align({a, b}, 2);
@@ -124,8 +124,8 @@ bool is_of_units(const Constant& bias, std::int64_t units, std::size_t rank) {
 }
 
 void multiply(NodeImport& n) {
-  Value a = n.input(0);
-  Value b = n.input(1);
+  FileValue a = n.input(0);
+  FileValue b = n.input(1);
   require<DataError>(!a.dims().empty() && !b.dims().empty(), "expected at least one axis");
   if (a.trace) a.trace->e = n.scoped(a.trace->e);
   if (a.trace && b.constant && b.dims().size() == 2) {
@@ -156,11 +156,11 @@ void gemm(NodeImport& n) {
   const double beta = n.number("beta", 1);
   const bool turn_a = n.integer("transA", 0) != 0;
   const bool turn_b = n.integer("transB", 0) != 0;
-  Value a = n.input(0);
-  Value b = n.input(1);
+  FileValue a = n.input(0);
+  FileValue b = n.input(1);
   require<DataError>(a.dims().size() == 2 && b.dims().size() == 2, "expected matrices");
   if (a.trace) a.trace->e = n.scoped(a.trace->e);
-  const auto turned = [](Value& v) {
+  const auto turned = [](FileValue& v) {
     if (v.trace)
       std::swap(v.trace->axes[0], v.trace->axes[1]);
     else
@@ -177,7 +177,7 @@ void gemm(NodeImport& n) {
     Trace y = dense(n, *a.trace, b.constant, turn_b ? 0 : 1, bias);
     if (alpha != 1) y.e = y.e * alpha;
     if (has_bias && !plain) {
-      Value c = n.input(2);
+      FileValue c = n.input(2);
       const Aligned both = n.align({y, c});
       y = Trace{both.operands[0] + both.operands[1] * beta, both.axes, y.type};
     }
@@ -213,7 +213,7 @@ std::vector<std::string> terms_of(const std::string& equation) {
 void sum_products(NodeImport& n) {
   const std::string equation = n.text("equation", "");
   std::vector<std::string> terms = terms_of(equation);
-  const std::vector<Value> operands = n.all();
+  const std::vector<FileValue> operands = n.all();
   require<DataError>(equation.find("->") != std::string::npos &&
                          equation.find('.') == std::string::npos &&
                          terms.size() == operands.size() + 1,

@@ -123,23 +123,6 @@ void unsqueeze(NodeImport& n) {
   n.give(std::move(x));
 }
 
-void transpose_axes(NodeImport& n) {
-  const Trace x = n.trace(0);
-  std::vector<std::int64_t> reversed(x.axes.size());
-  std::iota(reversed.rbegin(), reversed.rend(), 0);
-  const std::vector<std::int64_t> order = n.integers("perm", reversed);
-  std::vector<std::int64_t> sorted = order;
-  std::ranges::sort(sorted);
-  std::ranges::reverse(reversed);
-  require<DataError>(sorted == reversed, "expected each axis of {1} once in perm; got {0}",
-                     text_of(order), text_of(dims_of(x)));
-  Trace y = x;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    y.axes[i] = x.axes[static_cast<std::size_t>(order[i])];
-  }
-  n.give(std::move(y));
-}
-
 /// Repeats an axis of 1; the batch's axis is as large as asked for.
 Trace repeated(NodeImport& n, Trace t, std::size_t axis, std::int64_t dim) {
   t = merged(t, static_cast<int>(axis));
@@ -266,7 +249,6 @@ void add_shapes(Operators& all) {
   all["Flatten"] = {flatten, "without mixing the samples of a batch"};
   all["Squeeze"] = {squeeze, {}};
   all["Unsqueeze"] = {unsqueeze, {}};
-  all["Transpose"] = {transpose_axes, {}};
   all["Expand"] = {expand_to, "constant shape"};
   all["Tile"] = {tile, "constant repeats"};
   all["Shape"] = {shape_of, {}};

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "describe/nearest.h"
-#include "onnx/node_import.h"
+#include "onnx/rules.h"
 
 namespace linnet::onnx {
 namespace {
@@ -154,7 +154,7 @@ bool Importer::reaches(std::string_view name,
 std::int64_t Importer::rows_for(std::string_view ids) const {
   std::int64_t least = 0;
   const auto look = [&](const NodeProto& node, std::size_t input) {
-    const Value* table = takes_ids(node, input) ? find(node.inputs[0]) : nullptr;
+    const FileValue* table = takes_ids(node, input) ? find(node.inputs[0]) : nullptr;
     if (table == nullptr || !table->constant || table->constant->elements() == 0) return false;
     const auto axis = std::ranges::find(node.attributes, "axis", &Attribute::name);
     if (axis != node.attributes.end() && axis->i != 0) return false;
@@ -238,7 +238,7 @@ void Importer::add_input(const ValueProto& input) {
   if (options_.batch_axis) t.axes[0] = {0};
   const Shape shape = sample.empty() ? Shape{1} : Shape(sample);
   names_.insert(name);
-  const ::linnet::Value value = builder_.add_input(name, shape, is_ids ? DType::i32 : DType::f32);
+  const Value value = builder_.add_input(name, shape, is_ids ? DType::i32 : DType::f32);
   t.e = Expression(scope(""), value.id, true);
   if (is_ids) t.below = rows_for(input.name);
   if (sample.empty()) t.e = reshape(t.e, Shape());
@@ -255,8 +255,8 @@ void Importer::add_node(const NodeProto& node) {
   try {
     require<DataError>(node.domain.empty() || node.domain == "ai.onnx",
                        "operators of the domain '{}' are not supported", clean(node.domain));
-    const auto found = operators().find(node.op_type);
-    require<DataError>(found != operators().end(), "this operator is not supported");
+    const auto found = rules().imports.find(node.op_type);
+    require<DataError>(found != rules().imports.end(), "this operator is not supported");
     NodeImport import(*this, node);
     bool constant = node.op_type != "Constant";
     for (std::size_t i = 0; i < import.inputs(); ++i) {
@@ -278,7 +278,7 @@ void Importer::add_node(const NodeProto& node) {
 
 void Importer::add_output(const ValueProto& output) {
   const std::string name = clean(output.name);
-  const Value* value = find(output.name);
+  const FileValue* value = find(output.name);
   if (value == nullptr) {
     const auto other = unsupported_.find(output.name);
     require<DataError>(other == unsupported_.end(), "the output '{}', {}, is not supported", name,
@@ -315,7 +315,7 @@ void Importer::add_output(const ValueProto& output) {
     require<DataError>(other.name != name, "two outputs are named '{}'", name);
   }
   outputs_.push_back({name, e.shape(), order, batch});
-  results_.emplace_back(name, ::linnet::Value{e.value()});
+  results_.emplace_back(name, Value{e.value()});
 }
 
 std::string Importer::name_of_made(std::string wanted) const {
@@ -397,8 +397,8 @@ Expression Importer::weight(const ConstantPtr& given, const Layout& wanted,
   const std::string layer = name.substr(0, name.rfind('.'));
   const std::string role = name.substr(name.rfind('.') + 1);
   const Shape shape(layout.shape);
-  const ::linnet::Value value = constant->trains ? builder_.weight(layer, role, shape, kZeros, 1, 1)
-                                                 : builder_.statistic(layer, role, shape, kZeros);
+  const Value value = constant->trains ? builder_.weight(layer, role, shape, kZeros, 1, 1)
+                                       : builder_.statistic(layer, role, shape, kZeros);
   std::vector<float> values = constant->floats();
   if (!std::ranges::is_sorted(layout.order)) values = permuted(values, layout.view, layout.order);
   weights_.set(name, Tensor(std::move(values), shape));
@@ -440,12 +440,12 @@ void Importer::set_weight(const std::string& layer, const std::string& role,
   names_.insert(name);
 }
 
-const Value* Importer::find(std::string_view name) const {
+const FileValue* Importer::find(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? nullptr : &found->second;
 }
 
-void Importer::define(std::string_view name, Value value) {
+void Importer::define(std::string_view name, FileValue value) {
   if (name.empty()) return;
   if (value.constant && value.constant->name.empty()) {
     auto named = std::make_shared<Constant>(*value.constant);
@@ -493,7 +493,7 @@ const NodeProto* Importer::only_reader(std::string_view name) const {
   return found == uses_.end() || found->second.count != 1 ? nullptr : found->second.reader;
 }
 
-void Importer::define_for(const NodeProto& later, Value value) {
+void Importer::define_for(const NodeProto& later, FileValue value) {
   passed_over_.insert(&later);
   define(later.outputs.at(0), std::move(value));
 }

@@ -24,9 +24,9 @@
 namespace linnet::onnx {
 
 /// A value of an ONNX graph: known when the file is read, or depending on the inputs.
-struct Value {
-  Value(ConstantPtr c) : constant(std::move(c)) {}  // NOLINT(*-explicit-*)
-  Value(Trace t) : trace(std::move(t)) {}           // NOLINT(*-explicit-*)
+struct FileValue {
+  FileValue(ConstantPtr c) : constant(std::move(c)) {}  // NOLINT(*-explicit-*)
+  FileValue(Trace t) : trace(std::move(t)) {}           // NOLINT(*-explicit-*)
   std::optional<Trace> trace;
   ConstantPtr constant;
 
@@ -88,8 +88,8 @@ class Importer {
   Expression as_numbers(const Expression& ids, std::int64_t below, const std::string& name);
 
   /// Returns null where nothing of this name is known.
-  const Value* find(std::string_view name) const;
-  void define(std::string_view name, Value value);
+  const FileValue* find(std::string_view name) const;
+  void define(std::string_view name, FileValue value);
   /// Returns how many nodes and outputs read a value.
   int uses(std::string_view name) const;
   /// Returns whether all that is computed of a value goes through an operator, e.g. "Softmax".
@@ -105,7 +105,7 @@ class Importer {
   /// it would be. Throws DataError for an operator that is not supported, or would take long.
   void compute(const NodeProto& node);
   /// Defines what a later node gives, which is then passed over.
-  void define_for(const NodeProto& later, Value value);
+  void define_for(const NodeProto& later, FileValue value);
 
  private:
   struct Uses {
@@ -138,7 +138,7 @@ class Importer {
   std::unique_ptr<NetworkDefinition> definition_;
   NetworkBuilder builder_;
   std::int64_t batch_ = kTemplateBatch;
-  std::map<std::string, Value, std::less<>> values_;
+  std::map<std::string, FileValue, std::less<>> values_;
   std::int64_t read_elements_ = 0;      ///< of constants that the file holds
   std::int64_t computed_elements_ = 0;  ///< of those in computed_
   std::set<const void*> computed_;
@@ -151,7 +151,7 @@ class Importer {
   State weights_;
   std::vector<OnnxPort> inputs_;
   std::vector<OnnxPort> outputs_;
-  std::vector<std::pair<std::string, ::linnet::Value>> results_;
+  std::vector<std::pair<std::string, Value>> results_;
 };
 
 }  // namespace linnet::onnx

@@ -83,9 +83,9 @@ bool NodeImport::wants(std::size_t output) const {
          importer_.uses(node_.outputs[output]) > 0;
 }
 
-const Value& NodeImport::input(std::size_t i) const {
+const FileValue& NodeImport::input(std::size_t i) const {
   require<DataError>(has(i), "expected at least {} inputs; got {}", i + 1, node_.inputs.size());
-  const Value* value = importer_.find(node_.inputs[i]);
+  const FileValue* value = importer_.find(node_.inputs[i]);
   require<DataError>(value != nullptr, "its input '{}' is unknown: no earlier node computes it",
                      shown(node_.inputs[i]));
   return *value;
@@ -96,7 +96,7 @@ const ConstantPtr& NodeImport::constant(std::size_t i) const {
     const auto other = others_->find(i);
     if (other != others_->end()) return other->second;
   }
-  const Value& value = input(i);
+  const FileValue& value = input(i);
   require<DataError>(value.constant != nullptr,
                      "expected a constant for input {}; '{}' depends on the inputs", i,
                      shown(node_.inputs[i]));
@@ -124,7 +124,7 @@ std::int64_t NodeImport::whole(std::size_t i) const {
 }
 
 Trace NodeImport::trace(std::size_t i) const {
-  const Value& value = input(i);
+  const FileValue& value = input(i);
   require<DataError>(value.trace.has_value(),
                      "'{}' is a constant, which is not supported for input {}",
                      shown(node_.inputs[i]), i);
@@ -140,8 +140,8 @@ Trace NodeImport::floats(std::size_t i) const {
   return t;
 }
 
-std::vector<Value> NodeImport::all() const {
-  std::vector<Value> values;
+std::vector<FileValue> NodeImport::all() const {
+  std::vector<FileValue> values;
   for (std::size_t i = 0; i < inputs(); ++i) {
     values.push_back(input(i));
     if (values.back().trace) values.back().trace->e = scoped(values.back().trace->e);
@@ -229,10 +229,10 @@ std::string NodeImport::layer_name(const Constant& weight) const {
   return importer_.unique_name(name_);
 }
 
-Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
+Aligned NodeImport::align(std::vector<FileValue> operands, std::size_t last) {
   std::size_t rank = 0;
   bool same = last == 0;
-  for (Value& v : operands) {
+  for (FileValue& v : operands) {
     const std::size_t own = v.dims().size();
     require<DataError>(own >= last, "expected at least {} axes; got {}", last, text_of(v.dims()));
     rank = std::max(rank, own - last);
@@ -242,23 +242,23 @@ Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
   }
   Aligned aligned;
   if (same) {
-    for (const Value& v : operands) aligned.operands.push_back(v.trace->e);
+    for (const FileValue& v : operands) aligned.operands.push_back(v.trace->e);
     aligned.axes = operands[0].trace->axes;
     return aligned;
   }
   // Axis `a` of all operands is this one of `v`; negative: it has none.
-  const auto own_axis = [&](const Value& v, std::size_t a) {
+  const auto own_axis = [&](const FileValue& v, std::size_t a) {
     return static_cast<std::ptrdiff_t>(a + v.dims().size()) -
            static_cast<std::ptrdiff_t>(rank + last);
   };
-  const auto places_of = [&](Value& v, std::size_t a) -> Axis* {
+  const auto places_of = [&](FileValue& v, std::size_t a) -> Axis* {
     const auto own = own_axis(v, a);
     return own < 0 ? nullptr : &v.trace->axes[static_cast<std::size_t>(own)];
   };
   // What the axes are made of, from the operands that have them.
   std::vector<std::vector<std::int64_t>> parts(rank);
   std::size_t batch = rank;
-  for (Value& v : operands) {
+  for (FileValue& v : operands) {
     if (!v.trace) continue;
     v.trace = squeezed(*v.trace);
     for (std::size_t i = 0; i < last; ++i) {
@@ -277,7 +277,7 @@ Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
       parts[a] = parts[a].empty() ? sizes : refined(parts[a], sizes);
     }
   }
-  for (Value& v : operands) {
+  for (FileValue& v : operands) {
     for (std::size_t a = 0; !v.trace && a < rank; ++a) {
       const auto own = own_axis(v, a);
       if (own < 0) continue;
@@ -295,7 +295,7 @@ Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
                          text_of(v.constant->dims()));
     }
   }
-  for (Value& v : operands) {
+  for (FileValue& v : operands) {
     for (std::size_t a = 0; v.trace && a < rank; ++a) {
       if (places_of(v, a) == nullptr || places_of(v, a)->empty()) continue;
       for (std::size_t i = 0; i < parts[a].size(); ++i) {
@@ -311,12 +311,12 @@ Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
       if (parts[a][i] != kTemplateBatch) all.push_back({a, i});
     }
   }
-  const auto place_of = [&](Value& v, const Part& part) {
+  const auto place_of = [&](FileValue& v, const Part& part) {
     const Axis* places = places_of(v, part.axis);
     return places == nullptr || places->empty() ? 0 : (*places)[part.index];
   };
   std::vector<Part> order;
-  for (Value& v : operands) {
+  for (FileValue& v : operands) {
     if (!v.trace) continue;
     std::vector<std::pair<int, Part>> own;
     for (const Part& part : all) {
@@ -340,7 +340,7 @@ Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
                                                      : static_cast<int>(found - order.begin()) + 1);
     }
   }
-  for (Value& v : operands) {
+  for (FileValue& v : operands) {
     if (v.trace) {
       Dims sample;
       std::vector<int> places;
@@ -389,14 +389,14 @@ Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
   return aligned;
 }
 
-Value NodeImport::with_numbers(const Value& value) {
+FileValue NodeImport::with_numbers(const FileValue& value) {
   if (!value.trace || value.trace->e.dtype() != DType::i32) return value;
   Trace t = *value.trace;
   t.e = importer_.as_numbers(scoped(t.e), t.below, name_);
   return t;
 }
 
-void NodeImport::give(Value value, std::size_t output) {
+void NodeImport::give(FileValue value, std::size_t output) {
   if (output >= node_.outputs.size()) return;
   if (given_ != nullptr) {
     LINNET_ASSERT(value.constant != nullptr);
@@ -424,7 +424,7 @@ std::optional<NodeImport::Bias> NodeImport::bias_after() const {
       add->outputs.size() != 1 || !add->attributes.empty()) {
     return {};
   }
-  const Value* other = importer_.find(add->inputs[add->inputs[0] == sum ? 1 : 0]);
+  const FileValue* other = importer_.find(add->inputs[add->inputs[0] == sum ? 1 : 0]);
   if (other == nullptr || other->constant == nullptr) return {};
   return Bias{add, other->constant};
 }
@@ -448,22 +448,6 @@ Aligned beside_numbers(NodeImport& n, Trace value, std::int64_t count) {
   all->name = n.network().name_of_made(n.name() + ".places");
   value.axes.emplace_back();
   return n.align({std::move(value), ConstantPtr(std::move(all))});
-}
-
-const Operators& operators() {
-  static const Operators kAll = [] {
-    Operators all;
-    add_elementwise(all);
-    add_shapes(all);
-    add_parts(all);
-    add_reductions(all);
-    add_images(all);
-    add_norms(all);
-    add_products(all);
-    add_recurrent(all);
-    return all;
-  }();
-  return kAll;
 }
 
 }  // namespace linnet::onnx

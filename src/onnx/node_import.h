@@ -39,7 +39,7 @@ class NodeImport {
   bool has(std::size_t input) const;
   /// Returns whether an output is read by anybody.
   bool wants(std::size_t output) const;
-  const Value& input(std::size_t i) const;
+  const FileValue& input(std::size_t i) const;
   bool is_constant(std::size_t i) const { return has(i) && input(i).constant != nullptr; }
   /// Throws DataError for a value that depends on the inputs.
   const ConstantPtr& constant(std::size_t i) const;
@@ -54,7 +54,7 @@ class NodeImport {
   Trace trace(std::size_t i) const;
   /// Returns the same, of floats.
   Trace floats(std::size_t i) const;
-  std::vector<Value> all() const;
+  std::vector<FileValue> all() const;
 
   bool has_attribute(std::string_view name) const;
   std::int64_t integer(std::string_view name, std::int64_t otherwise);
@@ -72,7 +72,7 @@ class NodeImport {
 
   /// Returns the operands with their axes brought together as ONNX's broadcasting does; `last`: so
   /// many axes of each at the end stay as they are, one axis each.
-  Aligned align(std::vector<Value> operands, std::size_t last = 0);
+  Aligned align(std::vector<FileValue> operands, std::size_t last = 0);
   /// Returns a constant as a weight in this node's scope.
   Expression weight(const ConstantPtr& constant, const Layout& layout);
   /// Returns a layer's name after the initializer that holds its weight, or after the node.
@@ -83,9 +83,9 @@ class NodeImport {
   Trace as(const Trace& t, const Expression& e) const { return {e, t.axes, t.type}; }
 
   /// Returns a value of ids whose largest is known as numbers. Throws DataError for other ids.
-  Value with_numbers(const Value& value);
+  FileValue with_numbers(const FileValue& value);
 
-  void give(Value value, std::size_t output = 0);
+  void give(FileValue value, std::size_t output = 0);
   /// The addition of a constant that alone reads this node's output.
   struct Bias {
     const NodeProto* add;
@@ -124,14 +124,10 @@ struct Operator {
 };
 using Operators = std::map<std::string, Operator, std::less<>>;
 
-/// Returns all operators by name.
-const Operators& operators();
-
 // Each adds the operators of its file.
 void add_elementwise(Operators& all);
 void add_shapes(Operators& all);
 void add_parts(Operators& all);
-void add_reductions(Operators& all);
 void add_images(Operators& all);
 void add_norms(Operators& all);
 void add_products(Operators& all);

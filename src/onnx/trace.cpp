@@ -271,4 +271,44 @@ Trace reshaped(const Trace& t, const Dims& dims, std::int64_t batch) {
   return out;
 }
 
+std::int64_t place_of(const Trace& t, int axis) {
+  return t.axes[static_cast<std::size_t>(axis)].front() - 1;
+}
+
+Trace sliced(const Trace& x, int axis, std::int64_t first, std::int64_t step, std::int64_t count) {
+  const std::int64_t dim = dims_of(x)[static_cast<std::size_t>(axis)];
+  if (first == 0 && step == 1 && count == dim) return x;
+  require<DataError>(count > 0, "empty slices are not supported");
+  Trace y = merged(x, axis);
+  const std::int64_t place = place_of(y, axis);
+  if (step < 0) {
+    y.e = flip(y.e, place);
+    first = dim - 1 - first;
+    step = -step;
+  }
+  if (first != 0 || step != 1 || count != dim) {
+    y.e = slice(y.e, place, first, first + (count - 1) * step + 1, step);
+  }
+  return y;
+}
+
+Trace without(const Trace& x, const Expression& y, const std::vector<bool>& reduced, bool keep,
+              Type type) {
+  std::vector<int> gone;
+  for (std::size_t i = 0; i < x.axes.size(); ++i) {
+    if (reduced[i]) gone.insert(gone.end(), x.axes[i].begin(), x.axes[i].end());
+  }
+  Trace out{y, {}, type, 0};
+  for (std::size_t i = 0; i < x.axes.size(); ++i) {
+    if (reduced[i] && !keep) continue;
+    out.axes.emplace_back();
+    for (const int place : x.axes[i]) {
+      if (reduced[i]) continue;
+      const auto before = std::ranges::count_if(gone, [&](int other) { return other < place; });
+      out.axes.back().push_back(place - static_cast<int>(before));
+    }
+  }
+  return out;
+}
+
 }  // namespace linnet::onnx

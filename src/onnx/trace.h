@@ -51,6 +51,14 @@ Expression arranged(const Trace& t, const std::vector<int>& order, int rows = -1
 /// Returns what an operator made of arranged(t, ..., rows): sample axis i stands for ONNX axis
 /// order[i].
 Trace from_rows(const Trace& t, const Expression& y, const std::vector<int>& order, int rows = -1);
+/// Returns a single axis of the expression, which functions count without the batch.
+std::int64_t place_of(const Trace& t, int axis);
+/// Returns elements first, first + step, ... of an axis, `count` of them. Throws DataError for
+/// none.
+Trace sliced(const Trace& t, int axis, std::int64_t first, std::int64_t step, std::int64_t count);
+/// Returns what is left of `t` where the expression has lost these axes; ONNX's stay as 1 or go.
+Trace without(const Trace& t, const Expression& y, const std::vector<bool>& reduced, bool keep,
+              Type type);
 /// Returns the same elements under other ONNX dims, where kTemplateBatch stands for the batch.
 /// `batch`: its size in `dims`, where the file has a fixed one. Throws DataError where samples
 /// would mix.

@@ -3,8 +3,6 @@
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/arithmetic/broadcast.h"
-#include "ops/compare/compare.h"
-#include "ops/select/select.h"
 #include "ops/unary/unary.h"
 
 namespace linnet {
@@ -58,26 +56,6 @@ Expression commutative(Arithmetic kind, const Expression& a, const Expression& b
   });
 }
 
-Expression compare(Comparison kind, const Expression& a, const Expression& b) {
-  if (whole_shape(a) == whole_shape(b)) return emit(CompareOp({.kind = kind, .value = 0}), {a, b});
-  const std::string_view name = enum_names(kind)[static_cast<std::size_t>(kind)];
-  require(a.dtype() == DType::f32 && b.dtype() == DType::f32,
-          "[{}] expected f32 operands, or i32 of one shape; got {} {} and {} {}", name,
-          to_string(a.dtype()), to_string(a.shape()), to_string(b.dtype()), to_string(b.shape()));
-  const std::vector<Expression> both = expanded_to_common(name, {a, b});
-  return emit(CompareOp({.kind = kind, .value = 0}), {both[0], both[1]});
-}
-
-Expression compare(Comparison kind, const Expression& a, double b) {
-  return emit(CompareOp({.kind = kind, .value = b}), {a});
-}
-
-/// Returns a where the condition is `when`, else the number.
-Expression select(const Expression& condition, bool when, const Expression& a, double value) {
-  const std::vector<Expression> both = expanded_to_common("where", {condition, a});
-  return emit(SelectOp({.when = when, .value = value}), {both[0], both[1]});
-}
-
 }  // namespace
 
 Expression operator+(const Expression& a, const Expression& b) {
@@ -104,13 +82,9 @@ Expression maximum(const Expression& a, const Expression& b) {
 Expression minimum(const Expression& a, const Expression& b) {
   return commutative(Arithmetic::minimum, a, b);
 }
-// NaN is neither: x stays.
-Expression maximum(const Expression& x, double bound) {
-  return select(x <= bound, false, x, bound);
-}
-Expression minimum(const Expression& x, double bound) {
-  return select(x >= bound, false, x, bound);
-}
+// NaN is neither: a stays.
+Expression maximum(const Expression& a, double b) { return where(a <= b, b, a); }
+Expression minimum(const Expression& a, double b) { return where(a >= b, b, a); }
 
 Expression operator+(const Expression& a, double b) { return scale(a, 1, b); }
 Expression operator-(const Expression& a, double b) { return scale(a, 1, -b); }
@@ -141,54 +115,6 @@ Expression round(const Expression& x) { return unary(Unary::round, x); }
 Expression pow(const Expression& x, double exponent) { return unary(Unary::pow, x, exponent); }
 Expression clip(const Expression& x, double low, double high) {
   return unary(Unary::clip, x, low, high);
-}
-
-Expression operator<(const Expression& a, const Expression& b) {
-  return compare(Comparison::less, a, b);
-}
-Expression operator<=(const Expression& a, const Expression& b) {
-  return compare(Comparison::less_equal, a, b);
-}
-Expression operator>(const Expression& a, const Expression& b) {
-  return compare(Comparison::greater, a, b);
-}
-Expression operator>=(const Expression& a, const Expression& b) {
-  return compare(Comparison::greater_equal, a, b);
-}
-Expression equal(const Expression& a, const Expression& b) {
-  return compare(Comparison::equal, a, b);
-}
-Expression not_equal(const Expression& a, const Expression& b) {
-  return compare(Comparison::not_equal, a, b);
-}
-Expression operator<(const Expression& a, double b) { return compare(Comparison::less, a, b); }
-Expression operator<=(const Expression& a, double b) {
-  return compare(Comparison::less_equal, a, b);
-}
-Expression operator>(const Expression& a, double b) { return compare(Comparison::greater, a, b); }
-Expression operator>=(const Expression& a, double b) {
-  return compare(Comparison::greater_equal, a, b);
-}
-Expression equal(const Expression& a, double b) { return compare(Comparison::equal, a, b); }
-Expression not_equal(const Expression& a, double b) { return compare(Comparison::not_equal, a, b); }
-
-Expression logical_and(const Expression& a, const Expression& b) {
-  return not_equal(a, 0) * not_equal(b, 0);
-}
-Expression logical_or(const Expression& a, const Expression& b) {
-  return maximum(not_equal(a, 0), not_equal(b, 0));
-}
-Expression logical_not(const Expression& a) { return equal(a, 0); }
-
-Expression where(const Expression& condition, const Expression& a, const Expression& b) {
-  const std::vector<Expression> all = expanded_to_common("where", {condition, a, b});
-  return emit(SelectOp(), {all[0], all[1], all[2]});
-}
-Expression where(const Expression& condition, const Expression& a, double b) {
-  return select(condition, true, a, b);
-}
-Expression where(const Expression& condition, double a, const Expression& b) {
-  return select(condition, false, b, a);
 }
 
 Expression relu(const Expression& x) { return activation(Activation::relu, x); }

@@ -3,7 +3,6 @@
 #include "nn/layers/convolution.h"
 #include "nn/layers/pooling.h"
 #include "ops/bin_mean2d/bin_mean2d.h"
-#include "ops/causal_mask/causal_mask.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv_transpose2d/conv_transpose2d.h"
 #include "ops/dropout/dropout.h"
@@ -92,14 +91,6 @@ Expression resize2d(const Expression& x, Size2d size, bool bilinear) {
                             .out_h = size.height,
                             .out_w = size.width}),
               {x});
-}
-
-Expression causal_mask(const Expression& scores, double fill) {
-  require(rank_of(scores) >= 2, "[causal_mask] expected scores (..., queries, keys); got {}",
-          to_string(scores.shape()));
-  return per_sample(scores, [&](const Expression& one) {
-    return emit(CausalMaskOp({.fill = fill}), {one});
-  });
 }
 
 Expression dropout(const Expression& x, double rate) {

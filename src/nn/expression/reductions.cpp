@@ -2,25 +2,10 @@
 #include <algorithm>
 
 #include "nn/expression/support.h"
-#include "ops/arg_reduce/arg_reduce.h"
-#include "ops/cumsum/cumsum.h"
 #include "ops/group_norm/group_norm.h"
-#include "ops/reduce/reduce.h"
-#include "ops/softmax/softmax.h"
 
 namespace linnet {
 namespace {
-
-/// Over these axes of a sample; a sample of one number is its reduction already.
-Expression reduce(Reduction kind, const Expression& x, const Axes& axes, bool keep_dims) {
-  const std::string_view name = enum_names(kind)[static_cast<std::size_t>(kind)];
-  Axes whole = checked_axes(name, x, axes);
-  if (whole.empty()) return x;
-  for (std::int64_t& axis : whole) ++axis;  // after the batch
-  return per_sample(x, [&](const Expression& one) {
-    return emit(ReduceOp({.kind = kind, .axes = whole, .keep_dims = keep_dims}), {one});
-  });
-}
 
 /// Returns the shape that a reduction leaves.
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keep_dims) {
@@ -43,40 +28,7 @@ Expression product_along(Expression x, std::int64_t axis) {
   return x;
 }
 
-/// f along the last axis, for any axis.
-template <class F>
-Expression along_last(std::string_view function, const Expression& x, std::int64_t axis, F f) {
-  axis = checked_axis(function, x, axis);
-  const std::int64_t last = rank_of(x) - 1;
-  if (axis == last) return f(x);
-  Axes swap;
-  for (std::int64_t i = 0; i <= last; ++i) swap.push_back(i);
-  std::swap(swap[static_cast<std::size_t>(axis)], swap.back());
-  return transpose(f(transpose(x, swap)), swap);
-}
-
-Expression arg_reduce(ArgReduction kind, std::string_view function, const Expression& x,
-                      std::int64_t axis) {
-  const auto whole = static_cast<int>(checked_axis(function, x, axis) + 1);
-  return per_sample(x, [&](const Expression& one) {
-    return emit(ArgReduceOp({.kind = kind, .axis = whole}), {one});
-  });
-}
-
 }  // namespace
-
-Expression sum(const Expression& x, Axes axes, bool keep_dims) {
-  return reduce(Reduction::sum, x, axes, keep_dims);
-}
-Expression mean(const Expression& x, Axes axes, bool keep_dims) {
-  return reduce(Reduction::mean, x, axes, keep_dims);
-}
-Expression max(const Expression& x, Axes axes, bool keep_dims) {
-  return reduce(Reduction::max, x, axes, keep_dims);
-}
-Expression min(const Expression& x, Axes axes, bool keep_dims) {
-  return reduce(Reduction::min, x, axes, keep_dims);
-}
 
 Expression prod(const Expression& x, Axes axes, bool keep_dims) {
   axes = checked_axes("prod", x, axes);
@@ -115,29 +67,6 @@ Expression any(const Expression& x, Axes axes, bool keep_dims) {
 }
 Expression all(const Expression& x, Axes axes, bool keep_dims) {
   return min(not_equal(x, 0), std::move(axes), keep_dims);
-}
-
-Expression argmax(const Expression& x, std::int64_t axis) {
-  return arg_reduce(ArgReduction::max, "argmax", x, axis);
-}
-Expression argmin(const Expression& x, std::int64_t axis) {
-  return arg_reduce(ArgReduction::min, "argmin", x, axis);
-}
-
-Expression cumsum(const Expression& x, std::int64_t axis, bool reverse) {
-  const auto whole = static_cast<int>(checked_axis("cumsum", x, axis) + 1);
-  return per_sample(x, [&](const Expression& one) {
-    return emit(CumsumOp({.axis = whole, .reverse = reverse}), {one});
-  });
-}
-
-Expression softmax(const Expression& x, std::int64_t axis) {
-  return along_last("softmax", x, axis,
-                    [](const Expression& last) { return emit(SoftmaxOp(), {last}); });
-}
-Expression log_softmax(const Expression& x, std::int64_t axis) {
-  return along_last("log_softmax", x, axis,
-                    [](const Expression& last) { return emit(LogSoftmaxOp(), {last}); });
 }
 
 Expression layer_norm(const Expression& x, double epsilon) {

@@ -60,6 +60,11 @@ Axes checked_axes(std::string_view function, const Expression& x, const Axes& ax
   return checked;
 }
 
+void require_ids(std::string_view function, const Expression& ids) {
+  require(ids.dtype() == DType::i32, "[{}] expected ids of i32; got {} {}", function,
+          to_string(ids.dtype()), to_string(ids.shape()));
+}
+
 Expression reshaped(const Expression& x, const Shape& sample) {
   if (x.shape() == sample) return x;
   return emit(ReshapeOp({.shape = dims_of(x.batched() ? sample.batched(-1) : sample)}), {x});

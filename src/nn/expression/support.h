@@ -35,6 +35,13 @@ inline std::int64_t checked_axis(std::string_view function, const Expression& x,
 /// Ascending; all of them where none are given. Throws Error for an axis that stands there twice.
 Axes checked_axes(std::string_view function, const Expression& x, const Axes& axes);
 
+/// Returns an axis that counts the batch.
+inline int whole_axis(std::string_view function, const Expression& x, std::int64_t axis) {
+  return static_cast<int>(checked_axis(function, x, axis) + 1);
+}
+/// Throws Error naming the function for ids that are not of i32.
+void require_ids(std::string_view function, const Expression& ids);
+
 /// x under another shape of a sample; x itself where it has that.
 Expression reshaped(const Expression& x, const Shape& sample);
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/rules.h"
+
+namespace linnet::onnx {
+
+const Rules& rules() {
+  static const Rules kAll = [] {
+    Rules all;
+    add_elementwise(all.imports);
+    add_shapes(all.imports);
+    add_parts(all.imports);
+    add_images(all.imports);
+    add_norms(all.imports);
+    add_products(all.imports);
+    add_recurrent(all.imports);
+    add_elementwise_export(all.exports);
+    add_image_export(all.exports);
+    add_product_export(all.exports);
+    add_sequence_export(all.exports);
+    register_operator_rules(all);
+    return all;
+  }();
+  return kAll;
+}
+
+}  // namespace linnet::onnx
