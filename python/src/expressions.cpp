@@ -202,6 +202,11 @@ std::vector<Expression> expressions_of(const std::vector<Traced>& all) {
   return out;
 }
 
+const Traced& first_of(const std::vector<Traced>& all) {
+  require(!all.empty(), "expected at least one expression; got none");
+  return all.front();
+}
+
 Expression call_traced(PyObject* function, const Expression& a, const Expression& b,
                        const char* what) {
   const WithGil locked;

@@ -29,6 +29,11 @@ class Traced {
   const Expression& get() const;
   /// Returns another expression of the same construction.
   Traced with(Expression expression) const { return {tracing_, std::move(expression)}; }
+  std::vector<Traced> with(const std::vector<Expression>& expressions) const {
+    std::vector<Traced> all;
+    for (const Expression& one : expressions) all.push_back(with(one));
+    return all;
+  }
 
  private:
   std::shared_ptr<const Tracing> tracing_;
@@ -36,6 +41,8 @@ class Traced {
 };
 
 std::vector<Expression> expressions_of(const std::vector<Traced>& all);
+/// Throws Error for none.
+const Traced& first_of(const std::vector<Traced>& all);
 
 /// Calls a function of Python with expressions that are closed when it has returned. Takes the
 /// lock. Throws TypeError unless the function returns an expression.
