@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "packaging/wheels"))
+import archives  # noqa: E402
 import check_wheel  # noqa: E402
 import old_libraries  # noqa: E402
 
@@ -107,6 +108,42 @@ class OlderGlibc(unittest.TestCase):
         self.assertIn("there is no file linnet-[^/]*\\.data/scripts/linnet", check_wheel.faults(wheel, whole=True))
         self.assertEqual(check_wheel.faults(self.wheel("manylinux_2_28_x86_64", "linnet/_linnet.so",
                                                        "linnet.libs/libother.so.1")), [])
+
+
+class Archives(unittest.TestCase):
+    """A build that was interrupted goes on with the source that is there."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="linnet-wheels-")
+        self.addCleanup(temporary.cleanup)
+        self.prefix = Path(temporary.name)
+        self.fetched = 0
+        self.replace("Apt", lambda folder: self)
+        self.replace("unpack", lambda name, description, target: target.mkdir())
+
+    def replace(self, name, value):
+        self.addCleanup(setattr, archives, name, getattr(archives, name))
+        setattr(archives, name, value)
+
+    def fetch(self, name, folder):
+        self.fetched += 1
+        return folder / "a.dsc", "9.1.0-2"
+
+    def test_a_source_is_fetched_once(self):
+        work = self.prefix / "work/fmtlib"
+        for _ in range(2):
+            self.assertEqual(archives.unpacked("fmtlib", work, self.prefix), "9.1.0-2")
+            self.assertTrue((work / "source").is_dir())
+        self.assertEqual(self.fetched, 1)
+
+    def test_another_recipe_begins_again(self):
+        work = self.prefix / "work/fmtlib"
+        archives.unpacked("fmtlib", work, self.prefix)
+        (work / "build").mkdir()
+        self.replace("SOURCES", archives.SOURCES | {"fmtlib": ("bookworm", "9.1.0", (), ())})
+        archives.unpacked("fmtlib", work, self.prefix)
+        self.assertEqual(self.fetched, 2)
+        self.assertFalse((work / "build").exists())
 
 
 class Launcher(unittest.TestCase):

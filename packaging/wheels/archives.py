@@ -4,8 +4,9 @@
 
 FOLDER gets include/, lib/ and cmake/ of oneDNN (a shared library, which module and command share) and archives of fmt,
 Highway, libcurl and toml++, all of Debian's source packages, patched by Debian, and sources.json with their versions.
-Linked with the stubs of old_libraries.py in FOLDER/stubs. Needs the network, and no root. --python: unpacks the source
-of Debian's python3.11 or python3.13 into FOLDER/source instead, for systems that are older (tools/chroot.sh)."""
+Linked with the stubs of old_libraries.py in FOLDER/stubs. What was interrupted goes on where it stopped, in FOLDER/work.
+Needs the network, and no root. --python: unpacks the source of Debian's python3.11 or python3.13 into FOLDER/source
+instead, for systems that are older (tools/chroot.sh)."""
 import argparse
 import json
 import os
@@ -95,19 +96,38 @@ def unpack(name, description, target):
             run("patch", "-p1", "-s", "-i", series.parent / patch, cwd=target)
 
 
-def build(name, source, work, prefix):
+def unpacked(name, work, prefix):
+    """Returns the version of the source in work/source, which it downloads unless an earlier run did."""
+    record, wanted = work / "unpacked.json", repr(SOURCES[name])
+    if record.exists():
+        found = json.loads(record.read_text(encoding="utf-8"))
+        if found["built_as"] == wanted:
+            return found["version"]
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    description, version = Apt(prefix / "work/apt").fetch(name, work)
+    unpack(name, description, work / "source")
+    record.write_text(json.dumps({"version": version, "built_as": wanted}), encoding="utf-8")
+    return version
+
+
+def build(name, work, prefix):
     stubs = f"-L{prefix}/stubs -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--no-undefined"
-    run("cmake", "-S", source, "-B", work, "-G", "Ninja", "--log-level=WARNING", "-DCMAKE_BUILD_TYPE=Release",
-        f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DCMAKE_SHARED_LINKER_FLAGS={stubs}",
+    # The folder's name is in no file, and ccache knows what was compiled in another one.
+    flags = f"-ffile-prefix-map={prefix}/="
+    environment = {"CFLAGS": flags, "CXXFLAGS": flags, "CCACHE_BASEDIR": str(prefix), "CCACHE_NOHASHDIR": "1",
+                   "CCACHE_SLOPPINESS": "pch_defines,time_macros"} | os.environ
+    run("cmake", "-S", work / "source", "-B", work / "build", "-G", "Ninja", "--log-level=WARNING",
+        "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LIBDIR=lib",
+        f"-DCMAKE_SHARED_LINKER_FLAGS={stubs}",
         *(f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX") if shutil.which("ccache")),
-        *(word.replace("=onednn.cmake", f"={HERE}/onednn.cmake") for word in SOURCES[name][3]))
-    os.environ.setdefault("CCACHE_SLOPPINESS", "pch_defines,time_macros")
-    run("nice", "ninja", "-C", work, *(["-j", os.environ["CMAKE_BUILD_PARALLEL_LEVEL"]]
-                                       if "CMAKE_BUILD_PARALLEL_LEVEL" in os.environ else []))
-    run("cmake", "--install", work)
+        *(word.replace("=onednn.cmake", f"={HERE}/onednn.cmake") for word in SOURCES[name][3]), env=environment)
+    run("nice", "ninja", "-C", work / "build", *(["-j", os.environ["CMAKE_BUILD_PARALLEL_LEVEL"]]
+                                                 if "CMAKE_BUILD_PARALLEL_LEVEL" in os.environ else []), env=environment)
+    run("cmake", "--install", work / "build")
     licence = prefix / "licenses" / name / "copyright"
     licence.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source / "debian/copyright", licence)
+    shutil.copyfile(work / "source/debian/copyright", licence)
 
 
 def tomlplusplus(prefix):
@@ -123,20 +143,16 @@ def main(prefix):
     (prefix / "lib").mkdir(parents=True, exist_ok=True)
     record = prefix / "sources.json"
     done = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-    with tempfile.TemporaryDirectory(dir=prefix) as work:
-        apt = None
-        for name, wanted in SOURCES.items():
-            if name in done and done[name]["built_as"] == repr(wanted):
-                continue
-            apt = apt or Apt(Path(work, "apt"))
-            folder = Path(work, name)
-            folder.mkdir()
-            description, version = apt.fetch(name, folder)
-            unpack(name, description, folder / "source")
-            print(f"Building {name} {version}", flush=True)
-            build(name, folder / "source", folder / "build", prefix)
-            done[name] = {"version": version, "built_as": repr(wanted)}
-            record.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+    for name, wanted in SOURCES.items():
+        if name in done and done[name]["built_as"] == repr(wanted):
+            continue
+        work = prefix / "work" / name
+        version = unpacked(name, work, prefix)
+        print(f"Building {name} {version}", flush=True)
+        build(name, work, prefix)
+        done[name] = {"version": version, "built_as": repr(wanted)}
+        record.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+        shutil.rmtree(work)
     if not (prefix / "lib/libtomlplusplus.a").exists():
         tomlplusplus(prefix)
 
