@@ -81,6 +81,27 @@ class OlderGlibc(unittest.TestCase):
         self.assertNotIn("GLIBCXX", versions)
         self.assertEqual(check_wheel.faults(self.wheel("manylinux_2_28_x86_64", "linnet/bin/linnet")), [])
 
+    def test_a_shared_library_has_them_too(self):
+        """It takes what replaces newer symbols, without what only programs have."""
+        linked = self.link(PROGRAM, "-shared", "-Wl,--no-undefined")
+        self.assertEqual(linked.returncode, 0, linked.stdout)
+        self.assertEqual(check_wheel.faults(self.wheel("manylinux_2_28_x86_64", "linnet.libs/libprogram.so")), [])
+
+    def test_a_shared_library_of_archives_for_programs(self):
+        """Debian's archives name stderr as programs may."""
+        said = "#include <cstdio>\nextern \"C\" int say() { return std::fputs(\"said\\n\", stderr); }\n"
+        (self.folder / "said.cpp").write_text(said, encoding="utf-8")
+        for flag in ("-fPIE", "-fPIC"):
+            done = run("g++", flag, "-c", self.folder / "said.cpp", "-o", self.folder / "said.o")
+            self.assertEqual(done.returncode, 0, done.stdout)
+            linked = self.link("", "-shared", self.folder / "said.o")
+            self.assertEqual(linked.returncode, 0, linked.stdout)
+            ran = run(sys.executable, "-c", f"import ctypes; ctypes.CDLL({str(self.folder / 'program')!r}).say()")
+            self.assertEqual((ran.returncode, ran.stdout), (0, "said\n"))
+            linked = self.link('extern "C" int say(); static int before = say();\nint main() { say(); }\n', self.folder / "said.o")
+            self.assertEqual(linked.returncode, 0, linked.stdout)
+            self.assertEqual(run(self.folder / "program").stdout, "said\nsaid\n")
+
     def test_what_the_older_glibc_lacks_does_not_link(self):
         linked = self.link('extern "C" int close_range(unsigned, unsigned, int);\n'
                            "int main() { return close_range(9, 9, 0); }\n")

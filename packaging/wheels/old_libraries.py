@@ -4,8 +4,8 @@
 
 glibc keeps every version of every symbol, so today's library says what an older one had: of each symbol a stub defines
 the newest version that is not above the limit. What is linked with `-L FOLDER` then asks for these versions alone,
-and a symbol that is newer is an error of the linker. compat.c has what headers and archives of today call and the
-older library lacks. A stub has no code: only the linker reads it."""
+and a symbol that is newer is an error of the linker. compat.c, start.c and streams.c have what headers, archives and start files of
+today need and the older library lacks. A stub has no code: only the linker reads it."""
 import argparse
 import re
 import subprocess
@@ -17,7 +17,7 @@ LOADER = {"x86_64": "ld-linux-x86-64.so.2", "aarch64": "ld-linux-aarch64.so.1"}
 # Before 2.34 these were libraries of their own; a system of that age has to load them.
 MOVED = {"libpthread.so.0": r"_*(pthread|sem)_(?!atfork)",
          "libdl.so.2": r"dl(open|mopen|sym|vsym|close|error|info|addr1?)$", "librt.so.1": r"(shm|mq|aio|timer|lio)_"}
-COMPAT = ("__libc_start_main",)  # of compat.c, which calls the library's own
+COMPAT = ("__libc_start_main", "stdin", "stdout", "stderr")  # of start.c and streams.c, which use the library's own
 LIBGCC = "7.0.0"  # of GCC 8, which came with glibc 2.28
 LINES = re.compile(r"^\s*\d+:\s+\S+\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+?)@+(\S+)$")
 
@@ -85,13 +85,16 @@ def make(folder, glibc, prefix):
     stubs[loader] = symbols(readelf, ask(f"-print-file-name={loader}"), limits)
     for name, chosen in stubs.items():
         write_stub(gcc, folder / name, chosen)
-    begin = f'-DLINNET_START="{stubs["libc.so.6"]["__libc_start_main"][0]}"'
-    compat = folder / "compat.o"
-    subprocess.run([gcc, "-std=gnu11", "-O2", begin, "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror",
-                    "-c", Path(__file__).with_name("compat.c"), "-o", compat], check=True)
+    versions = [f'-DLINNET_{key}="{stubs["libc.so.6"][name][0]}"'
+                for key, name in (("START", "__libc_start_main"), ("STREAMS", "stderr"))]
     archive = folder / "libcompat.a"
     archive.unlink(missing_ok=True)
-    subprocess.run([f"{prefix}ar", "rcs", archive, compat], check=True)
+    objects = []
+    for name in ("compat", "start", "streams"):
+        objects.append(folder / f"{name}.o")
+        subprocess.run([gcc, "-std=gnu11", "-O2", *versions, "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror",
+                        "-c", Path(__file__).with_name(f"{name}.c"), "-o", objects[-1]], check=True)
+    subprocess.run([f"{prefix}ar", "rcs", archive, *objects], check=True)
     rest = ask("-print-file-name=libc_nonshared.a")
     moved = " ".join(str(folder / name) for name in [*MOVED, loader])
     scripts = {"libc.so": f"GROUP ( {folder}/libc.so.6 {archive} {rest} AS_NEEDED ( {moved} ) )",
