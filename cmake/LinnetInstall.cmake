@@ -31,9 +31,16 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linnetConfig.cmake
 
 # The way from the .pc file's folder to the prefix, so that an installed tree can be moved.
 file(RELATIVE_PATH linnet_prefix_of_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/linnet.pc.in ${CMAKE_CURRENT_BINARY_DIR}/linnet.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linnet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-        COMPONENT development)
+# linnet-c is for C, whose compilers refuse C++'s flags.
+foreach(linnet_pc_name linnet linnet-c)
+  set(linnet_pc_flags "")
+  if(linnet_pc_name STREQUAL "linnet")
+    set(linnet_pc_flags " -std=c++20")
+  endif()
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${linnet_pc_name}.pc)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/linnet.pc.in ${file} @ONLY)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endforeach()
 
 # linnet_install_completion(shell directory file): what `linnet completion <shell>` prints.
 function(linnet_install_completion shell directory file)

@@ -12,7 +12,7 @@ takes sources from its folder; else to the layer named like the folder of src/. 
 the folders of src/fusions *_cpu.* and *_hwy.* belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.* and
 *_cudnn.* to ops_cuda, *_function.* to nn, *_onnx.* to onnx, *_pass.* to fusions, and the rest to ops. src/backend/cuda/plugin.cpp is the plug-in's own.
 
-A header that names a fixed-width integer (std::int64_t) includes <cstdint>. Any other file does too, or
+A header that names a fixed-width integer (std::int64_t) includes <cstdint> (of C: <stdint.h>). Any other file does too, or
 one of the tree's headers that it includes: that another library's header brings it is chance.
 """
 import re
@@ -160,7 +160,7 @@ class Cstdint:
         self.known = {}  # file: whether it has it
 
     def direct(self, path):
-        return any(header == "cstdint" for _, header in includes(path))
+        return any(header in ("cstdint", "stdint.h") for _, header in includes(path))
 
     def reached(self, path):
         if path not in self.known:

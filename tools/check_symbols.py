@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows every symbol of liblinnet.so that include/linnet does not declare: check_symbols.py LIBRARY.
 
-A program that used one would break with the next version, and no page would have said so.
+A program that used one would break with the next version, and no page would have said so. It also compares the
+functions of the C interface with linnet/c_api.h: each has the symbol version LINNET_C_1, or a later one.
 """
 import re
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 DECLARED = re.compile(r"\b(?:class|struct|enum class)\s+(\w+)[^;{]*\{|\b(\w+)\s*\(|\b(k[A-Z]\w*)\b")
+C_FUNCTION = re.compile(r"^LINNET_C_API [^(]*?(\w+)\(", re.MULTILINE)
 
 
 def declared(include):
@@ -29,16 +31,36 @@ def owner(symbol):
     return found.group(1) if found else symbol
 
 
+def c_faults(name, shown, header):
+    """The sentences on functions of C: `shown` are the library's symbols, with their versions."""
+    wanted = set(C_FUNCTION.findall(header))
+    found = {}
+    for symbol in shown:
+        function, _, version = symbol.partition("@@")
+        if re.fullmatch(r"linnet_\w+", function):
+            found[function] = version
+    for function in sorted(wanted - found.keys()):
+        yield f"{name} lacks '{function}' of linnet/c_api.h; name it in cmake/linnet_symbols.map.in"
+    for function in sorted(found.keys() - wanted):
+        yield f"{name} shows '{function}', which linnet/c_api.h does not declare"
+    for function, version in sorted(found.items()):
+        if not re.fullmatch(r"LINNET_C_\d+", version):
+            yield f"{name} shows '{function}' with the version '{version}'; expected LINNET_C_1 or a later one"
+
+
 def check(library, include):
     """The sentences about everything that is wrong."""
     command = ["nm", "-DC", "--defined-only", str(library)]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     names = declared(include) | {"operator"}
-    symbols = [line.split(None, 2)[2] for line in listed.splitlines() if "linnet::" in line]
+    shown = [line.split(None, 2)[2] for line in listed.splitlines() if len(line.split(None, 2)) == 3]
+    symbols = [symbol for symbol in shown if "linnet::" in symbol]
     if not symbols:
         return [f"{library}: it shows nothing"]
-    return [f"{Path(library).name} shows '{symbol}', which include/linnet does not declare"
-            for symbol in sorted(set(symbols)) if owner(symbol.split("@@")[0]) not in names]
+    name = Path(library).name
+    return [f"{name} shows '{symbol}', which include/linnet does not declare"
+            for symbol in sorted(set(symbols)) if owner(symbol.split("@@")[0]) not in names] + \
+        list(c_faults(name, shown, Path(include, "c_api.h").read_text(encoding="utf-8")))
 
 
 def main():

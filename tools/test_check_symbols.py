@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -20,6 +21,14 @@ class CheckSymbols(unittest.TestCase):
                              ("linnet::operator+(linnet::Expression const&, double)", "operator"),
                              ("linnet::cross_entropy[abi:cxx11](int)", "cross_entropy")):
             self.assertEqual(check_symbols.owner(symbol), name)
+
+    def test_compares_the_functions_of_c_with_their_header(self):
+        header = "LINNET_C_API int32_t linnet_a(const char* path,\n  int b) X;\nLINNET_C_API const char* linnet_b(void);\n"
+        good = ["linnet_a@@LINNET_C_1", "linnet_b@@LINNET_C_2", "linnet::f()@@LINNET_0.1"]
+        self.assertEqual(list(check_symbols.c_faults("l.so", good, header)), [])
+        wrong = list(check_symbols.c_faults("l.so", ["linnet_a@@LINNET_0.1", "linnet_c@@LINNET_C_1"], header))
+        self.assertEqual([re.search("'(.*?)'", sentence)[1] for sentence in wrong], ["linnet_b", "linnet_c", "linnet_a"])
+        self.assertIn("with the version 'LINNET_0.1'", wrong[2])
 
 
 if __name__ == "__main__":

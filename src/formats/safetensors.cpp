@@ -234,13 +234,14 @@ const TensorView& SafetensorsFile::at(std::string_view name) const {
 /// Fills a SafetensorsFile.
 class SafetensorsReader {
  public:
-  static SafetensorsFile read(const std::filesystem::path& path, bool checked);
+  static SafetensorsFile read(std::string content, const std::string& name, bool checked);
 };
 
-SafetensorsFile SafetensorsReader::read(const std::filesystem::path& path, bool checked) {
+SafetensorsFile SafetensorsReader::read(std::string content, const std::string& name,
+                                        bool checked) {
   SafetensorsFile file;
-  file.path_ = path.string();
-  file.bytes_ = std::make_shared<const std::string>(read_file(path));
+  file.path_ = name;
+  file.bytes_ = std::make_shared<const std::string>(std::move(content));
   const std::string_view bytes = *file.bytes_;
   try {
     if (checked) check_sum(bytes);
@@ -259,11 +260,11 @@ SafetensorsFile SafetensorsReader::read(const std::filesystem::path& path, bool 
       const Json header = parse_header(bytes.substr(kLengthBytes, length));
       const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
       std::vector<Stored> stored;
-      for (const auto& [name, value] : header.items()) {
-        if (name == kMetadata) {
+      for (const auto& [key, value] : header.items()) {
+        if (key == kMetadata) {
           file.metadata_ = read_metadata(value);
         } else {
-          stored.push_back(read_tensor(name, value, data));
+          stored.push_back(read_tensor(key, value, data));
         }
       }
       require_cover(stored, data);
@@ -279,7 +280,7 @@ SafetensorsFile SafetensorsReader::read(const std::filesystem::path& path, bool 
       }
     });
   } catch (const Error& error) {
-    fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, "cannot read '{}': {}", name, error.what());
   }
   if (checked) file.tensors_.pop_back();
   for (std::size_t i = 0; i < file.tensors_.size(); ++i) file.index_[file.tensors_[i].name] = i;
@@ -287,11 +288,15 @@ SafetensorsFile SafetensorsReader::read(const std::filesystem::path& path, bool 
 }
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
-  return SafetensorsReader::read(path, false);
+  return SafetensorsReader::read(read_file(path), path.string(), false);
+}
+
+SafetensorsFile parse_safetensors(std::string bytes, const std::string& name) {
+  return SafetensorsReader::read(std::move(bytes), name, false);
 }
 
 SafetensorsFile read_checked_safetensors(const std::filesystem::path& path) {
-  return SafetensorsReader::read(path, true);
+  return SafetensorsReader::read(read_file(path), path.string(), true);
 }
 
 namespace {

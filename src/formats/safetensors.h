@@ -56,6 +56,8 @@ class SafetensorsFile {
 /// Needs memory for the file, its header and the integers that become wider alone, whatever the
 /// header says.
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
+/// Does the same for a file's bytes; `name` stands for it in errors.
+SafetensorsFile parse_safetensors(std::string bytes, const std::string& name);
 
 /// Writes the tensors in the order given, without gaps, after a header that is padded to 8 bytes.
 /// The file appears whole or not at all. Throws Error where it can't be written, or where a name is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linnet/model.h>
+#include "model/model_file.h"
 
 #include <utility>
 
@@ -104,8 +104,10 @@ void Model::save(const std::filesystem::path& path) const {
   write_safetensors(path, tensors, metadata);
 }
 
-Model Model::load(const std::filesystem::path& path, ModelOptions options) {
-  const SafetensorsFile file = read_safetensors(path);
+namespace {
+
+/// `name`: what messages call the file, "the model 'a.safetensors'".
+Model load_model(const SafetensorsFile& file, const std::string& name, ModelOptions options) {
   try {
     return in_memory("it", [&] {
       Network network = network_from(file, options.operators);
@@ -129,8 +131,23 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
       return model;
     });
   } catch (const Error& error) {
-    fail_again<DataError>(error, "cannot load the model '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, "cannot load {}: {}", name, error.what());
   }
+}
+
+}  // namespace
+
+Model Model::load(const std::filesystem::path& path, ModelOptions options) {
+  return load_model(read_safetensors(path), fmt::format("the model '{}'", path.string()),
+                    std::move(options));
+}
+
+Model load_model(std::span<const std::byte> bytes, ModelOptions options) {
+  const std::string name = "the model's bytes";
+  std::string file = in_memory(name, [&] {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
+  return load_model(parse_safetensors(std::move(file), name), name, std::move(options));
 }
 
 }  // namespace linnet

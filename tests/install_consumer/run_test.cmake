@@ -54,6 +54,29 @@ if(pkg_config)
   endif()
 endif()
 
+# A program in C, by find_package() in a project that knows no C++, and by pkg-config.
+run("Configuring the program in C" ${CMAKE_COMMAND} -S ${CONSUMER_DIR}/../c_consumer -B ${WORK_DIR}/c
+    -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_C_COMPILER=${CC} -DEXAMPLES_DIR=${EXAMPLES_DIR}
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-Werror)
+run("Building the program in C" ${CMAKE_COMMAND} --build ${WORK_DIR}/c)
+set(programs ${WORK_DIR}/c/train_and_predict)
+if(pkg_config)
+  run("Asking pkg-config" ${pkg_config} --cflags --libs linnet-c)
+  string(STRIP "${output}" flags_of_c)
+  separate_arguments(flags_of_c)
+  run("Compiling C" ${CC} -std=c99 -Werror ${EXAMPLES_DIR}/c_interface/train_and_predict.c ${flags_of_c}
+      -Wl,-rpath,${WORK_DIR}/prefix/lib -o ${WORK_DIR}/c_program)
+  list(APPEND programs ${WORK_DIR}/c_program)
+endif()
+if(NOT SANITIZE)  # a sanitizer's library comes first in a program
+  foreach(program ${programs})
+    run("Running the program in C" ${CMAKE_COMMAND} -E chdir ${WORK_DIR} ${program})
+    if(NOT output MATCHES "is outside")
+      message(FATAL_ERROR "The program in C printed: ${output}")
+    endif()
+  endforeach()
+endif()
+
 # A project with an operator of its own; its CUDA kernel is compiled where nvcc is found.
 run("Configuring the own operator" ${CMAKE_COMMAND} -S ${EXAMPLES_DIR}/own_operator
     -B ${WORK_DIR}/own -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix
