@@ -6,7 +6,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import zipfile
+import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -165,6 +167,50 @@ class Archives(unittest.TestCase):
         archives.unpacked("fmtlib", work, self.prefix)
         self.assertEqual(self.fetched, 2)
         self.assertFalse((work / "build").exists())
+
+
+class Packing(unittest.TestCase):
+    """What a wheel holds stays as it was, in fewer bytes that are always the same."""
+
+    def test_a_repacked_wheel_has_the_same_contents(self):
+        module = type(sys)("deflate")  # libdeflate's package is not installed where these tests run
+
+        def compress(data, level):
+            packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+            return packer.compress(data) + packer.flush()
+
+        module.deflate_compress = compress
+        with unittest.mock.patch.dict(sys.modules, {"deflate": module}), tempfile.TemporaryDirectory() as folder:
+            import repack
+            path = Path(folder, "a.whl")
+            contents = {"a/b.py": b"x = 1\n" * 1000, "a/bin/c": bytes(range(256)), "empty": b"", "\u00e4.txt": b"y"}
+            with zipfile.ZipFile(path, "w") as wheel:
+                for name, data in contents.items():
+                    info = zipfile.ZipInfo(name, (2026, 11, 29, 1, 2, 4))
+                    info.external_attr = (0o100755 if "bin" in name else 0o100644) << 16
+                    wheel.writestr(info, data)
+            before = self.seen(path)
+            repack.repack(path)
+            self.assertEqual(self.seen(path), before)
+            self.assertLess(path.stat().st_size, 2000)
+            first = path.read_bytes()
+            repack.repack(path)
+            self.assertEqual(path.read_bytes(), first)
+            listed = run("unzip", "-t", path).stdout if shutil.which("unzip") else "No errors"
+            self.assertIn("No errors", listed)
+
+    def seen(self, path):
+        with zipfile.ZipFile(path) as wheel:
+            self.assertIsNone(wheel.testzip())
+            return [(i.filename, i.date_time, i.external_attr, i.create_system, wheel.read(i)) for i in wheel.infolist()]
+
+    def test_a_large_copyright_file_is_its_licences(self):
+        sys.modules.pop("parts", None)
+        import parts
+        text = "Format: x\n\nFiles: *\nCopyright: y\nLicense: Z\n\nLicense: Z\n Do what you like.\n"
+        self.assertEqual(parts.shortened(text), text)
+        large = text + "\nFiles: a\n" + "Copyright: somebody\n" * 30000
+        self.assertEqual(parts.shortened(large), "License: Z\n Do what you like.\n")
 
 
 class Launcher(unittest.TestCase):

@@ -28,6 +28,16 @@ def installed(package):
     return text.stdout.split()
 
 
+def shortened(text):
+    """Returns a copyright file; of one as large as Boost's, which names each file's owners, the licences alone.
+
+    Boost's licence wants no notice with compiled code."""
+    if len(text) < 500_000:
+        return text
+    paragraphs = [paragraph.strip("\n") for paragraph in text.split("\n\n")]
+    return "\n\n".join(p for p in paragraphs if p.startswith("License:")) + "\n"
+
+
 def component(name, version, kind):
     purl = f"pkg:pypi/{name}@{version}" if kind == "pypi" else f"pkg:deb/debian/{name}@{version}?arch=source"
     return {"type": "library", "name": name, "version": version, "purl": purl, "bom-ref": purl}
@@ -43,7 +53,8 @@ def components(folder, python):
         found.append(component(name, version, "deb"))
         target = folder / "licenses" / name
         target.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(f"/usr/share/doc/{package}/copyright", target / "copyright")
+        text = Path(f"/usr/share/doc/{package}/copyright").read_text(encoding="utf-8")
+        (target / "copyright").write_text(shortened(text), encoding="utf-8")
     where = ("import importlib.metadata as m; d = m.distribution('nanobind'); "
              "print(d.version); print(d.locate_file('nanobind'))")
     version, place = subprocess.run([python, "-c", where], check=True, capture_output=True, text=True).stdout.split("\n")[:2]
