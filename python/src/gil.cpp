@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gil.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <mutex>
 #include <vector>
-
-#ifdef Py_LIMITED_API
-extern "C" int
-PyGILState_Check();  // every CPython exports it; the limited API's headers do not say
-#endif
 
 namespace linnet::python {
 namespace {
@@ -34,6 +30,17 @@ Dropped& dropped() {
 void release(HeldBuffer* buffer) {
   PyBuffer_Release(&buffer->view);
   delete buffer;
+}
+
+/// Returns what Python's own PyGILState_Check() says. The stable ABI lacks it, so a module of it
+/// may not link it; where an interpreter does not export it, no thread is known to have the lock.
+int gil_check() {
+#ifdef Py_LIMITED_API
+  static const auto kCheck = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+  return kCheck != nullptr ? kCheck() : 0;
+#else
+  return PyGILState_Check();
+#endif
 }
 
 int release_in_python(void* /*argument*/) {
@@ -77,8 +84,7 @@ std::atomic<std::uint64_t>& fork_count() {
 
 // PyTorch releases the lock before it drops a tensor that it has from us.
 bool has_gil() {
-  return released_depth == 0 && PyGILState_GetThisThreadState() != nullptr &&
-         PyGILState_Check() != 0;
+  return released_depth == 0 && PyGILState_GetThisThreadState() != nullptr && gil_check() != 0;
 }
 
 std::uint64_t forks() {
