@@ -17,11 +17,13 @@ template <class O>
 std::vector<Field> share_fields() {
   return {field<&O::validation>("validation")
               .between(0, kMostShare)
+              .group("Tables")
               .flag("--validation",
                     "Share of the samples that choose the epoch; 0.1 if not given, of a table, a "
                     "folder\nor texts; else none"),
           field<&O::test>("test")
               .between(0, kMostShare)
+              .group("Tables")
               .flag("--test",
                     "Share of the samples that measure the model; 0.2 if not given, where there is "
                     "no\ntest set")};
@@ -44,6 +46,7 @@ template <class O>
 Field stratify_field() {
   return field<&O::stratify>("stratify")
       .as({"random", "stratified"})
+      .group("Tables")
       .flag("--split",
             "How samples are split: stratified (the same share of each class, the\ndefault) or "
             "random");
@@ -51,7 +54,7 @@ Field stratify_field() {
 
 template <class O>
 Field time_field() {
-  return field<&O::time>("time").column().flag(
+  return field<&O::time>("time").column().group("Tables").flag(
       "--time",
       "Column of a table by which the earliest rows train and the latest measure; of series\n"
       "(--past) their time, none: rows follow each other at equal steps; if not given, the\n"
@@ -60,15 +63,8 @@ Field time_field() {
 
 template <class O>
 Field ignore_field() {
-  return field<&O::ignore>("ignore").column().flag(
+  return field<&O::ignore>("ignore").column().group("Tables").flag(
       "--ignore", "Column of a table that is left out; may be given several times");
-}
-
-Field target_field(Field field) {
-  return field.column().flag(
-      "--target",
-      "Column that a model of a table predicts, by name or number from 1; given several\n"
-      "times: several numbers, or several labels of 0 and 1");
 }
 
 Field sheet_field(const Field& field) {
@@ -77,6 +73,13 @@ Field sheet_field(const Field& field) {
 }
 
 }  // namespace
+
+Field target_field(const Field& field) {
+  return field.column().group("Tables").flag(
+      "--target",
+      "Column that a model of a table predicts, by name or number from 1; given several\n"
+      "times: several numbers, or several labels of 0 and 1");
+}
 
 template <>
 Description described<DatasetOptions>() {
@@ -257,8 +260,12 @@ Description described<TextColumns>() {
   using O = TextColumns;
   return {"columns",
           "TextColumns",
-          {field<&O::text>("text"), field<&O::target>("target"),
-           sheet_field(field<&O::sheet>("sheet"))},
+          {field<&O::text>("text")
+               .column()
+               .group("Data and run")
+               .flag("--text",
+                     "Column of a table that holds the texts to classify; --target: their labels"),
+           target_field(field<&O::target>("target")), sheet_field(field<&O::sheet>("sheet"))},
           nullptr};
 }
 

@@ -45,6 +45,9 @@ struct FieldFormat<TableTargets> : FieldFormat<std::vector<std::string>> {
 template <>
 inline constexpr bool kIsOfPrograms<TableTransform> = true;
 
+/// Makes a field one of --target, which several tasks take.
+Field target_field(const Field& field);
+
 template <OneOf<DatasetOptions, TableOptions, TableTransformOptions, TableTaskOptions,
                 SeriesTaskOptions, TextColumns, TextTaskOptions, ImageTaskOptions>
               S>

@@ -5,11 +5,13 @@
 #include <linnet/datasets.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/join.h"
 #include "table/contents.h"
+#include "tasks/options.h"
 #include "tasks/read_arrays.h"
 #include "tasks/registry.h"
 
@@ -23,10 +25,13 @@ std::string Task::title(const std::string& job, const Dataset& train) const {
   return fmt::format("{} on {}{}", job, train.info().name, classes_text(train));
 }
 
-std::vector<RefusedSettings> Task::refused() const {
-  return {{TaskSettings::windows, "series, the rows of a table"},
-          {TaskSettings::rows, "tables"},
-          {TaskSettings::texts, "tables"}};
+std::vector<TaskFlags> Task::flags() const {
+  static const Description kShare = [] {
+    Description all = flags_of<ImageTaskOptions>();
+    std::erase_if(all.fields, [](const Field& field) { return field.key != "validation"; });
+    return all;
+  }();
+  return {{.all = &kShare}};
 }
 
 PreparedTask Task::prepare(const std::filesystem::path& path,
@@ -56,8 +61,6 @@ TaskReport Task::measure(Model& /*model*/, const Table& rows) const {
   fail("the model has no answer on a table as a whole; got '{}'", rows.name());
 }
 
-namespace {
-
 const std::vector<std::unique_ptr<const Task>>& all_tasks() {
   static const Tasks tasks = [] {
     Tasks all;
@@ -67,18 +70,36 @@ const std::vector<std::unique_ptr<const Task>>& all_tasks() {
   return tasks.all();
 }
 
-}  // namespace
-
-const Task* task_of_files(const std::filesystem::path& path, const TextColumns& columns) {
-  const Task* best = nullptr;
-  TaskClaim most = TaskClaim::none;
+FoundTask task_of_files(const std::filesystem::path& path, const DataSettings& settings) {
+  FoundTask found;
+  TaskClaim::Sureness most = TaskClaim::none;
   for (const auto& task : all_tasks()) {
-    const TaskClaim claim = task->claims(path, columns);
-    if (claim <= most) continue;
-    most = claim;
-    best = task.get();
+    TaskClaim claim = task->claims(path, settings);
+    if (found.why_not.empty()) found.why_not = std::move(claim.why_not);
+    if (claim.sureness <= most) continue;
+    most = claim.sureness;
+    found.task = task.get();
   }
-  return best;
+  return found;
+}
+
+std::string sentence_on(const Task& task, const std::string& data) {
+  return fmt::format("{} {}", data.empty() ? "the data set" : fmt::format("'{}'", data), task.is());
+}
+
+void check_settings(const Task& task, const DataSettings& settings, const std::string& data) {
+  const std::vector<TaskFlags> taken = task.flags();
+  for (const auto& other : all_tasks()) {
+    for (const TaskFlags& flags : other->flags()) {
+      std::vector<std::string_view> keys;
+      for (const Field& field : flags.all->fields) {
+        const bool elsewhere = !field.flag_group.empty() && field.flag_group != flags.group;
+        const auto has = [&](const TaskFlags& one) { return one.all->find(field.key) != nullptr; };
+        if (!elsewhere && std::ranges::none_of(taken, has)) keys.push_back(field.key);
+      }
+      settings.refuse(keys, flags.purpose, sentence_on(task, data));
+    }
+  }
 }
 
 const Task& task_of(const Model& model, bool texts) {

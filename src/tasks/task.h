@@ -22,23 +22,23 @@
 #include <string_view>
 #include <vector>
 
+#include "tasks/data_settings.h"
 #include "tasks/task_report.h"
 
 namespace linnet {
 
-/// Names settings that are for some tasks alone.
+/// Names settings that no task describes, and not all take.
 enum class TaskSettings : std::uint8_t {
   images,   ///< how image files become samples, augmentation
-  texts,    ///< which column holds texts
   classes,  ///< what becomes of classes that differ from a model's
-  windows,  ///< how rows become windows
-  rows,     ///< how a table becomes samples
 };
 
-/// Says of settings that a task does not take which data they are for.
-struct RefusedSettings {
-  TaskSettings settings = TaskSettings::images;
-  std::string_view wanted = {};
+/// Holds settings that a task describes, by_flags(). Fields of another group are also those of
+/// another task.
+struct TaskFlags {
+  std::string_view group = "Tables";    ///< of the help page
+  std::string_view purpose = "tables";  ///< "--folds is for PURPOSE"
+  const Description* all = nullptr;
 };
 
 /// Describes an input of the networks that a task's samples fit.
@@ -49,17 +49,19 @@ struct TaskInput {
 };
 
 /// Says how surely files are those of a task: the surest takes them.
-enum class TaskClaim : std::uint8_t { none, perhaps, surely };
+struct TaskClaim {
+  enum Sureness : std::uint8_t { none, perhaps, surely };
+  Sureness sureness = none;
+  std::string why_not = {};  ///< a sentence on files that look as if they were; else empty
+};
 
 /// Says how a training on files is prepared.
 struct TaskFileOptions {
-  DatasetOptions files = {};  ///< how image files become samples
-  TextColumns columns = {};   ///< of a file of texts
-  std::optional<double> validation = {};
-  std::optional<double> test = {};
-  bool stratify = true;
+  DataSettings settings = {};  ///< those that tasks describe
+  DatasetOptions files = {};   ///< how image files become samples
   std::uint64_t seed = 0;
   const Model* from = nullptr;  ///< a model whose samples are read in the same way; null: none
+  std::string from_name = {};   ///< its name in errors
   std::function<std::vector<std::string>()> words = {};  ///< of its training's texts
   datasets::Places places = {};
 };
@@ -67,7 +69,7 @@ struct TaskFileOptions {
 class Task;
 /// Holds a training on files. The network is that of the model to start from, where there is one.
 struct PreparedTask {
-  std::shared_ptr<const Task> task;
+  std::shared_ptr<const Task> task = {};
   Network network;
   TrainingOptions training = {};
 };
@@ -131,8 +133,9 @@ class Task {
   virtual std::string title(const std::string& job, const Dataset& train) const;
   /// Returns what follows the data's name in a sentence: "is a table".
   virtual std::string_view is() const { return "is not a table"; }
-  /// Returns the settings that do nothing for the task.
-  virtual std::vector<RefusedSettings> refused() const;
+  /// Returns the settings that the task takes; check_settings() refuses those of other tasks.
+  virtual std::vector<TaskFlags> flags() const;
+  virtual bool accepts(TaskSettings /*settings*/) const { return true; }
 
   /// Returns what the networks of a user read; empty: they say it themselves.
   virtual std::vector<TaskInput> inputs() const { return {}; }
@@ -153,6 +156,8 @@ class Task {
   virtual bool learns_classes() const { return true; }
   /// Returns the columns that samples are made of; empty: they have none.
   virtual std::vector<std::string> columns() const { return {}; }
+  /// Returns how many parts of a cross-validation are trained in turn; 0: there is none.
+  virtual std::int64_t folds() const { return 0; }
   /// Returns the table whose rows are the samples; nothing: they are none.
   virtual std::optional<Table> table() const { return {}; }
   /// Returns the rows in their file, from 1, of the test set, or else of the validation set.
@@ -161,9 +166,9 @@ class Task {
   /// with the targets, as those of any network.
   virtual std::optional<TaskReport> report(Model& /*model*/) const { return {}; }
 
-  /// Returns whether a file or folder holds such data, to learn from.
+  /// Returns whether a file or folder holds such data, to learn from as the settings say.
   virtual TaskClaim claims(const std::filesystem::path& /*path*/,
-                           const TextColumns& /*columns*/) const {
+                           const DataSettings& /*settings*/) const {
     return {};
   }
   /// Reads and splits what claims() has found, and chooses network and recipe. Throws Error where
@@ -218,9 +223,21 @@ std::shared_ptr<const Task> task_of_arrays();
 /// alone.
 const Task& task_of(const Model& model, bool texts = true);
 
-/// Returns the task of a file or folder to learn from; null: no task takes it. `columns`: of texts
-/// in a table; empty: it is none of texts.
-const Task* task_of_files(const std::filesystem::path& path, const TextColumns& columns = {});
+/// Returns a task of each kind, without data.
+const std::vector<std::unique_ptr<const Task>>& all_tasks();
+
+/// Holds the task of a file or folder to learn from.
+struct FoundTask {
+  const Task* task = nullptr;  ///< null: no task takes it
+  std::string why_not = {};    ///< a sentence, where there is one
+};
+FoundTask task_of_files(const std::filesystem::path& path, const DataSettings& settings = {});
+
+/// Throws Error for settings that other tasks describe and `task` does not, on `data`.
+void check_settings(const Task& task, const DataSettings& settings, const std::string& data);
+
+/// Returns "'photos' holds images", or "the data set is not a table" for the name "".
+std::string sentence_on(const Task& task, const std::string& data);
 
 /// Reads a table as that of a model, `sheet` of a spreadsheet (empty: the first); adds a note where
 /// there are several.

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "model/optimizers.h"
+
 namespace linnet {
 
 /// What the default recipe of a task takes, by the number of training samples.
@@ -20,6 +22,12 @@ struct TaskSizes {
   double dropout;
   TaskRecipe recipe;
 };
+
+/// Changes a recipe for trained weights, which take smaller steps than new ones.
+inline void take_smaller_steps(TrainingOptions& training) {
+  constexpr double kTransferRate = 0.25;
+  learning_rate_of(training.optimizer) *= kTransferRate;
+}
 
 /// Returns the training that the default recipes share: AdamW, early stopping, the best epoch's
 /// weights kept.

@@ -125,7 +125,7 @@ class Photos(Prepared):
                           "photos/flat")
 
     def test_a_target_is_for_tables(self):
-        self.assert_error("--target is for tables of values; 'photos' holds images: leave it out", "train", "photos",
+        self.assert_error("--target is for tables; 'photos' holds images: leave it out", "train", "photos",
                           "--target", "label")
 
     def test_sizes_are_made_alike(self):
@@ -192,7 +192,7 @@ class Photos(Prepared):
         self.assert_error("'points' holds arrays, whose network a configuration describes: linnet train "
                           "FILE.toml with [data] path", "train", "points")
         for option in ("--past", "--season"):
-            self.assert_error(f"{option} is for series, the rows of a table; 'photos' holds images: leave it out",
+            self.assert_error(f"{option} is for windows of a series (--past); 'photos' holds images: leave it out",
                               "train", "photos", option, 3)
         (self.folder / "five.toml").write_text(
             '[data]\npath = "photos"\nvalidation = 0.2\n\n[network]\ninput = [16, 16, 3]\n\n[[network.layers]]\n'
@@ -228,6 +228,12 @@ class Texts(Prepared):
         self.assert_error("--text names the column of the texts; --target has to name that of the labels",
                           "train", "news.csv", "--text", "words")
         self.fit("news.csv", "--text", "words", "--target", "kind", "--epochs", 10)
+        (self.folder / "news.toml").write_text('[data]\nfile = "news.csv"\ntext = "words"\ntarget = "kind"\n')
+        self.fit("news.toml", "--epochs", 10, out="toml")
+        self.assertEqual(*((self.folder / run / "model.safetensors").read_bytes() for run in ("run", "toml")))
+        (self.folder / "bad.toml").write_text('[data]\nfile = "news.csv"\ntarget = "kind"\nentity = "id"\n')
+        self.assert_error("'entity' in [data] is for windows of a series (--past); './news.csv' is a table: leave it out",
+                          "train", "bad.toml")
         (self.folder / "new.csv").write_text('words,n\n"soup, bread",1\n')
         self.assertEqual(self.lines("run", "new.csv")[0][:2], ["new.csv[0]", "food"])
         out, _ = self.run_linnet("evaluate", "run", "--data", "news.csv")

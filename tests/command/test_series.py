@@ -94,8 +94,8 @@ class Series(command.CommandTest):
     def test_what_is_refused(self):
         write_sales(self.folder / "sales.csv", days=40)
         for sentence, *arguments in (
-                ("--future needs --past, the steps that the model sees", "sales.csv", "--target", "sales", "--future", 3),
-                ("--task, --missing, --scale, --split, --group and --folds are for rows", *self.ARGUMENTS, "--split", "random"),
+                ("--future is for windows of a series (--past); 'sales.csv' is a table: leave it out", "sales.csv", "--target", "sales", "--future", 3),
+                ("--split is for tables; 'sales.csv' is read as windows of a series (--past): leave it out", *self.ARGUMENTS, "--split", "random"),
                 ("did you mean 'sales'?", "sales.csv", "--target", "sale", "--past", 5),
                 ("occurs twice (also in row 1)", "sales.csv", "--target", "sales", "--past", 5),
                 ("no window of 100 steps", "sales.csv", "--target", "sales", "--entity", "shop", "--past", 100)):

@@ -675,8 +675,7 @@ class Tables(command.CommandTest):
                           "--type", "kind=class")
         self.assert_error("--target is for tables; 'digits' is not a table: leave it out", "train", "--workload",
                           "mnist-cnn", "--data", "digits", "--target", "x")
-        self.assert_error("'flowers.csv' is a table, which brings its data and its network: leave out "
-                          "--data and --workload", "train", "flowers.csv", "--target", "kind",
+        self.assert_error("'flowers.csv' brings its data and its network: leave out --data and --workload", "train", "flowers.csv", "--target", "kind",
                           "--data", "digits")
         self.assert_error("'flowers.csv' is a table, which the network of a workload does not take: leave "
                           "out the workload", "train", "mnist-cnn", "--data", "flowers.csv", "--target",

@@ -70,20 +70,70 @@ TEST(Tasks, AModelTellsItsTask) {
   EXPECT_GT(task_of(of_series).measure(of_series, table).json["windows"], 0);
 }
 
+DataSettings said(SettingTable given) { return {.given = {std::move(given)}}; }
+
 TEST(Tasks, FilesTellTheirTask) {
   const TemporaryFolder folder;
-  const auto takes = [](const std::filesystem::path& path, const TextColumns& columns = {}) {
-    const Task* task = task_of_files(path, columns);
+  const auto takes = [&](const char* name, SettingTable given = {}) {
+    const Task* task = task_of_files(folder / name, said(std::move(given))).task;
     return task == nullptr ? std::string_view() : task->takes();
   };
   write_file_atomically(folder / "rows.csv", "a,b\n1,2\n3,4\n");
   write_file_atomically(folder / "news.tsv",
                         "art\ta painting of bread\nfood\tsome bread and soup\n");
-  std::filesystem::create_directories(folder / "photos/cats");
-  EXPECT_EQ(takes(folder / "rows.csv"), "");
-  EXPECT_EQ(takes(folder / "rows.csv", {.text = "a"}), "texts");
-  EXPECT_EQ(takes(folder / "news.tsv"), "texts");
-  EXPECT_EQ(takes(folder / "nothing"), "");
+  for (const char* kind : {"photos/cats", "photos/dogs", "empty"}) {
+    std::filesystem::create_directories(folder / kind);
+    if (kind != std::string_view("empty")) write_file_atomically(folder / kind / "1.png", "");
+  }
+  EXPECT_EQ(takes("rows.csv"), "rows");
+  EXPECT_EQ(takes("rows.csv", {{"target", {"b"}}, {"text", {"a"}}}), "texts");
+  EXPECT_EQ(takes("rows.csv", {{"target", {"b"}}, {"past", {std::int64_t{3}}}}), "series");
+  EXPECT_EQ(takes("news.tsv"), "texts");
+  EXPECT_EQ(takes("news.tsv", {{"past", {std::int64_t{3}}}}), "texts") << "which refuse it";
+  EXPECT_EQ(takes("news.tsv", {{"target", {"1"}}}), "rows");
+  EXPECT_EQ(takes("photos"), "images");
+  EXPECT_EQ(takes("empty"), "");
+  EXPECT_EQ(takes("nothing"), "");
+  EXPECT_EQ(task_of_files(folder / "empty").why_not,
+            fmt::format("'{}' holds no data set: the folder is empty",
+                        (folder / "empty").string()));
+}
+
+TEST(Tasks, SettingsOfOtherTasksAreRefused) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "rows.csv", "a,b\n1,2\n3,4\n");
+  const Task& rows = *task_of_files(folder / "rows.csv").task;
+  const auto refused = [](const Task& task, SettingTable given) {
+    return message_of([&] { check_settings(task, said(std::move(given)), "x"); });
+  };
+  EXPECT_EQ(refused(rows, {{"target", {"b"}}, {"folds", {std::int64_t{3}}}, {"header", {false}}}),
+            "");
+  EXPECT_EQ(
+      refused(rows, {{"entity", {"b"}}, {"season", {std::int64_t{3}}}}),
+      "--entity and --season are for windows of a series (--past); 'x' is a table: leave them "
+      "out");
+  EXPECT_EQ(refused(rows, {{"text", {"b", {.line = 2, .column = 1}}}}),
+            "'text' in [data] is for tables of texts; 'x' is a table: leave it out");
+  EXPECT_EQ(refused(*task_of_arrays(), {{"validation", {0.2}}}), "");
+  EXPECT_EQ(refused(*task_of_arrays(), {{"target", {"b"}}}),
+            "--target is for tables; 'x' is not a table: leave it out");
+}
+
+TEST(Tasks, ATaskPreparesItsFile) {
+  const TemporaryFolder folder;
+  std::string text = "day,kind,y\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("{},{},{}\n", i, "ab"[i % 2], i % 7);
+  write_file_atomically(folder / "days.csv", text);
+  const DataSettings settings =
+      said({{"target", {Setting::List{{"y"}}}}, {"folds", {std::int64_t{3}}}});
+  const Task& rows = *task_of_files(folder / "days.csv", settings).task;
+  const PreparedTask made = rows.prepare(folder / "days.csv", {.settings = settings, .seed = 3});
+  const TableTask same = table_task(rows_of(60), {.target = "y", .folds = 3, .seed = 3});
+  EXPECT_EQ(made.task->folds(), 3);
+  EXPECT_EQ(made.task->notes(), same.notes);
+  EXPECT_EQ(made.network.input_names(), same.network.input_names());
+  EXPECT_EQ(made.training.epochs, same.training.epochs);
+  EXPECT_EQ(made.task->table()->rows(), 60);
 }
 
 TEST(Tasks, ANewTaskOverridesWhatDiffers) {

@@ -18,6 +18,7 @@
 #include "report/count_progress.h"
 #include "report/json.h"
 #include "report/machine.h"
+#include "tasks/options.h"
 
 namespace linnet::command {
 namespace {
@@ -155,8 +156,9 @@ int info(const InfoOptions& options) {
   if (is_file(options.path)) {
     return table_info(options.path, options.target, options.reading, options.json);
   }
-  options.given.refuse(table_option_names(), "tables",
-                       fmt::format("'{}' is not a file", options.path));
+  std::vector<std::string> of_tables = flag_names(flags_of<TableOptions>());
+  of_tables.emplace_back("--target");
+  options.given.refuse(of_tables, "tables", fmt::format("'{}' is not a file", options.path));
   const Survey survey = survey_of(options.path);
   if (options.json) {
     print_json(survey_json(survey, options.path));
@@ -183,7 +185,7 @@ void add_data_info(CLI::App& data, Action& action) {
                       "from 1");
   {
     const OptionGroup group(*command, "Reading of tables");
-    add_flags(*command, table_reading(), options->reading.given);
+    add_flags(*command, flags_of<TableOptions>(), options->reading.given);
   }
   set_most_used(*command, {"--target", "--separator", "--type", "--sheet", "--json"});
   command->footer(

@@ -18,7 +18,6 @@
 #include "base/join.h"
 #include "config/config.h"
 #include "config/file_kind.h"
-#include "config/table.h"
 #include "datasets/chest_xray.h"
 #include "datasets/image_folder.h"
 #include "datasets/image_table.h"
@@ -27,6 +26,7 @@
 #include "describe/nearest.h"
 #include "report/run_folder.h"
 #include "report/shell_word.h"
+#include "tasks/table/table_rows.h"
 
 namespace linnet::command {
 namespace {

@@ -167,7 +167,7 @@ class Search {
   /// Leaves out the least important column and trains again, as long as there are several.
   bool select() {
     const Job job = job_of(options_of({}));
-    require(job.task->table() && job.folds == 0,
+    require(job.task->table() && job.task->folds() == 0,
             "method = \"select\" leaves out columns of a table: [data] names its file and target, "
             "without folds");
     require(!job.task->row_numbers(false).empty(),
@@ -210,7 +210,7 @@ class Search {
 
   /// What no training can give is known before the first one.
   void check_metric(const Job& job) const {
-    require(job.folds == 0,
+    require(job.task->folds() == 0,
             "'folds' in [data] measures without keeping a model, and a search keeps its best one; "
             "leave 'folds' out");
     if (plan_.is_loss()) return;

@@ -14,6 +14,7 @@
 #include "commands/commands.h"
 #include "report/json.h"
 #include "table/survey_table.h"
+#include "tasks/table/table_rows.h"
 
 namespace linnet::command {
 namespace {
@@ -107,7 +108,7 @@ std::string correlation_text(const ColumnSurvey& column) {
 
 int table_info(const std::string& file, const std::string& target, const DataSettings& reading,
                bool json) {
-  const Table table = read_table(file, table_options(reading));
+  const Table table = read_table(file, reading_of(reading));
   const std::size_t column =
       target.empty() ? std::numeric_limits<std::size_t>::max() : table.find(target);
   const std::vector<ColumnSurvey> columns = survey_table(table, column);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "config/table.h"
+#include "tasks/data_settings.h"
 
 namespace linnet::command {
 

@@ -221,7 +221,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
 int begin_run(const TrainOptions& options, const CLI::App& command,
               const std::filesystem::path& wanted, const Ranks& ranks) {
   Job job = job_of(options);
-  if (job.folds > 0) {
+  if (job.task->folds() > 0) {
     require(ranks.size() == 1, "--folds trains in one process; got {} ranks", ranks.size());
     return train_folds(options, job);
   }
@@ -265,7 +265,8 @@ int continue_run(const TrainOptions& given, const CLI::App& command, const Ranks
   const RunStart now = start_of(command, "");
   const TrainOptions options = continued_options(started, now, given);
   Job job = job_of(options);
-  require(job.folds == 0, "--folds keeps no model that could be continued; leave out --resume");
+  require(job.task->folds() == 0,
+          "--folds keeps no model that could be continued; leave out --resume");
   if (const Json summary = finished(folder); !summary.is_null()) {
     require_nothing_new(folder, started, now);
     print_note("the run in '{}' is finished", folder.path().string());

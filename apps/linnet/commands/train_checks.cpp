@@ -3,39 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
-#include "base/check.h"
-#include "base/folder.h"
-#include "config/prepared.h"
 #include "config/ranks.h"
 #include "model/leaf.h"
 
 namespace linnet::command {
 namespace {
-
-using Names = std::vector<std::string>;
-
-const Names kSeries{"--past", "--future", "--entity", "--known", "--season", "--network"};
-
-Names without(Names names, const Names& others) {
-  std::erase_if(names, [&](const auto& name) { return std::ranges::count(others, name) > 0; });
-  return names;
-}
-
-/// The options that are such settings, but for those of any data.
-Names names_of(TaskSettings settings) {
-  switch (settings) {
-    case TaskSettings::images: return image_option_names();
-    case TaskSettings::texts: return {"--text"};
-    case TaskSettings::classes: return {"--force"};
-    case TaskSettings::windows: return kSeries;
-    case TaskSettings::rows: break;
-  }
-  return without(table_option_names(), {"--validation"});
-}
 
 /// A cross-validation keeps no model.
 void check_folds(const GivenOptions& given) {
@@ -46,36 +20,26 @@ void check_folds(const GivenOptions& given) {
 
 }  // namespace
 
-void check_prepared(const TrainOptions& options, bool texts) {
+void check_data(const TrainOptions& options, const Task& task, const std::string& data) {
   const GivenOptions& given = options.given;
-  const std::string what = fmt::format("'{}' holds {}", options.config, texts ? "texts" : "images");
-  given.refuse(kSeries, "series, the rows of a table", what);
-  Names kept{"--validation", "--test", "--split"};
-  if (!texts && is_image_folder(options.config)) kept.emplace_back("--target");
-  if (!options.text.empty() && is_file(options.config)) {
-    kept.emplace_back("--target");
-    kept.emplace_back("--sheet");
-  } else {
-    given.refuse({"--text"}, "tables", what);
-  }
-  given.refuse(without(table_option_names(), kept), "tables of values", what);
-  if (texts) {
+  const std::string what = sentence_on(task, data);
+  if (!task.accepts(TaskSettings::images)) {
     given.refuse(image_option_names(), "images", what);
   } else {
-    check_image_files(given, options.config);
+    check_image_files(given, data);
   }
+  if (!task.accepts(TaskSettings::classes)) given.refuse({"--force"}, "classes", what);
 }
 
 void check_options(const TrainOptions& options, const Job& job) {
   const GivenOptions& given = options.given;
-  const std::string name = job.data.empty() ? "the data set" : fmt::format("'{}'", job.data);
-  for (const RefusedSettings& refused : job.task->refused()) {
-    given.refuse(names_of(refused.settings), std::string(refused.wanted),
-                 fmt::format("{} {}", name, job.task->is()));
+  if (!job.task->brings_data()) {  // else they are checked before data are read
+    check_settings(*job.task, options.of_data, job.data);
+    check_data(options, *job.task, job.data);
   }
-  if (!job.task->brings_data()) check_image_files(given, job.data);
-  if (job.folds > 0) check_folds(given);
+  if (job.task->folds() > 0) check_folds(given);
   if (!job.training.streamed) {
+    const std::string name = job.data.empty() ? "the data set" : fmt::format("'{}'", job.data);
     given.refuse({"--prefetch"}, "streamed trainings (--streamed)", name + " is held in memory");
   }
 }

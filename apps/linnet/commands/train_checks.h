@@ -5,12 +5,10 @@
 
 namespace linnet::command {
 
-/// Throws Error for options that were given and do nothing for the texts or images of
-/// TrainOptions::config, a folder or a file.
-void check_prepared(const TrainOptions& options, bool texts);
+/// Throws Error for options that no task describes, were given, and do nothing for `data`.
+void check_data(const TrainOptions& options, const Task& task, const std::string& data);
 
-/// Throws Error for options that were given and do nothing for the data of `job`, which
-/// check_prepared() has not looked at.
+/// Throws Error for options that were given and do nothing for the data of `job`.
 void check_options(const TrainOptions& options, const Job& job);
 
 /// Does the same for options of several processes, where this one is alone.

@@ -98,7 +98,7 @@ Fold train_fold(Job job, TerminalLine& line, std::int64_t fold, bool quiet) {
   const std::int64_t rows = data.train.size();
   data.train = with_oversampling(job, data.train);
   const TrainingOptions training = with_class_weights(job, data.train);
-  FoldWatcher watcher(line, fold, job.folds, quiet);
+  FoldWatcher watcher(line, fold, job.task->folds(), quiet);
   const History history = train(model, data, training, &watcher);
   Fold done{.trained = rows,
             .tested = data.test.size(),
@@ -168,7 +168,7 @@ int train_folds(const TrainOptions& options, const Job& first) {
     line.clear();
     print_note("{}", text);
   };
-  for (std::int64_t fold = 0; fold < first.folds; ++fold) {
+  for (std::int64_t fold = 0; fold < first.task->folds(); ++fold) {
     TrainOptions of = options;
     of.of_data.fold = fold;
     of.of_data.rows = first.task->table();

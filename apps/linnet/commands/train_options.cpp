@@ -8,18 +8,15 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/folder.h"
 #include "commands/train_checks.h"
 #include "config/config.h"
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/prepared.h"
 #include "config/training.h"
-#include "datasets/load_dataset.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
 #include "table/values.h"
-#include "tasks/options.h"
 
 namespace linnet::command {
 namespace {
@@ -40,93 +37,72 @@ bool is_recorded(const std::string& name) {
          name != "--help" && name != "--rank-deadline";
 }
 
-/// Returns whether the data are named, and are images or texts.
-bool names_data(const TrainOptions& options) {
-  const std::string& path = options.config;
+/// Returns whether a file or folder is data, that a task takes or says what is wrong with; a
+/// configuration is none.
+bool is_data(const TrainOptions& options, const std::string& path) {
   if (path.empty() || path.ends_with(".toml") || path == "-") return false;
-  if (!options.text.empty()) return true;
-  return (!options.of_data.has({"target"}) || !is_file(path)) && task_of_files(path) != nullptr;
+  const FoundTask found = task_of_files(path, options.of_data);
+  return found.task != nullptr || !found.why_not.empty();
 }
 
-Job described_data(const TrainOptions& options) {
-  require(!options.data && options.workload.empty(),
-          "'{}' brings its data and its network: leave out --data and --workload", options.config);
-  const DataSettings& given = options.of_data;
-  TableTaskOptions told;
-  given.read(by_flags(description_of<TableTaskOptions>()), &told);
-  const std::vector<std::string>& targets = told.target.names;
-  require(options.text.empty() || targets.size() == 1,
-          "--text names the column of the texts; --target has to name that of the labels");
-  check_prepared(options, task_at(options.config, {.text = options.text}).reads(TaskFiles::texts));
-  TaskFileOptions settings;
-  read_images(options.images, settings.files);
+/// Returns the file of --data that a task takes; "" for a folder or a name.
+std::string file_of(const TrainOptions& options) {
+  const std::string path = options.data.value_or("");
+  std::error_code none;
+  const bool folder = std::filesystem::is_directory(path, none);
+  return !folder && is_data(options, path) ? path : "";
+}
+
+/// Returns how a file or folder becomes samples.
+TaskFileOptions described_files(const TrainOptions& options) {
+  TaskFileOptions how{.settings = options.of_data, .seed = options.seed.value_or(0)};
+  read_images(options.images, how.files);
   TrainingOptions training;
   training_table().read(&training, options.training, "");
-  settings.files.streamed = training.streamed;
-  settings.files.threads = training.decoders;
-  if (options.text.empty()) {
-    settings.files.targets = targets;
-  } else {
-    settings.columns = {options.text, targets.front(), table_options(given).sheet};
-  }
-  if (given.has({"validation"})) settings.validation = told.validation;
-  if (given.has({"test"})) settings.test = told.test;
-  settings.stratify = told.stratify;
-  settings.seed = options.seed.value_or(0);
-  return prepared_job(options.config, settings, options.pretrained.from);
+  how.files.streamed = training.streamed;
+  how.files.threads = training.decoders;
+  return how;
 }
 
-/// Returns what the arguments say of a table; its file is CONFIG or that of --data.
-DataSettings table_of(const TrainOptions& options) {
-  DataSettings table = options.of_data;
-  const auto is_table = [&](const std::string& name) {
-    const bool configuration = name.ends_with(".toml") || name == "-";
-    return !name.empty() && !configuration && (is_table_name(name) || table.has({"target"}));
-  };
-  if (options.data && (is_table_name(*options.data) || !is_table(options.config))) {
-    if (is_table(*options.data)) table.file = *options.data;
-  } else if (is_table(options.config)) {
-    table.file = options.config;
-  }
-  require(!is_table_name(options.config) || (!options.data && options.workload.empty()),
-          "'{}' is a table, which brings its data and its network: leave out --data and --workload",
-          options.config);
-  return table;
-}
-
-/// Returns the job of the configuration or workload; a table or a model to start from needs
-/// neither.
+/// Returns the job of the data, the configuration or the workload; a model to start from needs
+/// none.
 Job described_job(const TrainOptions& options) {
-  if (names_data(options)) return described_data(options);
+  const bool named = is_data(options, options.config);
+  require(!named || (!options.data && options.workload.empty()),
+          "'{}' brings its data and its network: leave out --data and --workload", options.config);
   const ConfigOptions given{.from = options.pretrained.from,
-                            .data = table_of(options),
-                            .seed = options.seed};
-  const std::string& file = given.data.file;
+                            .file = named ? "" : file_of(options),
+                            .data = options.of_data,
+                            .seed = options.seed,
+                            .check = [&](const Task& task, const std::string& data) {
+                              check_data(options, task, data);
+                            }};
   if (!options.configuration.empty()) {
     return parse_config(options.configuration, options.config, given);
   }
-  if (!file.empty() && options.workload.empty() &&
-      (options.config.empty() || options.config == file)) {
-    const std::uint64_t seed = options.seed.value_or(0);
-    return wants_windows(given.data) ? series_job(given.data, seed, given.from)
-                                     : table_job(given.data, seed, given.from);
+  const bool nothing_else = options.config.empty() && options.workload.empty();
+  if (named || (!given.file.empty() && nothing_else)) {
+    const std::string& path = named ? options.config : given.file;
+    Job job = job_called(path, given.from);
+    prepare(job, path, described_files(options), given.check);
+    return job;
   }
-  if (!given.from.empty() && options.config.empty() && options.workload.empty()) {
+  if (!given.from.empty() && nothing_else) {
     const std::filesystem::path path(given.from);
     return {.name = (path.has_filename() ? path : path.parent_path()).stem().string(),
             .network = Network({1}, {})};
   }
-  require(!options.config.empty() || !options.workload.empty(),
+  require(!nothing_else,
           "linnet train needs data, a configuration or a workload: `linnet train FILE.csv --target "
           "COLUMN`, `linnet train FOLDER`, `linnet train NETWORK.toml` or `linnet train --workload "
           "{}`; `linnet PATH` says what fits a file or a folder",
           workload_names()[0]);
   Job job = job_from(options.config, options.workload, "linnet train", given);
-  if (job.task->brings_data()) return job;
-  require(file.empty() || !is_table_name(file),
-          "'{}' is a table, which the network of a workload does not take: leave out the workload",
-          file);
-  require_windows(options.of_data);
+  require(job.task->brings_data() || given.file.empty(),
+          "{}, which the network of a workload does not take: leave out the workload",
+          given.file.empty()
+              ? ""
+              : sentence_on(*task_of_files(given.file, options.of_data).task, given.file));
   return job;
 }
 
@@ -177,13 +153,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       "folder and texts");
   command.add_flag_callback(
       "--save-last", [&o] { o.save_best = false; }, "Keep the weights of the last epoch");
-  command.option_defaults()->group("Tables");
-  add_table_settings(command, o.of_data.given);
-  command.option_defaults()->group("Series");
-  add_flags(command, series_flags(), o.of_data.given);
+  add_task_flags(command, o.of_data.given);
   command.option_defaults()->group("Data and run");
-  command.add_option("--text", o.text,
-                     "Column of a table that holds the texts to classify; --target: their labels");
   command.add_flag(
       "--force", o.force,
       "Train although the classes of the model and the data differ; they are taken by\n"

@@ -15,8 +15,6 @@
 #include "config/images.h"
 #include "config/loss.h"
 #include "config/pretrained.h"
-#include "config/series.h"
-#include "config/table.h"
 #include "config/workloads.h"
 #include "report/run_start.h"
 
@@ -43,8 +41,7 @@ struct TrainOptions {
   std::optional<std::uint64_t> seed;
   std::optional<std::string> checkpoint_every;
   PretrainedSettings pretrained;
-  DataSettings of_data;  ///< of a table, series, images or texts
-  std::string text;      ///< column of a table's texts
+  DataSettings of_data;  ///< what tasks describe
   std::optional<bool> save_best;
   bool force = false;
   std::vector<std::string> logs;

@@ -119,13 +119,12 @@ class Config {
     return ("." / path_.parent_path() / path).string();
   }
 
-  /// The rows of a table, where [data] or the arguments name its file.
-  void table(Section& s, Job& job) {
+  /// The samples of a file, where [data] or the arguments name it.
+  void file(Section& s, Job& job) {
     const std::string file = s.text("file", "");
     if (s.has("file") && file.empty()) s.refuse("file", "'file' in [data] is empty");
-    DataSettings settings = options_.data;
-    add_data(s, settings);
-    if (settings.file.empty()) settings.file = relative(file);
+    TaskFileOptions how{.settings = options_.data, .seed = seed_};
+    add_data(s, how.settings);
     for (const char* other : {"name", "path"}) {
       if (!file.empty() && s.has(other)) {
         s.refuse(other, fmt::format("[data] takes 'file' or '{}', not both", other));
@@ -133,14 +132,14 @@ class Config {
       s.node(other);
     }
     s.close();
-    require_windows(settings);
-    if (wants_windows(settings)) return describe_series(job, settings, seed_);
-    describe_table(job, settings, seed_);
+    placed_in(file_, [&] {
+      prepare(job, options_.file.empty() ? relative(file) : options_.file, how, options_.check);
+    });
   }
 
   void data(Job& job) {
     Section s = section("data");
-    if (s.has("file") || !options_.data.file.empty()) return table(s, job);
+    if (s.has("file") || !options_.file.empty()) return file(s, job);
     s.node("file");
     const std::string name = s.text("name", "");
     const std::string path = s.text("path", "");

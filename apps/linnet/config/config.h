@@ -8,8 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "config/series.h"
-#include "config/table.h"
+#include "config/prepared.h"
 #include "config/workloads.h"
 
 namespace linnet::command {
@@ -23,8 +22,10 @@ struct ConfigOptions {
   /// A model to start from, as Job::from. With one [network] may be missing: a network of nothing
   /// takes its place.
   std::string from = {};
-  DataSettings data = {};                  ///< of a table or windows over it, instead of [data]
-  std::optional<std::uint64_t> seed = {};  ///< of a table's split, instead of that in [training]
+  std::string file = {};                   ///< of data, instead of that in [data]
+  DataSettings data = {};                  ///< of a file, instead of [data]
+  std::optional<std::uint64_t> seed = {};  ///< of a file's split, instead of that in [training]
+  CheckData check = {};                    ///< of what arguments say beside the settings of a file
 };
 
 /// Returns a file's text as a table; nothing else parses TOML (tools/check_gates.py). Throws Error

@@ -2,9 +2,9 @@
 #include "config/given.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "base/check.h"
-#include "describe/nearest.h"
+#include "describe/flags.h"
 
 namespace linnet::command {
 
@@ -30,12 +30,7 @@ void GivenOptions::refuse(const std::vector<std::string>& names, const std::stri
     return space == std::string::npos ? has(name)
                                       : has(name.substr(0, space), name.substr(space + 1));
   });
-  if (given.empty()) return;
-  const std::string last = given.back();
-  given.pop_back();
-  const std::string before = given.empty() ? "" : fmt::format("{} and ", fmt::join(given, ", "));
-  fail("{}{} {} for {}; {}: leave {} out", before, last, given.empty() ? "is" : "are", purpose,
-       input, given.empty() ? "it" : "them");
+  refuse_flags(std::move(given), purpose, input);
 }
 
 }  // namespace linnet::command

@@ -26,6 +26,7 @@ auto placed_in(const std::string& file, F&& read) {
   try {
     return read();
   } catch (const SettingError& error) {
+    if (error.place.line == 0) throw;  // of an argument
     throw Error(file + ":" + std::to_string(error.place.line) + ":" +
                 std::to_string(error.place.column) + ": " + error.what());
   }

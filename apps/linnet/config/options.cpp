@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "describe/nearest.h"
@@ -157,32 +156,7 @@ void check(CLI::Option& option, const Field& field) {
   }
 }
 
-/// Keys of fields are views of these.
-const std::string& kept(std::string text) {
-  static std::set<std::string> all;
-  return *all.insert(std::move(text)).first;
-}
-
 }  // namespace
-
-Description by_flags(const Description& options) {
-  Description named = options;
-  std::erase_if(named.fields, [](const Field& field) { return field.flag_name.empty(); });
-  for (Field& field : named.fields) {
-    std::string key(field.flag_name.substr(2));
-    std::ranges::replace(key, '-', '_');
-    field.key = kept(std::move(key));
-  }
-  return named;
-}
-
-std::vector<std::string> flag_names(const Description& options) {
-  std::vector<std::string> names;
-  for (const Field& field : options.fields) {
-    if (!field.flag_name.empty()) names.emplace_back(field.flag_name);
-  }
-  return names;
-}
 
 const Setting* given_value(const Setting& given, std::string_view key) {
   return find(*given.get_if<SettingTable>(), key);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "describe/field.h"
+#include "describe/flags.h"
 
 namespace linnet::command {
 
@@ -58,10 +58,6 @@ void add_threads_option(CLI::App& command, Threads& threads) {
   command.add_option("--threads", threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
 }
-/// Returns the options that have flags, called as these are: "date_order" of --date-order.
-Description by_flags(const Description& options);
-/// Returns the flags' names.
-std::vector<std::string> flag_names(const Description& options);
 /// Adds the flags of described options that the command lacks, and --no-NAME beside each that is on
 /// or off. What is given becomes an entry of the table `given`, by the fields' keys, which
 /// Description::read() reads.

@@ -7,19 +7,15 @@
 
 #include "base/check.h"
 #include "base/folder.h"
-#include "config/optimizer.h"
+#include "config/options.h"
 #include "data/targets.h"
-#include "datasets/load_dataset.h"
 #include "describe/nearest.h"
-#include "model/optimizers.h"
 #include "report/saved_run.h"
 
 namespace linnet::command {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kTransferRate = 0.25;  // of the learning rate of a training from scratch
 
 std::string name_of(const fs::path& path) {
   if (!is_file(path)) return folder_name(path);
@@ -57,40 +53,53 @@ void require_outputs_for(const Model& model, const Dataset& data) {
 
 }  // namespace
 
-bool is_image_folder(const std::string& path) {
-  std::error_code none;
-  return fs::is_directory(path, none) && holds_dataset(path) &&
-         find_dataset(path).kind == DataKind::image_table;
+void add_task_flags(CLI::App& command, Setting& given) {
+  for (const auto& task : all_tasks()) {
+    for (const TaskFlags& flags : task->flags()) {
+      const OptionGroup group(command, std::string(flags.group));
+      add_flags(command, *flags.all, given);
+    }
+  }
 }
 
-const Task& task_at(const std::string& path, const TextColumns& columns) {
-  const Task* task = task_of_files(path, columns);
-  if (task == nullptr) find_dataset(path);  // says what is wrong with it
-  require(task != nullptr, "'{}' holds neither texts nor images to learn from", path);
-  return *task;
+void add_data(Section& data, DataSettings& settings) {
+  SettingTable& given = *settings.given.get_if<SettingTable>();
+  for (const auto& task : all_tasks()) {
+    for (const TaskFlags& flags : task->flags()) {
+      for (SettingEntry& entry : data.settings(*flags.all)) {
+        if (find(given, entry.key) == nullptr) given.push_back(std::move(entry));
+      }
+    }
+  }
 }
 
-Job prepared_job(const std::string& path, TaskFileOptions options, const std::string& from) {
-  const Task& kind = task_at(path, options.columns);
-  require(!kind.reads(TaskFiles::images) || find_dataset(path).kind != DataKind::npy,
-          "'{}' holds arrays, whose network a configuration describes: linnet train FILE.toml "
-          "with [data] path",
-          path);
+void prepare(Job& job, const std::string& path, TaskFileOptions options, const CheckData& check) {
+  const FoundTask found = task_of_files(path, options.settings);
+  require<DataError>(found.task != nullptr, "{}",
+                     found.why_not.empty()
+                         ? fmt::format("'{}' holds no table, texts or images to learn from", path)
+                         : found.why_not);
+  check_settings(*found.task, options.settings, path);
+  if (check) check(*found.task, path);
   std::optional<Model> model;
-  if (!from.empty()) {
-    const SavedRun run = find_run(from);
+  if (!job.from.empty()) {
+    const SavedRun run = find_run(job.from);
     model = Model::load(run.model, {.device = "cpu", .threads = 1});
     options.from = &*model;
+    options.from_name = job.from;
     options.words = [run] { return run.words(); };
     options.places = data_places();
   }
-  PreparedTask made = kind.prepare(path, options);
-  // Trained weights take smaller steps.
-  if (model) learning_rate_of(made.training.optimizer) *= kTransferRate;
-  Job job{.name = name_of(path), .network = std::move(made.network)};
+  PreparedTask made = found.task->prepare(path, options);
+  job.network = std::move(made.network);
   job.training = std::move(made.training);
   job.task = std::move(made.task);
   job.data = path;
+}
+
+Job job_called(const std::string& path, const std::string& from) {
+  Job job{.name = name_of(path), .network = Network({1}, {})};
+  job.from = from;
   return job;
 }
 

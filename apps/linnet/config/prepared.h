@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <CLI/CLI.hpp>
+
+#include <functional>
 #include <string>
 
+#include "config/section.h"
 #include "config/workloads.h"
 #include "tasks/task.h"
 
 namespace linnet::command {
 
-/// Returns whether a path is a folder whose images have their targets in a table.
-bool is_image_folder(const std::string& path);
+/// Adds the flags that tasks describe to the command.
+void add_task_flags(CLI::App& command, Setting& given);
+/// Adds what [data] says of them; settings that are given already stay.
+void add_data(Section& data, DataSettings& settings);
 
-/// Returns the task of a file or folder. Throws Error where no task takes it.
-const Task& task_at(const std::string& path, const TextColumns& columns);
+/// Refuses what else was given and does nothing for the task of a file or folder.
+using CheckData = std::function<void(const Task& task, const std::string& path)>;
 
-/// Returns the training of a file or folder of which task_of_files() knows the task. `from`: a
-/// model to start from, whose network it takes; empty: none. Throws Error for other data, saying
-/// what to do.
-Job prepared_job(const std::string& path, TaskFileOptions options, const std::string& from);
+/// Sets data, network and recipe of a job to those of a file or folder, and of Job::from where
+/// there is one. Throws Error where no task takes it, and for settings that its task does not.
+void prepare(Job& job, const std::string& path, TaskFileOptions options, const CheckData& check);
+/// Returns a job that is called as a file or folder.
+Job job_called(const std::string& path, const std::string& from);
 
 /// Returns the data with labels as the model counts its classes. Throws Error where a model to
 /// start from has other classes, or another number of outputs, and where a network has more outputs

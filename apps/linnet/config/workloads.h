@@ -47,7 +47,6 @@ struct Job {
   std::vector<std::string> freeze = {};  ///< patterns of parameters that do not train
   std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
   std::shared_ptr<const Task> task = task_of_arrays();  ///< what it learns from
-  std::int64_t folds = 0;  ///< parts of a cross-validation of the table; 0: none
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.
   std::map<std::string, BenchSize> published = {};
   /// The settings of the optimizer and of the schedule that the workload or the configuration

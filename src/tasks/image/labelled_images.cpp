@@ -8,11 +8,25 @@
 
 #include <utility>
 
+#include "datasets/load_dataset.h"
 #include "nn/definition.h"
+#include "tasks/options.h"
 #include "tasks/registry.h"
+#include "tasks/task_recipe.h"
 
 namespace linnet {
 namespace {
+
+const Description& image_flags() {
+  static const Description kAll = [] {
+    Description all = description_of<ImageTaskOptions>();
+    all.fields = joined({lifted<&ImageTaskOptions::files>(
+                             {target_field(field<&DatasetOptions::targets>("targets"))}),
+                         all.fields});
+    return by_flags(all);
+  }();
+  return kAll;
+}
 
 class Images final : public Task {
  public:
@@ -22,25 +36,37 @@ class Images final : public Task {
   std::string title(const std::string& /*job*/, const Dataset& train) const override {
     return fmt::format("Images of {}{}", train.info().name, classes_text(train));
   }
-  std::vector<RefusedSettings> refused() const override { return {}; }
+  std::string_view is() const override { return "holds images"; }
+  std::vector<TaskFlags> flags() const override { return {{.all = &image_flags()}}; }
 
   TaskClaim claims(const std::filesystem::path& path,
-                   const TextColumns& /*columns*/) const override {
+                   const DataSettings& /*settings*/) const override {
     std::error_code none;
-    return std::filesystem::is_directory(path, none) ? TaskClaim::perhaps : TaskClaim::none;
+    if (!std::filesystem::is_directory(path, none)) return {};
+    try {
+      if (find_dataset(path).kind != DataKind::npy) return {TaskClaim::perhaps};
+    } catch (const DataError& error) {
+      return {.why_not = error.what()};
+    }
+    return {
+        .why_not =
+            fmt::format("'{}' holds arrays, whose network a configuration describes: linnet train "
+                        "FILE.toml with [data] path",
+                        path.string())};
   }
   PreparedTask prepare(const std::filesystem::path& path,
                        const TaskFileOptions& how) const override {
-    ImageTaskOptions options{.validation = how.validation,
-                             .test = how.test,
-                             .stratify = how.stratify,
-                             .seed = how.seed,
-                             .files = how.files};
+    if (find_dataset(path).kind != DataKind::image_table) {
+      how.settings.refuse({"target"}, "tables", sentence_on(*this, path.string()));
+    }
+    ImageTaskOptions options{.seed = how.seed, .files = how.files};
+    how.settings.read(image_flags(), &options);
     if (how.from != nullptr) {
       options.files =
           datasets::options_for(*how.from, path.string(), how.places, std::move(options.files));
     }
     ImageTask made = image_task(path, options);
+    if (how.from != nullptr) take_smaller_steps(made.training);
     return {task_of_images(std::move(made.data), std::move(made.notes)),
             how.from == nullptr ? std::move(made.network) : how.from->network(),
             std::move(made.training)};

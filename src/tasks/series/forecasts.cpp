@@ -9,8 +9,10 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "series/series_record.h"
+#include "tasks/options.h"
 #include "tasks/registry.h"
 #include "tasks/series/series_report.h"
+#include "tasks/table/table_rows.h"
 
 namespace linnet {
 namespace {
@@ -30,11 +32,30 @@ class Forecasts final : public Task {
                        some_names(transform_.targets()), counted(transform_.future(), "step"),
                        transform_.past(), train.info().name);
   }
-  std::string_view is() const override { return "is a table of series (--past)"; }
-  std::vector<RefusedSettings> refused() const override {
-    return {{TaskSettings::images, "images"},
-            {TaskSettings::texts, "texts"},
-            {TaskSettings::classes, "classes"}};
+  std::string_view is() const override { return "is read as windows of a series (--past)"; }
+  std::vector<TaskFlags> flags() const override {
+    return {{.group = "Series",
+             .purpose = "windows of a series (--past)",
+             .all = &flags_of<SeriesTaskOptions>()},
+            {.all = &flags_of<TableOptions>()}};
+  }
+  bool accepts(TaskSettings /*settings*/) const override { return false; }
+
+  TaskClaim claims(const std::filesystem::path& path, const DataSettings& settings) const override {
+    const bool windows = settings.has({"past"}) && !settings.has({"text"});
+    if (!windows || !is_table(path, settings)) return {};
+    return {settings.has({"target"}) ? TaskClaim::surely : TaskClaim::perhaps};
+  }
+  PreparedTask prepare(const std::filesystem::path& path,
+                       const TaskFileOptions& how) const override {
+    require(how.from == nullptr,
+            "windows of a series (--past) have default networks; leave out --from");
+    auto options = how.settings.read<SeriesTaskOptions>();
+    options.seed = how.seed;
+    SeriesTask made = series_task(read_table(path, reading_of(how.settings)), options);
+    PreparedTask prepared{.network = made.network, .training = made.training};
+    prepared.task = task_of_windows(std::move(made));
+    return prepared;
   }
 
   std::string_view fixed_network() const override {

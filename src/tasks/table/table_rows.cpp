@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/counted.h"
+#include "base/folder.h"
+#include "describe/nearest.h"
 #include "table/transform_record.h"
+#include "tasks/options.h"
 #include "tasks/registry.h"
 #include "tasks/table/model_rows.h"
 #include "tasks/table/read_rows.h"
@@ -15,15 +20,59 @@
 namespace linnet {
 namespace {
 
+using Names = std::vector<std::string>;
+
+const Description& task_flags() {
+  static const Description kAll = [] {
+    Description all = description_of<TableTaskOptions>();
+    all.fields = joined({all.fields, lifted<&TableTaskOptions::transform>(
+                                         description_of<TableTransformOptions>().fields)});
+    return by_flags(all);
+  }();
+  return kAll;
+}
+
+TableTaskOptions task_options(const DataSettings& settings) {
+  TableTaskOptions options;
+  settings.read(task_flags(), &options);
+  options.fold = settings.fold;
+  // A method without a column.
+  if (const auto all = options.transform.column_scaling.extract(""); !all.empty()) {
+    options.transform.scaling = all.mapped();
+  }
+  require(options.folds == 0 || !settings.has({"test"}),
+          "--folds measures on each part in turn; leave out --test");
+  require(!settings.has({"split"}) || (options.group.empty() && options.time.empty()),
+          "--split says how rows are split at random; leave it out with --group and --time");
+  return options;
+}
+
+Names names_of(const Table& table) {
+  Names names;
+  for (const TableColumn& column : table.columns()) names.push_back(column.name);
+  return names;
+}
+
+/// What to do for a column of texts, which the network of a table does not read; "": there is none.
+std::string note_on_sentences(const Table& table, const Names& targets) {
+  for (std::size_t column = 0; column < table.columns().size(); ++column) {
+    const std::string& name = table.columns()[column].name;
+    if (std::ranges::count(targets, name) > 0 || !holds_sentences(table, column)) continue;
+    return fmt::format("the column '{0}' holds texts: --text '{0}' learns from them instead", name);
+  }
+  return "";
+}
+
 class TableRows final : public Task {
  public:
   TableRows() = default;
-  TableRows(TableTask made, Table table)
+  TableRows(TableTask made, Table table, std::int64_t folds)
       : Task(std::move(made.data), std::move(made.notes)),
         transform_(std::move(made.transform)),
         test_rows_(std::move(made.test_rows)),
         validation_rows_(std::move(made.validation_rows)),
-        table_(std::move(table)) {}
+        table_(std::move(table)),
+        folds_(folds) {}
 
   std::string_view samples(const Dataset& /*train*/) const override { return "rows"; }
   std::string title(const std::string& /*job*/, const Dataset& train) const override {
@@ -31,11 +80,18 @@ class TableRows final : public Task {
                        counted(columns().size(), "column"), train.info().name);
   }
   std::string_view is() const override { return "is a table"; }
-  std::vector<RefusedSettings> refused() const override {
-    return {{TaskSettings::images, "images"},
-            {TaskSettings::texts, "texts"},
-            {TaskSettings::windows, "windows of a series (--past)"}};
+  std::vector<TaskFlags> flags() const override {
+    return {{.all = &task_flags()}, {.all = &flags_of<TableOptions>()}};
   }
+  bool accepts(TaskSettings settings) const override { return settings != TaskSettings::images; }
+
+  TaskClaim claims(const std::filesystem::path& path, const DataSettings& settings) const override {
+    const bool others = settings.has({"past", "text"});  // a series, texts
+    if (others || !is_table(path, settings)) return {};
+    return {settings.has({"target"}) ? TaskClaim::surely : TaskClaim::perhaps};
+  }
+  PreparedTask prepare(const std::filesystem::path& path,
+                       const TaskFileOptions& how) const override;
 
   std::vector<TaskInput> inputs() const override {
     std::vector<TaskInput> all{{"numbers", std::ssize(transform_.feature_names()), "features"},
@@ -59,6 +115,7 @@ class TableRows final : public Task {
   bool learns_classes() const override { return transform_.target_kind() == TableTarget::classes; }
   std::vector<std::string> columns() const override { return transform_.input_columns(); }
   std::optional<Table> table() const override { return table_; }
+  std::int64_t folds() const override { return folds_; }
   std::vector<std::int64_t> row_numbers(bool test) const override {
     return test ? test_rows_ : validation_rows_;
   }
@@ -103,14 +160,76 @@ class TableRows final : public Task {
   std::vector<std::int64_t> test_rows_;
   std::vector<std::int64_t> validation_rows_;
   std::optional<Table> table_;
+  std::int64_t folds_ = 0;
 };
+
+PreparedTask TableRows::prepare(const std::filesystem::path& path,
+                                const TaskFileOptions& how) const {
+  const DataSettings& settings = how.settings;
+  const Table table = settings.rows ? *settings.rows : read_table(path, reading_of(settings));
+  TableTaskOptions options = task_options(settings);
+  options.seed = how.seed;
+  if (how.from != nullptr) options.fitted = how.from->table();
+  if (options.fitted.empty()) {
+    require(settings.has({"target"}),
+            "--target names the column of '{}' that is predicted, one of {}", path.string(),
+            listed(names_of(table)));
+  } else {
+    require(!settings.has({"scale", "ignore", "task"}),
+            "the columns are transformed as those of '{}' were; leave out --scale, --ignore and "
+            "--task",
+            how.from_name);
+  }
+  const std::string sentences = note_on_sentences(table, options.target.names);
+  TableTask made = [&] {
+    try {
+      return table_task(table, options);
+    } catch (const DataError& error) {
+      throw DataError(std::string(error.what()) + (sentences.empty() ? "" : "; " + sentences));
+    }
+  }();
+  if (!sentences.empty() && options.fitted.empty()) made.notes.push_back("warning: " + sentences);
+  PreparedTask prepared{.network = how.from != nullptr ? how.from->network() : made.network,
+                        .training = made.training};
+  for (OutputLoss& loss : prepared.training.output_losses) {
+    loss.output = prepared.network.output_names().front();
+  }
+  prepared.task = std::make_shared<const TableRows>(std::move(made), table, options.folds);
+  return prepared;
+}
 
 }  // namespace
 
 void register_table_task(Tasks& tasks) { tasks.add(std::make_unique<const TableRows>()); }
 
 std::shared_ptr<const Task> task_of_rows(TableTask made, Table table) {
-  return std::make_shared<const TableRows>(std::move(made), std::move(table));
+  return std::make_shared<const TableRows>(std::move(made), std::move(table), 0);
+}
+
+TableOptions reading_of(const DataSettings& settings) {
+  auto options = settings.read<TableOptions>();
+  if (std::ranges::count(options.missing, "") > 0) options.missing_words.clear();
+  require(!options.types.contains(""), "--type is COLUMN=TYPE; got a type without a column");
+  return options;
+}
+
+bool is_table(const std::filesystem::path& path, const DataSettings& settings) {
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) return false;
+  return is_table_name(path) || (is_file(path) && settings.has({"target"}));
+}
+
+bool holds_sentences(const Table& table, std::size_t column) {
+  constexpr std::int64_t kRows = 50;
+  constexpr std::ptrdiff_t kWords = 4;
+  const ColumnType type = table.columns()[column].type;
+  if (type != ColumnType::category && type != ColumnType::identifier) return false;
+  const std::int64_t rows = std::min(kRows, table.rows());
+  std::ptrdiff_t words = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    words += 1 + std::ranges::count(table.text(row, column), ' ');
+  }
+  return words >= kWords * rows;
 }
 
 }  // namespace linnet

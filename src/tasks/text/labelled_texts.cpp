@@ -13,9 +13,11 @@
 #include "datasets/load_dataset.h"
 #include "datasets/texts.h"
 #include "nn/definition.h"
+#include "tasks/options.h"
 #include "tasks/read_arrays.h"
 #include "tasks/registry.h"
 #include "tasks/split_task.h"
+#include "tasks/task_recipe.h"
 #include "tasks/text/read_texts.h"
 
 namespace linnet {
@@ -23,7 +25,12 @@ namespace {
 
 bool holds_folder_of_texts(const std::filesystem::path& path) {
   std::error_code none;
-  return std::filesystem::is_directory(path, none) && holds_texts(path);
+  if (!std::filesystem::is_directory(path, none)) return false;
+  try {
+    return holds_texts(path);
+  } catch (const DataError&) {  // a folder of something else
+    return false;
+  }
 }
 
 class Texts final : public Task {
@@ -34,12 +41,21 @@ class Texts final : public Task {
   std::string title(const std::string& /*job*/, const Dataset& train) const override {
     return fmt::format("Texts of {}{}", train.info().name, classes_text(train));
   }
-  std::vector<RefusedSettings> refused() const override { return {}; }
+  std::string_view is() const override { return "holds texts"; }
+  std::vector<TaskFlags> flags() const override {
+    return {{.group = "Data and run",
+             .purpose = "tables of texts",
+             .all = &flags_of<TextColumns>()},
+            {.all = &flags_of<TextColumns>()},
+            {.all = &flags_of<TextTaskOptions>()}};
+  }
+  bool accepts(TaskSettings settings) const override { return settings != TaskSettings::images; }
 
-  TaskClaim claims(const std::filesystem::path& path, const TextColumns& columns) const override {
-    const bool file = is_file(path) && (!columns.text.empty() || path.extension() == ".txt" ||
-                                        holds_text_lines(path));
-    return file || holds_folder_of_texts(path) ? TaskClaim::surely : TaskClaim::none;
+  TaskClaim claims(const std::filesystem::path& path, const DataSettings& settings) const override {
+    const bool lines =
+        !settings.has({"target"}) && (path.extension() == ".txt" || holds_text_lines(path));
+    const bool file = is_file(path) && (settings.has({"text"}) || lines);
+    return {file || holds_folder_of_texts(path) ? TaskClaim::surely : TaskClaim::none};
   }
   PreparedTask prepare(const std::filesystem::path& path,
                        const TaskFileOptions& options) const override;
@@ -68,12 +84,20 @@ class Texts final : public Task {
 
 PreparedTask Texts::prepare(const std::filesystem::path& path,
                             const TaskFileOptions& options) const {
+  auto how = options.settings.read<TextTaskOptions>();
+  how.seed = options.seed;
+  const bool table = is_file(path) && options.settings.has({"text"});
+  if (!table) {
+    options.settings.refuse({"text", "target", "sheet"}, "tables",
+                            sentence_on(*this, path.string()));
+  }
+  const Setting* target = find(*options.settings.given.get_if<SettingTable>(), "target");
+  const auto* several = target == nullptr ? nullptr : target->get_if<Setting::List>();
+  require(!table || (target != nullptr && (several == nullptr || several->size() == 1)),
+          "--text names the column of the texts; --target has to name that of the labels");
+  how.columns = options.settings.read<TextColumns>();
   if (options.from == nullptr) {
-    TextTask made = text_task(path, {.columns = options.columns,
-                                     .validation = options.validation,
-                                     .test = options.test,
-                                     .stratify = options.stratify,
-                                     .seed = options.seed});
+    TextTask made = text_task(path, how);
     return {task_of_texts(std::move(made.data), std::move(made.notes)), std::move(made.network),
             std::move(made.training)};
   }
@@ -81,13 +105,14 @@ PreparedTask Texts::prepare(const std::filesystem::path& path,
   require(made(from), "'{}' holds texts, but the model to start from takes samples of {}",
           path.string(), to_string(from.sample_shape()));
   // The samples as the model's training read its own.
-  Splits all = labelled_texts(path, options.columns, options.words(), from.sample_shape()[0]);
+  Splits all = labelled_texts(path, how.columns, options.words(), from.sample_shape()[0]);
   if (is_file(path)) std::swap(all.train, all.test);
-  Splits data = split_for_task(std::move(all), {.validation = options.validation,
-                                                .test = options.test,
-                                                .stratify = options.stratify,
-                                                .seed = options.seed});
+  Splits data = split_for_task(std::move(all), {.validation = how.validation,
+                                                .test = how.test,
+                                                .stratify = how.stratify,
+                                                .seed = how.seed});
   TrainingOptions training = text_training(data.train.size());
+  take_smaller_steps(training);
   training.seed = options.seed;
   std::vector<std::string> notes{task_note(data, "from the model's words", "texts")};
   return {task_of_texts(std::move(data), std::move(notes)), from.network(), std::move(training)};
