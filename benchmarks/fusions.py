@@ -5,9 +5,11 @@
 A copy of the commit stands in SCRATCH/tree, with one build folder, so that only what a removed folder changes is
 compiled and linked again. src/fusions/NAME and the folders that include it go, and come back afterwards.
 
-Which tests run, by rule: every test program into which a fusion's operator or pass can be linked, that is, whose
-inputs in the build include the archive of the operators or of the passes. Programs without either compile and run no
-network. The command is built; its tests in Python, which run the same library, are left to `./dev test`.
+Which tests run, by rule: every test program whose inputs in the build include the archive of the passes, since these
+compile and run networks. Programs that have operators without passes, op_test among them, compare one operator with
+its reference: they are built, and their cases are listed, so that one that needs the fusion's operator is found. Other
+programs know no fusion. The command is built; its tests in Python, which run the same library, are left to
+`./dev test`.
 
 Each fusion's row is written to src/fusions/removed.md as soon as it is known. A run that was interrupted goes on with
 the commit that it began with and the fusions that have no row of it; --again begins with the present commit. The
@@ -27,15 +29,16 @@ sys.path.insert(0, str(ROOT / "tools"))
 import check_fusions  # noqa: E402
 
 NOTHING = "nothing"
-ARCHIVES = ("src/fusions/liblinnet_fusions.a", "src/ops/liblinnet_ops.a")
-COLUMNS = ("without", "removed with it", "commit", "programs", "passed", "skipped", "own tests that went", "failed")
+PASSES, OPERATORS = "src/fusions/liblinnet_fusions.a\n", "src/ops/liblinnet_ops.a\n"  # of ninja's list of inputs
+COLUMNS = ("without", "removed with it", "commit", "programs that ran", "passed", "skipped", "programs listed",
+           "own tests that went", "failed")
 LOST = 20  # lines of a build's output that are shown
 SECONDS = 1200  # that a program may take
 ABOUT = """# Without each fusion
 
 What `./dev check fusions` found: each row removes a folder of `src/fusions/`, and those that include it, from the tree
-of that commit, builds, and runs every test program into which operators or passes of fusions can be linked. Own tests
-stood in the removed folders. `failed` names every other case that failed or that is missing.
+of that commit, builds, and runs every test program that compiles networks. Programs of operators alone are built, and
+their cases listed. Own tests stood in the removed folders. `failed` names every other case that failed or is missing.
 """
 
 
@@ -108,24 +111,26 @@ class Tree:
             shutil.rmtree(self.path / "src/fusions" / room)
 
     def build_all(self):
-        """Builds what the rule names; returns the names of the test programs."""
+        """Builds what the rule names; returns {test program: whether it runs}."""
         self.step("cmake", "--preset", "release", "-DLINNET_CUDA=OFF", "-DLINNET_JOIN=OFF", *self.arguments)
         targets = self.step("ninja", "-C", self.build, "-t", "targets", "all")
         programs = re.findall(r"^bin/(\w+_test): ", targets, re.MULTILINE)
         inputs = {p: self.step("ninja", "-C", self.build, "-t", "inputs", f"bin/{p}") for p in programs}
-        chosen = [p for p in programs if any(f"{archive}\n" in inputs[p] for archive in ARCHIVES)]
+        chosen = {p: PASSES in inputs[p] for p in sorted(programs) if PASSES in inputs[p] or OPERATORS in inputs[p]}
         self.step("cmake", "--build", self.build, "--target", "linnet", "linnet_command", *chosen)
-        return sorted(chosen)
+        return chosen
 
     def step(self, *command):
         return run(command, cwd=self.path, env=self.environment)
 
-    def results(self, program):
-        """The cases of a program: {Suite.Name: (file, completed, skipped or failed)}; how it ended, if badly."""
+    def results(self, program, runs):
+        """The cases of a program: {Suite.Name: (file, completed, skipped, failed or listed)}; how it ended, if
+        badly."""
         out = self.path.parent / "cases.json"
         out.unlink(missing_ok=True)
         try:
-            done = subprocess.run([self.build / "bin" / program, f"--gtest_output=json:{out}"],
+            done = subprocess.run([self.build / "bin" / program, f"--gtest_output=json:{out}",
+                                   *([] if runs else ["--gtest_list_tests"])],
                                   cwd=self.path, capture_output=True, text=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             return {}, f"{program} took over {SECONDS} s"
@@ -134,7 +139,7 @@ class Tree:
         cases = {}
         for suite in json.loads(out.read_text())["testsuites"]:
             for case in suite["testsuite"]:
-                result = "failed" if case.get("failures") else case["result"].lower()
+                result = "failed" if case.get("failures") else case.get("result", "listed").lower()
                 cases[f"{suite['name']}.{case['name']}"] = (case.get("file", ""), result)
         return cases, ""
 
@@ -142,11 +147,11 @@ class Tree:
 def check_without(tree, name, gone, before):
     """The row of one fusion, and {test: file} of what ran."""
     tree.remove(gone)
-    counts, failed, after, programs = {}, [], {}, []
+    counts, failed, after, programs = {}, [], {}, {}
     try:
         programs = tree.build_all()
-        for program in programs:
-            cases, end = tree.results(program)
+        for program, runs in programs.items():
+            cases, end = tree.results(program, runs)
             failed += [end] if end else []
             if end:
                 cases = {}  # nothing is known of the cases before the end
@@ -163,8 +168,9 @@ def check_without(tree, name, gone, before):
     if "the build" not in failed:
         failed += sorted(test.split(" ")[1] for test in missing)
     companions = ", ".join(f"`{room}`" for room in gone if room != name)
-    values = (f"`{name}`", companions or "-", tree.commit, len(programs), counts.get("completed", 0),
-              counts.get("skipped", 0), len(own), ", ".join(f"`{case}`" for case in failed) or "-")
+    ran = sum(programs.values())
+    values = (f"`{name}`", companions or "-", tree.commit, ran, counts.get("completed", 0), counts.get("skipped", 0),
+              len(programs) - ran, len(own), ", ".join(f"`{case}`" for case in failed) or "-")
     return dict(zip(COLUMNS, map(str, values))), after
 
 
