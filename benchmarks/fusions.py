@@ -13,7 +13,8 @@ programs know no fusion. The command is built; its tests in Python, which run th
 
 Each fusion's row is written to src/fusions/removed.md as soon as it is known. A run that was interrupted goes on with
 the commit that it began with and the fusions that have no row of it; --again begins with the present commit. The
-first row removes nothing: it shows what fails, and which tests there are, in the whole tree.
+first row removes nothing: it shows what fails, and which tests there are, in the whole tree. --programs builds and runs
+some of the programs alone; such a row says "2 of 20", and its fusion is still left.
 """
 import argparse
 import json
@@ -32,6 +33,7 @@ NOTHING = "nothing"
 PASSES, OPERATORS = "src/fusions/liblinnet_fusions.a\n", "src/ops/liblinnet_ops.a\n"  # of ninja's list of inputs
 COLUMNS = ("without", "removed with it", "commit", "programs that ran", "passed", "skipped", "programs listed",
            "own tests that went", "failed")
+RAN = COLUMNS[3]
 LOST = 20  # lines of a build's output that are shown
 SECONDS = 1200  # that a program may take
 ABOUT = """# Without each fusion
@@ -66,8 +68,8 @@ def write_rows(path, rows):
 
 
 def fusions_left(rows, commit, names):
-    """Those of `names` that have no row of this commit."""
-    return [name for name in names if rows.get(name, {}).get("commit") != commit]
+    """Those of `names` that have no row of this commit in which all programs ran."""
+    return [name for name in names if rows.get(name, {}).get("commit") != commit or " of " in rows[name][RAN]]
 
 
 def removed_with(rooms, name):
@@ -85,8 +87,8 @@ def compare(before, after, gone):
 class Tree:
     """A clone of the repository at one commit, and its build folder."""
 
-    def __init__(self, scratch, arguments):
-        self.path, self.commit = scratch / "tree", ""
+    def __init__(self, scratch, arguments, only=()):
+        self.path, self.commit, self.only = scratch / "tree", "", only
         self.build = self.path / "build/release"
         self.arguments = arguments
         # The copy is compiled at the same depth as the tree itself: ccache then knows it.
@@ -111,14 +113,17 @@ class Tree:
             shutil.rmtree(self.path / "src/fusions" / room)
 
     def build_all(self):
-        """Builds what the rule names; returns {test program: whether it runs}."""
+        """Builds what the rule names; returns {test program: whether it runs}, and how many would run by the rule."""
         self.step("cmake", "--preset", "release", "-DLINNET_CUDA=OFF", "-DLINNET_JOIN=OFF", *self.arguments)
         targets = self.step("ninja", "-C", self.build, "-t", "targets", "all")
         programs = re.findall(r"^bin/(\w+_test): ", targets, re.MULTILINE)
         inputs = {p: self.step("ninja", "-C", self.build, "-t", "inputs", f"bin/{p}") for p in programs}
         chosen = {p: PASSES in inputs[p] for p in sorted(programs) if PASSES in inputs[p] or OPERATORS in inputs[p]}
-        self.step("cmake", "--build", self.build, "--target", "linnet", "linnet_command", *chosen)
-        return chosen
+        whole = sum(chosen.values())
+        chosen = {p: runs for p, runs in chosen.items() if not self.only or p in self.only}
+        libraries = () if self.only else ("linnet", "linnet_command")
+        self.step("cmake", "--build", self.build, "--target", *libraries, *chosen)
+        return chosen, whole
 
     def step(self, *command):
         return run(command, cwd=self.path, env=self.environment)
@@ -147,9 +152,9 @@ class Tree:
 def check_without(tree, name, gone, before):
     """The row of one fusion, and {test: file} of what ran."""
     tree.remove(gone)
-    counts, failed, after, programs = {}, [], {}, {}
+    counts, failed, after, programs, whole = {}, [], {}, {}, 0
     try:
-        programs = tree.build_all()
+        programs, whole = tree.build_all()
         for program, runs in programs.items():
             cases, end = tree.results(program, runs)
             failed += [end] if end else []
@@ -169,8 +174,9 @@ def check_without(tree, name, gone, before):
         failed += sorted(test.split(" ")[1] for test in missing)
     companions = ", ".join(f"`{room}`" for room in gone if room != name)
     ran = sum(programs.values())
-    values = (f"`{name}`", companions or "-", tree.commit, ran, counts.get("completed", 0), counts.get("skipped", 0),
-              len(programs) - ran, len(own), ", ".join(f"`{case}`" for case in failed) or "-")
+    values = (f"`{name}`", companions or "-", tree.commit, ran if ran == whole else f"{ran} of {whole}",
+              counts.get("completed", 0), counts.get("skipped", 0), len(programs) - ran, len(own),
+              ", ".join(f"`{case}`" for case in failed) or "-")
     return dict(zip(COLUMNS, map(str, values))), after
 
 
@@ -178,13 +184,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("fusions", nargs="*", help="folders of src/fusions (default: those that have no row)")
     parser.add_argument("--again", action="store_true", help="begin with the present commit, not where a run stopped")
+    parser.add_argument("--programs", type=lambda text: text.split(","), default=[], help="build and run these alone")
     parser.add_argument("--most", type=int, help="stop after this many fusions")
     parser.add_argument("--scratch", type=Path, default=ROOT / "build/fusions")
     parser.add_argument("--rows", type=Path, default=ROOT / "src/fusions/removed.md", help="the table to write")
     parser.add_argument("--cmake", action="append", default=[], help="an argument of cmake, e.g. -DLINNET_WERROR=ON")
     arguments = parser.parse_args()
     rows = read_rows(arguments.rows)
-    tree, tests = Tree(arguments.scratch, arguments.cmake), arguments.scratch / "tests.json"
+    tree, tests = Tree(arguments.scratch, arguments.cmake, arguments.programs), arguments.scratch / "tests.json"
     arguments.scratch.mkdir(parents=True, exist_ok=True)
     goes_on = not arguments.again and (tree.path / ".git").exists()
     tree.take("" if goes_on else run(["git", "-C", ROOT, "rev-parse", "HEAD"]).strip())
@@ -198,9 +205,9 @@ def main():
     left = arguments.fusions or fusions_left(rows, tree.commit, rooms)
     print(f"Commit {tree.commit} in {tree.path}: {len(left)} fusions are left.", flush=True)
     before = json.loads(tests.read_text()) if tests.is_file() else {}
-    if before.get("commit") != tree.commit:
+    if (before.get("commit"), before.get("programs")) != (tree.commit, arguments.programs):
         rows[NOTHING], found = check_without(tree, NOTHING, [], {})
-        before = {"commit": tree.commit, "tests": found}
+        before = {"commit": tree.commit, "programs": arguments.programs, "tests": found}
         tests.write_text(json.dumps(before))
     for name in [None, *left[:arguments.most]]:
         if name:

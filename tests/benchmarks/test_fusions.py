@@ -24,6 +24,8 @@ class Fusions(unittest.TestCase):
             fusions.write_rows(path, rows)
             self.assertEqual(fusions.read_rows(path), rows)
             self.assertEqual(fusions.fusions_left(rows, "12345678", ["old", "pair", "triple"]), ["old", "triple"])
+            rows["pair"][fusions.RAN] = "2 of 9"  # of --programs
+            self.assertEqual(fusions.fusions_left(rows, "12345678", ["pair"]), ["pair"])
 
     def test_tests_of_other_folders_may_not_go(self):
         before = {"op_test A.B": "/tree/src/fusions/pair/pair_test.cpp", "op_test C.D": "/tree/src/ops/c/c_test.cpp",
