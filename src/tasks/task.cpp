@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/join.h"
+#include "base/shell_word.h"
 #include "table/contents.h"
 #include "tasks/options.h"
 #include "tasks/read_arrays.h"
@@ -37,6 +38,32 @@ std::vector<TaskFlags> Task::flags() const {
 PreparedTask Task::prepare(const std::filesystem::path& path,
                            const TaskFileOptions& /*options*/) const {
   fail("no task prepares a training on '{}'", path.string());
+}
+
+const Task& task_for(const std::filesystem::path& path, const DataSettings& settings) {
+  const FoundTask found = task_of_files(path, settings);
+  require<DataError>(found.task != nullptr, "{}",
+                     found.why_not.empty()
+                         ? fmt::format("'{}' holds no table, texts or images to learn from",
+                                       path.string())
+                         : found.why_not);
+  check_settings(*found.task, settings, path.string());
+  return *found.task;
+}
+
+TaskPage Task::page(const std::filesystem::path& path) const {
+  const std::string word = shell_word(path.string());
+  TaskPage page{.found = sentence_on(*this, path.string()) + "."};
+  page.commands.emplace_back("linnet data info " + word, "what it holds");
+  page.commands.emplace_back("linnet train " + word, "learns from it");
+  page.add_use("INPUT", "predictions for new samples");
+  return page;
+}
+
+TaskSurvey Task::survey(const std::filesystem::path& path, const DataSettings& settings,
+                        const SurveyProgress& progress) const {
+  settings.refuse({"target"}, "tables", sentence_on(*this, path.string()));
+  return shown_survey(survey_dataset(path, progress), path.string());
 }
 
 Samples Task::read(std::span<const std::filesystem::path> paths, const Model& model,
@@ -79,6 +106,7 @@ FoundTask task_of_files(const std::filesystem::path& path, const DataSettings& s
     if (claim.sureness <= most) continue;
     most = claim.sureness;
     found.task = task.get();
+    found.likely = most > TaskClaim::unlikely;
   }
   return found;
 }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "tasks/data_settings.h"
+#include "tasks/task_pages.h"
 #include "tasks/task_report.h"
 
 namespace linnet {
@@ -50,7 +51,7 @@ struct TaskInput {
 
 /// Says how surely files are those of a task: the surest takes them.
 struct TaskClaim {
-  enum Sureness : std::uint8_t { none, perhaps, surely };
+  enum Sureness : std::uint8_t { none, unlikely, perhaps, surely };
   Sureness sureness = none;
   std::string why_not = {};  ///< a sentence on files that look as if they were; else empty
 };
@@ -175,6 +176,11 @@ class Task {
   /// a model to start from takes other samples.
   virtual PreparedTask prepare(const std::filesystem::path& path,
                                const TaskFileOptions& options) const;
+  /// Returns what lies there, in short, and the commands that fit it.
+  virtual TaskPage page(const std::filesystem::path& path) const;
+  /// Reads all that lies there and describes it.
+  virtual TaskSurvey survey(const std::filesystem::path& path, const DataSettings& settings,
+                            const SurveyProgress& progress) const;
 
   // What follows asks a trained model. A task of no data knows it, too: task_of().
 
@@ -199,6 +205,10 @@ class Task {
   virtual std::vector<std::string> row_columns(const Model& /*model*/) const { return {}; }
   /// Returns how many columns the table of the training had.
   virtual std::size_t table_width(const Model& /*model*/) const { return 0; }
+  /// Returns how many numbers a row becomes, beside ids.
+  virtual std::size_t features(const Model& /*model*/) const { return 0; }
+  /// Returns whether each row of a table is a sample.
+  bool takes_rows(const Model& model) const { return !answers_tables() && table_width(model) > 0; }
   /// Returns the samples that rows are.
   virtual RequestRows samples_of(const Model& model, const Table& rows) const;
   /// Adds to the server's description what is known of such models alone.
@@ -229,12 +239,17 @@ const std::vector<std::unique_ptr<const Task>>& all_tasks();
 /// Holds the task of a file or folder to learn from.
 struct FoundTask {
   const Task* task = nullptr;  ///< null: no task takes it
+  bool likely = false;         ///< else it is taken where something must
   std::string why_not = {};    ///< a sentence, where there is one
 };
 FoundTask task_of_files(const std::filesystem::path& path, const DataSettings& settings = {});
 
 /// Throws Error for settings that other tasks describe and `task` does not, on `data`.
 void check_settings(const Task& task, const DataSettings& settings, const std::string& data);
+
+/// Returns the task of a file or folder. Throws Error where no task takes it, saying why, and for
+/// settings of others.
+const Task& task_for(const std::filesystem::path& path, const DataSettings& settings);
 
 /// Returns "'photos' holds images", or "the data set is not a table" for the name "".
 std::string sentence_on(const Task& task, const std::string& data);

@@ -40,6 +40,15 @@ class DataTest(command.CommandTest):
         self.assertEqual(info["format"], "memory")
         self.assertEqual(info["train"]["sample_shape"], [28, 28, 1])
 
+    def test_info_of_a_file_of_texts(self):
+        (self.folder / "news.tsv").write_text("art\ta painting of bread\n" * 3 + "food\tsome bread and soup\n")
+        info = self.run_json("data", "info", "news.tsv")
+        self.assertEqual((info["path"], info["format"], info["train"]["classes"], info["train"]["samples_by_class"]),
+                         ("news.tsv", "texts", ["art", "food"], [3, 1]))
+        self.assert_error("--separator is for tables; 'news.tsv' holds texts: leave it out", "data", "info", "news.tsv",
+                          "--separator", "tab")
+        self.assertEqual(self.run_json("data", "info", "news.tsv", "--target", "1")["format"], "table")
+
     def test_there_and_back(self):
         for source, target, name in (("patterns", "images", "images"), ("images", "npy", "npy"),
                                      ("npy", "idx", "idx"), ("idx", "npy2", "npy")):

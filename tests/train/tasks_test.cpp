@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linnet/layers.h>
-#include <linnet/series_task.h>
 #include <linnet/table_task.h>
 
 #include <filesystem>
 
 #include "base/files.h"
 #include "message_of.h"
-#include "tasks/series/forecasts.h"
-#include "tasks/table/table_rows.h"
 #include "tasks/task.h"
 #include "temporary_folder.h"
 
@@ -22,15 +19,22 @@ using linnet::testing::TemporaryFolder;
 
 const ModelOptions kHere{.device = "cpu", .threads = 1};
 
-Table rows_of(int count) {
+std::string text_of(int rows) {
   std::string text = "day,kind,y\n";
-  for (int i = 0; i < count; ++i) text += fmt::format("{},{},{}\n", i, "ab"[i % 2], i % 7);
-  return parse_table(text, "days.csv");
+  for (int i = 0; i < rows; ++i) text += fmt::format("{},{},{}\n", i, "ab"[i % 2], i % 7);
+  return text;
 }
 
-Model model_of(const Task& task, const Network& network) {
-  Model model(network, kHere);
-  task.equip(model);
+Table rows_of(int count) { return parse_table(text_of(count), "days.csv"); }
+
+DataSettings said(SettingTable given) { return {.given = {std::move(given)}}; }
+
+/// Returns a model of the training on a file.
+Model model_of(const std::filesystem::path& path, SettingTable given) {
+  const DataSettings settings = said(std::move(given));
+  const PreparedTask made = task_for(path, settings).prepare(path, {.settings = settings});
+  Model model(made.network, kHere);
+  made.task->equip(model);
   return model;
 }
 
@@ -46,20 +50,19 @@ TEST(Tasks, AModelTellsItsTask) {
   EXPECT_EQ(task_of(texts).takes(), "texts");
   EXPECT_EQ(task_of(texts, false).takes(), "numbers") << "arrays of ids";
 
-  const Table table = rows_of(60);
-  TableTask made = table_task(table, {.target = "y"});
-  const Network network = made.network;
-  const auto rows = task_of_rows(std::move(made), table);
-  const Model of_rows = model_of(*rows, network);
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "days.csv", text_of(60));
+  const Model of_rows = model_of(folder / "days.csv", {{"target", {"y"}}});
   EXPECT_EQ(task_of(of_rows).takes(), "rows");
   EXPECT_EQ(task_of(of_rows).targets(of_rows), std::vector<std::string>{"y"});
   EXPECT_EQ(task_of(of_rows).row_columns(of_rows), std::vector<std::string>{"kind"});
   EXPECT_FALSE(task_of(of_rows).answers_tables());
 
-  SeriesTask series = series_task(table, {.targets = {"y"}, .time = "day", .past = 5, .future = 2});
-  const Network forecaster = series.network;
-  const auto windows = task_of_windows(std::move(series));
-  Model of_series = model_of(*windows, forecaster);
+  Model of_series = model_of(folder / "days.csv", {{"target", {"y"}},
+                                                   {"time", {"day"}},
+                                                   {"past", {std::int64_t{5}}},
+                                                   {"future", {std::int64_t{2}}}});
+  const Table table = rows_of(60);
   EXPECT_EQ(task_of(of_series).takes(), "series");
   ASSERT_TRUE(task_of(of_series).answers_tables());
   const TableAnswer answer = task_of(of_series).answer(of_series, table);
@@ -69,8 +72,6 @@ TEST(Tasks, AModelTellsItsTask) {
   EXPECT_EQ(answer.json["forecast"].size(), 2U);
   EXPECT_GT(task_of(of_series).measure(of_series, table).json["windows"], 0);
 }
-
-DataSettings said(SettingTable given) { return {.given = {std::move(given)}}; }
 
 TEST(Tasks, FilesTellTheirTask) {
   const TemporaryFolder folder;
@@ -121,9 +122,7 @@ TEST(Tasks, SettingsOfOtherTasksAreRefused) {
 
 TEST(Tasks, ATaskPreparesItsFile) {
   const TemporaryFolder folder;
-  std::string text = "day,kind,y\n";
-  for (int i = 0; i < 60; ++i) text += fmt::format("{},{},{}\n", i, "ab"[i % 2], i % 7);
-  write_file_atomically(folder / "days.csv", text);
+  write_file_atomically(folder / "days.csv", text_of(60));
   const DataSettings settings =
       said({{"target", {Setting::List{{"y"}}}}, {"folds", {std::int64_t{3}}}});
   const Task& rows = *task_of_files(folder / "days.csv", settings).task;

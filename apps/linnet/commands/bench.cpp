@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/bytes_text.h"
 #include "base/check.h"
 #include "base/files.h"
 #include "commands/bench_data.h"

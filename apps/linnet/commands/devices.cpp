@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "base/bytes_text.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "report/json.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes_text.h"
 #include "base/check.h"
 #include "commands/commands.h"
 #include "commands/measure_memory.h"
@@ -14,7 +15,6 @@
 #include "config/options.h"
 #include "config/workloads.h"
 #include "report/json.h"
-#include "report/machine.h"
 #include "report/memory.h"
 
 namespace linnet::command {

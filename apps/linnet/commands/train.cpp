@@ -18,6 +18,7 @@
 #include "base/files.h"
 #include "base/folder.h"
 #include "base/join.h"
+#include "base/shell_word.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
 #include "commands/train.h"
@@ -33,7 +34,6 @@
 #include "report/folder_lock.h"
 #include "report/print.h"
 #include "report/rivals.h"
-#include "report/shell_word.h"
 
 namespace linnet::command {
 namespace {

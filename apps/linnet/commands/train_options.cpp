@@ -42,7 +42,7 @@ bool is_recorded(const std::string& name) {
 bool is_data(const TrainOptions& options, const std::string& path) {
   if (path.empty() || path.ends_with(".toml") || path == "-") return false;
   const FoundTask found = task_of_files(path, options.of_data);
-  return found.task != nullptr || !found.why_not.empty();
+  return found.likely || !found.why_not.empty();
 }
 
 /// Returns the file of --data that a task takes; "" for a folder or a name.

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes_text.h"
 #include "base/counted.h"
 #include "base/files.h"
 #include "base/join.h"

@@ -74,13 +74,8 @@ void add_data(Section& data, DataSettings& settings) {
 }
 
 void prepare(Job& job, const std::string& path, TaskFileOptions options, const CheckData& check) {
-  const FoundTask found = task_of_files(path, options.settings);
-  require<DataError>(found.task != nullptr, "{}",
-                     found.why_not.empty()
-                         ? fmt::format("'{}' holds no table, texts or images to learn from", path)
-                         : found.why_not);
-  check_settings(*found.task, options.settings, path);
-  if (check) check(*found.task, path);
+  const Task& task = task_for(path, options.settings);
+  if (check) check(task, path);
   std::optional<Model> model;
   if (!job.from.empty()) {
     const SavedRun run = find_run(job.from);
@@ -90,7 +85,7 @@ void prepare(Job& job, const std::string& path, TaskFileOptions options, const C
     options.words = [run] { return run.words(); };
     options.places = data_places();
   }
-  PreparedTask made = found.task->prepare(path, options);
+  PreparedTask made = task.prepare(path, options);
   job.network = std::move(made.network);
   job.training = std::move(made.training);
   job.task = std::move(made.task);

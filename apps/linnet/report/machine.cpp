@@ -64,12 +64,4 @@ std::size_t peak_bytes() { return kilobytes("/proc/self/status", "VmHWM"); }
 
 std::size_t resident_bytes() { return kilobytes("/proc/self/status", "VmRSS"); }
 
-std::string bytes_text(std::size_t bytes) {
-  constexpr std::array<std::string_view, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
-
 }  // namespace linnet::command

@@ -24,7 +24,4 @@ std::size_t peak_bytes();
 /// Returns the memory that this process holds now (VmRSS); 0 where the system does not tell.
 std::size_t resident_bytes();
 
-/// Returns text such as "1.5 GiB"
-std::string bytes_text(std::size_t bytes);
-
 }  // namespace linnet::command

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-#include "report/machine.h"
+#include "base/bytes_text.h"
 
 namespace linnet::command {
 namespace {

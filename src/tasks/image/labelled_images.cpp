@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/image/labelled_images.h"
-
 #include <fmt/format.h>
 #include <linnet/image_task.h>
 #include <linnet/series_transform.h>
@@ -10,6 +8,7 @@
 
 #include "datasets/load_dataset.h"
 #include "nn/definition.h"
+#include "tasks/image/image_page.h"
 #include "tasks/options.h"
 #include "tasks/registry.h"
 #include "tasks/task_recipe.h"
@@ -67,9 +66,13 @@ class Images final : public Task {
     }
     ImageTask made = image_task(path, options);
     if (how.from != nullptr) take_smaller_steps(made.training);
-    return {task_of_images(std::move(made.data), std::move(made.notes)),
+    return {std::make_shared<const Images>(std::move(made.data), std::move(made.notes)),
             how.from == nullptr ? std::move(made.network) : how.from->network(),
             std::move(made.training)};
+  }
+
+  TaskPage page(const std::filesystem::path& path) const override {
+    return page_of_images(path.string());
   }
 
   bool made(const Model& model) const override {
@@ -86,9 +89,5 @@ class Images final : public Task {
 }  // namespace
 
 void register_image_task(Tasks& tasks) { tasks.add(std::make_unique<const Images>()); }
-
-std::shared_ptr<const Task> task_of_images(Splits data, std::vector<std::string> notes) {
-  return std::make_shared<const Images>(std::move(data), std::move(notes));
-}
 
 }  // namespace linnet

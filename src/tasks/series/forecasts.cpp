@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/series/forecasts.h"
-
 #include <fmt/format.h>
 #include <linnet/training_warnings.h>
 
@@ -54,7 +52,7 @@ class Forecasts final : public Task {
     options.seed = how.seed;
     SeriesTask made = series_task(read_table(path, reading_of(how.settings)), options);
     PreparedTask prepared{.network = made.network, .training = made.training};
-    prepared.task = task_of_windows(std::move(made));
+    prepared.task = std::make_shared<const Forecasts>(std::move(made));
     return prepared;
   }
 
@@ -151,9 +149,5 @@ TableAnswer Forecasts::answer(Model& model, const Table& rows) const {
 }  // namespace
 
 void register_series_task(Tasks& tasks) { tasks.add(std::make_unique<const Forecasts>()); }
-
-std::shared_ptr<const Task> task_of_windows(SeriesTask made) {
-  return std::make_shared<const Forecasts>(std::move(made));
-}
 
 }  // namespace linnet

@@ -16,6 +16,7 @@
 #include "tasks/table/model_rows.h"
 #include "tasks/table/read_rows.h"
 #include "tasks/table/table_fields.h"
+#include "tasks/table/table_survey.h"
 
 namespace linnet {
 namespace {
@@ -87,11 +88,21 @@ class TableRows final : public Task {
 
   TaskClaim claims(const std::filesystem::path& path, const DataSettings& settings) const override {
     const bool others = settings.has({"past", "text"});  // a series, texts
-    if (others || !is_table(path, settings)) return {};
+    if (others) return {};
+    if (!is_table(path, settings)) return {is_file(path) ? TaskClaim::unlikely : TaskClaim::none};
     return {settings.has({"target"}) ? TaskClaim::surely : TaskClaim::perhaps};
   }
   PreparedTask prepare(const std::filesystem::path& path,
                        const TaskFileOptions& how) const override;
+  TaskPage page(const std::filesystem::path& path) const override {
+    return page_of_table(read_table(path), path.string());
+  }
+  TaskSurvey survey(const std::filesystem::path& path, const DataSettings& settings,
+                    const SurveyProgress& /*progress*/) const override {
+    const Names targets = task_options(settings).target.names;
+    return survey_of_table(read_table(path, reading_of(settings)), path.string(),
+                           targets.empty() ? "" : targets.front());
+  }
 
   std::vector<TaskInput> inputs() const override {
     std::vector<TaskInput> all{{"numbers", std::ssize(transform_.feature_names()), "features"},
@@ -148,6 +159,9 @@ class TableRows final : public Task {
   std::size_t table_width(const Model& model) const override {
     return model.table().record().columns.size();
   }
+  std::size_t features(const Model& model) const override {
+    return model.table().feature_names().size();
+  }
   RequestRows samples_of(const Model& model, const Table& rows) const override {
     return {.data = model.table().inputs(rows), .notes = row_notes(model.table(), rows)};
   }
@@ -201,10 +215,6 @@ PreparedTask TableRows::prepare(const std::filesystem::path& path,
 }  // namespace
 
 void register_table_task(Tasks& tasks) { tasks.add(std::make_unique<const TableRows>()); }
-
-std::shared_ptr<const Task> task_of_rows(TableTask made, Table table) {
-  return std::make_shared<const TableRows>(std::move(made), std::move(table), 0);
-}
 
 TableOptions reading_of(const DataSettings& settings) {
   auto options = settings.read<TableOptions>();

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/table_task.h>
+#include <linnet/tables.h>
 
-#include <memory>
+#include <filesystem>
 
-#include "tasks/task.h"
+#include "tasks/data_settings.h"
 
 namespace linnet {
-
-/// Returns the task of the rows of a table, whose samples, network and recipe are those of `made`.
-std::shared_ptr<const Task> task_of_rows(TableTask made, Table table);
 
 /// Returns how settings say that a table is read. Throws Error for what can't be read so.
 TableOptions reading_of(const DataSettings& settings);

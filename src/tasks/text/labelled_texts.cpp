@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/text/labelled_texts.h"
-
 #include <fmt/format.h>
 #include <linnet/series_transform.h>
 #include <linnet/table_transform.h>
@@ -9,9 +7,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/folder.h"
+#include "base/shell_word.h"
 #include "datasets/load_dataset.h"
 #include "datasets/texts.h"
+#include "describe/nearest.h"
 #include "nn/definition.h"
 #include "tasks/options.h"
 #include "tasks/read_arrays.h"
@@ -60,6 +61,10 @@ class Texts final : public Task {
   PreparedTask prepare(const std::filesystem::path& path,
                        const TaskFileOptions& options) const override;
 
+  TaskPage page(const std::filesystem::path& path) const override;
+  TaskSurvey survey(const std::filesystem::path& path, const DataSettings& settings,
+                    const SurveyProgress& progress) const override;
+
   bool made(const Model& model) const override {
     return model.table().empty() && model.series().empty() &&
            model.network().definition().inputs[0].dtype == DType::i32;
@@ -98,8 +103,8 @@ PreparedTask Texts::prepare(const std::filesystem::path& path,
   how.columns = options.settings.read<TextColumns>();
   if (options.from == nullptr) {
     TextTask made = text_task(path, how);
-    return {task_of_texts(std::move(made.data), std::move(made.notes)), std::move(made.network),
-            std::move(made.training)};
+    return {std::make_shared<const Texts>(std::move(made.data), std::move(made.notes)),
+            std::move(made.network), std::move(made.training)};
   }
   const Model& from = *options.from;
   require(made(from), "'{}' holds texts, but the model to start from takes samples of {}",
@@ -115,15 +120,44 @@ PreparedTask Texts::prepare(const std::filesystem::path& path,
   take_smaller_steps(training);
   training.seed = options.seed;
   std::vector<std::string> notes{task_note(data, "from the model's words", "texts")};
-  return {task_of_texts(std::move(data), std::move(notes)), from.network(), std::move(training)};
+  return {std::make_shared<const Texts>(std::move(data), std::move(notes)), from.network(),
+          std::move(training)};
+}
+
+TaskPage Texts::page(const std::filesystem::path& path) const {
+  constexpr std::size_t kMostNamed = 8;  // of classes
+  const TextParts parts = is_file(path) ? TextParts{.name = {}, .train = read_text_lines(path)}
+                                        : read_text_folder(find_dataset(path).folder);
+  const std::vector<std::string> classes = text_classes(label_names(parts.train));
+  const std::size_t validation = parts.validation.texts.size();
+  const std::size_t test = parts.test.texts.size();
+  TaskPage page{.found =
+                    fmt::format("{} holds {} of {}{}: {}.", path.string(),
+                                counted(parts.train.texts.size() + validation + test, "text"),
+                                counted(classes.size(), "class"), held_out_text(validation, test),
+                                some_of(classes, kMostNamed))};
+  page.commands.emplace_back("linnet train " + shell_word(path.string()), "learns the classes");
+  page.add_use("\"a new text\"", "classes of new texts");
+  return page;
+}
+
+TaskSurvey Texts::survey(const std::filesystem::path& path, const DataSettings& settings,
+                         const SurveyProgress& progress) const {
+  settings.refuse({"target", "sheet"}, "tables", sentence_on(*this, path.string()));
+  if (!is_file(path)) return Task::survey(path, settings, progress);
+  const LabelledTexts texts = read_text_lines(path);
+  const TextOptions how;
+  Survey survey =
+      survey_dataset({.train = encode_texts(texts, label_names(texts),
+                                            Vocabulary::from_texts(texts.texts, how.ids),
+                                            how.length, path.filename().string())});
+  survey.format = to_string(DataKind::texts);
+  if (!texts.note.empty()) survey.notes.push_back(texts.note);
+  return shown_survey(survey, path.string());
 }
 
 }  // namespace
 
 void register_text_task(Tasks& tasks) { tasks.add(std::make_unique<const Texts>()); }
-
-std::shared_ptr<const Task> task_of_texts(Splits data, std::vector<std::string> notes) {
-  return std::make_shared<const Texts>(std::move(data), std::move(notes));
-}
 
 }  // namespace linnet

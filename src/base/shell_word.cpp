@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/shell_word.h"
+#include "base/shell_word.h"
 
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 
-namespace linnet::command {
+namespace linnet {
 
 std::string shell_word(const std::string& argument) {
   const bool plain = !argument.empty() && std::ranges::all_of(argument, [](unsigned char c) {
@@ -18,4 +18,4 @@ std::string shell_word(const std::string& argument) {
   return text + "'";
 }
 
-}  // namespace linnet::command
+}  // namespace linnet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/table_info.h"
+#include "tasks/table/table_survey.h"
 
 #include <fmt/format.h>
 
@@ -7,19 +7,21 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/counted.h"
 #include "base/utf8.h"
-#include "commands/commands.h"
-#include "report/json.h"
 #include "table/survey_table.h"
-#include "tasks/table/table_rows.h"
 
-namespace linnet::command {
+namespace linnet {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr std::size_t kMostNamed = 4;  // categories in the text; --json has more
+
+Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 std::string_view type_name(ColumnType type) {
   return column_type_names()[static_cast<std::size_t>(type)];
@@ -106,26 +108,20 @@ std::string correlation_text(const ColumnSurvey& column) {
 
 }  // namespace
 
-int table_info(const std::string& file, const std::string& target, const DataSettings& reading,
-               bool json) {
-  const Table table = read_table(file, reading_of(reading));
+TaskSurvey survey_of_table(const Table& table, const std::string& file, const std::string& target) {
   const std::size_t column =
       target.empty() ? std::numeric_limits<std::size_t>::max() : table.find(target);
   const std::vector<ColumnSurvey> columns = survey_table(table, column);
-  if (json) {
-    Json all{{"path", file},
-             {"format", "table"},
-             {"rows", table.rows()},
-             {"header", table.has_header()},
-             {"separator", std::string(1, table.separator())},
-             {"decimal", std::string(1, table.decimal())},
-             {"target", target.empty() ? Json(nullptr) : Json(table.columns()[column].name)},
-             {"notes", table.notes()},
-             {"columns", Json::array()}};
-    for (const ColumnSurvey& one : columns) all["columns"].push_back(column_json(one));
-    print_json(all);
-    return kSuccess;
-  }
+  Json all{{"path", file},
+           {"format", "table"},
+           {"rows", table.rows()},
+           {"header", table.has_header()},
+           {"separator", std::string(1, table.separator())},
+           {"decimal", std::string(1, table.decimal())},
+           {"target", target.empty() ? Json(nullptr) : Json(table.columns()[column].name)},
+           {"notes", table.notes()},
+           {"columns", Json::array()}};
+  for (const ColumnSurvey& one : columns) all["columns"].push_back(column_json(one));
   std::string text = fmt::format("{}: {}, {}, {}, separator {}{}\n", file,
                                  counted(table.rows(), "row"), counted(columns.size(), "column"),
                                  table.has_header() ? "with a header" : "without a header",
@@ -143,8 +139,7 @@ int table_info(const std::string& file, const std::string& target, const DataSet
                         one.missing > 0 ? fmt::format("; {} missing", one.missing) : "",
                         correlation.empty() ? "" : "; " + correlation);
   }
-  print_out(text);
-  return kSuccess;
+  return {.json = std::move(all), .text = std::move(text)};
 }
 
-}  // namespace linnet::command
+}  // namespace linnet
