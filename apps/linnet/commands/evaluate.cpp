@@ -96,19 +96,15 @@ void write_page(const EvaluateOptions& options, const std::string& part, const D
 }
 
 int evaluate_run(const EvaluateOptions& options) {
-  ModelOptions on{.threads = options.threads};
-  apply(options.on, on);
-  const SavedRun run = find_run(options.run);
-  Model model = load_model(run, on);
-  check_used(options.given, model);
-  if (task_of(model).answers_tables()) {
+  auto [run, on, model, task] = load_run(options.run, options.on, options.threads, options.given);
+  if (task.answers_tables()) {
     options.given.refuse({"--part", "--force", "--ignore-index", "--cost", "--report", "--batch",
                           "--text", "--target", "--seed", "--image-size", "--channels",
                           "--on-bad-image"},
                          "other models", fmt::format("'{}' forecasts a series", options.run));
-    return print_series_scores(model, options.data, options.sheet, options.json);
+    return print_series_scores(task, model, options.data, options.sheet, options.json);
   }
-  const RunData loaded = load_run_data(options, run, model);
+  const RunData loaded = load_run_data(options, run, task, model);
   auto [part, data] = choose(loaded.splits, options);
   const double seen = seen_share(model, data);
   data = fit_samples(std::move(data), model);

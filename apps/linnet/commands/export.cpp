@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <linnet/c_export.h>
 #include <linnet/onnx.h>
-#include <linnet/table_transform.h>
 
 #include <memory>
 #include <string>
@@ -27,11 +26,12 @@ struct ExportOptions {
 
 /// Says what an exported table's model takes.
 void print_table_note(const Model& model, const char* names) {
-  if (model.table().empty()) return;
+  const Task& task = task_of(model);
+  if (!task.takes_rows(model)) return;
   print_note(
       "the file takes no raw rows, but the {} numbers that the table's transform "
       "makes of them; {} names them",
-      model.table().feature_names().size(), names);
+      task.features(model), names);
 }
 
 int export_model(const ExportOptions& options) {

@@ -40,17 +40,13 @@ std::int64_t usual_resize(const Shape& input) { return std::max(input[0], input[
 
 int features(const FeaturesOptions& options) {
   require_extension(options.out, {".npy"});
-  ModelOptions on{.threads = options.threads};
-  apply(options.on, on);
-  const SavedRun run = find_run(options.model);
-  Model model = load_model(run, on);
-  check_used(options.given, model);
+  auto [run, on, model, task] = load_run(options.model, options.on, options.threads, options.given);
   const Shape input = model.network().input_shape();
   ReadOptions read{.threads = options.threads};
   const bool arrays = std::ranges::all_of(options.inputs, [](const std::string& path) {
     return path.ends_with(".npy");
   });
-  if (task_of(model, !arrays).reads(TaskFiles::texts)) {
+  if (!arrays && task.reads(TaskFiles::texts)) {
     read.vocabulary = run.words();
   } else if (input.rank() == 3) {
     read.shorter_side = options.resize.value_or(usual_resize(input));

@@ -34,12 +34,11 @@ std::string csv_of(const TableAnswer& answer, bool safe) {
 
 }  // namespace
 
-int print_forecast(Model& model, const ForecastRequest& request) {
+int print_forecast(const Task& task, Model& model, const ForecastRequest& request) {
   require(request.tables.size() == 1,
           "a model of series forecasts the rows of one table; got {} files", request.tables.size());
   require(!request.safe || !request.json || !request.output.empty(),
           "--spreadsheet is for tables of predictions; leave out --json or name one with --output");
-  const Task& task = task_of(model);
   const TableAnswer answer =
       task.answer(model, read_model_rows(request.tables[0], task.reading(model), request.sheet));
   const std::string csv = csv_of(answer, request.safe);
@@ -52,9 +51,8 @@ int print_forecast(Model& model, const ForecastRequest& request) {
   return kSuccess;
 }
 
-int print_series_scores(Model& model, const std::string& table, const std::string& sheet,
-                        bool json) {
-  const Task& task = task_of(model);
+int print_series_scores(const Task& task, Model& model, const std::string& table,
+                        const std::string& sheet, bool json) {
   const TaskReport report = task.measure(model, read_model_rows(table, task.reading(model), sheet));
   for (const std::string& note : report.notes) print_note("{}", note);
   warn_of_seen(report.seen);

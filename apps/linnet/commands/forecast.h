@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tasks/task.h"
+
 namespace linnet::command {
 
 /// `linnet predict` of a model of series: the steps after the rows of tables, as CSV.
@@ -17,10 +19,10 @@ struct ForecastRequest {
   bool json = false;
   bool safe = false;  ///< no field begins like a formula
 };
-int print_forecast(Model& model, const ForecastRequest& request);
+int print_forecast(const Task& task, Model& model, const ForecastRequest& request);
 
 /// `linnet evaluate` of a model of series on all windows of a table, or of its sheet.
-int print_series_scores(Model& model, const std::string& table, const std::string& sheet,
-                        bool json);
+int print_series_scores(const Task& task, Model& model, const std::string& table,
+                        const std::string& sheet, bool json);
 
 }  // namespace linnet::command

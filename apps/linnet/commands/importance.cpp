@@ -130,17 +130,14 @@ void write_page(const ImportanceArguments& arguments, const Importance& importan
 }
 
 int importance_of(const ImportanceArguments& arguments) {
-  ModelOptions on{.threads = arguments.threads};
-  apply(arguments.on, on);
-  const SavedRun run = find_run(arguments.run);
-  Model model = load_model(run, on);
-  check_used(arguments.given, model);
+  auto [run, on, model, task] =
+      load_run(arguments.run, arguments.on, arguments.threads, arguments.given);
   const bool dependence = !arguments.columns.empty() || arguments.json || !arguments.page.empty();
   if (!dependence) {
     arguments.given.refuse({"--points", "--rows"}, "partial dependence",
                            "--column, --report or --json ask for it");
   }
-  require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns",
+  require(task.takes_rows(model), "'{}' did not learn from a table, so it has no columns",
           arguments.run);
   const ModelRows measurable = measurable_rows(arguments.data, arguments.sheet, model);
   for (const std::string& note : measurable.notes) print_note("{}", note);

@@ -148,11 +148,11 @@ std::string text_of(const OptimizeResult& result, const std::vector<SearchGoal>&
   return text;
 }
 
-std::vector<SearchColumn> columns_of(const Model& model, const std::string& data,
+std::vector<SearchColumn> columns_of(const Task& task, const Model& model, const std::string& data,
                                      const std::string& sheet) {
   require(!data.empty() || sheet.empty(), "--sheet names a sheet of --data, which is not given");
   if (!data.empty()) {
-    return search_columns(model, read_model_rows(data, model.table().reading(), sheet));
+    return search_columns(model, read_model_rows(data, task.reading(model), sheet));
   }
   try {
     return search_columns(model);
@@ -164,14 +164,11 @@ std::vector<SearchColumn> columns_of(const Model& model, const std::string& data
 int optimize(const OptimizeArguments& arguments) {
   OptimizeOptions options = arguments.options;
   options.goals = goals_of(arguments);
-  ModelOptions on{.threads = arguments.threads};
-  apply(arguments.on, on);
-  const SavedRun run = find_run(arguments.run);
-  Model model = load_model(run, on);
-  check_used(arguments.given, model);
-  require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns to search",
+  auto [run, on, model, task] =
+      load_run(arguments.run, arguments.on, arguments.threads, arguments.given);
+  require(task.takes_rows(model), "'{}' did not learn from a table, so it has no columns to search",
           arguments.run);
-  std::vector<SearchColumn> columns = columns_of(model, arguments.data, arguments.sheet);
+  std::vector<SearchColumn> columns = columns_of(task, model, arguments.data, arguments.sheet);
   for (const std::string& range : arguments.ranges) apply_range(range, columns);
   const OptimizeResult result = optimize_inputs(model, columns, options);
   if (!arguments.json) {

@@ -157,21 +157,18 @@ void print_bad_files(const std::vector<std::string>& bad) {
 }
 
 int predict(const PredictOptions& options) {
-  ModelOptions on{.threads = options.threads};
-  apply(options.on, on);
-  const SavedRun run = find_run(options.model);
+  auto [run, on, model, task] = load_run(options.model, options.on, options.threads, options.given);
   if (!options.output.empty()) require_other_file(options, run);
-  Model model = load_model(run, on);
-  check_used(options.given, model);
-  if (task_of(model).answers_tables()) {
+  if (task.answers_tables()) {
     options.given.refuse({"--resize", "--text", "--batch"}, "models of images and texts",
                          fmt::format("'{}' forecasts a series", options.model));
     require_extension(options.output, {".csv"});
-    return print_forecast(model, {.tables = options.inputs,
-                                  .sheet = options.sheet,
-                                  .output = options.output,
-                                  .json = options.json,
-                                  .safe = options.safe});
+    return print_forecast(task, model,
+                          {.tables = options.inputs,
+                           .sheet = options.sheet,
+                           .output = options.output,
+                           .json = options.json,
+                           .safe = options.safe});
   }
   require_extension(options.output, {".csv", ".npy"});
   require(!options.safe || is_csv_name(options.output),

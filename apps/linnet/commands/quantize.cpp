@@ -35,11 +35,12 @@ int quantize_run(const QuantizeArguments& arguments) {
   ModelOptions on{.device = "cpu", .threads = arguments.threads};
   const SavedRun run = find_run(arguments.run);
   Model model = load_model(run, on);
-  require(!task_of(model).answers_tables(), "models of series cannot be quantized by this command");
+  const Task& task = task_of(model);
+  require(!task.answers_tables(), "models of series cannot be quantized by this command");
   std::error_code none;
   require(!std::filesystem::equivalent(run.model, arguments.out, none),
           "-o '{}' would overwrite the model; name another file", arguments.out);
-  const RunData loaded = load_run_data(arguments, run, model);
+  const RunData loaded = load_run_data(arguments, run, task, model);
   const Dataset data = fit_samples(calibration_set(loaded.splits, arguments.data), model);
   const Model made = quantize(model, data, arguments.quantize);
   made.save(arguments.out);

@@ -64,32 +64,30 @@ LabelledFiles files_of(const RunDataOptions& options, const SavedRun& run, const
   return files;
 }
 
-void check_options(const RunDataOptions& options, bool table, bool texts) {
+/// Refuses options that do nothing for data that a task reads, `known`, or for arrays and images.
+void check_options(const RunDataOptions& options, const Task& task, bool known) {
   const GivenOptions& given = options.given;
-  const std::string what = fmt::format("'{}' is a table of rows", options.data);
-  if (table) {
+  if (known) {
+    const std::string what = sentence_on(task, options.data);
     given.refuse({"--seed"}, "generated data and a split by patient", what);
-    given.refuse({"--text", "--target"}, "models of texts", what);
-    given.refuse(image_option_names(), "image files", what);
-  } else if (texts) {
-    given.refuse({"--seed"}, "generated data and a split by patient",
-                 fmt::format("'{}' holds texts", options.data));
-    given.refuse(image_option_names(), "image files",
-                 fmt::format("'{}' holds texts", options.data));
-    if (!is_table_name(options.data)) {
-      given.refuse({"--text", "--target", "--sheet"}, "tables",
-                   fmt::format("'{}' is none", options.data));
+    if (!task.reads(TaskFiles::texts)) {
+      given.refuse({"--text", "--target"}, "models of texts", what);
+    } else if (!is_table_name(options.data)) {
+      given.refuse({"--text", "--target", "--sheet"}, "tables", what);
     }
-  } else {
-    const std::string what = fmt::format("'{}' holds arrays or images", options.data);
-    given.refuse({"--text"}, "tables of texts", what);
-    given.refuse({"--sheet"}, "spreadsheets", what);
-    const auto folder = datasets::find(options.data, data_places());
-    const bool named = folder && find_dataset(*folder).kind == DataKind::image_table;
-    if (!named) given.refuse({"--target"}, "tables of texts", what);
-    check_image_files(given, options.data);
-    check_data_seed(given, "--seed", options.data);
+    if (!task.accepts(TaskSettings::images)) {
+      given.refuse(image_option_names(), "image files", what);
+    }
+    return;
   }
+  const std::string what = fmt::format("'{}' holds arrays or images", options.data);
+  given.refuse({"--text"}, "tables of texts", what);
+  given.refuse({"--sheet"}, "spreadsheets", what);
+  const auto folder = datasets::find(options.data, data_places());
+  const bool named = folder && find_dataset(*folder).kind == DataKind::image_table;
+  if (!named) given.refuse({"--target"}, "tables of texts", what);
+  check_image_files(given, options.data);
+  check_data_seed(given, "--seed", options.data);
 }
 
 /// An --image-size stands for that of the training's images.
@@ -103,11 +101,11 @@ void override_size(const DatasetOptions& load, Model& model) {
 
 }  // namespace
 
-RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model& model) {
-  const Task& task = task_of(model);
+RunData load_run_data(const RunDataOptions& options, const SavedRun& run, const Task& task,
+                      Model& model) {
   const bool known = task.knows(place_of(options.data));
   const bool texts = known && task.reads(TaskFiles::texts);
-  check_options(options, known && !texts, texts);
+  check_options(options, task, known);
   RunData data;
   if (known) {
     LabelledData loaded = task.load(model, files_of(options, run, task));

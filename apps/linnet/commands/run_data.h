@@ -40,6 +40,7 @@ struct RunData {
 
 /// Loads data as the run's training did: images of its size and channels, the same split, the same
 /// words, rows by its transform. Prints notes. An --image-size becomes the model's sample shape.
-RunData load_run_data(const RunDataOptions& options, const SavedRun& run, Model& model);
+RunData load_run_data(const RunDataOptions& options, const SavedRun& run, const Task& task,
+                      Model& model);
 
 }  // namespace linnet::command

@@ -12,6 +12,7 @@
 #include "analysis/linear_rival.h"
 #include "data/targets.h"
 #include "report/metrics.h"
+#include "tasks/task.h"
 #include "train/metrics_of_model.h"
 
 namespace linnet::command {
@@ -211,7 +212,7 @@ Rivals rivals_of(const Model& model, const HeldOut& held, const Dataset& train,
     json["beaten"] = better(own, rivals.back().metrics);
     return json;
   };
-  if (!model.table().empty()) {
+  if (task_of(model).takes_rows(model)) {
     const std::vector<float> linear =
         linear_predictions(train, held.data, static_cast<std::int64_t>(classes));
     const char* kind = classes > 0 ? "logistic regression" : "ridge regression";

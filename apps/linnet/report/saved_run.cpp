@@ -2,6 +2,7 @@
 #include "report/saved_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -94,6 +95,17 @@ Model load_model(const SavedRun& run, ModelOptions& options) {
     model.set_training_record(std::move(record));
   }
   return model;
+}
+
+LoadedRun load_run(const fs::path& path, const DeviceOptions& device, int threads,
+                   const GivenOptions& given) {
+  ModelOptions on{.threads = threads};
+  apply(device, on);
+  SavedRun files = find_run(path);
+  Model model = load_model(files, on);
+  check_used(given, model);
+  const Task& task = task_of(model);
+  return {std::move(files), std::move(on), std::move(model), task};
 }
 
 SavedRun find_run(const fs::path& path) {

@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "config/device.h"
+#include "config/given.h"
+#include "tasks/task.h"
+
 namespace linnet::command {
 
 /// Files of a finished training, as later commands name it: by its folder, or by the model file
@@ -34,6 +38,19 @@ struct SavedRun {
 /// Loads the run's model, with the engines of its training. Of a file that does not say what
 /// samples it was trained on (of an older version), summary.json may.
 Model load_model(const SavedRun& run, ModelOptions& options);
+
+/// A run whose model is loaded.
+struct LoadedRun {
+  SavedRun files;
+  ModelOptions on;  ///< as the command describes the device
+  Model model;
+  const Task& task;  ///< of the model
+};
+
+/// Loads a run's model as options say. Throws Error as find_run() does, and for options that do
+/// nothing on the device.
+LoadedRun load_run(const std::filesystem::path& path, const DeviceOptions& device, int threads,
+                   const GivenOptions& given);
 
 /// Throws Error for a folder without a model, and for a summary.json that is not as a training
 /// writes it.

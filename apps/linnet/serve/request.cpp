@@ -92,7 +92,7 @@ RequestReader::RequestReader(const Model& model, std::vector<std::string> words,
     : model_(model),
       words_(std::move(words)),
       task_(task_of(model, !words_.empty())),
-      takes_rows_(!task_.answers_tables() && task_.table_width(model) > 0),
+      takes_rows_(task_.takes_rows(model)),
       limits_(limits) {}
 
 std::size_t RequestReader::input_memory() const {
