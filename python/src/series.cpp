@@ -11,6 +11,7 @@
 #include "models.h"
 #include "options.h"
 #include "tables.h"
+#include "task_model.h"
 
 namespace linnet::python {
 
@@ -67,19 +68,8 @@ void bind_task(nb::module_& m) {
       "validation", &SeriesTask::validation)("data", &SeriesTask::data)(
       "network", &SeriesTask::network)("training", &SeriesTask::training)("notes",
                                                                           &SeriesTask::notes);
-  task.bound().def(
-      "model",
-      [](const SeriesTask& task, const nb::kwargs& named) {
-        ModelOptions on;
-        options<ModelOptions>().read(on, nb::borrow<nb::dict>(named), "SeriesTask.model");
-        return ModelHandle(without_gil([&] {
-          Model model(task.network, on);
-          model.set_series(task.transform);
-          return model;
-        }));
-      },
-      nb::sig(signature("model", "self", options<ModelOptions>().parameters(), "Model")),
-      "Returns a model of the network that holds the transform.");
+  bind_model(task.bound(), "SeriesTask",
+             [](const SeriesTask& of, Model& model) { model.set_series(of.transform); });
   m.def(
       "series_task",
       [](const nb::object& rows, const nb::object& targets, const nb::kwargs& named) {

@@ -12,6 +12,7 @@
 #include "docstrings.h"
 #include "models.h"
 #include "tables.h"
+#include "task_model.h"
 #include "training.h"
 
 namespace linnet::python {
@@ -131,27 +132,16 @@ void bind_transform(nb::module_& m) {
       .def_prop_ro("feature_names", &TableTransform::feature_names,
                    doc("TableTransform.feature_names"))
       .def("to_json", &TableTransform::to_json, doc("TableTransform.to_json"));
-  nb::class_<TableTask>(m, "TableTask", doc("TableTask"))
-      .def_ro("transform", &TableTask::transform, doc("TableTask.transform"))
+  nb::class_<TableTask> task(m, "TableTask", doc("TableTask"));
+  task.def_ro("transform", &TableTask::transform, doc("TableTask.transform"))
       .def_ro("data", &TableTask::data, doc("TableTask.data"))
       .def_ro("network", &TableTask::network, doc("TableTask.network"))
       .def_ro("training", &TableTask::training, doc("TableTask.training"))
       .def_ro("test_rows", &TableTask::test_rows, doc("TableTask.test_rows"))
       .def_ro("validation_rows", &TableTask::validation_rows, doc("TableTask.validation_rows"))
-      .def_ro("notes", &TableTask::notes, doc("TableTask.notes"))
-      .def(
-          "model",
-          [](const TableTask& task, const nb::kwargs& named) {
-            ModelOptions on;
-            options<ModelOptions>().read(on, nb::borrow<nb::dict>(named), "TableTask.model");
-            return ModelHandle(without_gil([&] {
-              Model model(task.network, on);
-              model.set_table(task.transform);
-              return model;
-            }));
-          },
-          nb::sig(signature("model", "self", options<ModelOptions>().parameters(), "Model")),
-          "Returns a model of the network that holds the transform.");
+      .def_ro("notes", &TableTask::notes, doc("TableTask.notes"));
+  bind_model(task, "TableTask",
+             [](const TableTask& of, Model& model) { model.set_table(of.transform); });
   m.def(
       "table_task",
       [](const nb::object& rows, const nb::object& target, const nb::kwargs& named) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <linnet/image_task.h>
 #include <linnet/text_task.h>
 
@@ -6,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "bind.h"
@@ -13,7 +15,10 @@
 #include "docstrings.h"
 #include "fields.h"
 #include "options.h"
+#include "settings.h"
 #include "shapes.h"
+#include "task_model.h"
+#include "tasks/task.h"
 
 namespace linnet::python {
 
@@ -116,9 +121,57 @@ void bind_texts(nb::module_& m) {
   m.def("text_training", &text_training, nb::arg("texts"), doc("text_training"));
 }
 
+bool is_setting(const std::string& key) {
+  return std::ranges::any_of(all_tasks(), [&](const auto& task) {
+    return std::ranges::any_of(task->flags(), [&](const TaskFlags& flags) {
+      return flags.all->find(key) != nullptr;
+    });
+  });
+}
+
+void bind_files(nb::module_& m) {
+  nb::class_<PreparedTask> bound(m, "PreparedTask",
+                                 "Holds the training that prepare() chose for a file or folder.");
+  bound
+      .def_prop_ro(
+          "data", [](const PreparedTask& task) { return task.task->data(); },
+          "The samples of the three parts.")
+      .def_ro("network", &PreparedTask::network,
+              "The default network for these samples, or that of the model to start from.")
+      .def_ro("training", &PreparedTask::training, "The default recipe, with early stopping.")
+      .def_prop_ro(
+          "notes", [](const PreparedTask& task) { return task.task->notes(); },
+          "Sentences on what was decided.");
+  bind_model(bound, "PreparedTask",
+             [](const PreparedTask& of, Model& model) { of.task->equip(model); });
+  m.def(
+      "prepare",
+      [](const std::filesystem::path& path, std::uint64_t seed, const nb::kwargs& named) {
+        nb::dict arguments = nb::borrow<nb::dict>(named);
+        for (const auto& [key, value] : arguments) {
+          const auto name = nb::cast<std::string>(key);
+          if (!is_setting(name)) {
+            throw nb::type_error(
+                fmt::format("[prepare] no kind of data has the setting '{}'", name).c_str());
+          }
+        }
+        TaskFileOptions how{.seed = seed};
+        how.settings.given = {table_of(arguments, "prepare")};
+        return without_gil([&] { return task_for(path, how.settings).prepare(path, how); });
+      },
+      nb::arg("path"), nb::arg("seed") = 0, nb::arg("settings"),
+      nb::sig("def prepare(path: PathLike, seed: int = 0, **settings: Any) -> PreparedTask"),
+      "Returns the training on a file or folder, as `linnet train PATH` begins it: a table, a "
+      "series\n(with `past`), texts or images.\n\n`seed` is that of the split and of the training. "
+      "Settings are called as the command's options,\nwith `_` for `-`: `target`, `time`, "
+      "`past`, `text`, `validation`. Raises Error where nothing can be\nlearned from the path, and "
+      "for settings of other data.");
+}
+
 }  // namespace
 
 void bind_tasks(nb::module_& m) {
+  bind_files(m);
   bind_images(m);
   bind_texts(m);
 }

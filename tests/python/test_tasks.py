@@ -54,6 +54,28 @@ class Tasks(unittest.TestCase):
         ids = ln.encode_text("a wonderful story", task.data.train.vocabulary, task.length)
         self.assertEqual(model.predict(ids).argmax(), 1)
 
+    def test_a_path_tells_what_it_holds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "days.csv"
+            path.write_text("day,x,y\n" + "".join(f"{day},{day % 5 / 2},{day % 7}\n" for day in range(200)))
+            rows = ln.prepare(path, target="y", seed=1)
+            self.assertEqual(rows.notes, ln.table_task(ln.read_table(path), "y", seed=1).notes)
+            model = rows.model(threads=1)
+            ln.train(model, rows.data, rows.training, epochs=1)
+            self.assertEqual(model.table.targets, ["y"])
+            self.assertEqual(ln.prepare(path, target="y", past=5).model(threads=1).series.past, 5)
+            texts = ln.prepare(files.reviews(Path(folder) / "reviews.tsv"))
+            self.assertEqual(texts.data.train.classes, ["negative", "positive"])
+            images = ln.prepare(files.image_folder(Path(folder) / "photos"), validation=0.2)
+            self.assertEqual(images.network.output_shape, (4,))
+            with self.assertRaisesRegex(TypeError, "no kind of data has the setting 'targets'"):
+                ln.prepare(path, targets="y")
+            with self.assertRaisesRegex(ln.Error, "--past is for windows of a series"):
+                ln.prepare(Path(folder) / "photos", past=3)
+            with self.assertRaisesRegex(ln.Error, "the folder is empty"):
+                (Path(folder) / "empty").mkdir()
+                ln.prepare(Path(folder) / "empty")
+
     def test_oversampling(self):
         def only(columns):
             return next(iter(columns.values()))
