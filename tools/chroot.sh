@@ -89,7 +89,10 @@ package() {
 wheels_python() {
   local name=$1 source="$root/root/$1"
   python=/usr/bin/$name
-  inside apt-get install -y -q --no-install-recommends "$name" >/dev/null 2>&1 && return 0
+  # apt-get takes an unknown name for a pattern: python3.13 is postgresql-plpython3-13 on Debian 11.
+  if inside apt-cache show "$name" 2>/dev/null | grep -qxF "Package: $name"; then
+    inside apt-get install -y -q --no-install-recommends "$name" >/dev/null && return 0
+  fi
   python=/usr/local/bin/$name
   [[ ! -x $root$python ]] || return 0
   inside apt-get install -y -q --no-install-recommends gcc libc6-dev make zlib1g-dev libffi-dev >/dev/null
