@@ -95,7 +95,8 @@ std::unique_ptr<Buffer> filled(const Backend& backend, const Bytes& bytes) {
 /// which become external too (so that the planner can't recycle them). All memory starts as NaN.
 std::vector<Bytes> run_on(Backend& backend, Graph graph, const std::vector<Value>& inputs,
                           const std::vector<Bytes>& data, const std::vector<Value>& outputs,
-                          const StepInfo& step, bool checked, bool aliasing) {
+                          const StepInfo& step, bool checked, bool aliasing,
+                          std::shared_ptr<const StepExchange> exchange = nullptr) {
   std::vector<std::unique_ptr<Buffer>> operands;
   for (const Bytes& bytes : data) operands.push_back(filled(backend, bytes));
   std::vector<Buffer*> results;
@@ -118,6 +119,7 @@ std::vector<Bytes> run_on(Backend& backend, Graph graph, const std::vector<Value
   for (std::size_t s = 0; s < kStorages; ++s) {
     memory.buffers[s] = filled(backend, Bytes(program->plan().bytes[s], std::byte{0xFF}));
   }
+  memory.exchange = std::move(exchange);
   program->attach(memory);
   for (std::size_t slot = 0; slot < operands.size(); ++slot) {
     program->bind(slot, operands[slot]->data());
@@ -463,17 +465,19 @@ void check(const OpCase& c) {
 
 std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,
                                      const std::vector<std::vector<double>>& data,
-                                     const std::vector<Value>& outputs, const StepInfo& step) {
-  return run(*tested_cpu().backends[1], graph, inputs, data, outputs, step, false);
+                                     const std::vector<Value>& outputs, const StepInfo& step,
+                                     std::shared_ptr<const StepExchange> exchange) {
+  return run(*tested_cpu().backends[1], graph, inputs, data, outputs, step, false,
+             std::move(exchange));
 }
 
 std::vector<std::vector<double>> run(Backend& backend, const Graph& graph,
                                      const std::vector<Value>& inputs,
                                      const std::vector<std::vector<double>>& data,
                                      const std::vector<Value>& outputs, const StepInfo& step,
-                                     bool checked) {
-  const std::vector<Bytes> bytes =
-      run_on(backend, graph, inputs, all_bytes(graph, inputs, data), outputs, step, checked, true);
+                                     bool checked, std::shared_ptr<const StepExchange> exchange) {
+  const std::vector<Bytes> bytes = run_on(backend, graph, inputs, all_bytes(graph, inputs, data),
+                                          outputs, step, checked, true, std::move(exchange));
   std::vector<std::vector<double>> values;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     values.push_back(to_doubles(graph.type(outputs[i]), bytes[i]));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "runtime/step_exchange.h"
 
 namespace linnet {
 class Backend;
@@ -80,10 +81,12 @@ std::vector<std::vector<double>> run(Backend& backend, const Graph& graph,
                                      const std::vector<Value>& inputs,
                                      const std::vector<std::vector<double>>& data,
                                      const std::vector<Value>& outputs, const StepInfo& step,
-                                     bool checked);
+                                     bool checked,
+                                     std::shared_ptr<const StepExchange> exchange = nullptr);
 /// The same on the CPU with two threads.
 std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,
                                      const std::vector<std::vector<double>>& data,
-                                     const std::vector<Value>& outputs, const StepInfo& step = {});
+                                     const std::vector<Value>& outputs, const StepInfo& step = {},
+                                     std::shared_ptr<const StepExchange> exchange = nullptr);
 
 }  // namespace linnet::testing

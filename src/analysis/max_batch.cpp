@@ -47,10 +47,10 @@ class Search {
   bool fits(std::int64_t batch, MaxBatch& found) {
     const std::int64_t most = limit_.training && limit_.shards ? kMostShards : 1;
     for (std::int64_t shards = 1; shards <= most && shards < 2 * batch; shards *= 2) {
-      const std::int64_t leaf = (batch - 1) / shards + 1;
-      if (leaf >= too_large_) continue;
-      const MemoryPlan memory = memory_of(leaf, batch, shards);
-      if (memory.total() - memory.data > limit_.memory_limit) too_large_ = leaf;
+      const std::int64_t shard = (batch - 1) / shards + 1;
+      if (shard >= too_large_) continue;
+      const MemoryPlan memory = memory_of(shard, batch, shards);
+      if (memory.total() - memory.data > limit_.memory_limit) too_large_ = shard;
       if (memory.total() > limit_.memory_limit) continue;
       found.batch = batch;
       found.memory = memory;
@@ -59,20 +59,20 @@ class Search {
     return false;
   }
 
-  /// What a leaf needs follows from its rows alone, and the room for sums from the shards.
-  MemoryPlan memory_of(std::int64_t leaf, std::int64_t batch, std::int64_t shards) {
+  /// What a shard needs follows from its rows alone, and the room for sums from the shards.
+  MemoryPlan memory_of(std::int64_t shard, std::int64_t batch, std::int64_t shards) {
     const std::int64_t planned = std::min<std::int64_t>(shards, 2);
-    const auto [known, is_new] = known_.try_emplace({leaf, planned});
+    const auto [known, is_new] = known_.try_emplace({shard, planned});
     if (is_new) {
       known->second = limit_.training
-                          ? training_memory(network_, leaf * planned, planned, options_, backend_)
-                          : prediction_memory(network_, leaf, options_.loss, backend_);
+                          ? training_memory(network_, shard * planned, planned, options_, backend_)
+                          : prediction_memory(network_, shard, options_.loss, backend_);
     }
     MemoryPlan memory = known->second;
     if (shards > 1) memory.gradients = sums_bytes(network_, shards);
     memory.shards = shards;
-    const std::size_t sample = memory.data / static_cast<std::size_t>(leaf * planned);
-    memory.data = sample * static_cast<std::size_t>(limit_.stream ? leaf : batch);
+    const std::size_t sample = memory.data / static_cast<std::size_t>(shard * planned);
+    memory.data = sample * static_cast<std::size_t>(limit_.stream ? shard : batch);
     return memory;
   }
 
@@ -80,7 +80,8 @@ class Search {
   const MaxBatchOptions& limit_;
   TrainingOptions options_;
   Backend& backend_;
-  std::int64_t too_large_ = kMostBatch * 2;  ///< rows of a leaf that do not fit, without their data
+  std::int64_t too_large_ =
+      kMostBatch * 2;  ///< rows of a shard that do not fit, without their data
   std::map<std::pair<std::int64_t, std::int64_t>, MemoryPlan> known_;  ///< by rows; 1: no shards
 };
 

@@ -6,7 +6,7 @@
 
 namespace linnet {
 
-/// As many different shares as the losses of one network may have in a leaf.
+/// As many different shares as the losses of one network may have in a shard.
 inline constexpr std::size_t kShares = 8;
 
 /// All that differs from one step to the next. Everything random or scheduled is a function of it,
@@ -23,10 +23,10 @@ struct StepInfo {
   std::uint64_t epoch = 0;     ///< keys the shuffle
   std::uint64_t position = 0;  ///< index in the epoch of the batch's first sample
 
-  /// Where the program runs a part of a batch (a leaf): the row in the whole batch of its first
+  /// Where the program runs a part of a batch (a shard): the row in the whole batch of its first
   /// row. Noise is keyed by rows of the whole batch, so that it does not depend on the parts.
   std::uint64_t first_row = 0;
-  /// Factors of a leaf's losses: its shares of their denominators in the whole batch.
+  /// Factors of a shard's losses: its shares of their denominators in the whole batch.
   /// The first one is its share of the rows.
   std::array<float, kShares> shares = {1, 1, 1, 1, 1, 1, 1, 1};
 

@@ -7,22 +7,22 @@
 #include "graph/add.h"
 #include "ops/blend/blend.h"
 #include "ops/finite_check/finite_check.h"
-#include "ops/leaf_metrics/leaf_metrics.h"
 #include "ops/reshape/reshape.h"
+#include "ops/shard_metrics/shard_metrics.h"
 #include "plan/passes/collect_gradients.h"
 
 namespace linnet {
 namespace {
 
-/// Returns what of a leaf, or of a sum of leaves, is summed in f32.
-Value add_leaf_array(Graph& graph, const LeafLayout& layout, std::size_t place) {
+/// Returns what of a shard, or of a sum of shards, is summed in f32.
+Value add_shard_array(Graph& graph, const ShardLayout& layout, std::size_t place) {
   const auto elements = static_cast<std::int64_t>(layout.bytes / sizeof(float));
-  return graph.add_value("leaf", {DType::f32, Shape{elements}}, Storage::gradient, place);
+  return graph.add_value("shard", {DType::f32, Shape{elements}}, Storage::gradient, place);
 }
 
 /// Returns its counters, which are summed in f64.
-Value add_leaf_counters(Graph& graph, const LeafLayout& layout, std::size_t place) {
-  return graph.add_value("leaf counters", {DType::f64, Shape{kCounters}}, Storage::gradient,
+Value add_shard_counters(Graph& graph, const ShardLayout& layout, std::size_t place) {
+  return graph.add_value("shard counters", {DType::f64, Shape{kCounters}}, Storage::gradient,
                          place + layout.counters);
 }
 
@@ -47,7 +47,7 @@ void add_range(BlendAttrs& attrs, const MeasuredStatistics& range, std::int64_t 
 
 /// Ranges with nothing but padding between them are one.
 void add_running_statistics(Graph& graph, const NetworkDefinition& network,
-                            const LeafLayout& layout, std::vector<MeasuredStatistics> measured,
+                            const ShardLayout& layout, std::vector<MeasuredStatistics> measured,
                             Value stopped) {
   if (measured.empty()) return;
   std::ranges::sort(measured, [](const MeasuredStatistics& a, const MeasuredStatistics& b) {
@@ -92,7 +92,7 @@ Value add_loss_scale(Graph& graph, const TrainingStep& step) {
 void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
                 const std::vector<MeasuredStatistics>& measured, bool scaled, Value loss) {
   const Value collected = take_collected_gradients(graph);
-  const LeafLayout layout(network, static_cast<bool>(collected));
+  const ShardLayout layout(network, static_cast<bool>(collected));
   const OptimizerAttrs& optimizer = step.optimizer;
   const Value stopped = add_stopped(graph);
   const auto flat = [&](const char* name, Storage storage, std::size_t offset = 0) {
@@ -112,10 +112,10 @@ void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingSt
   const auto check = [&](std::vector<Value> checked) {
     graph.add(std::make_shared<FiniteCheckOp>(), std::move(checked), "finite");
   };
-  std::vector<Value> checked{stopped, collected ? collected : add_leaf_array(graph, layout, 0)};
+  std::vector<Value> checked{stopped, collected ? collected : add_shard_array(graph, layout, 0)};
   if (loss) checked.push_back(loss);
   check(std::move(checked));
-  if (collected && layout.bytes > 0) check({stopped, add_leaf_array(graph, layout, 0)});
+  if (collected && layout.bytes > 0) check({stopped, add_shard_array(graph, layout, 0)});
   add_running_statistics(graph, network, layout, measured, stopped);
   if (optimizer.settings.clip_norm > 0) {
     operands.push_back(graph.emit(GlobalNormOp({optimizer.bounds}), {gradients}, "optimizer"));
@@ -147,57 +147,58 @@ Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
                   const std::vector<MeasuredStatistics>& measured, bool scaled) {
   Graph graph;
   const Value counters = add_training_counters(graph);
-  const Value leaves = add_leaf_counters(graph, LeafLayout(network), 0);
-  graph.add(std::make_shared<LeafMetricsOp>(LeafMetricsAttrs{.history = kLossHistory}),
-            {counters, leaves, add_stopped(graph)}, "metrics");
+  const Value shards = add_shard_counters(graph, ShardLayout(network), 0);
+  graph.add(std::make_shared<ShardMetricsOp>(ShardMetricsAttrs{.history = kLossHistory}),
+            {counters, shards, add_stopped(graph)}, "metrics");
   add_finish(graph, network, step, measured, scaled);
   return graph;
 }
 
 Graph keep_step(const NetworkDefinition& network, std::size_t level) {
-  const LeafLayout layout(network);
+  const ShardLayout layout(network);
   Graph graph;
-  keep(graph, add_leaf_array(graph, layout, 0), layout.level(level));
-  keep(graph, add_leaf_counters(graph, layout, 0), layout.level(level) + layout.counters);
+  keep(graph, add_shard_array(graph, layout, 0), layout.level(level));
+  keep(graph, add_shard_counters(graph, layout, 0), layout.level(level) + layout.counters);
   return graph;
 }
 
 Graph add_step(const NetworkDefinition& network, std::size_t level) {
-  const LeafLayout layout(network);
+  const ShardLayout layout(network);
   Graph graph;
   const std::size_t place = layout.level(level);
-  const auto add = [&](Value leaf, Value kept) {
-    graph.add(std::make_shared<BlendOp>(), {leaf, kept}, "add");
+  const auto add = [&](Value shard, Value kept) {
+    graph.add(std::make_shared<BlendOp>(), {shard, kept}, "add");
   };
-  add(add_leaf_array(graph, layout, 0), add_leaf_array(graph, layout, place));
-  add(add_leaf_counters(graph, layout, 0), add_leaf_counters(graph, layout, place));
+  add(add_shard_array(graph, layout, 0), add_shard_array(graph, layout, place));
+  add(add_shard_counters(graph, layout, 0), add_shard_counters(graph, layout, place));
   return graph;
 }
 
 Graph add_kept_step(const NetworkDefinition& network, std::size_t level) {
-  const LeafLayout layout(network);
+  const ShardLayout layout(network);
   Graph graph;
   const std::size_t place = layout.level(level);
   const std::size_t next = layout.level(level + 1);
   const Value sum =
-      graph.emit(AddOp(), {add_leaf_array(graph, layout, 0), add_leaf_array(graph, layout, place)},
-                 "add");
+      graph.emit(AddOp(),
+                 {add_shard_array(graph, layout, 0), add_shard_array(graph, layout, place)}, "add");
   graph.info(sum).storage = Storage::gradient;
   graph.info(sum).offset = next;
-  const Value counters = add_leaf_counters(graph, layout, 0);
-  graph.add(std::make_shared<BlendOp>(), {counters, add_leaf_counters(graph, layout, place)},
+  const Value counters = add_shard_counters(graph, layout, 0);
+  graph.add(std::make_shared<BlendOp>(), {counters, add_shard_counters(graph, layout, place)},
             "add");
   keep(graph, counters, next + layout.counters);
   return graph;
 }
 
 Graph add_lanes_step(const NetworkDefinition& network, std::size_t lanes) {
-  const LeafLayout layout(network);
+  const ShardLayout layout(network);
   Graph graph;
   std::vector<std::array<Value, 2>> left;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const std::size_t place = lane * layout.level(0);
-    left.push_back({add_leaf_array(graph, layout, place), add_leaf_counters(graph, layout, place)});
+    left.push_back(
+        {add_shard_array(graph, layout, place), add_shard_counters(graph, layout, place)});
   }
   for (std::size_t width = 1; width < lanes; width *= 2) {
     for (std::size_t lane = 0; lane + width < lanes; lane += 2 * width) {

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "core/align.h"
-#include "model/leaf.h"
-#include "ops/all_reduce/all_reduce.h"
-#include "ops/batch_norm/batch_norm.h"
+#include "model/shard_layout.h"
 #include "ops/metrics/metrics.h"
 #include "ops/optimizer_update/optimizer_update.h"
 
@@ -49,35 +47,33 @@ struct TrainingStep {
   WeightAverage average = {};
   std::size_t moments = kMomentsOffset;  ///< where they begin, after the scale, then the average
   std::vector<std::string> disabled_passes = {};
-  bool recompute = false;  ///< TrainerOptions::recompute
-  /// Who sums gradients over the ranks while a leaf still finds others; null: nobody.
-  std::shared_ptr<SumHandover> handover = nullptr;
-  std::size_t bucket_bytes = 0;  ///< that go there at a time: gradient_buckets()
-  /// Who sums the statistics of batch norms over the ranks; null: they are each leaf's own.
-  std::shared_ptr<NormSync> norms = nullptr;
+  bool recompute = false;        ///< TrainerOptions::recompute
+  bool overlap_sums = false;     ///< sums gradients over the ranks while a shard still finds others
+  std::size_t bucket_bytes = 0;  ///< that are summed at a time: gradient_buckets()
+  bool sync_norms = false;  ///< statistics of batch norms are of the whole batch, not a shard's
 };
 
 /// Returns the scale itself, f32 (), which the loss is multiplied with (LossScaleOp).
 Value add_loss_scale(Graph& graph, const TrainingStep& step);
 
-/// Adds the end of a step over one leaf or several, by the leaf's results: checks that
+/// Adds the end of a step over one shard or several, by the shard's results: checks that
 /// all of it and the loss (if given) are finite, then the running statistics, norm, clipping,
 /// update and average. scaled: whether the gradients are add_loss_scale() times too large.
 void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
                 const std::vector<MeasuredStatistics>& measured, bool scaled, Value loss = {});
 
-/// Returns the finish of a batch of several leaves, with their metrics.
+/// Returns the finish of a batch of several shards, with their metrics.
 Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
                   const std::vector<MeasuredStatistics>& measured, bool scaled);
 
-/// Keeps what the last leaf has left, or the sum of leaves that ends with it, in a level's room.
+/// Keeps what the last shard has left, or the sum of shards that ends with it, in a level's room.
 Graph keep_step(const NetworkDefinition& network, std::size_t level);
-/// Adds what is kept there to what the last leaf has left: the leaves before it come first.
+/// Adds what is kept there to what the last shard has left: the shards before it come first.
 Graph add_step(const NetworkDefinition& network, std::size_t level);
 /// Does the same into the room of the next level, where it is kept.
 Graph add_kept_step(const NetworkDefinition& network, std::size_t level);
-/// Adds what so many leaves have left, each LeafLayout::level(0) bytes after the one before, in the
-/// tree of keep_step() and add_step().
+/// Adds what so many shards have left, each ShardLayout::level(0) bytes after the one before, in
+/// the tree of keep_step() and add_step().
 Graph add_lanes_step(const NetworkDefinition& network, std::size_t lanes);
 
 }  // namespace linnet

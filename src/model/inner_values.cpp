@@ -97,10 +97,10 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
     Buffer* from = on_host ? nullptr : &on_device(slot, to.size());
     if (on_host) pass.bind(slot, to.data());
     const auto records = static_cast<std::uint64_t>(count);
-    const LeafRows rows{{.first_row = static_cast<std::uint64_t>(first), .samples = records},
-                        records};
+    const ShardRows rows{{.first_row = static_cast<std::uint64_t>(first), .samples = records},
+                         records};
     ProgramQueue queue;
-    pass.add_leaves(queue, std::span(&rows, 1));
+    pass.add_shards(queue, std::span(&rows, 1));
     queue.run();
     if (from != nullptr) backend.download(*from, 0, to);
   }

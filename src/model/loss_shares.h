@@ -9,7 +9,7 @@
 
 namespace linnet {
 
-/// Returns which of StepInfo::shares a target's loss is multiplied with in a leaf: the first one
+/// Returns which of StepInfo::shares a target's loss is multiplied with in a shard: the first one
 /// where it is a mean over rows; one of its own where labels, or weights, say how much each row
 /// counts. Throws Error for more such losses than there are shares.
 std::size_t share_of(const StepData& data, std::size_t target);

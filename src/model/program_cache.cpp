@@ -128,6 +128,7 @@ void ProgramCache::attach(CachedProgram& cached) {
     set(Storage::gradient,
         begin > 0 ? std::make_shared<RestOfBuffer>(gradients, begin) : gradients);
     set(Storage::optimizer, recipe.training->optimizer->buffer);
+    memory.exchange = recipe.training->exchange;
   }
   cached.program->attach(memory);
   if (recipe.apart) {

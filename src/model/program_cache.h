@@ -12,10 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/all_reduce/all_reduce.h"
-#include "ops/batch_norm/batch_norm.h"
 #include "runtime/backend.h"
 #include "runtime/device_ranks.h"
+#include "runtime/step_exchange.h"
 
 namespace linnet {
 
@@ -30,15 +29,12 @@ struct OptimizerMemory {
   void allocate(const Backend& backend, std::size_t size);
 };
 
-/// Memory of one objective of a training: the sums of its leaves (LeafLayout), which are lost where
-/// it grows, and what it shares. Made when its first program is attached.
+/// Memory of one objective of a training: the sums of its shards (ShardLayout), which are lost
+/// where it grows, and what it shares. Made when its first program is attached.
 struct TrainingMemory {
   std::shared_ptr<Buffer> gradients = nullptr;
   std::shared_ptr<OptimizerMemory> optimizer = std::make_shared<OptimizerMemory>();
-  /// Of programs that hand gradients over (TrainingStep::handover).
-  std::shared_ptr<SumHandover> handover = std::make_shared<SumHandover>();
-  /// Of programs whose batch norms are of the whole batch (TrainingStep::norms).
-  std::shared_ptr<NormSync> norms = std::make_shared<NormSync>();
+  std::shared_ptr<StepExchange> exchange = std::make_shared<StepExchange>();
   /// Between the devices of ranks, once they were looked for; null: there are none.
   std::optional<std::shared_ptr<DeviceLinks>> links = {};
 };

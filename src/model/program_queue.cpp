@@ -16,8 +16,7 @@ constexpr std::size_t kMany = 256;  // what is waited for at their end costs not
 bool is_synchronised(const Node& node) {
   const auto* norm = op_as<BatchNormOp>(&node);
   const auto* gradient = op_as<BatchNormGradOp>(&node);
-  return (norm != nullptr && norm->attrs().sync != nullptr) ||
-         (gradient != nullptr && gradient->attrs().sync != nullptr);
+  return (norm != nullptr && norm->attrs().sync) || (gradient != nullptr && gradient->attrs().sync);
 }
 
 }  // namespace

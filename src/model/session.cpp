@@ -44,9 +44,9 @@ StepInfo DataPass::at(const StepInfo& first, std::uint64_t step) const {
   return info;
 }
 
-ProgramRun DataPass::run_of(const LeafRows& leaf, std::size_t lane) const {
-  CachedProgram& cached = lane > 0 ? *lanes.at({lane, leaf.rows}) : *programs.at(leaf.rows);
-  ProgramRun run{.program = cached.program.get(), .step = leaf.step, .apart = leaf.apart};
+ProgramRun DataPass::run_of(const ShardRows& shard, std::size_t lane) const {
+  CachedProgram& cached = lane > 0 ? *lanes.at({lane, shard.rows}) : *programs.at(shard.rows);
+  ProgramRun run{.program = cached.program.get(), .step = shard.step, .apart = shard.apart};
   if (!cached.recipe.fixed_weights) {
     ++model->weights_version;  // it trains
   } else {
@@ -76,13 +76,13 @@ void DataPass::start_at(const StepInfo& first, std::uint64_t step) const {
   start_feed(first, step * shards.own());
 }
 
-void DataPass::start_feed(const StepInfo& first, std::uint64_t leaf) const {
+void DataPass::start_feed(const StepInfo& first, std::uint64_t shard) const {
   // A slot for every own shard, although some may have fewer rows than it holds, or none.
   const std::uint64_t slot = feed.stream->layout().batch;
   const BatchStream::Fill fill = gather(first, feed);
-  const auto bring_leaf = [pass = *this, slot, fill, leaf](std::uint64_t place, std::uint64_t,
-                                                           std::span<std::byte* const> to) {
-    const std::uint64_t index = leaf + place / slot;
+  const auto bring_shard = [pass = *this, slot, fill, shard](std::uint64_t place, std::uint64_t,
+                                                             std::span<std::byte* const> to) {
+    const std::uint64_t index = shard + place / slot;
     const std::uint64_t step = index / pass.shards.own();
     const std::uint64_t shard = pass.shards.first + index % pass.shards.own();
     const std::uint64_t rows = pass.rows_of(step);
@@ -90,8 +90,8 @@ void DataPass::start_feed(const StepInfo& first, std::uint64_t leaf) const {
     if (count > 0) fill(step * pass.batch + pass.shards.begin(shard, rows), count, to);
   };
   const std::uint64_t last = shards.size(shards.last - 1, rows_of(steps() - 1));
-  const std::uint64_t before = steps() * shards.own() - leaf - 1;
-  feed.stream->start(before * slot + (last > 0 ? last : slot), bring_leaf);
+  const std::uint64_t before = steps() * shards.own() - shard - 1;
+  feed.stream->start(before * slot + (last > 0 ? last : slot), bring_shard);
 }
 
 StepInfo DataPass::in_ring(StepInfo step) const {
@@ -102,44 +102,44 @@ StepInfo DataPass::in_ring(StepInfo step) const {
   return step;
 }
 
-std::vector<LeafRows> DataPass::bring(std::span<const LeafRows> leaves) const {
-  std::vector<LeafRows> brought(leaves.begin(), leaves.end());
+std::vector<ShardRows> DataPass::bring(std::span<const ShardRows> shards) const {
+  std::vector<ShardRows> brought(shards.begin(), shards.end());
   if (feed.stream == nullptr) return brought;
   const std::uint64_t slot = feed.stream->layout().batch;
-  const auto bring_leaf = [feed = feed, slot, wanted = brought](std::uint64_t place, std::uint64_t,
-                                                                std::span<std::byte* const> to) {
-    const LeafRows& leaf = wanted[place / slot];
-    if (leaf.rows > 0) gather(leaf.step, feed)(0, leaf.rows, to);  // from its position on
+  const auto bring_shard = [feed = feed, slot, wanted = brought](std::uint64_t place, std::uint64_t,
+                                                                 std::span<std::byte* const> to) {
+    const ShardRows& shard = wanted[place / slot];
+    if (shard.rows > 0) gather(shard.step, feed)(0, shard.rows, to);  // from its position on
   };
   const std::uint64_t last = brought.back().rows;
-  feed.stream->start((brought.size() - 1) * slot + (last > 0 ? last : slot), bring_leaf);
-  for (LeafRows& leaf : brought) leaf.step = in_ring(leaf.step);
+  feed.stream->start((brought.size() - 1) * slot + (last > 0 ? last : slot), bring_shard);
+  for (ShardRows& shard : brought) shard.step = in_ring(shard.step);
   return brought;
 }
 
-void DataPass::add_leaves(ProgramQueue& queue, std::span<const LeafRows> leaves) const {
-  if (feed.stream == nullptr) return add_lanes(queue, leaves);
-  if (leaves.size() == 1 && leaves[0].rows == 0) return;
-  add_lanes(queue, bring(leaves));
+void DataPass::add_shards(ProgramQueue& queue, std::span<const ShardRows> shards) const {
+  if (feed.stream == nullptr) return add_lanes(queue, shards);
+  if (shards.size() == 1 && shards[0].rows == 0) return;
+  add_lanes(queue, bring(shards));
   queue.run();
-  for (std::size_t slot = 0; slot < leaves.size(); ++slot) feed.stream->release();
+  for (std::size_t slot = 0; slot < shards.size(); ++slot) feed.stream->release();
 }
 
-void DataPass::add_leaves(ProgramQueue& queue, const StepInfo& first, std::uint64_t step,
-                          std::uint64_t own, std::span<const LeafRows> leaves) const {
-  if (feed.stream == nullptr) return add_lanes(queue, leaves);
+void DataPass::add_shards(ProgramQueue& queue, const StepInfo& first, std::uint64_t step,
+                          std::uint64_t own, std::span<const ShardRows> shards) const {
+  if (feed.stream == nullptr) return add_lanes(queue, shards);
   if (step == 0 && own == 0) start_feed(first, 0);
-  std::vector<LeafRows> in_slots(leaves.begin(), leaves.end());
-  for (LeafRows& leaf : in_slots) leaf.step = in_ring(leaf.step);
+  std::vector<ShardRows> in_slots(shards.begin(), shards.end());
+  for (ShardRows& shard : in_slots) shard.step = in_ring(shard.step);
   add_lanes(queue, in_slots);
   queue.run();
-  for (std::size_t slot = 0; slot < leaves.size(); ++slot) feed.stream->release();
+  for (std::size_t slot = 0; slot < shards.size(); ++slot) feed.stream->release();
 }
 
-void DataPass::add_lanes(ProgramQueue& queue, std::span<const LeafRows> leaves) const {
+void DataPass::add_lanes(ProgramQueue& queue, std::span<const ShardRows> shards) const {
   SideBySide group;
-  for (std::size_t lane = 0; lane < leaves.size(); ++lane) {
-    if (leaves[lane].rows > 0) group.push_back(run_of(leaves[lane], lane));
+  for (std::size_t lane = 0; lane < shards.size(); ++lane) {
+    if (shards[lane].rows > 0) group.push_back(run_of(shards[lane], lane));
   }
   queue.add(std::move(group));
 }
@@ -147,9 +147,9 @@ void DataPass::add_lanes(ProgramQueue& queue, std::span<const LeafRows> leaves) 
 std::string DataPass::first_not_finite(const StepInfo& step, std::uint64_t count) const {
   // A norm's statistics become 0 times what is there, plus the batch's.
   const CachedProgram& cached = *programs.at(count);
-  if (cached.recipe.training != nullptr) clear_leaves(*model, *cached.recipe.training);
+  if (cached.recipe.training != nullptr) clear_shards(*model, *cached.recipe.training);
   Program& program = ready(count);
-  const LeafRows rows{step, count};
+  const ShardRows rows{step, count};
   const std::optional<std::size_t> found =
       program.first_not_finite(bring(std::span(&rows, 1))[0].step);
   if (feed.stream != nullptr) feed.stream->release();

@@ -21,11 +21,11 @@
 
 namespace linnet {
 
-/// One leaf of a step: rows of the data, or none.
-struct LeafRows {
-  StepInfo step;  ///< its position and epoch; what the leaves share is set by LeafSteps
+/// One shard of a step: rows of the data, or none.
+struct ShardRows {
+  StepInfo step;  ///< its position and epoch; what the shards share is set by ShardedSteps
   std::uint64_t rows = 0;
-  bool apart = false;  ///< leaves its results at LeafLayout::level(0); of ProgramRecipe::apart
+  bool apart = false;  ///< leaves its results at ShardLayout::level(0); of ProgramRecipe::apart
 };
 
 /// A data set that stays in host memory, or in files: a pass gets its batches through a stream, in
@@ -36,11 +36,11 @@ struct Feed {
   bool shuffle = false;
 };
 
-/// A pass over `samples` samples in batches, or in the leaves of these: programs that share
+/// A pass over `samples` samples in batches, or in the shards of these: programs that share
 /// everything but their shapes.
 struct DataPass {
   std::map<std::uint64_t, CachedProgram*> programs = {};  ///< by the samples of a run
-  /// Programs of leaves that run beside the first one, by lane and samples.
+  /// Programs of shards that run beside the first one, by lane and samples.
   std::map<std::pair<std::size_t, std::uint64_t>, CachedProgram*> lanes = {};
   std::uint64_t batch = 0;
   std::uint64_t samples = 0;
@@ -70,11 +70,11 @@ struct DataPass {
   /// those without rows do not. Several run at the same time, each in the lane of its place.
   /// `first` describes step 0. With a feed a pass goes through all own shards in order, and they
   /// have run.
-  void add_leaves(ProgramQueue& queue, const StepInfo& first, std::uint64_t step, std::uint64_t own,
-                  std::span<const LeafRows> leaves) const;
-  /// Adds leaves on samples from their positions on: as many as a program's, or none. Several run
+  void add_shards(ProgramQueue& queue, const StepInfo& first, std::uint64_t step, std::uint64_t own,
+                  std::span<const ShardRows> shards) const;
+  /// Adds shards on samples from their positions on: as many as a program's, or none. Several run
   /// at the same time, each in the lane of its place. With a feed they have run.
-  void add_leaves(ProgramQueue& queue, std::span<const LeafRows> leaves) const;
+  void add_shards(ProgramQueue& queue, std::span<const ShardRows> shards) const;
   /// Returns the operator and layer that first gives something not finite in the program of a step
   /// on `count` samples, as "[conv2d 'stem']"; empty: none does. What changes a state must be
   /// stopped by then (FiniteCheckOp).
@@ -87,12 +87,12 @@ struct DataPass {
   StepInfo at(const StepInfo& first, std::uint64_t step) const;
   void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// Begins to bring the pass's own shards, from one of them on.
-  void start_feed(const StepInfo& first, std::uint64_t leaf) const;
+  void start_feed(const StepInfo& first, std::uint64_t shard) const;
   /// Brings these into the ring, if there is a feed; returns the steps that find them.
-  std::vector<LeafRows> bring(std::span<const LeafRows> leaves) const;
-  void add_lanes(ProgramQueue& queue, std::span<const LeafRows> leaves) const;
+  std::vector<ShardRows> bring(std::span<const ShardRows> shards) const;
+  void add_lanes(ProgramQueue& queue, std::span<const ShardRows> shards) const;
   /// Returns a step of the program of so many samples, which is bound.
-  ProgramRun run_of(const LeafRows& leaf, std::size_t lane) const;
+  ProgramRun run_of(const ShardRows& shard, std::size_t lane) const;
   /// Returns the step on the feed's next batch, for which it waits.
   StepInfo in_ring(StepInfo step) const;
 };

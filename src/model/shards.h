@@ -6,7 +6,7 @@
 
 namespace linnet {
 
-/// How the batch of each step is cut into leaves of neighbouring rows, and which of these this
+/// How the batch of each step is cut into shards of neighbouring rows, and which of these this
 /// process computes: [first, last).
 struct Shards {
   std::uint64_t count = 1;

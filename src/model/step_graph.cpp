@@ -13,10 +13,10 @@
 #include "model/custom_loss.h"
 #include "model/custom_metrics.h"
 #include "model/evaluation_sums.h"
-#include "model/leaf.h"
 #include "model/loss_graph.h"
 #include "model/loss_shares.h"
 #include "model/loss_weights.h"
+#include "model/shard_layout.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
@@ -174,9 +174,9 @@ Supports scaled(const Supports& supports) {
 }
 
 /// Says how much of a batch a training graph sees.
-enum class Rows : std::uint8_t { whole, leaf };
+enum class Rows : std::uint8_t { whole, shard };
 
-/// Returns the loss of a leaf: each one times the leaf's share of what it divides by in the whole
+/// Returns the loss of a shard: each one times the shard's share of what it divides by in the whole
 /// batch.
 Value share_losses(Graph& graph, const StepData& data, const Forward& forward, Value penalty) {
   Value sum;
@@ -193,17 +193,17 @@ Value share_losses(Graph& graph, const StepData& data, const Forward& forward, V
 }
 
 /// A graph up to the gradients of the weights that train, each where it belongs.
-struct Leaf {
+struct FirstHalf {
   Graph graph;
   Value loss;
   bool scaled = false;  ///< whether gradients are add_loss_scale() times too large
   std::vector<MeasuredStatistics> measured;
 };
 
-Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
-              Rows rows, const Supports& supports) {
-  Leaf leaf;
-  Graph& graph = leaf.graph;
+FirstHalf add_first_half(const NetworkDefinition& network, const StepData& data,
+                         const TrainingStep& step, Rows rows, const Supports& supports) {
+  FirstHalf half;
+  Graph& graph = half.graph;
   const std::vector<bool> trains = trained_parameters(network, step.optimizer);
   Forward forward =
       add_forward(graph, network, data, {.batch = step.batch, .shuffle = step.shuffle},
@@ -217,30 +217,30 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   }
   const Value penalty = add_penalties(graph, data.l1, data.l2, trainable);
   if (penalty) forward.loss = graph.emit(AddOp(), {forward.loss, penalty}, "penalty");
-  const LeafLayout layout(network);
+  const ShardLayout layout(network);
   const bool whole = rows == Rows::whole;
   const Value counters = whole ? add_training_counters(graph)
-                               : graph.add_value("leaf counters", {DType::f64, Shape{kCounters}},
+                               : graph.add_value("shard counters", {DType::f64, Shape{kCounters}},
                                                  Storage::gradient, layout.counters);
-  leaf.loss = whole ? forward.loss : share_losses(graph, data, forward, penalty);
+  half.loss = whole ? forward.loss : share_losses(graph, data, forward, penalty);
   add_metrics(graph, data, forward, counters,
-              {.batch = step.batch, .history = whole ? kLossHistory : 0, .leaf = !whole},
-              leaf.loss);
-  leaf.scaled = supports.scales_loss;
-  all_passes().run(Phase::forward, graph, leaf.scaled && !whole ? scaled(supports) : supports,
+              {.batch = step.batch, .history = whole ? kLossHistory : 0, .shard = !whole},
+              half.loss);
+  half.scaled = supports.scales_loss;
+  all_passes().run(Phase::forward, graph, half.scaled && !whole ? scaled(supports) : supports,
                    step.disabled_passes, trainable);
 
-  if (step.norms != nullptr) sync_norms(graph, step.norms);
+  if (step.sync_norms) sync_norms(graph);
   const std::size_t backward = graph.nodes().size();
-  leaf.scaled = leaf.scaled && std::ranges::none_of(graph.nodes(), [](const Node& node) {
+  half.scaled = half.scaled && std::ranges::none_of(graph.nodes(), [](const Node& node) {
                   return node.op->finds_gradients();
                 });
   std::vector<Value> gradients;
-  if (leaf.scaled) {
+  if (half.scaled) {
     const Value scale = add_loss_scale(graph, step);
-    gradients = differentiate(graph, std::span(&leaf.loss, 1), std::span(&scale, 1), trainable);
+    gradients = differentiate(graph, std::span(&half.loss, 1), std::span(&scale, 1), trainable);
   } else {
-    gradients = differentiate(graph, leaf.loss, trainable);
+    gradients = differentiate(graph, half.loss, trainable);
   }
   std::vector<PlacedGradient> placed;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
@@ -254,15 +254,15 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   } else {
     for (const PlacedGradient& gradient : placed) store_gradient(graph, gradient);
   }
-  leaf.measured =
+  half.measured =
       measure_statistics(graph, network,
-                         whole ? LeafLayout(network, collects).statistics : layout.measured);
-  TrainingGraph training{std::move(graph), backward, leaf.loss};
+                         whole ? ShardLayout(network, collects).statistics : layout.measured);
+  TrainingGraph training{std::move(graph), backward, half.loss};
   if (step.recompute) recompute(training, supports);
   all_passes().run(training, supports, step.disabled_passes);
-  leaf.graph = std::move(training.graph);
-  leaf.loss = training.loss;
-  return leaf;
+  half.graph = std::move(training.graph);
+  half.loss = training.loss;
+  return half;
 }
 
 }  // namespace
@@ -271,10 +271,10 @@ namespace {
 
 Graph whole_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                  const Supports& supports) {
-  Leaf leaf = add_leaf(network, data, step, Rows::whole, supports);
-  add_finish(leaf.graph, network, step, leaf.measured, leaf.scaled, leaf.loss);
-  all_passes().run(Phase::final, leaf.graph, supports, step.disabled_passes);
-  return std::move(leaf.graph);
+  FirstHalf half = add_first_half(network, data, step, Rows::whole, supports);
+  add_finish(half.graph, network, step, half.measured, half.scaled, half.loss);
+  all_passes().run(Phase::final, half.graph, supports, step.disabled_passes);
+  return std::move(half.graph);
 }
 
 /// Plans a step without workspaces.
@@ -309,23 +309,23 @@ Graph training_step(const NetworkDefinition& network, const StepData& data,
   return std::move(is_worth_it(collected, apart) ? collected.graph : apart.graph);
 }
 
-Graph leaf_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
-                const Supports& supports) {
-  Leaf leaf = add_leaf(network, data, step, Rows::leaf, supports);
-  if (!leaf.measured.empty()) share_statistics(leaf.graph, LeafLayout(network));
-  leaf.graph.add_value("gradients", flat_type(network), Storage::gradient);  // unread ones, too
-  all_passes().run(Phase::final, leaf.graph, supports, step.disabled_passes);
-  if (step.handover != nullptr) {
-    overlap_sums(leaf.graph, gradient_buckets(network, step.bucket_bytes), step.handover);
-    leaf.graph.verify();
+Graph shard_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
+                 const Supports& supports) {
+  FirstHalf half = add_first_half(network, data, step, Rows::shard, supports);
+  if (!half.measured.empty()) share_statistics(half.graph, ShardLayout(network));
+  half.graph.add_value("gradients", flat_type(network), Storage::gradient);  // unread ones, too
+  all_passes().run(Phase::final, half.graph, supports, step.disabled_passes);
+  if (step.overlap_sums) {
+    overlap_sums(half.graph, gradient_buckets(network, step.bucket_bytes));
+    half.graph.verify();
   }
-  return std::move(leaf.graph);
+  return std::move(half.graph);
 }
 
 Graph finish_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                   const Supports& supports) {
-  const Leaf leaf = add_leaf(network, data, step, Rows::leaf, supports);
-  return finish_step(network, step, leaf.measured, leaf.scaled);
+  const FirstHalf half = add_first_half(network, data, step, Rows::shard, supports);
+  return finish_step(network, step, half.measured, half.scaled);
 }
 
 Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,

@@ -94,19 +94,19 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
 /// Returns what the backend answers, which must outlive it.
 Supports supports_of(const Backend& backend);
 
-/// Returns a leaf and a finish (leaf.h) as one graph: gather, forward, losses, metrics, backward
-/// and update, all passes run. Parameters outside the optimizer's ranges have no gradient; a batch
-/// norm whose parameters are all outside computes as at inference.
+/// Returns a shard and a finish (shard_layout.h) as one graph: gather, forward, losses, metrics,
+/// backward and update, all passes run. Parameters outside the optimizer's ranges have no gradient;
+/// a batch norm whose parameters are all outside computes as at inference.
 Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports);
 
-/// Returns the leaf alone, over rows of a batch: what it finds lies in Storage::gradient as
-/// LeafLayout says, times the leaf's shares of the batch. It changes no weights, running statistics
-/// or counters.
-Graph leaf_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
-                const Supports& supports);
+/// Returns the shard alone, over rows of a batch: what it finds lies in Storage::gradient as
+/// ShardLayout says, times the shard's shares of the batch. It changes no weights, running
+/// statistics or counters.
+Graph shard_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
+                 const Supports& supports);
 
-/// Returns the finish alone, of leaves of any number of rows.
+/// Returns the finish alone, of shards of any number of rows.
 Graph finish_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                   const Supports& supports);
 

@@ -71,7 +71,7 @@ void clear_stopped(const ModelState& model, const OptimizerMemory& memory) {
 
 bool scales_loss(const ModelState& model) { return model.backend->capabilities().scales_loss; }
 
-void clear_leaves(const ModelState& model, const TrainingMemory& memory) {
+void clear_shards(const ModelState& model, const TrainingMemory& memory) {
   if (memory.gradients == nullptr) return;
   const std::vector<std::byte> zeros(memory.gradients->bytes());
   model.backend->upload(*memory.gradients, 0, zeros);

@@ -34,8 +34,8 @@ std::optional<std::uint64_t> stopped_step(const ModelState& model, const Optimiz
 void clear_stopped(const ModelState& model, const OptimizerMemory& memory);
 /// Returns whether a training's loss is multiplied by a scale.
 bool scales_loss(const ModelState& model);
-/// Zeroes the results of an objective's leaves, which may not be finite.
-void clear_leaves(const ModelState& model, const TrainingMemory& memory);
+/// Zeroes the results of an objective's shards, which may not be finite.
+void clear_shards(const ModelState& model, const TrainingMemory& memory);
 
 /// Returns the losses of a training's steps [begin, end), counted as StepInfo::step; of the newest
 /// kLossHistory of them where they are more. Waits.

@@ -22,6 +22,7 @@ namespace linnet {
 class LinkedDevice;
 class RunsSideBySide;
 struct StepLaunches;
+struct StepExchange;
 class ThreadTeam;
 class TimesTasks;
 
@@ -38,6 +39,8 @@ class Buffer {
 /// The memory that programs of one model share: one buffer a storage. Must outlive them.
 struct Memory {
   std::array<std::shared_ptr<Buffer>, kStorages> buffers;
+  /// Of programs in host memory whose steps are summed while they run; null: of no others.
+  std::shared_ptr<const StepExchange> exchange = nullptr;
   Buffer* operator[](Storage storage) const {
     return buffers[static_cast<std::size_t>(storage)].get();
   }

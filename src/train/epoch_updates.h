@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "model/session.h"
-#include "train/leaf_steps.h"
-#include "train/leaves.h"
 #include "train/not_finite.h"
+#include "train/sharded_steps.h"
+#include "train/sharding.h"
 
 namespace linnet {
 
@@ -17,19 +17,19 @@ constexpr std::int64_t updates_of(std::int64_t batches, std::int64_t of_update) 
   return (batches - 1) / of_update + 1;
 }
 
-/// The updates of an epoch, one for each batch of a pass: in one piece, or in leaves.
+/// The updates of an epoch, one for each batch of a pass: in one piece, or in shards.
 struct EpochUpdates {
-  const DataPass* pass = nullptr;  ///< of training_recipe(), or with a tree of leaf_recipe()
-  std::unique_ptr<LeafSteps> tree = nullptr;
+  const DataPass* pass = nullptr;  ///< of training_recipe(), or with a tree of shard_recipe()
+  std::unique_ptr<ShardedSteps> tree = nullptr;
 
   /// Runs updates [begin, end); `first` describes the epoch's first one.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// Adds the operator to a step of the epoch that begins with `first`, which is repeated:
-  /// where it is in a leaf of this process.
+  /// where it is in a shard of this process.
   void explain(const StepInfo& first, NotFinite& found) const;
 
  private:
-  std::vector<LeafRows> leaves_of(const StepInfo& first, std::uint64_t update) const;
+  std::vector<ShardRows> shards_in(const StepInfo& first, std::uint64_t update) const;
 };
 
 }  // namespace linnet

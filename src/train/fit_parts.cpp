@@ -21,11 +21,12 @@
 namespace linnet {
 namespace {
 
-constexpr std::int64_t kFewRows = 16;  // of a leaf: below, its operators no longer fill a processor
+constexpr std::int64_t kFewRows =
+    16;  // of a shard: below, its operators no longer fill a processor
 
-/// Returns the samples of the largest leaf. Evaluations take batches of that size too, so that they
-/// need no more memory than the training.
-std::int64_t leaf_of(const FitProgram& program, const FitForm& form) {
+/// Returns the samples of the largest shard. Evaluations take batches of that size too, so that
+/// they need no more memory than the training.
+std::int64_t rows_of_shard(const FitProgram& program, const FitForm& form) {
   const auto batch = static_cast<std::uint64_t>(program.options.batch);
   return static_cast<std::int64_t>(form.shards.largest(batch));
 }
@@ -35,7 +36,7 @@ bool is_fed(const FitProgram& program, const FitPart& part, const FitForm& form)
          (form.streamed && !program.model.backend->capabilities().host_memory);
 }
 
-/// Returns the leaves that a ring holds, which evaluations may share.
+/// Returns the shards that a ring holds, which evaluations may share.
 std::int64_t ring_slots(const FitProgram& program, const FitForm& form) {
   return slots_of(program.options.prefetch, lanes_of(program.model, form.shards, program.trainer));
 }
@@ -51,28 +52,28 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                           .moments = objective.moments,
                           .disabled_passes = program.trainer.disabled_passes,
                           .recompute = form.recompute,
-                          .handover = handover_of(*objective.memory, program.model, form.shards,
-                                                  program.trainer),
+                          .overlap_sums =
+                              overlaps_sums(program.model, form.shards, program.trainer),
                           .bucket_bytes = program.trainer.bucket_bytes,
-                          .norms = norm_sync_of(*objective.memory, program.model, form.shards,
-                                                program.trainer, program.trained, options.batch)};
+                          .sync_norms = syncs_norms(program.model, form.shards, program.trainer,
+                                                    program.trained, options.batch)};
   const std::size_t lanes = lanes_of(program.model, form.shards, program.trainer);
-  const auto recipe_of = form.shards.count == 1 ? training_recipe : leaf_recipe;
+  const auto recipe_of = form.shards.count == 1 ? training_recipe : shard_recipe;
   ProgramRecipe recipe =
       recipe_of(objective.key, program.model, parts.train.data, step, objective.memory);
-  recipe.apart = leaves_apart(program.model, lanes, form.shards.own());
+  recipe.apart = shards_apart(program.model, lanes, form.shards.own());
   parts.train.pass =
       session.add_pass(program.trained, options.batch, recipe, form.shards, lanes > 1);
   parts.updates.pass = &parts.train.pass;
   if (form.shards.count > 1) {
     parts.updates.tree =
-        std::make_unique<LeafSteps>(session, program.model, objective.key, parts.train.data, step,
-                                    objective.memory, form.shards.count, lanes, options.shuffle,
-                                    program.trainer.ranks);
+        std::make_unique<ShardedSteps>(session, program.model, objective.key, parts.train.data,
+                                       step, objective.memory, form.shards.count, lanes,
+                                       options.shuffle, program.trainer.ranks);
   }
   for (FitPart* part : {&parts.validation, &parts.test}) {
     if (part->samples == 0) continue;
-    part->pass = session.add_pass(part->samples, leaf_of(program, form),
+    part->pass = session.add_pass(part->samples, rows_of_shard(program, form),
                                   evaluation_recipe(objective.key + part->name, program.model,
                                                     part->data, objective.averaged));
     part->pass.one_batch = program.model.definition().draws_noise();
@@ -94,7 +95,7 @@ std::size_t data_bytes(FitParts& parts, const FitProgram& program, const FitForm
       if (copied && views.insert(of.bytes.data()).second) total += of.bytes.size();
     }
     if (!is_fed(program, *part, form) || !rings.insert(record).second) continue;
-    const std::int64_t slot = std::min(leaf_of(program, form), part->samples);
+    const std::int64_t slot = std::min(rows_of_shard(program, form), part->samples);
     total += record * static_cast<std::size_t>(slot * ring_slots(program, form));
   }
   return total;
@@ -114,8 +115,8 @@ double step_seconds(const FitParts& parts, const FitProgram& program, const FitF
     const std::uint64_t rows = form.shards.size(s, pass.rows_of(0));
     if (rows == 0) continue;
     const std::size_t lane = pass.lanes.empty() ? 0 : s - form.shards.first;
-    const CachedProgram* leaf = lane > 0 ? pass.lanes.at({lane, rows}) : pass.programs.at(rows);
-    seconds += predicted_seconds(leaf->program->plan(), rates);
+    const CachedProgram* shard = lane > 0 ? pass.lanes.at({lane, rows}) : pass.programs.at(rows);
+    seconds += predicted_seconds(shard->program->plan(), rates);
   }
   return seconds;
 }
@@ -171,11 +172,11 @@ std::string cost_of_change(double plain, double seconds, bool on_host) {
 }
 
 /// Says what a form does beyond another.
-std::string change_of(const FitForm& plain, const FitForm& form, std::int64_t leaf) {
+std::string change_of(const FitForm& plain, const FitForm& form, std::int64_t shard) {
   std::vector<std::string> words;
   if (form.shards.count > plain.shards.count) {
     words.push_back(
-        fmt::format("computed in {} shards of at most {} samples", form.shards.count, leaf));
+        fmt::format("computed in {} shards of at most {} samples", form.shards.count, shard));
   }
   if (form.streamed != plain.streamed) words.emplace_back("streamed");
   if (form.recompute != plain.recompute) words.emplace_back("partly recomputed");
@@ -203,7 +204,7 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
       if (!plain) plain = needs.seconds;
       if (needs.bytes > options.memory_limit) continue;
       found = tried;
-      if (const std::string change = change_of(form, tried, leaf_of(program, tried));
+      if (const std::string change = change_of(form, tried, rows_of_shard(program, tried));
           !change.empty()) {
         notes.push_back(
             fmt::format("to stay within {}, a batch of {} is {}: {} are planned{}",
@@ -217,7 +218,7 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
     if (!found) fail_above_limit(smallest, options.batch, options.memory_limit);
     form = *found;
   }
-  const std::int64_t rows = leaf_of(program, form);
+  const std::int64_t rows = rows_of_shard(program, form);
   if (form.shards.count > 1 && rows < kFewRows) {
     notes.push_back(fmt::format(
         "{} shards of a batch of {} have at most {} samples each: below {} a step takes longer",
@@ -230,7 +231,8 @@ void add_programs(Session& session, FitParts& parts, const FitProgram& program,
                   const FitForm& form) {
   for (FitPart* part : parts.all()) {
     if (part->samples == 0 || !(form.streamed || part->data.has_source())) continue;
-    part->stream = session.stream(part->data, leaf_of(program, form), ring_slots(program, form));
+    part->stream =
+        session.stream(part->data, rows_of_shard(program, form), ring_slots(program, form));
   }
   add_passes(session, parts, program, form, parts.train.stream != nullptr);
 }

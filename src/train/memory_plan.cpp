@@ -8,8 +8,8 @@
 #include "base/check.h"
 #include "model/check_values.h"
 #include "model/evaluation_sums.h"
-#include "model/leaf.h"
 #include "model/memory_report.h"
+#include "model/shard_layout.h"
 #include "model/shards.h"
 #include "model/update_options.h"
 #include "plan/passes/passes.h"
@@ -92,7 +92,7 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
     plan(training_step(network, data, step, supports));
   } else {
     step.batch = (batch - 1) / shards + 1;
-    plan(leaf_step(network, data, step, supports), true);
+    plan(shard_step(network, data, step, supports), true);
     if (options.side_by_side) {
       memory.activations *= static_cast<std::size_t>(shards);
       memory.workspace *= static_cast<std::size_t>(shards);
@@ -109,9 +109,9 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
 }
 
 std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards, bool side_by_side) {
-  if (side_by_side) return static_cast<std::size_t>(shards) * LeafLayout(network).level(0);
+  if (side_by_side) return static_cast<std::size_t>(shards) * ShardLayout(network).level(0);
   const auto levels = std::bit_width(static_cast<std::uint64_t>(shards) - 1);
-  return LeafLayout(network).level(static_cast<std::size_t>(levels));
+  return ShardLayout(network).level(static_cast<std::size_t>(levels));
 }
 
 MemoryPlan planned_training(const NetworkDefinition& network, std::int64_t batch,

@@ -29,7 +29,7 @@ Graph prediction_graph(const NetworkDefinition& network, std::int64_t batch,
 MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                            std::int64_t shards, const TrainingOptions& options, Backend& backend);
 
-/// Returns the memory of a leaf's results and of the sums that a step of so many shards, at least
+/// Returns the memory of a shard's results and of the sums that a step of so many shards, at least
 /// 2, keeps.
 std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards,
                        bool side_by_side = false);

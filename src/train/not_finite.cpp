@@ -38,7 +38,7 @@ void TrainerState::check_finite(std::optional<std::uint64_t> step) {
       objective->stepper->explain(found);
       objective->updates -= objective->stepper->steps_since(*step);
     }
-    clear_leaves(state(), *objective->memory);
+    clear_shards(state(), *objective->memory);
   }
   clear_stopped(state(), *memory);
   steps = *step;

@@ -28,9 +28,8 @@ std::string describe(const TrainingStep& step) {
   return fmt::format("shuffle {} optimizer {} average {} {} at {} without {}{}{}{}", step.shuffle,
                      text_of(step.optimizer), step.average.decay, step.average.warmup, step.moments,
                      join(step.disabled_passes, " "), step.recompute ? " recomputed" : "",
-                     step.handover != nullptr ? fmt::format(" overlapped by {}", step.bucket_bytes)
-                                              : "",
-                     step.norms != nullptr ? " synchronised" : "");
+                     step.overlap_sums ? fmt::format(" overlapped by {}", step.bucket_bytes) : "",
+                     step.sync_norms ? " synchronised" : "");
 }
 
 template <class Build>
@@ -54,7 +53,7 @@ ProgramRecipe sum_recipe(const std::string& key, const ModelState& model, std::s
           .training = std::move(memory)};
 }
 
-/// Of training_step(), leaf_step() or finish_step().
+/// Of training_step(), shard_step() or finish_step().
 template <class Build>
 ProgramRecipe step_recipe(const std::string& key, const ModelState& model, const StepData& data,
                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory,
@@ -93,12 +92,13 @@ ProgramRecipe training_recipe(const std::string& key, const ModelState& model, c
   return step_recipe(key + "train", model, data, step, std::move(memory), training_step);
 }
 
-ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const StepData& data,
-                          const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
-  ProgramRecipe leaf = step_recipe(key + "leaf", model, data, step, std::move(memory), leaf_step);
-  leaf.fixed_weights = true;  // through all leaves of a step
-  leaf.lane_gradients = LeafLayout(model.definition()).level(0);
-  return leaf;
+ProgramRecipe shard_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
+  ProgramRecipe shard =
+      step_recipe(key + "shard", model, data, step, std::move(memory), shard_step);
+  shard.fixed_weights = true;  // through all shards of a step
+  shard.lane_gradients = ShardLayout(model.definition()).level(0);
+  return shard;
 }
 
 ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,

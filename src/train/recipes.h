@@ -19,9 +19,9 @@ std::string describe(const StepData& data,
 // losses and whose moments are updated. `network` must outlive the programs.
 ProgramRecipe training_recipe(const std::string& key, const ModelState& model, const StepData& data,
                               const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
-ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const StepData& data,
-                          const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
-// The programs that follow leaves, at any batch. The last four: sums of leaves, see keep_step() to
+ProgramRecipe shard_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
+// The programs that follow shards, at any batch. The last four: sums of shards, see keep_step() to
 // add_lanes_step().
 ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,
                             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);

@@ -16,9 +16,9 @@ namespace linnet {
 namespace {
 
 /// Returns what a step on this batch is told, but for the samples' place in a ring.
-LeafRows rows_of(const TrainerState& trainer, const ObjectiveState& objective, const Batch& batch,
-                 std::int64_t schedule_step) {
-  LeafRows rows;
+ShardRows rows_of(const TrainerState& trainer, const ObjectiveState& objective, const Batch& batch,
+                  std::int64_t schedule_step) {
+  ShardRows rows;
   rows.rows = static_cast<std::uint64_t>(batch.size());
   rows.step = {.seed = trainer.options.seed,
                .step = trainer.steps,
@@ -53,8 +53,8 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
   check_training_values(read_.run_of(network), data_);
   check_counted_labels(read_, data_, "training");
   if (read_.has_source()) {
-    const std::uint64_t leaf = shards_.largest(static_cast<std::uint64_t>(options_.size));
-    stream_ = session_.stream(read_, static_cast<std::int64_t>(leaf),
+    const std::uint64_t shard = shards_.largest(static_cast<std::uint64_t>(options_.size));
+    stream_ = session_.stream(read_, static_cast<std::int64_t>(shard),
                               slots_of(FitOptions{}.prefetch, lanes()));
   }
   steps_per_epoch_ = updates_of(updates_of(samples, options_.size), batches);
@@ -64,10 +64,10 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
            .moments = objective.moments,
            .disabled_passes = trainer.options.disabled_passes,
            .recompute = trainer.options.recompute,
-           .handover = handover_of(*objective.memory, *objective.model, shards_, trainer.options),
+           .overlap_sums = overlaps_sums(*objective.model, shards_, trainer.options),
            .bucket_bytes = trainer.options.bucket_bytes,
-           .norms = norm_sync_of(*objective.memory, *objective.model, shards_, trainer.options,
-                                 samples, options_.size)};
+           .sync_norms =
+               syncs_norms(*objective.model, shards_, trainer.options, samples, options_.size)};
   trains_ = trained_parameters(network, step_.optimizer);
   check_batch_norms(read_.run_of(network), samples, options_.size,
                     static_cast<std::int64_t>(shards_.count), trains_);
@@ -108,32 +108,32 @@ DataPass& Stepper::train() {
   return *train_;
 }
 
-DataPass& Stepper::leaf() {
-  if (leaf_ == nullptr) {
+DataPass& Stepper::shard() {
+  if (shard_ == nullptr) {
     ProgramRecipe recipe =
-        leaf_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory);
+        shard_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory);
     const auto batches = static_cast<std::uint64_t>(most_batches_);
-    recipe.apart = leaves_apart(*objective_.model, lanes(), std::max(shards_.own(), batches));
-    leaf_ = std::make_unique<DataPass>(pass_of(recipe, shards_));
+    recipe.apart = shards_apart(*objective_.model, lanes(), std::max(shards_.own(), batches));
+    shard_ = std::make_unique<DataPass>(pass_of(recipe, shards_));
   }
-  return *leaf_;
+  return *shard_;
 }
 
 std::size_t Stepper::lanes() const {
   return lanes_of(*objective_.model, shards_, trainer_.options);
 }
 
-LeafSteps& Stepper::tree(std::uint64_t leaves) {
-  if (leaves > most_leaves_) {
-    tree_ = std::make_unique<LeafSteps>(session_, *objective_.model, objective_.key, read_, step_,
-                                        objective_.memory, leaves, lanes(), options_.shuffle,
-                                        trainer_.options.ranks);
-    most_leaves_ = leaves;
+ShardedSteps& Stepper::tree(std::uint64_t shards) {
+  if (shards > most_shards_) {
+    tree_ = std::make_unique<ShardedSteps>(session_, *objective_.model, objective_.key, read_,
+                                           step_, objective_.memory, shards, lanes(),
+                                           options_.shuffle, trainer_.options.ranks);
+    most_shards_ = shards;
   }
   return *tree_;
 }
 
-std::vector<LeafRows> Stepper::leaves_of(std::span<const LeafRows> batches) const {
+std::vector<ShardRows> Stepper::shards_in(std::span<const ShardRows> batches) const {
   if (batches.size() == 1) return shards_of(batches[0], shards_);
   return {batches.begin(), batches.end()};
 }
@@ -155,24 +155,24 @@ void Stepper::step(std::span<const Batch> batches) {
     batches_.push_back(rows_of(trainer_, objective_, batch, place));
   }
   const double rate_factor = schedule.factor(batches_.front().step);
-  for (LeafRows& rows : batches_) rows.step.rate_factor = rate_factor;
-  const std::vector<LeafRows> leaves = leaves_of(batches_);
-  if (leaves.size() == 1) {
+  for (ShardRows& rows : batches_) rows.step.rate_factor = rate_factor;
+  const std::vector<ShardRows> shards = shards_in(batches_);
+  if (shards.size() == 1) {
     const DataPass& pass = train();
     session_.attach();  // the arena may have grown since
     ProgramQueue queue;
-    pass.add_leaves(queue, leaves);
+    pass.add_shards(queue, shards);
     queue.run();
   } else {
-    if (most_leaves_ == 0) {
+    if (most_shards_ == 0) {
       require_own_length(objective_.objective.schedule);
       record();
     }
-    const DataPass& pass = leaf();
-    LeafSteps& tree = this->tree(leaves.size());
+    const DataPass& pass = shard();
+    ShardedSteps& tree = this->tree(shards.size());
     session_.attach();
-    tree.run(leaves, [&](ProgramQueue& queue, std::size_t, std::span<const LeafRows> of) {
-      pass.add_leaves(queue, of);
+    tree.run(shards, [&](ProgramQueue& queue, std::size_t, std::span<const ShardRows> of) {
+      pass.add_shards(queue, of);
     });
     tree.finish_queue();
   }
@@ -182,17 +182,17 @@ void Stepper::step(std::span<const Batch> batches) {
 }
 
 State Stepper::gradients(const Batch& batch) {
-  const DataPass& pass = leaf();
-  const LeafRows rows = rows_of(trainer_, objective_, batch, schedule_step(batch));
-  const std::vector<LeafRows> leaves = leaves_of(std::span(&rows, 1));
-  const auto add = [&](ProgramQueue& queue, std::size_t, std::span<const LeafRows> of) {
-    pass.add_leaves(queue, of);
+  const DataPass& pass = shard();
+  const ShardRows rows = rows_of(trainer_, objective_, batch, schedule_step(batch));
+  const std::vector<ShardRows> shards = shards_in(std::span(&rows, 1));
+  const auto add = [&](ProgramQueue& queue, std::size_t, std::span<const ShardRows> of) {
+    pass.add_shards(queue, of);
   };
-  LeafSteps* const tree = leaves.size() > 1 ? &this->tree(leaves.size()) : nullptr;
+  ShardedSteps* const tree = shards.size() > 1 ? &this->tree(shards.size()) : nullptr;
   session_.attach();
   const auto find = [&] {
     if (tree != nullptr) {
-      tree->add_up(leaves, add);
+      tree->add_up(shards, add);
     } else {
       ProgramQueue queue;
       add(queue, 0, std::span(&rows, 1));
@@ -232,7 +232,7 @@ State Stepper::found_gradients(float scale) {
     gradients.set(spec.name, std::move(values));
   }
   std::array<double, kCounters> counters{};
-  const std::size_t place = LeafLayout(model.definition()).counters;
+  const std::size_t place = ShardLayout(model.definition()).counters;
   model.backend->download(*objective_.memory->gradients, place,
                           std::as_writable_bytes(std::span(counters)));
   loss_ = counters[static_cast<std::size_t>(Counter::last_loss)];
@@ -243,22 +243,22 @@ void Stepper::explain(NotFinite& found) {
   const Done& done = done_[found.step % kRemembered];
   if (done.batches.empty() || done.step != found.step) return;
   found.epoch = static_cast<std::int64_t>(done.batches[0].step.epoch);
-  const std::vector<LeafRows> leaves = leaves_of(done.batches);
-  if (leaves.size() == 1) {
+  const std::vector<ShardRows> shards = shards_in(done.batches);
+  if (shards.size() == 1) {
     const DataPass& pass = train();
     session_.attach();
-    found.where = pass.first_not_finite(leaves[0].step, leaves[0].rows);
+    found.where = pass.first_not_finite(shards[0].step, shards[0].rows);
     return;
   }
-  const DataPass& pass = leaf();
-  const LeafSteps& tree = this->tree(leaves.size());
+  const DataPass& pass = shard();
+  const ShardedSteps& tree = this->tree(shards.size());
   session_.attach();
-  const std::vector<LeafRows> told = tree.told(leaves);
+  const std::vector<ShardRows> told = tree.told(shards);
   const bool own = trainer_.options.ranks.size() > 1;
   const std::size_t begin = own ? shards_.first : 0;
   const std::size_t end = own ? shards_.last : told.size();
   for (std::size_t i = begin; i < end; ++i) {
-    const LeafRows& rows = told[i];
+    const ShardRows& rows = told[i];
     if (rows.rows == 0) continue;
     found.where = pass.first_not_finite(rows.step, rows.rows);
     if (!found.where.empty()) return;

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "model/session.h"
-#include "train/leaf_steps.h"
-#include "train/leaves.h"
 #include "train/not_finite.h"
+#include "train/sharded_steps.h"
+#include "train/sharding.h"
 
 namespace linnet {
 
@@ -53,11 +53,11 @@ class Stepper {
   /// Returns a pass of such programs, bound to the data.
   DataPass pass_of(const ProgramRecipe& recipe, const Shards& shards);
   DataPass& train();
-  DataPass& leaf();
-  LeafSteps& tree(std::uint64_t leaves);
+  DataPass& shard();
+  ShardedSteps& tree(std::uint64_t shards);
   std::size_t lanes() const;
-  /// Returns the leaves of a step over these batches: its shards, or the batches themselves.
-  std::vector<LeafRows> leaves_of(std::span<const LeafRows> batches) const;
+  /// Returns the shards of a step over these batches: its shards, or the batches themselves.
+  std::vector<ShardRows> shards_in(std::span<const ShardRows> batches) const;
 
   /// Notes in the model what it learns from, as fit() does.
   void record();
@@ -79,13 +79,13 @@ class Stepper {
   std::vector<bool> trains_;
   double loss_ = 0;
   std::unique_ptr<DataPass> train_;
-  std::unique_ptr<DataPass> leaf_;
-  std::unique_ptr<LeafSteps> tree_;
-  std::uint64_t most_leaves_ = 0;  ///< of the tree
-  std::vector<LeafRows> batches_;  ///< of the step that is run
+  std::unique_ptr<DataPass> shard_;
+  std::unique_ptr<ShardedSteps> tree_;
+  std::uint64_t most_shards_ = 0;   ///< of the tree
+  std::vector<ShardRows> batches_;  ///< of the step that is run
   struct Done {
     std::uint64_t step = 0;
-    std::vector<LeafRows> batches = {};  ///< none: not done yet
+    std::vector<ShardRows> batches = {};  ///< none: not done yet
   };
   std::vector<Done> done_;  ///< step s at s % kRemembered
 };

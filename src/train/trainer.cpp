@@ -422,7 +422,7 @@ void load(TrainerState& trainer, const State& state) {
   trainer.model.set_weights(state.part(kModel));
   clear_stopped(trainer.state(), *trainer.memory);
   for (const auto& objective : trainer.objectives) {
-    clear_leaves(trainer.state(), *objective->memory);
+    clear_shards(trainer.state(), *objective->memory);
     objective->load(objective->name.empty() ? state : state.part(state_prefix(*objective)));
     if (objective->name.empty()) objective->updates = steps;
   }

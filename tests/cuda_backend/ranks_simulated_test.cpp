@@ -11,7 +11,7 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/nccl_links.h"
 #include "model/finish.h"
-#include "model/leaf.h"
+#include "model/shard_layout.h"
 #include "runtime/device_ranks.h"
 #include "simulated_model.h"
 #include "small_trainings.h"
@@ -162,7 +162,7 @@ Summed summed(std::uint64_t count, const CudaOptions& options) {
     if (rank == 0) id = device.new_id();
     meet.arrive_and_wait();
     const auto links = device.link({.rank = rank, .size = 2, .id = id});
-    const LeafLayout layout(network);
+    const ShardLayout layout(network);
     LinkedSteps steps{.parts = {{.partner = 1 - rank,
                                  .own = {0, layout.measured},
                                  .other = {layout.level(0), layout.measured}},

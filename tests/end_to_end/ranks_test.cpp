@@ -11,7 +11,7 @@
 
 #include "fixtures.h"
 #include "message_of.h"
-#include "model/leaf.h"
+#include "model/shard_layout.h"
 #include "networks/networks.h"
 #include "pixels.h"
 #include "thread_ranks.h"

@@ -62,7 +62,7 @@ TEST(Shards, WeightedAndIgnoredLabelsCountAsInTheLargeBatch) {
   objective.loss_options.ignore_index = 2;
   const std::vector<double> whole = gradient(with_dropout(), data, objective, 22);
   EXPECT_GT(relative_error(gradient(with_dropout(), data, {}, 22), whole), 0.01);
-  for (const std::int64_t size : {12, 5, 1}) {  // a leaf of one may hold an ignored label alone
+  for (const std::int64_t size : {12, 5, 1}) {  // a shard of one may hold an ignored label alone
     EXPECT_LE(relative_error(gradient(with_dropout(), data, objective, size), whole), kTolerance)
         << size;
   }

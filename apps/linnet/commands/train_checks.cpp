@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/ranks.h"
-#include "model/leaf.h"
+#include "model/shard_layout.h"
 
 namespace linnet::command {
 namespace {

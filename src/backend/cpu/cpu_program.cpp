@@ -298,7 +298,8 @@ void CpuProgram::attach(Places& places, const Memory& memory) const {
   std::byte* packed = packed_->data();
   for (std::size_t n = 0; n < plan_.graph.nodes().size(); ++n) {
     const Operands::NodeOperands& node = places.operands[n];
-    places.args.push_back({node.inputs, node.outputs, node.workspace, packed});
+    places.args.push_back(
+        {node.inputs, node.outputs, node.workspace, packed, memory.exchange.get()});
     if (plan_.runs(n)) packed += align_up(kernels_[n].packed_bytes);
   }
 }

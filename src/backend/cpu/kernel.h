@@ -19,6 +19,7 @@
 #include "backend/cpu/bf16.h"
 #include "runtime/candidates.h"
 #include "runtime/node_view.h"
+#include "runtime/step_exchange.h"
 #include "runtime/worth.h"
 
 namespace linnet::cpu {
@@ -30,6 +31,7 @@ struct Args {
   std::byte* workspace =
       nullptr;                  ///< Kernel::workspace_bytes, shared by the node's tasks and stages
   std::byte* packed = nullptr;  ///< Kernel::packed_bytes, written by its packing alone
+  const StepExchange* exchange = nullptr;  ///< null: nobody takes part in the program's steps
 
   template <class T = float>
   const T* in(std::size_t i) const {

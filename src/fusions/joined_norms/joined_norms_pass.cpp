@@ -49,7 +49,7 @@ class JoinNorms {
     const Value x = node(n).inputs[In::x];
     const Node* producer = graph_.producer(x);
     const auto* update = op_as<UpdateChannelsOp>(producer);
-    if (update == nullptr || update->attrs().add || attrs.residual || attrs.sync != nullptr) return;
+    if (update == nullptr || update->attrs().add || attrs.residual || attrs.sync) return;
     const auto u = static_cast<std::size_t>(graph_.info(x).producer);
     const Value part = producer->inputs[UpdateChannelsOp::In::part];
     const bool last = update->attrs().begin + graph_.shape(part)[-1] ==
@@ -70,7 +70,7 @@ class JoinNorms {
     using In = BatchNormGradOp::In;
     using Out = BatchNormGradOp::Out;
     const BatchNormGradAttrs norm = op_as<BatchNormGradOp>(&node(n))->attrs();
-    if (norm.sync != nullptr) return;
+    if (norm.sync) return;
     BatchNormGradJoinedAttrs attrs{.residual = norm.residual,
                                    .activation = norm.activation,
                                    .from_input = norm.from_input};

@@ -84,7 +84,7 @@ class FuseNormConv2d {
   const Statistics* known_of(const std::vector<Value>& norm, const BatchNormAttrs& attrs) const {
     const Node* producer = graph_.producer(norm[BatchNormOp::In::x]);
     const auto* update = op_as<UpdateChannelsOp>(producer);
-    if (update == nullptr || update->attrs().add || attrs.sync != nullptr) return nullptr;
+    if (update == nullptr || update->attrs().add || attrs.sync) return nullptr;
     const std::int64_t begin = update->attrs().begin;
     const std::int64_t end = begin + graph_.shape(producer->inputs[UpdateChannelsOp::In::part])[-1];
     const auto found = statistics_.find(producer->inputs[UpdateChannelsOp::In::whole].id);

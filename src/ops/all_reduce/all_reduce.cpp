@@ -8,16 +8,6 @@
 
 namespace linnet {
 
-AllReduceOp::AllReduceOp(std::shared_ptr<const SumHandover> handover)
-    : handover_(std::move(handover)) {
-  LINNET_ASSERT(handover_ != nullptr);
-}
-
-bool AllReduceOp::same(const Op& other) const {
-  const auto* reduce = dynamic_cast<const AllReduceOp*>(&other);
-  return reduce != nullptr && reduce->handover_ == handover_;
-}
-
 std::vector<ValueType> AllReduceOp::infer(std::span<const ValueType> inputs) const {
   require(!inputs.empty() && inputs[In::sums].shape.rank() == 1 &&
               std::ranges::all_of(inputs,
@@ -29,7 +19,7 @@ std::vector<ValueType> AllReduceOp::infer(std::span<const ValueType> inputs) con
 
 void AllReduceOp::reference(const ReferenceArgs& /*args*/) const {}
 
-// A handover is of one process, so no file holds this operator.
+// It is written for the steps of one process, so no file holds this operator.
 void register_all_reduce(OpRegistry& /*registry*/) {}
 
 }  // namespace linnet

@@ -6,12 +6,12 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
-  const auto& op = static_cast<const AllReduceOp&>(node.op);
   const auto elements = static_cast<std::size_t>(node.in(AllReduceOp::In::sums).elements());
   Kernel kernel;
   kernel.alone = true;
-  kernel.stages.push_back(parallel(1, [handover = op.handover(), elements](const Args& args) {
-    if (handover->take) handover->take({args.in_out(AllReduceOp::In::sums), elements});
+  kernel.stages.push_back(parallel(1, [elements](const Args& args) {
+    if (args.exchange == nullptr || !args.exchange->take_gradients) return;
+    args.exchange->take_gradients({args.in_out(AllReduceOp::In::sums), elements});
   }));
   return kernel;
 }

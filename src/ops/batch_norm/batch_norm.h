@@ -2,29 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
 
 #include "ops/activation/activation.h"
 
 namespace linnet {
 
-/// Sums arrays over all parts of a batch, which are computed at the same time.
-struct NormSync {
-  /// Takes the array of the part that begins with this row. It holds the sum once this was called
-  /// for all parts of this process, which go through the stages of a norm together; the array must
-  /// live until then. Empty: one part is the whole batch.
-  std::function<void(std::span<double> sums, std::uint64_t first_row)> sum = {};
-};
-
 struct BatchNormAttrs {
   double epsilon = 1e-5;
   double momentum = 0.1;  ///< weight of the batch in the running statistics, as in PyTorch
   bool residual = false;  ///< whether a last operand is added before the activation
   Activation activation = Activation::none;  ///< none or relu
-  /// Whose sums give the statistics of the whole batch; null: of these rows alone. In no file.
-  std::shared_ptr<const NormSync> sync = nullptr;
+  /// Whether statistics are of the whole batch (StepExchange::sum_statistics) instead of these rows
+  /// alone. In no file.
+  bool sync = false;
   template <class V>
   void fields(V&& visit) {
     visit("epsilon", epsilon);
@@ -108,7 +99,7 @@ struct BatchNormGradAttrs {
   Activation activation = Activation::none;  ///< none or relu
   bool from_input = false;  ///< whether the last operand is beta (C) instead of y (no residual)
   /// As the norm's: dx is by the sums of the whole batch, dgamma and dbeta are of these rows.
-  std::shared_ptr<const NormSync> sync = nullptr;
+  bool sync = false;
   template <class V>
   void fields(V&& visit) {
     visit("residual", residual);

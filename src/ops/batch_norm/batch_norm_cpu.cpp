@@ -97,8 +97,8 @@ auto stored_scale(std::int64_t scale_at) {
 
 /// Room for what is summed over the parts of a batch, in floats: two sums a channel and the rows,
 /// in f64.
-std::int64_t sync_floats(const std::shared_ptr<const NormSync>& sync, std::int64_t channels) {
-  return sync == nullptr ? 0 : 2 * (2 * channels + 1) + 1;
+std::int64_t sync_floats(bool sync, std::int64_t channels) {
+  return !sync ? 0 : 2 * (2 * channels + 1) + 1;
 }
 
 /// Returns that room in the workspace, after `used` floats.
@@ -107,11 +107,16 @@ std::span<double> sync_sums(const Args& args, std::int64_t used, std::int64_t ch
   return {begin, static_cast<std::size_t>(2 * channels + 1)};
 }
 
+/// Returns whether the batch has other shards, whose sums count too.
+bool sums_statistics(const Args& args) {
+  return args.exchange != nullptr && args.exchange->sum_statistics;
+}
+
 /// Hands over the moments of some rows, to be summed in f64: what cancels is below f32's rounding
 /// of the means.
-void give_moments(const NormSync& sync, const Task& task, std::int64_t rows, std::span<double> sums,
+void give_moments(const Args& args, const Task& task, std::int64_t rows, std::span<double> sums,
                   const Moments& all) {
-  if (!sync.sum) return;
+  if (!sums_statistics(args)) return;
   const std::size_t channels = sums.size() / 2;
   for (std::size_t c = 0; c < channels; ++c) {
     const double mean = all.mean[c];
@@ -119,13 +124,13 @@ void give_moments(const NormSync& sync, const Task& task, std::int64_t rows, std
     sums[channels + c] = all.squares[c] + static_cast<double>(rows) * mean * mean;
   }
   sums.back() = static_cast<double>(rows);
-  sync.sum(sums, task.step->first_row);
+  args.exchange->sum_statistics(sums, task.step->first_row);
 }
 
 /// Turns these sums into the moments of the whole batch; returns its rows.
-float take_moments(const NormSync& sync, std::int64_t rows, std::span<const double> sums,
+float take_moments(const Args& args, std::int64_t rows, std::span<const double> sums,
                    const Moments& all) {
-  if (!sync.sum) return static_cast<float>(rows);
+  if (!sums_statistics(args)) return static_cast<float>(rows);
   const std::size_t channels = sums.size() / 2;
   for (std::size_t c = 0; c < channels; ++c) {
     const double mean = sums[c] / sums.back();
@@ -157,7 +162,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const BatchNormAttrs
     return Moments{mean, mean + s.channels};
   };
   Kernel kernel;
-  kernel.alone = attrs.sync != nullptr;
+  kernel.alone = attrs.sync;
   const std::int64_t used = scale_at + s.channels;
   kernel.workspace_bytes =
       sizeof(float) * static_cast<std::size_t>(used + sync_floats(attrs.sync, s.channels));
@@ -208,15 +213,14 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const BatchNormAttrs
       }
     }
   };
-  if (attrs.sync != nullptr) {  // the moments of all channels at once
+  if (attrs.sync) {  // the moments of all channels at once
     kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
       merge(args, {0, s.channels});
-      give_moments(*attrs.sync, task, s.rows, sync_sums(args, used, s.channels),
-                   moments(args.work(), 0));
+      give_moments(args, task, s.rows, sync_sums(args, used, s.channels), moments(args.work(), 0));
     }));
     kernel.stages.push_back(parallel(1, [=](const Args& args) {
-      const float count = take_moments(*attrs.sync, s.rows, sync_sums(args, used, s.channels),
-                                       moments(args.work(), 0));
+      const float count =
+          take_moments(args, s.rows, sync_sums(args, used, s.channels), moments(args.work(), 0));
       use(args, {0, s.channels}, count);
     }));
   } else {
@@ -239,7 +243,7 @@ std::optional<Kernel> prepare_norm(const NodeView& node) {
 
 std::optional<Kernel> prepare_statistics(const NodeView& node) {
   const BatchNormStatisticsAttrs attrs = node.attrs<BatchNormStatisticsOp>();
-  if (attrs.known > 0 && attrs.norm.sync != nullptr) return std::nullopt;
+  if (attrs.known > 0 && attrs.norm.sync) return std::nullopt;
   return prepare_forward<float, BatchNormStatisticsOp>(node, attrs.norm, attrs.known);
 }
 
@@ -296,8 +300,7 @@ GradientRows<T> gradient_rows(const Args& args, const Rows& s, const BatchNormGr
 }
 
 /// Adds stages that let dx follow from the sums of the whole batch.
-void add_sync_stages(Kernel& kernel, const Rows& s, const std::shared_ptr<const NormSync>& sync,
-                     std::int64_t scale_at) {
+void add_sync_stages(Kernel& kernel, const Rows& s, std::int64_t scale_at) {
   using In = BatchNormGradOp::In;
   using Out = BatchNormGradOp::Out;
   const auto channels = static_cast<std::size_t>(s.channels);
@@ -305,15 +308,15 @@ void add_sync_stages(Kernel& kernel, const Rows& s, const std::shared_ptr<const 
     return sync_sums(args, scale_at + 3 * s.channels, s.channels);
   };
   kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
-    if (!sync->sum) return;
+    if (!sums_statistics(args)) return;
     const std::span<double> sums = sums_of(args);
     std::copy_n(args.out(Out::dgamma), channels, sums.begin());
     std::copy_n(args.out(Out::dbeta), channels, sums.begin() + s.channels);
     sums.back() = static_cast<double>(s.rows);
-    sync->sum(sums, task.step->first_row);
+    args.exchange->sum_statistics(sums, task.step->first_row);
   }));
   kernel.stages.push_back(parallel(1, [=](const Args& args) {
-    if (!sync->sum) return;
+    if (!sums_statistics(args)) return;
     const std::span<const double> sums = sums_of(args);
     float* scale = args.work() + scale_at;
     for (std::size_t c = 0; c < channels; ++c) {
@@ -374,7 +377,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const BatchNormGrad
     return Normalization{.scale = scale, .shift = attrs.from_input ? args.in(In::beta) : nullptr};
   };
   Kernel kernel;
-  kernel.alone = attrs.sync != nullptr;
+  kernel.alone = attrs.sync;
   kernel.workspace_bytes =
       s.bytes_of_channels(2 * tasks + 3) +
       sizeof(float) * static_cast<std::size_t>(sync_floats(attrs.sync, s.channels));
@@ -408,7 +411,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const BatchNormGrad
       shift[c] = scale[c] * part * dbeta[c];
     }
   }));
-  if (attrs.sync != nullptr) add_sync_stages(kernel, s, attrs.sync, 2 * of_tasks);
+  if (attrs.sync) add_sync_stages(kernel, s, 2 * of_tasks);
   kernel.stages.push_back(by_rows_reversed(s, 1.6, [=](const Args& args, const Task&, Range range) {
     const float* scale = args.work() + 2 * of_tasks;
     const Normalization line = forward(args, scale);

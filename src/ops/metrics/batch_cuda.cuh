@@ -15,7 +15,7 @@ struct CountedBatch {
   double* counters = nullptr;
   const StepInfo* step = nullptr;
   std::uint64_t history = 0;
-  bool leaf = false;
+  bool shard = false;
   const float* loss = nullptr;
   double samples = 0;
   const float* weights = nullptr;  ///< null: all are 1
@@ -39,7 +39,7 @@ struct CountedBatch {
     constexpr auto place = [](Counter c) { return static_cast<std::size_t>(c); };
     double after[kCounters];
 #pragma unroll
-    for (std::int64_t c = 0; c < kCounters; ++c) after[c] = leaf ? 0 : counters[c];
+    for (std::int64_t c = 0; c < kCounters; ++c) after[c] = shard ? 0 : counters[c];
     after[place(Counter::last_loss)] = mean;
     after[place(Counter::samples)] += samples;
     after[place(Counter::weight)] += weight;

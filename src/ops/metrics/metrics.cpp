@@ -37,7 +37,7 @@ void MetricsOp::reference(const ReferenceArgs& args) const {
   };
   const double loss = args.in(In::loss)[0];
   const auto batch = static_cast<double>(attrs().batch);
-  if (attrs().leaf) std::fill_n(counters.data.begin(), kCounters, 0.0);
+  if (attrs().shard) std::fill_n(counters.data.begin(), kCounters, 0.0);
   count(Counter::last_loss) = loss;
   if (attrs().history > 0) {
     const auto history = static_cast<std::uint64_t>(attrs().history);

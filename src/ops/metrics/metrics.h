@@ -24,19 +24,19 @@ struct MetricsAttrs {
   std::int64_t batch = 1;
   bool classification = true;  ///< with scores and labels
   std::int64_t history = 0;    ///< losses of single steps that stand after the counters
-  /// Whether the counters become this batch's alone: those of a leaf, which are added afterwards.
-  bool leaf = false;
+  /// Whether the counters become this batch's alone: those of a shard, which are added afterwards.
+  bool shard = false;
   template <class V>
   void fields(V&& visit) {
     visit("batch", batch);
     visit("classification", classification);
     visit("history", history);
-    visit("leaf", leaf);
+    visit("shard", shard);
   }
   bool operator==(const MetricsAttrs&) const = default;
 };
 
-/// Adds a batch to the counters, f64 (kCounters + history), which it mutates, or of a leaf sets
+/// Adds a batch to the counters, f64 (kCounters + history), which it mutates, or of a shard sets
 /// them; the loss of step s also goes to place s % history after them. Operands: counters, loss (),
 /// for classification scores (N, C) and labels i32 (N), and perhaps weights f32 (N, ...), for
 /// classification (N). The first of equal scores counts.

@@ -18,7 +18,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   Kernel kernel;
   kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
     auto* counters = args.in_out<double>(In::counters);
-    if (attrs.leaf) std::fill_n(counters, kCounters, 0.0);
+    if (attrs.shard) std::fill_n(counters, kCounters, 0.0);
     const float* weights = place > 0 ? args.in(place) : nullptr;
     BatchCount counted{.loss = *args.in(In::loss), .samples = static_cast<double>(attrs.batch)};
     counted.weight = place > 0 ? 0 : counted.samples;

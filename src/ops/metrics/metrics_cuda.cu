@@ -52,7 +52,7 @@ CountedBatch batch_of(const Args& args, const MetricsAttrs& attrs, const Weights
   return {args.in_out<double>(In::counters),
           args.step,
           static_cast<std::uint64_t>(attrs.history),
-          attrs.leaf,
+          attrs.shard,
           args.in(In::loss),
           static_cast<double>(attrs.batch),
           weights.place > 0 ? args.in(weights.place) : nullptr,

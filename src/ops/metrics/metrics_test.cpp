@@ -36,8 +36,8 @@ TEST(Metrics, AgreesWithTheReference) {
          {{DType::f64, Shape{kCounters + 2}}, f32({}), f32({4, 3}), i32({4})},
          {{1, 5}, {0, 2}, {-1, 1}, {0, 3}},
          false});
-  check({"metrics of a leaf",
-         make_op(MetricsOp({.batch = 4, .leaf = true})),
+  check({"metrics of a shard",
+         make_op(MetricsOp({.batch = 4, .shard = true})),
          {kCountersType, f32({}), f32({4, 3}), i32({4})},
          {{1, 5}, {0, 2}, {-1, 1}, {0, 3}},
          false});

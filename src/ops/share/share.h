@@ -17,7 +17,8 @@ struct ShareAttrs {
   bool operator==(const ShareAttrs&) const = default;
 };
 
-/// y = StepInfo::shares[index] * x, f32 of any shape: what a leaf's loss counts in the whole batch.
+/// y = StepInfo::shares[index] * x, f32 of any shape: what a shard's loss counts in the whole
+/// batch.
 class ShareOp final : public OpBase<ShareOp, ShareAttrs> {
  public:
   static constexpr std::string_view kName = "share";

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/all_reduce/all_reduce.h"
 #include "plan/passes/graph_copy.h"
 
 namespace linnet {
@@ -35,14 +36,13 @@ Complete complete(const Graph& graph, const Bucket& bucket, std::size_t after) {
 
 }  // namespace
 
-void overlap_sums(Graph& graph, std::span<const Bucket> buckets,
-                  const std::shared_ptr<const SumHandover>& handover) {
+void overlap_sums(Graph& graph, std::span<const Bucket> buckets) {
   std::vector<Complete> ends;
   for (const Bucket& bucket : buckets) {
     ends.push_back(complete(graph, bucket, ends.empty() ? 0 : ends.back().node));
   }
   GraphCopy copy(graph);
-  const auto op = std::make_shared<AllReduceOp>(handover);
+  const auto op = std::make_shared<AllReduceOp>();
   std::size_t next = 0;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     copy.add_as_it_was(graph.nodes()[n]);

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string_view>
 
 #include "graph/graph.h"
-#include "ops/all_reduce/all_reduce.h"
 
 namespace linnet {
 
@@ -22,7 +20,6 @@ inline constexpr std::string_view kOverlapSums = "overlap_sums";
 
 /// Adds an all_reduce for each bucket, where the last of its gradients is written and the buckets
 /// before it are handed over: all ranks hand over in this order, whatever their graphs.
-void overlap_sums(Graph& graph, std::span<const Bucket> buckets,
-                  const std::shared_ptr<const SumHandover>& handover);
+void overlap_sums(Graph& graph, std::span<const Bucket> buckets);
 
 }  // namespace linnet

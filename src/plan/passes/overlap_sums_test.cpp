@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_op.h"
+#include "ops/all_reduce/all_reduce.h"
 #include "plan/passes/match.h"
 
 namespace linnet {
@@ -37,8 +38,7 @@ TEST(OverlapSums, HandsEachBucketOverOnceItIsComplete) {
     add_fake_one(graph, {}, {x}, "other");
     add_gradient(graph, x, place);
   }
-  overlap_sums(graph, std::vector<Bucket>{{192, 256}, {64, 192}, {0, 64}},
-               std::make_shared<SumHandover>());
+  overlap_sums(graph, std::vector<Bucket>{{192, 256}, {64, 192}, {0, 64}});
   graph.verify();
   EXPECT_EQ(names(graph), "og3ogog1og0");
 }
@@ -48,8 +48,7 @@ TEST(OverlapSums, KeepsTheOrderOfBuckets) {
   const Value x = graph.add_value("x", floats(8), Storage::external);
   for (const std::size_t place : {0, 2, 1}) add_gradient(graph, x, place);
   // Nothing writes to the bucket at 3.
-  overlap_sums(graph, std::vector<Bucket>{{192, 256}, {128, 192}, {64, 128}, {0, 64}},
-               std::make_shared<SumHandover>());
+  overlap_sums(graph, std::vector<Bucket>{{192, 256}, {128, 192}, {64, 128}, {0, 64}});
   graph.verify();
   EXPECT_EQ(names(graph), "g3g2g10");
 }

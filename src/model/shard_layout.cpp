@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/leaf.h"
+#include "model/shard_layout.h"
 
 #include <algorithm>
 #include <functional>
@@ -30,7 +30,7 @@ std::size_t most_applications(const NetworkDefinition& network) {
 
 }  // namespace
 
-LeafLayout::LeafLayout(const NetworkDefinition& network, bool collected)
+ShardLayout::ShardLayout(const NetworkDefinition& network, bool collected)
     : statistics_bytes(most_applications(network) * align_up(network.bytes(false))),
       statistics(collected ? 0 : align_up(network.bytes(true))),
       bytes(statistics + statistics_bytes),
@@ -44,7 +44,7 @@ std::vector<Bucket> gradient_buckets(const NetworkDefinition& network, std::size
   }
   std::ranges::sort(places, std::greater());
   std::vector<Bucket> buckets;
-  std::size_t end = LeafLayout(network).statistics;
+  std::size_t end = ShardLayout(network).statistics;
   for (const std::size_t begin : places) {
     if (begin > 0 && end - begin < bytes) continue;
     buckets.push_back({begin, end});
@@ -81,18 +81,18 @@ std::vector<MeasuredStatistics> measure_statistics(Graph& graph, const NetworkDe
 
 bool has_batch_norms(const NetworkDefinition& network) { return most_applications(network) > 0; }
 
-void sync_norms(Graph& graph, const std::shared_ptr<const NormSync>& sync) {
+void sync_norms(Graph& graph) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node node = graph.nodes()[n];
     const auto* norm = op_as<BatchNormOp>(&node);
     if (norm == nullptr) continue;
     BatchNormAttrs attrs = norm->attrs();
-    attrs.sync = sync;
+    attrs.sync = true;
     graph.rewrite(n, std::make_shared<BatchNormOp>(attrs), node.inputs, node.outputs);
   }
 }
 
-void share_statistics(Graph& graph, const LeafLayout& layout) {
+void share_statistics(Graph& graph, const ShardLayout& layout) {
   const auto elements = static_cast<std::int64_t>(layout.statistics_bytes / sizeof(float));
   const Value measured = graph.add_value("statistics", {DType::f32, Shape{elements}},
                                          Storage::gradient, layout.measured);

@@ -2,9 +2,9 @@
 #include <bit>
 #include <vector>
 
-#include "train/leaf_sums/own_sum.h"
-#include "train/leaves.h"
 #include "train/recipes.h"
+#include "train/shard_sums/own_sum.h"
+#include "train/sharding.h"
 
 namespace linnet {
 namespace {
@@ -12,20 +12,20 @@ namespace {
 /// Walks the tree in order: a sum that waits for its sibling is kept in the room of its level.
 class InOrderSum final : public OwnSum {
  public:
-  InOrderSum(const SumPlace& place, std::size_t leaves)
-      : apart_(leaves_apart(place.model, 1, leaves)) {
+  InOrderSum(const SumPlace& place, std::size_t shards)
+      : apart_(shards_apart(place.model, 1, shards)) {
     const auto& [session, model, key, memory] = place;
-    for (std::size_t level = 0; level < levels_of(leaves); ++level) {
+    for (std::size_t level = 0; level < levels_of(shards); ++level) {
       const bool copies = level > 0 || !apart_;
       keep_.push_back(copies ? session.add_program(keep_recipe(key, model, level, memory))
                              : nullptr);
       add_.push_back(session.add_program(add_recipe(key, model, level, memory)));
-      if (level + 1 == levels_of(leaves)) break;
+      if (level + 1 == levels_of(shards)) break;
       add_kept_.push_back(session.add_program(add_kept_recipe(key, model, level, memory)));
     }
   }
 
-  bool enqueue(ProgramQueue& queue, std::span<const LeafRows> own, const AddLeaves& add) override {
+  bool enqueue(ProgramQueue& queue, std::span<const ShardRows> own, const AddShards& add) override {
     return sum(queue, own, add, 0, levels_of(own.size()), false);
   }
 
@@ -44,20 +44,20 @@ class InOrderSum final : public OwnSum {
   }
 
  private:
-  /// Sums the leaves [first, first + 2^level) where there are such; keeps: in the room of that
+  /// Sums the shards [first, first + 2^level) where there are such; keeps: in the room of that
   /// level. Returns whether any has rows.
-  bool sum(ProgramQueue& queue, std::span<const LeafRows> own, const AddLeaves& add,
+  bool sum(ProgramQueue& queue, std::span<const ShardRows> own, const AddShards& add,
            std::size_t first, std::size_t level, bool keeps) {
     if (first >= own.size()) return false;
     const StepInfo& step = own[first].step;
     const std::size_t half = (std::size_t{1} << level) / 2;
     const bool both = has_rows(own, first, half) && has_rows(own, first + half, half);
     if (level == 0) {
-      LeafRows leaf = own[first];
-      leaf.apart = apart_ && keeps;
-      add(queue, first, std::span(&leaf, 1));
+      ShardRows shard = own[first];
+      shard.apart = apart_ && keeps;
+      add(queue, first, std::span(&shard, 1));
       queue.run_some();
-      if (leaf.apart) return leaf.rows > 0;
+      if (shard.apart) return shard.rows > 0;
     } else {
       sum(queue, own, add, first, level - 1, both);
       sum(queue, own, add, first + half, level - 1, false);
@@ -71,20 +71,20 @@ class InOrderSum final : public OwnSum {
     return any;
   }
 
-  bool apart_;                        ///< leaves_apart()
-  std::vector<CachedProgram*> keep_;  ///< by level; leaves may need none
+  bool apart_;                        ///< shards_apart()
+  std::vector<CachedProgram*> keep_;  ///< by level; shards may need none
   std::vector<CachedProgram*> add_;
   std::vector<CachedProgram*> add_kept_;
 };
 
 }  // namespace
 
-std::size_t levels_of(std::size_t leaves) {
-  return static_cast<std::size_t>(std::bit_width(leaves - 1));
+std::size_t levels_of(std::size_t shards) {
+  return static_cast<std::size_t>(std::bit_width(shards - 1));
 }
 
-std::unique_ptr<OwnSum> sum_in_order(const SumPlace& place, std::size_t leaves) {
-  return std::make_unique<InOrderSum>(place, leaves);
+std::unique_ptr<OwnSum> sum_in_order(const SumPlace& place, std::size_t shards) {
+  return std::make_unique<InOrderSum>(place, shards);
 }
 
 }  // namespace linnet

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "dist/rank_group.h"
-#include "train/leaf_sums/rank_sum.h"
-#include "train/leaves.h"
+#include "train/shard_sums/rank_sum.h"
+#include "train/sharding.h"
 
 namespace linnet {
 namespace {
@@ -16,10 +16,10 @@ class HostSum final : public RankSum {
   HostSum(const SumPlace& place, OwnSum& own, const Ranks& ranks)
       : own_(own), ranks_(ranks), exchange_(place, ranks) {}
 
-  void sum(ProgramQueue& queue, std::span<const LeafRows> leaves, const AddLeaves& add) override {
-    const bool any = own_.enqueue(queue, own_leaves(leaves, ranks_), add);
+  void sum(ProgramQueue& queue, std::span<const ShardRows> shards, const AddShards& add) override {
+    const bool any = own_.enqueue(queue, own_shards(shards, ranks_), add);
     queue.run();
-    exchange_.sum(0, name_of_sum(leaves.front().step), !any);
+    exchange_.sum(0, name_of_sum(shards.front().step), !any);
   }
 
  private:

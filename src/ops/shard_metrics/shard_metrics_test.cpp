@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/leaf_metrics/leaf_metrics.h"
+#include "ops/shard_metrics/shard_metrics.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@ namespace {
 
 std::size_t at(Counter c) { return static_cast<std::size_t>(c); }
 
-TEST(LeafMetrics, AgreesWithTheReference) {
+TEST(ShardMetrics, AgreesWithTheReference) {
   for (std::int64_t history : {0, 2}) {
-    check({"leaf_metrics",
-           make_op(LeafMetricsOp({.history = history})),
+    check({"shard_metrics",
+           make_op(ShardMetricsOp({.history = history})),
            {{DType::f64, Shape{kCounters + history}},
             {DType::f64, Shape{kCounters}},
             {DType::f64, Shape{}}},
@@ -22,15 +22,15 @@ TEST(LeafMetrics, AgreesWithTheReference) {
   }
 }
 
-TEST(LeafMetrics, AddsTheLeaves) {
+TEST(ShardMetrics, AddsTheLeaves) {
   Graph graph;
   const ValueType type{DType::f64, Shape{kCounters}};
   const Value counters =
       graph.add_value("counters", {DType::f64, Shape{kCounters + 2}}, Storage::external, 0);
-  const Value leaves = graph.add_value("leaves", type, Storage::external, 1);
+  const Value shards = graph.add_value("shards", type, Storage::external, 1);
   const Value stopped = graph.add_value("stopped", {DType::f64, Shape{}}, Storage::external, 2);
-  const std::vector<Value> all{counters, leaves, stopped};
-  graph.add(make_op(LeafMetricsOp({.history = 2})), all, "metrics");
+  const std::vector<Value> all{counters, shards, stopped};
+  graph.add(make_op(ShardMetricsOp({.history = 2})), all, "metrics");
   for (double bad : {0.0, 1.0}) {
     std::vector<double> before(kCounters + 2, 1);
     std::vector<double> found(kCounters, 0);

@@ -2,15 +2,15 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "model/leaf.h"
-#include "train/leaf_sums/own_sum.h"
-#include "train/leaves.h"
+#include "model/shard_layout.h"
 #include "train/recipes.h"
+#include "train/shard_sums/own_sum.h"
+#include "train/sharding.h"
 
 namespace linnet {
 namespace {
 
-/// Every lane has a place for what its leaf leaves; one program sums all of them.
+/// Every lane has a place for what its shard leaves; one program sums all of them.
 class LanesSum final : public OwnSum {
  public:
   LanesSum(const SumPlace& place, std::size_t lanes)
@@ -19,7 +19,7 @@ class LanesSum final : public OwnSum {
         add_(place.session.add_program(
             add_lanes_recipe(place.key, place.model, lanes, place.memory))) {}
 
-  bool enqueue(ProgramQueue& queue, std::span<const LeafRows> own, const AddLeaves& add) override {
+  bool enqueue(ProgramQueue& queue, std::span<const ShardRows> own, const AddShards& add) override {
     add(queue, 0, own);
     for (std::size_t lane = 0; lane < own.size(); ++lane) {
       if (own[lane].rows > 0) continue;
@@ -38,7 +38,7 @@ class LanesSum final : public OwnSum {
 
  private:
   std::shared_ptr<TrainingMemory> memory_;
-  LeafLayout layout_;
+  ShardLayout layout_;
   CachedProgram* add_;
 };
 

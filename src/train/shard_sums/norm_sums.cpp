@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/leaf_sums/norm_sums.h"
+#include "train/shard_sums/norm_sums.h"
 
 #include <fmt/format.h>
 
@@ -12,13 +12,16 @@
 
 namespace linnet {
 
-NormSums::NormSums(std::shared_ptr<NormSync> sync, std::size_t lanes, const Ranks& ranks)
-    : sync_(std::move(sync)), lanes_(lanes), ranks_(ranks) {}
+NormSums::NormSums(std::shared_ptr<StepExchange> exchange, std::size_t lanes, const Ranks& ranks)
+    : exchange_(std::move(exchange)), lanes_(lanes), ranks_(ranks) {}
 
 NormSums::Step NormSums::begin(const StepInfo& step) {
-  sync_->sum = [this, name = fmt::format("the statistics of batch norms at step {}", step.step)](
-                   std::span<double> sums, std::uint64_t first_row) { sum(sums, first_row, name); };
-  return Step(sync_.get());
+  exchange_->sum_statistics = [this, name = fmt::format("the statistics of batch norms at step {}",
+                                                        step.step)](std::span<double> sums,
+                                                                    std::uint64_t first_row) {
+    sum(sums, first_row, name);
+  };
+  return Step(exchange_.get());
 }
 
 void NormSums::sum(std::span<double> sums, std::uint64_t first_row, const std::string& name) {

@@ -13,29 +13,30 @@
 
 namespace linnet {
 
-// A step consists of leaves, each from the gather to the backward pass over some rows of a batch,
-// and of a finish, which updates. A leaf changes no state: what it found lies in Storage::gradient.
+// A step consists of shards, each from the gather to the backward pass over neighbouring rows of a
+// batch, and of a finish, which updates. A shard changes no state: what it found lies in
+// Storage::gradient.
 
-/// Where a leaf leaves what it found, as offsets in bytes in Storage::gradient: gradients laid out
+/// Where a shard leaves what it found, as offsets in bytes in Storage::gradient: gradients laid out
 /// as the weights, then statistics of the batch laid out as the running ones, once for each time
-/// that a norm is applied, then its counters (f64). All of that is summed over the leaves: what
+/// that a norm is applied, then its counters (f64). All of that is summed over the shards: what
 /// `bytes` counts as one f32 array, and the counters.
-struct LeafLayout {
+struct ShardLayout {
   /// collected: the gradients lie in the arena instead (collect_gradients).
-  explicit LeafLayout(const NetworkDefinition& network, bool collected = false);
-  /// Room for a sum of leaves that waits for its sibling in the tree, after the leaf's own.
+  explicit ShardLayout(const NetworkDefinition& network, bool collected = false);
+  /// Room for a sum of shards that waits for its sibling in the tree, after the shard's own.
   std::size_t level(std::size_t level) const { return (level + 1) * (measured + statistics_bytes); }
 
   std::size_t statistics_bytes = 0;  ///< of all applications
   std::size_t statistics = 0;
   std::size_t bytes = 0;
-  std::size_t counters = 0;  ///< f64, kCounters; see LeafMetricsOp
-  std::size_t measured = 0;  ///< statistics before the leaf's share
+  std::size_t counters = 0;  ///< f64, kCounters; see ShardMetricsOp
+  std::size_t measured = 0;  ///< statistics before the shard's share
 };
 
-/// Cuts the gradients of a leaf into buckets of neighbouring parameters, the last parameters first,
-/// since a backward pass ends with the first ones. Each has at least so many bytes, but for the
-/// first parameters', and ends where a parameter does.
+/// Cuts the gradients of a shard into buckets of neighbouring parameters, the last parameters
+/// first, since a backward pass ends with the first ones. Each has at least so many bytes, but for
+/// the first parameters', and ends where a parameter does.
 std::vector<Bucket> gradient_buckets(const NetworkDefinition& network, std::size_t bytes);
 
 /// Statistics of a batch that a step found, and what their running ones take of it.
@@ -56,9 +57,9 @@ bool has_batch_norms(const NetworkDefinition& network);
 
 /// Lets the batch norms of a forward graph, and so their gradients, take the whole batch's
 /// statistics.
-void sync_norms(Graph& graph, const std::shared_ptr<const NormSync>& sync);
+void sync_norms(Graph& graph);
 
-/// Multiplies measured statistics with the leaf's share of the batch's rows, into their place.
-void share_statistics(Graph& graph, const LeafLayout& layout);
+/// Multiplies measured statistics with the shard's share of the batch's rows, into their place.
+void share_statistics(Graph& graph, const ShardLayout& layout);
 
 }  // namespace linnet

@@ -6,41 +6,41 @@
 
 #include "dist/rank_group.h"
 #include "train/device_links.h"
-#include "train/leaf_sums/rank_sum.h"
-#include "train/leaves.h"
 #include "train/recipes.h"
+#include "train/shard_sums/rank_sum.h"
+#include "train/sharding.h"
 
 namespace linnet {
 namespace {
 
-// Steps of devices in one go; leaves of such a step.
+// Steps of devices in one go; shards of such a step.
 constexpr std::size_t kMostJoined = 128;
 
 class LinkedSum final : public RankSum {
  public:
-  LinkedSum(const SumPlace& place, OwnSum& own, const Ranks& ranks, std::size_t leaves)
+  LinkedSum(const SumPlace& place, OwnSum& own, const Ranks& ranks, std::size_t shards)
       : model_(place.model),
         memory_(place.memory),
         own_(own),
         ranks_(ranks),
         layout_(place.model.definition()),
-        received_(layout_.level(levels_of(leaves))),
+        received_(layout_.level(levels_of(shards))),
         add_received_(place.session.add_program(
-            add_recipe(place.key, place.model, levels_of(leaves), place.memory))),
+            add_recipe(place.key, place.model, levels_of(shards), place.memory))),
         on_hosts_(sum_on_hosts(place, own, ranks)) {}
 
-  void sum(ProgramQueue& queue, std::span<const LeafRows> leaves, const AddLeaves& add) override {
+  void sum(ProgramQueue& queue, std::span<const ShardRows> shards, const AddShards& add) override {
     DeviceLinks* const links = this->links();
-    if (links == nullptr) return on_hosts_->sum(queue, leaves, add);
-    const bool any = own_.enqueue(queue, own_leaves(leaves, ranks_), add);
+    if (links == nullptr) return on_hosts_->sum(queue, shards, add);
+    const bool any = own_.enqueue(queue, own_shards(shards, ranks_), add);
     queue.run();
-    const StepInfo& step = leaves.front().step;
+    const StepInfo& step = shards.front().step;
     RankAccess::group(ranks_)->named(name_of_sum(step), [&] { exchange(*links, step, !any); });
   }
 
-  bool join(ProgramQueue& queue, std::span<const LeafRows> leaves, const AddLeaves& add,
+  bool join(ProgramQueue& queue, std::span<const ShardRows> shards, const AddShards& add,
             Program& finish) override {
-    const std::span<const LeafRows> own = own_leaves(leaves, ranks_);
+    const std::span<const ShardRows> own = own_shards(shards, ranks_);
     // The first step looks for links.
     if (!memory_->links || links() == nullptr || own.size() > kMostJoined ||
         !has_rows(own, 0, own.size())) {
@@ -59,14 +59,14 @@ class LinkedSum final : public RankSum {
     const bool fed = step.parts.empty();  // what is fed has run
     for (const LinkedPart& part : parts()) {
       step.parts.push_back(part);
-      if (part.program != nullptr) step.infos.push_back(leaves.front().step);
+      if (part.program != nullptr) step.infos.push_back(shards.front().step);
     }
     ++model_.weights_version;
-    queue.add(finish, leaves.front().step);
+    queue.add(finish, shards.front().step);
     take();
     if (joined_.parts != step.parts || joined_.count >= kMostJoined) run_joined();
     if (joined_.count == 0) {
-      first_joined_ = leaves.front().step.step;
+      first_joined_ = shards.front().step.step;
       joined_ = std::move(step);
     } else {
       joined_.infos.insert(joined_.infos.end(), step.infos.begin(), step.infos.end());
@@ -96,7 +96,7 @@ class LinkedSum final : public RankSum {
     return memory_->links->get();
   }
 
-  /// Returns how these sum what the ranks' leaves left.
+  /// Returns how these sum what the ranks' shards left.
   std::vector<LinkedPart> parts() const {
     const RankGroup& ranks = *RankAccess::group(ranks_);
     if (ranks.reduce() == RankReduce::fast) {
@@ -132,7 +132,7 @@ class LinkedSum final : public RankSum {
   std::shared_ptr<TrainingMemory> memory_;
   OwnSum& own_;
   Ranks ranks_;
-  LeafLayout layout_;
+  ShardLayout layout_;
   std::size_t received_;         ///< where what another rank sends arrives
   CachedProgram* add_received_;  ///< adds that
   std::unique_ptr<RankSum> on_hosts_;
@@ -143,8 +143,8 @@ class LinkedSum final : public RankSum {
 }  // namespace
 
 std::unique_ptr<RankSum> sum_over_links(const SumPlace& place, OwnSum& own, const Ranks& ranks,
-                                        std::size_t leaves) {
-  return std::make_unique<LinkedSum>(place, own, ranks, leaves);
+                                        std::size_t shards) {
+  return std::make_unique<LinkedSum>(place, own, ranks, shards);
 }
 
 }  // namespace linnet
