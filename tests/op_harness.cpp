@@ -291,6 +291,12 @@ void check_stored(const Graph& graph, const Node& node,
   }
 }
 
+/// Gradients without a gradient: what linnet::gradient() refuses, with the layers whose they are.
+const std::set<std::string_view> kNoSecond{
+    "batch_norm_grad",   "group_norm_grad",      "recurrent_grad",
+    "max_pool2d_grad",   "global_max_pool_grad", "cross_entropy_grad",
+    "element_loss_grad", "row_loss_grad",        "softmax_cross_entropy_grad"};
+
 /// Sum over outputs of <output, cotangent>, by the reference.
 double project(const Graph& graph, const std::vector<Value>& inputs,
                const std::vector<std::vector<double>>& data, const std::vector<Value>& outputs,
@@ -304,6 +310,59 @@ double project(const Graph& graph, const std::vector<Value>& inputs,
     for (std::size_t k = 0; k < out.size(); ++k) sum += out[k] * cotangents[i][k];
   }
   return sum;
+}
+
+/// Compares the gradients of `gradients`, by what they are computed from, with central differences.
+/// Gradients that refuse to be differentiated are those of kNoSecond.
+void check_second(const OpCase& c, Graph graph, const std::vector<Value>& inputs,
+                  const std::vector<std::vector<double>>& data, const std::vector<Value>& gradients,
+                  std::mt19937_64& random) {
+  const Graph first = graph;
+  std::vector<Value> wrt;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (graph.type(inputs[i]).dtype != DType::f32) continue;
+    wrt.push_back(inputs[i]);
+    places.push_back(i);
+  }
+  std::vector<Value> cotangents;
+  std::vector<std::vector<double>> cotangent_data;
+  for (const Value v : gradients) {
+    cotangents.push_back(graph.add_value("second", graph.type(v), Storage::external));
+    cotangent_data.push_back(random_data(graph.type(v), {-1, 1}, random));
+  }
+  std::vector<Value> second;
+  try {
+    second = differentiate(graph, gradients, cotangents, wrt);
+  } catch (const Error& error) {
+    const std::string_view message = error.what();
+    const std::string name(message.substr(1, message.find(' ') - 1));
+    EXPECT_TRUE(kNoSecond.contains(name)) << c.name << ": " << message;
+    return;
+  }
+  graph.verify();
+  Interpreter interpreter(graph);
+  for (std::size_t i = 0; i < inputs.size(); ++i) interpreter[inputs[i]].data = data[i];
+  for (std::size_t i = 0; i < cotangents.size(); ++i) {
+    interpreter[cotangents[i]].data = cotangent_data[i];
+  }
+  interpreter.run(c.step);
+  for (std::size_t w = 0; w < wrt.size(); ++w) {
+    const std::size_t elements = data[places[w]].size();
+    for (std::size_t k = 0; k < std::min<std::size_t>(elements, 8); ++k) {
+      const std::size_t element = elements <= 8 ? k : random() % elements;
+      const double h = 1e-5;
+      std::vector<std::vector<double>> moved = data;
+      moved[places[w]][element] += h;
+      const double up = project(first, inputs, moved, gradients, cotangent_data, c.step);
+      moved[places[w]][element] -= 2 * h;
+      const double down = project(first, inputs, moved, gradients, cotangent_data, c.step);
+      const double numeric = (up - down) / (2 * h);
+      const double analytic = second[w] ? interpreter[second[w]].data[element] : 0;
+      EXPECT_NEAR(analytic, numeric, 1e-5 * std::max(1.0, std::abs(numeric)))
+          << c.name << ": second gradient by operand " << places[w] << " at element " << element;
+    }
+  }
 }
 
 void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
@@ -381,6 +440,10 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
   std::sort(computed.begin(), computed.end(), [](Value a, Value b) { return a.id < b.id; });
   computed.erase(std::unique(computed.begin(), computed.end()), computed.end());
   compare_with_reference(graph, all_inputs, all_data, computed, c.tolerance, c.step, c.devices);
+  OpRegistry registry;
+  register_ops(registry);
+  if (!registry.is_of_networks(c.op->name())) return;  // gradient() meets no others
+  check_second(c, graph, all_inputs, all_data, computed, random);
 }
 
 }  // namespace

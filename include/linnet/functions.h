@@ -356,5 +356,31 @@ Expression causal_mask(const Expression& scores, double fill = -1e30);
 /// inference.
 Expression dropout(const Expression& x, double rate);
 
+// ---- Derivatives, as values of a network, a layer or a loss. They are operators like others: they
+// train, are saved, and have derivatives themselves.
+//
+// Samples are taken apart: the derivative at a sample is that of its own y by its own x. That is
+// why layers that mix the samples of a batch (batch norms) have none here. Recurrent layers, layer
+// and group norms, maximum pooling and losses have none either: their gradients are operators
+// without a gradient. Throws Error naming the operator and the layer.
+
+/// Returns the gradient of y's elements, added up, by x: of x's shape. y and x are f32 and belong
+/// to the same network, and both have a batch. Where y's slope jumps (ReLU at 0), its derivative is
+/// that of PyTorch. Throws Error if y does not depend on x.
+/// @code
+/// const Expression u = concat({x, t}, 0) | Dense{.units = 32} | Tanh{} | Dense{.units = 1};
+/// const Expression u_x = gradient(u, x);
+/// const Expression residual = gradient(u, t) + u * u_x - viscosity * gradient(u_x, x);
+/// @endcode
+Expression gradient(const Expression& y, const Expression& x);
+/// Returns the gradients by several values, for the work of one.
+std::vector<Expression> gradient(const Expression& y, const std::vector<Expression>& x);
+/// Returns the derivatives of each of y's elements by each of x's: y's dims, then x's. Takes a
+/// backward pass for each element of y.
+Expression jacobian(const Expression& y, const Expression& x);
+/// Returns the matrix of second derivatives of y's elements, added up, by x, times v, of x's shape
+/// and taken as a constant.
+Expression hessian_vector(const Expression& y, const Expression& x, const Expression& v);
+
 }  // namespace linnet
 LINNET_API_END

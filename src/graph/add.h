@@ -12,6 +12,7 @@ namespace linnet {
 class AddOp final : public OpBase<AddOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "add";
+  static constexpr bool kInNetworks = true;  // where derivatives of two uses of a value meet
   enum In : std::uint8_t { a, b };
   enum Out : std::uint8_t { y };
   using OpBase::OpBase;

@@ -32,6 +32,12 @@ class OpRegistry {
     return entry.read(attributes);
   }
 
+  /// Returns whether networks may hold the operator; false for an unknown one.
+  bool is_of_networks(std::string_view name) const {
+    const auto found = entries_.find(name);
+    return found != entries_.end() && found->second.in_networks;
+  }
+
   /// Returns the names of the operators that networks may hold.
   std::vector<std::string> names_of_networks() const {
     std::vector<std::string> names;

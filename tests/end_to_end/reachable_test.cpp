@@ -72,6 +72,30 @@ std::set<std::string> reached_by_functions() {
   return names;
 }
 
+std::set<std::string> reached_by_derivatives() {
+  std::set<std::string> names;
+  FunctionalNetwork f;
+  const Expression x = f.input("x", {4});
+  const Expression steps = f.input("steps", {5, 4});
+  const Expression image = f.input("image", {4, 4, 2});
+  const Expression ids = f.input("ids", {3}, DType::i32);
+  const Expression pooled = image | Conv2d{.filters = 2, .kernel = 1} | AvgPool2d{};
+  const std::vector<std::pair<Expression, Expression>> all{
+      {tanh(x) + exp(x) + softmax(x) + log_softmax(x), x},
+      {x | Dense{.units = 2}, x},
+      {sum(steps, {0}) * max(steps, {0}) + slice(steps, 0, 1, 2), steps},
+      {slice(steps, 0, 0, 5, 2), steps},
+      {gather(steps, ids), steps},
+      {resize2d(pooled, 5) | GlobalAvgPool2d{}, image},
+      {image | AdaptiveAvgPool2d{.output = 3}, image}};
+  std::vector<std::pair<std::string, Expression>> outputs;
+  for (const auto& [y, by] : all) {
+    outputs.emplace_back(std::to_string(outputs.size()), gradient(y, by));
+  }
+  collect(names, f.build(outputs));
+  return names;
+}
+
 std::set<std::string> reached_by_quantize() {
   std::set<std::string> names;
   const Model model(workloads::mnist_cnn(), {.device = "cpu"});
@@ -85,11 +109,14 @@ TEST(Operators, OfNetworksAreReachedByAFunctionOrALayer) {
   const std::set<std::string> layers = reached_by_layers();
   const std::set<std::string> functions = reached_by_functions();
   const std::set<std::string> quantized = reached_by_quantize();
+  const std::set<std::string> derived = reached_by_derivatives();
   EXPECT_GT(registry.names_of_networks().size(), 30U);
   for (const std::string& name : registry.names_of_networks()) {
-    EXPECT_TRUE(layers.contains(name) || functions.contains(name) || quantized.contains(name))
+    EXPECT_TRUE(layers.contains(name) || functions.contains(name) || quantized.contains(name) ||
+                derived.contains(name))
         << "networks may hold the operator '" << name
-        << "', which no function on expressions, no layer of this test and no quantize() makes";
+        << "', which no function on expressions, no layer of this test, no quantize() and no "
+           "gradient() makes";
   }
 }
 

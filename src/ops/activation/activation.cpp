@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "graph/registry.h"
+#include "ops/unary/terms.h"
 
 namespace linnet {
 
@@ -60,6 +61,33 @@ std::vector<ValueType> ActivationGradOp::infer(std::span<const ValueType> inputs
           to_string({"dy", "y"}, {inputs.begin(), inputs.end()}));
   require_f32(inputs);
   return {inputs[In::dy]};
+}
+
+std::vector<Value> ActivationGradOp::gradient(const GradientArgs& args) const {
+  const Terms terms(args.graph, args.node.name);
+  const Value dy = args.node.inputs[In::dy];
+  const Value saved = args.node.inputs[In::saved];
+  const Value g = args.output_gradients[Out::dx];
+  std::vector<Value> gradients(2);
+  if (args.needed[In::dy]) {
+    gradients[In::dy] = args.graph.emit(ActivationGradOp(attrs()), {g, saved}, args.node.name);
+  }
+  if (!args.needed[In::saved]) return gradients;
+  const auto bent = [&](Value second) { return terms.product(terms.product(g, dy), second); };
+  switch (attrs().kind) {
+    case Activation::none:
+    case Activation::relu: break;
+    case Activation::tanh: gradients[In::saved] = bent(terms.scaled(saved, -2)); break;
+    case Activation::sigmoid: gradients[In::saved] = bent(terms.scaled(saved, -2, 1)); break;
+    case Activation::gelu: {  // (2 - x²) times the normal density
+      const Value square = terms.square(saved);
+      const Value density =
+          terms.scaled(terms.exp(terms.scaled(square, -0.5)), 1 / std::sqrt(2 * std::numbers::pi));
+      gradients[In::saved] = bent(terms.product(density, terms.scaled(square, -1, 2)));
+      break;
+    }
+  }
+  return gradients;
 }
 
 void ActivationGradOp::reference(const ReferenceArgs& args) const {

@@ -53,10 +53,12 @@ class ActivationOp final : public OpBase<ActivationOp, ActivationAttrs> {
 class ActivationGradOp final : public OpBase<ActivationGradOp, ActivationAttrs> {
  public:
   static constexpr std::string_view kName = "activation_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy, saved };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::dy, In::saved}; }
 };

@@ -7,6 +7,7 @@
 #include "graph/add.h"
 #include "graph/registry.h"
 #include "ops/arithmetic/broadcast.h"
+#include "ops/expand/expand.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
 
@@ -125,6 +126,13 @@ std::vector<ValueType> SumLeadingOp::infer(std::span<const ValueType> inputs) co
           to_string({"x"}, {inputs.begin(), inputs.end()}));
   const std::span<const std::int64_t> dims = inputs[In::x].shape.dims();
   return {{DType::f32, Shape(dims.subspan(static_cast<std::size_t>(attrs().axes)))}};
+}
+
+std::vector<Value> SumLeadingOp::gradient(const GradientArgs& args) const {
+  const Value x = args.node.inputs[In::x];
+  const std::vector<std::int64_t> sample = dims_of(args.graph.shape(x).sample());
+  return {args.graph.emit(ExpandOp({.shape = sample}), {args.output_gradients[Out::y], x},
+                          args.node.name)};
 }
 
 void SumLeadingOp::reference(const ReferenceArgs& args) const {

@@ -68,6 +68,7 @@ class SumLeadingOp final : public OpBase<SumLeadingOp, SumLeadingAttrs> {
   enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

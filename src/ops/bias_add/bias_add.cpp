@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/bias_add/bias_add.h"
 
+#include "core/dims.h"
 #include "graph/registry.h"
+#include "ops/expand/expand.h"
 
 namespace linnet {
 
@@ -33,6 +35,13 @@ std::vector<ValueType> BiasGradOp::infer(std::span<const ValueType> inputs) cons
           "expected one operand with an axis");
   require_f32(inputs);
   return {{DType::f32, Shape{inputs[In::dy].shape[-1]}}};
+}
+
+std::vector<Value> BiasGradOp::gradient(const GradientArgs& args) const {
+  const Value dy = args.node.inputs[In::dy];
+  const std::vector<std::int64_t> sample = dims_of(args.graph.shape(dy).sample());
+  return {args.graph.emit(ExpandOp({.shape = sample}), {args.output_gradients[Out::db], dy},
+                          args.node.name)};
 }
 
 void BiasGradOp::reference(const ReferenceArgs& args) const {

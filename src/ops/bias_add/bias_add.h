@@ -32,6 +32,7 @@ class BiasGradOp final : public OpBase<BiasGradOp, NoAttributes> {
   enum Out : std::uint8_t { db };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

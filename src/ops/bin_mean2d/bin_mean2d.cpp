@@ -87,6 +87,11 @@ std::vector<ValueType> BinMean2dGradOp::infer(std::span<const ValueType> inputs)
   return {{DType::f32, Shape{s.n, s.rows.dim, s.columns.dim, s.c}}};
 }
 
+std::vector<Value> BinMean2dGradOp::gradient(const GradientArgs& args) const {
+  return {
+      args.graph.emit(BinMean2dOp(attrs().bins), {args.output_gradients[Out::dx]}, args.node.name)};
+}
+
 void BinMean2dGradOp::reference(const ReferenceArgs& args) const {
   for (double& dx : args.out(Out::dx).data) dx = 0;
   for_pixels(bin_shape(attrs(), args.in(In::dy).shape),

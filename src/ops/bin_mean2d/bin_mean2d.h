@@ -64,10 +64,12 @@ struct BinMean2dGradAttrs {
 class BinMean2dGradOp final : public OpBase<BinMean2dGradOp, BinMean2dGradAttrs> {
  public:
   static constexpr std::string_view kName = "bin_mean2d_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

@@ -133,6 +133,23 @@ std::vector<ValueType> Conv2dGradInputOp::infer(std::span<const ValueType> input
   return {{DType::f32, Shape{s.n, s.h, s.w, s.c}}};
 }
 
+std::vector<Value> Conv2dGradInputOp::gradient(const GradientArgs& args) const {
+  const Node& node = args.node;
+  const Value g = args.output_gradients[Out::dx];
+  const Value w = node.inputs[In::w];
+  const Conv2dAttrs plain = attrs().conv.plain();
+  std::vector<Value> gradients(2);
+  if (args.needed[In::dz]) {
+    gradients[In::dz] = args.graph.emit(Conv2dOp(plain), {g, w}, node.name);
+  }
+  if (args.needed[In::w]) {
+    const Shape kernel = args.graph.shape(w);
+    gradients[In::w] = args.graph.emit(Conv2dGradWeightOp({plain, kernel[1], kernel[2]}),
+                                       {g, node.inputs[In::dz]}, node.name);
+  }
+  return gradients;
+}
+
 Cost Conv2dGradInputOp::cost(std::span<const ValueType> inputs,
                              std::span<const ValueType> outputs) const {
   return conv_cost(shape(inputs[In::dz].shape, inputs[In::w].shape), inputs, outputs);
@@ -154,6 +171,22 @@ std::vector<ValueType> Conv2dGradWeightOp::infer(std::span<const ValueType> inpu
           to_string(Shape{s.n, s.oh, s.ow, s.co}), got);
   require_f32(inputs);
   return {{DType::f32, Shape{s.co, s.kh, s.kw, s.group_in()}}};
+}
+
+std::vector<Value> Conv2dGradWeightOp::gradient(const GradientArgs& args) const {
+  const Node& node = args.node;
+  const Value g = args.output_gradients[Out::dw];
+  const Conv2dAttrs plain = attrs().conv.plain();
+  std::vector<Value> gradients(2);
+  if (args.needed[In::x]) {
+    const Shape x = args.graph.shape(node.inputs[In::x]);
+    gradients[In::x] = args.graph.emit(Conv2dGradInputOp({plain, x[1], x[2]}),
+                                       {node.inputs[In::dz], g}, node.name);
+  }
+  if (args.needed[In::dz]) {
+    gradients[In::dz] = args.graph.emit(Conv2dOp(plain), {node.inputs[In::x], g}, node.name);
+  }
+  return gradients;
 }
 
 Cost Conv2dGradWeightOp::cost(std::span<const ValueType> inputs,

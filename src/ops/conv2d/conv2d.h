@@ -112,10 +112,12 @@ struct Conv2dGradInputAttrs {
 class Conv2dGradInputOp final : public OpBase<Conv2dGradInputOp, Conv2dGradInputAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d_grad_input";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dz, w };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
   /// Returns the convolution's dimensions from the types of dz and w.
@@ -144,6 +146,7 @@ class Conv2dGradWeightOp final : public OpBase<Conv2dGradWeightOp, Conv2dGradWei
   enum Out : std::uint8_t { dw };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
   /// Returns the convolution's dimensions from the types of x and dz.

@@ -83,6 +83,19 @@ std::vector<ValueType> DenseGradInputOp::infer(std::span<const ValueType> inputs
   return {{DType::f32, Shape{inputs[In::dz].shape[0], inputs[In::w].shape[1]}}};
 }
 
+std::vector<Value> DenseGradInputOp::gradient(const GradientArgs& args) const {
+  const Node& node = args.node;
+  const Value g = args.output_gradients[Out::dx];
+  std::vector<Value> gradients(2);
+  if (args.needed[In::dz]) {
+    gradients[In::dz] = args.graph.emit(DenseOp(), {g, node.inputs[In::w]}, node.name);
+  }
+  if (args.needed[In::w]) {
+    gradients[In::w] = args.graph.emit(DenseGradWeightOp(), {node.inputs[In::dz], g}, node.name);
+  }
+  return gradients;
+}
+
 void DenseGradInputOp::reference(const ReferenceArgs& args) const {
   const std::int64_t units = args.in(In::w).shape[0];
   const std::int64_t features = args.in(In::w).shape[1];
@@ -109,6 +122,19 @@ std::vector<ValueType> DenseGradWeightOp::infer(std::span<const ValueType> input
           to_string({"dz", "x"}, {inputs.begin(), inputs.end()}));
   require_f32(inputs);
   return {{DType::f32, Shape{inputs[In::dz].shape[1], inputs[In::x].shape[1]}}};
+}
+
+std::vector<Value> DenseGradWeightOp::gradient(const GradientArgs& args) const {
+  const Node& node = args.node;
+  const Value g = args.output_gradients[Out::dw];
+  std::vector<Value> gradients(2);
+  if (args.needed[In::dz]) {
+    gradients[In::dz] = args.graph.emit(DenseOp(), {node.inputs[In::x], g}, node.name);
+  }
+  if (args.needed[In::x]) {
+    gradients[In::x] = args.graph.emit(DenseGradInputOp(), {node.inputs[In::dz], g}, node.name);
+  }
+  return gradients;
 }
 
 void DenseGradWeightOp::reference(const ReferenceArgs& args) const {

@@ -37,10 +37,12 @@ class DenseOp final : public OpBase<DenseOp, DenseAttrs> {
 class DenseGradInputOp final : public OpBase<DenseGradInputOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "dense_grad_input";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dz, w };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
@@ -53,6 +55,7 @@ class DenseGradWeightOp final : public OpBase<DenseGradWeightOp, NoAttributes> {
   enum Out : std::uint8_t { dw };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };

@@ -67,6 +67,13 @@ std::vector<ValueType> GatherGradOp::infer(std::span<const ValueType> inputs) co
   return {{DType::f32, Shape(dims)}};
 }
 
+std::vector<Value> GatherGradOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(GatherOp(),
+                          {args.output_gradients[Out::dtable], args.node.inputs[In::indices]},
+                          args.node.name),
+          Value{}};
+}
+
 void GatherGradOp::reference(const ReferenceArgs& args) const {
   const std::int64_t size = args.out(Out::dtable).shape.sample().elements();
   for (double& sum : args.out(Out::dtable).data) sum = 0;

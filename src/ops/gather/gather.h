@@ -46,6 +46,7 @@ class GatherGradOp final : public OpBase<GatherGradOp, GatherGradAttrs> {
   enum Out : std::uint8_t { dtable };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

@@ -105,6 +105,14 @@ std::vector<ValueType> GatherAxisGradOp::infer(std::span<const ValueType> inputs
   return {{DType::f32, x}};
 }
 
+std::vector<Value> GatherAxisGradOp::gradient(const GradientArgs& args) const {
+  if (!args.needed[In::dy]) return {Value{}, Value{}};
+  return {args.graph.emit(GatherAxisOp(attrs().gather),
+                          {args.output_gradients[Out::dx], args.node.inputs[In::ids]},
+                          args.node.name),
+          Value{}};
+}
+
 void GatherAxisGradOp::reference(const ReferenceArgs& args) const {
   const GatherAxisLayout s(attrs().gather, args.out(Out::dx).shape, args.in(In::ids).shape);
   for (double& sum : args.out(Out::dx).data) sum = 0;

@@ -78,10 +78,12 @@ struct GatherAxisGradAttrs {
 class GatherAxisGradOp final : public OpBase<GatherAxisGradOp, GatherAxisGradAttrs> {
  public:
   static constexpr std::string_view kName = "gather_axis_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy, ids };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

@@ -93,6 +93,10 @@ std::vector<ValueType> GlobalAvgPoolGradOp::infer(std::span<const ValueType> inp
   return infer_images(attrs(), inputs, 1);
 }
 
+std::vector<Value> GlobalAvgPoolGradOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(GlobalAvgPoolOp(), {args.output_gradients[Out::dx]}, args.node.name)};
+}
+
 void GlobalAvgPoolGradOp::reference(const ReferenceArgs& args) const {
   const Shape& x = args.out(Out::dx).shape;
   for_elements(x, [&](std::int64_t out, std::int64_t in, std::int64_t) {

@@ -49,10 +49,12 @@ struct GlobalPoolGradAttrs {
 class GlobalAvgPoolGradOp final : public OpBase<GlobalAvgPoolGradOp, GlobalPoolGradAttrs> {
  public:
   static constexpr std::string_view kName = "global_avg_pool_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

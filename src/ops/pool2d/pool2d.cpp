@@ -156,6 +156,11 @@ std::vector<ValueType> AvgPool2dGradOp::infer(std::span<const ValueType> inputs)
   return infer_gradient(attrs(), inputs, false);
 }
 
+std::vector<Value> AvgPool2dGradOp::gradient(const GradientArgs& args) const {
+  return {
+      args.graph.emit(AvgPool2dOp(attrs().pool), {args.output_gradients[Out::dx]}, args.node.name)};
+}
+
 void AvgPool2dGradOp::reference(const ReferenceArgs& args) const {
   const Pool2dAttrs& pool = attrs().pool;
   for (double& dx : args.out(Out::dx).data) dx = 0;

@@ -112,10 +112,12 @@ class MaxPool2dGradOp final : public OpBase<MaxPool2dGradOp, Pool2dGradAttrs> {
 class AvgPool2dGradOp final : public OpBase<AvgPool2dGradOp, Pool2dGradAttrs> {
  public:
   static constexpr std::string_view kName = "avg_pool2d_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

@@ -10,6 +10,7 @@
 
 #include "core/dims.h"
 #include "graph/registry.h"
+#include "ops/unary/terms.h"
 
 namespace linnet {
 namespace {
@@ -169,6 +170,21 @@ std::vector<ValueType> ReduceSelectGradOp::infer(std::span<const ValueType> inpu
           "expected f32 operands, dy and y as x without the axes ({}); got {}",
           fmt::join(axes, ", "), to_string({"dy", "x", "y"}, {inputs.begin(), inputs.end()}));
   return {inputs[In::x]};
+}
+
+std::vector<Value> ReduceSelectGradOp::gradient(const GradientArgs& args) const {
+  const Node& node = args.node;
+  const Terms terms(args.graph, node.name);
+  const Value dy = node.inputs[In::dy];
+  std::vector<Value> gradients(node.inputs.size());  // what is selected stays so: none by x and y
+  if (!args.needed[In::dy]) return gradients;
+  const Value selected =
+      args.graph.emit(ReduceSelectGradOp(attrs()),
+                      {terms.scaled(dy, 0, 1), node.inputs[In::x], node.inputs[In::y]}, node.name);
+  gradients[In::dy] = args.graph.emit(
+      ReduceOp({.kind = Reduction::sum, .axes = attrs().axes, .keep_dims = attrs().keep_dims}),
+      {terms.product(args.output_gradients[Out::dx], selected)}, node.name);
+  return gradients;
 }
 
 void ReduceSelectGradOp::reference(const ReferenceArgs& args) const {

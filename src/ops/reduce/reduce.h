@@ -66,6 +66,7 @@ struct ReduceGradAttrs {
 class ReduceGradOp final : public OpBase<ReduceGradOp, ReduceGradAttrs> {
  public:
   static constexpr std::string_view kName = "reduce_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
@@ -90,10 +91,12 @@ struct ReduceSelectGradAttrs {
 class ReduceSelectGradOp final : public OpBase<ReduceSelectGradOp, ReduceSelectGradAttrs> {
  public:
   static constexpr std::string_view kName = "reduce_select_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy, x, y };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

@@ -56,6 +56,7 @@ struct SliceGradAttrs {
 class SliceGradOp final : public OpBase<SliceGradOp, SliceGradAttrs> {
  public:
   static constexpr std::string_view kName = "slice_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;

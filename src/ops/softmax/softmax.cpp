@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "graph/registry.h"
+#include "ops/reduce/reduce.h"
+#include "ops/unary/terms.h"
 
 namespace linnet {
 namespace {
@@ -32,6 +34,13 @@ template <class F>
 void for_rows(const Shape& shape, F f) {
   const std::int64_t columns = shape[-1];
   for (std::int64_t i = 0; i < shape.elements(); i += columns) f(i, i + columns);
+}
+
+/// Sums of the last axis, which stays, of dimension 1.
+Value row_sums(Graph& graph, Value x, const std::string& name) {
+  const auto last = static_cast<std::int64_t>(graph.shape(x).rank()) - 1;
+  return graph.emit(ReduceOp({.kind = Reduction::sum, .axes = {last}, .keep_dims = true}), {x},
+                    name);
 }
 
 double log_sum_exp(const ReferenceTensor& x, std::int64_t begin, std::int64_t end) {
@@ -65,6 +74,25 @@ std::vector<ValueType> SoftmaxGradOp::infer(std::span<const ValueType> inputs) c
   return infer_gradient(inputs);
 }
 
+std::vector<Value> SoftmaxGradOp::gradient(const GradientArgs& args) const {
+  const Terms terms(args.graph, args.node.name);
+  const Value dy = args.node.inputs[In::dy];
+  const Value y = args.node.inputs[In::y];
+  const Value g = args.output_gradients[Out::dx];
+  std::vector<Value> gradients(2);
+  if (args.needed[In::dy]) {
+    gradients[In::dy] = args.graph.emit(SoftmaxGradOp(), {g, y}, args.node.name);
+  }
+  if (args.needed[In::y]) {  // g (dy - sum(dy y)) - dy sum(g y)
+    const auto dot = [&](Value a) {
+      return row_sums(args.graph, terms.product(a, y), args.node.name);
+    };
+    gradients[In::y] = terms.difference(terms.product(g, terms.difference(dy, dot(dy))),
+                                        terms.product(dy, dot(g)));
+  }
+  return gradients;
+}
+
 void SoftmaxGradOp::reference(const ReferenceArgs& args) const {
   const ReferenceTensor& dy = args.in(In::dy);
   const ReferenceTensor& y = args.in(In::y);
@@ -94,6 +122,21 @@ void LogSoftmaxOp::reference(const ReferenceArgs& args) const {
 
 std::vector<ValueType> LogSoftmaxGradOp::infer(std::span<const ValueType> inputs) const {
   return infer_gradient(inputs);
+}
+
+std::vector<Value> LogSoftmaxGradOp::gradient(const GradientArgs& args) const {
+  const Terms terms(args.graph, args.node.name);
+  const Value g = args.output_gradients[Out::dx];
+  const Value weighted = terms.product(g, terms.exp(args.node.inputs[In::y]));
+  std::vector<Value> gradients(2);
+  if (args.needed[In::dy]) {
+    gradients[In::dy] = terms.difference(g, row_sums(args.graph, weighted, args.node.name));
+  }
+  if (args.needed[In::y]) {
+    const Value sums = row_sums(args.graph, args.node.inputs[In::dy], args.node.name);
+    gradients[In::y] = terms.scaled(terms.product(weighted, sums), -1);
+  }
+  return gradients;
 }
 
 void LogSoftmaxGradOp::reference(const ReferenceArgs& args) const {

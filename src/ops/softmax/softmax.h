@@ -29,10 +29,12 @@ class SoftmaxOp final : public OpBase<SoftmaxOp, NoAttributes> {
 class SoftmaxGradOp final : public OpBase<SoftmaxGradOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "softmax_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy, y };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::dy}; }
 };
@@ -58,10 +60,12 @@ class LogSoftmaxOp final : public OpBase<LogSoftmaxOp, NoAttributes> {
 class LogSoftmaxGradOp final : public OpBase<LogSoftmaxGradOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "log_softmax_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy, y };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::dy}; }
 };

@@ -60,6 +60,11 @@ std::vector<ValueType> StridedSliceGradOp::infer(std::span<const ValueType> inpu
   return {{DType::f32, with_dim(inputs[In::dy].shape, slice.axis, dim)}};
 }
 
+std::vector<Value> StridedSliceGradOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(StridedSliceOp(attrs().slice), {args.output_gradients[Out::dx]},
+                          args.node.name)};
+}
+
 void StridedSliceGradOp::reference(const ReferenceArgs& args) const {
   const StridedSliceAttrs& a = attrs().slice;
   const AxisView to = axis_view(args.out(Out::dx).shape, a.axis);

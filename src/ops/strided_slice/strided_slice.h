@@ -55,10 +55,12 @@ struct StridedSliceGradAttrs {
 class StridedSliceGradOp final : public OpBase<StridedSliceGradOp, StridedSliceGradAttrs> {
  public:
   static constexpr std::string_view kName = "strided_slice_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 

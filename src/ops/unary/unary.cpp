@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "graph/registry.h"
+#include "ops/unary/terms.h"
 
 namespace linnet {
 namespace {
@@ -119,6 +120,85 @@ std::vector<ValueType> UnaryGradOp::infer(std::span<const ValueType> inputs) con
           to_string({"dy", slope_from_output(attrs().kind) ? "y" : "x"},
                     {inputs.begin(), inputs.end()}));
   return {inputs[In::dy]};
+}
+
+namespace {
+
+/// Returns `g` times the slope of f' by what it is computed from, `x`, or y where
+/// slope_from_output(); none: it is 0 wherever it is defined.
+Value second_slope(const Terms& terms, const UnaryAttrs& a, Value g, Value x) {
+  const auto times = [&](Value factor) { return terms.product(g, factor); };
+  const auto power = [&](Value of, double exponent) {
+    return terms.unary({.kind = Unary::pow, .alpha = exponent}, of);
+  };
+  const UnaryAttrs step{.kind = Unary::leaky_relu};
+  switch (a.kind) {
+    case Unary::exp: return g;
+    case Unary::log: return times(terms.scaled(power(x, -2), -1));
+    case Unary::log1p: return times(terms.scaled(power(terms.scaled(x, 1, 1), -2), -1));
+    case Unary::sqrt: return times(terms.scaled(power(x, -2), -0.5));
+    case Unary::rsqrt: return times(terms.scaled(terms.square(x), -1.5));
+    case Unary::square: return terms.scaled(g, 2);
+    case Unary::sin: return times(terms.scaled(terms.unary({.kind = Unary::sin}, x), -1));
+    case Unary::cos: return times(terms.scaled(terms.unary({.kind = Unary::cos}, x), -1));
+    case Unary::reciprocal: return times(terms.scaled(x, -2));
+    case Unary::pow: {
+      const double factor = a.alpha * (a.alpha - 1);
+      if (factor == 0) return {};
+      return times(terms.scaled(power(x, a.alpha - 2), factor));
+    }
+    // Below 0 the slope's slope is the slope itself.
+    case Unary::elu: return terms.difference(terms.slope(a, g, x), terms.slope(step, g, x));
+    case Unary::selu:
+      return terms.difference(terms.slope(a, g, x),
+                              terms.scaled(terms.slope(step, g, x), kSeluScale));
+    case Unary::silu: {  // s (1 - s) (2 + x (1 - 2 s))
+      const Value s = terms.logistic(x);
+      const Value bend = terms.product(s, terms.scaled(s, -1, 1));
+      return times(
+          terms.product(bend, terms.scaled(terms.product(x, terms.scaled(s, -2, 1)), 1, 2)));
+    }
+    case Unary::softplus: {
+      const Value s = terms.logistic(terms.scaled(x, a.alpha));
+      return times(terms.scaled(terms.product(s, terms.scaled(s, -1, 1)), a.alpha));
+    }
+    case Unary::hard_swish:
+      return terms.scaled(terms.slope({.kind = Unary::clip, .alpha = -3, .beta = 3}, g, x),
+                          1.0 / 3);
+    case Unary::gelu_tanh: {  // b (2 u' + x (u'' + (1 - 2 s) u'²)), b = s (1 - s), s = logistic(u)
+      const double c = 2 * std::sqrt(2 / std::numbers::pi);
+      const double cubic = 0.044715;
+      const Value square = terms.square(x);
+      const Value s = terms.logistic(terms.product(x, terms.scaled(square, c * cubic, c)));  // of u
+      const Value first = terms.scaled(square, 3 * c * cubic, c);
+      const Value second = terms.scaled(x, 6 * c * cubic);
+      const Value bend = terms.product(s, terms.scaled(s, -1, 1));
+      const Value inner =
+          terms.sum(second, terms.product(terms.scaled(s, -2, 1), terms.square(first)));
+      return times(terms.product(bend, terms.sum(terms.scaled(first, 2), terms.product(x, inner))));
+    }
+    case Unary::expm1: return times(terms.exp(x));
+    case Unary::erf: {
+      const Value bell = terms.exp(terms.scaled(terms.square(x), -1));
+      return times(terms.scaled(terms.product(x, bell), -4 / std::sqrt(std::numbers::pi)));
+    }
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::vector<Value> UnaryGradOp::gradient(const GradientArgs& args) const {
+  const Terms terms(args.graph, args.node.name);
+  const Value g = args.output_gradients[Out::dx];
+  const Value saved = args.node.inputs[In::saved];
+  std::vector<Value> gradients(2);
+  if (args.needed[In::dy]) gradients[In::dy] = terms.slope(attrs(), g, saved);
+  if (args.needed[In::saved]) {
+    gradients[In::saved] =
+        second_slope(terms, attrs(), terms.product(g, args.node.inputs[In::dy]), saved);
+  }
+  return gradients;
 }
 
 void UnaryGradOp::reference(const ReferenceArgs& args) const {

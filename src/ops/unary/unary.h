@@ -93,10 +93,12 @@ class UnaryOp final : public OpBase<UnaryOp, UnaryAttrs> {
 class UnaryGradOp final : public OpBase<UnaryGradOp, UnaryAttrs> {
  public:
   static constexpr std::string_view kName = "unary_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy, saved };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override { return {In::dy, In::saved}; }
 };

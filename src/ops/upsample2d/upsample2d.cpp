@@ -79,6 +79,12 @@ std::vector<ValueType> Upsample2dGradOp::infer(std::span<const ValueType> inputs
   return {{DType::f32, Shape{dy[0], attrs().in_h, attrs().in_w, dy[3]}}};
 }
 
+std::vector<Value> Upsample2dGradOp::gradient(const GradientArgs& args) const {
+  const Shape dy = args.graph.shape(args.node.inputs[In::dy]);
+  return {args.graph.emit(Upsample2dOp({.mode = attrs().mode, .out_h = dy[1], .out_w = dy[2]}),
+                          {args.output_gradients[Out::dx]}, args.node.name)};
+}
+
 void Upsample2dGradOp::reference(const ReferenceArgs& args) const {
   for (double& dx : args.out(Out::dx).data) dx = 0;
   for_each_tap(args.out(Out::dx).shape, args.in(In::dy).shape, attrs().mode,

@@ -60,10 +60,12 @@ struct Upsample2dGradAttrs {
 class Upsample2dGradOp final : public OpBase<Upsample2dGradOp, Upsample2dGradAttrs> {
  public:
   static constexpr std::string_view kName = "upsample2d_grad";
+  static constexpr bool kInNetworks = true;
   enum In : std::uint8_t { dy };
   enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
 };
 
