@@ -12,20 +12,17 @@ import datetime
 import json
 import os
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+import in_turn  # noqa: E402
 import machine  # noqa: E402
+from in_turn import TUNED, cell, ratios  # noqa: E402
 
 NAMES = ["table-mlp", "keras-cnn", "resnet18", "mobilenet", "lstm", "transformer", "conv1d", "autoencoder",
          "convnext", "vit"]
-# Settings that make PyTorch faster on the CPU: bound, spinning threads, and memory that is kept.
-TUNED = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "active", "OMP_PROC_BIND": "close",
-         "MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "8000000000",
-         "MALLOC_TOP_PAD_": "100000000"}
 MEASURES = {"train": "training", "batch": "predicting a batch", "one": "predicting one"}
 
 
@@ -44,35 +41,13 @@ def arguments():
     return options
 
 
-def measured(command, environment):
-    ran = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
-    if ran.returncode != 0:
-        print(f"{' '.join(command[1:])} failed: {ran.stderr[-600:]}", file=sys.stderr)
-        return None
-    return json.loads(ran.stdout.strip().splitlines()[-1])
-
-
 def repetitions(name, options):
     """{engine: its results}, the engines in turn."""
     engines = {"linnet": ([options.linnet, "-B", str(HERE / "linnet_side.py"), name], {}),
                "torch": ([options.torch, "-B", str(HERE / "torch_side.py"), name], TUNED)}
     if options.compile:
         engines["torch.compile"] = ([options.torch, "-B", str(HERE / "torch_side.py"), name, "compile"], TUNED)
-    found = {engine: [] for engine in engines}
-    for _ in range(options.repetitions):
-        for engine, (command, environment) in engines.items():
-            found[engine].append(measured(command, environment))
-    return found
-
-
-def ratios(found, peer, measure):
-    return [ours[measure] / theirs[measure] for ours, theirs in zip(found["linnet"], found[peer]) if ours and theirs]
-
-
-def cell(values):
-    if not values:
-        return "–"
-    return f"{statistics.median(values):.2f} × ({min(values):.2f} to {max(values):.2f})"
+    return in_turn.repeated(engines, options.repetitions)
 
 
 def table(result):

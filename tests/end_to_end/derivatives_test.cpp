@@ -205,14 +205,14 @@ TEST(Derivatives, JacobiansAndHessiansAgreeWithDifferences) {
                     1e-8);
       }
       // The Hessian is symmetric: its row j times v is how slope j changes along v.
-      std::vector<double> ahead = at;
-      std::vector<double> behind = at;
+      std::vector<double> forwards = at;
+      std::vector<double> backwards = at;
       for (std::size_t k = 0; k < 3; ++k) {
-        ahead[n * 3 + k] += h * along[n * 3 + k];
-        behind[n * 3 + k] -= h * along[n * 3 + k];
+        forwards[n * 3 + k] += h * along[n * 3 + k];
+        backwards[n * 3 + k] -= h * along[n * 3 + k];
       }
-      EXPECT_NEAR(products[n * 3 + j], (f(ahead, 2)[n * 3 + j] - f(behind, 2)[n * 3 + j]) / (2 * h),
-                  1e-8);
+      EXPECT_NEAR(products[n * 3 + j],
+                  (f(forwards, 2)[n * 3 + j] - f(backwards, 2)[n * 3 + j]) / (2 * h), 1e-8);
     }
   }
 }

@@ -180,6 +180,22 @@ class Training(unittest.TestCase):
         out = ln.Model(network).predict_all(data)
         self.assertEqual({k: v.shape for k, v in out.items()}, {"class": (5, 3), "features": (5, 17)})
 
+    def test_derivatives(self):
+        f = ln.FunctionalNetwork()
+        x = f.input("x", 2)
+        y = ln.sin(x) * x
+        network = f.build({"slope": ln.gradient(y, x), "listed": ln.gradient(y, [x])[0],
+                           "rows": ln.jacobian(y, x), "curved": ln.hessian_vector(y, x, 2 * ln.exp(x))})
+        at = np.array([[0.3, -1.2], [2.0, 0.7], [-0.4, 1.1]], np.float32)
+        out = ln.Model(network).predict_all(ln.Dataset({"x": at}))
+        slope = np.sin(at) + at * np.cos(at)
+        np.testing.assert_allclose(out["slope"], slope, atol=1e-5)
+        np.testing.assert_allclose(out["listed"], slope, atol=1e-5)
+        np.testing.assert_allclose(out["rows"], slope[:, :, None] * np.eye(2), atol=1e-5)
+        np.testing.assert_allclose(out["curved"], 2 * np.exp(at) * (2 * np.cos(at) - at * np.sin(at)), atol=1e-4)
+        with self.assertRaisesRegex(ln.Error, "does not depend on x"):
+            ln.gradient(f.input("z", 1), x)
+
     def test_expressions_end_with_their_function(self):
         kept = []
         ln.sequential(3, [ln.CustomLayer(lambda x, w: kept.append((x, w)) or x, "keeps")])

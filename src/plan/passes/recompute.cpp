@@ -103,7 +103,7 @@ class Recompute {
   /// found a second time.
   bool runs_whole(const Node& norm) const {
     const BatchNormAttrs& attrs = op_as<BatchNormOp>(&norm)->attrs();
-    return scope_ == Scope::all && attrs.momentum == 1 && !attrs.residual && attrs.sync == nullptr;
+    return scope_ == Scope::all && attrs.momentum == 1 && !attrs.residual && !attrs.sync;
   }
 
   /// Adds a norm's gradient that finds a ReLU's sign from the norm's operand. False for others.
