@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "fusions/fusions.h"
 #include "graph/differentiate.h"
 #include "loss_cases.h"
 #include "op_backends.h"
@@ -245,20 +244,6 @@ TEST(LossGraph, PenaltiesAreOfWeightsNotOfBiases) {
   const std::vector<Numbers> got = run(graph, {w, b}, data, {loss, dw});
   EXPECT_NEAR(got[0][0], 0.5 * 7 + 0.25 * 21, 1e-6);
   EXPECT_EQ(got[1], (Numbers{0.5 + 0.5, -0.5 - 1, 0, 0.5 + 2}));
-}
-
-TEST(LossGraph, PlainCrossEntropyStaysOneFusedOperator) {
-  Graph graph;
-  const Value x = graph.add_value("x", f32({4, 3}), Storage::external, 0);
-  const Value labels = graph.add_value("labels", i32({4}), Storage::external, 1);
-  const Value loss = add_loss(graph, Loss::cross_entropy, {}, x, labels);
-  graph.info(loss).storage = Storage::external;
-  all_passes().run(Phase::forward, graph,
-                   [](const Op&, std::span<const ValueType>, std::span<const ValueType>) {
-                     return true;
-                   });
-  ASSERT_EQ(graph.nodes().size(), 1U);
-  EXPECT_EQ(graph.nodes()[0].op->name(), "softmax_cross_entropy");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "end_to_end/built_graph.h"
 #include "end_to_end/step_operators.h"
 #include "fusions/fusions.h"
+#include "model/loss_graph.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/softmax/softmax.h"
@@ -54,6 +55,15 @@ TEST(SoftmaxCrossEntropyPass, LogProbabilitiesThatAreReadAfterTheLossStay) {
   all_passes().named("fuse_softmax_cross_entropy").run(graph, kEverything);
   EXPECT_EQ(operators(graph),
             (std::vector<std::string>{"dense", "log_softmax", "softmax_cross_entropy", "scale"}));
+}
+
+TEST(SoftmaxCrossEntropyPass, ALossOfScoresBecomesOneOperator) {
+  Graph graph;
+  const Value x = graph.add_value("x", {DType::f32, {4, 3}}, Storage::external, 0);
+  const Value labels = graph.add_value("labels", {DType::i32, {4}}, Storage::external, 1);
+  keep(graph, add_loss(graph, Loss::cross_entropy, {}, x, labels), 2);
+  all_passes().run(Phase::forward, graph, kEverything);
+  EXPECT_EQ(operators(graph), (std::vector<std::string>{"softmax_cross_entropy"}));
 }
 
 }  // namespace
