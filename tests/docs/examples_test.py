@@ -26,7 +26,7 @@ PAGES = {"README.md": ["fashion_mnist"],
          "docs/inference.md": ["inference"],
          "docs/resume.md": [],
          **{f"docs/guides/{page}.md": [] for page in ("table-inputs", "series", "images")},
-         "docs/own-layers.md": ["own_layer_and_loss", "gan"],
+         "docs/own-layers.md": ["own_layer_and_loss", "gan", "derivatives"],
          "docs/training.md": ["continued", "own_loop", "gan", "metrics_and_callbacks"]}
 DESCRIBED = ("docs/layers.md", "docs/optimizers.md")
 BLOCK = re.compile(r"(?:^<!-- fragment:(.*?)-->\n)?^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
