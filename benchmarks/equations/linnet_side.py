@@ -30,7 +30,7 @@ def network(name):
         u = sine + b * a * (1 - a) * inner
         u_a, u_b = ln.gradient(u, [a, b])
         u_aa = ln.gradient(u_a, a)
-        residual = u_b - (u_aa | ln.Dense(1, bias=False, name="diffusion") if name == "inverse"
+        residual = u_b - (u_aa | ln.Dense(1, bias=False, weight_init=1.0, name="diffusion") if name == "inverse"
                           else equations.DIFFUSION * u_aa)
     return f.build({"residual": residual, "u": u})
 
