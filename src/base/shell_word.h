@@ -6,6 +6,6 @@
 namespace linnet {
 
 /// Returns an argument as a shell reads it: in quotes where it needs them.
-std::string shell_word(const std::string &argument);
+std::string shell_word(const std::string& argument);
 
-} // namespace linnet
+}  // namespace linnet
