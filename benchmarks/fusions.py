@@ -212,7 +212,7 @@ def main():
     for name in [None, *left[:arguments.most]]:
         if name:
             rows[name], _ = check_without(tree, name, removed_with(rooms, name), before["tests"])
-        # In the order of the folders; a fusion that went has no row.
+        # Rows follow the order of the folders; a fusion that is gone has none.
         rows = {key: rows[key] for key in [NOTHING, *rooms] if key in rows}
         write_rows(arguments.rows, rows)
         print(f"| {' | '.join(rows[name or NOTHING].values())} |", flush=True)

@@ -440,9 +440,7 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
   std::sort(computed.begin(), computed.end(), [](Value a, Value b) { return a.id < b.id; });
   computed.erase(std::unique(computed.begin(), computed.end()), computed.end());
   compare_with_reference(graph, all_inputs, all_data, computed, c.tolerance, c.step, c.devices);
-  OpRegistry registry;
-  register_ops(registry);
-  if (!registry.is_of_networks(c.op->name())) return;  // gradient() meets no others
+  if (!all_ops().is_of_networks(c.op->name())) return;  // gradient() meets no others
   check_second(c, graph, all_inputs, all_data, computed, random);
 }
 
@@ -491,9 +489,7 @@ void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs
 
 void check(const OpCase& c) {
   SCOPED_TRACE(c.name + ": " + std::string(c.op->name()) + " " + to_string(c.op->attributes()));
-  OpRegistry registry;
-  register_ops(registry);
-  EXPECT_TRUE(registry.read(c.op->name(), c.op->attributes())->same(*c.op))
+  EXPECT_TRUE(all_ops().read(c.op->name(), c.op->attributes())->same(*c.op))
       << "the operator does not survive being written and read";
 
   std::mt19937_64 random(seed_of(c.name));

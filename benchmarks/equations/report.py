@@ -9,7 +9,7 @@ WARM = 20  # steps before the clock starts; they count as steps of the training
 
 
 def print_run(name, train, steps, u_at, coefficient):
-    """train(many) does so many steps."""
+    """train(many) does that number of steps."""
     begin = time.perf_counter()
     train(WARM)
     warm = time.perf_counter() - begin

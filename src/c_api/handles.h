@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "c_api/errors.h"
+
 /// What a handle of the C interface points to.
 struct linnet_model {
   explicit linnet_model(linnet::Model of)
@@ -39,3 +41,10 @@ struct linnet_model {
   mutable std::mutex mutex_;
   mutable std::optional<linnet::Predictor> probabilities_;
 };
+
+namespace linnet::c_api {
+
+/// Throws Error unless the caller gave the handle.
+inline void need_model(const linnet_model* model) { need(model, "model", "a model"); }
+
+}  // namespace linnet::c_api

@@ -17,9 +17,7 @@ ModelOptions model_options(const char* text) {
   return read_model_options(parse_options(text, "the options"), "the options");
 }
 
-void need_model(const linnet_model* model) { need(model, "model", "a model"); }
-
-/// Returns what stands at an index from 0.
+/// Returns the element of an index from 0.
 template <class T>
 const T& at(const std::vector<T>& all, std::int32_t index, std::string_view what) {
   require(index >= 0 && static_cast<std::size_t>(index) < all.size(),
@@ -48,7 +46,7 @@ std::int32_t got(const char* function, const linnet_model* model, T* result, con
 }  // namespace
 }  // namespace linnet::c_api
 
-using namespace linnet;         // NOLINT(*-using-namespace): the functions stand in no namespace
+using namespace linnet;         // NOLINT(*-using-namespace): C functions have no namespace
 using namespace linnet::c_api;  // NOLINT(*-using-namespace)
 
 extern "C" {

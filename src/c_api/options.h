@@ -21,7 +21,7 @@ Setting parse_options(const char* text, std::string_view what);
 std::optional<Setting> taken(Setting& table, std::string_view key);
 /// Takes an object out of it; an empty one where it has none.
 Setting taken_table(Setting& table, std::string_view key);
-/// Throws Error for the first key that nobody took.
+/// Throws Error for the first key that is left.
 void refuse_others(const Setting& table, std::initializer_list<std::string_view> known);
 
 /// Fills the fields of described options that the table names.

@@ -35,7 +35,7 @@ void for_batches(std::int64_t samples, const F& f) {
 void predict(const linnet_model* model, std::int64_t samples, const float* inputs,
              std::size_t inputs_floats, float* outputs, std::size_t outputs_floats,
              bool probabilities) {
-  need(model, "model", "a model");
+  need_model(model);
   require(samples >= 1, "expected a number of samples of at least 1; got {}", samples);
   const Predictor& predictor = model->prepared(probabilities);
   model->model.network().definition().only_input();
@@ -71,7 +71,7 @@ State state_of(const Dataset& data) {
 }
 
 Table table_of(const linnet_model* model, const char* text, std::size_t bytes) {
-  need(model, "model", "a model");
+  need_model(model);
   need(text, "text", "the text of a table");
   require(!model->model.table().empty(),
           "the model did not learn from a table; linnet_predict() takes its samples");
@@ -81,7 +81,7 @@ Table table_of(const linnet_model* model, const char* text, std::size_t bytes) {
 }  // namespace
 }  // namespace linnet::c_api
 
-using namespace linnet;         // NOLINT(*-using-namespace): the functions stand in no namespace
+using namespace linnet;         // NOLINT(*-using-namespace): C functions have no namespace
 using namespace linnet::c_api;  // NOLINT(*-using-namespace)
 
 extern "C" {
@@ -107,7 +107,7 @@ std::int32_t linnet_predict_arrays(const linnet_model* model, const linnet_array
                                    std::int32_t outputs_count,
                                    std::int32_t probabilities) noexcept {
   return guarded(__func__, [&] {
-    need(model, "model", "a model");
+    need_model(model);
     State x;
     for (const linnet_array& array : arrays_of(inputs, inputs_count, "inputs")) {
       Column column = column_of(array, model->inputs.front());

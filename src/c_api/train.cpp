@@ -105,7 +105,7 @@ History trained(linnet_model& model, const Splits& data, const TrainingOptions& 
 }  // namespace
 }  // namespace linnet::c_api
 
-using namespace linnet;         // NOLINT(*-using-namespace): the functions stand in no namespace
+using namespace linnet;         // NOLINT(*-using-namespace): C functions have no namespace
 using namespace linnet::c_api;  // NOLINT(*-using-namespace)
 
 extern "C" {
@@ -116,7 +116,7 @@ std::int32_t linnet_train(linnet_model* model, const linnet_array* inputs,
                           linnet_progress_function progress, void* user,
                           linnet_training_report* report) noexcept {
   return guarded(__func__, [&] {
-    need(model, "model", "a model");
+    need_model(model);
     check_report(report);
     const std::string where = "the options";
     Setting table = parse_options(options, where);
@@ -168,7 +168,7 @@ std::int32_t linnet_evaluate(linnet_model* model, const linnet_array* inputs,
                              std::int32_t inputs_count, const linnet_array* targets,
                              std::int32_t targets_count, double* loss, double* accuracy) noexcept {
   return guarded(__func__, [&] {
-    need(model, "model", "a model");
+    need_model(model);
     const Evaluation found =
         evaluate(model->model,
                  dataset_of(model->model.network(), arrays_of(inputs, inputs_count, "inputs"),

@@ -72,8 +72,8 @@ Graph keep_step(const NetworkDefinition& network, std::size_t level);
 Graph add_step(const NetworkDefinition& network, std::size_t level);
 /// Does the same into the room of the next level, where it is kept.
 Graph add_kept_step(const NetworkDefinition& network, std::size_t level);
-/// Adds what so many shards have left, each ShardLayout::level(0) bytes after the one before, in
-/// the tree of keep_step() and add_step().
+/// Adds what a number of shards have left, each ShardLayout::level(0) bytes after the one before,
+/// in the tree of keep_step() and add_step().
 Graph add_lanes_step(const NetworkDefinition& network, std::size_t lanes);
 
 }  // namespace linnet

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 
 #include "core/align.h"
+#include "ops/batch_norm/batch_norm.h"
 #include "ops/metrics/metrics.h"
 #include "ops/share/share.h"
 #include "plan/passes/match.h"

@@ -3,12 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "graph/graph.h"
 #include "nn/definition.h"
-#include "ops/batch_norm/batch_norm.h"
 #include "plan/passes/overlap_sums.h"
 
 namespace linnet {

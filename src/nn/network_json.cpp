@@ -198,8 +198,6 @@ void read_parameters(const Parsed& json, NetworkBuilder& builder, Known& known) 
 
 void read_nodes(const Parsed& json, const OperatorReaders& operators, NetworkBuilder& builder,
                 Known& known) {
-  OpRegistry registry;
-  register_ops(registry);
   std::size_t index = 0;
   for (const Parsed& n : json) {
     Attributes attributes;
@@ -211,7 +209,7 @@ void read_nodes(const Parsed& json, const OperatorReaders& operators, NetworkBui
       inputs.push_back(known_value(known, input));
     }
     const auto& name = n.at("op").get_ref<const std::string&>();
-    OpPtr op = name.find('.') == std::string::npos ? registry.read_of_network(name, attributes)
+    OpPtr op = name.find('.') == std::string::npos ? all_ops().read_of_network(name, attributes)
                                                    : read_custom_op(name, attributes, operators);
     const std::vector<Value> outputs =
         builder.graph().add(std::move(op), std::move(inputs), n.at("name").get<std::string>());

@@ -58,7 +58,7 @@ class Exporter {
   std::string weight(Value v, const Dims& view, const std::vector<std::int64_t>& order,
                      const Dims& dims);
   std::vector<float> numbers(Value v) const;
-  /// Returns Form::channels for images that stand in the file so, else Form::plain.
+  /// Returns Form::channels for images that the file holds so, else Form::plain.
   Form images_or_plain(Value v) const;
   /// Adds an initializer `NODE.name` of these numbers in one axis.
   std::string integers(const Node& node, std::string_view name,

@@ -104,14 +104,12 @@ std::set<std::string> reached_by_quantize() {
 }
 
 TEST(Operators, OfNetworksAreReachedByAFunctionOrALayer) {
-  OpRegistry registry;
-  register_ops(registry);
   const std::set<std::string> layers = reached_by_layers();
   const std::set<std::string> functions = reached_by_functions();
   const std::set<std::string> quantized = reached_by_quantize();
   const std::set<std::string> derived = reached_by_derivatives();
-  EXPECT_GT(registry.names_of_networks().size(), 30U);
-  for (const std::string& name : registry.names_of_networks()) {
+  EXPECT_GT(all_ops().names_of_networks().size(), 30U);
+  for (const std::string& name : all_ops().names_of_networks()) {
     EXPECT_TRUE(layers.contains(name) || functions.contains(name) || quantized.contains(name) ||
                 derived.contains(name))
         << "networks may hold the operator '" << name

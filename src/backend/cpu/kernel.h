@@ -31,7 +31,7 @@ struct Args {
   std::byte* workspace =
       nullptr;                  ///< Kernel::workspace_bytes, shared by the node's tasks and stages
   std::byte* packed = nullptr;  ///< Kernel::packed_bytes, written by its packing alone
-  const StepExchange* exchange = nullptr;  ///< null: nobody takes part in the program's steps
+  const StepExchange* exchange = nullptr;  ///< null: no other program takes part
 
   template <class T = float>
   const T* in(std::size_t i) const {

@@ -2,22 +2,12 @@
 #include <linnet/functions.h>
 
 #include "graph/differentiate.h"
-#include "graph/registry.h"
 #include "nn/expression/support.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/ops.h"
 
 namespace linnet {
 namespace {
-
-const OpRegistry& operators() {
-  static const OpRegistry registry = [] {
-    OpRegistry all;
-    register_ops(all);
-    return all;
-  }();
-  return registry;
-}
 
 void check_operand(std::string_view function, const char* what, const Expression& y,
                    const Expression& x) {
@@ -49,7 +39,7 @@ std::vector<Expression> gradients(std::string_view function, const Expression& y
   for (std::size_t n = before; scope.builder != nullptr && n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     require(node.op->name().find('.') != std::string_view::npos ||
-                operators().is_of_networks(node.op->name()),
+                all_ops().is_of_networks(node.op->name()),
             "[{}] the layer '{}' has no derivative that a network may hold: its gradient is '{}'",
             called(function, y), node.name, node.op->name());
   }

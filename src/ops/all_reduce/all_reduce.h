@@ -9,7 +9,7 @@
 namespace linnet {
 
 /// Hands `sums`, f32 (n), over to be summed with those of the other ranks while the step goes on:
-/// it holds the sum once whoever took it (StepExchange::take_gradients) says so. Further operands
+/// it holds the sum once the taker (StepExchange::take_gradients) says so. Further operands
 /// are what writes parts of it, so that these are there. Sums on one rank are the operand itself.
 class AllReduceOp final : public OpBase<AllReduceOp, NoAttributes> {
  public:
