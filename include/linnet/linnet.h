@@ -15,6 +15,7 @@
 #include <linnet/devices.h>
 #include <linnet/error.h>
 #include <linnet/expression.h>
+#include <linnet/fleet.h>
 #include <linnet/functions.h>
 #include <linnet/image_task.h>
 #include <linnet/importance.h>

@@ -21,6 +21,7 @@
 #include "train/early_stopping.h"
 #include "train/fit_checks.h"
 #include "train/fit_parts.h"
+#include "train/not_finite.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -484,10 +485,11 @@ class Fit {
       if (ranks_ == nullptr) hear_stop();  // each rank evaluates at its own pace
     }
     // Weights that were saved when a stop was requested are no longer to be kept from a file.
-    require(counters.not_finite == 0 || stopping_,
-            "the {} loss is NaN or infinite after epoch {}, although all weights are finite: they "
-            "are too large; a lower learning rate, gradient clipping or scaled inputs may help",
-            name, epoch);
+    require<NotFiniteError>(
+        counters.not_finite == 0 || stopping_,
+        "the {} loss is NaN or infinite after epoch {}, although all weights are finite: they "
+        "are too large; a lower learning rate, gradient clipping or scaled inputs may help",
+        name, epoch);
     return evaluation_of(model_, part.data);
   }
 

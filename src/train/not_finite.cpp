@@ -10,7 +10,7 @@
 namespace linnet {
 
 void fail_not_finite(const NotFinite& found, bool fp16) {
-  fail(
+  fail<NotFiniteError>(
       "the {} became NaN or infinite in epoch {}, step {} of the training (counted from 0); a "
       "lower learning rate, gradient clipping or scaled inputs may help{}; the weights are "
       "unchanged since that step began",
@@ -19,7 +19,7 @@ void fail_not_finite(const NotFinite& found, bool fp16) {
 }
 
 void fail_overflow(const std::string& weight, std::uint64_t step) {
-  fail(
+  fail<NotFiniteError>(
       "the weight '{}' became NaN or infinite in the update of step {} of the training (counted "
       "from 0) or an earlier one; a lower learning rate, gradient clipping or scaled inputs may "
       "help",

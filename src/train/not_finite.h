@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/error.h>
+
 #include <cstdint>
 #include <string>
 
@@ -11,6 +13,12 @@ struct NotFinite {
   std::string where = {};  ///< the operator and layer, as "[conv2d 'stem']"; empty: not known
   std::uint64_t step = 0;  ///< as StepInfo::step
   std::int64_t epoch = 0;
+};
+
+/// The Error of a loss, a gradient or a weight that became NaN or infinite in a training.
+class NotFiniteError : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Throws the Error that says that a weight was ruined in the update of a step or one before.

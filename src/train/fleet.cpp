@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/fleet.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "base/check.h"
+#include "base/thread_team.h"
+#include "model/memory_report.h"
+#include "model/model_state.h"
+#include "train/memory_plan.h"
+#include "train/not_finite.h"
+
+namespace linnet {
+namespace {
+
+/// A member of the fleet. Its model computes on one thread.
+struct Member {
+  Trainer trainer;
+  std::uint64_t seed = 0;
+  std::string failure = {};  ///< empty: it can train
+
+  bool alive() const { return failure.empty(); }
+};
+
+/// Keeps the epochs that a fit has finished, for one that fails.
+class Epochs final : public Callback {
+ public:
+  void on_epoch(const EpochReport& report) override { done.push_back(report); }
+  std::vector<EpochReport> done;
+};
+
+/// One task a member.
+class MemberWork final : public StagedWork {
+ public:
+  MemberWork(std::size_t members, std::function<void(std::size_t)> task)
+      : members_(members), task_(std::move(task)) {}
+  std::uint64_t stages() const override { return 1; }
+  std::uint32_t tasks(std::uint64_t /*stage*/) const override {
+    return static_cast<std::uint32_t>(members_);
+  }
+  void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override { task_(task); }
+
+ private:
+  std::size_t members_;
+  std::function<void(std::size_t)> task_;
+};
+
+Shape stacked(std::size_t count, const Shape& shape) {
+  return shape.batched(static_cast<std::int64_t>(count));
+}
+
+/// Returns a quantile of sorted values, linear between neighbours.
+float quantile(std::span<const float> sorted, double level) {
+  const double place = level * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double share = place - static_cast<double>(below);
+  return static_cast<float>(sorted[below] * (1 - share) + sorted[above] * share);
+}
+
+void check_fit_options(const FitOptions& options) {
+  require(options.callback == nullptr, "a fleet takes no callback; train its members alone");
+  require(options.checkpoints.folder.empty() && !options.checkpoints.resume,
+          "a fleet writes no checkpoints; save its members as models");
+  require(!options.keep_best, "a fleet keeps no weights of best epochs; leave out keep_best");
+}
+
+}  // namespace
+
+struct FleetState {
+  FleetState(std::size_t count, FleetOptions how)
+      : options(std::move(how)), team(std::make_shared<ThreadTeam>(options.threads)) {
+    require(count > 0, "expected at least one member of a fleet; got none");
+    if (options.seeds.empty()) {
+      for (std::size_t k = 0; k < count; ++k) options.seeds.push_back(k);
+    }
+    require(options.seeds.size() == count, "expected {} seeds, one for each member; got {}", count,
+            options.seeds.size());
+    const std::size_t objectives = options.objectives.size();
+    require(objectives == 1 || objectives == count,
+            "expected one objective, or {}, one for each member; got {}", count, objectives);
+  }
+
+  ModelOptions one_thread(ModelOptions model, std::size_t k) const {
+    model.device = "cpu";
+    model.threads = 1;
+    model.team = single;
+    model.seed = options.seeds[k];
+    return model;
+  }
+
+  void add(Model model) {
+    const std::size_t k = members.size();
+    const std::uint64_t seed = options.seeds[k];
+    members.push_back(
+        {.trainer = Trainer(std::move(model), objective(k),
+                            {.seed = options.data_seed.value_or(seed), .metrics = options.metrics}),
+         .seed = seed});
+  }
+
+  const Objective& objective(std::size_t k) const {
+    return options.objectives.size() == 1 ? options.objectives.front() : options.objectives[k];
+  }
+
+  /// Calls f(k) for every member, those that failed too, side by side on the threads.
+  void for_members(const std::function<void(std::size_t)>& f) {
+    MemberWork work(members.size(), f);
+    team->run(work, Signals::delivered);
+  }
+
+  /// Throws Error unless so many bytes hold the training of all members.
+  void check_memory(const FitOptions& fit) {
+    if (fit.memory_limit == 0) return;
+    const Objective& first = objective(0);
+    const ModelState& model = members.front().trainer.model().state();
+    const std::size_t one = training_memory(model.definition(), fit.batch, 1,
+                                            {.optimizer = first.optimizer,
+                                             .average = first.average,
+                                             .loss = first.loss,
+                                             .loss_options = first.loss_options,
+                                             .custom_loss = first.custom_loss,
+                                             .output_losses = first.output_losses},
+                                            *model.backend)
+                                .total();
+    require(one * members.size() <= fit.memory_limit,
+            "the training of {} members needs {}, of each {}, but the limit is {}: {} members fit",
+            members.size(), mebibytes(one * members.size()), mebibytes(one),
+            mebibytes(fit.memory_limit), fit.memory_limit / one);
+  }
+
+  /// Trains one member; notes why it failed if it met something not finite.
+  History fit(std::size_t k, const Dataset& data, FitOptions options) {
+    Member& member = members[k];
+    if (!member.alive()) return {};
+    Epochs epochs;
+    options.callback = &epochs;
+    try {
+      return member.trainer.fit(data, options);
+    } catch (const NotFiniteError& error) {
+      member.failure = fmt::format("member {} (seed {}): {}", k, member.seed, error.what());
+    }
+    History history;
+    history.epochs = std::move(epochs.done);
+    return history;
+  }
+
+  /// Returns the members' results of `predict`, those that failed without elements.
+  std::vector<Tensor> predictions(const std::function<Tensor(Model&)>& predict) {
+    require(std::ranges::any_of(members, &Member::alive), "every member of the fleet has failed");
+    std::vector<Tensor> made(members.size());
+    for_members([&](std::size_t k) {
+      if (members[k].alive()) made[k] = predict(members[k].trainer.model());
+    });
+    return made;
+  }
+
+  FleetOptions options;
+  std::shared_ptr<ThreadTeam> team;
+  std::shared_ptr<ThreadTeam> single = std::make_shared<ThreadTeam>(1);
+  std::vector<Member> members = {};
+};
+
+namespace {
+
+/// Returns the results of the members that did not fail.
+std::vector<Tensor> living(const FleetState& fleet, std::vector<Tensor> all) {
+  std::vector<Tensor> kept;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (fleet.members[k].alive()) kept.push_back(std::move(all[k]));
+  }
+  return kept;
+}
+
+Tensor mean_of(const std::vector<Tensor>& members) {
+  Tensor mean(DType::f32, members.front().shape());
+  const std::span<float> out = mean.as_writable<float>();
+  std::vector<double> sums(out.size(), 0);
+  for (const Tensor& member : members) {
+    const std::span<const float> values = member.as<float>();
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    out[i] = static_cast<float>(sums[i] / static_cast<double>(members.size()));
+  }
+  return mean;
+}
+
+/// Throws Error unless the networks are the same.
+void require_same(const Network& first, const Network& other, std::size_t k) {
+  const auto& expected = first.definition().parameters;
+  const auto& got = other.definition().parameters;
+  for (std::size_t i = 0; i < std::min(expected.size(), got.size()); ++i) {
+    require(expected[i].name == got[i].name && expected[i].shape == got[i].shape,
+            "member {} of the fleet has another network than member 0: '{}' {}; expected '{}' {}",
+            k, got[i].name, to_string(got[i].shape), expected[i].name,
+            to_string(expected[i].shape));
+  }
+  require(first.to_json() == other.to_json(),
+          "member {} of the fleet has another network than member 0, with {} parameters; expected "
+          "the same layers and {} parameters",
+          k, other.parameters(), first.parameters());
+}
+
+}  // namespace
+
+Fleet::Fleet(const Network& network, std::int64_t members, FleetOptions options) {
+  require(members > 0, "expected at least one member of a fleet; got {}", members);
+  const auto count = static_cast<std::size_t>(members);
+  state_ = std::make_shared<FleetState>(count, std::move(options));
+  for (std::size_t k = 0; k < count; ++k) state_->add(Model(network, state_->one_thread({}, k)));
+}
+
+Fleet::Fleet(const std::vector<Model>& members, FleetOptions options)
+    : state_(std::make_shared<FleetState>(members.size(), std::move(options))) {
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    require_same(members.front().network(), members[k].network(), k);
+    state_->add(members[k].copy(state_->one_thread(members[k].state().options, k)));
+  }
+}
+
+std::int64_t Fleet::size() const { return std::ssize(state_->members); }
+
+Model Fleet::member(std::int64_t index) const {
+  require(index >= 0 && index < size(), "expected a member from 0 to {}; got {}", size() - 1,
+          index);
+  return state_->members[static_cast<std::size_t>(index)].trainer.model();
+}
+
+FleetHistory Fleet::fit(const Dataset& data, const FitOptions& options) {
+  FleetState& fleet = *state_;
+  check_fit_options(options);
+  fleet.check_memory(options);
+  FitOptions of_each = options;
+  of_each.memory_limit = 0;
+  FleetHistory history;
+  history.members.resize(fleet.members.size());
+  fleet.for_members([&](std::size_t k) { history.members[k] = fleet.fit(k, data, of_each); });
+  for (const Member& member : fleet.members) history.failures.push_back(member.failure);
+  require(std::ranges::any_of(fleet.members, &Member::alive),
+          "every member of the fleet has failed, the first one: {}", history.failures.front());
+  return history;
+}
+
+std::vector<Evaluation> Fleet::evaluate(const Dataset& data, std::int64_t batch) {
+  std::vector<Evaluation> evaluations(state_->members.size());
+  state_->for_members(
+      [&](std::size_t k) { evaluations[k] = state_->members[k].trainer.evaluate(data, batch); });
+  return evaluations;
+}
+
+Tensor Fleet::predict_members(const Dataset& data, std::int64_t batch) {
+  const std::vector<Tensor> made =
+      state_->predictions([&](Model& model) { return model.predict(data, batch); });
+  const auto first = std::ranges::find_if(state_->members, &Member::alive);
+  const Tensor& like = made[static_cast<std::size_t>(first - state_->members.begin())];
+  Tensor all(DType::f32, stacked(made.size(), like.shape()));
+  const auto elements = static_cast<std::size_t>(like.elements());
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    const std::span<float> to = all.as_writable<float>().subspan(k * elements, elements);
+    if (state_->members[k].alive()) {
+      std::ranges::copy(made[k].as<float>(), to.begin());
+    } else {
+      std::ranges::fill(to, std::numeric_limits<float>::quiet_NaN());
+    }
+  }
+  return all;
+}
+
+Tensor Fleet::predict(const Dataset& data, std::int64_t batch) {
+  return mean_of(living(*state_, state_->predictions(
+                                     [&](Model& model) { return model.predict(data, batch); })));
+}
+
+Tensor Fleet::predict_probabilities(const Dataset& data, std::int64_t batch) {
+  return mean_of(living(*state_, state_->predictions([&](Model& model) {
+    return model.predict_probabilities(data, batch);
+  })));
+}
+
+Tensor Fleet::predict_quantiles(const Dataset& data, const std::vector<double>& levels,
+                                std::int64_t batch) {
+  require(!levels.empty(), "expected at least one quantile; got none");
+  for (const double level : levels) {
+    require(level >= 0 && level <= 1, "expected quantiles from 0 to 1; got {}", level);
+  }
+  const std::vector<Tensor> made =
+      living(*state_,
+             state_->predictions([&](Model& model) { return model.predict(data, batch); }));
+  Tensor quantiles(DType::f32, stacked(levels.size(), made.front().shape()));
+  const std::span<float> out = quantiles.as_writable<float>();
+  const auto elements = static_cast<std::size_t>(made.front().elements());
+  std::vector<float> values(made.size());
+  for (std::size_t i = 0; i < elements; ++i) {
+    std::ranges::transform(made, values.begin(), [i](const Tensor& t) { return t.as<float>()[i]; });
+    std::ranges::sort(values);
+    for (std::size_t q = 0; q < levels.size(); ++q) {
+      out[q * elements + i] = quantile(values, levels[q]);
+    }
+  }
+  return quantiles;
+}
+
+}  // namespace linnet
