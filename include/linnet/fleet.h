@@ -80,7 +80,7 @@ class Fleet {
   FleetHistory fit(const Dataset& data, const FitOptions& options = {});
 
   /// Returns each member's loss, accuracy and custom metrics over a data set: Trainer::evaluate().
-  /// Waits.
+  /// Those of a member that failed are NaN, over no samples. Waits.
   std::vector<Evaluation> evaluate(const Dataset& data, std::int64_t batch = 256);
   /// Returns the first output of every member for every sample, f32 (members, N, outputs...). Rows
   /// of a member that failed are NaN. Waits. Throws as Model::predict() does.

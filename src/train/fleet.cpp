@@ -250,8 +250,12 @@ FleetHistory Fleet::fit(const Dataset& data, const FitOptions& options) {
 
 std::vector<Evaluation> Fleet::evaluate(const Dataset& data, std::int64_t batch) {
   std::vector<Evaluation> evaluations(state_->members.size());
-  state_->for_members(
-      [&](std::size_t k) { evaluations[k] = state_->members[k].trainer.evaluate(data, batch); });
+  state_->for_members([&](std::size_t k) {
+    Member& member = state_->members[k];
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    evaluations[k] = member.alive() ? member.trainer.evaluate(data, batch)
+                                    : Evaluation{.loss = kNone, .accuracy = kNone};
+  });
   return evaluations;
 }
 

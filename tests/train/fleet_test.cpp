@@ -130,6 +130,11 @@ TEST(Fleet, AMemberThatIsNotFiniteStopsAloneAndIsNamed) {
   EXPECT_EQ(history.failures[2], "");
   EXPECT_EQ(history.members[2].epochs.size(), 4U);
 
+  const std::vector<Evaluation> evaluations = fleet.evaluate(data);
+  EXPECT_TRUE(std::isnan(evaluations[1].loss));
+  EXPECT_EQ(evaluations[1].samples, 0);
+  EXPECT_TRUE(std::isfinite(evaluations[2].loss));
+
   const Tensor all = fleet.predict_members(data);
   const std::vector<float> values = vector_of(all);
   EXPECT_TRUE(std::all_of(values.begin() + 40, values.begin() + 80,
