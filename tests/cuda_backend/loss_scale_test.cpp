@@ -5,6 +5,7 @@
 
 #include "../end_to_end/fixtures.h"
 #include "cuda_model.h"
+#include "end_to_end/needed_passes.h"
 #include "networks/networks.h"
 #include "ops/loss_scale/loss_scale.h"
 #include "small_trainings.h"
@@ -218,6 +219,8 @@ std::string error_of(Trainer trainer, const Dataset& data, const FitOptions& opt
 
 /// It finds all gradients in fp32: the bits are fp32's. Its parts in shards and gradients() do not.
 TEST_P(LossScaling, ASmallCnnHasNoScale) {
+  LINNET_NEEDS_PASSES("fuse_conv2d_pool", "fuse_epilogue", "fuse_gather_scale",
+                      "fuse_softmax_cross_entropy", "fuse_small_cnn");
   const auto trainer_in = [&](Precision precision) {
     return Trainer(cuda_model(workloads::mnist_cnn(), {}, 5, GetParam(), precision), {},
                    {.seed = 6});

@@ -5,6 +5,7 @@
 #include "backend/cuda/cublaslt.h"
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/described_backend.h"
+#include "end_to_end/needed_passes.h"
 #include "model/step_graph.h"
 #include "networks/networks.h"
 #include "ops/cuda_kernels.h"
@@ -139,6 +140,8 @@ TEST(PlannedLaunches, OfADescribedGpuNameTheLibraries) {
 
 /// Gradients of weights alone are read by nobody but the step's finish.
 TEST(PlannedLaunches, BranchesOverlapInNoMemory) {
+  LINNET_NEEDS_PASSES("fuse_conv2d_pool", "fuse_epilogue", "fuse_gather_scale",
+                      "fuse_softmax_cross_entropy", "fuse_small_cnn");
   for (const Case& of : networks()) {
     cuda::DescribedBackend described(registry(true), hopper(), {}, Precision::automatic);
     const Plan plan = prepared(described, of)->plan();
@@ -162,6 +165,7 @@ TEST(PlannedLaunches, BranchesOverlapInNoMemory) {
 
 /// What training_passes_test.cpp compares differs.
 TEST(PlannedLaunches, PassesOfGpusLeaveNodesOut) {
+  LINNET_NEEDS_PASSES("fuse_batch_norm", "fuse_bias_grad", "join_norms");
   cuda::DescribedBackend described(registry(true), hopper(), {}, Precision::automatic);
   const auto nodes = [&](const Network& network, std::vector<std::string> disabled) {
     const TrainingOptions options{.disabled_passes = std::move(disabled)};

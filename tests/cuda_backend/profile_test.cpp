@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cuda_model.h"
+#include "end_to_end/needed_passes.h"
 #include "small_profiles.h"
 
 namespace linnet::testing {
@@ -20,6 +21,7 @@ std::vector<std::string> layers_of(const Profile& profile, const std::string& na
 }
 
 TEST_P(CudaProfile, StepsAreWatchedInAGraph) {
+  LINNET_NEEDS_PASSES("fuse_epilogue");
   Model watched = model(perceptron(), {}, 5);
   const Profile profile = profile_of(watched);
   expect_times(profile);

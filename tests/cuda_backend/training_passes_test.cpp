@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cuda_model.h"
+#include "end_to_end/needed_passes.h"
 #include "small_trainings.h"
 
 namespace linnet::testing {
@@ -51,6 +52,7 @@ TEST(TrainingPasses, SharedConcatenationsAreTheSameBitsAsCopies) {
 }
 
 TEST(TrainingPasses, JoinedNormsAreTheSameBitsAsTheirParts) {
+  LINNET_NEEDS_PASSES("join_norms");
   const MachineGuard machine;
   for (const Network& network : {dense_block(), residual_blocks()}) {
     EXPECT_EQ(trained_network(network, {}), trained_network(network, {"join_norms"}));
@@ -59,6 +61,7 @@ TEST(TrainingPasses, JoinedNormsAreTheSameBitsAsTheirParts) {
 
 /// The sums of a bias's gradient are cut otherwise.
 TEST(TrainingPasses, FusedBiasGradientsAreTheSameWithinRounding) {
+  LINNET_NEEDS_PASSES("fuse_bias_grad");
   const MachineGuard machine;
   const Trained fused = trained_network(dense_layers(), {});
   const Trained plain = trained_network(dense_layers(), {"fuse_bias_grad"});

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "fixtures.h"
+#include "needed_passes.h"
 #include "networks/networks.h"
 
 namespace {
@@ -63,6 +64,7 @@ TEST(Allocation, TheCounterCounts) {
 }
 
 TEST(Allocation, TheTrainingLoopAllocatesNothing) {
+  LINNET_NEEDS_PASSES("fuse_conv2d_pool", "fuse_epilogue");
   if (!kCounts) GTEST_SKIP();
   const Dataset data = datasets::digits(2000, 0, 6).train;
   // Convolutions that oneDNN computes are left out: its C interface allocates at every call.
@@ -80,6 +82,7 @@ TEST(Allocation, TheTrainingLoopAllocatesNothing) {
 }
 
 TEST(Allocation, APreparedPredictorAllocatesNothing) {
+  LINNET_NEEDS_PASSES("fuse_conv2d_pool", "fuse_epilogue");
   if (!kCounts) GTEST_SKIP();
   const Dataset data = datasets::digits(8, 0, 6).train;
   const auto pixels = first_input(data).as<std::uint8_t>();

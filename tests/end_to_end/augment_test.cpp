@@ -4,6 +4,7 @@
 
 #include "fixtures.h"
 #include "model/model_state.h"
+#include "needed_passes.h"
 #include "plan/passes/passes.h"
 
 namespace linnet::testing {
@@ -106,6 +107,7 @@ std::size_t count(const Graph& graph, std::string_view op) {
 }
 
 TEST(AugmentedTraining, NormalisesInTheGather) {
+  LINNET_NEEDS_PASSES("fuse_gather_scale");
   Model model(network(), {.device = "cpu"});
   const Dataset data = images(8, {8, 8, 3});
   const auto step = [&](const Augment& augment, std::vector<std::string> disabled) {

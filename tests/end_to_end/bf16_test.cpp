@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "fixtures.h"
+#include "needed_passes.h"
 #include "networks/networks.h"
 
 namespace linnet::testing {
@@ -71,6 +72,7 @@ TEST(Bf16, EqualBitsAtAnyNumberOfThreads) {
 
 /// Every product of a plan says how it is computed; a fused convolution and pooling stays in fp32.
 TEST(Bf16, ThePlanNamesTheArithmetic) {
+  LINNET_NEEDS_PASSES("fuse_conv2d_pool", "fuse_epilogue");
   const auto plan = [](Precision precision) {
     return dump_training_step(workloads::mnist_cnn(), 8, Dump::plan, {.disabled_passes = kLayers},
                               {.device = "cpu", .threads = 1, .precision = precision});

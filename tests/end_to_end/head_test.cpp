@@ -4,6 +4,7 @@
 #include "data_sets.h"
 #include "fixtures.h"
 #include "message_of.h"
+#include "needed_passes.h"
 
 namespace linnet::testing {
 namespace {
@@ -51,6 +52,7 @@ TEST(WithHead, ReplacesALayerOfLayers) {
 }
 
 TEST(WithHead, Trains) {
+  LINNET_NEEDS_PASSES("fuse_softmax_cross_entropy");
   const Dataset data = circle_data(60);
   Model model = ten_classes().with_head("fc", Dense{.units = 2});
   const State body = model.weights().part("body");

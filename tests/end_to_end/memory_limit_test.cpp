@@ -5,6 +5,7 @@
 
 #include "fixtures.h"
 #include "message_of.h"
+#include "needed_passes.h"
 #include "networks/networks.h"
 #include "pixels.h"
 
@@ -130,6 +131,7 @@ std::pair<std::vector<float>, std::size_t> trained(const Network& network,
 }
 
 TEST(TrainingPasses, GiveTheSameBitsInLessMemory) {
+  LINNET_NEEDS_PASSES("fuse_batch_norm");
   // Without the second, the third does as much for some of these.
   const std::vector<std::string> none{"recompute_norms", "share_concats", "slice_concats"};
   for (const std::int64_t shards : {1, 2}) {
@@ -163,6 +165,7 @@ Network with_skips(bool norms) {
 }
 
 TEST(TrainingPasses, AUNetKeepsItsSkipsOnce) {
+  LINNET_NEEDS_PASSES("fuse_batch_norm");
   for (const bool norms : {false, true}) {
     TrainingOptions options = options_of(8);
     options.epochs = 2;

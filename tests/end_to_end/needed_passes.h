@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <initializer_list>
 #include <string>
@@ -11,8 +12,7 @@
 
 namespace linnet::testing {
 
-/// Says which of these passes is not there, for a test of a fusion that fuses what others wrote and
-/// is skipped without them; "" where all are.
+/// Names the first of these passes that is not there; "" where all are.
 inline std::string missing_pass(std::initializer_list<std::string_view> passes) {
   for (const std::string_view pass : passes) {
     if (!all_passes().has(pass)) return fmt::format("needs the pass '{}'", pass);
@@ -21,3 +21,10 @@ inline std::string missing_pass(std::initializer_list<std::string_view> passes) 
 }
 
 }  // namespace linnet::testing
+
+/// Skips a test of what these passes do in a library that was built without one's folder of
+/// src/fusions/: LINNET_NEEDS_PASSES("fuse_epilogue", "join_norms").
+#define LINNET_NEEDS_PASSES(...)                                                  \
+  if (const std::string missing = ::linnet::testing::missing_pass({__VA_ARGS__}); \
+      !missing.empty())                                                           \
+  GTEST_SKIP() << missing

@@ -10,6 +10,7 @@
 
 #include "fixtures.h"
 #include "model/model_state.h"
+#include "needed_passes.h"
 #include "networks/networks.h"
 #include "plan/least_arena.h"
 
@@ -64,6 +65,7 @@ TEST(Packing, IsNearTheLeastForEveryNetworkOfTheZoo) {
 
 /// Activations lie over their operands, and gradients over dy, activations or what norms read.
 TEST(Packing, ActivationsAndGradientsTakeTheirOperandsMemory) {
+  LINNET_NEEDS_PASSES("fuse_batch_norm", "fuse_bias_grad");
   const Conv2d conv{.filters = 8, .padding = Padding2d::same()};
   const Network network({16, 16, 3}, {conv, BatchNorm{}, Tanh{}, conv, BatchNorm{}, ReLU{},
                                       Flatten{}, Dense{.units = 32}, GELU{}, Dense{.units = 5}});

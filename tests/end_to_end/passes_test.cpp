@@ -9,6 +9,7 @@
 
 #include "built_graph.h"
 #include "fusions/fusions.h"
+#include "needed_passes.h"
 #include "networks/networks.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "step_operators.h"
@@ -18,6 +19,8 @@ namespace {
 
 /// Layer by layer, the whole training step of mnist-cnn is thirteen operators.
 TEST(Passes, MnistCnnIsFusedLayerByLayer) {
+  LINNET_NEEDS_PASSES("fuse_conv2d_pool", "fuse_epilogue", "fuse_gather_scale",
+                      "fuse_softmax_cross_entropy");
   const std::vector<std::string> expected{
       "gather_batch 'targets'",
       "gather_batch 'rescale_1'",
@@ -65,6 +68,7 @@ std::vector<std::string> fusions() {
 /// Two have nothing to do in a training step on the CPU, or on some processors:
 /// their own tests compare them with their parts.
 TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
+  LINNET_NEEDS_PASSES("fuse_epilogue");
   const Dataset digits = datasets::digits(64, 0, 4).train;
   std::vector<std::string> idle;
   for (const Pass& pass : all_passes().of(Phase::forward)) {
@@ -107,6 +111,7 @@ Network dense_blocks() {
 }
 
 TEST(Passes, BlocksOfConcatenationsShareABuffer) {
+  LINNET_NEEDS_PASSES("fuse_batch_norm", "join_norms", "fuse_norm_conv2d");
   const auto count = [&](const std::vector<std::string>& names, std::string_view of) {
     return std::count(names.begin(), names.end(), of);
   };
@@ -147,6 +152,7 @@ TEST(Passes, ASharedBufferIsUpdatedInPlace) {
 }
 
 TEST(Passes, TrainingPassesCanBeSwitchedOffAndGiveTheSameBits) {
+  LINNET_NEEDS_PASSES("fuse_batch_norm");
   const Dataset digits = datasets::digits(64, 0, 4).train;
   const std::vector<float> all = weights_after(dense_blocks(), digits, {.steps = 3});
   ASSERT_NE(all, weights_after(dense_blocks(), digits, {.steps = 0}));  // it trains

@@ -7,6 +7,7 @@
 #include "fixtures.h"
 #include "message_of.h"
 #include "model/session.h"
+#include "needed_passes.h"
 
 namespace linnet::testing {
 namespace {
@@ -98,6 +99,7 @@ TEST(Profile, WatchedStepsTrainLikeAnyOther) {
 }
 
 TEST(Profile, PredictionsRunNoGradientAndChangeNoWeight) {
+  LINNET_NEEDS_PASSES("fuse_epilogue");
   Model model(perceptron(), {.device = "cpu", .threads = 2, .seed = 5});
   const std::vector<float> before = all_weights(model);
   const Profile profile = profile_prediction(model, kBatch, 3);

@@ -7,6 +7,7 @@
 #include "analysis/stage_schedule.h"
 #include "fixtures.h"
 #include "message_of.h"
+#include "needed_passes.h"
 #include "networks/networks.h"
 
 namespace linnet::testing {
@@ -76,6 +77,8 @@ TEST(Scaling, OneThreadIsTheSumAndMoreAreBounded) {
 }
 
 TEST(Scaling, AChainIsOneStageOfItsParts) {
+  LINNET_NEEDS_PASSES("fuse_conv2d_pool", "fuse_epilogue", "fuse_gather_scale",
+                      "fuse_softmax_cross_entropy");
   Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1});
   const Dataset digits = datasets::digits(64, 0, 4).train;
   const TrainingOptions options{.batch = 64, .disabled_passes = known_passes({"fuse_small_cnn"})};
@@ -89,6 +92,7 @@ TEST(Scaling, AChainIsOneStageOfItsParts) {
 }
 
 TEST(Scaling, PredictionsRunWithoutGradients) {
+  LINNET_NEEDS_PASSES("fuse_epilogue");
   Model model(Network({2}, {Dense{.units = 2}}), {.device = "cpu", .threads = 1});
   const ThreadScaling scaling = scaling_of_prediction(model, 8, 2, {32});
   ASSERT_FALSE(scaling.operators.empty());

@@ -3,6 +3,7 @@
 
 #include "cuda_backend/cuda_model.h"
 #include "end_to_end/fixtures.h"
+#include "end_to_end/needed_passes.h"
 #include "end_to_end/run_prediction.h"
 #include "fusions/conv2d_norm/conv2d_norm.h"
 
@@ -35,6 +36,7 @@ Network bottlenecks() {
 /// Weights and running statistics are those of a training in fp32. Folded batch norms round weights
 /// after they are scaled, but no result of a convolution before it is normalised.
 TEST_P(FoldedHalf, FoldedBatchNormsAreNoLessPreciseThanTheirParts) {
+  LINNET_NEEDS_PASSES("fuse_batch_norm");
   const Network network = bottlenecks();
   Model trained(network, {.device = "cpu", .seed = 5});
   const Dataset digits = datasets::digits(520, 0, 3).train;

@@ -75,8 +75,7 @@ TEST(FoldBatchNorm, LeavesWhatOthersReadOrAnActivationParts) {
 }
 
 TEST(FoldBatchNorm, PredictionsAgreeWithTheParts) {
-  const std::string missing = missing_pass({"fuse_epilogue"});
-  if (!missing.empty()) GTEST_SKIP() << missing;
+  LINNET_NEEDS_PASSES("fuse_epilogue");
   const Network network(
       {28, 28, 1},
       {Rescale{}, Conv2d{.filters = 4, .kernel = 5, .stride = 4}, BatchNorm{}, ReLU{},

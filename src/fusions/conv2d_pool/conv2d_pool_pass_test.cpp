@@ -13,8 +13,7 @@ namespace {
 bool no_pooled_convolution(const Op& op) { return op.name() != "conv2d_pool"; }
 
 TEST(Conv2dPoolPass, ABackendWithoutAFusionGetsItsParts) {
-  const std::string missing = missing_pass({"fuse_epilogue"});
-  if (!missing.empty()) GTEST_SKIP() << missing;
+  LINNET_NEEDS_PASSES("fuse_epilogue");
   const std::vector<std::string> run = launches(workloads::mnist_cnn(), no_pooled_convolution);
   EXPECT_NE(std::find(run.begin(), run.end(), "conv2d 'relu_1'"), run.end());
   EXPECT_NE(std::find(run.begin(), run.end(), "max_pool2d 'max_pool2d_1'"), run.end());
@@ -87,8 +86,7 @@ TEST(Conv2dPoolPass, PooledConvolutionsOfAllKindsTrain) {
 }
 
 TEST(Conv2dPoolPass, AGroupedConvolutionKeepsItsOwnGradient) {
-  const std::string missing = missing_pass({"fuse_epilogue"});
-  if (!missing.empty()) GTEST_SKIP() << missing;
+  LINNET_NEEDS_PASSES("fuse_epilogue");
   const Network network({8, 8, 2}, {Conv2d{.filters = 8, .groups = 2}, ReLU{}, MaxPool2d{},
                                     Flatten{}, Dense{.units = 3}});
   const std::vector<std::string> run = launches(network, layers);
@@ -98,8 +96,7 @@ TEST(Conv2dPoolPass, AGroupedConvolutionKeepsItsOwnGradient) {
 /// Whoever has both of a pooled convolution's gradients gets them; others the gradients of its
 /// parts.
 TEST(Conv2dPoolPass, GradientsOfPooledConvolutionsAreFusedWhereTheBackendHasBoth) {
-  const std::string missing = missing_pass({"fuse_epilogue"});
-  if (!missing.empty()) GTEST_SKIP() << missing;
+  LINNET_NEEDS_PASSES("fuse_epilogue");
   const Network network({12, 12, 3},
                         {Conv2d{.filters = 8}, ReLU{}, MaxPool2d{}, Conv2d{.filters = 8}, ReLU{},
                          MaxPool2d{}, Flatten{}, Dense{.units = 3}});

@@ -48,8 +48,7 @@ std::int64_t count(const Graph& graph, std::string_view name) {
 }
 
 TEST(Quantize, EveryLayerComputesOnLevels) {
-  const std::string missing = missing_pass({"fuse_epilogue", "fuse_batch_norm"});
-  if (!missing.empty()) GTEST_SKIP() << missing;
+  LINNET_NEEDS_PASSES("fuse_epilogue", "fuse_batch_norm");
   const Dataset digits = datasets::digits(256, 0, 4).train;
   Model model = trained(residual_network(), digits);
   const Model int8 = quantize(model, digits, {.samples = 100});

@@ -14,8 +14,7 @@ namespace {
 /// A concatenation's norm finds the statistics of the channels alone that were added last, which
 /// rounds otherwise: Adam makes steps of the few gradients that are nothing but rounding.
 TEST(NormConv2dPass, NormsOfConcatenationsReadWhatIsNew) {
-  const std::string missing = missing_pass({"fuse_batch_norm"});
-  if (!missing.empty()) GTEST_SKIP() << missing;
+  LINNET_NEEDS_PASSES("fuse_batch_norm");
   const Conv2d pointwise{.filters = 32, .kernel = 1, .bias = false};
   const Conv2d same{.filters = 16, .padding = Padding2d::same(), .bias = false};
   FunctionalNetwork functional;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cuda_backend/cuda_model.h"
+#include "end_to_end/needed_passes.h"
 #include "message_of.h"
 #include "networks/networks.h"
 
@@ -43,6 +44,7 @@ TEST(FusedSmallCnn, GivesTheSameBitsInAnyOrderOfThreads) {
 
 /// The second launch finds what is not finite, so that the third changes nothing.
 TEST(FusedSmallCnn, StopsBeforeSomethingNotFiniteHarmsAWeight) {
+  LINNET_NEEDS_PASSES("fuse_epilogue", "fuse_gather_scale", "fuse_softmax_cross_entropy");
   const MachineGuard machine;
   const Dataset digits = datasets::digits(24, 0, 3).train;
   Objective objective;

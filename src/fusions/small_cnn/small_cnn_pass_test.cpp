@@ -11,17 +11,13 @@ namespace linnet::testing {
 namespace {
 
 TEST(SmallCnnPass, MnistCnnIsFusedToTheEnd) {
-  const std::string missing =
-      missing_pass({"fuse_epilogue", "fuse_gather_scale", "fuse_softmax_cross_entropy"});
-  if (!missing.empty()) GTEST_SKIP() << missing;
+  LINNET_NEEDS_PASSES("fuse_epilogue", "fuse_gather_scale", "fuse_softmax_cross_entropy");
   const std::vector<std::string> expected{"small_cnn 'loss'", "optimizer_update 'optimizer'"};
   EXPECT_EQ(launches(workloads::mnist_cnn(), everything), expected);
 }
 
 TEST(SmallCnnPass, CanBeSwitchedOff) {
-  const std::string missing =
-      missing_pass({"fuse_epilogue", "fuse_gather_scale", "fuse_softmax_cross_entropy"});
-  if (!missing.empty()) GTEST_SKIP() << missing;
+  LINNET_NEEDS_PASSES("fuse_epilogue", "fuse_gather_scale", "fuse_softmax_cross_entropy");
   EXPECT_EQ(launches(workloads::mnist_cnn(), everything, {"fuse_small_cnn"}).size(), 13U);
 }
 

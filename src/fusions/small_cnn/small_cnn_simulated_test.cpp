@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda_backend/simulated_model.h"
+#include "end_to_end/needed_passes.h"
 #include "fusions/fusions.h"
 #include "fusions/small_cnn/small_cnn.h"
 #include "networks/networks.h"
@@ -16,6 +17,7 @@ namespace linnet::testing {
 namespace {
 
 TEST(FusedSmallCnn, GathersInItsKernels) {
+  LINNET_NEEDS_PASSES("fuse_epilogue", "fuse_gather_scale", "fuse_softmax_cross_entropy");
   const MachineGuard machine;
   Model model = cuda_model(workloads::mnist_cnn(), {}, 5);
   cuda::sim::device().record_launches = true;
@@ -28,6 +30,7 @@ TEST(FusedSmallCnn, GathersInItsKernels) {
 }
 
 TEST(FusedSmallCnn, MeansTheSameAsItsParts) {
+  LINNET_NEEDS_PASSES("fuse_epilogue", "fuse_gather_scale", "fuse_softmax_cross_entropy");
   const MachineGuard machine;
   const Dataset digits = datasets::digits(20, 0, 3).train;
   cuda::sim::device().record_launches = true;
@@ -142,6 +145,7 @@ TEST(FuseSmallCnn, HandsScoresAndLabelsToTheMetrics) {
 }
 
 TEST(FuseSmallCnn, SavesOperatorsAndBytesInThePlan) {
+  LINNET_NEEDS_PASSES("fuse_epilogue", "fuse_gather_scale", "fuse_softmax_cross_entropy");
   for (std::int64_t batch : {1, 32, 128, 512}) {
     const Plan fused = plan_of(workloads::mnist_cnn(), batch, {});
     const Plan parts = plan_of(workloads::mnist_cnn(), batch, {"fuse_small_cnn"});
