@@ -17,6 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"fusions/(\w+)/', re.MULTILINE)
 OPERATOR = re.compile(r"^class (\w+Op) final : public OpBase<", re.MULTILINE)
 NAME = re.compile(r'string_view kName = "(\w+)"')
 PASS = re.compile(r'passes\.add\(\s*(?:Phase::\w+,\s*)?\{\s*"(\w+)"')
+NEEDED = re.compile(r'LINNET_NEEDS_PASSES\(([^)]*)\)')
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -59,6 +60,7 @@ def check(root):
                 problems.append(f"src/fusions/{name}: includes the fusion '{other}', which is not there")
             elif name in needed_by(all_rooms, other):
                 problems.append(f"src/fusions/{name}: includes the fusion '{other}', which includes it")
+    passes = {n for _, names, _ in all_rooms.values() for n in names}
     for path in (p for folder in FOLDERS for p in sources(root / folder)):
         place = path.relative_to(root).as_posix()
         parts = place.split("/")
@@ -67,6 +69,9 @@ def check(root):
         for other in sorted(set(INCLUDE.findall(text)) - known):
             problems.append(f"{place}: includes the fusion '{other}'; only src/fusions/{other}/ may")
         code = COMMENT.sub("", text)
+        needed = {n for names in NEEDED.findall(code) for n in re.findall(r'"(\w+)"', names)}
+        problems += [f"{place}: needs the pass '{n}', which no fusion has; its test would always be skipped"
+                     for n in sorted(needed - passes)]
         for other, (classes, names, _) in all_rooms.items():
             if other in known:
                 continue

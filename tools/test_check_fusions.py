@@ -41,6 +41,11 @@ class CheckFusions(unittest.TestCase):
                          [f"src/model/a.cpp: says \"{name}\" of the fusion 'pair'; only "
                           "src/fusions/pair/ may" for name in ("fuse_pair", "pair")])
 
+    def test_refuses_needed_passes_that_are_nowhere(self):
+        self.assertEqual(self.found({"tests/a_test.cpp": 'LINNET_NEEDS_PASSES("fuse_pair",\n  "fuse_pear");\n'}),
+                         ["tests/a_test.cpp: needs the pass 'fuse_pear', which no fusion has; its test would "
+                          "always be skipped"])
+
     def test_refuses_cycles(self):
         found = self.found({"src/fusions/pair/more.cpp": '#include "fusions/triple/triple.h"\n'})
         self.assertEqual(len(found), 2, found)
