@@ -49,7 +49,7 @@ Kernel one_row_kernel(const Dims& e, const DenseAttrs& attrs) {
       const std::int64_t first = block * kBlock;
       const std::int64_t units = std::min(kBlock, e.units - first);
       float* y = args.out(Out::y) + first;
-      thin_forward({1, e.features, units}, args.in(In::x), args.in(In::w) + first * e.features, y);
+      thin_row({1, e.features, units}, args.in(In::x), args.in(In::w) + first * e.features, y);
       add_bias_and_activate(y, 1, units, attrs.bias ? args.in(In::b) + first : nullptr,
                             attrs.activation);
     }
@@ -145,6 +145,9 @@ Kernel grad_weight_kernel(const Dims& e, RowSums sums) {
   return kernel;
 }
 
+/// Sums of fewer terms are over before own panels are worth their packing.
+constexpr std::int64_t kFewTerms = 32;
+
 /// Returns the thin loops first where they were measured to win; they are tried up to twice as many
 /// units.
 std::vector<Candidate> thin_or(const Dims& e, const std::function<Kernel()>& thin,
@@ -165,7 +168,7 @@ std::vector<Candidate> forward(const NodeView& node) {
   std::vector<Candidate> products{{"panels", [=] { return packed_forward_kernel(e, attrs); }},
                                   {"onednn", [=] { return forward_kernel(e, attrs); }}};
   // Weights that are packed once cost nothing, and every row has the same bits in every batch.
-  const bool packed = packs(e) || node.fixed(In::w);
+  const bool packed = (packs(e) && e.features >= kFewTerms) || node.fixed(In::w);
   if (!packed) std::swap(products[0], products[1]);
   if (e.n == 1) {
     products.insert(packed ? products.end() : products.begin(),
@@ -180,7 +183,7 @@ std::vector<Candidate> grad_input(const NodeView& node) {
   const Dims e{node.in(In::dz)[0], node.in(In::w)[1], node.in(In::dz)[1]};
   std::vector<Candidate> products{{"panels", [=] { return packed_grad_input_kernel(e); }},
                                   {"onednn", [=] { return grad_input_kernel(e); }}};
-  if (!packs(e)) std::swap(products[0], products[1]);
+  if (!packs(e) || e.units < kFewTerms) std::swap(products[0], products[1]);
   return thin_or(
       e, [=] { return thin_grad_input_kernel(e); }, std::move(products));
 }

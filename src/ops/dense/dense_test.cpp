@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "op_backends.h"
 #include "op_harness.h"
@@ -26,8 +30,23 @@ TEST(Dense, AgreesWithTheReference) {
   }
   // Few units have loops of their own: whole vectors and rests, blocks of rows and units and rests.
   for (std::int64_t units : {1, 2, 3, 5, 10, 11, 32, 33}) {
-    for (std::int64_t features : {3, 16, 45}) {
+    for (std::int64_t features : {1, 3, 16, 45}) {
       check({"dense thin", dense(), {f32({7, features}), f32({units, features})}, {}, units <= 11});
+      check({"dense thin few rows",
+             dense(),
+             {f32({3, features}), f32({units, features})},
+             {},
+             false});
+      check({"dense_grad_input thin, few features",
+             make_op(DenseGradInputOp()),
+             {f32({131, units}), f32({units, features})},
+             {},
+             false});
+      check({"dense_grad_weight thin, few features",
+             make_op(DenseGradWeightOp()),
+             {f32({131, units}), f32({131, features})},
+             {},
+             false});
     }
     check({"dense thin many tasks", dense(), {f32({131, 603}), f32({units, 603})}, {}, false});
     check({"dense_grad_input thin",
@@ -47,6 +66,37 @@ TEST(Dense, AgreesWithTheReference) {
          {},
          false});
   check({"dense large values", dense(), {f32({3, 8}), f32({2, 8})}, {{-1e15, 1e15}}, false});
+}
+
+/// A batch, its first rows and each row alone.
+TEST(Dense, ARowOfFewFeaturesHasTheSameBitsInAnyBatch) {
+  for (const auto& [features, units] :
+       {std::pair<std::int64_t, std::int64_t>{2, 5}, {13, 10}, {31, 32}}) {
+    const auto rows = [&](std::int64_t first, std::int64_t count) {
+      Graph graph;
+      const Value x = graph.add_value("x", f32({count, features}), Storage::external, 0);
+      const Value w = graph.add_value("w", f32({units, features}), Storage::external, 1);
+      const Value y = graph.emit(DenseOp(), {x, w}, "dense");
+      std::vector<std::vector<double>> data(2);
+      for (std::int64_t i = 0; i < count * features; ++i) {
+        data[0].push_back(std::sin(static_cast<double>(first * features + i)));
+      }
+      for (std::int64_t i = 0; i < units * features; ++i) {
+        data[1].push_back(std::cos(static_cast<double>(3 * i)));
+      }
+      return run(graph, {x, w}, data, {y})[0];
+    };
+    const std::vector<double> all = rows(0, 9);
+    for (const std::int64_t count : {1, 2, 3, 5}) {
+      for (std::int64_t first = 0; first + count <= 9; ++first) {
+        const std::vector<double> some = rows(first, count);
+        EXPECT_TRUE(
+            std::ranges::equal(some, std::span(all).subspan(static_cast<std::size_t>(first * units),
+                                                            some.size())))
+            << features << " features, rows from " << first;
+      }
+    }
+  }
 }
 
 TEST(Dense, ReadsTheWeightsInOrderForOneRow) {

@@ -25,6 +25,8 @@ HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(Tag
 /// all of them before the next ones: these of 10 or so units stay in the L1 cache meanwhile.
 constexpr std::int64_t kRowsTogether = 16;
 constexpr std::int64_t kFeaturesTogether = 512;
+/// Up to so many, sums over features are made of vectors of units.
+constexpr std::int64_t kFewFeatures = 32;
 
 /// Adds features [begin, end) of kRows x kUnits dot products, whole vectors of them, to a vector of
 /// sums for each; `sums` has one for each of a row's units, row after row.
@@ -80,7 +82,158 @@ HWY_INLINE void rows_of_dots(const ThinShape& s, const float* x, const float* w,
   rest_of_dots<kRows>(s, x, w + u * s.features, s.units - u, begin, end, sums + u * lanes());
 }
 
-void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
+/// out[i, f] = the sum over k of coefficient[i * across + k * along] * m[k, f], for `count` rows i
+/// and `terms` rows k; rows of m and out are `features` long. dx and dw are both of this form.
+struct Combination {
+  std::int64_t count = 0;
+  std::int64_t terms = 0;
+  std::int64_t features = 0;
+  std::int64_t across = 0;
+  std::int64_t along = 0;
+};
+
+/// Terms that are summed at once: their columns stay in the L1 cache for all rows of out.
+constexpr std::int64_t kTermsTogether = 128;
+
+/// Whole vectors of features.
+struct WholeVectors {
+  HWY_INLINE V load(const float* from) const { return hn::LoadU(Tag(), from); }
+  HWY_INLINE void store(V v, float* to) const { hn::StoreU(v, Tag(), to); }
+};
+
+/// The last features, fewer than a vector. What follows them is neither read nor written: it may be
+/// no memory, or another task's.
+struct LastFeatures {
+  static constexpr bool kMasks = HWY_TARGET <= HWY_AVX2;  // others would touch a whole vector
+
+  HWY_INLINE V load(const float* from) const {
+    const Tag d;
+    if constexpr (kMasks) return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+    HWY_ALIGN float padded[hn::MaxLanes(Tag())] = {};
+    std::copy_n(from, count, padded);
+    return hn::Load(d, padded);
+  }
+  HWY_INLINE void store(V v, float* to) const {
+    const Tag d;
+    if constexpr (kMasks) return hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+    HWY_ALIGN float padded[hn::MaxLanes(Tag())];
+    hn::Store(v, d, padded);
+    std::copy_n(padded, count, to);
+  }
+  std::size_t count;
+};
+
+/// kRows rows of out, kVectors vectors of features. With `fetch`, the features after these are
+/// fetched meanwhile.
+template <int kRows, int kVectors, class Vectors>
+HWY_INLINE void combine(const Combination& c, const float* coefficient, const float* m, bool add,
+                        bool fetch, const Vectors& vectors, float* out) {
+  const Tag d;
+  V sums[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) {
+      sums[r][v] = add ? vectors.load(out + r * c.features + v * lanes()) : hn::Zero(d);
+    }
+  }
+  for (std::int64_t k = 0; k < c.terms; ++k) {
+    const float* row = m + k * c.features;
+    V values[kVectors];
+    for (int v = 0; v < kVectors; ++v) values[v] = vectors.load(row + v * lanes());
+    if (fetch) {
+      for (int v = kVectors; v < 2 * kVectors; ++v) hwy::Prefetch(row + v * lanes());
+    }
+    for (int r = 0; r < kRows; ++r) {
+      const V factor = hn::Set(d, coefficient[r * c.across + k * c.along]);
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, values[v], sums[r][v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) {
+      vectors.store(sums[r][v], out + r * c.features + v * lanes());
+    }
+  }
+}
+
+/// All rows of kVectors vectors of features.
+template <int kRows, int kVectors, class Vectors = WholeVectors>
+HWY_INLINE void combine_columns(const Combination& c, const float* coefficient, const float* m,
+                                bool add, float* out, const Vectors& vectors = {}) {
+  const bool fetch = c.terms == kTermsTogether;
+  std::int64_t i = 0;
+  for (; i + kRows <= c.count; i += kRows) {
+    combine<kRows, kVectors>(c, coefficient + i * c.across, m, add, fetch && i == 0, vectors,
+                             out + i * c.features);
+  }
+  for (; i < c.count; ++i) {
+    combine<1, kVectors>(c, coefficient + i * c.across, m, add, false, vectors,
+                         out + i * c.features);
+  }
+}
+
+/// Features [begin, end), kRows rows at once.
+template <int kRows>
+HWY_INLINE void combine_all(const Combination& all, const float* coefficient, const float* m,
+                            std::int64_t begin, std::int64_t end, float* out) {
+  constexpr int kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 4 : 2;
+  for (std::int64_t k0 = 0; k0 == 0 || k0 < all.terms; k0 += kTermsTogether) {
+    Combination c = all;
+    c.terms = std::min(kTermsTogether, all.terms - k0);
+    const float* factors = coefficient + k0 * c.along;
+    const float* from = m + k0 * c.features;
+    std::int64_t f = begin;
+    for (; f + kVectors * lanes() <= end; f += kVectors * lanes()) {
+      combine_columns<kRows, kVectors>(c, factors, from + f, k0 > 0, out + f);
+    }
+    for (; f + lanes() <= end; f += lanes()) {
+      combine_columns<kRows, 1>(c, factors, from + f, k0 > 0, out + f);
+    }
+    if (f < end) {
+      combine_columns<kRows, 1>(c, factors, from + f, k0 > 0, out + f,
+                                LastFeatures{static_cast<std::size_t>(end - f)});
+    }
+  }
+}
+
+/// Few features: dot products would add up more lanes than they multiply. Vectors are of units, and
+/// every sum takes its terms in order.
+bool has_few_features(const ThinShape& s) {
+  return s.features <= kFewFeatures && s.features <= 8 * s.units;
+}
+
+/// Dot products of kUnits units with one row, in order: the bits of forward_by_units().
+template <int kUnits>
+HWY_INLINE void dots_in_order(const ThinShape& s, const float* x, const float* w, float* y) {
+  const hn::CappedTag<float, 1> one;
+  hn::Vec<decltype(one)> sums[kUnits];
+  for (auto& sum : sums) sum = hn::Zero(one);
+  for (std::int64_t k = 0; k < s.features; ++k) {
+    const auto pixel = hn::Set(one, x[k]);
+    for (int u = 0; u < kUnits; ++u) {
+      sums[u] = hn::MulAdd(pixel, hn::Set(one, w[u * s.features + k]), sums[u]);
+    }
+  }
+  for (int u = 0; u < kUnits; ++u) y[u] = hn::GetLane(sums[u]);
+}
+
+/// For so few rows that a copy of the weights is not worth its time.
+void forward_of_rows(const ThinShape& s, const float* x, const float* w, float* y) {
+  for (std::int64_t r = 0; r < s.rows; ++r, x += s.features, y += s.units) {
+    std::int64_t u = 0;
+    for (; u + 4 <= s.units; u += 4) dots_in_order<4>(s, x, w + u * s.features, y + u);
+    for (; u < s.units; ++u) dots_in_order<1>(s, x, w + u * s.features, y + u);
+  }
+}
+
+void forward_by_units(const ThinShape& s, const float* x, const float* w, float* y) {
+  HWY_ALIGN float turned[kFewFeatures * kMostThinUnits];  // (features, units)
+  for (std::int64_t u = 0; u < s.units; ++u) {
+    for (std::int64_t k = 0; k < s.features; ++k) turned[k * s.units + u] = w[u * s.features + k];
+  }
+  const Combination c{s.rows, s.features, s.units, s.features, 1};
+  combine_all<4>(c, x, turned, 0, s.units, y);
+}
+
+void Dots(const ThinShape& s, const float* x, const float* w, float* y) {
   const Tag d;
   HWY_ALIGN float sums[kRowsTogether * kMostThinUnits * hn::MaxLanes(Tag())];
   const std::int64_t whole = s.features / lanes() * lanes();
@@ -108,92 +261,10 @@ void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
   }
 }
 
-/// out[i, f] = the sum over k of coefficient[i * across + k * along] * m[k, f], for `count` rows i
-/// and `terms` rows k; rows of m and out are `features` long. dx and dw are both of this form.
-struct Combination {
-  std::int64_t count = 0;
-  std::int64_t terms = 0;
-  std::int64_t features = 0;
-  std::int64_t across = 0;
-  std::int64_t along = 0;
-};
-
-/// Terms that are summed at once: their columns stay in the L1 cache for all rows of out.
-constexpr std::int64_t kTermsTogether = 128;
-
-/// kRows rows of out, kVectors vectors of features. With `fetch`, the features after these are
-/// fetched meanwhile.
-template <int kRows, int kVectors>
-HWY_INLINE void combine(const Combination& c, const float* coefficient, const float* m, bool add,
-                        bool fetch, float* out) {
-  const Tag d;
-  V sums[kRows][kVectors];
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) {
-      sums[r][v] = add ? hn::LoadU(d, out + r * c.features + v * lanes()) : hn::Zero(d);
-    }
-  }
-  for (std::int64_t k = 0; k < c.terms; ++k) {
-    const float* row = m + k * c.features;
-    V values[kVectors];
-    for (int v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, row + v * lanes());
-    if (fetch) {
-      for (int v = kVectors; v < 2 * kVectors; ++v) hwy::Prefetch(row + v * lanes());
-    }
-    for (int r = 0; r < kRows; ++r) {
-      const V factor = hn::Set(d, coefficient[r * c.across + k * c.along]);
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, values[v], sums[r][v]);
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[r][v], d, out + r * c.features + v * lanes());
-    }
-  }
-}
-
-/// All rows of kVectors vectors of features.
-template <int kRows, int kVectors>
-HWY_INLINE void combine_columns(const Combination& c, const float* coefficient, const float* m,
-                                bool add, float* out) {
-  const bool fetch = c.terms == kTermsTogether;
-  std::int64_t i = 0;
-  for (; i + kRows <= c.count; i += kRows) {
-    combine<kRows, kVectors>(c, coefficient + i * c.across, m, add, fetch && i == 0,
-                             out + i * c.features);
-  }
-  for (; i < c.count; ++i) {
-    combine<1, kVectors>(c, coefficient + i * c.across, m, add, false, out + i * c.features);
-  }
-}
-
-/// Features [begin, end), kRows rows at once.
-template <int kRows>
-HWY_INLINE void combine_all(const Combination& all, const float* coefficient, const float* m,
-                            std::int64_t begin, std::int64_t end, float* out) {
-  constexpr int kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 4 : 2;
-  for (std::int64_t k0 = 0; k0 == 0 || k0 < all.terms; k0 += kTermsTogether) {
-    Combination c = all;
-    c.terms = std::min(kTermsTogether, all.terms - k0);
-    const float* factors = coefficient + k0 * c.along;
-    const float* from = m + k0 * c.features;
-    std::int64_t f = begin;
-    for (; f + kVectors * lanes() <= end; f += kVectors * lanes()) {
-      combine_columns<kRows, kVectors>(c, factors, from + f, k0 > 0, out + f);
-    }
-    for (; f + lanes() <= end; f += lanes()) {
-      combine_columns<kRows, 1>(c, factors, from + f, k0 > 0, out + f);
-    }
-    for (; f < end; ++f) {
-      for (std::int64_t i = 0; i < c.count; ++i) {
-        float sum = k0 > 0 ? out[i * c.features + f] : 0;
-        for (std::int64_t k = 0; k < c.terms; ++k) {
-          sum += factors[i * c.across + k * c.along] * from[k * c.features + f];
-        }
-        out[i * c.features + f] = sum;
-      }
-    }
-  }
+void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
+  constexpr std::int64_t kFewRows = 4;
+  if (!has_few_features(s)) return Dots(s, x, w, y);
+  s.rows < kFewRows ? forward_of_rows(s, x, w, y) : forward_by_units(s, x, w, y);
 }
 
 void GradInput(const ThinShape& s, const float* dz, const float* w, float* dx) {
@@ -214,12 +285,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace linnet::cpu {
 
+HWY_EXPORT(Dots);
 HWY_EXPORT(Forward);
 HWY_EXPORT(GradInput);
 HWY_EXPORT(GradWeight);
 
 void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y) {
   HWY_DYNAMIC_DISPATCH(Forward)(shape, x, w, y);
+}
+
+void thin_row(const ThinShape& shape, const float* x, const float* w, float* y) {
+  HWY_DYNAMIC_DISPATCH(Dots)(shape, x, w, y);
 }
 
 void thin_grad_input(const ThinShape& shape, const float* dz, const float* w, float* dx) {
