@@ -20,15 +20,6 @@
 namespace linnet {
 namespace {
 
-/// A member of the fleet. Its model computes on one thread.
-struct Member {
-  Trainer trainer;
-  std::uint64_t seed = 0;
-  std::string failure = {};  ///< empty: it can train
-
-  bool alive() const { return failure.empty(); }
-};
-
 /// Keeps the epochs that a fit has finished, for one that fails.
 class Epochs final : public Callback {
  public:
@@ -75,6 +66,15 @@ void check_fit_options(const FitOptions& options) {
 }  // namespace
 
 struct FleetState {
+  /// Its model computes on one thread.
+  struct Member {
+    Trainer trainer;
+    std::uint64_t seed = 0;
+    std::string failure = {};  ///< empty: it can train
+
+    bool alive() const { return failure.empty(); }
+  };
+
   FleetState(std::size_t count, FleetOptions how)
       : options(std::move(how)), team(std::make_shared<ThreadTeam>(options.threads)) {
     require(count > 0, "expected at least one member of a fleet; got none");
@@ -168,6 +168,8 @@ struct FleetState {
 };
 
 namespace {
+
+using Member = FleetState::Member;
 
 /// Returns the results of the members that did not fail.
 std::vector<Tensor> living(const FleetState& fleet, std::vector<Tensor> all) {
