@@ -21,18 +21,38 @@ struct Dims {
   std::int64_t units = 0;
 };
 
+/// Sums of so few features are over before own panels are worth their packing, and would leave the
+/// lanes of a dot product empty.
+constexpr std::int64_t kFewFeatures = 32;
+
 Kernel thin_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;
-  return sample_stage(e.n, row_cost(e.units, e.features), {In::x}, {Out::y},
-                      [=](const Args& args, Range rows) {
-                        float* y = args.out(Out::y) + rows.begin * e.units;
-                        thin_forward({rows.size(), e.features, e.units},
-                                     args.in(In::x) + rows.begin * e.features, args.in(In::w), y);
-                        add_bias_and_activate(y, rows.size(), e.units,
-                                              attrs.bias ? args.in(In::b) : nullptr,
-                                              attrs.activation);
-                      });
+  const bool turned = e.features <= kFewFeatures && e.features <= 8 * e.units;
+  Kernel kernel =
+      sample_stage(e.n, row_cost(e.units, e.features), {In::x}, {Out::y},
+                   [=](const Args& args, Range rows) {
+                     const float* x = args.in(In::x) + rows.begin * e.features;
+                     float* y = args.out(Out::y) + rows.begin * e.units;
+                     if (turned) {
+                       thin_grad_input({rows.size(), e.units, e.features}, x, args.pack(), y);
+                     } else {
+                       thin_forward({rows.size(), e.features, e.units}, x, args.in(In::w), y);
+                     }
+                     add_bias_and_activate(y, rows.size(), e.units,
+                                           attrs.bias ? args.in(In::b) : nullptr, attrs.activation);
+                   });
+  if (!turned) return kernel;
+  // With weights as (features, units), vectors of units are summed as those of an input gradient.
+  kernel.packed_bytes = sizeof(float) * static_cast<std::size_t>(e.features * e.units);
+  kernel.packed_operands = {In::w};
+  kernel.packing.push_back(parallel(1, [=](const Args& args) {
+    for (std::int64_t u = 0; u < e.units; ++u) {
+      const float* w = args.in(In::w) + u * e.features;
+      for (std::int64_t k = 0; k < e.features; ++k) args.pack()[k * e.units + u] = w[k];
+    }
+  }));
+  return kernel;
 }
 
 /// Multiplies one row, for which reading the weights takes the time: tasks are units, which read
@@ -49,7 +69,7 @@ Kernel one_row_kernel(const Dims& e, const DenseAttrs& attrs) {
       const std::int64_t first = block * kBlock;
       const std::int64_t units = std::min(kBlock, e.units - first);
       float* y = args.out(Out::y) + first;
-      thin_row({1, e.features, units}, args.in(In::x), args.in(In::w) + first * e.features, y);
+      thin_forward({1, e.features, units}, args.in(In::x), args.in(In::w) + first * e.features, y);
       add_bias_and_activate(y, 1, units, attrs.bias ? args.in(In::b) + first : nullptr,
                             attrs.activation);
     }
@@ -145,9 +165,6 @@ Kernel grad_weight_kernel(const Dims& e, RowSums sums) {
   return kernel;
 }
 
-/// Sums of fewer terms are over before own panels are worth their packing.
-constexpr std::int64_t kFewTerms = 32;
-
 /// Returns the thin loops first where they were measured to win; they are tried up to twice as many
 /// units.
 std::vector<Candidate> thin_or(const Dims& e, const std::function<Kernel()>& thin,
@@ -168,7 +185,7 @@ std::vector<Candidate> forward(const NodeView& node) {
   std::vector<Candidate> products{{"panels", [=] { return packed_forward_kernel(e, attrs); }},
                                   {"onednn", [=] { return forward_kernel(e, attrs); }}};
   // Weights that are packed once cost nothing, and every row has the same bits in every batch.
-  const bool packed = (packs(e) && e.features >= kFewTerms) || node.fixed(In::w);
+  const bool packed = (packs(e) && e.features > kFewFeatures) || node.fixed(In::w);
   if (!packed) std::swap(products[0], products[1]);
   if (e.n == 1) {
     products.insert(packed ? products.end() : products.begin(),
@@ -183,7 +200,7 @@ std::vector<Candidate> grad_input(const NodeView& node) {
   const Dims e{node.in(In::dz)[0], node.in(In::w)[1], node.in(In::dz)[1]};
   std::vector<Candidate> products{{"panels", [=] { return packed_grad_input_kernel(e); }},
                                   {"onednn", [=] { return grad_input_kernel(e); }}};
-  if (!packs(e) || e.units < kFewTerms) std::swap(products[0], products[1]);
+  if (!packs(e)) std::swap(products[0], products[1]);
   return thin_or(
       e, [=] { return thin_grad_input_kernel(e); }, std::move(products));
 }

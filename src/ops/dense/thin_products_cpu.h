@@ -18,10 +18,8 @@ inline constexpr std::int64_t kThinUnits = 32;
 /// What they take at most.
 inline constexpr std::int64_t kMostThinUnits = 2 * kThinUnits;
 
-/// Computes y (N, units) = x wᵀ. A row's bits do not depend on its place, nor on N.
+/// Computes y (N, units) = x wᵀ
 void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y);
-/// The same for one row, in the order of dot products whatever the features.
-void thin_row(const ThinShape& shape, const float* x, const float* w, float* y);
 /// Computes dx (N, features) = dz w
 void thin_grad_input(const ThinShape& shape, const float* dz, const float* w, float* dx);
 /// Columns [begin, end) of dw (units, features) = dzᵀ x

@@ -25,8 +25,6 @@ HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(Tag
 /// all of them before the next ones: these of 10 or so units stay in the L1 cache meanwhile.
 constexpr std::int64_t kRowsTogether = 16;
 constexpr std::int64_t kFeaturesTogether = 512;
-/// Up to so many, sums over features are made of vectors of units.
-constexpr std::int64_t kFewFeatures = 32;
 
 /// Adds features [begin, end) of kRows x kUnits dot products, whole vectors of them, to a vector of
 /// sums for each; `sums` has one for each of a row's units, row after row.
@@ -80,6 +78,34 @@ HWY_INLINE void rows_of_dots(const ThinShape& s, const float* x, const float* w,
     dots<kRows, kUnitsAtOnce>(s, x, w + u * s.features, begin, end, sums + u * lanes());
   }
   rest_of_dots<kRows>(s, x, w + u * s.features, s.units - u, begin, end, sums + u * lanes());
+}
+
+void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
+  const Tag d;
+  HWY_ALIGN float sums[kRowsTogether * kMostThinUnits * hn::MaxLanes(Tag())];
+  const std::int64_t whole = s.features / lanes() * lanes();
+  for (std::int64_t r0 = 0; r0 < s.rows; r0 += kRowsTogether) {
+    const std::int64_t rows = std::min(kRowsTogether, s.rows - r0);
+    const auto sums_of = [&](std::int64_t r) { return sums + r * s.units * lanes(); };
+    const std::int64_t together = rows == 1 ? std::max<std::int64_t>(whole, 1) : kFeaturesTogether;
+    for (std::int64_t f = 0; f == 0 || f < whole; f += together) {
+      const std::int64_t end = std::min(f + together, whole);
+      const float* from = x + r0 * s.features;
+      std::int64_t r = 0;
+      for (; r + 4 <= rows; r += 4) {
+        rows_of_dots<4>(s, from + r * s.features, w, f, end, sums_of(r));
+      }
+      for (; r < rows; ++r) rows_of_dots<1>(s, from + r * s.features, w, f, end, sums_of(r));
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const float* row = x + (r0 + r) * s.features;
+      for (std::int64_t u = 0; u < s.units; ++u) {
+        float sum = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, sums_of(r) + u * lanes())));
+        for (std::int64_t k = whole; k < s.features; ++k) sum += row[k] * w[u * s.features + k];
+        y[(r0 + r) * s.units + u] = sum;
+      }
+    }
+  }
 }
 
 /// out[i, f] = the sum over k of coefficient[i * across + k * along] * m[k, f], for `count` rows i
@@ -194,79 +220,6 @@ HWY_INLINE void combine_all(const Combination& all, const float* coefficient, co
   }
 }
 
-/// Few features: dot products would add up more lanes than they multiply. Vectors are of units, and
-/// every sum takes its terms in order.
-bool has_few_features(const ThinShape& s) {
-  return s.features <= kFewFeatures && s.features <= 8 * s.units;
-}
-
-/// Dot products of kUnits units with one row, in order: the bits of forward_by_units().
-template <int kUnits>
-HWY_INLINE void dots_in_order(const ThinShape& s, const float* x, const float* w, float* y) {
-  const hn::CappedTag<float, 1> one;
-  hn::Vec<decltype(one)> sums[kUnits];
-  for (auto& sum : sums) sum = hn::Zero(one);
-  for (std::int64_t k = 0; k < s.features; ++k) {
-    const auto pixel = hn::Set(one, x[k]);
-    for (int u = 0; u < kUnits; ++u) {
-      sums[u] = hn::MulAdd(pixel, hn::Set(one, w[u * s.features + k]), sums[u]);
-    }
-  }
-  for (int u = 0; u < kUnits; ++u) y[u] = hn::GetLane(sums[u]);
-}
-
-/// For so few rows that a copy of the weights is not worth its time.
-void forward_of_rows(const ThinShape& s, const float* x, const float* w, float* y) {
-  for (std::int64_t r = 0; r < s.rows; ++r, x += s.features, y += s.units) {
-    std::int64_t u = 0;
-    for (; u + 4 <= s.units; u += 4) dots_in_order<4>(s, x, w + u * s.features, y + u);
-    for (; u < s.units; ++u) dots_in_order<1>(s, x, w + u * s.features, y + u);
-  }
-}
-
-void forward_by_units(const ThinShape& s, const float* x, const float* w, float* y) {
-  HWY_ALIGN float turned[kFewFeatures * kMostThinUnits];  // (features, units)
-  for (std::int64_t u = 0; u < s.units; ++u) {
-    for (std::int64_t k = 0; k < s.features; ++k) turned[k * s.units + u] = w[u * s.features + k];
-  }
-  const Combination c{s.rows, s.features, s.units, s.features, 1};
-  combine_all<4>(c, x, turned, 0, s.units, y);
-}
-
-void Dots(const ThinShape& s, const float* x, const float* w, float* y) {
-  const Tag d;
-  HWY_ALIGN float sums[kRowsTogether * kMostThinUnits * hn::MaxLanes(Tag())];
-  const std::int64_t whole = s.features / lanes() * lanes();
-  for (std::int64_t r0 = 0; r0 < s.rows; r0 += kRowsTogether) {
-    const std::int64_t rows = std::min(kRowsTogether, s.rows - r0);
-    const auto sums_of = [&](std::int64_t r) { return sums + r * s.units * lanes(); };
-    const std::int64_t together = rows == 1 ? std::max<std::int64_t>(whole, 1) : kFeaturesTogether;
-    for (std::int64_t f = 0; f == 0 || f < whole; f += together) {
-      const std::int64_t end = std::min(f + together, whole);
-      const float* from = x + r0 * s.features;
-      std::int64_t r = 0;
-      for (; r + 4 <= rows; r += 4) {
-        rows_of_dots<4>(s, from + r * s.features, w, f, end, sums_of(r));
-      }
-      for (; r < rows; ++r) rows_of_dots<1>(s, from + r * s.features, w, f, end, sums_of(r));
-    }
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const float* row = x + (r0 + r) * s.features;
-      for (std::int64_t u = 0; u < s.units; ++u) {
-        float sum = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, sums_of(r) + u * lanes())));
-        for (std::int64_t k = whole; k < s.features; ++k) sum += row[k] * w[u * s.features + k];
-        y[(r0 + r) * s.units + u] = sum;
-      }
-    }
-  }
-}
-
-void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
-  constexpr std::int64_t kFewRows = 4;
-  if (!has_few_features(s)) return Dots(s, x, w, y);
-  s.rows < kFewRows ? forward_of_rows(s, x, w, y) : forward_by_units(s, x, w, y);
-}
-
 void GradInput(const ThinShape& s, const float* dz, const float* w, float* dx) {
   const Combination c{s.rows, s.units, s.features, s.units, 1};
   combine_all<4>(c, dz, w, 0, s.features, dx);
@@ -285,17 +238,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace linnet::cpu {
 
-HWY_EXPORT(Dots);
 HWY_EXPORT(Forward);
 HWY_EXPORT(GradInput);
 HWY_EXPORT(GradWeight);
 
 void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y) {
   HWY_DYNAMIC_DISPATCH(Forward)(shape, x, w, y);
-}
-
-void thin_row(const ThinShape& shape, const float* x, const float* w, float* y) {
-  HWY_DYNAMIC_DISPATCH(Dots)(shape, x, w, y);
 }
 
 void thin_grad_input(const ThinShape& shape, const float* dz, const float* w, float* dx) {
