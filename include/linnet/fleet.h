@@ -40,14 +40,14 @@ struct FleetOptions {
 struct FleetHistory {
   /// Each member's own history. That of a member that failed holds the epochs that it finished.
   std::vector<History> members;
-  /// By member: why it stopped, a sentence that names the member and its seed; empty: it did not
-  /// fail.
+  /// Says of each member why it failed, in a sentence that names the member and its seed; empty: it
+  /// did not fail.
   std::vector<std::string> failures;
 };
 
 /// Trains many models of one network on one data set, on the CPU. Each member computes on one
-/// thread, without waiting for another, so small networks train much faster than one after the
-/// other on all threads. Each member has the bits that it has alone, as
+/// thread, without waiting for another, so small networks train faster than one after the other
+/// on all threads. Each member has the bits that it has alone, as
 /// @code
 /// Model model(network, {.device = "cpu", .seed = seeds[k]});
 /// Trainer trainer(model, objectives[k], {.seed = data_seed or seeds[k]});

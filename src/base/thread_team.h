@@ -80,6 +80,24 @@ class ThreadTeam {
   std::exception_ptr failure_;
 };
 
+/// Runs f(task) for tasks 0 to count - 1, in one stage of the team.
+template <class F>
+void run_tasks(ThreadTeam& team, std::uint32_t count, F f, Signals signals = Signals::held) {
+  class Tasks final : public StagedWork {
+   public:
+    Tasks(std::uint32_t count, F& f) : count_(count), f_(f) {}
+    std::uint64_t stages() const override { return 1; }
+    std::uint32_t tasks(std::uint64_t /*stage*/) const override { return count_; }
+    void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override { f_(task); }
+
+   private:
+    std::uint32_t count_;
+    F& f_;
+  };
+  Tasks work(count, f);
+  team.run(work, signals);
+}
+
 /// Processors that this process may use: the affinity mask, cut by the cgroup's CPU quota.
 int available_processors();
 

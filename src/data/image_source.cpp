@@ -10,51 +10,6 @@
 #include "data/image_transform.h"
 
 namespace linnet {
-namespace {
-
-/// Blocks of records, one stage of tasks; what is bad is collected.
-class ReadAll final : public StagedWork {
- public:
-  ReadAll(const RecordSource& source, std::span<std::byte> to)
-      : source_(source),
-        record_bytes_(static_cast<std::size_t>(source.record().elements()) *
-                      size_of(source.dtype())),
-        to_(to) {}
-
-  std::uint64_t stages() const override { return 1; }
-  std::uint32_t tasks(std::uint64_t /*stage*/) const override {
-    return static_cast<std::uint32_t>((source_.size() + kBlock - 1) / kBlock);
-  }
-  void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override {
-    std::vector<std::byte> dropped(to_.empty() ? record_bytes_ : 0);
-    const std::int64_t begin = task * kBlock;
-    for (std::int64_t i = begin; i < std::min(begin + kBlock, source_.size()); ++i) {
-      try {
-        source_.read(i, to_.empty() ? std::span(dropped)
-                                    : to_.subspan(static_cast<std::size_t>(i) * record_bytes_,
-                                                  record_bytes_));
-      } catch (const Error& error) {
-        const std::lock_guard lock(mutex_);
-        bad_.emplace_back(i, error.what());
-      }
-    }
-  }
-
-  std::vector<std::pair<std::int64_t, std::string>> bad() {
-    std::sort(bad_.begin(), bad_.end());
-    return std::move(bad_);
-  }
-
- private:
-  static constexpr std::int64_t kBlock = 16;
-  const RecordSource& source_;
-  std::size_t record_bytes_;
-  std::span<std::byte> to_;
-  std::mutex mutex_;
-  std::vector<std::pair<std::int64_t, std::string>> bad_;
-};
-
-}  // namespace
 
 ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record, ImageFit fit,
                          std::string_view advice)
@@ -100,9 +55,29 @@ void ImageSource::read(std::int64_t index, std::span<std::byte> to) const {
 std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSource& source,
                                                                std::span<std::byte> to,
                                                                int threads) {
-  ReadAll work(source, to);
-  ThreadTeam(threads).run(work, Signals::delivered);
-  return work.bad();
+  constexpr std::int64_t kBlock = 16;
+  const std::size_t bytes =
+      static_cast<std::size_t>(source.record().elements()) * size_of(source.dtype());
+  std::mutex mutex;
+  std::vector<std::pair<std::int64_t, std::string>> bad;
+  const auto read_block = [&](std::uint32_t block) {
+    std::vector<std::byte> dropped(to.empty() ? bytes : 0);
+    const std::int64_t begin = block * kBlock;
+    for (std::int64_t i = begin; i < std::min(begin + kBlock, source.size()); ++i) {
+      try {
+        source.read(i, to.empty() ? std::span(dropped)
+                                  : to.subspan(static_cast<std::size_t>(i) * bytes, bytes));
+      } catch (const Error& error) {
+        const std::lock_guard lock(mutex);
+        bad.emplace_back(i, error.what());
+      }
+    }
+  };
+  ThreadTeam team(threads);
+  const auto blocks = static_cast<std::uint32_t>((source.size() + kBlock - 1) / kBlock);
+  run_tasks(team, blocks, read_block, Signals::delivered);
+  std::sort(bad.begin(), bad.end());
+  return bad;
 }
 
 }  // namespace linnet

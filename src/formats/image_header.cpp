@@ -105,29 +105,6 @@ ImageHeader header_of_file(const fs::path& path, Exif exif) {
   return {};
 }
 
-class ReadHeaders final : public StagedWork {
- public:
-  ReadHeaders(const std::vector<fs::path>& files, Exif exif)
-      : files_(files), exif_(exif), headers_(files.size()) {}
-  std::uint64_t stages() const override { return 1; }
-  std::uint32_t tasks(std::uint64_t /*stage*/) const override {
-    return static_cast<std::uint32_t>((files_.size() + kBlock - 1) / kBlock);
-  }
-  void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override {
-    const std::size_t begin = task * kBlock;
-    for (std::size_t i = begin; i < std::min(begin + kBlock, files_.size()); ++i) {
-      headers_[i] = header_of_file(files_[i], exif_);
-    }
-  }
-  std::vector<ImageHeader> take() { return std::move(headers_); }
-
- private:
-  static constexpr std::size_t kBlock = 64;
-  const std::vector<fs::path>& files_;
-  Exif exif_;
-  std::vector<ImageHeader> headers_;
-};
-
 }  // namespace
 
 ImageHeader image_header(std::string_view start, Exif exif) {
@@ -140,9 +117,17 @@ ImageHeader image_header(std::string_view start, Exif exif) {
 }
 
 std::vector<ImageHeader> image_headers(const std::vector<fs::path>& files, int threads, Exif exif) {
-  ReadHeaders work(files, exif);
-  ThreadTeam(threads).run(work);
-  return work.take();
+  constexpr std::size_t kBlock = 64;
+  std::vector<ImageHeader> headers(files.size());
+  ThreadTeam team(threads);
+  const auto blocks = static_cast<std::uint32_t>((files.size() + kBlock - 1) / kBlock);
+  run_tasks(team, blocks, [&](std::uint32_t block) {
+    const std::size_t begin = block * kBlock;
+    for (std::size_t i = begin; i < std::min(begin + kBlock, files.size()); ++i) {
+      headers[i] = header_of_file(files[i], exif);
+    }
+  });
+  return headers;
 }
 
 }  // namespace linnet

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/lower_ascii.h"
+#include "base/percentile.h"
 #include "table/contents.h"
 #include "table/scaling.h"
 #include "table/transform_record.h"

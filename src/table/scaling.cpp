@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "base/percentile.h"
 
 namespace linnet {
 namespace {
@@ -46,14 +47,6 @@ double std_of(const std::vector<double>& values, double mean, const std::string&
                      what);
   const double std = std::sqrt(sum / static_cast<double>(values.size()));
   return std > 0 ? std : 1;
-}
-
-double percentile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double rest = place - static_cast<double>(below);
-  return (1 - rest) * sorted[below] + rest * sorted[above];
 }
 
 double most_frequent(const std::vector<double>& sorted) {

@@ -12,9 +12,6 @@ namespace linnet {
 double mean_of(const std::vector<double>& values);
 /// Returns the std, 1 where all are the same. Throws DataError naming `what` where it overflows.
 double std_of(const std::vector<double>& values, double mean, const std::string& what);
-/// Returns the value below which that share of the values lies, linear between neighbours. The
-/// values are in order.
-double percentile(const std::vector<double>& sorted, double share);
 /// Returns the most frequent value, of several the least. The values are in order.
 double most_frequent(const std::vector<double>& sorted);
 

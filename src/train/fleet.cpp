@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/percentile.h"
 #include "base/thread_team.h"
 #include "model/memory_report.h"
 #include "model/model_state.h"
@@ -27,33 +28,8 @@ class Epochs final : public Callback {
   std::vector<EpochReport> done;
 };
 
-/// One task a member.
-class MemberWork final : public StagedWork {
- public:
-  MemberWork(std::size_t members, std::function<void(std::size_t)> task)
-      : members_(members), task_(std::move(task)) {}
-  std::uint64_t stages() const override { return 1; }
-  std::uint32_t tasks(std::uint64_t /*stage*/) const override {
-    return static_cast<std::uint32_t>(members_);
-  }
-  void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override { task_(task); }
-
- private:
-  std::size_t members_;
-  std::function<void(std::size_t)> task_;
-};
-
 Shape stacked(std::size_t count, const Shape& shape) {
   return shape.batched(static_cast<std::int64_t>(count));
-}
-
-/// Returns a quantile of sorted values, linear between neighbours.
-float quantile(std::span<const float> sorted, double level) {
-  const double place = level * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double share = place - static_cast<double>(below);
-  return static_cast<float>(sorted[below] * (1 - share) + sorted[above] * share);
 }
 
 void check_fit_options(const FitOptions& options) {
@@ -111,11 +87,10 @@ struct FleetState {
 
   /// Calls f(k) for every member, those that failed too, side by side on the threads.
   void for_members(const std::function<void(std::size_t)>& f) {
-    MemberWork work(members.size(), f);
-    team->run(work, Signals::delivered);
+    run_tasks(*team, static_cast<std::uint32_t>(members.size()), f, Signals::delivered);
   }
 
-  /// Throws Error unless so many bytes hold the training of all members.
+  /// Throws Error where FitOptions::memory_limit does not hold the training of all members.
   void check_memory(const FitOptions& fit) {
     if (fit.memory_limit == 0) return;
     const Objective& first = objective(0);
@@ -171,8 +146,9 @@ namespace {
 
 using Member = FleetState::Member;
 
-/// Returns the results of the members that did not fail.
-std::vector<Tensor> living(const FleetState& fleet, std::vector<Tensor> all) {
+/// Returns the results of `predict` for the members that did not fail.
+std::vector<Tensor> living(FleetState& fleet, const std::function<Tensor(Model&)>& predict) {
+  std::vector<Tensor> all = fleet.predictions(predict);
   std::vector<Tensor> kept;
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (fleet.members[k].alive()) kept.push_back(std::move(all[k]));
@@ -280,14 +256,12 @@ Tensor Fleet::predict_members(const Dataset& data, std::int64_t batch) {
 }
 
 Tensor Fleet::predict(const Dataset& data, std::int64_t batch) {
-  return mean_of(living(*state_, state_->predictions(
-                                     [&](Model& model) { return model.predict(data, batch); })));
+  return mean_of(living(*state_, [&](Model& model) { return model.predict(data, batch); }));
 }
 
 Tensor Fleet::predict_probabilities(const Dataset& data, std::int64_t batch) {
-  return mean_of(living(*state_, state_->predictions([&](Model& model) {
-    return model.predict_probabilities(data, batch);
-  })));
+  return mean_of(
+      living(*state_, [&](Model& model) { return model.predict_probabilities(data, batch); }));
 }
 
 Tensor Fleet::predict_quantiles(const Dataset& data, const std::vector<double>& levels,
@@ -297,8 +271,7 @@ Tensor Fleet::predict_quantiles(const Dataset& data, const std::vector<double>& 
     require(level >= 0 && level <= 1, "expected quantiles from 0 to 1; got {}", level);
   }
   const std::vector<Tensor> made =
-      living(*state_,
-             state_->predictions([&](Model& model) { return model.predict(data, batch); }));
+      living(*state_, [&](Model& model) { return model.predict(data, batch); });
   Tensor quantiles(DType::f32, stacked(levels.size(), made.front().shape()));
   const std::span<float> out = quantiles.as_writable<float>();
   const auto elements = static_cast<std::size_t>(made.front().elements());
@@ -307,7 +280,7 @@ Tensor Fleet::predict_quantiles(const Dataset& data, const std::vector<double>& 
     std::ranges::transform(made, values.begin(), [i](const Tensor& t) { return t.as<float>()[i]; });
     std::ranges::sort(values);
     for (std::size_t q = 0; q < levels.size(); ++q) {
-      out[q * elements + i] = quantile(values, levels[q]);
+      out[q * elements + i] = static_cast<float>(percentile(values, levels[q]));
     }
   }
   return quantiles;
