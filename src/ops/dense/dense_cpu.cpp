@@ -25,10 +25,13 @@ struct Dims {
 /// lanes of a dot product empty.
 constexpr std::int64_t kFewFeatures = 32;
 
-Kernel thin_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
+/// `fixed`: the weights stay, so that turning them once costs nothing.
+Kernel thin_forward_kernel(const Dims& e, const DenseAttrs& attrs, bool fixed) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;
-  const bool turned = e.features <= kFewFeatures && e.features <= 8 * e.units;
+  constexpr std::int64_t kRowsWorthTurning = 64;
+  const bool turned = e.features <= kFewFeatures && e.features <= 8 * e.units &&
+                      (fixed || e.n >= kRowsWorthTurning);
   Kernel kernel =
       sample_stage(e.n, row_cost(e.units, e.features), {In::x}, {Out::y},
                    [=](const Args& args, Range rows) {
@@ -192,7 +195,8 @@ std::vector<Candidate> forward(const NodeView& node) {
                     {"row", [=] { return one_row_kernel(e, attrs); }});
   }
   return thin_or(
-      e, [=] { return thin_forward_kernel(e, attrs); }, std::move(products));
+      e, [=, fixed = node.fixed(In::w)] { return thin_forward_kernel(e, attrs, fixed); },
+      std::move(products));
 }
 
 std::vector<Candidate> grad_input(const NodeView& node) {

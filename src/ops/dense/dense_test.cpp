@@ -37,6 +37,11 @@ TEST(Dense, AgreesWithTheReference) {
              {f32({3, features}), f32({units, features})},
              {},
              false});
+      check({"dense thin turned",
+             dense({.bias = true, .activation = Activation::relu}),
+             {f32({131, features}), f32({units, features}), f32({units})},
+             {},
+             false});
       check({"dense_grad_input thin, few features",
              make_op(DenseGradInputOp()),
              {f32({131, units}), f32({units, features})},
@@ -68,8 +73,8 @@ TEST(Dense, AgreesWithTheReference) {
   check({"dense large values", dense(), {f32({3, 8}), f32({2, 8})}, {{-1e15, 1e15}}, false});
 }
 
-/// A batch, its first rows and each row alone.
-TEST(Dense, ARowOfFewFeaturesHasTheSameBitsInAnyBatch) {
+/// A batch and parts of it, each of enough rows that the weights are turned.
+TEST(Dense, ARowHasTheSameBitsInAnyPlaceWhereWeightsAreTurned) {
   for (const auto& [features, units] :
        {std::pair<std::int64_t, std::int64_t>{2, 5}, {13, 10}, {31, 32}}) {
     const auto rows = [&](std::int64_t first, std::int64_t count) {
@@ -86,9 +91,9 @@ TEST(Dense, ARowOfFewFeaturesHasTheSameBitsInAnyBatch) {
       }
       return run(graph, {x, w}, data, {y})[0];
     };
-    const std::vector<double> all = rows(0, 9);
-    for (const std::int64_t count : {1, 2, 3, 5}) {
-      for (std::int64_t first = 0; first + count <= 9; ++first) {
+    const std::vector<double> all = rows(0, 140);
+    for (const std::int64_t count : {64, 65, 67, 70}) {
+      for (std::int64_t first = 0; first + count <= 140; first += 23) {
         const std::vector<double> some = rows(first, count);
         EXPECT_TRUE(
             std::ranges::equal(some, std::span(all).subspan(static_cast<std::size_t>(first * units),
