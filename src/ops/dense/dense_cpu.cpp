@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/products/gemm.h"
 #include "backend/cpu/products/packed_products.h"
@@ -25,36 +27,53 @@ struct Dims {
 /// lanes of a dot product empty.
 constexpr std::int64_t kFewFeatures = 32;
 
-/// `fixed`: the weights stay, so that turning them once costs nothing.
+/// Writes w (units, features) as (features, units): vectors of units are then summed as those of an
+/// input gradient.
+void turn(const Dims& e, const float* w, float* turned) {
+  for (std::int64_t u = 0; u < e.units; ++u) {
+    for (std::int64_t k = 0; k < e.features; ++k) turned[k * e.units + u] = w[u * e.features + k];
+  }
+}
+
+/// Sums `rows` of x; `turned`: nothing where features are not few.
+void thin_rows(const Dims& e, const DenseAttrs& attrs, const Args& args, Range rows,
+               const float* turned) {
+  using In = DenseOp::In;
+  const float* x = args.in(In::x) + rows.begin * e.features;
+  float* y = args.out(DenseOp::Out::y) + rows.begin * e.units;
+  if (turned != nullptr) {
+    thin_grad_input({rows.size(), e.units, e.features}, x, turned, y);
+  } else {
+    thin_forward({rows.size(), e.features, e.units}, x, args.in(In::w), y);
+  }
+  add_bias_and_activate(y, rows.size(), e.units, attrs.bias ? args.in(In::b) : nullptr,
+                        attrs.activation);
+}
+
+/// `fixed`: the weights stay, and are turned once; others by every block of rows, with the same
+/// bits.
 Kernel thin_forward_kernel(const Dims& e, const DenseAttrs& attrs, bool fixed) {
   using In = DenseOp::In;
-  using Out = DenseOp::Out;
-  constexpr std::int64_t kRowsWorthTurning = 64;
-  const bool turned = e.features <= kFewFeatures && e.features <= 8 * e.units &&
-                      (fixed || e.n >= kRowsWorthTurning);
+  const bool few = e.features <= kFewFeatures && e.features <= 8 * e.units;
+  const auto stage = [&](auto f) {
+    return sample_stage(e.n, row_cost(e.units, e.features), {In::x}, {DenseOp::Out::y}, f);
+  };
+  if (!few) {
+    return stage([=](const Args& args, Range rows) { thin_rows(e, attrs, args, rows, nullptr); });
+  }
+  if (!fixed) {
+    return stage([=](const Args& args, Range rows) {
+      std::array<float, kFewFeatures * kMostThinUnits> turned;
+      turn(e, args.in(In::w), turned.data());
+      thin_rows(e, attrs, args, rows, turned.data());
+    });
+  }
   Kernel kernel =
-      sample_stage(e.n, row_cost(e.units, e.features), {In::x}, {Out::y},
-                   [=](const Args& args, Range rows) {
-                     const float* x = args.in(In::x) + rows.begin * e.features;
-                     float* y = args.out(Out::y) + rows.begin * e.units;
-                     if (turned) {
-                       thin_grad_input({rows.size(), e.units, e.features}, x, args.pack(), y);
-                     } else {
-                       thin_forward({rows.size(), e.features, e.units}, x, args.in(In::w), y);
-                     }
-                     add_bias_and_activate(y, rows.size(), e.units,
-                                           attrs.bias ? args.in(In::b) : nullptr, attrs.activation);
-                   });
-  if (!turned) return kernel;
-  // With weights as (features, units), vectors of units are summed as those of an input gradient.
+      stage([=](const Args& args, Range rows) { thin_rows(e, attrs, args, rows, args.pack()); });
   kernel.packed_bytes = sizeof(float) * static_cast<std::size_t>(e.features * e.units);
   kernel.packed_operands = {In::w};
-  kernel.packing.push_back(parallel(1, [=](const Args& args) {
-    for (std::int64_t u = 0; u < e.units; ++u) {
-      const float* w = args.in(In::w) + u * e.features;
-      for (std::int64_t k = 0; k < e.features; ++k) args.pack()[k * e.units + u] = w[k];
-    }
-  }));
+  kernel.packing.push_back(
+      parallel(1, [=](const Args& args) { turn(e, args.in(In::w), args.pack()); }));
   return kernel;
 }
 
