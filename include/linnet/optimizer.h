@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 LINNET_API_BEGIN
 namespace linnet {
@@ -101,8 +102,41 @@ struct Lion {
   double weight_decay = 0;
 };
 
+/// Updates weights of dense layers and convolutions as matrices, by a momentum whose singular
+/// values are made about 1, and every other parameter by AdamW (Jordan et al., "Muon: an optimizer
+/// for hidden layers in neural networks", 2024). A matrix has a row for each output of the layer: a
+/// convolution's filter is one row. Its step is the learning rate times sqrt(max(1, rows /
+/// columns)) times the orthogonal matrix. AdamW has biases, norms, embeddings, recurrent layers and
+/// convolutions in groups. Excluding the last layer often helps.
+struct Muon {
+  /// Step size of matrices, in a parameter's unit; at least 0. PyTorch's default; 0.02 is usual.
+  double learning_rate = 1e-3;
+  /// Share of the old mean of gradients that a step keeps, in [0, 1).
+  double momentum = 0.95;
+  /// Uses Nesterov's form: the direction is momentum * mean + (1 - momentum) * gradient.
+  bool nesterov = true;
+  /// Iterations of Newton and Schulz towards the orthogonal matrix, in [1, 20].
+  int iterations = 5;
+  /// Scales each matrix to the norm sqrt(rows) before a step, for layers that are followed by
+  /// norms; the learning rate is relative to that.
+  bool normalize_weights = false;
+  /// A step multiplies the parameter by 1 - its learning rate * weight_decay; at least 0.
+  double weight_decay = 0.1;
+  /// Patterns of the names of matrices that AdamW updates instead, such as "dense_2.weight": *
+  /// stands for any characters, ? for one.
+  std::vector<std::string> exclude = {};
+  /// Step size of AdamW's parameters, in a parameter's unit; at least 0.
+  double adam_learning_rate = 1e-3;
+  /// Share of the old mean of gradients that AdamW keeps, in [0, 1).
+  double adam_beta1 = 0.9;
+  /// Share of the old mean of squared gradients that AdamW keeps, in [0, 1).
+  double adam_beta2 = 0.999;
+  /// Added to AdamW's root of the mean square, after its bias is corrected; above 0.
+  double adam_epsilon = 1e-8;
+};
+
 /// Holds the update rule of a training, e.g. Adam{.learning_rate = 4e-3}.
-using Optimizer = std::variant<Adam, SGD, AdamW, RMSprop, Adagrad, Lion>;
+using Optimizer = std::variant<Adam, SGD, AdamW, RMSprop, Adagrad, Lion, Muon>;
 
 /// Limits gradients before an update, which prevents steps that are too large. Both limits may be
 /// set: the norm is limited first.

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "graph/add.h"
+#include "model/muon.h"
 #include "ops/blend/blend.h"
 #include "ops/finite_check/finite_check.h"
 #include "ops/reshape/reshape.h"
@@ -129,7 +130,11 @@ void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingSt
   operands.push_back(stopped);
   OptimizerAttrs guarded = optimizer;
   guarded.guarded = true;
-  graph.add(std::make_shared<OptimizerUpdateOp>(guarded), std::move(operands), "optimizer");
+  if (optimizer.settings.rule == UpdateRule::muon) {
+    add_muon(graph, network, guarded, operands, step.moments);
+  } else {
+    graph.add(std::make_shared<OptimizerUpdateOp>(guarded), std::move(operands), "optimizer");
+  }
   if (step.average.decay > 0) {
     const Value averages = flat("average", Storage::optimizer, moment_offset(moments));
     const BlendAttrs attrs{.kind = Blend::average,

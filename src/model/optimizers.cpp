@@ -45,6 +45,18 @@ void set(UpdateSettings& to, const Lion& o) {
   to.beta2 = o.beta2;
 }
 
+void set(UpdateSettings& to, const Muon& o) {
+  to.rule = UpdateRule::muon;
+  to.momentum = o.momentum;
+  to.alpha = o.nesterov ? o.momentum : 1;
+  to.iterations = o.iterations;
+  to.normalizes_weights = o.normalize_weights;
+  to.adam_rate = o.adam_learning_rate;
+  to.beta1 = o.adam_beta1;
+  to.beta2 = o.adam_beta2;
+  to.epsilon = o.adam_epsilon;
+}
+
 template <class O>
 Field learning_rate() {
   return field<&O::learning_rate>("learning_rate").at_least(0).finite();
@@ -85,6 +97,17 @@ Kinds<Optimizer> described() {
           {learning_rate<Lion>(), field<&Lion::beta1>("beta1").from_to_below(0, 1),
            field<&Lion::beta2>("beta2").from_to_below(0, 1), weight_decay<Lion>()},
           Lion{.learning_rate = 3e-4, .weight_decay = 0.1});
+  all.add("muon", "Muon",
+          {learning_rate<Muon>(), field<&Muon::momentum>("momentum").from_to_below(0, 1),
+           field<&Muon::nesterov>("nesterov"),
+           field<&Muon::iterations>("iterations").between(1, 20),
+           field<&Muon::normalize_weights>("normalize_weights"), weight_decay<Muon>(),
+           field<&Muon::exclude>("exclude"),
+           field<&Muon::adam_learning_rate>("adam_learning_rate").at_least(0).finite(),
+           field<&Muon::adam_beta1>("adam_beta1").from_to_below(0, 1),
+           field<&Muon::adam_beta2>("adam_beta2").from_to_below(0, 1),
+           field<&Muon::adam_epsilon>("adam_epsilon").above(0).finite()},
+          Muon{.learning_rate = 0.02, .exclude = {"dense_2.*"}, .adam_learning_rate = 3e-3});
   return all;
 }
 

@@ -7,21 +7,13 @@
 #include "base/pattern.h"
 #include "core/align.h"
 #include "describe/nearest.h"
+#include "model/muon.h"
 #include "model/optimizers.h"
 #include "model/options.h"
 #include "model/step_graph.h"
 
 namespace linnet {
 namespace {
-
-/// Returns the elements of a parameter, with the padding after it.
-UpdateRange range_of(const ParameterSpec& spec) {
-  const auto count = static_cast<std::size_t>(spec.shape.elements());
-  const auto first = static_cast<std::int64_t>(spec.offset / sizeof(float));
-  const std::size_t bytes = align_up(count * sizeof(float));
-  return {.begin = first, .end = first + static_cast<std::int64_t>(bytes / sizeof(float))};
-}
-static_assert(kAlignment % (kRangeUnit * sizeof(float)) == 0);
 
 void require_match(const NetworkDefinition& network, const std::string& pattern,
                    const std::vector<bool>& reached, const std::string& objective) {
@@ -43,6 +35,14 @@ void require_match(const NetworkDefinition& network, const std::string& pattern,
 }
 
 }  // namespace
+
+UpdateRange range_of(const ParameterSpec& spec) {
+  const auto count = static_cast<std::size_t>(spec.shape.elements());
+  const auto first = static_cast<std::int64_t>(spec.offset / sizeof(float));
+  const std::size_t bytes = align_up(count * sizeof(float));
+  return {.begin = first, .end = first + static_cast<std::int64_t>(bytes / sizeof(float))};
+}
+static_assert(kAlignment % (kRangeUnit * sizeof(float)) == 0);
 
 Objective objective_of(const TrainingOptions& options) {
   Objective objective;
@@ -82,6 +82,9 @@ std::vector<bool> reached_parameters(const NetworkDefinition& network, const Ste
   return reached;
 }
 
+namespace {
+
+/// Resolves names to ranges of the flat arrays; no groups: every parameter trains.
 void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
                 const std::vector<ParameterGroup>& given, const std::vector<bool>& reached,
                 const std::string& objective) {
@@ -113,10 +116,21 @@ void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
   require(groups.empty() || !attrs.bounds.empty(), "no loss depends on a parameter of the network");
 }
 
+}  // namespace
+
+void add_parameters(OptimizerAttrs& attrs, const NetworkDefinition& network,
+                    const Objective& objective, const std::vector<bool>& reached,
+                    const std::string& name) {
+  add_groups(attrs, network, objective.trains, reached, name);
+  if (const auto* muon = std::get_if<Muon>(&objective.optimizer)) {
+    set_matrices(attrs, network, muon->exclude);
+  }
+}
+
 OptimizerAttrs resolve(const TrainingOptions& options, const NetworkDefinition& network,
                        std::int64_t steps_per_epoch) {
   OptimizerAttrs attrs = resolve(objective_of(options), options.epochs, steps_per_epoch);
-  add_groups(attrs, network, options.trains);
+  add_parameters(attrs, network, objective_of(options));
   return attrs;
 }
 

@@ -17,7 +17,7 @@ struct StepData;
 /// Returns the losses of a one-line training.
 Objective objective_of(const TrainingOptions& options);
 
-/// Resolves epochs to steps; every parameter trains, `trains` is left to add_groups(). What the
+/// Resolves epochs to steps; every parameter trains, `trains` is left to add_parameters(). What the
 /// host does of a schedule (HostSchedule) resolves to a constant rate. Throws Error for numbers
 /// outside their range.
 OptimizerAttrs resolve(const Objective& objective, std::int64_t epochs,
@@ -26,12 +26,16 @@ OptimizerAttrs resolve(const Objective& objective, std::int64_t epochs,
 /// Returns, by NetworkDefinition::parameters, whether a loss over `data` depends on them.
 std::vector<bool> reached_parameters(const NetworkDefinition& network, const StepData& data);
 
-/// Resolves names to ranges of the flat arrays; no groups: every parameter trains. What is not
-/// `reached` (empty: all are) does not train. Throws Error for a pattern that matches no parameter,
-/// or none that is reached, by losses of the objective of that name.
-void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
-                const std::vector<ParameterGroup>& groups, const std::vector<bool>& reached = {},
-                const std::string& objective = {});
+/// Returns the elements of a parameter, with the padding after it.
+UpdateRange range_of(const ParameterSpec& spec);
+
+/// Resolves the objective's groups to ranges of the flat arrays; no groups: every parameter trains.
+/// What is not `reached` (empty: all are) does not train. Throws Error for a pattern that matches
+/// no parameter, or none that is reached, by losses of the objective of that name, and for what the
+/// optimizer needs of the parameters.
+void add_parameters(OptimizerAttrs& attrs, const NetworkDefinition& network,
+                    const Objective& objective, const std::vector<bool>& reached = {},
+                    const std::string& name = {});
 
 /// Does both.
 OptimizerAttrs resolve(const TrainingOptions& options, const NetworkDefinition& network,

@@ -9,6 +9,7 @@
 #include "core/align.h"
 #include "describe/nearest.h"
 #include "model/custom_metrics.h"
+#include "model/muon.h"
 #include "model/options.h"
 #include "model/output_form.h"
 #include "train/recipes.h"
@@ -50,10 +51,12 @@ void for_moments(const ObjectiveState& objective, const F& f) {
   const OptimizerAttrs optimizer = objective.optimizer(1, 1);
   const std::vector<bool> trains = trained_parameters(network, optimizer);
   const auto count = static_cast<std::size_t>(moments(optimizer.settings.rule));
+  const std::vector<bool> matrices = updated_as_matrices(network, optimizer);
   for (std::size_t m = 0; m < objective.arrays(); ++m) {
     for (std::size_t i = 0; i < network.parameters.size(); ++i) {
       const ParameterSpec& spec = network.parameters[i];
       if (!spec.trainable || (!objective.name.empty() && !trains[i])) continue;
+      if (m == 1 && m < count && matrices[i]) continue;  // a direction, which each step makes anew
       f(m < count ? moment_name(m, spec.name) : kAverage + spec.name, spec,
         objective.moments + m * align_up(network.bytes(true)) + spec.offset);
     }
@@ -158,14 +161,14 @@ LossesOf ObjectiveState::losses_of() const {
 
 OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch) const {
   OptimizerAttrs attrs = resolve(objective, length, steps_of_epoch);
-  add_groups(attrs, network(), objective.trains);
+  add_parameters(attrs, network(), objective);
   return attrs;
 }
 
 OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch,
                                          const StepData& data) const {
   OptimizerAttrs attrs = resolve(objective, length, steps_of_epoch);
-  add_groups(attrs, network(), objective.trains, reached_parameters(network(), data), name);
+  add_parameters(attrs, network(), objective, reached_parameters(network(), data), name);
   return attrs;
 }
 

@@ -36,7 +36,8 @@ std::vector<Objective> optimizers() {
           {.optimizer = RMSprop{.learning_rate = 0.01}},
           {.optimizer = RMSprop{.learning_rate = 0.01, .momentum = 0.9}},
           {.optimizer = Adagrad{.learning_rate = 0.05}},
-          {.optimizer = Lion{.learning_rate = 0.001}}};
+          {.optimizer = Lion{.learning_rate = 0.001}},
+          {.optimizer = Muon{.learning_rate = 0.02, .normalize_weights = true}}};
 }
 
 /// Every schedule, of a length of its own.

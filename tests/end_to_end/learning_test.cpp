@@ -89,6 +89,7 @@ TEST(Learning, EveryOptimizerLearnsAndEverySettingCounts) {
   learns("rmsprop", {.optimizer = RMSprop{.learning_rate = 5e-3}}, 0.25);
   learns("adagrad", {.optimizer = Adagrad{.learning_rate = 5e-2}}, 0.25);
   learns("lion", {.optimizer = Lion{.learning_rate = 3e-3}}, 0.25);
+  learns("muon", {.optimizer = Muon{.learning_rate = 2e-2, .adam_learning_rate = 1e-2}}, 0.25);
   learns("weight decay", {.optimizer = SGD{.learning_rate = 0.2, .weight_decay = 1e-3}}, 0.3);
   TrainingOptions scheduled{.optimizer = SGD{.learning_rate = 0.2},
                             .schedule = CosineDecay{.floor = 0.1},

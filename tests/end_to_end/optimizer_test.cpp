@@ -35,8 +35,15 @@ Dataset pattern_data() {
                  records(pattern(kSamples * 2, 5, 1, 13), {2}));
 }
 
-Model pattern_model(bool norm) {
-  Network network({3}, {Dense{.units = 4, .name = "a"}});
+Model pattern_model(bool norm, bool conv = false) {
+  Network network({3}, {});
+  if (conv) {  // its weights and outputs have one order in both layouts
+    network.add(Reshape{.sample = {3, 1, 1}});
+    network.add(Conv2d{.filters = 4, .kernel = {3, 1}, .name = "a"});
+    network.add(Flatten{});
+  } else {
+    network.add(Dense{.units = 4, .name = "a"});
+  }
   if (norm) network.add(BatchNorm{.name = "n"});
   network.add(Tanh{});
   network.add(Dense{.units = 2, .name = "b"});
@@ -109,6 +116,18 @@ std::map<std::string, TrainingOptions> torch_cases() {
       {"lion", with(Lion{})},
       {"lion settings",
        with(Lion{.learning_rate = kRate, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.2})},
+      {"muon", with(Muon{})},
+      {"muon settings", with(Muon{.learning_rate = kRate,
+                                  .momentum = 0.8,
+                                  .nesterov = false,
+                                  .iterations = 3,
+                                  .weight_decay = 0.2,
+                                  .exclude = {"b.*"},
+                                  .adam_learning_rate = 0.01,
+                                  .adam_beta1 = 0.8,
+                                  .adam_beta2 = 0.95,
+                                  .adam_epsilon = 1e-2})},
+      {"muon of a convolution", with(Muon{.learning_rate = kRate, .normalize_weights = true})},
       {"step", with(StepDecay{.every_epochs = 5.0 / 3, .gamma = 0.5})},
       {"cosine", with(CosineDecay{.floor = 0.1})},
       {"cosine of two epochs", with(CosineDecay{.epochs = 2, .floor = 0.1})},
@@ -156,7 +175,8 @@ TEST(Optimizers, AgreeWithPyTorch) {
     SCOPED_TRACE(name);
     ASSERT_TRUE(cases.contains(name));
     const auto weights = row.at("weights").get<std::map<std::string, std::vector<double>>>();
-    Model model = pattern_model(weights.contains("n.weight"));
+    Model model =
+        pattern_model(weights.contains("n.weight"), name.find("convolution") != std::string::npos);
     TrainingOptions options = cases.at(name);
     options.epochs = 4;
     options.batch = 4;
@@ -227,6 +247,10 @@ TEST(Optimizers, NameWhatIsOutOfRange) {
             "[adagrad] expected initial_accumulator_value to be at least 0 and finite; got -1");
   EXPECT_EQ(error({.optimizer = RMSprop{.learning_rate = INFINITY}}),
             "[rmsprop] expected learning_rate to be at least 0 and finite; got inf");
+  EXPECT_EQ(error({.optimizer = Muon{.iterations = 0}}),
+            "[muon] expected iterations to be in [1, 20]; got 0");
+  EXPECT_EQ(error({.optimizer = Muon{.adam_beta2 = 1}}),
+            "[muon] expected adam_beta2 to be in [0, 1); got 1");
   EXPECT_EQ(error({.warmup = {.epochs = -1}}),
             "[warmup] expected epochs to be in [0, 1e9]; got -1");
   EXPECT_EQ(error({.clip = {.value = -1}}),

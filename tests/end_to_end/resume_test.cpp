@@ -129,7 +129,8 @@ TEST(Resume, FromEveryStepOfEveryOptimizer) {
        std::vector<Optimizer>{SGD{.learning_rate = 0.1}, SGD{.learning_rate = 0.1, .momentum = 0.9},
                               Adam{.learning_rate = 0.01}, AdamW{.learning_rate = 0.01},
                               RMSprop{.learning_rate = 0.01, .momentum = 0.9},
-                              Adagrad{.learning_rate = 0.05}, Lion{.learning_rate = 0.001}}) {
+                              Adagrad{.learning_rate = 0.05}, Lion{.learning_rate = 0.001},
+                              Muon{.learning_rate = 0.01}}) {
     Case how = small_case();
     how.objective.optimizer = optimizer;
     EXPECT_EQ(continue_everywhere(how, std::to_string(optimizer.index())), 10U);

@@ -22,10 +22,13 @@ enum class UpdateRule : std::uint8_t {
   rmsprop_momentum,
   adagrad,
   lion,
+  /// Decays the parameter and leaves the direction of its matrix in the second moment, from where
+  /// add_muon() makes a step of it.
+  muon,
 };
-constexpr std::array<std::string_view, 9> enum_names(UpdateRule) {
+constexpr std::array<std::string_view, 10> enum_names(UpdateRule) {
   return {"sgd",     "momentum",         "nesterov", "adam", "adamw",
-          "rmsprop", "rmsprop_momentum", "adagrad",  "lion"};
+          "rmsprop", "rmsprop_momentum", "adagrad",  "lion", "muon"};
 }
 
 /// Says how the learning rate's factor follows from StepInfo::schedule_step(); see schedule.h.
@@ -43,7 +46,10 @@ struct UpdateSettings {
   double beta2 = 0.999;
   double alpha = 0.99;
   double epsilon = 1e-8;
-  double initial_sum = 0;  ///< adagrad: of squared gradients; its moment is what came later
+  double initial_sum = 0;       ///< adagrad: of squared gradients; its moment is what came later
+  double adam_rate = 0;         ///< muon: the learning rate of all but matrices
+  std::int64_t iterations = 5;  ///< muon: of Newton and Schulz
+  bool normalizes_weights = false;  ///< muon
   double weight_decay = 0;
   double clip_norm = 0;   ///< 0: never
   double clip_value = 0;  ///< 0: never
@@ -79,8 +85,9 @@ struct OptimizerAttrs {
   /// The elements that train, in order, as {begin, end, begin, end, ...}; the others stay as they
   /// are. Empty: all train, with the settings' weight decay.
   std::vector<std::int64_t> bounds = {};
-  std::vector<double> rate_factors = {};   ///< by range, on the learning rate
-  std::vector<double> weight_decays = {};  ///< by range, instead of the settings'
+  std::vector<double> rate_factors = {};    ///< by range, on the learning rate
+  std::vector<double> weight_decays = {};   ///< by range, instead of the settings'
+  std::vector<std::int64_t> matrices = {};  ///< muon: where in the arrays each of them begins
   bool guarded = false;  ///< whether a last operand stops the updates; see FiniteCheckOp
   template <class V>
   void fields(V&& visit) {
@@ -108,6 +115,11 @@ struct OptimizerAttrs {
     visit("rate_factors", rate_factors);
     visit("weight_decays", weight_decays);
     visit("guarded", guarded);
+    if (settings.rule != UpdateRule::muon) return;  // checkpoints of other rules know none of these
+    visit("adam_rate", settings.adam_rate);
+    visit("iterations", settings.iterations);
+    visit("normalizes_weights", settings.normalizes_weights);
+    visit("matrices", matrices);
   }
   /// Appends a range; joins it to the last one where nothing is between and both train alike.
   void add(const UpdateRange& range);
@@ -132,7 +144,8 @@ constexpr int moments(UpdateRule rule) {
     case UpdateRule::lion: return 1;
     case UpdateRule::adam:
     case UpdateRule::adamw:
-    case UpdateRule::rmsprop_momentum: break;
+    case UpdateRule::rmsprop_momentum:
+    case UpdateRule::muon: break;
   }
   return 2;
 }

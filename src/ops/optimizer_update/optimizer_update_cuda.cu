@@ -142,6 +142,7 @@ std::optional<Kernel> prepare_update(const NodeView& node, const Context& contex
     case UpdateRule::rmsprop_momentum: return by(update_by<UpdateRule::rmsprop_momentum>);
     case UpdateRule::adagrad: return by(update_by<UpdateRule::adagrad>);
     case UpdateRule::lion: return by(update_by<UpdateRule::lion>);
+    case UpdateRule::muon: return by(update_by<UpdateRule::muon>);
   }
   return std::nullopt;
 }

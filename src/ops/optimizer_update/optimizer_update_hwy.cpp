@@ -139,6 +139,14 @@ void Update(UpdateRule rule, const UpdateFactors& f, const UpdateArrays& a, std:
         m = hn::Add(hn::Mul(keep2, m), hn::Mul(add2, g));
       });
       break;
+    case UpdateRule::muon:
+      pass<2>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector& direction) {
+        g = penalised(p, g);
+        p = hn::Mul(p, decay);
+        m = hn::Add(hn::Mul(keep1, m), hn::Mul(add1, g));
+        direction = hn::Add(hn::Mul(keep2, m), hn::Mul(add2, g));
+      });
+      break;
   }
 }
 

@@ -44,6 +44,8 @@ TEST(OptimizerUpdate, AgreesWithTheReference) {
     check_rule("rmsprop momentum", {.rule = Rule::rmsprop_momentum, .momentum = 0.5}, length);
     check_rule("adagrad", {.rule = Rule::adagrad, .initial_sum = 0.1, .weight_decay = 0.1}, length);
     check_rule("lion", {.rule = Rule::lion, .beta2 = 0.99, .weight_decay = 0.1}, length);
+    check_rule("muon", {.rule = Rule::muon, .momentum = 0.9, .alpha = 0.9, .weight_decay = 0.1},
+               length);
     check_rule("clipped by value", {.rule = Rule::momentum, .momentum = 0.9, .clip_value = 0.3},
                length);
     check_rule("clipped twice", {.rule = Rule::sgd, .clip_norm = 1.5, .clip_value = 0.3}, length);
@@ -271,6 +273,15 @@ TEST(OptimizerUpdate, FactorsAreTheirFormulas) {
   EXPECT_EQ(lion.penalty, 0);
   EXPECT_FLOAT_EQ(lion.first_add, 0.1F);
   EXPECT_FLOAT_EQ(lion.second_add, 0.01F);
+  settings.rule = Rule::muon;
+  settings.momentum = 0.7;
+  const UpdateFactors muon = factors(settings, {.update = 1}, 1);
+  EXPECT_FLOAT_EQ(muon.decay, 0.98F);
+  EXPECT_EQ(muon.penalty, 0);
+  EXPECT_FLOAT_EQ(muon.first_keep, 0.7F);
+  EXPECT_FLOAT_EQ(muon.first_add, 0.3F);
+  EXPECT_FLOAT_EQ(muon.second_keep, 0.8F);
+  EXPECT_FLOAT_EQ(muon.second_add, 0.2F);
   settings.rule = Rule::rmsprop;
   const UpdateFactors rmsprop = factors(settings, {.update = 1}, 1);
   EXPECT_FLOAT_EQ(rmsprop.rate, 0.1F);
@@ -289,7 +300,9 @@ TEST(OptimizerUpdate, FactorsAreTheirFormulas) {
 }
 
 /// A gradient that is NaN ruins the parameter, whatever the rule: it must not pass for a good one.
+/// Muon's ruins the direction, of which the matrix's step is made.
 TEST(OptimizerUpdate, NotANumberStaysOne) {
+  using In = OptimizerUpdateOp::In;
   for (int rule = 0; rule < static_cast<int>(enum_names(Rule{}).size()); ++rule) {
     const UpdateSettings settings{.rule = static_cast<Rule>(rule), .clip_value = 1};
     Graph graph;
@@ -301,7 +314,8 @@ TEST(OptimizerUpdate, NotANumberStaysOne) {
     }
     data[1][3] = data[1][8] = std::nan("");
     graph.add(make_op(OptimizerUpdateOp({.settings = settings})), operands, "optimizer");
-    const std::vector<double> after = run(graph, operands, data, {operands[0]})[0];
+    const Value ruined = operands[settings.rule == Rule::muon ? In::second_moment : In::parameters];
+    const std::vector<double> after = run(graph, operands, data, {ruined})[0];
     for (std::size_t i = 0; i < 9; ++i) {
       EXPECT_EQ(std::isnan(after[i]), i == 3 || i == 8) << enum_names(Rule{})[rule] << ' ' << i;
     }

@@ -72,6 +72,11 @@ LINNET_HOST_DEVICE inline double learning_rate_at(const UpdateSettings& settings
   return settings.learning_rate * decay_at(settings, s - warmup, power);
 }
 
+/// Returns whether weight decay shrinks the parameter itself instead of joining the gradient.
+LINNET_HOST_DEVICE constexpr bool decays_apart(UpdateRule rule) {
+  return rule == UpdateRule::adamw || rule == UpdateRule::lion || rule == UpdateRule::muon;
+}
+
 /// Returns what a LossScaleOp's operand says. T: float or double.
 template <class T>
 LINNET_HOST_DEVICE inline GradientScale gradient_scale(const T* state) {
@@ -129,8 +134,13 @@ LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& set
       f.second_keep = static_cast<float>(settings.beta2);
       f.second_add = static_cast<float>(1 - settings.beta2);
       break;
+    case UpdateRule::muon:
+      f.first_add = static_cast<float>(1 - settings.momentum);
+      f.second_keep = static_cast<float>(settings.alpha);
+      f.second_add = static_cast<float>(1 - settings.alpha);
+      break;
   }
-  if (settings.rule == UpdateRule::adamw || settings.rule == UpdateRule::lion) {
+  if (decays_apart(settings.rule)) {
     f.decay = static_cast<float>(1 - rate * range.weight_decay);
     f.penalty = 0;
   }
@@ -189,6 +199,11 @@ LINNET_HOST_DEVICE inline void update_element(UpdateRule rule, const UpdateFacto
     case UpdateRule::lion:
       p = p * f.decay - f.rate * sign_of(f.first_keep * first + f.first_add * g);
       first = f.second_keep * first + f.second_add * g;
+      break;
+    case UpdateRule::muon:
+      p *= f.decay;
+      first = f.first_keep * first + f.first_add * g;
+      second = f.second_keep * first + f.second_add * g;
       break;
   }
 }
