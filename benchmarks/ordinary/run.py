@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ten ordinary networks that Linnet was not tuned for, beside a tuned PyTorch, in turn.
 
-    run.py --linnet PYTHON --torch PYTHON [--repetitions N] [--compile] [--out NAME] [NETWORK...]
+    run.py --linnet PYTHON --torch PYTHON [--repetitions N] [--compile] [--onnx] [--out NAME] [NETWORK...]
 
-Each PYTHON is an interpreter that has the package (a wheel of `./dev wheel`; PyTorch from PyPI). Every repetition
-is a fresh process on two threads. Prints and writes a table of medians (least to most), with ratios above 1 where
-Linnet is faster, and everything measured as JSON beside it."""
+Each PYTHON is an interpreter that has the package (a wheel of `./dev wheel`; PyTorch from PyPI; for --onnx also onnx,
+onnxscript, onnxruntime and openvino). Every repetition is a fresh process on two threads. Prints and writes a table of
+medians (least to most), with ratios above 1 where Linnet is faster, and everything measured as JSON beside it."""
 import argparse
 import datetime
 import json
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -23,6 +25,7 @@ from in_turn import TUNED, cell, ratios  # noqa: E402
 
 NAMES = ["table-mlp", "keras-cnn", "resnet18", "mobilenet", "lstm", "transformer", "conv1d", "autoencoder",
          "convnext", "vit"]
+ONNX_ENGINES = ["onnxruntime", "openvino"]
 MEASURES = {"train": "training", "batch": "predicting a batch", "one": "predicting one"}
 
 
@@ -33,6 +36,7 @@ def arguments():
     parser.add_argument("--torch", required=True, metavar="PYTHON", help="a Python that has PyTorch")
     parser.add_argument("--repetitions", type=int, default=5, metavar="N")
     parser.add_argument("--compile", action="store_true", help="also beside torch.compile")
+    parser.add_argument("--onnx", action="store_true", help="predictions also beside onnxruntime and OpenVINO")
     parser.add_argument("--out", type=Path, metavar="NAME", help="write NAME.json and NAME.md")
     options = parser.parse_args()
     for name in options.names:
@@ -47,23 +51,46 @@ def repetitions(name, options):
                "torch": ([options.torch, "-B", str(HERE / "torch_side.py"), name], TUNED)}
     if options.compile:
         engines["torch.compile"] = ([options.torch, "-B", str(HERE / "torch_side.py"), name, "compile"], TUNED)
-    return in_turn.repeated(engines, options.repetitions)
+    if not options.onnx:
+        return in_turn.repeated(engines, options.repetitions)
+    with tempfile.TemporaryDirectory() as folder:
+        side = [options.torch, "-B", str(HERE / "onnx_side.py")]
+        subprocess.run([*side, "export", name, folder], check=True, stdout=subprocess.DEVNULL)
+        for engine in ONNX_ENGINES:
+            engines[engine] = ([*side, engine, name, folder], {})
+        return in_turn.repeated(engines, options.repetitions)
+
+
+def best_of_onnx(found):
+    """Linnet's ratios to the faster of the two engines, of each repetition, by measure."""
+    both = [each for each in zip(found["linnet"], *(found[engine] for engine in ONNX_ENGINES)) if all(each)]
+    return {measure: [ours[measure] / max(peer[measure] for peer in peers) for ours, *peers in both]
+            for measure in ("batch", "one")}
+
+
+def columns(found):
+    """{head of the table: ratios of each repetition}"""
+    result = {f"{text}, × {peer}": ratios(found, peer, measure) for peer in found
+              if peer not in ("linnet", *ONNX_ENGINES) for measure, text in MEASURES.items()}
+    if ONNX_ENGINES[0] in found:
+        best = best_of_onnx(found)
+        result |= {f"{MEASURES[measure]}, × the better of {' and '.join(ONNX_ENGINES)}": best[measure]
+                   for measure in best}
+    return result
 
 
 def table(result):
-    peers = [each for each in next(iter(result["networks"].values())) if each != "linnet"]
-    heads = [f"{text}, × {peer}" for peer in peers for text in MEASURES.values()]
+    rows = {name: columns(found) for name, found in result["networks"].items()}
+    heads = list(next(iter(rows.values())))
     lines = [f"| network | {' | '.join(heads)} | first epoch, s | memory, MiB |",
              "| --- |" + " --- |" * (len(heads) + 2)]
     for name, found in result["networks"].items():
-        cells = [cell(ratios(found, peer, measure)) for peer in peers for measure in MEASURES]
+        cells = [cell(rows[name][head]) for head in heads]
         for measure, digits in (("first_epoch", 2), ("memory", 0)):
             cells.append(" / ".join(f"{statistics.median(run[measure] for run in runs if run):.{digits}f}"
-                                    for runs in found.values() if any(runs)))
+                                    for runs in found.values() if any(run and measure in run for run in runs)))
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    medians = [statistics.median(statistics.median(ratios(found, peer, measure) or [0])
-                                 for found in result["networks"].values())
-               for peer in peers for measure in MEASURES]
+    medians = [statistics.median(statistics.median(row[head] or [0]) for row in rows.values()) for head in heads]
     lines.append("| median | " + " | ".join(f"{each:.2f} ×" for each in medians) + " | | |")
     return "\n".join(lines)
 

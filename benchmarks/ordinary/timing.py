@@ -19,15 +19,20 @@ def median_seconds(run, seconds):
     return statistics.median(times)
 
 
+def predictions(batch, predict_batch, predict_one):
+    """Samples a second in batches and one by one; each function has no arguments."""
+    return {"batch": batch / median_seconds(predict_batch, 1.5), "one": 1 / median_seconds(predict_one, 1.0),
+            "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def report_predictions(batch, predict_batch, predict_one):
+    print(json.dumps(predictions(batch, predict_batch, predict_one)))
+
+
 def report(samples, batch, epoch, predict_batch, predict_one):
     """Each of the three is a function without arguments; the first epoch is the start-up."""
     start = time.monotonic()
     epoch()
     first = time.monotonic() - start
-    print(json.dumps({
-        "first_epoch": first,
-        "train": samples / median_seconds(epoch, 2.5),
-        "batch": batch / median_seconds(predict_batch, 1.5),
-        "one": 1 / median_seconds(predict_one, 1.0),
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }))
+    print(json.dumps({"first_epoch": first, "train": samples / median_seconds(epoch, 2.5),
+                      **predictions(batch, predict_batch, predict_one)}))
