@@ -13,244 +13,18 @@
 #include <utility>
 
 #include "backend/cpu/products/panel_product.h"
+#include "backend/cpu/products/panel_vectors_hwy.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-using Whole = hn::ScalableTag<float>;
-using Half = hn::Half<Whole>;
-const Whole kFloats;
-
-template <class D = Whole>
-HWY_INLINE std::int64_t lanes() {
-  return static_cast<std::int64_t>(hn::Lanes(D()));
-}
-
-/// Sums in registers: 12 of 16 of them, or 24 of 32.
-constexpr int kSums = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 24 : 12;
-/// Rows of a tile whose panel has `vectors`: addresses of more than 10 to 12 rows find no register.
-constexpr int rows_of(int vectors) { return vectors == 1 ? 10 : std::min(kSums / vectors, 12); }
-constexpr int kTileRows = rows_of(2);
 /// Terms that are summed at once. Their rows of a panel come from the L2 cache with vectors of 16
 /// lanes, which is fast enough: loading and storing sums more often costs more. Else from L1.
 constexpr std::int64_t kBlockTerms = HWY_TARGET <= HWY_AVX3 ? 1024 : 384;
 
 /// A smaller panel is not worth fetching before its time.
 constexpr std::int64_t kFetchedFloats = 4096;
-
-/// Floats of a line of the cache.
-constexpr std::int64_t kLine = 16;
-
-/// A panel of vectors, or of half a one.
-struct PanelWidth {
-  int vectors = 0;
-  bool half = false;
-  std::int64_t columns() const { return half ? lanes<Half>() : vectors * lanes(); }
-  explicit operator bool() const { return vectors > 0; }
-};
-
-/// The widths of panel after panel: two vectors, and for an odd rest three, or one; half a vector
-/// of 16 columns for a rest that it holds.
-class PanelWidths {
- public:
-  explicit PanelWidths(std::int64_t columns, bool threes = true)
-      : left_(columns / lanes()), threes_(threes) {
-    constexpr std::int64_t kLong = 16;
-    const std::int64_t rest = columns % lanes();
-    half_ = lanes() >= kLong && rest > 0 && rest <= lanes<Half>();
-    if (rest > 0 && !half_) ++left_;
-  }
-  /// None after the last one.
-  PanelWidth next() {
-    if (left_ == 0) return std::exchange(half_, false) ? PanelWidth{1, true} : PanelWidth{};
-    const std::int64_t vectors = threes_ && left_ == 3 ? 3 : std::min<std::int64_t>(left_, 2);
-    left_ -= vectors;
-    return {static_cast<int>(vectors), false};
-  }
-  /// Passes by panels of two vectors, at most `most`; returns how many.
-  std::int64_t next_pairs(std::int64_t most) {
-    const std::int64_t pairs = threes_ && left_ % 2 == 1 ? (left_ - 3) / 2 : left_ / 2;
-    const std::int64_t taken = std::clamp<std::int64_t>(pairs, 0, std::max<std::int64_t>(most, 0));
-    left_ -= 2 * taken;
-    return taken;
-  }
-  /// Of all that are left.
-  std::int64_t columns() const { return left_ * lanes() + (half_ ? lanes<Half>() : 0); }
-
- private:
-  std::int64_t left_;
-  bool threes_;
-  bool half_ = false;
-};
-
-/// A width that is known when compiling.
-template <class D, int kCount>
-struct Panel {
-  using Tag = D;
-  static constexpr int kVectors = kCount;
-};
-
-/// Calls f(Panel) for a width of at most kMost vectors.
-template <int kMost, class F>
-HWY_INLINE void for_width(PanelWidth width, F&& f) {
-  if (width.half) return f(Panel<Half, 1>{});
-  if (width.vectors == 1) f(Panel<Whole, 1>{});
-  if (width.vectors == 2) f(Panel<Whole, 2>{});
-  if constexpr (kMost > 2) {
-    if (width.vectors == 3) f(Panel<Whole, 3>{});
-  }
-}
-
-/// Vectors side by side. (Not an array, which GCC would leave in memory.)
-template <class D, int kCount>
-struct Vectors {
-  static constexpr std::size_t kMost = kCount * hn::MaxLanes(D());
-
-  static HWY_INLINE Vectors zero() { return {hn::Zero(D()), Vectors<D, kCount - 1>::zero()}; }
-  static HWY_INLINE Vectors load(const float* from) {
-    return {hn::LoadU(D(), from), Vectors<D, kCount - 1>::load(from + lanes<D>())};
-  }
-  /// `columns` floats that need not be followed by others, and zeros.
-  static HWY_INLINE Vectors load(const float* from, std::int64_t columns) {
-    if (columns == kCount * lanes<D>()) return load(from);
-    HWY_ALIGN float padded[kMost] = {};
-    std::copy_n(from, std::min(columns, kCount * lanes<D>()), padded);
-    return load(padded);
-  }
-  /// The same row of neighbouring panels of two vectors, `stride` floats apart.
-  static HWY_INLINE Vectors load_pairs(const float* panel, std::int64_t stride) {
-    constexpr bool kOfNext = kCount % 2 == 1;  // the second vector of a pair is loaded now
-    return {hn::LoadU(D(), panel + (kOfNext ? lanes<D>() : 0)),
-            Vectors<D, kCount - 1>::load_pairs(panel + (kOfNext ? stride : 0), stride)};
-  }
-  HWY_INLINE void store(float* to) const {
-    hn::StoreU(first, D(), to);
-    rest.store(to + lanes<D>());
-  }
-  HWY_INLINE void stream(float* to) const {
-    hn::Stream(first, D(), to);
-    rest.stream(to + lanes<D>());
-  }
-  HWY_INLINE void store(float* to, std::int64_t columns) const {
-    if (columns == kCount * lanes<D>()) return store(to);
-    HWY_ALIGN float padded[kMost];
-    store(padded);
-    std::copy_n(padded, std::min(columns, kCount * lanes<D>()), to);
-  }
-  HWY_INLINE void add(hn::Vec<D> x, const Vectors& b) {
-    first = hn::MulAdd(x, b.first, first);
-    rest.add(x, b.rest);
-  }
-  HWY_INLINE void add(const Vectors& b) {
-    first = hn::Add(first, b.first);
-    rest.add(b.rest);
-  }
-  /// x < 0 ? 0 : x, so NaN stays.
-  HWY_INLINE void rectify() {
-    first = hn::IfThenZeroElse(hn::Lt(first, hn::Zero(D())), first);
-    rest.rectify();
-  }
-
-  hn::Vec<D> first;
-  Vectors<D, kCount - 1> rest;
-};
-
-template <class D>
-struct Vectors<D, 0> {
-  static HWY_INLINE Vectors zero() { return {}; }
-  static HWY_INLINE Vectors load(const float*) { return {}; }
-  static HWY_INLINE Vectors load_pairs(const float*, std::int64_t) { return {}; }
-  HWY_INLINE void store(float*) const {}
-  HWY_INLINE void stream(float*) const {}
-  HWY_INLINE void add(hn::Vec<D>, const Vectors&) {}
-  HWY_INLINE void add(const Vectors&) {}
-  HWY_INLINE void rectify() {}
-};
-
-/// The sums of a tile. `places` tell where its rows lie: at(i), and whether there is one: has(i).
-template <int kRows, class D, int kVectors>
-struct Sums {
-  using Row = Vectors<D, kVectors>;
-  using Rest = Sums<kRows - 1, D, kVectors>;
-
-  static HWY_INLINE Sums filled(const Row& row) { return {Rest::filled(row), row}; }
-  /// Row i is make(i).
-  template <class Make>
-  static HWY_INLINE Sums made(Make make) {
-    return {Rest::made(make), make(kRows - 1)};
-  }
-  /// Calls f(i, row).
-  template <class F>
-  HWY_INLINE void each(F f) const {
-    rest.each(f);
-    f(kRows - 1, last);
-  }
-  static HWY_INLINE Sums load(const float* const* from) {
-    return {Rest::load(from), Row::load(from[kRows - 1])};
-  }
-  HWY_INLINE void store(float* const* to) const {
-    rest.store(to);
-    last.store(to[kRows - 1]);
-  }
-  HWY_INLINE void stream(float* const* to) const {
-    rest.stream(to);
-    last.stream(to[kRows - 1]);
-  }
-  HWY_INLINE void add(const float* const* from) {
-    rest.add(from);
-    last.add(Row::load(from[kRows - 1]));
-  }
-  HWY_INLINE void rectify() {
-    rest.rectify();
-    last.rectify();
-  }
-  template <class Places>
-  static HWY_INLINE Sums load(const Places& places, std::int64_t columns) {
-    return {Rest::load(places, columns), Row::load(places.at(kRows - 1), columns)};
-  }
-  template <class Places>
-  HWY_INLINE void store(const Places& places, std::int64_t columns) const {
-    rest.store(places, columns);
-    if (places.has(kRows - 1)) last.store(places.at(kRows - 1), columns);
-  }
-  /// One term: a(i, term) times the row of the panel is added to row i.
-  template <class A>
-  HWY_INLINE void add(const A& a, std::int64_t term, const Row& b) {
-    rest.add(a, term, b);
-    last.add(a.template factor<D>(kRows - 1, term), b);
-  }
-
-  Rest rest;
-  Row last;
-};
-
-template <class D, int kVectors>
-struct Sums<0, D, kVectors> {
-  using Row = Vectors<D, kVectors>;
-
-  static HWY_INLINE Sums filled(const Row&) { return {}; }
-  template <class Make>
-  static HWY_INLINE Sums made(Make) {
-    return {};
-  }
-  template <class F>
-  HWY_INLINE void each(F) const {}
-  static HWY_INLINE Sums load(const float* const*) { return {}; }
-  HWY_INLINE void store(float* const*) const {}
-  HWY_INLINE void stream(float* const*) const {}
-  HWY_INLINE void add(const float* const*) {}
-  HWY_INLINE void rectify() {}
-  template <class Places>
-  static HWY_INLINE Sums load(const Places&, std::int64_t) {
-    return {};
-  }
-  template <class Places>
-  HWY_INLINE void store(const Places&, std::int64_t) const {}
-  template <class A>
-  HWY_INLINE void add(const A&, std::int64_t, const Row&) {}
-};
 
 /// Rows from `first` on of `rows`, whose addresses stand in a list. After the last one it is
 /// read again, and not written.
@@ -261,21 +35,6 @@ struct ListedPlaces {
   float* const* list;
   std::int64_t first, rows, offset;
 };
-
-/// The same of a matrix.
-struct StridedPlaces {
-  HWY_INLINE float* at(int i) const { return data + std::min(first + i, rows - 1) * stride; }
-  HWY_INLINE bool has(int i) const { return first + i < rows; }
-  float* data;
-  std::int64_t first, rows, stride;
-};
-
-/// Fetches the sums that the next tile begins with, while this one is summed.
-HWY_INLINE void prefetch(const StridedPlaces& next, std::int64_t columns) {
-  for (int i = 0; i < kTileRows; ++i) {
-    for (std::int64_t j = 0; j < columns; j += kLine) hwy::Prefetch(next.at(i) + j);
-  }
-}
 
 template <int kRows>
 struct RowAddresses {
@@ -307,15 +66,6 @@ struct LastTerm {
     return hn::OddEven(hn::Zero(D()), hn::Set(D(), rows[row][term]));
   }
   const float* rows[kRows];
-};
-
-template <int kRows>
-struct TileAddress {
-  template <class D>
-  HWY_INLINE hn::Vec<D> factor(int row, std::int64_t term) const {
-    return hn::Set(D(), tile[term * kRows + row]);
-  }
-  const float* tile;
 };
 
 /// A block of terms: parts of segments, begun `offset` floats into a row.
@@ -646,120 +396,6 @@ HWY_INLINE void for_few_rows(std::int64_t rows, F&& f) {
   f(FewRowsPass<kRows>());
 }
 
-template <class Kind>
-struct TilePass {
-  using D = typename Kind::Tag;
-  static constexpr int kVectors = Kind::kVectors;
-
-  void operator()(const TileShape& shape, const float* tiles, const float* panel,
-                  std::int64_t columns, bool accumulate, float* c, std::int64_t c_stride) const {
-    using Row = Vectors<D, kVectors>;
-    const std::int64_t width = kVectors * lanes<D>();
-    for (std::int64_t i0 = 0; i0 < shape.rows; i0 += kTileRows) {
-      const StridedPlaces places{c, i0, shape.rows, c_stride};
-      auto sums = Sums<kTileRows, D, kVectors>::filled(Row::zero());
-      if (accumulate) sums = Sums<kTileRows, D, kVectors>::load(places, columns);
-      prefetch({c, i0 + kTileRows, shape.rows, c_stride}, columns);
-      const TileAddress<kTileRows> from{tiles + i0 * shape.terms};
-      const float* b = panel;
-      for (std::int64_t t = 0; t < shape.terms; ++t, b += width) {
-        sums.add(from, t, Row::load(b));
-      }
-      sums.store(places, columns);
-    }
-  }
-};
-
-HWY_INLINE void copy_vectors(const float* from, int vectors, float* to) {
-  for (int v = 0; v < vectors; ++v) {
-    hn::StoreU(hn::LoadU(kFloats, from + v * lanes()), kFloats, to + v * lanes());
-  }
-}
-
-HWY_INLINE void copy_panel_row(const float* from, PanelWidth panel, float* to) {
-  if (panel.half) return hn::StoreU(hn::LoadU(Half(), from), Half(), to);
-  copy_vectors(from, panel.vectors, to);
-}
-
-std::size_t PanelFloats(std::int64_t terms, std::int64_t columns) {
-  return static_cast<std::size_t>(terms * PanelWidths(columns).columns());
-}
-
-/// Four terms of four columns become four rows.
-#if HWY_TARGET == HWY_SCALAR
-HWY_INLINE void transpose4(const float* from, std::int64_t column_stride, std::int64_t width,
-                           float* to) {
-  for (int i = 0; i < 16; ++i) to[i / 4 * width + i % 4] = from[i % 4 * column_stride + i / 4];
-}
-#else
-HWY_INLINE void transpose4(const float* from, std::int64_t column_stride, std::int64_t width,
-                           float* to) {
-  const hn::Full128<float> d;
-  const hn::Full128<double> pairs;
-  const auto a = hn::LoadU(d, from);
-  const auto b = hn::LoadU(d, from + column_stride);
-  const auto c = hn::LoadU(d, from + 2 * column_stride);
-  const auto e = hn::LoadU(d, from + 3 * column_stride);
-  const auto ab01 = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
-  const auto ab23 = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
-  const auto ce01 = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
-  const auto ce23 = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab01, ce01)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab01, ce01)), d, to + width);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab23, ce23)), d, to + 2 * width);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab23, ce23)), d, to + 3 * width);
-}
-#endif
-
-/// Terms of columns that lie one after the other become rows of a panel, a line of the cache of
-/// each column at a time.
-void pack_columns(const float* from, std::int64_t column_stride, std::int64_t terms,
-                  std::int64_t columns, std::int64_t width, float* to) {
-  for (std::int64_t t0 = 0; t0 < terms; t0 += kLine) {
-    const std::int64_t t1 = std::min(t0 + kLine, terms);
-    const std::int64_t fours = t1 - t0 == kLine ? columns / 4 * 4 : 0;
-    for (std::int64_t j = 0; j < fours; j += 4) {
-      const float* column = from + j * column_stride;
-      for (int i = 0; i < 4; ++i) hwy::Prefetch(column + i * column_stride + t0 + 4 * kLine);
-      for (std::int64_t t = t0; t < t1; t += 4) {
-        transpose4(column + t, column_stride, width, to + t * width + j);
-      }
-    }
-    for (std::int64_t j = fours; j < columns; ++j) {
-      const float* column = from + j * column_stride;
-      for (std::int64_t t = t0; t < t1; ++t) to[t * width + j] = column[t];
-    }
-    for (std::int64_t t = t0; t < t1; ++t) {
-      std::fill(to + t * width + columns, to + (t + 1) * width, 0.0F);
-    }
-  }
-}
-
-void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t terms,
-                std::int64_t columns, float* panels) {
-  PanelWidths widths(columns);
-  std::int64_t column = 0;
-  while (const PanelWidth panel = widths.next()) {
-    const std::int64_t width = panel.columns();
-    const std::int64_t used = std::min(width, columns - column);
-    float* to = panels + column * terms + begin * width;
-    const float* from = b.data + column * b.column_stride;
-    column += width;
-    if (b.term_stride == 1 && b.column_stride != 1) {
-      pack_columns(from, b.column_stride, end - begin, used, width, to);
-      continue;
-    }
-    for (std::int64_t t = begin; t < end; ++t, from += b.term_stride, to += width) {
-      if (b.column_stride == 1 && used == width) {
-        copy_panel_row(from, panel, to);
-        continue;
-      }
-      for (std::int64_t j = 0; j < used; ++j) to[j] = from[j * b.column_stride];
-      std::fill(to + used, to + width, 0.0F);
-    }
-  }
-}
-
 void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
                   const float* start, float* const* c, const PanelTail& tail) {
   const std::int64_t terms = a.segments * a.length;
@@ -807,73 +443,6 @@ void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, st
   if (tail.streams) hwy::FlushStream();
 }
 
-std::size_t TileFloats(std::int64_t terms, std::int64_t rows) {
-  return static_cast<std::size_t>(terms * ((rows + kTileRows - 1) / kTileRows) * kTileRows);
-}
-
-/// Rows whose first use waits for memory are fetched so many terms ahead.
-constexpr std::int64_t kTermsAhead = 8;
-
-void PackTiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
-  // Whole vectors, whose ends the next term writes again; from all tiles but the last, which have
-  // something after them to read.
-  const int vectors = static_cast<int>((kTileRows + lanes() - 1) / lanes());
-  const std::int64_t whole = vectors * lanes() <= 2 * kTileRows ? rows / kTileRows - 1 : 0;
-  for (std::int64_t t = 0; t < terms; ++t) {
-    const float* next = a[std::min(t + kTermsAhead, terms - 1)];
-    for (std::int64_t i = 0; i < rows; i += kLine) hwy::Prefetch(next + i);
-    float* to = tiles + t * kTileRows;
-    std::int64_t i = 0;
-    if (t + 1 < terms) {
-      for (; i < whole * kTileRows; i += kTileRows, to += terms * kTileRows) {
-        copy_vectors(a[t] + i, vectors, to);
-      }
-    }
-    for (; i < rows; i += kTileRows, to += terms * kTileRows) {
-      const std::int64_t used = std::min<std::int64_t>(kTileRows, rows - i);
-      std::copy_n(a[t] + i, used, to);
-      std::fill(to + used, to + kTileRows, 0.0F);
-    }
-  }
-}
-
-void PackRowPanels(const float* const* b, std::int64_t offset, std::int64_t terms,
-                   std::int64_t columns, float* panels) {
-  for (std::int64_t t = 0; t < terms; ++t) {
-    const float* next = b[std::min(t + kTermsAhead, terms - 1)] + offset;
-    PanelWidths widths(columns, false);
-    std::int64_t column = 0;
-    while (const PanelWidth panel = widths.next()) {
-      const std::int64_t width = panel.columns();
-      const std::int64_t used = std::min(width, columns - column);
-      const float* from = b[t] + offset + column;
-      float* to = panels + column * terms + t * width;
-      for (std::int64_t i = 0; i < used; i += kLine) hwy::Prefetch(next + column + i);
-      if (used == width) {
-        copy_panel_row(from, panel, to);
-      } else {
-        std::copy_n(from, used, to);
-        std::fill(to + used, to + width, 0.0F);
-      }
-      column += width;
-    }
-  }
-}
-
-void TileProduct(const TileShape& shape, const float* tiles, const float* panels, bool accumulate,
-                 float* c, std::int64_t c_stride) {
-  PanelWidths widths(shape.columns, false);
-  std::int64_t column = 0;
-  while (const PanelWidth width = widths.next()) {
-    const std::int64_t used = std::min(width.columns(), shape.columns - column);
-    for_width<2>(width, [&](auto kind) {
-      TilePass<decltype(kind)>()(shape, tiles, panels + column * shape.terms, used, accumulate,
-                                 c + column, c_stride);
-    });
-    column += width.columns();
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace linnet::cpu
 HWY_AFTER_NAMESPACE();
@@ -881,44 +450,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace linnet::cpu {
 
-HWY_EXPORT(PanelFloats);
-HWY_EXPORT(PackPanels);
 HWY_EXPORT(PanelProduct);
-HWY_EXPORT(TileFloats);
-HWY_EXPORT(PackTiles);
-HWY_EXPORT(PackRowPanels);
-HWY_EXPORT(TileProduct);
-
-std::size_t panel_floats(std::int64_t terms, std::int64_t columns) {
-  return HWY_DYNAMIC_DISPATCH(PanelFloats)(terms, columns);
-}
-
-void pack_panels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t terms,
-                 std::int64_t columns, float* panels) {
-  HWY_DYNAMIC_DISPATCH(PackPanels)(b, begin, end, terms, columns, panels);
-}
 
 void panel_product(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
                    const float* start, float* const* c, const PanelTail& tail) {
   HWY_DYNAMIC_DISPATCH(PanelProduct)(a, rows, b, columns, start, c, tail);
-}
-
-std::size_t tile_floats(std::int64_t terms, std::int64_t rows) {
-  return HWY_DYNAMIC_DISPATCH(TileFloats)(terms, rows);
-}
-
-void pack_tiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
-  HWY_DYNAMIC_DISPATCH(PackTiles)(a, terms, rows, tiles);
-}
-
-void pack_row_panels(const float* const* b, std::int64_t offset, std::int64_t terms,
-                     std::int64_t columns, float* panels) {
-  HWY_DYNAMIC_DISPATCH(PackRowPanels)(b, offset, terms, columns, panels);
-}
-
-void tile_product(const TileShape& shape, const float* tiles, const float* panels, bool accumulate,
-                  float* c, std::int64_t c_stride) {
-  HWY_DYNAMIC_DISPATCH(TileProduct)(shape, tiles, panels, accumulate, c, c_stride);
 }
 
 }  // namespace linnet::cpu
