@@ -69,7 +69,8 @@ class NormalProduct {
         to[r] = args.out(NormConv2dOp::Out::y) + (first + r) * co_ + g * width_;
       }
       panel_product({from, 1, c_, 0}, block.size(),
-                    panels + static_cast<std::size_t>(g) * group_floats(), columns(g), nullptr, to);
+                    panels + static_cast<std::size_t>(g) * group_floats(), columns(g), nullptr, to,
+                    {.distant = pixels_ * co_ >= kDistantFloats});
     }
   }
 

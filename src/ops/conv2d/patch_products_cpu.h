@@ -71,7 +71,7 @@ class PatchProduct {
       const std::int64_t pixels = (l1 - l0) * all.columns.out;
       const bool in_registers = activation == Activation::none || activation == Activation::relu;
       const PanelTail tail{in_registers ? residual : nullptr, to, activation == Activation::relu,
-                           residual != nullptr && streams(to)};
+                           residual != nullptr && streams(to), distant()};
       const int parts = static_cast<int>(std::max<std::int64_t>(pixels / kProductRows, 1));
       for (int p = 0; p < parts; ++p) {
         const Range rows = split(pixels, parts, p);
@@ -88,6 +88,7 @@ class PatchProduct {
   Correlation all;
 
  private:
+  bool distant() const { return all.lines() * all.columns.out * columns_ >= kDistantFloats; }
   /// Whether results and their residual leave the caches before anyone reads them again, so that
   /// lines of results need not be read before they are written.
   bool streams(const float* to) const {

@@ -69,7 +69,8 @@ void PackedProduct::multiply(const float* a, std::int64_t rows, const float* pan
     from[i] = a + i * shape_.k;
     to[i] = c + i * shape_.n;
   }
-  panel_product({from, 1, shape_.k, 0}, rows, panels, columns, start, to);
+  panel_product({from, 1, shape_.k, 0}, rows, panels, columns, start, to,
+                {.distant = shape_.m * shape_.n >= kDistantFloats});
 }
 
 PackedRowSums::PackedRowSums(const GemmShape& shape) : shape_(shape) {

@@ -54,7 +54,11 @@ struct PanelTail {
   bool relu = false;
   /// Results go to memory past the caches: c's rows begin at multiples of 64 bytes.
   bool streams = false;
+  bool distant = false;  ///< results are not in the L2 cache: their lines are fetched ahead
 };
+
+/// Results of so many floats leave the L2 cache before anyone reads them.
+inline constexpr std::int64_t kDistantFloats = std::int64_t{1} << 18;
 
 /// Computes c[i][j] = tail(start[j] + sum over t of a.rows[i][t] b[t][j]), where b is what a's
 /// segments meet; c: the addresses of `rows` rows of `columns` floats. `start` may be null for

@@ -52,7 +52,8 @@ TEST_P(PanelProduct, SumsRowsOfSegments) {
       places.push_back(c.data() + i * (columns + 1));
     }
     const SegmentedRows left{rows.data(), segments, length, stride};
-    panel_product(left, row_count, panels.data(), columns, start.data(), places.data());
+    panel_product(left, row_count, panels.data(), columns, start.data(), places.data(),
+                  {.distant = true});
     Data finished(c.size(), kGuard);
     std::vector<float*> finished_places;
     for (const float* place : places) {
