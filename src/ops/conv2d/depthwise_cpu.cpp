@@ -123,31 +123,41 @@ std::shared_ptr<const Passes> backward_passes(const ConvShape& s) {
       Passes{backward_taps(rows_of(s)), runs_of(backward_taps(columns_of(s)), step, 1), step, 1});
 }
 
-/// Puts w (C, taps) as (taps, C) into the workspace, where channels are vectors.
-Stage transpose_weights(const ConvShape& s) {
+/// Packs w (C, taps), the second operand, as (taps, C): channels are vectors.
+Stage pack_weights(const ConvShape& s) {
   const std::int64_t taps = s.kh * s.kw;
   return parallel(1, [=](const Args& args) {
-    const float* w = args.in(Conv2dOp::In::w);
-    for (std::int64_t c = 0; c < s.c; ++c) {
-      for (std::int64_t t = 0; t < taps; ++t) args.work()[t * s.c + c] = w[c * taps + t];
+    const float* w = args.in(kSecond);
+    for (std::int64_t t = 0; t < taps; ++t) {
+      for (std::int64_t c = 0; c < s.c; ++c) args.pack()[t * s.c + c] = w[c * taps + t];
     }
   });
 }
 
+/// What follows the sums of a row.
+struct RowTail {
+  bool bias = false;
+  Activation activation = Activation::none;
+};
+
 /// Computes the rows of output 0, `to_w` pixels wide, from operand 0, images of (from_h, from_w)
-/// pixels; finish(args, row) follows each.
-template <class Finish>
+/// pixels.
 Kernel by_rows(const ConvShape& s, std::shared_ptr<const Passes> passes, std::int64_t to_w,
-               std::int64_t from_h, std::int64_t from_w, Finish finish) {
+               std::int64_t from_h, std::int64_t from_w, const RowTail& tail) {
   const std::int64_t to_h = std::ssize(passes->rows);
+  const bool in_registers =
+      tail.activation == Activation::none || tail.activation == Activation::relu;
   Kernel kernel;
-  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
+  kernel.packed_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
+  kernel.packed_operands = {kSecond};
+  kernel.packing.push_back(pack_weights(s));
   kernel.scratch_bytes = sizeof(DepthwiseTap) * static_cast<std::size_t>(s.kh * s.kw);
-  kernel.stages.push_back(transpose_weights(s));
   kernel.stages.push_back(
       parallel(tasks_for(s.n * to_h, row_cost(s, to_h)), s.n * to_h,
                [=, passes = std::move(passes)](const Args& args, const Task& task, Range range) {
                  auto* taps = reinterpret_cast<DepthwiseTap*>(task.scratch);
+                 const DepthwiseTail sums{tail.bias ? args.in(Conv2dOp::In::b) : nullptr,
+                                          tail.activation == Activation::relu};
                  for (std::int64_t r = range.begin; r < range.end; ++r) {
                    const AxisTaps& rows = passes->rows[static_cast<std::size_t>(r % to_h)];
                    const float* image = args.in(kFirst) + r / to_h * from_h * from_w * s.c;
@@ -164,10 +174,13 @@ Kernel by_rows(const ConvShape& s, std::shared_ptr<const Passes> passes, std::in
                                           (tap + l * run.taps.tap_step) * s.c};
                        }
                      }
-                     depthwise_sums(taps, count, image, passes->from_step * s.c, args.work(), s.c,
-                                    run.count, row + run.to * s.c, passes->to_step * s.c);
+                     depthwise_sums({taps, count, image, passes->from_step * s.c, args.pack(), s.c,
+                                     run.count, row + run.to * s.c, passes->to_step * s.c},
+                                    sums);
                    }
-                   finish(args, row);
+                   if (!in_registers) {
+                     add_bias_and_activate(row, to_w, s.c, nullptr, tail.activation);
+                   }
                  }
                }));
   return kernel;
@@ -175,15 +188,12 @@ Kernel by_rows(const ConvShape& s, std::shared_ptr<const Passes> passes, std::in
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   if (!takes(s)) return std::nullopt;
-  return by_rows(s, forward_passes(s), s.ow, s.h, s.w, [=](const Args& args, float* row) {
-    add_bias_and_activate(row, s.ow, s.c, tail.bias ? args.in(Conv2dOp::In::b) : nullptr,
-                          tail.activation);
-  });
+  return by_rows(s, forward_passes(s), s.ow, s.h, s.w, {tail.bias, tail.activation});
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
-  return by_rows(s, backward_passes(s), s.w, s.oh, s.ow, [](const Args&, float*) {});
+  return by_rows(s, backward_passes(s), s.w, s.oh, s.ow, {});
 }
 
 std::optional<Kernel> grad_weight(const ConvShape& s) {

@@ -12,11 +12,28 @@ struct DepthwiseTap {
   std::int64_t weight;
 };
 
-/// Computes y[i * y_step + c] = sum over taps t of x[t.from + i * x_step + c] * w[t.weight + c] for
-/// `outputs` pixels i and all channels c.
-void depthwise_sums(const DepthwiseTap* taps, std::int64_t count, const float* x,
-                    std::int64_t x_step, const float* w, std::int64_t channels,
-                    std::int64_t outputs, float* y, std::int64_t y_step);
+/// Pixels that meet the same taps, neighbours `x_step` and `y_step` floats apart.
+struct DepthwiseRun {
+  const DepthwiseTap* taps;
+  std::int64_t count;  ///< of taps
+  const float* x;
+  std::int64_t x_step;
+  const float* w;
+  std::int64_t channels;
+  std::int64_t outputs;
+  float* y;
+  std::int64_t y_step;
+};
+
+/// What sums start from, a number for each channel or null for zeros, and what ends them.
+struct DepthwiseTail {
+  const float* start = nullptr;
+  bool relu = false;
+};
+
+/// Computes y[i * y_step + c] = tail(start[c] + sum over taps t of x[t.from + i * x_step + c] *
+/// w[t.weight + c]) for `outputs` pixels i and all channels c.
+void depthwise_sums(const DepthwiseRun& run, const DepthwiseTail& tail);
 
 /// Computes sums[t * channels + c] += sum over pixels i of x[i * x_step + t * x_tap + c] *
 /// dz[i * channels + c] for `taps` taps t and all channels c.

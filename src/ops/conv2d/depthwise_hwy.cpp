@@ -18,51 +18,71 @@ namespace HWY_NAMESPACE {
 
 using DepthwiseVector = hn::Vec<hn::ScalableTag<float>>;
 
-/// Pixels of a run whose sums are in registers at once: they hide the latency of two units.
-constexpr int kPixels = 8;
+/// Sums of a run that are in registers at once: they hide the latency of two units.
+constexpr int kSums = 8;
 /// Pixels that a tap's sum takes before it goes back to memory.
 constexpr std::int64_t kPixelsOfSum = 16;
 /// Taps whose sums are in registers at once.
 constexpr int kTaps = 8;
 
-template <int kOutputs>
-HWY_INLINE void run_sums(const DepthwiseTap* taps, const DepthwiseTap* end, const float* x,
-                         std::int64_t x_step, const float* w, std::int64_t channels, float* y,
-                         std::int64_t y_step) {
-  for_row_vectors(1, channels, [=](auto at, std::int64_t /*row*/, std::int64_t c) HWY_ATTR {
-    DepthwiseVector sums[kOutputs];
-    for (auto& sum : sums) sum = hn::Zero(at.d);
-    const float* source = x + c;
-    const float* weights = w + c;
-    for (const DepthwiseTap* tap = taps; tap != end; ++tap) {
-      const DepthwiseVector weight = at.load(weights + tap->weight);
-      const float* from = source + tap->from;
-      for (auto& sum : sums) {
+/// Sums kOutputs pixels from `first` on and kVectors vectors of channels from c on.
+template <int kOutputs, int kVectors, class At>
+HWY_INLINE void block_sums(At at, const DepthwiseRun& run, const DepthwiseTail& tail,
+                           std::int64_t first, std::int64_t c) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(at.d));
+  DepthwiseVector sums[kVectors][kOutputs];
+  for (int v = 0; v < kVectors; ++v) {
+    const DepthwiseVector start =
+        tail.start == nullptr ? hn::Zero(at.d) : at.load(tail.start + c + v * lanes);
+    for (auto& sum : sums[v]) sum = start;
+  }
+  const float* source = run.x + first * run.x_step + c;
+  const float* weights = run.w + c;
+  for (const DepthwiseTap* tap = run.taps; tap != run.taps + run.count; ++tap) {
+    for (int v = 0; v < kVectors; ++v) {
+      const DepthwiseVector weight = at.load(weights + tap->weight + v * lanes);
+      const float* from = source + tap->from + v * lanes;
+      for (auto& sum : sums[v]) {
         sum = hn::MulAdd(weight, at.load(from), sum);
-        from += x_step;
+        from += run.x_step;
       }
     }
-    float* to = y + c;
-    for (const auto& sum : sums) {
-      at.store(sum, to);
-      to += y_step;
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    float* to = run.y + first * run.y_step + c + v * lanes;
+    for (const auto& sum : sums[v]) {
+      const auto cut = hn::IfThenZeroElse(hn::Lt(sum, hn::Zero(at.d)), sum);  // NaN stays
+      at.store(tail.relu ? cut : sum, to);
+      to += run.y_step;
     }
+  }
+}
+
+template <int kOutputs>
+HWY_INLINE void channel_sums(const DepthwiseRun& run, const DepthwiseTail& tail,
+                             std::int64_t first) {
+  constexpr int kVectors = kSums / kOutputs;
+  const std::int64_t width = kVectors * static_cast<std::int64_t>(hn::Lanes(Whole{}.d));
+  std::int64_t c = 0;
+  for (; c + width <= run.channels; c += width) {
+    block_sums<kOutputs, kVectors>(Whole{}, run, tail, first, c);
+  }
+  for_row_vectors(1, run.channels - c, [&](auto at, std::int64_t /*row*/, std::int64_t i) HWY_ATTR {
+    block_sums<kOutputs, 1>(at, run, tail, first, c + i);
   });
 }
 
-void DepthwiseSums(const DepthwiseTap* taps, std::int64_t count, const float* x,
-                   std::int64_t x_step, const float* w, std::int64_t channels, std::int64_t outputs,
-                   float* y, std::int64_t y_step) {
+void DepthwiseSums(const DepthwiseRun& run, const DepthwiseTail& tail) {
   std::int64_t i = 0;
-  const auto next = [&]<int kOutputs>() HWY_ATTR {
-    for (; i + kOutputs <= outputs; i += kOutputs) {
-      run_sums<kOutputs>(taps, taps + count, x + i * x_step, x_step, w, channels, y + i * y_step,
-                         y_step);
-    }
+  for (; i + kSums <= run.outputs; i += kSums) channel_sums<kSums>(run, tail, i);
+  const auto rest = [&]<int kOutputs>() HWY_ATTR {
+    if (i + kOutputs > run.outputs) return;
+    channel_sums<kOutputs>(run, tail, i);
+    i += kOutputs;
   };
-  next.template operator()<kPixels>();
-  next.template operator()<kPixels / 2>();
-  next.template operator()<1>();
+  rest.template operator()<4>();
+  rest.template operator()<2>();
+  rest.template operator()<1>();
 }
 
 template <int kCount>
@@ -115,10 +135,8 @@ namespace linnet::cpu {
 HWY_EXPORT(DepthwiseSums);
 HWY_EXPORT(DepthwiseWeightSums);
 
-void depthwise_sums(const DepthwiseTap* taps, std::int64_t count, const float* x,
-                    std::int64_t x_step, const float* w, std::int64_t channels,
-                    std::int64_t outputs, float* y, std::int64_t y_step) {
-  HWY_DYNAMIC_DISPATCH(DepthwiseSums)(taps, count, x, x_step, w, channels, outputs, y, y_step);
+void depthwise_sums(const DepthwiseRun& run, const DepthwiseTail& tail) {
+  HWY_DYNAMIC_DISPATCH(DepthwiseSums)(run, tail);
 }
 
 void depthwise_weight_sums(const float* x, std::int64_t x_step, std::int64_t x_tap,
