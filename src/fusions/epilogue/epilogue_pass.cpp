@@ -8,9 +8,11 @@
 namespace linnet {
 namespace {
 
-/// Lets node n, a bias_add or an activation, take the O that feeds it into itself.
+bool any(Activation /*kind*/) { return true; }
+
+/// Lets node n, a bias_add or an activation that `takes`, take the O that feeds it into itself.
 template <class O>
-void absorb(Graph& graph, std::size_t n, const Supports& supports) {
+void absorb(Graph& graph, std::size_t n, const Supports& supports, bool (*takes)(Activation)) {
   const Node& node = graph.nodes()[n];
   if (node.inputs.empty()) return;
   const Node* product = sole_producer<O>(graph, node.inputs.front());
@@ -22,9 +24,7 @@ void absorb(Graph& graph, std::size_t n, const Supports& supports) {
     attrs.bias = true;
     inputs.push_back(node.inputs[BiasAddOp::In::b]);
   } else if (const auto* activation = op_as<ActivationOp>(&node)) {
-    // The gradient of the fused operator has the output alone.
-    if (attrs.activation != Activation::none || !slope_from_output(activation->attrs().kind))
-      return;
+    if (attrs.activation != Activation::none || !takes(activation->attrs().kind)) return;
     attrs.activation = activation->attrs().kind;
   } else {
     return;
@@ -35,19 +35,28 @@ void absorb(Graph& graph, std::size_t n, const Supports& supports) {
   graph.rewrite(n, std::move(fused), std::move(inputs), outputs);
 }
 
-/// conv2d or dense -> bias_add -> activation becomes one operator.
-void fuse_epilogue(Graph& graph, const Supports& supports) {
+void fuse(Graph& graph, const Supports& supports, bool (*takes)(Activation)) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    absorb<Conv2dOp>(graph, n, supports);
-    absorb<DenseOp>(graph, n, supports);
+    absorb<Conv2dOp>(graph, n, supports, takes);
+    absorb<DenseOp>(graph, n, supports, takes);
   }
   remove_dead(graph, supports);
 }
 
+/// conv2d or dense -> bias_add -> activation becomes one operator, whose gradient has the output
+/// alone.
+void fuse_before_gradients(Graph& graph, const Supports& supports) {
+  fuse(graph, supports, slope_from_output);
+}
+
+/// The same with every activation.
+void fuse_at_inference(Graph& graph, const Supports& supports) { fuse(graph, supports, any); }
+
 }  // namespace
 
 void register_epilogue_pass(Passes& passes) {
-  passes.add(Phase::forward, {"fuse_epilogue", fuse_epilogue});
+  passes.add(Phase::forward, {"fuse_epilogue", fuse_before_gradients});
+  passes.add(Phase::inference, {"fuse_epilogue", fuse_at_inference});
 }
 
 }  // namespace linnet

@@ -35,6 +35,15 @@ TEST(EpiloguePass, ABiasAfterAnActivationIsNotFused) {
   EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense", "bias_add"}));
 }
 
+TEST(EpiloguePass, WhatNeedsItsInputForTheGradientIsFusedAtInference) {
+  Graph graph;
+  keep(graph, graph.emit(ActivationOp({Activation::gelu}), {product(graph)}, "gelu"), 2);
+  all_passes().run(Phase::forward, graph, kEverything);
+  EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense", "activation"}));
+  all_passes().run(Phase::inference, graph, kEverything);
+  EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense"}));
+}
+
 TEST(EpiloguePass, ABackendWithoutAnEpilogueGetsItsParts) {
   Graph graph;
   keep(graph, graph.emit(ActivationOp({Activation::relu}), {product(graph)}, "relu"), 2);
