@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <linnet/predictor.h>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
@@ -58,6 +59,31 @@ TEST(Predictor, KeepsPackedWeightsOfSmallBatches) {
   };
   // The convolutions' weights, once each, but for padding.
   EXPECT_GE(private_bytes(true), private_bytes(false) + sizeof(float) * (9 * 2 * 16 + 9 * 16 * 16));
+}
+
+/// Samples go through small dense layers block by block, with the bits that each has alone.
+TEST(Predictor, SmallDenseLayersAreAChain) {
+  constexpr std::int64_t kFeatures = 40;
+  constexpr std::int64_t kSamples = 75;
+  Model model(Network({kFeatures}, {Dense{.units = 100}, ReLU{}, Dense{.units = 70}, Tanh{},
+                                    Dense{.units = 50}}),
+              {.device = "cpu", .threads = 2});
+  const Graph graph = prediction_step(model.state().definition(), DType::f32, kSamples,
+                                      OutputForm::plain, supports_of(*model.state().backend));
+  const auto program = model.state().backend->prepare(graph, {.fixed_weights = true});
+  const std::vector<std::string>& chains = program->plan().chains;
+  EXPECT_EQ(std::ranges::count_if(chains, [](const auto& chain) { return !chain.empty(); }), 4);
+  const std::vector<float> samples = waves(kSamples * kFeatures, 0.3);
+  const Predictor predictor(model);
+  const Tensor all = predictor.predict(Tensor::borrow(samples, {kSamples, kFeatures}));
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    const std::vector<float> sample(samples.begin() + i * kFeatures,
+                                    samples.begin() + (i + 1) * kFeatures);
+    const Tensor one = predictor.predict(Tensor::borrow(sample, {1, kFeatures}));
+    const auto units = static_cast<std::ptrdiff_t>(one.elements());
+    EXPECT_TRUE(std::ranges::equal(one.as<float>(), all.as<float>().subspan(i * units, units)))
+        << i;
+  }
 }
 
 TEST(Predictor, SeesWeightsThatChange) {

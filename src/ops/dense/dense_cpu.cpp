@@ -117,13 +117,20 @@ Kernel forward_kernel(const Dims& e, const DenseAttrs& attrs) {
   return kernel;
 }
 
-Kernel packed_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
+/// Weights that stay in the L2 cache beside what a chain computes: samples then go through layer
+/// after layer, and each thread has its own.
+constexpr std::int64_t kMostChained = std::int64_t{32} << 10;
+
+/// `fixed`: the weights stay.
+Kernel packed_forward_kernel(const Dims& e, const DenseAttrs& attrs, bool fixed) {
+  const bool chains = fixed && e.units * e.features <= kMostChained;
   return packed_product_kernel(
       {e.n, e.units, e.features}, 1, e.features,
       attrs.bias ? std::optional<std::size_t>(DenseOp::In::b) : std::nullopt,
       [=](const Args& /*args*/, float* y, std::int64_t rows, std::int64_t columns) {
         add_bias_and_activate(y, rows, columns, nullptr, attrs.activation, e.units);
-      });
+      },
+      chains ? ProductRows::samples : ProductRows::any);
 }
 
 Kernel packed_grad_input_kernel(const Dims& e) {
@@ -204,18 +211,19 @@ std::vector<Candidate> forward(const NodeView& node) {
   using In = DenseOp::In;
   const DenseAttrs attrs = node.attrs<DenseOp>();
   const Dims e{node.in(In::x)[0], node.in(In::x)[1], node.in(In::w)[0]};
-  std::vector<Candidate> products{{"panels", [=] { return packed_forward_kernel(e, attrs); }},
+  const bool fixed = node.fixed(In::w);
+  std::vector<Candidate> products{{"panels",
+                                   [=] { return packed_forward_kernel(e, attrs, fixed); }},
                                   {"onednn", [=] { return forward_kernel(e, attrs); }}};
   // Weights that are packed once cost nothing, and every row has the same bits in every batch.
-  const bool packed = (packs(e) && e.features > kFewFeatures) || node.fixed(In::w);
+  const bool packed = (packs(e) && e.features > kFewFeatures) || fixed;
   if (!packed) std::swap(products[0], products[1]);
   if (e.n == 1) {
     products.insert(packed ? products.end() : products.begin(),
                     {"row", [=] { return one_row_kernel(e, attrs); }});
   }
   return thin_or(
-      e, [=, fixed = node.fixed(In::w)] { return thin_forward_kernel(e, attrs, fixed); },
-      std::move(products));
+      e, [=] { return thin_forward_kernel(e, attrs, fixed); }, std::move(products));
 }
 
 std::vector<Candidate> grad_input(const NodeView& node) {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/products/gemm.h"
@@ -32,8 +34,25 @@ class PackedProduct {
   template <class Finish>
   void run(int task, const float* a, const float* panels, const float* start, float* c,
            std::byte* scratch, Finish finish) const {
-    const Range columns = columns_of(task % groups_);
-    const Range rows = rows_of(task / groups_);
+    run_block(rows_of(task / groups_), columns_of(task % groups_), a, panels, start, c, scratch,
+              finish);
+  }
+  /// The same of these rows and all columns.
+  template <class Finish>
+  void run_rows(Range rows, const float* a, const float* panels, const float* start, float* c,
+                std::byte* scratch, Finish finish) const {
+    for (int g = 0; g < groups_; ++g) {
+      run_block(rows, columns_of(g), a, panels, start, c, scratch, finish);
+    }
+  }
+
+ private:
+  /// Rows whose terms stay in the L2 cache while all panels go by.
+  static constexpr std::int64_t kBlockRows = 96;
+
+  template <class Finish>
+  void run_block(Range rows, Range columns, const float* a, const float* panels, const float* start,
+                 float* c, std::byte* scratch, Finish finish) const {
     const int blocks = static_cast<int>((rows.size() + kBlockRows - 1) / kBlockRows);
     for (int i = 0; i < blocks; ++i) {
       const Range part = split(rows.size(), blocks, i);
@@ -44,11 +63,6 @@ class PackedProduct {
       finish(to, part.size(), columns.size());
     }
   }
-
- private:
-  /// Rows whose terms stay in the L2 cache while all panels go by.
-  static constexpr std::int64_t kBlockRows = 96;
-
   Range columns_of(int group) const;
   Range rows_of(int part) const;
   void multiply(const float* a, std::int64_t rows, const float* panels, std::int64_t columns,
@@ -60,13 +74,19 @@ class PackedProduct {
   std::size_t panel_floats_ = 0;
 };
 
+/// What the rows of a product are.
+enum class ProductRows : std::uint8_t {
+  any,
+  samples,  ///< they may go through a chain (SampleStage)
+};
+
 /// Returns a kernel of c = a b, where b is the second operand, whose terms and columns lie these
 /// strides apart; `start`: the operand that is added to each row, if there is one. finish(args,
 /// first of the block in c, rows, columns) ends each block.
 template <class Finish>
 Kernel packed_product_kernel(const GemmShape& shape, std::int64_t term_stride,
                              std::int64_t column_stride, std::optional<std::size_t> start,
-                             Finish finish) {
+                             Finish finish, ProductRows rows_are = ProductRows::any) {
   const PackedProduct product(shape);
   Kernel kernel;
   kernel.packed_bytes = product.panel_bytes();
@@ -75,13 +95,26 @@ Kernel packed_product_kernel(const GemmShape& shape, std::int64_t term_stride,
     product.pack({args.in(kSecond), term_stride, column_stride}, task.index, args.pack());
   }));
   kernel.scratch_bytes = product.scratch_bytes();
-  kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
-    product.run(task.index, args.in(kFirst), args.pack(), start ? args.in(*start) : nullptr,
-                args.out(kFirst), task.scratch,
-                [&](float* c, std::int64_t rows, std::int64_t columns) {
-                  finish(args, c, rows, columns);
-                });
-  }));
+  const auto run = [=](const Args& args, const Task& task, const auto& part) {
+    part(args.in(kFirst), args.pack(), start ? args.in(*start) : nullptr, args.out(kFirst),
+         task.scratch, [&](float* c, std::int64_t rows, std::int64_t columns) {
+           finish(args, c, rows, columns);
+         });
+  };
+  Stage stage = parallel(product.tasks(), [=](const Args& args, const Task& task) {
+    run(args, task, [&](auto... operands) { product.run(task.index, operands...); });
+  });
+  if (rows_are == ProductRows::samples) {
+    stage.by_sample = std::make_shared<const SampleStage>(
+        SampleStage{shape.m,
+                    {kFirst},
+                    {kFirst},
+                    [=](const Args& args, const Task& task, const SampleBlock& block) {
+                      run(args, task,
+                          [&](auto... operands) { product.run_rows(block.samples, operands...); });
+                    }});
+  }
+  kernel.stages.push_back(std::move(stage));
   return kernel;
 }
 
