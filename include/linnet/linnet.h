@@ -20,6 +20,7 @@
 #include <linnet/image_task.h>
 #include <linnet/importance.h>
 #include <linnet/inspect.h>
+#include <linnet/intervals.h>
 #include <linnet/layers.h>
 #include <linnet/lbfgs.h>
 #include <linnet/loss.h>

@@ -61,6 +61,7 @@ struct SeriesTaskOptions {
 /// Model model(task.network);
 /// model.set_series(task.transform);
 /// train(model, task.data, task.training);
+/// calibrate_intervals(model, task.data.validation);  // for intervals, <linnet/intervals.h>
 /// model.save("temperatures.safetensors");
 ///
 /// Model loaded = Model::load("temperatures.safetensors");
@@ -127,13 +128,16 @@ std::vector<Tensor> forecast_windows(Model& model, const SeriesWindows& windows,
 struct ForecastStep {
   SeriesPlace place = {};           ///< series and time
   std::vector<double> values = {};  ///< of each target, in order
+  std::vector<double> low = {};     ///< lower end of each target's interval; empty: not asked for
+  std::vector<double> high = {};    ///< upper end of each target's interval; empty: not asked for
 };
 
 /// Returns the forecast of the `future` steps after the last row that holds a target, series by
 /// series. Later rows may hold the columns that are known ahead. Waits. Throws DataError as
 /// SeriesTransform::windows() does, for a series of fewer steps than a window's past, and where
-/// values that are known ahead are missing.
-std::vector<ForecastStep> forecast(Model& model, const Table& rows);
+/// values that are known ahead are missing. `interval`: the coverage of the interval around each
+/// value, as of interval_half_widths(); 0: none.
+std::vector<ForecastStep> forecast(Model& model, const Table& rows, double interval = 0);
 
 }  // namespace linnet
 LINNET_API_END

@@ -45,10 +45,11 @@ struct TableTaskOptions {
 
 /// Holds a training that is ready to run on the rows of a table:
 /// @code
-/// const TableTask task = table_task(read_table("penguins.csv"), {.target = "species"});
+/// const TableTask task = table_task(read_table("penguins.csv"), {.target = "body_mass_g"});
 /// Model model(task.network);
 /// model.set_table(task.transform);
 /// train(model, task.data, task.training);
+/// calibrate_intervals(model, task.data.validation);  // of values, <linnet/intervals.h>
 /// model.save("penguins.safetensors");
 /// @endcode
 struct TableTask {

@@ -26,6 +26,7 @@ void bind_series(nb::module_& m);
 void bind_tasks(nb::module_& m);
 void bind_inspection(nb::module_& m);
 void bind_importance(nb::module_& m);
+void bind_intervals(nb::module_& m);
 void bind_prediction_reports(nb::module_& m);
 void bind_onnx(nb::module_& m);
 void bind_quantize(nb::module_& m);

@@ -27,6 +27,7 @@ NB_MODULE(_linnet, m) {
   bind_tasks(m);
   bind_inspection(m);
   bind_importance(m);
+  bind_intervals(m);
   bind_quantize(m);
   bind_run_logs(m);
   bind_prediction_reports(m);

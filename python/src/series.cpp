@@ -97,8 +97,8 @@ void bind_forecasts(nb::module_& m) {
   Fields<SeriesScore>(m, "SeriesScore")("target", &SeriesScore::target)(
       "model", &SeriesScore::model)("persistence",
                                     &SeriesScore::persistence)("seasonal", &SeriesScore::seasonal);
-  Fields<ForecastStep>(m, "ForecastStep")("place", &ForecastStep::place)("values",
-                                                                         &ForecastStep::values);
+  Fields<ForecastStep>(m, "ForecastStep")("place", &ForecastStep::place)(
+      "values", &ForecastStep::values)("low", &ForecastStep::low)("high", &ForecastStep::high);
   m.def(
       "evaluate_series",
       [](ModelHandle& model, const SeriesWindows& windows, std::int64_t batch) {
@@ -118,12 +118,13 @@ void bind_forecasts(nb::module_& m) {
       nb::arg("model"), nb::arg("windows"), nb::arg("batch") = 256, doc("forecast_windows"));
   m.def(
       "forecast",
-      [](ModelHandle& model, const nb::object& rows) {
+      [](ModelHandle& model, const nb::object& rows, double interval) {
         const Table table = table_of(rows);
-        return model.use([&](Model& m) { return forecast(m, table); });
+        return model.use([&](Model& m) { return forecast(m, table, interval); });
       },
-      nb::arg("model"), nb::arg("rows"),
-      nb::sig("def forecast(model: Model, rows: Any) -> list[ForecastStep]"), doc("forecast"));
+      nb::arg("model"), nb::arg("rows"), nb::arg("interval") = 0.0,
+      nb::sig("def forecast(model: Model, rows: Any, interval: float = 0.0) -> list[ForecastStep]"),
+      doc("forecast"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forecasts of series, and what they are worth beside simple ones.
+#include <linnet/intervals.h>
 #include <linnet/series_task.h>
 
 #include <algorithm>
@@ -126,8 +127,12 @@ std::vector<SeriesScore> evaluate_series(Model& model, const SeriesWindows& wind
   return scores;
 }
 
-std::vector<ForecastStep> forecast(Model& model, const Table& rows) {
+std::vector<ForecastStep> forecast(Model& model, const Table& rows, double interval) {
   require_series(model);
+  std::vector<std::vector<double>> widths;  // of each target and step; empty: none is wanted
+  for (const std::string& target : model.series().targets()) {
+    if (interval != 0) widths.push_back(interval_half_widths(model, interval, target));
+  }
   const std::shared_ptr<const WindowContents> contents =
       read_series(rows, model.series().record(), true);
   const std::int64_t future = model.series().future();
@@ -145,7 +150,11 @@ std::vector<ForecastStep> forecast(Model& model, const Table& rows) {
       for (std::size_t i = 0; i < forecasts.size(); ++i) {
         const float output =
             forecasts[i].as<float>()[static_cast<std::size_t>(window * future + step)];
-        steps.back().values.push_back(record.targets[i].offset + output);
+        const double value = record.targets[i].offset + output;
+        steps.back().values.push_back(value);
+        if (widths.empty()) continue;
+        steps.back().low.push_back(value - widths[i][static_cast<std::size_t>(step)]);
+        steps.back().high.push_back(value + widths[i][static_cast<std::size_t>(step)]);
       }
     }
   }

@@ -118,6 +118,7 @@ Model Model::copy(const ModelOptions& options) const {
   copy.state_->table = state_->table;
   copy.state_->series = state_->series;
   copy.state_->record = state_->record;
+  copy.state_->held_out_errors = state_->held_out_errors;
   return copy;
 }
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "formats/safetensors.h"
+#include "model/intervals.h"
 #include "model/model_state.h"
 #include "model/training_record.h"
 
@@ -19,6 +20,7 @@ constexpr const char* kClassesKey = "linnet.classes";
 constexpr const char* kTableKey = "linnet.table";
 constexpr const char* kSeriesKey = "linnet.series";
 constexpr const char* kTrainingKey = "linnet.training";
+constexpr const char* kErrorsKey = "linnet.held_out_errors";
 
 std::vector<std::string> classes_from(const std::string& text) {
   const auto json = parse_json<nlohmann::json>(text, 1, "its list of class names");
@@ -101,6 +103,7 @@ void Model::save(const std::filesystem::path& path) const {
                                               {kTrainingKey, to_json(training_record())}};
   if (!table().empty()) metadata[kTableKey] = table().to_json();
   if (!series().empty()) metadata[kSeriesKey] = series().to_json();
+  if (held_out_errors(*this).samples > 0) metadata[kErrorsKey] = to_json(held_out_errors(*this));
   write_safetensors(path, tensors, metadata);
 }
 
@@ -127,6 +130,10 @@ Model load_model(const SafetensorsFile& file, const std::string& name, ModelOpti
       const auto training = file.metadata().find(kTrainingKey);
       if (training != file.metadata().end()) {
         model.set_training_record(training_record_from(training->second));
+      }
+      const auto errors = file.metadata().find(kErrorsKey);
+      if (errors != file.metadata().end()) {
+        set_held_out_errors(model, held_out_errors_from(errors->second));
       }
       return model;
     });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/intervals.h>
 #include <linnet/model.h>
 #include <linnet/table_transform.h>
 
@@ -39,6 +40,7 @@ struct ModelState {
   TableTransform table = {};
   SeriesTransform series = {};
   TrainingRecord record = {};
+  HeldOutErrors held_out_errors = {};
   std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics
   bool weights_shared = false;        ///< others hold their addresses and may write at any time
   std::map<std::string, std::size_t, std::less<>> parameter_index = {};  ///< places by name

@@ -25,6 +25,9 @@ OutputForm probability_form(const ModelState& model);
 /// order.
 Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form);
 
+/// Returns every output of every sample, f32 (N, outputs...), without offsets of targets.
+std::vector<Tensor> predict_outputs(Model& model, const Dataset& data, std::int64_t batch);
+
 /// Returns outputs (N, ...) with what a model's table takes off its targets added, f64; the outputs
 /// themselves where that is 0.
 Tensor with_offsets(const Tensor& outputs, const std::vector<double>& offsets);

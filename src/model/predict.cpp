@@ -66,6 +66,10 @@ Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, Ou
   return predict(model, data, batch, form, 1)[0];
 }
 
+std::vector<Tensor> predict_outputs(Model& model, const Dataset& data, std::int64_t batch) {
+  return predict(model, data, batch, OutputForm::plain, model.state().definition().outputs.size());
+}
+
 Tensor with_offsets(const Tensor& outputs, const std::vector<double>& offsets) {
   if (std::ranges::all_of(offsets, [](double offset) { return offset == 0; })) return outputs;
   const Tensor wide = outputs.to(DType::f64);
@@ -95,8 +99,7 @@ Tensor Model::predict_probabilities(const Dataset& data, std::int64_t batch) {
 
 std::vector<Column> Model::predict_all(const Dataset& data, std::int64_t batch) {
   const NetworkDefinition& network = state().definition();
-  std::vector<Tensor> results =
-      linnet::predict(*this, data, batch, OutputForm::plain, network.outputs.size());
+  std::vector<Tensor> results = predict_outputs(*this, data, batch);
   std::vector<Column> columns;
   for (std::size_t i = 0; i < results.size(); ++i) {
     Tensor result = std::move(results[i]);

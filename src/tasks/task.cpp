@@ -80,7 +80,7 @@ RequestRows Task::samples_of(const Model& model, const Table& /*rows*/) const {
        to_string(model.network().input_shape()));
 }
 
-TableAnswer Task::answer(Model& /*model*/, const Table& rows) const {
+TableAnswer Task::answer(Model& /*model*/, const Table& rows, double /*interval*/) const {
   fail("the model has no answer on a table as a whole; got '{}'", rows.name());
 }
 

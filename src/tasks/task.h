@@ -216,7 +216,8 @@ class Task {
 
   /// Returns whether a table has one answer, instead of each of its rows a prediction.
   virtual bool answers_tables() const { return false; }
-  virtual TableAnswer answer(Model& model, const Table& rows) const;
+  /// Returns it, with the interval of this coverage around each value; 0: without.
+  virtual TableAnswer answer(Model& model, const Table& rows, double interval) const;
   /// Returns what the model is worth on a table that answer() would take.
   virtual TaskReport measure(Model& model, const Table& rows) const;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linnet/intervals.h>
 #include <linnet/trainer.h>
 
 #include <algorithm>
@@ -305,6 +306,7 @@ void record_training(Model& model, const Dataset& data, const StepData& steps) {
     record.labels = steps.classification();
   }
   model.set_training_record(std::move(record));
+  set_held_out_errors(model, {});  // of the weights before
 }
 
 Turn::Turn(TrainerState& trainer, const char* call) : trainer_(trainer) {

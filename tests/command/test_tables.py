@@ -756,7 +756,7 @@ class Page(PageTest):
 
     def test_commands(self):
         self.unpack_tables()
-        for page in ("reading-tables", "tables", "table-inputs", "splits", "evaluate", "importance", "optimize", "search"):
+        for page in ("reading-tables", "tables", "table-inputs", "splits", "evaluate", "intervals", "importance", "optimize", "search"):
             self.run_page(page)
 
 

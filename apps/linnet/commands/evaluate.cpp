@@ -75,6 +75,7 @@ ShownReport report_of(const std::vector<float>& predictions, const Dataset& data
   require(!shown.cost || !shown.report.classes.empty(),
           "--cost chooses thresholds of classes; '{}' has values", data.info().name);
   shown.names.rows = std::move(row_numbers);
+  shown.intervals = interval_scores(model, shown.report);
   return shown;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/c_export.h>
+#include <linnet/intervals.h>
 #include <linnet/onnx.h>
 
 #include <memory>
@@ -34,6 +35,14 @@ void print_table_note(const Model& model, const char* names) {
       task.features(model), names);
 }
 
+/// Says what the file lacks.
+void print_interval_note(const Model& model) {
+  if (held_out_errors(model).samples == 0) return;
+  print_note(
+      "the file holds no errors of held-out samples: intervals around its values need the model "
+      "file");
+}
+
 int export_model(const ExportOptions& options) {
   require(options.c_folder.empty() != options.onnx.empty(),
           "linnet export needs --c FOLDER or --onnx FILE; got {}",
@@ -46,6 +55,7 @@ int export_model(const ExportOptions& options) {
   if (!options.onnx.empty()) {
     export_onnx(model, options.onnx);
     print_table_note(model, "its metadata 'linnet.features'");
+    print_interval_note(model);
     print_out(fmt::format("{}: opset 17, any batch, images as (N, C, H, W)\n", options.onnx));
     return kSuccess;
   }
@@ -53,6 +63,7 @@ int export_model(const ExportOptions& options) {
                            .weights = options.int8 ? CWeights::int8 : CWeights::f32};
   export_c(model, options.c_folder, how);
   print_table_note(model, "a comment in its header");
+  print_interval_note(model);
   const std::filesystem::path file = std::filesystem::path(options.c_folder) / (how.name + ".c");
   print_out(fmt::format("{}: {}_predict() in C99, {} weights; compile it with -lm\n", file.string(),
                         how.name, options.int8 ? "8-bit" : "32-bit"));

@@ -40,7 +40,8 @@ int print_forecast(const Task& task, Model& model, const ForecastRequest& reques
   require(!request.safe || !request.json || !request.output.empty(),
           "--spreadsheet is for tables of predictions; leave out --json or name one with --output");
   const TableAnswer answer =
-      task.answer(model, read_model_rows(request.tables[0], task.reading(model), request.sheet));
+      task.answer(model, read_model_rows(request.tables[0], task.reading(model), request.sheet),
+                  request.interval);
   const std::string csv = csv_of(answer, request.safe);
   if (!request.output.empty()) write_file_atomically(request.output, csv);
   if (request.json) {

@@ -17,7 +17,8 @@ struct ForecastRequest {
   std::string sheet = {};   ///< of a spreadsheet; empty: the first
   std::string output = {};  ///< a file instead of standard output
   bool json = false;
-  bool safe = false;  ///< no field begins like a formula
+  bool safe = false;    ///< no field begins like a formula
+  double interval = 0;  ///< coverage of the intervals around values; 0: none
 };
 int print_forecast(const Task& task, Model& model, const ForecastRequest& request);
 

@@ -50,6 +50,7 @@ struct PredictOptions {
   int threads = 0;
   bool json = false;
   bool safe = false;
+  double interval = 0;
 };
 
 /// Said where a model file does not name the loss of its training.
@@ -156,7 +157,24 @@ void print_bad_files(const std::vector<std::string>& bad) {
   }
 }
 
+/// Returns (N, outputs, 3): each value with the ends of its interval.
+Tensor with_intervals(const Tensor& values, const std::vector<double>& half_widths) {
+  const Tensor wide = values.to(DType::f64);
+  const std::span<const double> all = wide.as<double>();
+  std::vector<double> ends;
+  ends.reserve(3 * all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double half = half_widths[i % half_widths.size()];
+    ends.insert(ends.end(), {all[i], all[i] - half, all[i] + half});
+  }
+  std::vector<std::int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
+  dims.push_back(3);
+  return {std::move(ends), Shape(dims)};
+}
+
 int predict(const PredictOptions& options) {
+  require(!options.given.has("--interval") || (options.interval > 0 && options.interval < 1),
+          "--interval is a probability between 0 and 1, such as 0.9; got {:g}", options.interval);
   auto [run, on, model, task] = load_run(options.model, options.on, options.threads, options.given);
   if (!options.output.empty()) require_other_file(options, run);
   if (task.answers_tables()) {
@@ -168,9 +186,13 @@ int predict(const PredictOptions& options) {
                            .sheet = options.sheet,
                            .output = options.output,
                            .json = options.json,
-                           .safe = options.safe});
+                           .safe = options.safe,
+                           .interval = options.interval});
   }
   require_extension(options.output, {".csv", ".npy"});
+  Shown shown = shown_of(model);
+  shown.safe = options.safe;
+  if (options.given.has("--interval")) show_intervals(shown, model, options.interval);
   require(!options.safe || is_csv_name(options.output),
           "--spreadsheet is for tables of predictions; name one with --output FILE.csv");
   const Samples inputs = read_inputs(options, model, run);
@@ -184,8 +206,6 @@ int predict(const PredictOptions& options) {
     print_note("'{}' does not name the loss of its training: {}", run.model.string(),
                assumption(model));
   }
-  Shown shown = shown_of(model);
-  shown.safe = options.safe;
   const bool squashed = model.answers() == Answers::classes || model.answers() == Answers::labels;
   const Tensor predicted =
       predict_in_form(model, inputs.data, options.batch,
@@ -201,7 +221,9 @@ int predict(const PredictOptions& options) {
   if (is_csv_name(options.output)) {
     write_file_atomically(options.output, predictions_csv(model, shown, inputs.names, outputs));
   } else if (!options.output.empty()) {
-    write_npy(options.output, with_offsets(predicted, shown.offsets));
+    const Tensor values = with_offsets(predicted, shown.offsets);
+    write_npy(options.output,
+              shown.half_widths.empty() ? values : with_intervals(values, shown.half_widths));
   }
   std::string text;
   Json json = Json::array();
@@ -220,6 +242,7 @@ int predict(const PredictOptions& options) {
     add_device(all, model, on);
     const std::string& loss = model.training_record().loss;
     all["loss"] = loss.empty() ? Json(nullptr) : Json(loss);
+    if (!shown.half_widths.empty()) all["interval"] = options.interval;
     all["predictions"] = std::move(json);
     if (!inputs.bad_files.empty()) all["bad_files"] = inputs.bad_files;
     print_json(all);
@@ -254,6 +277,10 @@ void add_predict(CLI::App& app, Action& action) {
       "FILE.csv with\n"
       "names, any other as .npy (N, outputs); of a model of series the forecast, as "
       "CSV");
+  command->add_option(
+      "--interval", o->interval,
+      "Print the ends of an interval beside each value, in which the true value lies with\n"
+      "this probability, e.g. 0.9; it follows from the errors on the validation set");
   command->add_flag(
       "--spreadsheet", o->safe,
       "In FILE.csv, put a ' before texts that begin with =, +, - or @, which a "
@@ -277,7 +304,7 @@ void add_predict(CLI::App& app, Action& action) {
   add_device_options(*command, o->on);
   add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
-  set_most_used(*command, {"--output", "--text", "--batch", "--device", "--json"});
+  set_most_used(*command, {"--output", "--interval", "--text", "--batch", "--device", "--json"});
   command->footer(
       "A model of independent labels (binary cross-entropy) prints one line per label, a model of "
       "values its numbers.\n"

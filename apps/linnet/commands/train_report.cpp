@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <linnet/importance.h>
+#include <linnet/intervals.h>
 #include <linnet/prediction_report.h>
 #include <linnet/tables.h>
 #include <linnet/version.h>
@@ -143,6 +144,32 @@ std::optional<Metrics> measured(const Job& job, const Model& model,
   return measure_for(model, predictions, data, job.training.loss_options.ignore_index);
 }
 
+ShownReport shown_report(const Job& job, const Model& model, const HeldOut& held) {
+  ShownReport shown;
+  PredictionReportOptions of;
+  of.ignore_index = job.training.loss_options.ignore_index;
+  of.probabilities = has_probabilities(model);
+  of.value_names = job.task->targets(model);
+  shown.report = report_for(model, held.predictions, held.data, of);
+  shown.names.rows = held.numbers;
+  // The validation set gave the intervals.
+  if (held.part == "test") shown.intervals = interval_scores(model, shown.report);
+  return shown;
+}
+
+/// What the intervals of a model are worth on the test set: of each target.
+Json interval_scores_json(const Job& job, const Model& model, const HeldOut& held) {
+  Json json = Json::array();
+  if (!held.metrics || held_out_errors(model).samples == 0) return json;
+  const ShownReport shown = shown_report(job, model, held);
+  for (std::size_t i = 0; i < shown.intervals.size(); ++i) {
+    Json one{{"target", shown.report.values[i].name}};
+    one.update(to_json(shown.intervals[i]));
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
 }  // namespace
 
 HeldOut held_out_of(Model& model, const Job& job, const Splits& splits, bool own) {
@@ -165,6 +192,8 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   add_scores(json, history.epochs);
   if (held.metrics && held.part == "test" && std::isfinite(held.metrics->r_squared))
     json["test_r_squared"] = held.metrics->r_squared;
+  Json intervals = interval_scores_json(job, model, held);
+  if (!intervals.empty()) json["test_intervals"] = std::move(intervals);
   add_speed(json, samples, spread_of(epoch_seconds(history)));
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
@@ -204,14 +233,7 @@ void write_report(const Job& job, const Json& summary, const History& history, M
   if (held.metrics) {
     add_mistakes(report, *held.metrics, held.predictions, held.data,
                  data.splits.train.info().vocabulary, job.training.loss_options.ignore_index);
-    ShownReport shown;
-    PredictionReportOptions of;
-    of.ignore_index = job.training.loss_options.ignore_index;
-    of.probabilities = has_probabilities(model);
-    of.value_names = job.task->targets(model);
-    shown.report = report_for(model, held.predictions, held.data, of);
-    shown.names.rows = held.numbers;
-    add_predictions(report, shown);
+    add_predictions(report, shown_report(job, model, held));
   }
   const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
   const auto text = [&](const char* key) {

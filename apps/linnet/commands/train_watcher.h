@@ -36,6 +36,8 @@ class Watcher : public Callback {
 
   /// Saves the model unless the last epoch's is saved and kept. Throws Error where that fails.
   void finish();
+  /// Saves the model, to which something was added after the training.
+  void save();
   /// Another record of the training; what it cannot write is treated as what cannot be saved.
   void add_log(std::unique_ptr<Callback> log) { logs_.push_back(std::move(log)); }
   void line(const std::string& text) {
@@ -49,7 +51,6 @@ class Watcher : public Callback {
   std::int64_t saved_epoch() const { return saved_epoch_; }
 
  private:
-  void save();
   /// Does it; what fails ends the training, or is shown where it is to go on.
   template <class Save>
   bool attempt(const Save& act);

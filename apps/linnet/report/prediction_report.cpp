@@ -2,6 +2,7 @@
 #include "report/prediction_report.h"
 
 #include <fmt/format.h>
+#include <linnet/intervals.h>
 
 #include <algorithm>
 #include <cmath>
@@ -337,8 +338,10 @@ Json to_json(const ShownReport& shown) {
     json["expected_calibration_error"] = shown.report.predicted_class.expected_error;
     json["calibration"] = calibration_json(shown.report.predicted_class);
   }
-  for (const ValueReport& of : shown.report.values) {
-    json["targets"].push_back(value_json(of, shown.names));
+  for (std::size_t i = 0; i < shown.report.values.size(); ++i) {
+    Json target = value_json(shown.report.values[i], shown.names);
+    if (!shown.intervals.empty()) target["interval"] = to_json(shown.intervals[i]);
+    json["targets"].push_back(std::move(target));
   }
   return json;
 }
@@ -362,12 +365,16 @@ std::vector<std::string> report_lines(const ShownReport& shown) {
   if (shown.cost) {
     for (const ClassReport& of : classes) lines.push_back(choice_line(of, *shown.cost));
   }
-  for (const ValueReport& of : shown.report.values) {
+  for (std::size_t v = 0; v < shown.report.values.size(); ++v) {
+    const ValueReport& of = shown.report.values[v];
     if (shown.report.values.size() > 1) {
       lines.push_back(
           fmt::format("'{}': R² {}, mean absolute error {:.4g}, root mean squared "
                       "error {:.4g}",
                       of.name, figure(of.r_squared), of.mae, of.rmse));
+    }
+    if (!shown.intervals.empty()) {
+      lines.push_back(interval_line(shown.intervals[v], shown.report.samples));
     }
     std::string line = "largest residuals:";
     for (std::size_t i = 0; i < std::min(of.worst.size(), kMostWorstLines); ++i) {
@@ -381,11 +388,57 @@ std::vector<std::string> report_lines(const ShownReport& shown) {
   return lines;
 }
 
+Json to_json(const IntervalScore& score) {
+  return {{"wanted", score.wanted}, {"measured", score.measured}, {"half_width", score.half_width}};
+}
+
+std::vector<IntervalScore> interval_scores(const Model& model, const PredictionReport& report) {
+  constexpr double kWanted = 0.9;
+  const HeldOutErrors& errors = held_out_errors(model);
+  const auto needed = static_cast<std::int64_t>(std::ceil(kWanted / (1 - kWanted) - 1e-9));
+  if (report.values.empty() || errors.samples < needed) return {};
+  const OutputErrors& first = errors.outputs.front();
+  const bool fits = first.output == model.network().output_names().front() &&
+                    first.quantiles.size() == report.values.size();
+  if (!fits) return {};
+  const std::vector<double> half_widths = interval_half_widths(model, kWanted);
+  std::vector<IntervalScore> scores;
+  for (std::size_t i = 0; i < half_widths.size(); ++i) {
+    const ValueReport& of = report.values[i];
+    double held = 0;
+    for (std::size_t row = 0; row < of.actual.size(); ++row) {
+      if (std::abs(of.actual[row] - of.predicted[row]) <= half_widths[i]) ++held;
+    }
+    scores.push_back({.wanted = kWanted,
+                      .measured = held / static_cast<double>(of.actual.size()),
+                      .half_width = half_widths[i]});
+  }
+  return scores;
+}
+
+std::string interval_line(const IntervalScore& score, std::int64_t samples) {
+  return fmt::format("{:g} % intervals: ±{:.4g}, hold {:.1f} % of {} values", 100 * score.wanted,
+                     score.half_width, 100 * score.measured, grouped(std::to_string(samples)));
+}
+
 void add_predictions(Report& page, const ShownReport& shown) {
   if (!shown.report.classes.empty()) add_classes(page, shown);
   for (const ValueReport& of : shown.report.values) {
     add_values(page, of, shown.names, shown.report.values.size() == 1);
   }
+  if (shown.intervals.empty()) return;
+  ReportTable table{.title = "Prediction intervals",
+                    .note =
+                        "Half-widths follow from the errors on the validation set: "
+                        "linnet predict --interval.",
+                    .header = {"target", "coverage asked for", "coverage measured", "half-width"}};
+  for (std::size_t i = 0; i < shown.intervals.size(); ++i) {
+    const IntervalScore& score = shown.intervals[i];
+    table.rows.push_back({shown.report.values[i].name, fmt::format("{:g} %", 100 * score.wanted),
+                          fmt::format("{:.1f} %", 100 * score.measured),
+                          fmt::format("{:.4g}", score.half_width)});
+  }
+  page.tables.push_back(std::move(table));
 }
 
 }  // namespace linnet::command

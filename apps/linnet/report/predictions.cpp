@@ -2,6 +2,7 @@
 #include "report/predictions.h"
 
 #include <fmt/format.h>
+#include <linnet/intervals.h>
 #include <linnet/series_transform.h>
 #include <linnet/table_transform.h>
 
@@ -37,15 +38,33 @@ Shown shown_of(const Model& model) {
           .offsets = model.table().target_offsets()};
 }
 
+void show_intervals(Shown& shown, const Model& model, double coverage) {
+  shown.half_widths = interval_half_widths(model, coverage);
+}
+
 namespace {
 
-/// Returns values as 32 bits say them, or with their offsets.
+double offset_of(const Shown& shown, std::size_t i, std::size_t outputs) {
+  return shown.offsets.size() == outputs ? shown.offsets[i] : 0;
+}
+
+/// Returns the lower (-1) or the upper end (1) of an interval.
+double end_of(const Shown& shown, std::span<const float> outputs, std::size_t i, int side) {
+  return offset_of(shown, i, outputs.size()) + outputs[i] + side * shown.half_widths[i];
+}
+
+/// Returns values as 32 bits say them, or with their offsets; after each the ends of its interval.
 std::vector<std::string> value_texts(const Shown& shown, std::span<const float> outputs) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const double offset = shown.offsets.size() == outputs.size() ? shown.offsets[i] : 0;
+    const double offset = offset_of(shown, i, outputs.size());
     texts.push_back(offset == 0 ? fmt::format("{}", outputs[i])
                                 : fmt::format("{:.15g}", offset + outputs[i]));
+    if (shown.half_widths.empty()) continue;
+    for (const int side : {-1, 1}) {
+      const double end = end_of(shown, outputs, i, side);
+      texts.push_back(offset == 0 ? fmt::format("{:.7g}", end) : fmt::format("{:.15g}", end));
+    }
   }
   return texts;
 }
@@ -82,8 +101,12 @@ std::string predictions_csv(const Model& model, const Shown& shown,
     if (shown.answers != Answers::values) {
       add_name(names, class_name(shown.names, i), "probability_");
     } else {
-      add_name(names, targets.size() == width ? targets[i] : fmt::format("output_{}", i + 1),
-               "predicted_");
+      const std::string name =
+          targets.size() == width ? targets[i] : fmt::format("output_{}", i + 1);
+      add_name(names, name, "predicted_");
+      if (shown.half_widths.empty()) continue;
+      add_name(names, name + "_low", "predicted_");
+      add_name(names, name + "_high", "predicted_");
     }
   }
   for (std::string& name : names) name = csv_field(name, shown.safe);
@@ -110,6 +133,10 @@ Json answer_json(const Shown& shown, std::span<const float> outputs) {
     }
   }
   json["outputs"] = std::vector<float>(outputs.begin(), outputs.end());
+  for (std::size_t i = 0; i < shown.half_widths.size(); ++i) {
+    json["low"].push_back(end_of(shown, outputs, i, -1));
+    json["high"].push_back(end_of(shown, outputs, i, 1));
+  }
   if (shown.offsets.size() != outputs.size()) return json;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (shown.offsets[i] != 0) json["outputs"][i] = shown.offsets[i] + outputs[i];

@@ -116,6 +116,8 @@ HttpRequest HttpParser::take() {
       target.remove_prefix(7 + host.size());
     }
     request.path = std::string(target.substr(0, target.find('?')));
+    target.remove_prefix(std::min(request.path.size() + 1, target.size()));
+    request.query = std::string(target);
     request.host = host_of(host);
     if (!host.empty() && request.host.empty()) {
       throw HttpRefusal{400, "the header Host holds no host"};

@@ -12,6 +12,7 @@ namespace linnet::command {
 struct HttpRequest {
   std::string method;
   std::string path;    ///< of the target, without what follows a '?'
+  std::string query;   ///< what follows it
   std::string host;    ///< name or address that the client asked for, lower case; "" in HTTP/1.0
   std::string origin;  ///< header Origin, as it came; "" where there is none
   std::string type;    ///< media type in lower case, without parameters

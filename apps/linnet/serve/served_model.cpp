@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "report/print.h"
+#include "table/values.h"
 
 namespace linnet::command {
 namespace {
@@ -51,23 +53,48 @@ Reserve ServedModel::reserve_for(Held& held) {
   };
 }
 
+namespace {
+
+/// Returns the coverage of "interval=0.9" among the parameters of a request; nothing without it.
+std::optional<double> interval_of(const HttpRequest& request) {
+  constexpr std::string_view kName = "interval=";
+  std::string_view rest = request.query;
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    if (!one.starts_with(kName)) continue;
+    const std::string_view text = one.substr(kName.size());
+    const std::optional<double> coverage = number_of(text, '.');
+    require(coverage && *coverage > 0 && *coverage < 1,
+            "expected a number between 0 and 1 after 'interval='; got '{}'", escaped(text));
+    return coverage;
+  }
+  return {};
+}
+
+}  // namespace
+
 Json ServedModel::forecasts(const HttpRequest& request) {
+  const std::optional<double> interval = interval_of(request);
   Held held;
   const Table rows = reader_.read_series(request.type, request.body, reserve_for(held));
   const std::lock_guard lock(forecasting_);
-  TableAnswer answer = reader_.task().answer(model_, rows);
+  TableAnswer answer = reader_.task().answer(model_, rows, interval.value_or(0));
   by_.metrics.count_batch(1);
   return std::move(answer.json);
 }
 
 Json ServedModel::predictions(const HttpRequest& request) {
   require<Overloaded>(!batcher_->full(), "the queue is full");  // before anything is read
+  Shown shown = shown_;
+  const std::optional<double> interval = interval_of(request);
+  if (interval) show_intervals(shown, model_, *interval);
   Held held;
   ReadSamples read = reader_.read(request.type, request.body, reserve_for(held));
   if (held) held->keep(read.samples.size() * reader_.sample_memory());
   Json answers = Json::array();
   for (const std::vector<float>& row : batcher_->predict(std::move(read.samples))) {
-    Json answer = answer_json(shown_, row);
+    Json answer = answer_json(shown, row);
     if (!read.notes.empty() && !read.notes[answers.size()].empty()) {
       answer["notes"] = read.notes[answers.size()];
     }
@@ -76,6 +103,7 @@ Json ServedModel::predictions(const HttpRequest& request) {
   Json json = Json::object();
   const std::vector<std::string> targets = reader_.task().targets(model_);
   if (!targets.empty()) json["targets"] = targets;
+  if (interval) json["interval"] = *interval;
   json["predictions"] = std::move(answers);
   return json;
 }

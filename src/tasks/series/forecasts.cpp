@@ -98,7 +98,7 @@ class Forecasts final : public Task {
   }
 
   bool answers_tables() const override { return true; }
-  TableAnswer answer(Model& model, const Table& rows) const override;
+  TableAnswer answer(Model& model, const Table& rows, double interval) const override;
   TaskReport measure(Model& model, const Table& rows) const override {
     const SeriesWindows windows = model.series().windows(rows);
     TaskReport report = report_series(model, windows, "all");
@@ -124,25 +124,38 @@ std::vector<std::string> Forecasts::row_columns(const Model& model) const {
   return columns;
 }
 
-TableAnswer Forecasts::answer(Model& model, const Table& rows) const {
+TableAnswer Forecasts::answer(Model& model, const Table& rows, double interval) const {
   const SeriesTransform& series = model.series();
   const std::vector<std::string> targets = series.targets();
   const bool several = series.entities() > 0;
   TableAnswer answer;
   if (several) answer.header.push_back(series.entity_column());
   answer.header.push_back(series.time_column().empty() ? "row" : series.time_column());
-  answer.header.insert(answer.header.end(), targets.begin(), targets.end());
+  for (const std::string& target : targets) {
+    answer.header.push_back(target);
+    if (interval == 0) continue;
+    answer.header.push_back(target + "_low");
+    answer.header.push_back(target + "_high");
+  }
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const ForecastStep& step : forecast(model, rows)) {
+  for (const ForecastStep& step : forecast(model, rows, interval)) {
     nlohmann::ordered_json json{{"time", step.place.time}};
     if (!step.place.entity.empty()) json["entity"] = step.place.entity;
-    for (std::size_t i = 0; i < targets.size(); ++i) json["values"][targets[i]] = step.values[i];
+    TableAnswer::Row row{.texts = {step.place.time}};
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      json["values"][targets[i]] = step.values[i];
+      row.values.push_back(step.values[i]);
+      if (interval == 0) continue;
+      json["low"][targets[i]] = step.low[i];
+      json["high"][targets[i]] = step.high[i];
+      row.values.insert(row.values.end(), {step.low[i], step.high[i]});
+    }
     all.push_back(std::move(json));
-    TableAnswer::Row row{.texts = {step.place.time}, .values = step.values};
     if (several) row.texts.insert(row.texts.begin(), step.place.entity);
     answer.rows.push_back(std::move(row));
   }
-  answer.json = {{"forecast", std::move(all)}};
+  if (interval != 0) answer.json["interval"] = interval;
+  answer.json["forecast"] = std::move(all);
   return answer;
 }
 

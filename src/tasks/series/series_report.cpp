@@ -2,8 +2,11 @@
 #include "tasks/series/series_report.h"
 
 #include <fmt/format.h>
+#include <linnet/intervals.h>
 
 #include <cmath>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "base/counted.h"
@@ -16,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostStepsShown = 8;
+constexpr double kRounding = 1e-9;
 
 using Named = std::vector<std::pair<std::string, const ForecastErrors*>>;
 
@@ -138,6 +142,50 @@ Rivals rivals_of(const std::vector<SeriesScore>& scores, const std::string& part
   return found;
 }
 
+/// How often the intervals of a target's forecasts held its true values.
+struct Coverage {
+  double measured = 0;
+  std::vector<double> by_step = {};
+  std::vector<double> half_widths = {};  ///< of each step
+};
+
+constexpr double kCoverage = 0.9;
+
+/// Returns nothing where the model has too few errors of held-out windows.
+std::optional<Coverage> coverage_of(const Model& model, const SeriesWindows& windows,
+                                    std::size_t target, std::span<const double> forecasts) {
+  const HeldOutErrors& errors = held_out_errors(model);
+  if (static_cast<double>(errors.samples) < kCoverage / (1 - kCoverage) - kRounding) return {};
+  Coverage found{.half_widths =
+                     interval_half_widths(model, kCoverage, model.series().targets()[target])};
+  const auto steps = std::ssize(found.half_widths);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    double held = 0;
+    for (std::int64_t window = 0; window < windows.size(); ++window) {
+      const double error = forecasts[static_cast<std::size_t>(window * steps + step)] -
+                           windows.actual(window, step, target);
+      if (std::abs(error) <= found.half_widths[static_cast<std::size_t>(step)]) ++held;
+    }
+    found.by_step.push_back(held / static_cast<double>(windows.size()));
+    found.measured += found.by_step.back() / static_cast<double>(steps);
+  }
+  return found;
+}
+
+Json to_json(const Coverage& of) {
+  return {{"wanted", kCoverage},
+          {"measured", of.measured},
+          {"measured_by_step", of.by_step},
+          {"half_width_by_step", of.half_widths}};
+}
+
+std::string coverage_text(const Coverage& of) {
+  return fmt::format(
+      "{:g} % intervals: ±{:.4g} in the first step, ±{:.4g} in the last, hold {:.1f} "
+      "% of the true values",
+      100 * kCoverage, of.half_widths.front(), of.half_widths.back(), 100 * of.measured);
+}
+
 }  // namespace
 
 TaskReport report_series(Model& model, const SeriesWindows& windows, const std::string& part) {
@@ -166,9 +214,17 @@ TaskReport report_series(Model& model, const SeriesWindows& windows, const std::
                       "naive forecast is left out",
                       series.season()));
     }
+    const Tensor wide = forecasts[i].to(DType::f64);
     report.html += series_chart(windows, i, score.target, seasonal ? series.season() : 1,
-                                forecasts[i].to(DType::f64).as<double>(), series.future());
+                                wide.as<double>(), series.future());
     tables += table_html(score, series.season());
+    // The validation set gave the intervals.
+    const std::optional<Coverage> coverage =
+        part == "validation" ? std::nullopt : coverage_of(model, windows, i, wide.as<double>());
+    if (!coverage) continue;
+    report.json["targets"].back()["interval"] = to_json(*coverage);
+    report.lines.push_back(coverage_text(*coverage));
+    tables += fmt::format("<p class=\"note\">{}.</p>\n", coverage_text(*coverage));
   }
   report.html += tables;
   report.rivals = rivals_of(scores, part, windows.size());
