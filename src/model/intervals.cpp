@@ -24,7 +24,7 @@ constexpr std::int64_t kLeastQuantiles = 64;     // of each of many
 constexpr std::int64_t kQuantilesInAll = 65536;  // so that forecasts of many steps stay small
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 53;
 constexpr double kRounding = 1e-9;  // of products that are whole numbers, such as 0.7 * 10
-constexpr const char* kDamaged = "its errors of held-out samples are damaged";
+constexpr const char* kDamagedErrors = "its errors of held-out samples are damaged";
 
 std::string_view what_of(Answers answers) {
   switch (answers) {
@@ -273,18 +273,18 @@ HeldOutErrors held_out_errors_from(const std::string& text) {
                      json["samples"].is_number_unsigned() &&
                      json["samples"].get<std::uint64_t>() <= std::uint64_t{kMostSamples} &&
                      json.contains("outputs") && json["outputs"].is_array();
-  require<DataError>(whole, "{}", kDamaged);
+  require<DataError>(whole, "{}", kDamagedErrors);
   HeldOutErrors errors{.samples = json["samples"].get<std::int64_t>()};
   for (const Json& of : json["outputs"]) {
     require<DataError>(of.is_object() && of.contains("output") && of["output"].is_string() &&
                            of.contains("errors") && of["errors"].is_array(),
-                       "{}", kDamaged);
+                       "{}", kDamagedErrors);
     OutputErrors& output = errors.outputs.emplace_back(of["output"].get<std::string>());
     for (const Json& quantiles : of["errors"]) {
       const bool numbers =
           quantiles.is_array() &&
           std::ranges::all_of(quantiles, [](const Json& one) { return one.is_number(); });
-      require<DataError>(numbers, "{}", kDamaged);
+      require<DataError>(numbers, "{}", kDamagedErrors);
       output.quantiles.push_back(quantiles.get<std::vector<double>>());
     }
   }
