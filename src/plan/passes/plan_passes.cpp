@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/passes/cancel_reshapes.h"
 #include "plan/passes/collect_gradients.h"
 #include "plan/passes/overlap_sums.h"
 #include "plan/passes/passes.h"
@@ -6,6 +7,8 @@
 namespace linnet {
 
 void register_plan_passes(Passes& passes) {
+  // By their names fusions run after it.
+  passes.add(Phase::forward, {"cancel_reshapes", cancel_reshapes});
   passes.add(Phase::forward, {"remove_dead", remove_dead, {.last = true}});
 
   passes.add({"recompute_norms", recompute_norms});
