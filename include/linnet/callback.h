@@ -34,7 +34,7 @@ struct EpochReport {
   Evaluation test;         ///< over the test set; no samples where it was not evaluated
   /// Loss of each step, in order; the newest 4096 of an epoch of more steps.
   std::vector<float> step_losses = {};
-  double learning_rate = 0;       ///< learning rate of the epoch's last step
+  double learning_rate = 0;       ///< of the epoch's last step; 0 with LevenbergMarquardt
   double seconds = 0;             ///< time of training alone, without the evaluations
   double samples_per_second = 0;  ///< training speed, without the evaluations
   bool complete = true;           ///< false for an epoch that a stop cut short

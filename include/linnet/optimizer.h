@@ -11,10 +11,10 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-// Update rules. Definitions and defaults are PyTorch's (Lion's are its paper's). Each rule is one
-// pass over the flat array of parameters; the schedule's factor multiplies the learning rate. Every
-// number must be finite; the training throws Error naming the one that is out of its range before
-// the first step.
+// Update rules. Definitions and defaults are PyTorch's (Lion's are its paper's). Each rule but
+// LevenbergMarquardt is one pass over the flat array of parameters; the schedule's factor
+// multiplies the learning rate. Every number must be finite; the training throws Error naming the
+// one that is out of its range before the first step.
 
 /// Updates by Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015).
 struct Adam {
@@ -135,8 +135,26 @@ struct Muon {
   double adam_epsilon = 1e-8;
 };
 
+// It takes outputs whose loss is mse, on the CPU in fp32, and networks of at most 10,000 weights
+// that train, without dropout, batch norm and noise; a fit throws Error naming what does not fit.
+// docs/training.md says more.
+
+/// Minimises a mean squared error over all samples, for small networks of high accuracy, by
+/// exact derivatives of all residuals r (Hagan and Menhaj, "Training feedforward networks with the
+/// Marquardt algorithm", 1994). An epoch is one step (J^T J + damping) step = -J^T r, tried with
+/// more damping until the loss falls; damping by the gain ratio (Madsen, Nielsen and Tingleff,
+/// "Methods for non-linear least squares problems", 2004). There is no learning rate. The batch
+/// size changes nothing but memory. A fit ends where none lowers it.
+struct LevenbergMarquardt {
+  /// Damping of the first iteration, in units of the loss per weight squared; above 0. MATLAB's
+  /// default (trainlm's mu).
+  double damping = 1e-3;
+  /// L2 penalty: half of this times the square of each weight is added to the loss; at least 0.
+  double weight_decay = 0;
+};
+
 /// Holds the update rule of a training, e.g. Adam{.learning_rate = 4e-3}.
-using Optimizer = std::variant<Adam, SGD, AdamW, RMSprop, Adagrad, Lion, Muon>;
+using Optimizer = std::variant<Adam, SGD, AdamW, RMSprop, Adagrad, Lion, Muon, LevenbergMarquardt>;
 
 /// Limits gradients before an update, which prevents steps that are too large. Both limits may be
 /// set: the norm is limited first.

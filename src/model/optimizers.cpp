@@ -57,6 +57,9 @@ void set(UpdateSettings& to, const Muon& o) {
   to.epsilon = o.adam_epsilon;
 }
 
+/// Its steps are another program's, which follows no rule; see LevenbergMarquardtSteps.
+void set(UpdateSettings& to, const LevenbergMarquardt&) { to.rule = UpdateRule::sgd; }
+
 template <class O>
 Field learning_rate() {
   return field<&O::learning_rate>("learning_rate").at_least(0).finite();
@@ -108,6 +111,10 @@ Kinds<Optimizer> described() {
            field<&Muon::adam_beta2>("adam_beta2").from_to_below(0, 1),
            field<&Muon::adam_epsilon>("adam_epsilon").above(0).finite()},
           Muon{.learning_rate = 0.02, .exclude = {"dense_2.*"}, .adam_learning_rate = 3e-3});
+  all.add("levenberg_marquardt", "LevenbergMarquardt",
+          {field<&LevenbergMarquardt::damping>("damping").above(0).finite(),
+           weight_decay<LevenbergMarquardt>()},
+          LevenbergMarquardt{.damping = 0.01, .weight_decay = 1e-5});
   return all;
 }
 
@@ -122,19 +129,34 @@ std::string_view name_of(const Optimizer& optimizer) {
   return optimizers().find(optimizer)->fields.kind;
 }
 
-double& learning_rate_of(Optimizer& optimizer) {
-  return std::visit([](auto& o) -> double& { return o.learning_rate; }, optimizer);
+double* learning_rate_of(Optimizer& optimizer) {
+  return std::visit(
+      [](auto& o) -> double* {
+        if constexpr (requires { o.learning_rate; }) return &o.learning_rate;
+        return nullptr;
+      },
+      optimizer);
 }
 
-double learning_rate_of(const Optimizer& optimizer) {
-  return std::visit([](const auto& o) { return o.learning_rate; }, optimizer);
+const double* learning_rate_of(const Optimizer& optimizer) {
+  return learning_rate_of(const_cast<Optimizer&>(optimizer));
 }
+
+bool is_least_squares(const Optimizer& optimizer) {
+  return std::holds_alternative<LevenbergMarquardt>(optimizer);
+}
+
+bool is_least_squares_kind(std::string_view name) { return name == name_of(LevenbergMarquardt{}); }
 
 void set_optimizer(UpdateSettings& to, const Optimizer& optimizer) {
   optimizers().check(optimizer);
   std::visit(
       [&](const auto& o) {
-        to.learning_rate = o.learning_rate;
+        if constexpr (requires { o.learning_rate; }) {
+          to.learning_rate = o.learning_rate;
+        } else {
+          to.learning_rate = 0;
+        }
         to.weight_decay = o.weight_decay;
         set(to, o);
       },

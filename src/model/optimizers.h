@@ -24,8 +24,13 @@ std::string_view name_of(const Optimizer& optimizer);
 /// Returns text such as "cosine"; "function" of a ScheduleFunction.
 std::string_view name_of(const Schedule& schedule);
 
-double& learning_rate_of(Optimizer& optimizer);
-double learning_rate_of(const Optimizer& optimizer);
+/// Returns the learning rate; null for an optimizer that has none.
+double* learning_rate_of(Optimizer& optimizer);
+const double* learning_rate_of(const Optimizer& optimizer);
+/// Returns whether an epoch of it is one iteration over all samples, which no step of a batch is
+/// part of.
+bool is_least_squares(const Optimizer& optimizer);
+bool is_least_squares_kind(std::string_view name);
 
 /// A training's length, in which epochs become steps.
 struct TrainingLength {

@@ -65,6 +65,8 @@ struct TaskFileOptions {
   std::string from_name = {};   ///< its name in errors
   std::function<std::vector<std::string>()> words = {};  ///< of its training's texts
   datasets::Places places = {};
+  /// Whether LevenbergMarquardt trains, which takes other networks and recipes.
+  bool least_squares = false;
 };
 
 class Task;

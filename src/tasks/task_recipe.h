@@ -26,7 +26,7 @@ struct TaskSizes {
 /// Changes a recipe for trained weights, which take smaller steps than new ones.
 inline void take_smaller_steps(TrainingOptions& training) {
   constexpr double kTransferRate = 0.25;
-  learning_rate_of(training.optimizer) *= kTransferRate;
+  if (double* rate = learning_rate_of(training.optimizer)) *rate *= kTransferRate;
 }
 
 /// Returns the training that the default recipes share: AdamW, early stopping, the best epoch's

@@ -9,6 +9,12 @@ std::vector<ShardRows> EpochUpdates::shards_in(const StepInfo& first, std::uint6
 }
 
 void EpochUpdates::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
+  if (least_squares != nullptr) {
+    for (std::uint64_t update = begin; update < end; ++update) {
+      least_squares->run(first.after(update, 0));
+    }
+    return;
+  }
   if (tree == nullptr) return pass->run(first, begin, end);
   for (std::uint64_t update = begin; update < end; ++update) {
     tree->run(shards_in(first, update),
@@ -20,6 +26,7 @@ void EpochUpdates::run(const StepInfo& first, std::uint64_t begin, std::uint64_t
 }
 
 void EpochUpdates::explain(const StepInfo& first, NotFinite& found) const {
+  if (least_squares != nullptr) return;  // which looks at the loss itself
   if (found.step < first.step || found.step - first.step >= pass->steps()) return;
   std::vector<ShardRows> shards = shards_in(first, found.step - first.step);
   if (tree != nullptr) shards = tree->told(shards);

@@ -16,6 +16,7 @@
 #include "model/check_values.h"
 #include "model/evaluation_sums.h"
 #include "model/memory_report.h"
+#include "model/optimizers.h"
 #include "train/checkpoint_writer.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
@@ -105,6 +106,9 @@ class Fit {
     trainer_.check_finite();  // of steps before, which nobody may have looked at
     History history;
     history.planned_bytes = session_.planned_bytes();
+    if (parts_.updates.least_squares) {
+      history.planned_bytes += parts_.updates.least_squares->bytes();
+    }
     history.startup_seconds = seconds_since(start);
     training_start_ = Clock::now();
     if (resumed_) callback_.on_resume(*resumed_);
@@ -117,6 +121,11 @@ class Fit {
     history.interrupted = stopping_;
     history.shards = static_cast<std::int64_t>(form_.shards.count);
     history.notes = notes_;
+    if (parts_.updates.ended()) {
+      history.notes.push_back(fmt::format(
+          "the training ended after epoch {}: no step of levenberg_marquardt lowers the loss",
+          history.epochs.back().epoch));
+    }
     for (const std::string& note : session_.notes()) history.notes.push_back(note);
     if (std::string note = note_on_scale(); !note.empty()) history.notes.push_back(note);
     for (const std::string& failure : checkpoints_.failures()) history.notes.push_back(failure);
@@ -212,7 +221,7 @@ class Fit {
     if (tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
     EarlyStopping patience = patience_;
     const bool better = patience.improved(report);
-    const bool stopped_early = !stopping_ && patience.exhausted();
+    const bool stopped_early = !stopping_ && (patience.exhausted() || parts_.updates.ended());
     const bool last = stopping_ || stopped_early || last_epoch;
     if (last && !tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
     objective_.schedule.end_epoch(watched(report).loss, static_cast<std::uint64_t>(report.epoch) *
@@ -290,15 +299,21 @@ class Fit {
                                      : parts_.train.samples;
     require(trained > 0, "drop_last leaves out all of {} training samples at batch {}",
             parts_.train.samples, options_.batch);
-    const std::int64_t steps = updates_of(trained, options_.batch);
+    const bool least_squares = is_least_squares(objective_.objective.optimizer);
+    const std::int64_t steps = least_squares ? 1 : updates_of(trained, options_.batch);
     optimizer_ = objective_.optimizer(place_.last_epoch, steps, parts_.train.data);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     if (parts_.validation.samples + parts_.test.samples > 0) objective_.allocate_averaged_memory();
     const FitProgram program{model_, objective_, options_, optimizer_, trainer_.options, trained};
-    form_ = choose_form(parts_, program, notes_);
-    options_.shards = static_cast<std::int64_t>(form_.shards.count);
-    add_programs(session_, parts_, program, form_);
+    if (least_squares) {
+      add_least_squares(program);
+    } else {
+      form_ = choose_form(parts_, program, notes_);
+      options_.shards = static_cast<std::int64_t>(form_.shards.count);
+      add_programs(session_, parts_, program, form_);
+    }
     allocate();
+    if (least_squares) parts_.updates.least_squares->bind(session_);
     for (FitPart* part : parts_.all()) {
       if (part->samples == 0) continue;
       if (part->stream != nullptr) {
@@ -308,6 +323,19 @@ class Fit {
         session_.bind_data(part->pass, part->data);
       }
     }
+  }
+
+  /// Adds programs whose update takes all samples.
+  void add_least_squares(const FitProgram& program) {
+    const auto all = static_cast<std::uint64_t>(parts_.train.samples);
+    parts_.train.pass = {.batch = all, .samples = all, .model = &model_};
+    parts_.updates.pass = &parts_.train.pass;
+    parts_.updates.least_squares =
+        std::make_unique<LeastSquaresFit>(session_, objective_, parts_.train.data,
+                                          parts_.train.samples, options_, trainer_.options,
+                                          optimizer_);
+    options_.shards = 1;
+    add_evaluations(session_, parts_, program, form_);
   }
 
   void allocate() {

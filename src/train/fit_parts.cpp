@@ -41,6 +41,18 @@ std::int64_t ring_slots(const FitProgram& program, const FitForm& form) {
   return slots_of(program.options.prefetch, lanes_of(program.model, form.shards, program.trainer));
 }
 
+void add_evaluation_passes(Session& session, FitParts& parts, const FitProgram& program,
+                           const FitForm& form) {
+  const ObjectiveState& objective = program.objective;
+  for (FitPart* part : {&parts.validation, &parts.test}) {
+    if (part->samples == 0) continue;
+    part->pass = session.add_pass(part->samples, rows_of_shard(program, form),
+                                  evaluation_recipe(objective.key + part->name, program.model,
+                                                    part->data, objective.averaged));
+    part->pass.one_batch = program.model.definition().draws_noise();
+  }
+}
+
 /// Adds all programs, as if the parts marked so were fed.
 void add_passes(Session& session, FitParts& parts, const FitProgram& program, const FitForm& form,
                 bool train_fed) {
@@ -71,13 +83,7 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                                        step, objective.memory, form.shards.count, lanes,
                                        options.shuffle, program.trainer.ranks);
   }
-  for (FitPart* part : {&parts.validation, &parts.test}) {
-    if (part->samples == 0) continue;
-    part->pass = session.add_pass(part->samples, rows_of_shard(program, form),
-                                  evaluation_recipe(objective.key + part->name, program.model,
-                                                    part->data, objective.averaged));
-    part->pass.one_batch = program.model.definition().draws_noise();
-  }
+  add_evaluation_passes(session, parts, program, form);
 }
 
 /// Returns the memory of the data on a device, or on their way to it.
@@ -227,13 +233,24 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
   return form;
 }
 
+namespace {
+
+void add_stream(Session& session, FitPart& part, const FitProgram& program, const FitForm& form) {
+  if (part.samples == 0 || !(form.streamed || part.data.has_source())) return;
+  part.stream = session.stream(part.data, rows_of_shard(program, form), ring_slots(program, form));
+}
+
+}  // namespace
+
+void add_evaluations(Session& session, FitParts& parts, const FitProgram& program,
+                     const FitForm& form) {
+  for (FitPart* part : {&parts.validation, &parts.test}) add_stream(session, *part, program, form);
+  add_evaluation_passes(session, parts, program, form);
+}
+
 void add_programs(Session& session, FitParts& parts, const FitProgram& program,
                   const FitForm& form) {
-  for (FitPart* part : parts.all()) {
-    if (part->samples == 0 || !(form.streamed || part->data.has_source())) continue;
-    part->stream =
-        session.stream(part->data, rows_of_shard(program, form), ring_slots(program, form));
-  }
+  for (FitPart* part : parts.all()) add_stream(session, *part, program, form);
   add_passes(session, parts, program, form, parts.train.stream != nullptr);
 }
 

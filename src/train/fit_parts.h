@@ -63,6 +63,10 @@ struct FitProgram {
 FitForm choose_form(const FitParts& parts, const FitProgram& program,
                     std::vector<std::string>& notes);
 
+/// Adds the programs of the validation and the test set alone, with the streams that they read.
+void add_evaluations(Session& session, FitParts& parts, const FitProgram& program,
+                     const FitForm& form);
+
 /// Adds the programs of all parts to a session, with the streams that they read.
 void add_programs(Session& session, FitParts& parts, const FitProgram& program,
                   const FitForm& form);

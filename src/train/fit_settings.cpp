@@ -140,6 +140,12 @@ FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
     add("optimizer " + attribute.first,
         to_string(Attributes{attribute}).substr(attribute.first.size() + 1));  // after "name="
   }
+  if (is_least_squares(objective.optimizer)) {
+    add("optimizer method", name_of(objective.optimizer));
+    for (const SettingEntry& entry : optimizers().fields_of(objective.optimizer, true)) {
+      add("optimizer " + entry.key, to_toml(entry.value));
+    }
+  }
   add("schedule", schedule_text(objective.schedule));
   add("average",
       fmt::format("decay={} warmup={}", objective.average.decay, objective.average.warmup));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/optimizers.h"
 #include "model/options.h"
 #include "ops/gather_batch/record_index.h"
 #include "train/fit_checks.h"
@@ -66,6 +67,8 @@ std::uint64_t step_of(TrainerState& trainer, ObjectiveState& objective,
                       std::span<const Batch> batches) {
   const Turn turn(trainer, "step()");
   require(!batches.empty(), "expected at least one batch in a step");
+  require(!is_least_squares(objective.objective.optimizer),
+          "[levenberg_marquardt] takes all samples together; call fit() instead of step()");
   // Steps that are not looked at could no longer be repeated.
   if (trainer.steps % Stepper::kRemembered == 0) trainer.check_finite();
   Stepper& stepper =

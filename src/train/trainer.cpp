@@ -81,11 +81,11 @@ void check_names(const Objectives& objectives) {
 
 constexpr const char* kScale = "optimizer/loss_scale";
 
-/// Returns whether an entry may be in one state and not in another: what L-BFGS remembers, a fit,
-/// and the loss's scale, of trainings in fp16.
+/// Returns whether an entry may be in one state and not in another: what L-BFGS remembers, a
+/// damping, a fit, and the loss's scale, of trainings in fp16.
 bool is_optional(std::string_view name) {
-  return name.starts_with(LbfgsMemory::kPrefix) || name.starts_with(FitState::kPrefix) ||
-         name.ends_with(kScale);
+  return name.starts_with(LbfgsMemory::kPrefix) || name.starts_with(Damping::kPrefix) ||
+         name.starts_with(FitState::kPrefix) || name.ends_with(kScale);
 }
 
 /// Returns the loss's scale of a state, a first one where it has none. Throws Error unless it is a
@@ -236,6 +236,7 @@ State ObjectiveState::state() {
   if (!name.empty()) state.set(kUpdates, counter(updates));
   schedule.save(state);
   if (!curvature.empty() && same_bits(minimum, trained_weights())) curvature.save(state);
+  damping.save(state);
   return state;
 }
 
@@ -247,6 +248,7 @@ void ObjectiveState::load(const State& state) {
   schedule.load(state);
   curvature = LbfgsMemory::of(state);
   minimum = curvature.empty() ? State() : trained_weights();
+  damping = Damping::of(state);
   for_moments(*this, [&](const std::string& moment, const ParameterSpec&, std::size_t offset) {
     model->backend->upload(optimizer_memory(), offset, state[moment].to_host().bytes());
   });
@@ -424,6 +426,7 @@ void load(TrainerState& trainer, const State& state) {
     objective->schedule.check(objective->name.empty() ? state : state.part(prefix));
   }
   static_cast<void>(LbfgsMemory::of(state));
+  static_cast<void>(Damping::of(state));
   trainer.model.set_weights(state.part(kModel));
   clear_stopped(trainer.state(), *trainer.memory);
   for (const auto& objective : trainer.objectives) {

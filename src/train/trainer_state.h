@@ -16,6 +16,7 @@
 #include "train/fit_state.h"
 #include "train/host_schedule.h"
 #include "train/lbfgs.h"
+#include "train/levenberg_marquardt/levenberg_marquardt.h"
 #include "train/stepper.h"
 
 namespace linnet {
@@ -77,6 +78,7 @@ struct ObjectiveState {
   std::uint64_t updates = 0;                   ///< done so far
   LbfgsMemory curvature = {};                  ///< of minimize()
   State minimum = {};                          ///< the weights at which that was
+  Damping damping = {};                        ///< of LevenbergMarquardt
   std::unique_ptr<Stepper> stepper = nullptr;
   std::unique_ptr<Stepper> differentiator = nullptr;
 };

@@ -468,8 +468,8 @@ TEST_F(ConfigTest, NamesTheNearestChoice) {
             "'dense'?");
   EXPECT_EQ(
       error(kNetwork + "[optimizer]\nkind = \"adan\"\n"),
-      "config.toml:8:8: 'kind' in [optimizer] must be sgd, adam, adamw, rmsprop, adagrad, lion or "
-      "muon; got 'adan'; did you mean 'adam'?");
+      "config.toml:8:8: 'kind' in [optimizer] must be sgd, adam, adamw, rmsprop, adagrad, lion, "
+      "muon or levenberg_marquardt; got 'adan'; did you mean 'adam'?");
 }
 
 TEST_F(ConfigTest, RefusesWrongTypesAndRanges) {

@@ -2,6 +2,7 @@
 """Tables of raw rows: training, prediction, evaluation, `linnet data info`, and their errors."""
 import csv
 import json
+import math
 import os
 import pathlib
 import random
@@ -98,6 +99,37 @@ class Tables(command.CommandTest):
         first, second = (float(line.split("\t")[1]) for line in out.splitlines())
         self.assertAlmostEqual(first, 1015, delta=5)
         self.assertAlmostEqual(second, 995, delta=5)
+
+    def test_levenberg_marquardt(self):
+        rng = random.Random(3)
+        lines = ["a,b,c,y"]
+        for _ in range(400):
+            a, b, c = (rng.uniform(-1, 1) for _ in range(3))
+            lines.append(f"{a:.5f},{b:.5f},{c:.5f},{5000 + 300 * math.sin(2 * a) * b + 50 * c * c:.5f}")
+        (self.folder / "smooth.csv").write_text("\n".join(lines) + "\n")
+        by = ("smooth.csv", "--target", "y", "--optimizer", "levenberg_marquardt", "--seed", 1)
+        summary = self.train_table(*by)
+        self.assertGreater(summary["test_r_squared"], 0.999)
+        self.assertEqual(summary["optimizer"], "levenberg_marquardt")
+        self.assertIsNone(summary["learning_rate"])
+        self.assertEqual(summary["parameters"], 3 * 5 + 5 + 5 + 1, "5 units")
+        self.train_table(*by, "--epochs", 6, out="whole")
+        self.train_table(*by, "--epochs", 6, out="parts")
+        (self.folder / "parts/summary.json").unlink()
+        sorted((self.folder / "parts/checkpoints").glob("*.safetensors"))[-1].unlink()
+        self.run_linnet("train", "--resume", "parts")
+        self.assertEqual((self.folder / "whole/model.safetensors").read_bytes(),
+                         (self.folder / "parts/model.safetensors").read_bytes())
+        # A configuration says the same.
+        (self.folder / "lm.toml").write_text('[data]\nfile = "smooth.csv"\ntarget = "y"\n\n[optimizer]\n'
+                                             'kind = "levenberg_marquardt"\n\n[training]\nepochs = 6\nseed = 1\n')
+        self.train_table("lm.toml", out="same")
+        self.assertEqual((self.folder / "whole/model.safetensors").read_bytes(),
+                         (self.folder / "same/model.safetensors").read_bytes())
+        self.assert_error("levenberg_marquardt has no learning rate; leave out --lr", "train", *by, "--lr", 0.1)
+        write_flowers(self.folder / "flowers.csv")
+        self.assert_error("[levenberg_marquardt] learns values; 'kind' is a class: train by another optimizer, such as "
+                          "adamw", "train", "flowers.csv", "--target", "kind", "--optimizer", "levenberg_marquardt")
 
     def test_the_best_epoch_is_kept(self):
         write_values(self.folder / "values.csv")

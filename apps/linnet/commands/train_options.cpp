@@ -56,6 +56,7 @@ std::string file_of(const TrainOptions& options) {
 /// Returns how a file or folder becomes samples.
 TaskFileOptions described_files(const TrainOptions& options) {
   TaskFileOptions how{.settings = options.of_data, .seed = options.seed.value_or(0)};
+  how.least_squares = options.optimizer && is_least_squares_kind(*options.optimizer);
   read_images(options.images, how.files);
   TrainingOptions training;
   training_table().read(&training, options.training, "");
@@ -70,13 +71,13 @@ Job described_job(const TrainOptions& options) {
   const bool named = is_data(options, options.config);
   require(!named || (!options.data && options.workload.empty()),
           "'{}' brings its data and its network: leave out --data and --workload", options.config);
-  const ConfigOptions given{.from = options.pretrained.from,
-                            .file = named ? "" : file_of(options),
-                            .data = options.of_data,
-                            .seed = options.seed,
-                            .check = [&](const Task& task, const std::string& data) {
-                              check_data(options, task, data);
-                            }};
+  const ConfigOptions given{
+      .from = options.pretrained.from,
+      .file = named ? "" : file_of(options),
+      .data = options.of_data,
+      .seed = options.seed,
+      .check = [&](const Task& task, const std::string& data) { check_data(options, task, data); },
+      .optimizer = options.optimizer};
   if (!options.configuration.empty()) {
     return parse_config(options.configuration, options.config, given);
   }
@@ -256,7 +257,11 @@ Job job_of(const TrainOptions& options) {
           job.name, job.name);
   TrainingOptions& t = job.training;
   if (options.optimizer) t.optimizer = optimizer_of_kind(job, *options.optimizer);
-  if (options.learning_rate) learning_rate_of(t.optimizer) = *options.learning_rate;
+  if (options.learning_rate) {
+    double* rate = learning_rate_of(t.optimizer);
+    require(rate != nullptr, "{} has no learning rate; leave out --lr", name_of(t.optimizer));
+    *rate = *options.learning_rate;
+  }
   if (options.schedule) t.schedule = schedule_of_kind(job, *options.schedule);
   if (options.average) t.average = {.decay = *options.average, .warmup = true};
   apply(options.loss, job);

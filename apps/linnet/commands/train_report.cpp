@@ -67,6 +67,13 @@ std::pair<std::string, std::string> device_fact(const Model& model, const Json& 
                                        summary["graph"].get<std::string>())};
 }
 
+/// "adam, constant 0.001", or the name alone of an optimizer without a learning rate.
+std::string update_text(const TrainingOptions& training) {
+  const double* rate = learning_rate_of(training.optimizer);
+  if (rate == nullptr) return std::string(name_of(training.optimizer));
+  return fmt::format("{}, {} {}", name_of(training.optimizer), name_of(training.schedule), *rate);
+}
+
 /// "123 rows train, 18 validate, 36 test."
 std::string sizes_of(const Splits& splits, std::string_view what) {
   std::string text = fmt::format("{} {} train", grouped(std::to_string(splits.train.size())), what);
@@ -254,8 +261,7 @@ void write_report(const Job& job, const Json& summary, const History& history, M
       {"epochs", text("epochs") + (history.interrupted     ? " (interrupted)"
                                    : history.stopped_early ? " (stopped early)"
                                                            : "")},
-      {"optimizer", fmt::format("{}, {} {}", text("optimizer"), text("schedule"),
-                                learning_rate_of(job.training.optimizer))},
+      {"optimizer", update_text(job.training)},
       {"seed", text("seed")},
       {"processor", summary["machine"]["processor"].get<std::string>()},
       {"Linnet", fmt::format("{}, commit {}", version(), kCommit)},

@@ -17,6 +17,7 @@
 #include "config/optimizer.h"
 #include "config/section.h"
 #include "config/training.h"
+#include "model/optimizers.h"
 
 namespace linnet::command {
 namespace {
@@ -51,7 +52,9 @@ class Config {
         file_(path.string()),
         top_(root, file_, "the file"),
         options_(std::move(options)),
-        seed_(options_.seed.value_or(root["training"]["seed"].value_or(std::uint64_t{0}))) {}
+        seed_(options_.seed.value_or(root["training"]["seed"].value_or(std::uint64_t{0}))),
+        least_squares_(is_least_squares_kind(
+            options_.optimizer.value_or(root["optimizer"]["kind"].value_or(std::string())))) {}
 
   Job read() {
     // "-" is standard input, whose paths are relative to the working folder.
@@ -123,7 +126,7 @@ class Config {
   void file(Section& s, Job& job) {
     const std::string file = s.text("file", "");
     if (s.has("file") && file.empty()) s.refuse("file", "'file' in [data] is empty");
-    TaskFileOptions how{.settings = options_.data, .seed = seed_};
+    TaskFileOptions how{.settings = options_.data, .seed = seed_, .least_squares = least_squares_};
     add_data(s, how.settings);
     for (const char* other : {"name", "path"}) {
       if (!file.empty() && s.has(other)) {
@@ -183,6 +186,7 @@ class Config {
   Section top_;
   ConfigOptions options_;
   std::uint64_t seed_;
+  bool least_squares_;  ///< whether the optimizer is levenberg_marquardt
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ struct ConfigOptions {
   DataSettings data = {};                  ///< of a file, instead of [data]
   std::optional<std::uint64_t> seed = {};  ///< of a file's split, instead of that in [training]
   CheckData check = {};                    ///< of what arguments say beside the settings of a file
+  std::optional<std::string> optimizer = {};  ///< its kind, instead of that in [optimizer]
 };
 
 /// Returns a file's text as a table; nothing else parses TOML (tools/check_gates.py). Throws Error

@@ -84,7 +84,8 @@ void read_groups(Section& section, const std::string& file, TrainingOptions& tra
 
 void add_update_options(Json& json, const TrainingOptions& training) {
   json["optimizer"] = name_of(training.optimizer);
-  json["learning_rate"] = learning_rate_of(training.optimizer);
+  const double* rate = learning_rate_of(training.optimizer);
+  json["learning_rate"] = rate != nullptr ? Json(*rate) : Json();
   json["schedule"] = name_of(training.schedule);
   json["optimizer_settings"] = json_of({optimizers().fields_of(training.optimizer, true)}, 1);
   json["schedule_settings"] = json_of({schedules().fields_of(training.schedule, true)}, 1);

@@ -15,6 +15,7 @@
 #include "tasks/registry.h"
 #include "tasks/table/model_rows.h"
 #include "tasks/table/read_rows.h"
+#include "tasks/table/smooth_table.h"
 #include "tasks/table/table_fields.h"
 #include "tasks/table/table_survey.h"
 
@@ -202,6 +203,7 @@ PreparedTask TableRows::prepare(const std::filesystem::path& path,
       throw DataError(std::string(error.what()) + (sentences.empty() ? "" : "; " + sentences));
     }
   }();
+  if (how.least_squares) take_least_squares(made);
   if (!sentences.empty() && options.fitted.empty()) made.notes.push_back("warning: " + sentences);
   PreparedTask prepared{.network = how.from != nullptr ? how.from->network() : made.network,
                         .training = made.training};

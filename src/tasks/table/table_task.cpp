@@ -11,6 +11,7 @@
 #include "describe/nearest.h"
 #include "table/transform_record.h"
 #include "tasks/split_task.h"
+#include "tasks/table/embedding.h"
 #include "tasks/table/table_split.h"
 #include "tasks/task_recipe.h"
 
@@ -113,22 +114,26 @@ void check_fitted(const Table& table, const std::vector<std::size_t>& targets,
 
 }  // namespace
 
-Network table_network(const TableTransform& transform, std::int64_t rows) {
-  require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
-  const TaskSizes sizes = sizes_for(rows);
-  FunctionalNetwork functional;
+Expression table_inputs(FunctionalNetwork& network, const TableTransform& transform) {
   std::vector<Expression> parts;
   const auto features = static_cast<std::int64_t>(transform.feature_names().size());
-  if (features > 0) parts.push_back(functional.input("numbers", {features}));
+  if (features > 0) parts.push_back(network.input("numbers", {features}));
   if (transform.id_columns() > 0) {
     const std::int64_t length = embedding_length(transform.vocabulary() / transform.id_columns());
-    parts.push_back(functional.input("categories", {transform.id_columns()}, DType::i32) |
+    parts.push_back(network.input("categories", {transform.id_columns()}, DType::i32) |
                     Embedding{.vocabulary = transform.vocabulary(),
                               .features = length,
                               .weight_init = {Initializer::Kind::normal, kEmbeddingStd}} |
                     Flatten{});
   }
-  Expression x = parts.size() == 1 ? parts[0] : concat(parts, 0);
+  return parts.size() == 1 ? parts[0] : concat(parts, 0);
+}
+
+Network table_network(const TableTransform& transform, std::int64_t rows) {
+  require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
+  const TaskSizes sizes = sizes_for(rows);
+  FunctionalNetwork functional;
+  Expression x = table_inputs(functional, transform);
   for (int layer = 0; layer < 2; ++layer) {
     x = x | Dense{.units = sizes.units} | LayerNorm{} | ReLU{} | Dropout{.rate = sizes.dropout};
   }

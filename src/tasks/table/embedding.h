@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/expression.h>
+#include <linnet/network.h>
+#include <linnet/table_transform.h>
+
+namespace linnet {
+
+/// Adds the inputs of a transform's samples: numbers, and one embedding of all ids, as one vector.
+Expression table_inputs(FunctionalNetwork& network, const TableTransform& transform);
+
+}  // namespace linnet
