@@ -126,6 +126,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                              f"{self.optimizer!r}")
         return self.optimizer
 
+    def _device(self) -> str:
+        return self.device
+
     def _train(self, x: Floats, targets: NDArray[Any], weights: Floats, outputs: int) -> None:
         """Trains a new model on the rows that have a weight."""
         if not 0 <= self.validation_fraction < 1:
@@ -133,7 +136,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                              f"got {self.validation_fraction}")
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         network = self._make_network(x.shape[1], outputs)
-        model = Model(network, device=self.device, team=_team(self.threads), seed=seed)
+        model = Model(network, device=self._device(), team=_team(self.threads), seed=seed)
         counted = weights > 0
         if not counted.any():
             raise ValueError(f"[{type(self).__name__}] expected a row with a weight above 0; got none")
@@ -282,8 +285,41 @@ class LinnetRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
                + _PARAMETERS.format(outputs="whose outputs are (y - target_mean_) / target_scale_")
                + """
     target_mean_, target_scale_ : mean and standard deviation of each target.""")
+    __doc__ = __doc__.replace("""    optimizer : a kind""", """    solver : "lm" trains by Levenberg-Marquardt, for high accuracy with a small network, e.g.
+        hidden=(10,), activation="tanh", without dropout and norm: an epoch is then one iteration over
+        all rows; None: the optimizer trains.
+    optimizer : a kind""")
 
     _loss = "mse"
+
+    @spelled
+    def __init__(self, *, hidden: Sequence[int] = (100,), activation: str | Layer = "relu",
+                 dropout: float = 0.0, norm: str | Layer | None = None,
+                 network: Network | Callable[[int, int], Network] | None = None,
+                 solver: str | None = None, optimizer: str | Optimizer = "adam",
+                 learning_rate: float | None = None, schedule: Schedule | None = None,
+                 l2: float = 0.0, batch: int = 128, epochs: int = 200,
+                 validation_fraction: float = 0.0, patience: int = 10, random_state: Any = None,
+                 device: str = "auto", threads: int | None = None, verbose: bool = False) -> None:
+        super().__init__(hidden=hidden, activation=activation, dropout=dropout, norm=norm,
+                         network=network, optimizer=optimizer, learning_rate=learning_rate,
+                         schedule=schedule, l2=l2, batch=batch, epochs=epochs,
+                         validation_fraction=validation_fraction, patience=patience,
+                         random_state=random_state, device=device, threads=threads, verbose=verbose)
+        self.solver = solver
+
+    def _make_optimizer(self) -> Optimizer:
+        if self.solver is None:
+            return super()._make_optimizer()
+        if self.solver != "lm":
+            raise ValueError(f"[LinnetRegressor] expected solver to be None or 'lm'; got {self.solver!r}")
+        if self.optimizer != "adam" or self.learning_rate is not None or self.schedule is not None:
+            raise ValueError("[LinnetRegressor] expected no optimizer, learning_rate and schedule beside "
+                             "solver='lm', which has none")
+        return Optimizer("levenberg_marquardt", {})
+
+    def _device(self) -> str:
+        return "cpu" if self.solver == "lm" and self.device == "auto" else self.device
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Trains a new model on rows X (N, features) and targets y, (N) or (N, targets). The loss of

@@ -315,6 +315,23 @@ class Parameters(unittest.TestCase):
         self.assertLess(rates[-1], 0.2)
         self.assertEqual(quick(learning_rate=0.25, epochs=1).fit(x, y).history_["learning_rate"], [0.25])
 
+    def test_levenberg_marquardt(self):
+        rng = np.random.default_rng(3)
+        x = rng.uniform(-1, 1, (300, 2))
+        y = np.stack([np.sin(2 * x[:, 0]) * x[:, 1], 1e3 * np.cos(x[:, 0] + x[:, 1])], axis=1)
+        weights = rng.uniform(0.5, 2, 300)
+        model = LinnetRegressor(solver="lm", hidden=(10,), activation="tanh", epochs=100,
+                                random_state=0).fit(x, y, weights)
+        self.assertGreater(model.score(x, y), 0.999)
+        losses = model.history_["train_loss"]
+        self.assertTrue(all(after <= before * (1 + 1e-9) for before, after in zip(losses, losses[1:])))
+        with self.assertRaisesRegex(ValueError, "expected solver to be None or 'lm'; got 'newton'"):
+            LinnetRegressor(solver="newton").fit(x, y)
+        with self.assertRaisesRegex(ValueError, "beside solver='lm', which has none"):
+            LinnetRegressor(solver="lm", learning_rate=0.1).fit(x, y)
+        with self.assertRaisesRegex(ln.Error, "at most 10000 weights"):
+            LinnetRegressor(solver="lm", hidden=(5000,)).fit(x, y)
+
     def test_l2(self):
         x, y = blobs()
         norms = [np.square(quick(l2=l2, learning_rate=1e-2).fit(x, y).model_.parameter("dense_1.weight")).sum()
