@@ -196,6 +196,12 @@ class Model {
   /// input that does not affect the output.
   Tensor input_gradient(const Dataset& data, const InputGradient& which = {},
                         std::int64_t batch = 256);
+  /// Returns the Jacobian of a whole output, f32 (N, output..., input...), at inference: the
+  /// gradients of all its elements, found one after the other; e.g. (N, 3, 4) for 3 outputs of 4
+  /// features. `of` and `by` are those of
+  /// input_gradient(). Waits. Throws as it does, and for more than 8 dims.
+  Tensor jacobian(const Dataset& data, const std::string& by = {}, const std::string& of = {},
+                  std::int64_t batch = 256);
 
   /// Returns another model with another last layer, which keeps the name `layer` unless `head` has
   /// a name. All other weights are copied; those of `head` are initialised from the seed of this

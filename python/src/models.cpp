@@ -285,6 +285,16 @@ void bind_predictions(nb::class_<ModelHandle>& c) {
       },
       nb::arg("data"), nb::kw_only(), nb::arg("by") = "", nb::arg("of") = "", nb::arg("index") = 0,
       nb::arg("batch") = 256, doc("Model.input_gradient"));
+  c.def(
+      "jacobian",
+      [](ModelHandle& m, const DataLike& data, const std::string& by, const std::string& of,
+         std::int64_t batch) {
+        const Dataset samples = dataset_of(data);
+        return array_of(
+            m.use([&](Model& model) { return model.jacobian(samples, by, of, batch); }));
+      },
+      nb::arg("data"), nb::kw_only(), nb::arg("by") = "", nb::arg("of") = "",
+      nb::arg("batch") = 256, doc("Model.jacobian"));
 }
 
 void bind_files(nb::module_& m) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "model/input_batches.h"
 #include "model/named_places.h"
 #include "model/session.h"
@@ -158,6 +159,35 @@ Tensor Model::input_gradient(const Dataset& data, const InputGradient& which, st
                                  },
                              .fixed_weights = true};
   return run(model, *part, data, batch, recipe, {weights}, input.sample);
+}
+
+Tensor Model::jacobian(const Dataset& data, const std::string& by, const std::string& of,
+                       std::int64_t batch) {
+  const NetworkDefinition& network = state().definition();
+  const Shape input = network.inputs[by.empty() ? 0 : place_of(network.inputs, by, "input")].sample;
+  const Shape output =
+      network.output_sample(of.empty() ? 0 : place_of(network.outputs, of, "output"));
+  require(1 + output.rank() + input.rank() <= Shape::kMostAxes,
+          "the Jacobian of an output {} by an input {} would have more than {} dims",
+          to_string(output), to_string(input), Shape::kMostAxes);
+  std::vector<std::int64_t> dims{data.size()};
+  for (const Shape& shape : {output, input}) {
+    dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+  }
+  Tensor all =
+      in_memory("the Jacobian", [&] { return Tensor(DType::f32, Shape(std::span(dims))); });
+  const auto width = static_cast<std::size_t>(input.elements());
+  const std::span<float> to = all.as_writable<float>();
+  for (std::int64_t element = 0; element < output.elements(); ++element) {
+    const Tensor one = input_gradient(data, {.by = by, .of = of, .index = element}, batch);
+    const std::span<const float> from = one.as<float>();
+    for (std::int64_t row = 0; row < data.size(); ++row) {
+      const auto at = static_cast<std::size_t>(row * output.elements() + element) * width;
+      std::ranges::copy(from.subspan(static_cast<std::size_t>(row) * width, width),
+                        to.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+  return all;
 }
 
 }  // namespace linnet
