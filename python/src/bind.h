@@ -21,6 +21,7 @@ void bind_reports(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_predictors(nb::module_& m);
 void bind_trainers(nb::module_& m);
+void bind_fleet(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_series(nb::module_& m);
 void bind_tasks(nb::module_& m);

@@ -393,6 +393,9 @@ ModelHandle::ModelHandle(Model model)
       turn_(std::make_shared<std::recursive_mutex>()),
       process_(forks()) {}
 
+ModelHandle::ModelHandle(Model model, const ModelHandle& other)
+    : model_(of_this_process(std::move(model))), turn_(other.turn_), process_(other.process_) {}
+
 void ModelHandle::check_process() const {
   if (process_ != forks()) {
     throw Error(

@@ -17,6 +17,8 @@ namespace linnet::python {
 class ModelHandle {
  public:
   explicit ModelHandle(Model model);
+  /// A model that takes turns with another one.
+  ModelHandle(Model model, const ModelHandle& other);
 
   /// Calls work(model) without Python's lock, when it is this thread's turn.
   template <class F>

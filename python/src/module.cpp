@@ -22,6 +22,7 @@ NB_MODULE(_linnet, m) {
   bind_models(m);
   bind_predictors(m);
   bind_trainers(m);
+  bind_fleet(m);
   bind_tables(m);
   bind_series(m);
   bind_tasks(m);

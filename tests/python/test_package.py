@@ -32,7 +32,7 @@ INPUTS = {"images.py": lambda folder: files.image_folder(folder / "digits"),
           "text.py": lambda folder: files.reviews(folder / "reviews.tsv")}
 
 # Trained long enough that the order of sums, which processors decide, moves what is printed: by points.
-ROUNDED = {"fashion_mnist.py": 0.5}
+ROUNDED = {"fashion_mnist.py": 0.5, "fleet.py": 0.2}
 NUMBER = re.compile(r"\d+\.\d+")
 
 
