@@ -19,7 +19,7 @@ import numpy as np
 
 from . import _linnet
 from ._spelling import spelled
-from ._linnet import (Dataset, Layer, LossOptions, Model, Network, Optimizer, Schedule, ThreadTeam,
+from ._linnet import (Dataset, Fleet, Layer, LossOptions, Model, Network, Optimizer, Schedule, ThreadTeam,
                       Trainer)
 from .callbacks import ProgressBar
 from .layers import Dense, Dropout, Flatten
@@ -62,6 +62,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     _loss: Any = ""
     model_: Model
+    models_: list[Model]
 
     @spelled
     def __init__(self, *, hidden: Sequence[int] = (100,), activation: str | Layer = "relu",
@@ -71,7 +72,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                  schedule: Schedule | None = None, l2: float = 0.0, batch: int = 128,
                  epochs: int = 200, validation_fraction: float = 0.0, patience: int = 10,
                  random_state: Any = None, device: str = "auto", threads: int | None = None,
-                 verbose: bool = False) -> None:
+                 verbose: bool = False, ensemble: int = 1) -> None:
         self.hidden = hidden
         self.activation = activation
         self.dropout = dropout
@@ -89,6 +90,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.threads = threads
         self.verbose = verbose
+        self.ensemble = ensemble
 
     def _make_network(self, features: int, outputs: int) -> Network:
         if self.network is None:
@@ -136,7 +138,6 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                              f"got {self.validation_fraction}")
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         network = self._make_network(x.shape[1], outputs)
-        model = Model(network, device=self._device(), team=_team(self.threads), seed=seed)
         counted = weights > 0
         if not counted.any():
             raise ValueError(f"[{type(self).__name__}] expected a row with a weight above 0; got none")
@@ -148,6 +149,10 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         if self.validation_fraction > 0:
             data, validation = data.split(self.validation_fraction, seed=seed,
                                           stratify=targets.dtype == np.int32)
+        if self.ensemble != 1:
+            self._train_ensemble(network, data, validation, seed)
+            return
+        model = Model(network, device=self._device(), team=_team(self.threads), seed=seed)
         trainer = Trainer(model, optimizer=self._make_optimizer(), schedule=self.schedule or Constant(),
                           loss=self._loss, loss_options=LossOptions(l2=self.l2), seed=seed)
         history = trainer.fit(data, epochs=self.epochs, batch=min(self.batch, len(data)),
@@ -155,26 +160,57 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                               keep_best=validation is not None, shuffle=self.batch < len(data),
                               callbacks=ProgressBar() if self.verbose else None)
         self.model_ = trainer.best() if validation is not None else model
+        self.models_ = [self.model_]
         self.history_ = history.table()
         self.n_iter_ = len(history)
 
+    def _train_ensemble(self, network: Network, data: Dataset, validation: Dataset | None, seed: int) -> None:
+        """Trains members side by side, whose seeds follow each other."""
+        if not isinstance(self.ensemble, (int, np.integer)) or self.ensemble < 1:
+            raise ValueError(f"[{type(self).__name__}] expected ensemble to be a number of members, at least 1; got "
+                             f"{self.ensemble!r}")
+        if self.device not in ("auto", "cpu"):
+            raise ValueError(f"[{type(self).__name__}] expected device to be 'auto' or 'cpu' for an ensemble, whose members "
+                             f"train on the CPU; got {self.device!r}")
+        if self.verbose:
+            raise ValueError(f"[{type(self).__name__}] expected verbose=False for an ensemble, whose members train at once")
+        members = int(self.ensemble)
+        fleet = Fleet(network, members, seeds=[(seed + k) % 2**63 for k in range(members)], threads=self.threads or 0,
+                      optimizer=self._make_optimizer(), schedule=self.schedule or Constant(), loss=self._loss,
+                      loss_options=LossOptions(l2=self.l2))
+        history = fleet.fit(data, epochs=self.epochs, batch=min(self.batch, len(data)), patience=self.patience,
+                            shuffle=self.batch < len(data), **({} if validation is None else {"validation": validation}))
+        failed = [sentence for sentence in history.failures if sentence]
+        if failed:
+            raise _linnet.Error(f"[{type(self).__name__}] {failed[0]}")
+        self.models_ = [member.copy() for member in fleet.members]
+        self.model_ = self.models_[0]
+        self.history_ = history.members[0].table()
+        self.n_iter_ = max(len(member) for member in history.members)
+
     def _outputs(self, X: ArrayLike) -> Floats:
-        """Returns the network's outputs, (N, outputs). A row's bits do not depend on other rows."""
+        """Returns the members' outputs, (members, N, outputs). A row's bits do not depend on other rows."""
         check_is_fitted(self)
         x = validate_data(self, X, reset=False, dtype=np.float32, order="C")
-        return self.model_.predict(x.reshape(-1, *self.model_.sample_shape)).astype(np.float64)
+        samples = x.reshape(-1, *self.model_.sample_shape)
+        return np.stack([model.predict(samples).astype(np.float64) for model in self.models_])
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if "model_" in state:
-            state["model_"] = state["model_"].to_bytes()
+            state["models_"] = [model.to_bytes() for model in state["models_"]]
+            del state["model_"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        if "model_" in state:
-            state["model_"] = Model.from_bytes(state["model_"], device=state["device"],
-                                               team=_team(state["threads"]))
+        if "model_" in state:  # of a version without ensembles
+            state["models_"] = [state.pop("model_")]
+        if "models_" in state:
+            state["models_"] = [Model.from_bytes(each, device=state["device"], team=_team(state["threads"]))
+                                for each in state["models_"]]
+            state["model_"] = state["models_"][0]
+        state.setdefault("ensemble", 1)
         super().__setstate__(state)
 
 
@@ -204,10 +240,13 @@ _PARAMETERS = """
     threads : threads of the process's team, which all estimators share; 0: all processors; None:
         OMP_NUM_THREADS, which joblib sets for its worker processes, or all processors.
     verbose : writes a line for each epoch to stderr.
+    ensemble : number of networks that are trained side by side on the CPU (linnet.Fleet) from seeds that follow each
+        other, and whose answers are averaged; above 1, each keeps the weights of its last epoch.
 
     Attributes
     ----------
-    model_ : the trained linnet.Model, {outputs}.
+    model_ : the trained linnet.Model, {outputs}; of an ensemble the first one.
+    models_ : the models of an ensemble; else model_ alone.
     history_ : losses, learning rates and seconds by epoch, columns for pandas.DataFrame.
     n_iter_ : epochs that were trained."""
 
@@ -229,12 +268,14 @@ class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
                  schedule: Schedule | None = None, l2: float = 0.0, batch: int = 128,
                  epochs: int = 200, validation_fraction: float = 0.0, patience: int = 10,
                  class_weight: dict[Any, float] | str | None = None, random_state: Any = None,
-                 device: str = "auto", threads: int | None = None, verbose: bool = False) -> None:
+                 device: str = "auto", threads: int | None = None, verbose: bool = False,
+                 ensemble: int = 1) -> None:
         super().__init__(hidden=hidden, activation=activation, dropout=dropout, norm=norm,
                          network=network, optimizer=optimizer, learning_rate=learning_rate,
                          schedule=schedule, l2=l2, batch=batch, epochs=epochs,
                          validation_fraction=validation_fraction, patience=patience,
-                         random_state=random_state, device=device, threads=threads, verbose=verbose)
+                         random_state=random_state, device=device, threads=threads, verbose=verbose,
+                         ensemble=ensemble)
         self.class_weight = class_weight
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -253,27 +294,32 @@ class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Returns the logits, (N, classes); for two classes the second's log odds, (N)."""
-        logits = self._outputs(X)
+        """Returns the logits, (N, classes); for two classes the second's log odds, (N). Those of an ensemble are the
+        logarithms of its probabilities."""
+        check_is_fitted(self)
+        logits = self._outputs(X)[0] if len(self.models_) == 1 else self.predict_log_proba(X)
         return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Returns the probabilities of the classes, (N, classes)."""
         logits = self._outputs(X)
-        exponentials: Floats = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities: Floats = exponentials / exponentials.sum(axis=1, keepdims=True)
-        return probabilities
+        exponentials: Floats = np.exp(logits - logits.max(axis=2, keepdims=True))
+        probabilities: Floats = exponentials / exponentials.sum(axis=2, keepdims=True)
+        mean: Floats = probabilities.mean(axis=0)
+        return mean
 
     def predict_log_proba(self, X: ArrayLike) -> Floats:
         """Returns the logarithms of the classes' probabilities, (N, classes)."""
         logits = self._outputs(X)
-        shifted: Floats = logits - logits.max(axis=1, keepdims=True)
-        result: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+        shifted: Floats = logits - logits.max(axis=2, keepdims=True)
+        logarithms: Floats = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
+        result: Floats = np.logaddexp.reduce(logarithms, axis=0) - np.log(len(logarithms))
         return result
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Returns the most probable class of each row, (N)."""
-        best = self._outputs(X).argmax(axis=1)
+        check_is_fitted(self)
+        best = (self._outputs(X)[0] if len(self.models_) == 1 else self.predict_log_proba(X)).argmax(axis=1)
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
@@ -300,12 +346,14 @@ class LinnetRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
                  learning_rate: float | None = None, schedule: Schedule | None = None,
                  l2: float = 0.0, batch: int = 128, epochs: int = 200,
                  validation_fraction: float = 0.0, patience: int = 10, random_state: Any = None,
-                 device: str = "auto", threads: int | None = None, verbose: bool = False) -> None:
+                 device: str = "auto", threads: int | None = None, verbose: bool = False,
+                 ensemble: int = 1) -> None:
         super().__init__(hidden=hidden, activation=activation, dropout=dropout, norm=norm,
                          network=network, optimizer=optimizer, learning_rate=learning_rate,
                          schedule=schedule, l2=l2, batch=batch, epochs=epochs,
                          validation_fraction=validation_fraction, patience=patience,
-                         random_state=random_state, device=device, threads=threads, verbose=verbose)
+                         random_state=random_state, device=device, threads=threads, verbose=verbose,
+                         ensemble=ensemble)
         self.solver = solver
 
     def _make_optimizer(self) -> Optimizer:
@@ -316,6 +364,9 @@ class LinnetRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         if self.optimizer != "adam" or self.learning_rate is not None or self.schedule is not None:
             raise ValueError("[LinnetRegressor] expected no optimizer, learning_rate and schedule beside "
                              "solver='lm', which has none")
+        if self.ensemble != 1:
+            raise ValueError("[LinnetRegressor] expected ensemble=1 beside solver='lm'; got "
+                             f"{self.ensemble!r}")
         return Optimizer("levenberg_marquardt", {})
 
     def _device(self) -> str:
@@ -339,7 +390,7 @@ class LinnetRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Floats:
         """Returns the predicted targets, in the shape of y."""
-        values = self._outputs(X) * self.target_scale_ + self.target_mean_
+        values = self._outputs(X).mean(axis=0) * self.target_scale_ + self.target_mean_
         return values[:, 0] if self._one_target else values
 
     def __sklearn_tags__(self) -> Any:

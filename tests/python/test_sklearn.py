@@ -185,6 +185,47 @@ class Weights(unittest.TestCase):
             quick(class_weight={0: 0, 1: 0, 2: 0}).fit(x, y)
 
 
+class Ensembles(unittest.TestCase):
+    def test_members_are_averaged(self):
+        x, y = blobs()
+        made = quick(ensemble=4, epochs=5, random_state=3).fit(x, y)
+        self.assertEqual(len(made.models_), 4)
+        logits = np.stack([model.predict(x.astype(np.float32)) for model in made.models_]).astype(np.float64)
+        shares = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+        np.testing.assert_allclose(made.predict_proba(x), shares.mean(axis=0), atol=1e-6)
+        np.testing.assert_allclose(np.exp(made.predict_log_proba(x)), shares.mean(axis=0), atol=1e-6)
+        np.testing.assert_array_equal(made.predict(x), made.classes_[shares.mean(axis=0).argmax(axis=1)])
+        self.assertEqual(made.decision_function(x).shape, shares.shape[1:])
+        again = pickle.loads(pickle.dumps(made))
+        np.testing.assert_array_equal(again.predict_proba(x), made.predict_proba(x))
+        np.testing.assert_array_equal(quick(ensemble=4, epochs=5, random_state=3, threads=2).fit(x, y).predict_proba(x),
+                                      made.predict_proba(x))
+
+    def test_a_regressor(self):
+        x, y = load_diabetes(return_X_y=True)
+        x, y = StandardScaler().fit_transform(x), np.column_stack([y, 1000 + 0.1 * y])
+        given = {"hidden": (32, 32), "epochs": 60, "learning_rate": 5e-3, "batch": 32, "random_state": 1}
+        train, test = slice(0, 300), slice(300, None)
+        alone, eight = (LinnetRegressor(ensemble=members, **given).fit(x[train], y[train]) for members in (1, 8))
+        self.assertEqual(eight.predict(x[test]).shape, (142, 2))
+        self.assertGreater(eight.score(x[test], y[test]), alone.score(x[test], y[test]))
+        mean = np.mean([model.predict(x[test].astype(np.float32)) for model in eight.models_], axis=0)
+        np.testing.assert_allclose(eight.predict(x[test]), mean * eight.target_scale_ + eight.target_mean_, rtol=1e-5)
+
+    def test_early_stopping_and_errors(self):
+        x, y = blobs(300)
+        made = quick(ensemble=3, validation_fraction=0.3, patience=2, epochs=300, learning_rate=1e-2).fit(
+            x, np.random.default_rng(0).permutation(y))
+        self.assertLess(made.n_iter_, 300)
+        for given, sentence in (({"ensemble": 0}, "expected ensemble to be a number of members, at least 1; got 0"),
+                                ({"ensemble": 2.5}, "at least 1; got 2.5"),
+                                ({"ensemble": 2, "device": "cuda"}, "members train on the CPU; got 'cuda'"),
+                                ({"ensemble": 2, "verbose": True}, "expected verbose=False for an ensemble"),
+                                ({"ensemble": 2, "optimizer": ln.SGD(1e30)}, "member 0 ")):
+            with self.subTest(given=given), self.assertRaisesRegex(Exception, sentence):
+                quick(**given).fit(x, y)
+
+
 class Tools(unittest.TestCase):
     def test_grid_search(self):
         x, y = blobs()
