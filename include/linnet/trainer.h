@@ -66,6 +66,17 @@ struct Average {
   bool warmup = false;
 };
 
+/// Describes Lookahead: after every so many updates the weights go back to a point between where
+/// they are and where they were the last time (Zhang et al., "Lookahead optimizer: k steps forward,
+/// 1 step back", 2019). It works with every optimizer, on the parameters that train; moments and
+/// running statistics stay.
+struct Lookahead {
+  /// Updates from one return to the next, at least 0, e.g. 5; 0: no lookahead.
+  std::int64_t every = 0;
+  /// Share of the way forward that a return keeps, in (0, 1]. The paper's; 1 returns nowhere.
+  double alpha = 0.5;
+};
+
 /// Describes the losses that a training minimises, and how.
 struct Objective {
   /// Parameters that train, by name, with their learning rates and weight decays; empty: all. A
@@ -86,6 +97,7 @@ struct Objective {
   Warmup warmup = {};              ///< linear rise of the learning rate before the schedule
   Clip clip = {};                  ///< limits on gradients
   Average average = {};            ///< moving average of the weights
+  Lookahead lookahead = {};        ///< weights that return to earlier ones
 };
 
 /// Holds one of several objectives over one network.
@@ -314,15 +326,16 @@ class Trainer {
 /// Describes one call of train(). If a compiler rejects {.epoch = 1}, write train(model, data,
 /// TrainingOptions{.epoch = 1}): its message then names the misspelt field.
 struct TrainingOptions {
-  std::int64_t epochs = 5;                  ///< epochs to train, at least 1
-  std::int64_t batch = 128;                 ///< samples of a batch, at least 1
-  std::int64_t shards = 0;                  ///< parts of a batch: FitOptions::shards
-  std::size_t memory_limit = 0;             ///< bytes: FitOptions::memory_limit
-  Optimizer optimizer = Adam{};             ///< update rule
-  Schedule schedule = Constant{};           ///< learning-rate schedule
-  Warmup warmup = {};                       ///< linear rise of the learning rate before it
-  Clip clip = {};                           ///< limits on gradients
-  Average average = {};                     ///< moving average of the weights: Objective::average
+  std::int64_t epochs = 5;         ///< epochs to train, at least 1
+  std::int64_t batch = 128;        ///< samples of a batch, at least 1
+  std::int64_t shards = 0;         ///< parts of a batch: FitOptions::shards
+  std::size_t memory_limit = 0;    ///< bytes: FitOptions::memory_limit
+  Optimizer optimizer = Adam{};    ///< update rule
+  Schedule schedule = Constant{};  ///< learning-rate schedule
+  Warmup warmup = {};              ///< linear rise of the learning rate before it
+  Clip clip = {};                  ///< limits on gradients
+  Average average = {};            ///< moving average of the weights: Objective::average
+  Lookahead lookahead = {};        ///< weights that return to earlier ones: Objective::lookahead
   std::vector<ParameterGroup> trains = {};  ///< parameters that train: Objective::trains
   Loss loss = Loss::automatic;              ///< loss of the first output
   LossOptions loss_options = {};            ///< options of that loss; l1 and l2 of all weights

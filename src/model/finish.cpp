@@ -70,6 +70,16 @@ void add_running_statistics(Graph& graph, const NetworkDefinition& network,
   }
 }
 
+/// Returns a blend of all elements that train, guarded.
+BlendAttrs blend_of_trained(const OptimizerAttrs& optimizer, std::int64_t length, double weight) {
+  BlendAttrs attrs{.kind = Blend::mix, .guarded = true};
+  for (const UpdateRange& range : ranges_of(optimizer, length)) {
+    attrs.bounds.insert(attrs.bounds.end(), {range.begin, range.end});
+    attrs.weights.push_back(weight);
+  }
+  return attrs;
+}
+
 }  // namespace
 
 ValueType flat_type(const NetworkDefinition& network) {
@@ -128,6 +138,15 @@ void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingSt
     operands.push_back(scale);
   }
   operands.push_back(stopped);
+  const std::int64_t length = flat_type(network).shape.elements();
+  Value slow;
+  std::size_t arrays = moments;
+  if (step.lookahead.every > 0) {
+    slow = flat("lookahead", Storage::optimizer, moment_offset(arrays++));
+    BlendAttrs attrs = blend_of_trained(optimizer, length, 1);
+    attrs.first = true;
+    graph.add(std::make_shared<BlendOp>(attrs), {slow, parameters, stopped}, "lookahead");
+  }
   OptimizerAttrs guarded = optimizer;
   guarded.guarded = true;
   if (optimizer.settings.rule == UpdateRule::muon) {
@@ -135,8 +154,15 @@ void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingSt
   } else {
     graph.add(std::make_shared<OptimizerUpdateOp>(guarded), std::move(operands), "optimizer");
   }
+  if (slow) {
+    BlendAttrs attrs = blend_of_trained(optimizer, length, step.lookahead.alpha);
+    attrs.every = step.lookahead.every;
+    graph.add(std::make_shared<BlendOp>(attrs), {slow, parameters, stopped}, "lookahead");
+    std::ranges::fill(attrs.weights, 1);
+    graph.add(std::make_shared<BlendOp>(attrs), {parameters, slow, stopped}, "lookahead");
+  }
   if (step.average.decay > 0) {
-    const Value averages = flat("average", Storage::optimizer, moment_offset(moments));
+    const Value averages = flat("average", Storage::optimizer, moment_offset(arrays));
     const BlendAttrs attrs{.kind = Blend::average,
                            .decay = step.average.decay,
                            .warmup = step.average.warmup,

@@ -40,12 +40,21 @@ struct WeightAverage {
   bool operator==(const WeightAverage&) const = default;
 };
 
+/// Weights that training goes back to; see Lookahead.
+struct WeightLookahead {
+  std::int64_t every = 0;  ///< 0: none are kept
+  double alpha = 0.5;
+  bool operator==(const WeightLookahead&) const = default;
+};
+
 struct TrainingStep {
   std::int64_t batch = 128;
   bool shuffle = true;
   OptimizerAttrs optimizer;
   WeightAverage average = {};
-  std::size_t moments = kMomentsOffset;  ///< where they begin, after the scale, then the average
+  WeightLookahead lookahead = {};
+  /// Where the moments begin, after the scale; then come lookahead's weights, then the average.
+  std::size_t moments = kMomentsOffset;
   std::vector<std::string> disabled_passes = {};
   bool recompute = false;        ///< TrainerOptions::recompute
   bool overlap_sums = false;     ///< sums gradients over the ranks while a shard still finds others
@@ -58,7 +67,8 @@ Value add_loss_scale(Graph& graph, const TrainingStep& step);
 
 /// Adds the end of a step over one shard or several, by the shard's results: checks that
 /// all of it and the loss (if given) are finite, then the running statistics, norm, clipping,
-/// update and average. scaled: whether the gradients are add_loss_scale() times too large.
+/// update, lookahead and average. scaled: whether the gradients are add_loss_scale() times too
+/// large.
 void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
                 const std::vector<MeasuredStatistics>& measured, bool scaled, Value loss = {});
 

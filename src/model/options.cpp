@@ -188,6 +188,16 @@ Description described<Average>() {
 }
 
 template <>
+Description described<Lookahead>() {
+  using O = Lookahead;
+  return {"lookahead",
+          "Lookahead",
+          {field<&O::every>("every").at_least(0),
+           field<&O::alpha>("alpha").in({.least = 0, .most = 1, .above_least = true})},
+          nullptr};
+}
+
+template <>
 Description described<ParameterGroup>() {
   using O = ParameterGroup;
   return {"trains",
@@ -231,11 +241,13 @@ Description described<Watch>() {
 template <>
 Description described<Objective>() {
   using O = Objective;
-  return {
-      "objective", "Objective",
-      joined(
-          {update_fields<O>(), loss_fields<O>(), {field<&O::trains>("trains")}, limit_fields<O>()}),
-      nullptr};
+  return {"objective", "Objective",
+          joined({update_fields<O>(),
+                  loss_fields<O>(),
+                  {field<&O::trains>("trains")},
+                  limit_fields<O>(),
+                  {field<&O::lookahead>("lookahead")}}),
+          nullptr};
 }
 
 template <>
@@ -281,7 +293,7 @@ Description described<TrainingOptions>() {
                part_fields<O>(),
                step_fields<O>(),
                read_fields<O>(),
-               {field<&O::disabled_passes>("disabled_passes")}}),
+               {field<&O::disabled_passes>("disabled_passes"), field<&O::lookahead>("lookahead")}}),
           nullptr};
 }
 

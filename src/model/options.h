@@ -64,7 +64,7 @@ struct FieldFormat<T> : NoNumbers {
   static std::string cpp(const T& /*value*/) { return "..."; }
 };
 
-template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, ParameterGroup,
+template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, Lookahead, ParameterGroup,
                 Checkpoints, Watch, Objective, FitOptions, TrainerOptions, TrainingOptions,
                 CpuOptions, CudaOptions, ModelOptions, LBFGS, BatchOptions>
               S>

@@ -61,6 +61,7 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
   const TrainingStep step{.shuffle = options.shuffle && !train_fed,
                           .optimizer = program.optimizer,
                           .average = objective.average(),
+                          .lookahead = objective.lookahead(),
                           .moments = objective.moments,
                           .disabled_passes = program.trainer.disabled_passes,
                           .recompute = form.recompute,

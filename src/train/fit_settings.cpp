@@ -37,10 +37,10 @@ constexpr std::array<std::string_view, 9> kUndescribed{"label_smoothing",
                                                        "l1",
                                                        "l2"};
 /// Fields that settings of other names hold.
-constexpr std::array<std::string_view, 15> kOtherwise{
-    "seed",      "watch",    "augment",      "disabled_passes", "sync_batch_norm",
-    "optimizer", "schedule", "loss",         "average",         "trains",
-    "warmup",    "clip",     "loss_options", "output_losses",   "custom_loss"};
+constexpr std::array<std::string_view, 16> kOtherwise{
+    "seed",     "watch",        "augment",       "disabled_passes", "sync_batch_norm", "optimizer",
+    "schedule", "loss",         "average",       "trains",          "lookahead",       "warmup",
+    "clip",     "loss_options", "output_losses", "custom_loss"};
 
 std::string network_text(const ModelState& model) {
   const std::string json = model.network.to_json();
@@ -149,6 +149,10 @@ FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
   add("schedule", schedule_text(objective.schedule));
   add("average",
       fmt::format("decay={} warmup={}", objective.average.decay, objective.average.warmup));
+  if (objective.lookahead.every > 0) {  // which older checkpoints don't know
+    add("lookahead",
+        fmt::format("every={} alpha={}", objective.lookahead.every, objective.lookahead.alpha));
+  }
   const bool old = value_of(continued, kLosses).find(" smooth ") != std::string_view::npos;
   const auto loss_text = old ? &undescribed : &key_of<OutputLoss>;
   const std::string all = describe(data, loss_text);

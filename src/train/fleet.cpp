@@ -98,6 +98,7 @@ struct FleetState {
     const std::size_t one = training_memory(model.definition(), fit.batch, 1,
                                             {.optimizer = first.optimizer,
                                              .average = first.average,
+                                             .lookahead = first.lookahead,
                                              .loss = first.loss,
                                              .loss_options = first.loss_options,
                                              .custom_loss = first.custom_loss,

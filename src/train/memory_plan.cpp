@@ -57,6 +57,7 @@ TrainingStep planned_step(const NetworkDefinition& network, std::int64_t batch,
           .shuffle = options.shuffle,
           .optimizer = resolve(options, network, 1),
           .average = {options.average.decay, options.average.warmup},
+          .lookahead = {options.lookahead.every, options.lookahead.alpha},
           .disabled_passes = options.disabled_passes,
           .recompute = options.recompute};
 }

@@ -25,8 +25,9 @@ StepData without_samples(StepData data) {
 }
 
 std::string describe(const TrainingStep& step) {
-  return fmt::format("shuffle {} optimizer {} average {} {} at {} without {}{}{}{}", step.shuffle,
-                     text_of(step.optimizer), step.average.decay, step.average.warmup, step.moments,
+  return fmt::format("shuffle {} optimizer {} average {} {} lookahead {} {} at {} without {}{}{}{}",
+                     step.shuffle, text_of(step.optimizer), step.average.decay, step.average.warmup,
+                     step.lookahead.every, step.lookahead.alpha, step.moments,
                      join(step.disabled_passes, " "), step.recompute ? " recomputed" : "",
                      step.overlap_sums ? fmt::format(" overlapped by {}", step.bucket_bytes) : "",
                      step.sync_norms ? " synchronised" : "");

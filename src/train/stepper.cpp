@@ -61,6 +61,7 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
   step_ = {.shuffle = options_.shuffle && stream_ == nullptr,
            .optimizer = objective.optimizer(trainer.epochs + 1, steps_per_epoch_, read_),
            .average = objective.average(),
+           .lookahead = objective.lookahead(),
            .moments = objective.moments,
            .disabled_passes = trainer.options.disabled_passes,
            .recompute = trainer.options.recompute,

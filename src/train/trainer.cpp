@@ -22,6 +22,7 @@ namespace {
 constexpr std::string_view kModel = "model/";
 constexpr const char* kUpdates = "updates";  // of one of several objectives
 const std::string kAverage = "average/";
+const std::string kLookahead = "lookahead/";
 
 /// Keys of programs that no other trainer asks for.
 std::string unique_key() {
@@ -58,8 +59,9 @@ void for_moments(const ObjectiveState& objective, const F& f) {
       const ParameterSpec& spec = network.parameters[i];
       if (!spec.trainable || (!objective.name.empty() && !trains[i])) continue;
       if (m == 1 && m < count && matrices[i]) continue;  // a direction, which each step makes anew
-      f(m < count ? moment_name(m, spec.name) : kAverage + spec.name, spec,
-        objective.moments + m * align_up(network.bytes(true)) + spec.offset);
+      const bool looks_ahead = m == count && objective.lookahead().every > 0;
+      f(m < count ? moment_name(m, spec.name) : (looks_ahead ? kLookahead : kAverage) + spec.name,
+        spec, objective.moments + m * align_up(network.bytes(true)) + spec.offset);
     }
   }
 }
@@ -135,6 +137,7 @@ ObjectiveState::ObjectiveState(std::string called, std::shared_ptr<ModelState> t
       key(unique_key()) {
   static_cast<void>(optimizer(1, 1));  // which checks its numbers
   description_of<Average>().check(&objective.average, "");
+  description_of<Lookahead>().check(&objective.lookahead, "");
   moments = std::max(shared->bytes + kLossScaleBytes, kMomentsOffset);
   shared->scales.push_back(moments - kLossScaleBytes);
   shared->bytes = moments + arrays() * align_up(network().bytes(true));
@@ -177,9 +180,13 @@ WeightAverage ObjectiveState::average() const {
   return {objective.average.decay, objective.average.warmup};
 }
 
+WeightLookahead ObjectiveState::lookahead() const {
+  return {objective.lookahead.every, objective.lookahead.alpha};
+}
+
 std::size_t ObjectiveState::arrays() const {
   const auto count = static_cast<std::size_t>(linnet::moments(optimizer(1, 1).settings.rule));
-  return count + (objective.average.decay > 0 ? 1 : 0);
+  return count + (objective.lookahead.every > 0 ? 1 : 0) + (objective.average.decay > 0 ? 1 : 0);
 }
 
 State ObjectiveState::trained_weights() const {

@@ -46,7 +46,9 @@ struct ObjectiveState {
                            const StepData& data) const;
   /// Returns the moving average of the weights that the objective asks for.
   WeightAverage average() const;
-  /// Arrays of moments, the average among them.
+  /// Returns the weights that the objective asks to be taken back to.
+  WeightLookahead lookahead() const;
+  /// Arrays of moments, lookahead's weights and the average among them.
   std::size_t arrays() const;
   /// Allocates `averaged` where an average is kept.
   void allocate_averaged_memory();

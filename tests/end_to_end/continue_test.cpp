@@ -88,6 +88,7 @@ TEST(Continue, WithAllElseThatATrainingKeeps) {
     objective.schedule = Plateau{.factor = 0.5, .patience = 0, .threshold = 0.2};
     objective.clip = {.norm = 0.7, .value = 0.1};
     objective.average = {.decay = 0.9, .warmup = true};
+    objective.lookahead = {.every = 4};
     objective.trains = {{.name = "fc.*", .learning_rate_factor = 0.5, .weight_decay = 0.01},
                         {.name = "conv2d_1.*"}};
     const auto trained = [&](std::initializer_list<std::int64_t> parts) {

@@ -74,6 +74,11 @@ TrainingOptions with(Clip clip) {
   options.clip = clip;
   return options;
 }
+TrainingOptions with(Lookahead lookahead) {
+  TrainingOptions options = with(Constant{});
+  options.lookahead = lookahead;
+  return options;
+}
 TrainingOptions with(std::vector<ParameterGroup> trains) {
   TrainingOptions options = with(Constant{});
   options.trains = std::move(trains);
@@ -144,6 +149,7 @@ std::map<std::string, TrainingOptions> torch_cases() {
        })},
       {"clip norm", with(Clip{.norm = 0.4})},
       {"clip value", with(Clip{.value = 0.1})},
+      {"lookahead", with(Lookahead{.every = 5, .alpha = 0.3})},
       {"groups", with({{.name = "a.weight", .learning_rate_factor = 0.1},
                        {.name = "*", .weight_decay = 0.2}})},
       {"frozen", with(Adam{})},

@@ -31,6 +31,7 @@ std::vector<Header> all_headers() {
           header_of<Clip>("optimizer.h"),
           header_of<Warmup>("schedule.h"),
           header_of<Average>("trainer.h"),
+          header_of<Lookahead>("trainer.h"),
           header_of<ParameterGroup>("optimizer.h"),
           header_of<Checkpoints>("checkpoint.h"),
           header_of<Watch>("custom_metric.h"),

@@ -94,6 +94,10 @@ void add_update_options(Json& json, const TrainingOptions& training) {
   json["clip_value"] = training.clip.value;
   json["average"] = training.average.decay;
   json["average_warmup"] = training.average.warmup;
+  if (training.lookahead.every > 0) {
+    json["lookahead"] = training.lookahead.every;
+    json["lookahead_alpha"] = training.lookahead.alpha;
+  }
   json["trains"] = Json::array();
   for (const ParameterGroup& group : training.trains) {
     Json entry{{"name", group.name}, {"learning_rate_factor", group.learning_rate_factor}};

@@ -29,14 +29,16 @@ const Description& training_table() {
     Description made = description_of<O>();
     made.fields = renamed(made.fields_without({"optimizer", "schedule", "warmup", "loss_options",
                                                "custom_loss", "output_losses", "trains", "clip",
-                                               "average", "augment", "checkpoints", "metrics",
-                                               "ranks", "disabled_passes"}),
+                                               "average", "lookahead", "augment", "checkpoints",
+                                               "metrics", "ranks", "disabled_passes"}),
                           {{"keep_best", "save_best"}});
     for (const std::vector<Field>& part :
          {lifted<&O::clip>(renamed(description_of<Clip>().fields,
                                    {{"norm", "clip_norm"}, {"value", "clip_value"}})),
           lifted<&O::average>(renamed(description_of<Average>().fields,
                                       {{"decay", "average"}, {"warmup", "average_warmup"}})),
+          lifted<&O::lookahead>(renamed(description_of<Lookahead>().fields,
+                                        {{"every", "lookahead"}, {"alpha", "lookahead_alpha"}})),
           lifted<&O::checkpoints>(by_flags(description_of<Checkpoints>()).fields)}) {
       made.fields.insert(made.fields.end(), part.begin(), part.end());
     }

@@ -24,6 +24,10 @@ std::vector<ValueType> BlendOp::infer(std::span<const ValueType> inputs) const {
               (attrs().kind == Blend::mix || attrs().weights.empty()),
           "expected a weight for each range, and ranges only in a mix; got {} and {} bounds",
           attrs().weights.size(), attrs().bounds.size());
+  require(attrs().every >= 1 && (attrs().every == 1 || !attrs().first) &&
+              (attrs().kind == Blend::mix || (attrs().every == 1 && !attrs().first)),
+          "expected a mix in the first update or in every one of at least 1; got {}",
+          attrs().every);
   std::int64_t last = 0;
   for (std::size_t i = 0; i < attrs().bounds.size(); i += 2) {
     const std::int64_t begin = attrs().bounds[i];
@@ -47,9 +51,10 @@ std::vector<BlendRange> ranges_of(const BlendAttrs& attrs, std::int64_t length) 
 
 void BlendOp::reference(const ReferenceArgs& args) const {
   if (attrs().guarded && args.in(In::stopped)[0] != 0) return;
-  const BlendRule rule{attrs().kind, attrs().decay, attrs().warmup};
+  const BlendRule rule(attrs());
   for (const BlendRange& range : ranges_of(attrs(), args.in(In::target).shape.elements())) {
     const BlendFactors by = blend_factors(rule, range.weight, args.step);
+    if (by.stays) return;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const double keep = by.moves ? 1 - double{by.take} : double{by.keep};
       const double kept = keep == 0 ? 0 : keep * args.in(In::target)[i];

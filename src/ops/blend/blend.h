@@ -29,7 +29,9 @@ struct BlendAttrs {
   /// mix: the elements that change, in order, as {begin, end, begin, end, ...}, and their weights.
   std::vector<std::int64_t> bounds = {};
   std::vector<double> weights = {};
-  bool guarded = false;  ///< whether a last operand stops it; see FiniteCheckOp
+  bool guarded = false;    ///< whether a last operand stops it; see FiniteCheckOp
+  bool first = false;      ///< mix: changes something before the first update alone
+  std::int64_t every = 1;  ///< mix: changes something after so many updates, and so many further
   template <class V>
   void fields(V&& visit) {
     visit("kind", kind);
@@ -38,6 +40,8 @@ struct BlendAttrs {
     visit("bounds", bounds);
     visit("weights", weights);
     visit("guarded", guarded);
+    if (first) visit("first", first);
+    if (every != 1) visit("every", every);
   }
   bool operator==(const BlendAttrs&) const = default;
 };
@@ -54,11 +58,12 @@ class BlendOp final : public OpBase<BlendOp, BlendAttrs> {
   bool mutates(std::size_t input) const override { return input == In::target; }
 };
 
-/// t becomes keep * t + take * s, or if it moves t + take * (s - t).
+/// t becomes keep * t + take * s, or if it moves t + take * (s - t), or it stays.
 struct BlendFactors {
   float keep;
   float take;
   bool moves = false;
+  bool stays = false;
 };
 
 /// A range of elements and what it is blended with, but for `average`, whose factors follow from
@@ -73,15 +78,27 @@ std::vector<BlendRange> ranges_of(const BlendAttrs& attrs, std::int64_t length);
 
 /// The attributes as kernels take them.
 struct BlendRule {
+  explicit BlendRule(const BlendAttrs& attrs)
+      : kind(attrs.kind),
+        decay(attrs.decay),
+        warmup(attrs.warmup),
+        first(attrs.first),
+        every(static_cast<std::uint64_t>(attrs.every)) {}
+
   Blend kind;
   double decay;
   bool warmup;
+  bool first;
+  std::uint64_t every;
 };
 
 LINNET_HOST_DEVICE inline BlendFactors blend_factors(const BlendRule& rule, float weight,
                                                      const StepInfo& step) {
   if (rule.kind == Blend::add) return {1, 1};
-  if (rule.kind == Blend::mix) return {1 - weight, weight};
+  if (rule.kind == Blend::mix) {
+    const bool stays = rule.first ? step.update != 0 : (step.update + 1) % rule.every != 0;
+    return {.keep = 1 - weight, .take = weight, .stays = stays};
+  }
   if (step.update == 0) return {0, 1};
   const auto n = static_cast<double>(step.update);
   const double most = rule.warmup ? (1 + n) / (10 + n) : 1;

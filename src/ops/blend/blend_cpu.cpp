@@ -24,7 +24,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const BlendAttrs& attrs = node.attrs<BlendOp>();
   const std::int64_t length = node.in(In::target).elements();
   const std::vector<BlendRange> ranges = ranges_of(attrs, length);
-  const BlendRule rule{attrs.kind, attrs.decay, attrs.warmup};
+  const BlendRule rule(attrs);
   const bool guarded = attrs.guarded;
   return one_stage(length, 0.3, [=](const Args& args, const Task& task, Range part) {
     if (guarded && args.in<double>(In::stopped)[0] != 0) return;
@@ -32,6 +32,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
     const float* from = args.in(In::source);
     for (const BlendRange& range : ranges) {
       const BlendFactors by = blend_factors(rule, range.weight, *task.step);
+      if (by.stays) return;
       const std::int64_t end = std::min(range.end, part.end);
       for (std::int64_t i = std::max(range.begin, part.begin); i < end; ++i) {
         to[i] = blend(by, to[i], from[i]);

@@ -11,6 +11,7 @@ __global__ void blend_kernel(BlendRule rule, float weight, const StepInfo* step,
                              const float* from) {
   if (stopped != nullptr && *stopped != 0) return;
   const BlendFactors by = blend_factors(rule, weight, *step);
+  if (by.stays) return;
   const std::int64_t vectors = count / 4;
   for (std::int64_t i = first_item(); i < vectors; i += grid_stride()) {
     FloatVector<4> t = load_vector<4>(to + 4 * i, aligned);
@@ -35,7 +36,7 @@ std::optional<Kernel> prepare_blend(const NodeView& node, const Context& /*conte
   }
   const BlendAttrs& attrs = node.attrs<BlendOp>();
   const std::vector<BlendRange> ranges = ranges_of(attrs, node.in(In::target).elements());
-  const BlendRule rule{attrs.kind, attrs.decay, attrs.warmup};
+  const BlendRule rule(attrs);
   const bool guarded = attrs.guarded;
   return Kernel{.enqueue = [=](const Args& args) {
     const double* stopped = guarded ? args.in<double>(In::stopped) : nullptr;

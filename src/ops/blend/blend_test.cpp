@@ -83,6 +83,26 @@ TEST(Blend, AnAverageOfWhatStaysIsThat) {
   EXPECT_EQ(blended(attrs, same, same, 0, {.update = 3}), same);
 }
 
+TEST(Blend, AMixMayWaitForItsUpdate) {
+  const auto after = [](const BlendAttrs& when, std::uint64_t update) {
+    BlendAttrs attrs = when;
+    attrs.kind = Blend::mix;
+    attrs.bounds = {1, 3};
+    attrs.weights = {0.25};
+    return blended(attrs, {1, 2, 4}, {5, 6, 8}, 0, {.update = update});
+  };
+  const std::vector<double> same{1, 2, 4};
+  const std::vector<double> mixed{1, 3, 5};
+  for (const std::uint64_t update : {0, 1, 2, 3, 4, 5}) {
+    EXPECT_EQ(after({.first = true}, update), update == 0 ? mixed : same) << update;
+    EXPECT_EQ(after({.every = 3}, update), update % 3 == 2 ? mixed : same) << update;
+    EXPECT_EQ(after({}, update), mixed) << update;
+  }
+  EXPECT_EQ(inference_error(make_op(BlendOp({.every = 2})), {f32({4}), f32({4})}, "sum"),
+            "[blend 'sum'] expected a mix in the first update or in every one of at least 1; got "
+            "2");
+}
+
 TEST(Blend, NamesTheDecay) {
   EXPECT_EQ(inference_error(make_op(BlendOp({.kind = Blend::average, .decay = 1})),
                             {f32({4}), f32({4})}, "average"),
