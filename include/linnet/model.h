@@ -209,6 +209,11 @@ class Model {
   /// last one with weights, or is applied more than once.
   Model with_head(const std::string& layer, const Layer& head) const;
 
+  /// Returns another model with the same weights that averages its outputs over several views of
+  /// each image (Network::with_views()): evaluate(), predictions, saved files, servers and exports
+  /// do so alike. Waits. Throws Error as Network::with_views() does.
+  Model with_views(const TestViews& views = {}) const;
+
   /// Returns the shape of a sample before the crops of the training, or the network's input if that
   /// is unknown.
   Shape sample_shape() const;

@@ -27,6 +27,16 @@ using OperatorReader =
 /// Maps names of custom operators to their readers.
 using OperatorReaders = std::map<std::string, OperatorReader, std::less<>>;
 
+/// Describes the forms in which a network sees an image, whose outputs are averaged (test-time
+/// augmentation).
+struct TestViews {
+  bool flip = true;  ///< whether each view is also mirrored horizontally
+  /// Pixels by which the image is moved down and right, and up and left, for two further views,
+  /// from 0 to below its height and width; what comes in is mirrored at the edge. The image itself
+  /// then counts as much as both. 0: none.
+  std::int64_t shift = 0;
+};
+
 /// Describes what a network computes: layers over one input, built into a graph as they are added,
 /// or several inputs and outputs (FunctionalNetwork in expression.h). Its weights are in a Model. A
 /// value: copies are independent. `const` functions may be called from several threads at once.
@@ -49,6 +59,12 @@ class Network {
   /// Returns the network with another last layer, which keeps the name `layer` unless `head` has a
   /// name. Throws Error if `layer` is not the last one with weights, or is applied more than once.
   Network with_head(const std::string& layer, const Layer& head) const;
+
+  /// Returns the network that averages its outputs over several views of each image of the first
+  /// input, by the same weights: the numbers before a last Softmax, LogSoftmax or Sigmoid. One pass
+  /// takes as long as one of each view. Throws Error for an input other than images, for an output
+  /// with axes of its own, such as pixels, and for views out of range.
+  Network with_views(const TestViews& views = {}) const;
 
   /// Returns the shape of one sample of the first input.
   Shape input_shape() const;

@@ -128,6 +128,13 @@ void bind_making(nb::class_<ModelHandle>& c) {
         return ModelHandle(m.use([&](Model& model) { return model.with_head(layer, head); }));
       },
       nb::arg("layer"), nb::arg("head"), doc("Model.with_head"));
+  c.def(
+      "with_views",
+      [](ModelHandle& m, bool flip, std::int64_t shift) {
+        return ModelHandle(
+            m.use([&](Model& model) { return model.with_views({.flip = flip, .shift = shift}); }));
+      },
+      nb::arg("flip") = true, nb::arg("shift") = 0, doc("Model.with_views"));
 }
 
 void bind_facts(nb::class_<ModelHandle>& c) {

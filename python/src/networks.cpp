@@ -76,6 +76,12 @@ void bind_network(nb::module_& m) {
           doc("Network.add"))
       .def("with_head", &Network::with_head, nb::arg("layer"), nb::arg("head"),
            doc("Network.with_head"))
+      .def(
+          "with_views",
+          [](const Network& n, bool flip, std::int64_t shift) {
+            return n.with_views({.flip = flip, .shift = shift});
+          },
+          nb::arg("flip") = true, nb::arg("shift") = 0, doc("Network.with_views"))
       .def_prop_ro(
           "input_shape", [](const Network& n) { return tuple_of(n.input_shape()); },
           nb::sig("def input_shape(self) -> tuple[int, ...]"), doc("Network.input_shape"))

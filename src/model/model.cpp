@@ -104,22 +104,38 @@ Model::Model(std::shared_ptr<ModelState> state) : state_(std::move(state)) {}
 
 Model Model::copy() const { return copy(state_->options); }
 
-Model Model::copy(const ModelOptions& options) const {
-  Model copy(network(), options);
-  const auto transfer = [&](const Buffer& from, Buffer& to, std::size_t bytes) {
+namespace {
+
+/// Returns a model of a network that has the parameters of `from`, with all else that it has.
+Model copy_of(const ModelState& from, const Network& network, const ModelOptions& options) {
+  Model copy(network, options);
+  ModelState& to = copy.state();
+  const auto transfer = [&](const Buffer& source, Buffer& target, std::size_t bytes) {
     std::vector<std::byte> memory(bytes);
-    state_->backend->download(from, 0, memory);
-    copy.state_->backend->upload(to, 0, memory);
+    from.backend->download(source, 0, memory);
+    to.backend->upload(target, 0, memory);
   };
-  const NetworkDefinition& definition = state_->definition();
-  transfer(*state_->parameters, *copy.state_->parameters, definition.bytes(true));
-  transfer(*state_->statistics, *copy.state_->statistics, definition.bytes(false));
-  copy.state_->class_names = state_->class_names;
-  copy.state_->table = state_->table;
-  copy.state_->series = state_->series;
-  copy.state_->record = state_->record;
-  copy.state_->held_out_errors = state_->held_out_errors;
+  const NetworkDefinition& definition = from.definition();
+  transfer(*from.parameters, *to.parameters, definition.bytes(true));
+  transfer(*from.statistics, *to.statistics, definition.bytes(false));
+  to.class_names = from.class_names;
+  to.table = from.table;
+  to.series = from.series;
+  to.record = from.record;
+  to.held_out_errors = from.held_out_errors;
   return copy;
+}
+
+}  // namespace
+
+Model Model::copy(const ModelOptions& options) const {
+  return copy_of(*state_, network(), options);
+}
+
+Model Model::with_views(const TestViews& views) const {
+  Model made = copy_of(*state_, network().with_views(views), state_->options);
+  made.state_->held_out_errors = {};  // which were measured without views
+  return made;
 }
 
 Model Model::to(const std::string& device) const {

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "nn/builder.h"
 #include "nn/layer_records.h"
+#include "nn/views.h"
 
 namespace linnet {
 namespace {
@@ -56,6 +57,10 @@ Network& Network::add(const Layer& layer) {
   with_batch_named([&] { builder.build(layer); });
   *definition_ = std::move(grown);
   return *this;
+}
+
+Network Network::with_views(const TestViews& views) const {
+  return Network(std::make_unique<NetworkDefinition>(linnet::with_views(*definition_, views)));
 }
 
 Network Network::with_head(const std::string& layer, const Layer& head) const {

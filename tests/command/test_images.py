@@ -65,6 +65,29 @@ class Images(command.CommandTest):
         self.assertEqual(self.losses("--streamed", out="streamed"), wanted)
         self.assertEqual(self.losses("--streamed", "--prefetch", 1, "--decoders", 3, out="c"), wanted)
 
+    def test_views_are_averaged(self):
+        self.train(out="run")
+        row = bytes(range(0, 180, 5))  # 12 pixels that are no mirror images of themselves
+        flipped = b"".join(row[i:i + 3] for i in range(33, -3, -3))
+        header = bmp(12, 0)[:54]
+        for name, each in (("plain", row), ("flipped", flipped)):
+            (self.folder / f"{name}.bmp").write_bytes(header + each * 12)
+
+        def shares(name, *arguments):
+            output, _ = self.run_linnet("predict", "run", f"{name}.bmp", "--json", *arguments)
+            return json.loads(output)["predictions"][0]["outputs"]
+        self.assertNotAlmostEqual(shares("plain")[0], shares("flipped")[0], places=5)
+        for views in ("flip", "flip,shift=2"):
+            for a, b in zip(shares("plain", "--tta", views), shares("flipped", "--tta", views)):
+                self.assertAlmostEqual(a, b, places=5)
+        output, _ = self.run_linnet("evaluate", "run", "--data", "images", "--tta", "flip,shift=1", "--json")
+        self.assertEqual(json.loads(output)["metrics"]["samples"], 4)
+        for views in ("turn", "shift", "shift=0", "flip,", ""):
+            error = self.run_linnet("predict", "run", "plain.bmp", "--tta", views, status=2)[1]
+            self.assertIn(f"--tta: expected flip, shift=PIXELS or both, such as flip,shift=1; got '{views}'", error)
+        self.assertIn("expected views shifted by 0 to 11 pixels of images of (12, 12, 3); got 12",
+                      self.run_linnet("predict", "run", "plain.bmp", "--tta", "shift=12", status=2)[1])
+
     def test_crops_and_resizes(self):
         self.write_config(side=8, augment="crop = true\ncutout = 2")
         wanted = self.losses(out="resident")

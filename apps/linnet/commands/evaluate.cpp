@@ -19,6 +19,7 @@
 #include "commands/run_data.h"
 #include "config/device.h"
 #include "config/options.h"
+#include "config/views.h"
 #include "report/json.h"
 #include "report/metrics.h"
 #include "report/prediction_report.h"
@@ -34,6 +35,7 @@ struct EvaluateOptions : RunDataOptions {
   std::string part;
   DeviceOptions on;
   std::int64_t batch = 256;
+  std::optional<std::string> views;
   std::string cost;
   std::string page;
   bool json = false;
@@ -100,11 +102,12 @@ int evaluate_run(const EvaluateOptions& options) {
   auto [run, on, model, task] = load_run(options.run, options.on, options.threads, options.given);
   if (task.answers_tables()) {
     options.given.refuse({"--part", "--force", "--ignore-index", "--cost", "--report", "--batch",
-                          "--text", "--target", "--seed", "--image-size", "--channels",
+                          "--tta", "--text", "--target", "--seed", "--image-size", "--channels",
                           "--on-bad-image"},
                          "other models", fmt::format("'{}' forecasts a series", options.run));
     return print_series_scores(task, model, options.data, options.sheet, options.json);
   }
+  model = with_views(std::move(model), options.views);
   const RunData loaded = load_run_data(options, run, task, model);
   auto [part, data] = choose(loaded.splits, options);
   const double seen = seen_share(model, data);
@@ -159,6 +162,7 @@ void add_evaluate(CLI::App& app, Action& action) {
                       "probability from which on a class is predicted at the least cost");
   command->add_option("--report", o->page, "Write the report with its plots to this HTML file");
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
+  add_views_option(*command, o->views);
   add_device_options(*command, o->on);
   add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");

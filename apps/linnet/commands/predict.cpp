@@ -24,6 +24,7 @@
 #include "config/images.h"
 #include "config/model_rows.h"
 #include "config/options.h"
+#include "config/views.h"
 #include "datasets/image_folder.h"
 #include "model/output_form.h"
 #include "report/csv.h"
@@ -47,6 +48,7 @@ struct PredictOptions {
   std::int64_t resize = 0;
   DeviceOptions on;
   std::int64_t batch = 256;
+  std::optional<std::string> views;
   int threads = 0;
   bool json = false;
   bool safe = false;
@@ -178,7 +180,7 @@ int predict(const PredictOptions& options) {
   auto [run, on, model, task] = load_run(options.model, options.on, options.threads, options.given);
   if (!options.output.empty()) require_other_file(options, run);
   if (task.answers_tables()) {
-    options.given.refuse({"--resize", "--text", "--batch"}, "models of images and texts",
+    options.given.refuse({"--resize", "--text", "--batch", "--tta"}, "models of images and texts",
                          fmt::format("'{}' forecasts a series", options.model));
     require_extension(options.output, {".csv"});
     return print_forecast(task, model,
@@ -189,6 +191,7 @@ int predict(const PredictOptions& options) {
                            .safe = options.safe,
                            .interval = options.interval});
   }
+  model = with_views(std::move(model), options.views);
   require_extension(options.output, {".csv", ".npy"});
   Shown shown = shown_of(model);
   shown.safe = options.safe;
@@ -301,6 +304,7 @@ void add_predict(CLI::App& app, Action& action) {
       "end with status 0; if not given, the others are predicted and the status is 2";
   add_flags(*command, images, o->images);
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
+  add_views_option(*command, o->views);
   add_device_options(*command, o->on);
   add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");

@@ -23,6 +23,7 @@ void check_settings(const Objective& objective, const FitOptions& options,
           "{} has no gradients to clip; leave out clip", kMethod);
   require(objective.average.decay == 0, "{} keeps no average of the weights; leave out average",
           kMethod);
+  require(objective.lookahead.every == 0, "{} takes no steps back; leave out lookahead", kMethod);
   for (const ParameterGroup& group : objective.trains) {
     require(group.learning_rate_factor == 1,
             "{} has no learning rate; leave out the learning_rate_factor of '{}'", kMethod,
