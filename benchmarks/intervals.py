@@ -57,19 +57,6 @@ def rows_of(file, header, separator, folder):
     return names, rows
 
 
-def is_number(text):
-    try:
-        float(text)
-        return True
-    except ValueError:
-        return False
-
-
-def write(path, names, rows):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([names, *rows])
-
-
 def caller(linnet, folder):
     return lambda *command: subprocess.run([linnet, *map(str, command)], cwd=folder, check=True, capture_output=True,
                                            text=True).stdout
@@ -85,8 +72,8 @@ def of_split(linnet, names, rows, target, seed, arguments):
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        write(folder / "train.csv", names, train)
-        write(folder / "test.csv", names, test)
+        tabular.write(folder / "train.csv", names, train)
+        tabular.write(folder / "test.csv", names, test)
         call = caller(linnet, folder)
         call("train", "train.csv", "--target", names[target], "--test", 0, "--seed", seed, "--out", "run", "--device",
              "cpu", "--quiet", *arguments)
@@ -101,7 +88,7 @@ def of_split(linnet, names, rows, target, seed, arguments):
 def of_table(linnet, name, folder):
     file, target, header, separator, ignored, seeds, arguments = TABLES[name]
     names, rows = rows_of(file, header, separator, folder)
-    rows = [row for row in rows if is_number(row[target - 1])]
+    rows = [row for row in rows if tabular.is_number(row[target - 1])]
     keep = [i for i in range(len(names)) if i + 1 not in ignored]
     rows, place = [[row[i] for i in keep] for row in rows], keep.index(target - 1)
     splits = [of_split(linnet, [names[i] for i in keep], rows, place, seed, arguments) for seed in range(seeds)]

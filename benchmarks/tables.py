@@ -60,19 +60,6 @@ def read(path, separator, header):
     return names, rows
 
 
-def write(path, names, rows):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([names, *rows])
-
-
-def is_number(text):
-    try:
-        float(text)
-        return True
-    except ValueError:
-        return False
-
-
 def split(name, folder, seed):
     """Names, training rows and test rows; the columns that are left out are gone."""
     file, target, header, separator, classes, ignored = TABLES[name]
@@ -94,7 +81,7 @@ def run_sklearn(names, target, train, test, classes, seed):
     x = lambda rows: np.array([r[:at] + r[at + 1:] for r in rows], dtype=object)
     y = lambda rows: np.array([r[at] for r in rows]) if classes else np.array([float(r[at]) for r in rows])
     columns = x(train)
-    numbers = [i for i in range(columns.shape[1]) if all(is_number(v) for v in columns[:, i])]
+    numbers = [i for i in range(columns.shape[1]) if all(tabular.is_number(v) for v in columns[:, i])]
     texts = [i for i in range(columns.shape[1]) if i not in numbers]
 
     def transform():
@@ -118,8 +105,8 @@ def run_sklearn(names, target, train, test, classes, seed):
 def run_linnet(linnet, names, target, train, test, classes, seed, arguments):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        write(folder / "train.csv", names, train)
-        write(folder / "test.csv", names, test)
+        tabular.write(folder / "train.csv", names, train)
+        tabular.write(folder / "test.csv", names, test)
         call = lambda *command: subprocess.run([linnet, *map(str, command)], cwd=folder, check=True,
                                                capture_output=True, text=True).stdout
         started = time.perf_counter()

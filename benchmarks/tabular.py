@@ -2,6 +2,7 @@
 """What the scripts that read ../shared/data/tabular share."""
 import argparse
 import contextlib
+import csv
 import pathlib
 import tarfile
 import tempfile
@@ -30,3 +31,17 @@ def unpacked(folder):
         with tarfile.open(folder / "tabular.tar.xz") as archive:
             archive.extractall(temporary, filter="data")
         yield pathlib.Path(temporary)
+
+
+def is_number(text):
+    try:
+        float(text)
+        return True
+    except ValueError:
+        return False
+
+
+def write(path, names, rows):
+    """Writes a CSV with a header."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([names, *rows])
