@@ -65,7 +65,7 @@ TEST(Tasks, AModelTellsItsTask) {
   const Table table = rows_of(60);
   EXPECT_EQ(task_of(of_series).takes(), "series");
   ASSERT_TRUE(task_of(of_series).answers_tables());
-  const TableAnswer answer = task_of(of_series).answer(of_series, table);
+  const TableAnswer answer = task_of(of_series).answer(of_series, table, 0);
   EXPECT_EQ(answer.header, (std::vector<std::string>{"day", "y"}));
   ASSERT_EQ(answer.rows.size(), 2U);
   EXPECT_EQ(answer.rows[1].texts, std::vector<std::string>{"61"});
@@ -147,7 +147,7 @@ TEST(Tasks, ANewTaskOverridesWhatDiffers) {
   EXPECT_FALSE(task_of_arrays()->brings_data());
   Model model(Network({2}, {Dense{.units = 1}}), kHere);
   EXPECT_FALSE(masks.report(model).has_value());
-  EXPECT_EQ(message_of([&] { masks.answer(model, rows_of(3)); }),
+  EXPECT_EQ(message_of([&] { masks.answer(model, rows_of(3), 0); }),
             "the model has no answer on a table as a whole; got 'days.csv'");
 }
 
