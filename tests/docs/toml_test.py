@@ -62,7 +62,7 @@ def problem(block, before=""):
             arguments = ["search" if "[search]" in block else "train", name, "--out", "run"]
         else:
             if not block.startswith("{"):
-                text = block + network('{ type = "dense", units = 3 }', [8])
+                text = block + network('{ type = "dense", units = 3 }, { type = "dense", units = 3 }', [8])
             else:
                 shapes = SHAPES.findall(before.rpartition("\n### ")[2])
                 shape = COLOURS if 'type = "normalize"' in block else INPUTS[shapes[-1] if shapes else ""]
