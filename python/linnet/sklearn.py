@@ -178,8 +178,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         fleet = Fleet(network, members, seeds=[(seed + k) % 2**63 for k in range(members)], threads=self.threads or 0,
                       optimizer=self._make_optimizer(), schedule=self.schedule or Constant(), loss=self._loss,
                       loss_options=LossOptions(l2=self.l2))
+        held_out: dict[str, Any] = {} if validation is None else {"validation": validation}
         history = fleet.fit(data, epochs=self.epochs, batch=min(self.batch, len(data)), patience=self.patience,
-                            shuffle=self.batch < len(data), **({} if validation is None else {"validation": validation}))
+                            shuffle=self.batch < len(data), **held_out)
         failed = [sentence for sentence in history.failures if sentence]
         if failed:
             raise _linnet.Error(f"[{type(self).__name__}] {failed[0]}")
@@ -390,7 +391,7 @@ class LinnetRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Floats:
         """Returns the predicted targets, in the shape of y."""
-        values = self._outputs(X).mean(axis=0) * self.target_scale_ + self.target_mean_
+        values: Floats = self._outputs(X).mean(axis=0) * self.target_scale_ + self.target_mean_
         return values[:, 0] if self._one_target else values
 
     def __sklearn_tags__(self) -> Any:

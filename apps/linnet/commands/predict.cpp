@@ -308,7 +308,7 @@ void add_predict(CLI::App& app, Action& action) {
   add_device_options(*command, o->on);
   add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");
-  set_most_used(*command, {"--output", "--interval", "--text", "--batch", "--device", "--json"});
+  set_most_used(*command, {"--output", "--interval", "--text", "--batch", "--json"});
   command->footer(
       "A model of independent labels (binary cross-entropy) prints one line per label, a model of "
       "values its numbers.\n"
