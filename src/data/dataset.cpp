@@ -289,17 +289,18 @@ Dataset with_input(const Dataset& data, std::size_t index, Column column) {
   return changed;
 }
 
+Tensor column_in_memory(const Column& column) {
+  if (column.source == nullptr) return column.data;
+  Tensor records(column.dtype(), column.record().batched(column.size()));
+  for (std::int64_t i = 0; i < column.size(); ++i) {
+    column.source->read(i, records.rows(i, i + 1).writable_bytes());
+  }
+  return records;
+}
+
 Dataset with_first_target_read(const Dataset& data) {
   if (data.targets().empty() || data.targets()[0].source == nullptr) return data;
-  const Column& target = data.targets()[0];
-  Tensor values(target.dtype(), target.record().batched(target.size()));
-  const std::size_t bytes =
-      values.bytes().size() / static_cast<std::size_t>(std::max<std::int64_t>(target.size(), 1));
-  for (std::int64_t i = 0; i < target.size(); ++i) {
-    target.source->read(i, values.writable_bytes().subspan(static_cast<std::size_t>(i) * bytes,
-                                                           bytes));
-  }
-  return with_first_target(data, std::move(values));
+  return with_first_target(data, column_in_memory(data.targets()[0]));
 }
 
 Dataset with_first_target(const Dataset& data, Tensor values) {

@@ -35,6 +35,10 @@ std::int64_t classes_of(std::span<const std::int32_t> labels,
 /// Does the same for a column of labels, but for padding.
 std::int64_t classes_of(const Column& labels, std::optional<std::int32_t> ignored_label = {});
 
+/// Returns the records of a column in memory: those that are there, or what a source reads outside
+/// of an epoch.
+Tensor column_in_memory(const Column& column);
+
 /// Returns the data set with its first target in memory, which a source has read outside of an
 /// epoch; the data set itself where it is there already.
 Dataset with_first_target_read(const Dataset& data);

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "data/targets.h"
 #include "describe/nearest.h"
 #include "model/bind_columns.h"
 #include "model/model_state.h"
@@ -46,16 +47,6 @@ bool are_values(const Column& target) {
   return target.dtype() == DType::f32 && !target.has_lengths();
 }
 
-/// Returns the records of a column in memory.
-Tensor read(const Column& column) {
-  if (column.source == nullptr) return column.data;
-  Tensor values(column.dtype(), column.record().batched(column.size()));
-  for (std::int64_t i = 0; i < column.size(); ++i) {
-    column.source->read(i, values.rows(i, i + 1).writable_bytes());
-  }
-  return values;
-}
-
 std::int64_t width_of(const NetworkDefinition& network, std::size_t output) {
   return network.output_sample(output).elements();
 }
@@ -88,7 +79,7 @@ std::vector<double> quantiles_of(std::vector<double> errors, std::int64_t count)
 OutputErrors errors_of(const std::string& name, const Column& target, const Tensor& outputs,
                        std::int64_t places) {
   const std::span<const float> y = outputs.as<float>();
-  const Tensor targets = read(target);
+  const Tensor targets = column_in_memory(target);
   const std::span<const float> t = targets.as<float>();
   const std::int64_t samples = target.size();
   const std::size_t width = y.size() / static_cast<std::size_t>(samples);
@@ -125,14 +116,17 @@ std::int64_t rank_of(double coverage, std::int64_t samples) {
   const double place = (n + 1) * coverage;
   const auto rank = static_cast<std::int64_t>(std::ceil(place - kRounding * place));
   require(rank <= samples,
-          "an interval of coverage {:g} needs the errors of at least {:.0f} held-out samples; the "
+          "an interval of coverage {:g} needs the errors of at least {} held-out samples; the "
           "model has those of {}, enough for a coverage of {}",
-          coverage, std::ceil(coverage / (1 - coverage) * (1 - kRounding)), samples,
-          most_coverage(samples));
+          coverage, samples_for_interval(coverage), samples, most_coverage(samples));
   return std::max<std::int64_t>(rank, 1);
 }
 
 }  // namespace
+
+std::int64_t samples_for_interval(double coverage) {
+  return static_cast<std::int64_t>(std::ceil(coverage / (1 - coverage) * (1 - kRounding)));
+}
 
 void calibrate_intervals(Model& model, const Dataset& held_out, std::int64_t batch) {
   require_values(model);

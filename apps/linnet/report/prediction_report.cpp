@@ -2,13 +2,13 @@
 #include "report/prediction_report.h"
 
 #include <fmt/format.h>
-#include <linnet/intervals.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/check.h"
+#include "model/intervals.h"
 #include "table/values.h"
 
 namespace linnet::command {
@@ -393,15 +393,14 @@ Json to_json(const IntervalScore& score) {
 }
 
 std::vector<IntervalScore> interval_scores(const Model& model, const PredictionReport& report) {
-  constexpr double kWanted = 0.9;
   const HeldOutErrors& errors = held_out_errors(model);
-  const auto needed = static_cast<std::int64_t>(std::ceil(kWanted / (1 - kWanted) - 1e-9));
-  if (report.values.empty() || errors.samples < needed) return {};
+  const bool enough = errors.samples >= samples_for_interval(kReportedCoverage);
+  if (report.values.empty() || !enough) return {};
   const OutputErrors& first = errors.outputs.front();
   const bool fits = first.output == model.network().output_names().front() &&
                     first.quantiles.size() == report.values.size();
   if (!fits) return {};
-  const std::vector<double> half_widths = interval_half_widths(model, kWanted);
+  const std::vector<double> half_widths = interval_half_widths(model, kReportedCoverage);
   std::vector<IntervalScore> scores;
   for (std::size_t i = 0; i < half_widths.size(); ++i) {
     const ValueReport& of = report.values[i];
@@ -409,7 +408,7 @@ std::vector<IntervalScore> interval_scores(const Model& model, const PredictionR
     for (std::size_t row = 0; row < of.actual.size(); ++row) {
       if (std::abs(of.actual[row] - of.predicted[row]) <= half_widths[i]) ++held;
     }
-    scores.push_back({.wanted = kWanted,
+    scores.push_back({.wanted = kReportedCoverage,
                       .measured = held / static_cast<double>(of.actual.size()),
                       .half_width = half_widths[i]});
   }

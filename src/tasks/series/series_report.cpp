@@ -2,7 +2,6 @@
 #include "tasks/series/series_report.h"
 
 #include <fmt/format.h>
-#include <linnet/intervals.h>
 
 #include <cmath>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "base/counted.h"
 #include "html/html_plot.h"
+#include "model/intervals.h"
 #include "tasks/series/series_chart.h"
 
 namespace linnet {
@@ -19,7 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostStepsShown = 8;
-constexpr double kRounding = 1e-9;
 
 using Named = std::vector<std::pair<std::string, const ForecastErrors*>>;
 
@@ -149,15 +148,13 @@ struct Coverage {
   std::vector<double> half_widths = {};  ///< of each step
 };
 
-constexpr double kCoverage = 0.9;
-
 /// Returns nothing where the model has too few errors of held-out windows.
 std::optional<Coverage> coverage_of(const Model& model, const SeriesWindows& windows,
                                     std::size_t target, std::span<const double> forecasts) {
   const HeldOutErrors& errors = held_out_errors(model);
-  if (static_cast<double>(errors.samples) < kCoverage / (1 - kCoverage) - kRounding) return {};
-  Coverage found{.half_widths =
-                     interval_half_widths(model, kCoverage, model.series().targets()[target])};
+  if (errors.samples < samples_for_interval(kReportedCoverage)) return {};
+  Coverage found{.half_widths = interval_half_widths(model, kReportedCoverage,
+                                                     model.series().targets()[target])};
   const auto steps = std::ssize(found.half_widths);
   for (std::int64_t step = 0; step < steps; ++step) {
     double held = 0;
@@ -173,7 +170,7 @@ std::optional<Coverage> coverage_of(const Model& model, const SeriesWindows& win
 }
 
 Json to_json(const Coverage& of) {
-  return {{"wanted", kCoverage},
+  return {{"wanted", kReportedCoverage},
           {"measured", of.measured},
           {"measured_by_step", of.by_step},
           {"half_width_by_step", of.half_widths}};
@@ -183,7 +180,7 @@ std::string coverage_text(const Coverage& of) {
   return fmt::format(
       "{:g} % intervals: ±{:.4g} in the first step, ±{:.4g} in the last, hold {:.1f} "
       "% of the true values",
-      100 * kCoverage, of.half_widths.front(), of.half_widths.back(), 100 * of.measured);
+      100 * kReportedCoverage, of.half_widths.front(), of.half_widths.back(), 100 * of.measured);
 }
 
 }  // namespace
