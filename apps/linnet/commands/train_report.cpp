@@ -151,6 +151,7 @@ std::optional<Metrics> measured(const Job& job, const Model& model,
   return measure_for(model, predictions, data, job.training.loss_options.ignore_index);
 }
 
+/// What the model is worth on what is held out, sample by sample.
 ShownReport shown_report(const Job& job, const Model& model, const HeldOut& held) {
   ShownReport shown;
   PredictionReportOptions of;
@@ -165,10 +166,8 @@ ShownReport shown_report(const Job& job, const Model& model, const HeldOut& held
 }
 
 /// What the intervals of a model are worth on the test set: of each target.
-Json interval_scores_json(const Job& job, const Model& model, const HeldOut& held) {
+Json interval_scores_json(const ShownReport& shown) {
   Json json = Json::array();
-  if (!held.metrics || held_out_errors(model).samples == 0) return json;
-  const ShownReport shown = shown_report(job, model, held);
   for (std::size_t i = 0; i < shown.intervals.size(); ++i) {
     Json one{{"target", shown.report.values[i].name}};
     one.update(to_json(shown.intervals[i]));
@@ -188,6 +187,7 @@ HeldOut held_out_of(Model& model, const Job& job, const Splits& splits, bool own
   held.predictions = predicted(model, job, held.data);
   held.metrics = measured(job, model, held.predictions, held.data);
   held.numbers = job.task->row_numbers(test);
+  if (held.metrics) held.shown = shown_report(job, model, held);
   return held;
 }
 
@@ -199,8 +199,9 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   add_scores(json, history.epochs);
   if (held.metrics && held.part == "test" && std::isfinite(held.metrics->r_squared))
     json["test_r_squared"] = held.metrics->r_squared;
-  Json intervals = interval_scores_json(job, model, held);
-  if (!intervals.empty()) json["test_intervals"] = std::move(intervals);
+  if (held.shown && !held.shown->intervals.empty()) {
+    json["test_intervals"] = interval_scores_json(*held.shown);
+  }
   add_speed(json, samples, spread_of(epoch_seconds(history)));
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
@@ -240,7 +241,7 @@ void write_report(const Job& job, const Json& summary, const History& history, M
   if (held.metrics) {
     add_mistakes(report, *held.metrics, held.predictions, held.data,
                  data.splits.train.info().vocabulary, job.training.loss_options.ignore_index);
-    add_predictions(report, shown_report(job, model, held));
+    add_predictions(report, *held.shown);
   }
   const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
   const auto text = [&](const char* key) {

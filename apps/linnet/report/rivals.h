@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "report/prediction_report.h"
 #include "tasks/task_report.h"
 
 namespace linnet::command {
@@ -22,6 +23,7 @@ struct HeldOut {
   std::vector<float> predictions = {};     ///< of the model
   std::optional<Metrics> metrics = {};     ///< of the model; nothing for series
   std::vector<std::int64_t> numbers = {};  ///< rows in a table's file, from 1; empty: no table
+  std::optional<ShownReport> shown = {};   ///< where there are metrics
 };
 
 /// Measures the most frequent class of the training set, or the mean of its values, and for a
