@@ -50,19 +50,6 @@ bool is_transposed(const NetworkDefinition& network, Value weight) {
 /// Returns the weight as (first axis, rest).
 Shape matrix_of(const Shape& weight) { return {weight[0], weight.elements() / weight[0]}; }
 
-/// Returns the range of the attributes that holds a parameter, cut to it.
-std::optional<UpdateRange> range_in(const OptimizerAttrs& attrs, const ParameterSpec& spec) {
-  UpdateRange own = range_of(spec);
-  if (!spec.trainable || own.size() == 0) return std::nullopt;
-  for (const UpdateRange& range : ranges_of(attrs, own.end)) {
-    if (own.begin < range.begin || own.begin >= range.end) continue;
-    own.rate_factor = range.rate_factor;
-    own.weight_decay = range.weight_decay;
-    return own;
-  }
-  return std::nullopt;
-}
-
 /// Returns x / max(norm of x, kLeastNorm).
 Value add_normalized(Graph& graph, Value x, const std::string& name) {
   const Value norm = graph.emit(GlobalNormOp(), {x}, name);
@@ -180,7 +167,8 @@ void add_muon(Graph& graph, const NetworkDefinition& network, const OptimizerAtt
   struct Matrix {
     const ParameterSpec* spec;
     Value weight;
-    UpdateRange range;
+    double rate_factor;
+    std::int64_t rows;  ///< a row for each output of the layer
   };
   std::vector<Matrix> updated;
   for (std::size_t i = 0; i < matrices.size(); ++i) {
@@ -191,13 +179,13 @@ void add_muon(Graph& graph, const NetworkDefinition& network, const OptimizerAtt
     if (!matrices[i]) continue;
     const Value weight = graph.add_value(spec.name, {DType::f32, matrix_of(spec.shape)},
                                          Storage::parameter, spec.offset);
-    updated.push_back({&spec, weight, *range});
+    const Shape shape = graph.shape(weight);
+    updated.push_back({&spec, weight, range->rate_factor,
+                       is_transposed(network, spec.value) ? shape[1] : shape[0]});
   }
   if (attrs.settings.normalizes_weights) {
     for (const Matrix& matrix : updated) {
-      const bool transposed = is_transposed(network, matrix.spec->value);
-      add_weight_norm(graph, matrix.weight, graph.shape(matrix.weight)[transposed ? 1 : 0], stopped,
-                      matrix.spec->name);
+      add_weight_norm(graph, matrix.weight, matrix.rows, stopped, matrix.spec->name);
     }
   }
   graph.add(std::make_shared<OptimizerUpdateOp>(momentum), operands, "optimizer");
@@ -210,11 +198,10 @@ void add_muon(Graph& graph, const NetworkDefinition& network, const OptimizerAtt
                                             directions + matrix.spec->offset);
     const Value orthogonal =
         add_orthogonal(graph, direction, attrs.settings.iterations, matrix.spec->name);
-    const bool transposed = is_transposed(network, matrix.spec->value);
-    const double ratio = static_cast<double>(shape[transposed ? 1 : 0]) /
-                         static_cast<double>(shape[transposed ? 0 : 1]);
+    const double ratio =
+        static_cast<double>(matrix.rows) / static_cast<double>(shape.elements() / matrix.rows);
     step.bounds = {0, shape.elements()};
-    step.rate_factors = {matrix.range.rate_factor * std::sqrt(std::max(1.0, ratio))};
+    step.rate_factors = {matrix.rate_factor * std::sqrt(std::max(1.0, ratio))};
     step.weight_decays = {0};
     graph.add(std::make_shared<OptimizerUpdateOp>(step), {matrix.weight, orthogonal, stopped},
               matrix.spec->name);

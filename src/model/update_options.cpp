@@ -44,6 +44,18 @@ UpdateRange range_of(const ParameterSpec& spec) {
 }
 static_assert(kAlignment % (kRangeUnit * sizeof(float)) == 0);
 
+std::optional<UpdateRange> range_in(const OptimizerAttrs& attrs, const ParameterSpec& spec) {
+  UpdateRange own = range_of(spec);
+  if (!spec.trainable || own.size() == 0) return std::nullopt;
+  for (const UpdateRange& range : ranges_of(attrs, own.end)) {
+    if (own.begin < range.begin || own.begin >= range.end) continue;
+    own.rate_factor = range.rate_factor;
+    own.weight_decay = range.weight_decay;
+    return own;
+  }
+  return std::nullopt;
+}
+
 Objective objective_of(const TrainingOptions& options) {
   Objective objective;
   copy_fields(options, objective);
@@ -129,8 +141,9 @@ void add_parameters(OptimizerAttrs& attrs, const NetworkDefinition& network,
 
 OptimizerAttrs resolve(const TrainingOptions& options, const NetworkDefinition& network,
                        std::int64_t steps_per_epoch) {
-  OptimizerAttrs attrs = resolve(objective_of(options), options.epochs, steps_per_epoch);
-  add_parameters(attrs, network, objective_of(options));
+  const Objective objective = objective_of(options);
+  OptimizerAttrs attrs = resolve(objective, options.epochs, steps_per_epoch);
+  add_parameters(attrs, network, objective);
   return attrs;
 }
 

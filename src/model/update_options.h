@@ -4,6 +4,7 @@
 #include <linnet/trainer.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ std::vector<bool> reached_parameters(const NetworkDefinition& network, const Ste
 
 /// Returns the elements of a parameter, with the padding after it.
 UpdateRange range_of(const ParameterSpec& spec);
+
+/// Returns the range of the attributes that holds a parameter, cut to it; nothing where the update
+/// leaves it as it is.
+std::optional<UpdateRange> range_in(const OptimizerAttrs& attrs, const ParameterSpec& spec);
 
 /// Resolves the objective's groups to ranges of the flat arrays; no groups: every parameter trains.
 /// What is not `reached` (empty: all are) does not train. Throws Error for a pattern that matches

@@ -2,6 +2,7 @@
 #include "train/levenberg_marquardt/least_squares_fit.h"
 
 #include <array>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "model/memory_report.h"
 #include "model/optimizers.h"
 #include "model/training_counters.h"
+#include "model/update_options.h"
 #include "train/trainer_state.h"
 
 namespace linnet {
@@ -41,16 +43,10 @@ void check_settings(const Objective& objective, const FitOptions& options,
 
 /// Returns by parameter the factor of a weight's square in the loss.
 std::vector<double> decays_of(const NetworkDefinition& network, const OptimizerAttrs& optimizer) {
-  const auto elements = static_cast<std::int64_t>(network.bytes(true) / sizeof(float));
-  const std::vector<UpdateRange> ranges = ranges_of(optimizer, elements);
   std::vector<double> decays;
   for (const ParameterSpec& spec : network.parameters) {
-    double decay = 0;
-    const auto begin = static_cast<std::int64_t>(spec.offset / sizeof(float));
-    for (const UpdateRange& range : ranges) {
-      if (range.begin <= begin && begin < range.end) decay = range.weight_decay / 2;
-    }
-    decays.push_back(decay);
+    const std::optional<UpdateRange> range = range_in(optimizer, spec);
+    decays.push_back(range ? range->weight_decay / 2 : 0);
   }
   return decays;
 }
