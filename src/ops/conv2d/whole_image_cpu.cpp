@@ -102,8 +102,9 @@ Kernel product_kernel(const Spread& spread, const GemmShape& shape, std::int64_t
     product.pack({args.work(), term_stride, column_stride}, task.index, args.pack());
   }));
   kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
-    product.run(task.index, args.in(kFirst), args.pack(),
-                tail.bias ? args.pack(biases_at) : nullptr, args.out(kFirst), task.scratch,
+    product.run(product.rows_of_task(task.index), product.group_of_task(task.index),
+                args.in(kFirst), args.pack(), tail.bias ? args.pack(biases_at) : nullptr,
+                args.out(kFirst), task.scratch,
                 [&](float* y, std::int64_t rows, std::int64_t columns) {
                   add_bias_and_activate(y, rows, columns, nullptr, tail.activation, shape.n);
                 });

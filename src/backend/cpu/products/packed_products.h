@@ -28,31 +28,16 @@ class PackedProduct {
   void pack(const StridedMatrix& b, int group, float* panels) const;
 
   int tasks() const { return row_parts_ * groups_; }
+  Range rows_of_task(int task) const { return rows_of(task / groups_); }
+  int group_of_task(int task) const { return task % groups_; }
   std::size_t scratch_bytes() const;
-  /// Rows of a and c follow each other. `start` (n), which may be null, is added to each row.
-  /// Calls finish(first of the block in c, rows, columns) for each block that is summed.
+  /// Computes `rows` of a group's columns; rows of a and c follow each other. `start` (n), which
+  /// may be null, is added to each row. Calls finish(first of the block in c, rows, columns) for
+  /// each block that is summed.
   template <class Finish>
-  void run(int task, const float* a, const float* panels, const float* start, float* c,
+  void run(Range rows, int group, const float* a, const float* panels, const float* start, float* c,
            std::byte* scratch, Finish finish) const {
-    run_block(rows_of(task / groups_), columns_of(task % groups_), a, panels, start, c, scratch,
-              finish);
-  }
-  /// The same of these rows and all columns.
-  template <class Finish>
-  void run_rows(Range rows, const float* a, const float* panels, const float* start, float* c,
-                std::byte* scratch, Finish finish) const {
-    for (int g = 0; g < groups_; ++g) {
-      run_block(rows, columns_of(g), a, panels, start, c, scratch, finish);
-    }
-  }
-
- private:
-  /// Rows whose terms stay in the L2 cache while all panels go by.
-  static constexpr std::int64_t kBlockRows = 96;
-
-  template <class Finish>
-  void run_block(Range rows, Range columns, const float* a, const float* panels, const float* start,
-                 float* c, std::byte* scratch, Finish finish) const {
+    const Range columns = columns_of(group);
     const int blocks = static_cast<int>((rows.size() + kBlockRows - 1) / kBlockRows);
     for (int i = 0; i < blocks; ++i) {
       const Range part = split(rows.size(), blocks, i);
@@ -63,6 +48,11 @@ class PackedProduct {
       finish(to, part.size(), columns.size());
     }
   }
+
+ private:
+  /// Rows whose terms stay in the L2 cache while all panels go by.
+  static constexpr std::int64_t kBlockRows = 96;
+
   Range columns_of(int group) const;
   Range rows_of(int part) const;
   void multiply(const float* a, std::int64_t rows, const float* panels, std::int64_t columns,
@@ -95,14 +85,15 @@ Kernel packed_product_kernel(const GemmShape& shape, std::int64_t term_stride,
     product.pack({args.in(kSecond), term_stride, column_stride}, task.index, args.pack());
   }));
   kernel.scratch_bytes = product.scratch_bytes();
-  const auto run = [=](const Args& args, const Task& task, const auto& part) {
-    part(args.in(kFirst), args.pack(), start ? args.in(*start) : nullptr, args.out(kFirst),
-         task.scratch, [&](float* c, std::int64_t rows, std::int64_t columns) {
-           finish(args, c, rows, columns);
-         });
+  const auto run = [=](const Args& args, const Task& task, Range rows, int group) {
+    product.run(rows, group, args.in(kFirst), args.pack(), start ? args.in(*start) : nullptr,
+                args.out(kFirst), task.scratch,
+                [&](float* c, std::int64_t count, std::int64_t columns) {
+                  finish(args, c, count, columns);
+                });
   };
   Stage stage = parallel(product.tasks(), [=](const Args& args, const Task& task) {
-    run(args, task, [&](auto... operands) { product.run(task.index, operands...); });
+    run(args, task, product.rows_of_task(task.index), product.group_of_task(task.index));
   });
   if (rows_are == ProductRows::samples) {
     stage.by_sample = std::make_shared<const SampleStage>(
@@ -110,8 +101,7 @@ Kernel packed_product_kernel(const GemmShape& shape, std::int64_t term_stride,
                     {kFirst},
                     {kFirst},
                     [=](const Args& args, const Task& task, const SampleBlock& block) {
-                      run(args, task,
-                          [&](auto... operands) { product.run_rows(block.samples, operands...); });
+                      for (int g = 0; g < product.groups(); ++g) run(args, task, block.samples, g);
                     }});
   }
   kernel.stages.push_back(std::move(stage));

@@ -50,7 +50,8 @@ TEST(PackedProducts, SumRowsWhereTheyLie) {
     std::vector<std::byte> scratch(product.scratch_bytes());
     std::int64_t finished = 0;
     for (int task = 0; task < product.tasks(); ++task) {
-      product.run(task, a.data(), panels.data(), start.data(), c.data(), scratch.data(),
+      product.run(product.rows_of_task(task), product.group_of_task(task), a.data(), panels.data(),
+                  start.data(), c.data(), scratch.data(),
                   [&](const float* /*first*/, std::int64_t rows, std::int64_t columns) {
                     finished += rows * columns;
                   });
