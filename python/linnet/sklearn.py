@@ -294,11 +294,16 @@ class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         self._train(x, targets.astype(np.int32), weights, len(self.classes_))
         return self
 
+    def _logits(self, X: ArrayLike) -> Floats:
+        """Returns the logits, (N, classes); those of an ensemble are the logarithms of its probabilities."""
+        check_is_fitted(self)
+        logits: Floats = self._outputs(X)[0] if len(self.models_) == 1 else self.predict_log_proba(X)
+        return logits
+
     def decision_function(self, X: ArrayLike) -> Floats:
         """Returns the logits, (N, classes); for two classes the second's log odds, (N). Those of an ensemble are the
         logarithms of its probabilities."""
-        check_is_fitted(self)
-        logits = self._outputs(X)[0] if len(self.models_) == 1 else self.predict_log_proba(X)
+        logits = self._logits(X)
         return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
 
     def predict_proba(self, X: ArrayLike) -> Floats:
@@ -319,8 +324,7 @@ class LinnetClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Returns the most probable class of each row, (N)."""
-        check_is_fitted(self)
-        best = (self._outputs(X)[0] if len(self.models_) == 1 else self.predict_log_proba(X)).argmax(axis=1)
+        best = self._logits(X).argmax(axis=1)
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
