@@ -24,9 +24,9 @@ namespace linnet {
 /// Holds how far one output of a network was from its targets.
 struct OutputErrors {
   std::string output = {};  ///< name of the output
-  /// Of each number of a sample's output, row-major, the sorted values of |output - target|: all n
-  /// of them where they are few. Else m of them, evenly by rank: the ceil(i n / m)-th smallest,
-  /// i = 1 to m. At least 1 and at most 1000.
+  /// The sorted values of |output - target| of each number of a sample's output, row-major: all n
+  /// of them where they are few, else m of them, evenly by rank: the ceil(i n / m)-th smallest, i =
+  /// 1 to m. At least 1 and at most 1000.
   std::vector<std::vector<double>> quantiles = {};
 
   /// Returns whether all fields are equal.

@@ -66,8 +66,8 @@ struct Average {
   bool warmup = false;
 };
 
-/// Describes Lookahead: after every so many updates the weights go back to a point between where
-/// they are and where they were the last time (Zhang et al., "Lookahead optimizer: k steps forward,
+/// Describes Lookahead: every `every` updates the weights go back to a point between where they are
+/// and where they were the last time (Zhang et al., "Lookahead optimizer: k steps forward,
 /// 1 step back", 2019). It works with every optimizer, on the parameters that train; moments and
 /// running statistics stay.
 struct Lookahead {

@@ -103,8 +103,8 @@ void check_views(const NetworkDefinition& network, const TestViews& views) {
   }
 }
 
-/// Adds the nodes once more where they depend on the images, which are others now. Returns, by
-/// value of the network, what stands for it there.
+/// Adds the nodes that depend on the images once more, for other images. Returns the new value of
+/// each value of the network.
 std::vector<Value> add_again(Graph& graph, const NetworkDefinition& network, const View& view) {
   std::vector<Value> map(network.graph.value_count());
   for (std::size_t id = 0; id < map.size(); ++id) map[id] = Value{static_cast<int>(id)};

@@ -31,7 +31,7 @@ struct BlendAttrs {
   std::vector<double> weights = {};
   bool guarded = false;    ///< whether a last operand stops it; see FiniteCheckOp
   bool first = false;      ///< mix: changes something before the first update alone
-  std::int64_t every = 1;  ///< mix: changes something after so many updates, and so many further
+  std::int64_t every = 1;  ///< mix: changes something after each `every` updates
   template <class V>
   void fields(V&& visit) {
     visit("kind", kind);

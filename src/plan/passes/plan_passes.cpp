@@ -7,7 +7,7 @@
 namespace linnet {
 
 void register_plan_passes(Passes& passes) {
-  // By their names fusions run after it.
+  // Passes run in the order of their names: the fusions come after it.
   passes.add(Phase::forward, {"cancel_reshapes", cancel_reshapes});
   passes.add(Phase::forward, {"remove_dead", remove_dead, {.last = true}});
 

@@ -76,7 +76,7 @@ LeastSquares::LeastSquares(Session& session, ModelState& model, const StepData& 
   value_layout_ = jacobian_step(network, data, trains_, false, kProbe, supports).layout;
   layout_ = jacobian_step(network, data, trains_, true, kProbe, supports).layout;
   rows_batch_ = layout_.one_sample ? 1 : batch_;
-  // At one sample sums over samples are no sums: there is one layout for each case.
+  // A batch of one sample has no sums over samples, so its layout is another one.
   if (layout_.one_sample) layout_ = jacobian_step(network, data, trains_, true, 1, supports).layout;
   values_.pass = session.add_pass(samples, batch_, recipe(false));
   derivatives_.pass = session.add_pass(samples, rows_batch_, recipe(true));

@@ -57,7 +57,7 @@ struct PanelTail {
   bool distant = false;  ///< results are not in the L2 cache: their lines are fetched ahead
 };
 
-/// Results of so many floats leave the L2 cache before anyone reads them.
+/// The number of floats from which on results leave the L2 cache before they are read.
 inline constexpr std::int64_t kDistantFloats = std::int64_t{1} << 18;
 
 /// Computes c[i][j] = tail(start[j] + sum over t of a.rows[i][t] b[t][j]), where b is what a's

@@ -71,7 +71,7 @@ class PanelWidths {
     left_ -= 2 * taken;
     return taken;
   }
-  /// Of all that are left.
+  /// Returns the columns of all panels that are left.
   std::int64_t columns() const { return left_ * lanes() + (half_ ? lanes<Half>() : 0); }
 
  private:

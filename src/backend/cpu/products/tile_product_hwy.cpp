@@ -69,7 +69,7 @@ std::size_t TileFloats(std::int64_t terms, std::int64_t rows) {
   return static_cast<std::size_t>(terms * ((rows + kTileRows - 1) / kTileRows) * kTileRows);
 }
 
-/// Rows whose first use waits for memory are fetched so many terms ahead.
+/// The number of terms by which rows are fetched ahead, as their first use waits for memory.
 constexpr std::int64_t kTermsAhead = 8;
 
 void PackTiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
