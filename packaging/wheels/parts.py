@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lists what is linked into wheels: parts.py FOLDER PYTHON [--release ARTEFACTS].
+"""Lists what is linked into wheels and the static program: parts.py [FOLDER...] [--python PYTHON] [--release ARTEFACTS].
 
 Writes FOLDER/sboms/linnet.cdx.json (CycloneDX 1.5) and FOLDER/licenses/NAME/copyright, which a wheel holds. FOLDER is
-that of archives.py, PYTHON an interpreter that has nanobind. --release: writes ARTEFACTS/linnet.cdx.json instead, with
-the sums of the files in that folder."""
+that of archives.py, PYTHON an interpreter that has nanobind; without it, the list is of the static program, which holds
+the C library. --release: writes ARTEFACTS/linnet.cdx.json instead, of all folders, with the sums of the files there."""
 import argparse
 import hashlib
 import json
@@ -16,7 +16,9 @@ from pathlib import Path
 # The other archives and headers are those of this machine's packages.
 PACKAGES = ("zlib1g-dev liblzma-dev libexpat1-dev libpng-dev libjpeg62-turbo-dev libwebp-dev libutf8proc-dev "
             "libtiff-dev liblerc-dev libjbig-dev libdeflate-dev libzstd-dev libssl-dev libtomlplusplus-dev nlohmann-json3-dev "
-            "libcli11-dev libboost1.74-dev libdlpack-dev libstdc++-12-dev").split()
+            "libcli11-dev libboost1.74-dev libstdc++-12-dev").split()
+MODULE = ["libdlpack-dev"]  # with Python's
+PROGRAM = ["libc6-dev"]  # of the static one
 
 
 def installed(package):
@@ -48,21 +50,28 @@ def components(folder, python):
     found = []
     for name, source in json.loads((folder / "sources.json").read_text(encoding="utf-8")).items():
         found.append(component(name, source["version"], "deb"))
-    for package in PACKAGES:
+    for package in PACKAGES + (MODULE if python else PROGRAM):
         name, version = installed(package)
         found.append(component(name, version, "deb"))
         target = folder / "licenses" / name
         target.mkdir(parents=True, exist_ok=True)
         text = Path(f"/usr/share/doc/{package}/copyright").read_text(encoding="utf-8")
         (target / "copyright").write_text(shortened(text), encoding="utf-8")
+    return found + (python_components(folder, python) if python else [])
+
+
+def python_components(folder, python):
     where = ("import importlib.metadata as m; d = m.distribution('nanobind'); "
              "print(d.version); print(d.locate_file('nanobind'))")
     version, place = subprocess.run([python, "-c", where], check=True, capture_output=True, text=True).stdout.split("\n")[:2]
-    found.append(component("nanobind", version, "pypi"))
     licences = [*Path(place).parent.glob("nanobind-*.dist-info/licenses/LICENSE")]
     (folder / "licenses/nanobind").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(licences[0], folder / "licenses/nanobind/copyright")
-    return sorted({part["bom-ref"]: part for part in found}.values(), key=lambda part: part["name"])
+    return [component("nanobind", version, "pypi")]
+
+
+def unique(parts):
+    return sorted({part["bom-ref"]: part for part in parts}.values(), key=lambda part: part["bom-ref"])
 
 
 def bill(name, version, parts, files=()):
@@ -88,10 +97,17 @@ def linnet_version():
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("python")
+    parser.add_argument("folders", metavar="FOLDER", type=Path, nargs="*")
+    parser.add_argument("--python")
     parser.add_argument("--release", type=Path)
     arguments = parser.parse_args()
-    files = sorted(arguments.release.iterdir()) if arguments.release else []
-    document = bill("linnet", linnet_version(), components(arguments.folder, arguments.python), files)
-    write((arguments.release or arguments.folder / "sboms") / "linnet.cdx.json", document)
+    if arguments.release:
+        # With PYTHON the first folder is that of wheels.
+        found = [part for index, folder in enumerate(arguments.folders)
+                 for part in components(folder, arguments.python if index == 0 else None)]
+        files = sorted(arguments.release.iterdir())
+        write(arguments.release / "linnet.cdx.json", bill("linnet", linnet_version(), unique(found), files))
+    else:
+        for folder in arguments.folders:
+            found = components(folder, arguments.python)
+            write(folder / "sboms/linnet.cdx.json", bill("linnet", linnet_version(), unique(found)))
