@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "backend/cpu/joined_rows.h"
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/stored.h"
 
@@ -73,15 +74,18 @@ Kernel zip(const NodeView& node, double cost_each, F f) {
 /// Computes out[r, c] = f(a[r, c], b[c])
 template <class F>
 Kernel zip_rows(std::int64_t rows, std::int64_t columns, double cost_each, F f) {
-  return one_stage(rows, cost_each * static_cast<double>(columns),
-                   [=](const Args& args, Range range) {
-                     const float* b = args.in(kSecond);
-                     for (std::int64_t r = range.begin; r < range.end; ++r) {
-                       const float* a = args.in(kFirst) + r * columns;
-                       float* y = args.out(kFirst) + r * columns;
-                       for (std::int64_t c = 0; c < columns; ++c) y[c] = f(a[c], b[c]);
-                     }
-                   });
+  return one_stage(
+      rows, cost_each * static_cast<double>(columns), [=](const Args& args, Range range) {
+        with_joined_rows(range.size(), columns, args.in(kSecond),
+                         [&](std::int64_t first, std::int64_t count, std::int64_t width,
+                             const float* b) {
+                           const float* a = args.in(kFirst) + (range.begin + first) * columns;
+                           float* y = args.out(kFirst) + (range.begin + first) * columns;
+                           for (std::int64_t r = 0; r < count; ++r, a += width, y += width) {
+                             for (std::int64_t c = 0; c < width; ++c) y[c] = f(a[c], b[c]);
+                           }
+                         });
+      });
 }
 
 }  // namespace linnet::cpu

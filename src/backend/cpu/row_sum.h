@@ -11,10 +11,8 @@ namespace linnet::cpu {
 /// Adds `rows` rows of `columns` floats, `pitch` apart, to `sums`.
 void add_rows(const float* x, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
               float* sums);
-/// Adds rows that follow each other.
-inline void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
-  add_rows(x, columns, rows, columns, sums);
-}
+/// Adds rows that follow each other. Short ones are joined, so their order is another one.
+void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums);
 
 /// Returns two stages that sum the rows of a (rows, columns) matrix in a fixed order, whatever the
 /// threads: `add(args, range, sums)`, or add(args, task, range, sums), adds the rows of one range

@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "backend/cpu/joined_rows.h"
 #include "backend/cpu/products/row_vectors_hwy.h"
 #include "backend/cpu/row_sum.h"
 
@@ -45,6 +46,19 @@ HWY_EXPORT(AddRows);
 void add_rows(const float* x, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
               float* sums) {
   HWY_DYNAMIC_DISPATCH(AddRows)(x, pitch, rows, columns, sums);
+}
+
+void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
+  const auto run = HWY_DYNAMIC_DISPATCH(AddRows);
+  const std::int64_t joined = joined_rows(rows, columns);
+  if (joined == 1) return run(x, columns, rows, columns, sums);
+  std::array<float, kMostJoined> wide;
+  const std::int64_t width = joined * columns;
+  const std::int64_t rest = rows % joined;
+  std::fill_n(wide.data(), width, 0.0F);
+  run(x, width, rows / joined, width, wide.data());
+  for (std::int64_t i = 0; i < joined; ++i) run(wide.data() + i * columns, 0, 1, columns, sums);
+  run(x + (rows - rest) * columns, columns, rest, columns, sums);
 }
 
 }  // namespace linnet::cpu

@@ -9,8 +9,12 @@ namespace {
 using In = BiasActivationGradOp::In;
 using Out = BiasActivationGradOp::Out;
 
-/// Rows that are summed while the cache holds them.
-constexpr std::int64_t kRows = 8;
+/// Returns the rows that are summed while the cache holds them: short ones are joined.
+std::int64_t rows_at_once(std::int64_t channels) {
+  constexpr std::int64_t kFewest = 8;
+  constexpr std::int64_t kFloats = 2048;
+  return std::max(kFloats / std::max<std::int64_t>(channels, 1) / kFewest * kFewest, kFewest);
+}
 
 /// Nanoseconds of one core for an element.
 constexpr double cost_of(Activation kind) { return kind == Activation::gelu ? 2.8 : 0.7; }
@@ -24,7 +28,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const Stored of_saved(node.inputs[In::saved]);
   const Stored of_dx(node.outputs[Out::dx]);
   const bool bf16 = stores_bf16(node);
-  const std::int64_t at_once = bf16 ? stored_rows(channels) : kRows;
+  const std::int64_t at_once = bf16 ? stored_rows(channels) : rows_at_once(channels);
   const std::int64_t width = attrs.outer ? 1 : channels;  // of dy
   const std::int64_t block = at_once * channels;
   Kernel kernel =

@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include "backend/cpu/elements_hwy.h"
+#include "backend/cpu/joined_rows.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/activation/formulas_hwy.h"
 
@@ -39,8 +40,16 @@ HWY_EXPORT(AddBiasAndActivate);
 void add_bias_and_activate(float* y, std::int64_t rows, std::int64_t columns, const float* b,
                            Activation activation, std::int64_t stride, const float* residual) {
   if (b == nullptr && residual == nullptr && activation == Activation::none) return;
-  HWY_DYNAMIC_DISPATCH(AddBiasAndActivate)
-  (y, rows, columns, b, activation, stride > 0 ? stride : columns, residual);
+  const auto run = HWY_DYNAMIC_DISPATCH(AddBiasAndActivate);
+  if (stride > columns) return run(y, rows, columns, b, activation, stride, residual);
+  if (b == nullptr) return run(y, 1, rows * columns, b, activation, rows * columns, residual);
+  with_joined_rows(rows, columns, b,
+                   [=](std::int64_t first, std::int64_t count, std::int64_t width,
+                       const float* of) {
+                     const std::int64_t at = first * columns;
+                     run(y + at, count, width, of, activation, width,
+                         residual == nullptr ? nullptr : residual + at);
+                   });
 }
 
 }  // namespace linnet::cpu

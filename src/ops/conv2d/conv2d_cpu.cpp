@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend/cpu/products/bf16_tiles.h"
+#include "backend/cpu/products/dot_product.h"
 #include "backend/cpu/products/rounded_operands.h"
 #include "ops/conv2d/bf16_engine_cpu.h"
 
@@ -13,6 +14,16 @@ namespace {
 
 /// oneDNN's kernels for few channels and for groups.
 bool thin(const ConvShape& s) { return s.attrs.groups > 1 || s.c < 16; }
+
+/// So few results of a pixel that the direct engine sums along the terms.
+bool few_results(const ConvShape& s) {
+  return s.attrs.groups == 1 && dot_product_pays(s.kh, s.kw * s.c, s.co);
+}
+bool few_gradients(const ConvShape& s) {
+  const Conv2dAttrs& a = s.attrs;
+  return a.groups == 1 && a.dilation_h == 1 && a.dilation_w == 1 &&
+         dot_product_pays(s.kh / a.stride_h, s.kw / a.stride_w * s.co, s.c);
+}
 
 /// Patches of so few products that a row of a direct sum is shorter than its overhead.
 bool short_patches(const ConvShape& s) { return s.attrs.groups > 1 || s.taps() < 27; }
@@ -130,8 +141,13 @@ std::vector<Candidate> grad_input(const NodeView& node) {
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
   const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
   constexpr std::int64_t kVector = 8;
-  return candidates(s.attrs.groups > 1 || s.c < kVector ? thin_first(s) : Engines{},
-                    [=](const ConvEngine& engine) { return engine.grad_input(s); });
+  const auto prepare = [=](const ConvEngine& engine) { return engine.grad_input(s); };
+  if (few_gradients(s)) {
+    // Each phase of a stride copies borders and visits pixels of its own.
+    const bool phases = s.attrs.stride_h > 1 || s.attrs.stride_w > 1;
+    return candidates({phases ? &im2col_engine() : &direct_engine()}, prepare);
+  }
+  return candidates(s.attrs.groups > 1 || s.c < kVector ? thin_first(s) : Engines{}, prepare);
 }
 
 std::vector<Candidate> grad_weight(const NodeView& node) {
@@ -152,6 +168,7 @@ std::vector<Candidate> forward_candidates(const ConvShape& shape, bool fixed_wei
     std::optional<Kernel> kernel = prepare(engine, keeps_weights);
     return kernel && !keeps_weights ? packed_in_each_run(std::move(*kernel)) : kernel;
   };
+  if (few_results(shape)) return candidates({&direct_engine()}, kernel_of);
   if (short_patches(shape)) return candidates(thin_first(shape), kernel_of);
   const bool packing_costs = few_pixels(shape) && !keeps_weights;
   return candidates(packing_costs ? Engines{&pointwise_engine()} : Engines{}, kernel_of);

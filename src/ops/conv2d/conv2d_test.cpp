@@ -63,6 +63,13 @@ TEST(Conv2d, AgreesWithTheReference) {
            conv(padded(1, {.bias = true, .activation = a})),
            {f32({2, 4, 5, 3}), f32({4, 3, 3, 3}), f32({4})}});
   }
+  for (const std::int64_t filters : {2, 6}) {  // rows of few channels are joined
+    check({"conv2d narrow bias activation",
+           conv(padded(1, {.bias = true, .activation = Activation::tanh})),
+           {f32({3, 9, 11, 20}), f32({filters, 3, 3, 20}), f32({filters})},
+           {},
+           false});
+  }
   check({"conv2d large values",
          conv(),
          {f32({1, 5, 5, 2}), f32({3, 3, 3, 2})},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/cpu/products/dot_product.h"
 #include "backend/cpu/products/row_product.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
@@ -26,6 +27,7 @@ class PatchProduct {
         columns_(columns),
         width_(columns) {
     crops_ = cropped_.pays();
+    dots_ = !crops_ && dot_product_pays(all.rows.kernel, all.segment(), columns);
     const double line = 2.0 * static_cast<double>(all.columns.out * all.taps() * columns);
     cut(tasks_for(all.lines(), conv_cost(line)));
   }
@@ -44,6 +46,7 @@ class PatchProduct {
   /// Packs the columns of group g.
   void pack(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t g,
             float* panels) const {
+    if (dots_) return pack_dots(b, begin, end, all.segment(), columns_, panels);
     const StridedMatrix part{b.data + g * width_ * b.column_stride, b.term_stride, b.column_stride};
     pack_panels(part, begin, end, all.taps(), group_columns(g), group(panels, g));
   }
@@ -69,6 +72,13 @@ class PatchProduct {
       const SegmentedRows a = blocks_.patches(images, l0, l1, scratch);
       float** c = blocks_.places(to + g * width_, columns_, l0, l1, scratch);
       const std::int64_t pixels = (l1 - l0) * all.columns.out;
+      if (dots_) {
+        dot_product(a, pixels, panels, columns_, start, c);
+        const float* added = residual == nullptr ? nullptr : residual + (c[0] - to);
+        const std::int64_t results = pixels * columns_;
+        add_bias_and_activate(c[0], 1, results, nullptr, activation, results, added);
+        continue;
+      }
       const bool in_registers = activation == Activation::none || activation == Activation::relu;
       const PanelTail tail{in_registers ? residual : nullptr, to, activation == Activation::relu,
                            residual != nullptr && streams(to), distant()};
@@ -125,7 +135,10 @@ class PatchProduct {
   std::int64_t group_columns(std::int64_t g) const {
     return std::min(width_, columns_ - g * width_);
   }
-  std::size_t group_floats() const { return panel_floats(all.taps(), width_); }
+  std::size_t group_floats() const {
+    return dots_ ? dot_floats(all.rows.kernel, all.segment(), columns_)
+                 : panel_floats(all.taps(), width_);
+  }
   template <class T>
   T* group(T* panels, std::int64_t g) const {
     return panels + static_cast<std::size_t>(g) * group_floats();
@@ -137,6 +150,7 @@ class PatchProduct {
   PatchBlocks blocks_;
   CroppedProduct cropped_;
   bool crops_ = false;
+  bool dots_ = false;  ///< few columns: vectors lie along the terms
   std::int64_t columns_ = 1;
   std::int64_t width_ = 1;  ///< of a group of columns
   int line_tasks_ = 1;

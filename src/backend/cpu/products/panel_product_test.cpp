@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "backend/cpu/products/dot_product.h"
 #include "backend/cpu/products/row_product.h"
 
 namespace linnet::cpu {
@@ -74,6 +75,46 @@ TEST_P(PanelProduct, SumsRowsOfSegments) {
       }
       ASSERT_EQ(places[static_cast<std::size_t>(i)][columns], kGuard) << i;
       ASSERT_EQ(finished_places[static_cast<std::size_t>(i)][columns], kGuard) << i;
+    }
+  }
+}
+
+TEST(DotProduct, SumsRowsOfSegments) {
+  for (const std::int64_t columns : {1, 2, 3, 4}) {
+    for (const auto& [row_count, segments, length] :
+         std::vector<Segments>{{17, 1, 1}, {1, 3, 7}, {13, 3, 16}, {25, 3, 33}, {9, 2, 96}}) {
+      const std::int64_t stride = length + 5;
+      const std::int64_t terms = segments * length;
+      // Nothing may be read behind the last row.
+      const Data a =
+          numbers(static_cast<std::size_t>((segments - 1) * stride + length + row_count - 1), 1);
+      const Data b = numbers(static_cast<std::size_t>(terms * columns), 2);
+      const Data start = numbers(static_cast<std::size_t>(columns), 3);
+      Data packed(dot_floats(segments, length, columns), kGuard);
+      const std::int64_t half = terms / 2;
+      pack_dots({b.data(), columns, 1}, 0, half, length, columns, packed.data());
+      pack_dots({b.data() + half * columns, columns, 1}, half, terms, length, columns,
+                packed.data());
+      Data c(static_cast<std::size_t>(row_count * (columns + 1)), kGuard);
+      std::vector<const float*> rows;
+      std::vector<float*> places;
+      for (std::int64_t i = 0; i < row_count; ++i) {
+        rows.push_back(a.data() + i);
+        places.push_back(c.data() + i * (columns + 1));
+      }
+      dot_product({rows.data(), segments, length, stride}, row_count, packed.data(), columns,
+                  start.data(), places.data());
+      for (std::int64_t i = 0; i < row_count; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) {
+          float sum = start[static_cast<std::size_t>(j)];
+          for (std::int64_t t = 0; t < terms; ++t) {
+            sum += rows[static_cast<std::size_t>(i)][t / length * stride + t % length] *
+                   b[static_cast<std::size_t>(t * columns + j)];
+          }
+          ASSERT_EQ(places[static_cast<std::size_t>(i)][j], sum) << i << ", " << j;
+        }
+        ASSERT_EQ(places[static_cast<std::size_t>(i)][columns], kGuard) << i;
+      }
     }
   }
 }
