@@ -178,7 +178,7 @@ TEST_F(ModelFile, OperatorsOfTrainingAreRefused) {
   for (const char* op :
        {"optimizer_update", "gather_batch", "metrics", "small_cnn", "augment", "dense_grad_weight",
         "conv2d_grad_weight", "relu_grad", "cross_entropy", "softmax_cross_entropy", "table",
-        "copy", "mix_batch", "batch_norm_inference", "conv2d_pool", "conv2d_norm"}) {
+        "copy", "mix_batch", "batch_norm_inference", "conv2d_pool", "conv2d_norm", "attention"}) {
     const std::string error = refusal(ending(dense(), node(op, {"#0.0"}, Json::object())));
     EXPECT_TRUE(error == fmt::format("the operator '{}' cannot be part of a network", op) ||
                 error == fmt::format("unknown operator '{}'", op))

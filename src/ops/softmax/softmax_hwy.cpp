@@ -33,13 +33,22 @@ HWY_INLINE auto power(At at, const float* x, float top) {
   return vm::exp(at.d, hn::Sub(at.load(x), hn::Set(at.d, top)));
 }
 
-float SoftmaxRow(const float* x, std::int64_t n, float* y) {
-  const float top = largest(x, n);
-  const float sum = sum_of_elements(n, [=](auto at, std::int64_t i) HWY_ATTR {
+/// y = e^(x - top); returns the sum.
+HWY_INLINE float powers(const float* x, std::int64_t n, float top, float* y) {
+  return sum_of_elements(n, [=](auto at, std::int64_t i) HWY_ATTR {
     const auto e = power(at, x + i, top);
     at.store(e, y + i);
     return e;
   });
+}
+
+float PowerRow(const float* x, std::int64_t n, float* y) {
+  return powers(x, n, largest(x, n), y);
+}
+
+float SoftmaxRow(const float* x, std::int64_t n, float* y) {
+  const float top = largest(x, n);
+  const float sum = powers(x, n, top, y);
   const float factor = 1.0F / sum;
   for_row_vectors(1, n, [=](auto at, std::int64_t /*row*/, std::int64_t i) HWY_ATTR {
     at.store(hn::Mul(at.load(y + i), hn::Set(at.d, factor)), y + i);
@@ -97,11 +106,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace linnet::cpu {
 
+HWY_EXPORT(PowerRow);
 HWY_EXPORT(SoftmaxRow);
 HWY_EXPORT(SoftmaxRows);
 HWY_EXPORT(SoftmaxRowsGradient);
 HWY_EXPORT(LogSoftmaxRows);
 HWY_EXPORT(LogSoftmaxRowsGradient);
+
+float power_row(const float* x, std::int64_t n, float* y) {
+  return HWY_DYNAMIC_DISPATCH(PowerRow)(x, n, y);
+}
 
 float softmax_row(const float* x, std::int64_t n, float* y) {
   return HWY_DYNAMIC_DISPATCH(SoftmaxRow)(x, n, y);

@@ -85,7 +85,7 @@ TEST(DotProduct, SumsRowsOfSegments) {
          std::vector<Segments>{{17, 1, 1}, {1, 3, 7}, {13, 3, 16}, {25, 3, 33}, {9, 2, 96}}) {
       const std::int64_t stride = length + 5;
       const std::int64_t terms = segments * length;
-      // Nothing may be read behind the last row.
+      // Nothing may be read after the last row.
       const Data a =
           numbers(static_cast<std::size_t>((segments - 1) * stride + length + row_count - 1), 1);
       const Data b = numbers(static_cast<std::size_t>(terms * columns), 2);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+struct AttentionAttrs {
+  double scale = 1;     ///< of the products of queries and keys
+  bool causal = false;  ///< whether query i sees keys 0 to i alone
+  /// Whether there is one operand (N, T, 3, heads, size) of queries, keys and values, as a layer
+  /// projects them, and y is (N, T, heads, size).
+  bool together = false;
+  template <class V>
+  void fields(V&& visit) {
+    visit("scale", scale);
+    visit("causal", causal);
+    visit("together", together);
+  }
+  bool operator==(const AttentionAttrs&) const = default;
+};
+
+/// y = softmax(scale q k^T) v for every pair of matrices (Vaswani et al., 2017): q (N, ..., T,
+/// size), k (N, ..., keys, size), v (N, ..., keys, width) with the same leading axes, y (N, ..., T,
+/// width); f32. No matrix (T, keys) is kept. For inference: it has no gradient.
+class AttentionOp final : public OpBase<AttentionOp, AttentionAttrs> {
+ public:
+  static constexpr std::string_view kName = "attention";
+  enum In : std::uint8_t { q, k, v };
+  enum Out : std::uint8_t { y };
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+};
+
+/// Where matrices lie: that of head h of group n begins at n * group + h * head.
+struct AttentionPlaces {
+  std::int64_t group = 0;
+  std::int64_t head = 0;
+  std::int64_t row = 0;    ///< elements from one row to the next
+  std::int64_t first = 0;  ///< the first element
+};
+
+/// The dimensions of an attention and the places of its operands.
+struct AttentionDims {
+  AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& inputs);
+
+  /// Returns the first element of a matrix; index: of groups * heads.
+  std::int64_t begin(const AttentionPlaces& of, std::int64_t index) const {
+    return of.first + index / heads * of.group + index % heads * of.head;
+  }
+  std::int64_t matrices() const { return groups * heads; }
+
+  std::int64_t groups = 1;
+  std::int64_t heads = 1;
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+  std::int64_t size = 0;   ///< of a query and a key
+  std::int64_t width = 0;  ///< of a value
+  AttentionPlaces q, k, v, y;
+};
+
+}  // namespace linnet
