@@ -16,6 +16,7 @@
 
 namespace linnet {
 class NetworkBuilder;
+enum class Answers : std::uint8_t;
 }  // namespace linnet
 
 LINNET_API_BEGIN
@@ -123,6 +124,13 @@ class FunctionalNetwork {
   /// Returns the network with these outputs, by name. Throws Error for names that occur twice, and
   /// for expressions of another network.
   Network build(const std::vector<std::pair<std::string, Expression>>& outputs) const;
+  /// Returns an ensemble: a network whose one output, "output", is the mean of what its members
+  /// predict. In a training each member learns by the output's loss on its own, as if it were
+  /// alone; all else, evaluation and early stopping too, sees the mean. `answers` says what is
+  /// averaged: probabilities of classes or labels, of which the members are logits, as the output
+  /// is then, or the members' numbers. Throws Error for no member, for members of different shapes,
+  /// and for expressions of another network.
+  Network build_ensemble(const std::vector<Expression>& members, Answers answers);
 
  private:
   template <class Op>

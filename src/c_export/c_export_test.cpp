@@ -233,6 +233,17 @@ TEST(CExport, SeveralInputsAndOutputs) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(second[i], wanted[1].data.as<float>()[i], 1e-6);
 }
 
+TEST(CExport, EnsemblesOfEncodedNumbers) {
+  for (const Answers answers : {Answers::classes, Answers::labels, Answers::values}) {
+    FunctionalNetwork f;
+    const Expression x = f.input("x", {2});
+    const Expression bins = x | PiecewiseLinear{.bins = 3, .edges = {-1, 0, .5, 1, -.7, .2, .3, 2}};
+    EXPECT_LT(difference(
+                  f.build_ensemble({x | Dense{.units = 3}, bins | Dense{.units = 3}}, answers)),
+              kClose);
+  }
+}
+
 TEST(CExport, IntegerWeights) {
   const CExportOptions int8{.name = "small", .weights = CWeights::int8};
   const Network images({12, 12, 1},
@@ -271,11 +282,13 @@ TEST(CExport, NamesClassesAndRefusesWhatItCannotWrite) {
   EXPECT_EQ(message_of([&] { c_source(model, {.name = "my model"}); }),
             "expected a name that is a C identifier, e.g. digits; got 'my model'");
   const Model attention = model_of(Network({4, 8}, {MultiHeadAttention{.heads = 2}}));
-  EXPECT_TRUE(message_of([&] { c_source(attention); }).find("cannot be written as C; expected one of") !=
-              std::string::npos);
+  EXPECT_TRUE(message_of([&] {
+                c_source(attention);
+              }).find("cannot be written as C; expected one of") != std::string::npos);
   const Model original = model_of(Network({4, 8}, {GRU{.units = 3, .reset_after = false}}));
   EXPECT_EQ(message_of([&] { c_source(original); }),
-            "[recurrent 'gru_1'] cannot be written as C: expected a GRU with reset_after; got one of the original form");
+            "[recurrent 'gru_1'] cannot be written as C: expected a GRU with reset_after; got one "
+            "of the original form");
 }
 
 }  // namespace

@@ -109,6 +109,9 @@ std::unique_ptr<NetworkDefinition> copied(const NetworkDefinition& from, const A
     const Value copy = builder.add_input(input.name, input.sample, input.dtype);
     mapped(input.value) = after(builder, input.value, copy, input.name);
   }
+  for_constants(from.graph, [&](Value v, const std::vector<double>& elements) {
+    mapped(v) = builder.graph().add_constant(elements);
+  });
   for (const ParameterSpec& spec : from.parameters) {
     const std::size_t dot = spec.name.rfind('.');
     const std::string layer = spec.name.substr(0, dot);
@@ -134,7 +137,10 @@ std::unique_ptr<NetworkDefinition> copied(const NetworkDefinition& from, const A
     made->lengths.emplace(mapped(Value{sequences}).id, mapped(Value{lengths}).id);
   }
   made->outputs = from.outputs;
-  for (NetworkOutput& output : made->outputs) output.value = mapped(output.value);
+  for (NetworkOutput& output : made->outputs) {
+    output.value = mapped(output.value);
+    for (Value& member : output.members) member = mapped(member);
+  }
   return made;
 }
 

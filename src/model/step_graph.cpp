@@ -79,8 +79,9 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
   const bool mixes = mode == Mode::training && data.augment.mix.has_value();
   if (mixes) batch[0] = mix_samples(graph, data.augment, batch[0], data.parts[0].name);
   Forward forward;
+  std::vector<std::vector<Value>> members;
   forward.outputs = instantiate(network, graph, std::span(batch).first(data.inputs), attrs.batch,
-                                mode, forward.parameters, trains);
+                                mode, forward.parameters, trains, &members);
   for (std::size_t i = 0; i < data.targets.size(); ++i) {
     const TargetLoss& target = data.targets[i];
     const Value y = forward.outputs[target.output];
@@ -99,12 +100,18 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
       weights = step_weights(graph, batch[*target.lengths], graph.shape(t)[1], weights);
     }
     forward.weights.push_back(weights);
-    Value loss = target.how.custom != nullptr
-                     ? add_custom_loss(graph, target.how.custom, y, t, weights)
-                     : add_loss(graph, target.how.loss, target.how.options, y, t, weights);
-    if (target.how.weight != 1) {
-      loss = graph.emit(ScaleOp({.alpha = target.how.weight}), {loss}, "loss");
+    const std::vector<Value>& learners = members[target.output];
+    const bool apart = mode == Mode::training && !learners.empty();
+    Value loss;
+    for (const Value learner : apart ? learners : std::vector{y}) {
+      const Value one =
+          target.how.custom != nullptr
+              ? add_custom_loss(graph, target.how.custom, learner, t, weights)
+              : add_loss(graph, target.how.loss, target.how.options, learner, t, weights);
+      loss = loss ? graph.emit(AddOp(), {loss, one}, "loss") : one;
     }
+    const double weight = target.how.weight / (apart ? static_cast<double>(learners.size()) : 1.0);
+    if (weight != 1) loss = graph.emit(ScaleOp({.alpha = weight}), {loss}, "loss");
     forward.loss = i == 0 ? loss : graph.emit(AddOp(), {forward.loss, loss}, "loss");
     forward.losses.push_back(loss);
   }

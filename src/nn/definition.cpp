@@ -103,8 +103,10 @@ NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<boo
   for (std::size_t i = 0; i < network.outputs.size(); ++i) {
     if (wanted[i]) {
       need(network.outputs[i].value);
+      std::ranges::for_each(network.outputs[i].members, need);
     } else {
       rest.outputs[i].value = {};
+      rest.outputs[i].members.clear();
     }
   }
   const std::vector<Node>& nodes = network.graph.nodes();
@@ -132,7 +134,8 @@ std::vector<Value> add_inputs(const NetworkDefinition& network, Graph& graph, st
 
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
                                std::span<const Value> x, std::int64_t batch, Mode mode,
-                               std::vector<Value>& parameters, const std::vector<bool>& trains) {
+                               std::vector<Value>& parameters, const std::vector<bool>& trains,
+                               std::vector<std::vector<Value>>* members) {
   LINNET_ASSERT(x.size() == network.inputs.size());
   std::vector<Value> map(network.graph.value_count());
   const auto mapped = [&](Value v) -> Value& { return map[static_cast<std::size_t>(v.id)]; };
@@ -150,6 +153,9 @@ std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
     mapped(spec.value) = graph.add_value(spec.name, info.type, info.storage, spec.offset);
     parameters.push_back(mapped(spec.value));
   }
+  for_constants(network.graph, [&](Value v, const std::vector<double>& elements) {
+    mapped(v) = graph.add_constant(elements);
+  });
   for (const Node& node : network.graph.nodes()) {
     const bool at_inference = mode == Mode::inference || is_frozen(network, node, trains);
     const OpPtr op = at_inference ? node.op->at_inference(node.op) : node.op;
@@ -167,11 +173,19 @@ std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
   std::vector<Value> outputs;
   for (std::size_t i = 0; i < network.outputs.size(); ++i) {
     outputs.emplace_back();
+    if (members != nullptr) members->emplace_back();
     if (!network.outputs[i].value) continue;
     outputs.back() = mapped(network.outputs[i].value);
     const ValueType wanted{DType::f32, network.output_sample(i).batched(batch)};
     require(graph.type(outputs.back()) == wanted, "expected the output '{}' as {}; got {}",
             network.outputs[i].name, to_string(wanted), to_string(graph.type(outputs.back())));
+    if (members == nullptr) continue;
+    for (const Value member : network.outputs[i].members) {
+      members->back().push_back(mapped(member));
+      require(graph.type(mapped(member)) == wanted,
+              "expected each member of the output '{}' as {}; got {}", network.outputs[i].name,
+              to_string(wanted), to_string(graph.type(mapped(member))));
+    }
   }
   return outputs;
 }

@@ -58,6 +58,9 @@ struct NetworkInput {
 struct NetworkOutput {
   std::string name;
   Value value;
+  /// Values of the output's shape whose losses a training's steps take instead of the output's:
+  /// the members of an ensemble, of which the output is the mean. Empty: the output itself.
+  std::vector<Value> members = {};
 };
 
 /// A network as a template: its forward graph in training mode at kTemplateBatch. A sequence of
@@ -108,12 +111,22 @@ std::vector<Value> add_inputs(const NetworkDefinition& network, Graph& graph, st
 /// of Storage::parameter and Storage::state; returns its outputs, empty ones where pruned() left
 /// them out. `parameters` gets the
 /// values of the specs, in order (empty ones for statistics that inference does not read). What
-/// is_frozen() is instantiated as at inference. Throws Error unless each output is f32 and has as
-/// many rows as the inputs: memory is sized by that.
+/// is_frozen() is instantiated as at inference. `members` gets those of each output. Throws Error
+/// unless each output is f32 and has as many rows as the inputs: memory is sized by that.
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
                                std::span<const Value> x, std::int64_t batch, Mode mode,
-                               std::vector<Value>& parameters,
-                               const std::vector<bool>& trains = {});
+                               std::vector<Value>& parameters, const std::vector<bool>& trains = {},
+                               std::vector<std::vector<Value>>* members = nullptr);
+
+/// Calls f(value, elements) with each constant of a template, in order.
+template <class F>
+void for_constants(const Graph& graph, F f) {
+  for (std::size_t id = 0; id < graph.value_count(); ++id) {
+    const Value value{static_cast<int>(id)};
+    const ValueInfo& info = graph.info(value);
+    if (info.storage == Storage::constant) f(value, info.elements);
+  }
+}
 
 /// Returns whether a node of the template writes statistics and has parameters, none of which
 /// trains: a batch norm that is frozen. `trains`: by parameter; empty: all train.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/expression.h>
+#include <linnet/model.h>
 
 #include "base/check.h"
 #include "core/dims.h"
@@ -110,6 +111,63 @@ Expression FunctionalNetwork::uniform(const Shape& sample, double low, double hi
   require(low < high, "[uniform] expected a low bound below the high one; got {} and {}", low,
           high);
   return low + (high - low) * noise<RandomUniformOp>(sample);
+}
+
+namespace {
+
+Expression sum_of(const std::vector<Expression>& all) {
+  Expression sum = all.front();
+  for (std::size_t i = 1; i < all.size(); ++i) sum = sum + all[i];
+  return sum;
+}
+
+/// Returns log(mean(exp(x))) over several values, element by element.
+Expression log_mean(const std::vector<Expression>& logs) {
+  Expression largest = logs.front();
+  for (std::size_t i = 1; i < logs.size(); ++i) largest = maximum(largest, logs[i]);
+  std::vector<Expression> shares;
+  for (const Expression& x : logs) shares.push_back(exp(x - largest));
+  return log(sum_of(shares) / static_cast<double>(logs.size())) + largest;
+}
+
+/// Returns the mean of what the members predict.
+Expression mean_answer(const std::vector<Expression>& members, Answers answers) {
+  std::vector<Expression> yes;
+  std::vector<Expression> no;
+  switch (answers) {
+    case Answers::classes:
+      for (const Expression& member : members) yes.push_back(log_softmax(member));
+      return log_mean(yes);
+    case Answers::labels:
+      for (const Expression& member : members) {
+        yes.push_back(-softplus(-member));
+        no.push_back(-softplus(member));
+      }
+      return log_mean(yes) - log_mean(no);
+    case Answers::scores:
+    case Answers::values: break;
+  }
+  return sum_of(members) / static_cast<double>(members.size());
+}
+
+}  // namespace
+
+Network FunctionalNetwork::build_ensemble(const std::vector<Expression>& members, Answers answers) {
+  require(!members.empty(), "expected at least one member of an ensemble; got none");
+  for (const Expression& member : members) {
+    require(member.scope() == scope_ && member.batched(),
+            "a member of the ensemble is not an expression of this network's inputs");
+    require(member.shape() == members.front().shape(),
+            "expected members of one shape; got {} and {}", to_string(members.front().shape()),
+            to_string(member.shape()));
+  }
+  if (members.size() == 1) return build({{"output", members.front()}});
+  const Network network = build({{"output", mean_answer(members, answers)}});
+  auto definition = std::make_unique<NetworkDefinition>(network.definition());
+  for (const Expression& member : members) {
+    definition->outputs.front().members.push_back({member.value()});
+  }
+  return Network(std::move(definition));
 }
 
 Network FunctionalNetwork::build(

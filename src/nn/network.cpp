@@ -55,6 +55,7 @@ Network& Network::add(const Layer& layer) {
   NetworkDefinition grown = *definition_;  // a layer that does not fit leaves the network as it was
   NetworkBuilder builder(grown);
   with_batch_named([&] { builder.build(layer); });
+  grown.outputs.front().members.clear();  // the new layer learns by the whole
   *definition_ = std::move(grown);
   return *this;
 }
@@ -77,6 +78,9 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
   for (const NetworkInput& input : from.inputs) {
     mapped(input.value) = builder.add_input(input.name, input.sample, input.dtype);
   }
+  for_constants(from.graph, [&](Value v, const std::vector<double>& elements) {
+    mapped(v) = builder.graph().add_constant(elements);
+  });
   for (const ParameterSpec& spec : from.parameters) {
     const std::size_t dot = spec.name.rfind('.');
     const std::string owner = spec.name.substr(0, dot);
@@ -124,7 +128,10 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
   });
   carry_lengths();
   made->outputs = from.outputs;
-  for (NetworkOutput& output : made->outputs) output.value = mapped(output.value);
+  for (NetworkOutput& output : made->outputs) {
+    output.value = mapped(output.value);
+    output.members.clear();  // the new layer learns by the whole
+  }
   return Network(std::move(made));
 }
 

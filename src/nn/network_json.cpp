@@ -26,17 +26,23 @@ namespace {
 using Json = nlohmann::ordered_json;  // as it is written
 using Parsed = nlohmann::json;        // finds a name without looking at all
 
-/// Older ones are read: 2 has no record of the layers, and initializers by number; 1 has one input
-/// and one output without a name, too.
-constexpr int kFormat = 3;
+/// Older ones are read, and written where they say all: 3 has no constants and no members, 2 has no
+/// record of the layers, and initializers by number; 1 has one input and one output without a name,
+/// too.
+constexpr int kFormat = 4;
 // Layers may lie in layers; all else is a network, its nodes, a node, its attributes, a list.
 constexpr std::size_t kMaxDepth = 64;
-constexpr std::size_t kMostPorts = 256;  // inputs, and outputs
+constexpr std::size_t kMostPorts = 256;  // inputs, outputs, and an output's members
 
 using Known = std::map<std::string, Value, std::less<>>;
 
 std::string operand_name(const NetworkDefinition& network, Value value) {
   const ValueInfo& info = network.graph.info(value);
+  if (info.storage == Storage::constant) {
+    int before = 0;
+    for_constants(network.graph, [&](Value other, const auto&) { before += other.id < value.id; });
+    return fmt::format("={}", before);
+  }
   if (info.producer < 0) return info.name;
   const Node& node = network.graph.nodes()[static_cast<std::size_t>(info.producer)];
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -148,6 +154,33 @@ void read_inputs(const Parsed& json, NetworkBuilder& builder, Known& known) {
   }
 }
 
+/// Numbers that operators read and no training changes.
+void read_constants(const Parsed& json, NetworkBuilder& builder, Known& known) {
+  for (const Parsed& constant : json) {
+    const auto name = constant.at("name").get<std::string>();
+    std::vector<double> numbers;
+    for (const Parsed& number : constant.at("values")) {
+      numbers.push_back(number_from(number));
+      require<DataError>(std::isfinite(numbers.back()), "the constant '{}' is not finite", name);
+    }
+    require<DataError>(!numbers.empty(), "the constant '{}' is empty", name);
+    add_known(known, name, builder.graph().add_constant(std::move(numbers)));
+  }
+}
+
+void read_members(const Parsed& json, const Known& known, const Graph& graph,
+                  NetworkOutput& output) {
+  require_few(json, "members");
+  for (const Parsed& member : json) {
+    const Value value = known_value(known, member);
+    require<DataError>(graph.type(value) == graph.type(output.value),
+                       "expected members of {} for the output '{}'; got {}",
+                       to_string(graph.type(output.value)), output.name,
+                       to_string(graph.type(value)));
+    output.members.push_back(value);
+  }
+}
+
 /// "lengths": of outputs that are sequences and have them, for layers that are added.
 void read_outputs(const Parsed& json, const Known& known, NetworkDefinition& network) {
   std::vector<NetworkOutput>& outputs = network.outputs;
@@ -158,6 +191,9 @@ void read_outputs(const Parsed& json, const Known& known, NetworkDefinition& net
                                     [&](const NetworkOutput& other) { return other.name == name; }),
                        "two outputs are named '{}'", name);
     outputs.push_back({name, known_value(known, output.at("value"))});
+    if (output.contains("members")) {
+      read_members(output.at("members"), known, network.graph, outputs.back());
+    }
     if (!output.contains("lengths")) continue;
     const Value lengths = known_value(known, output.at("lengths"));
     require<DataError>(network.graph.type(lengths) ==
@@ -232,7 +268,7 @@ void read_records(const Parsed& json, NetworkDefinition& network) {
 std::string Network::to_json() const {
   const NetworkDefinition& network = *definition_;
   Json json;
-  json["format"] = kFormat;
+  json["format"] = kFormat - 1;
   json["inputs"] = Json::array();
   for (const NetworkInput& input : network.inputs) {
     json["inputs"].push_back({{"name", utf8(input.name)},
@@ -249,6 +285,10 @@ std::string Network::to_json() const {
                                   {"fan_in", spec.fan_in},
                                   {"fan_out", spec.fan_out}});
   }
+  for_constants(network.graph, [&](Value v, const std::vector<double>& elements) {
+    json["constants"].push_back({{"name", operand_name(network, v)}, {"values", elements}});
+    json["format"] = kFormat;
+  });
   json["nodes"] = Json::array();
   for (const Node& node : network.graph.nodes()) {
     Json attributes = Json::object();
@@ -266,6 +306,10 @@ std::string Network::to_json() const {
   for (const NetworkOutput& output : network.outputs) {
     json["outputs"].push_back(
         {{"name", utf8(output.name)}, {"value", operand_name(network, output.value)}});
+    for (const Value member : output.members) {
+      json["outputs"].back()["members"].push_back(operand_name(network, member));
+      json["format"] = kFormat;
+    }
     const auto lengths = network.lengths.find(output.value.id);
     if (lengths == network.lengths.end()) continue;
     json["outputs"].back()["lengths"] = operand_name(network, {lengths->second});
@@ -293,6 +337,7 @@ Network Network::from_json(const std::string& text, const OperatorReaders& opera
       read_inputs(json.at("inputs"), builder, known);
     }
     read_parameters(json.at("parameters"), builder, known);
+    if (json.contains("constants")) read_constants(json.at("constants"), builder, known);
     read_nodes(json.at("nodes"), operators, builder, known);
     if (format == 1) {
       network->outputs.push_back({"output", known_value(known, json.at("output"))});

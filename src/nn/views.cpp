@@ -144,6 +144,7 @@ NetworkDefinition with_views(const NetworkDefinition& network, const TestViews& 
       const Value scaled = graph.emit(ScaleOp({.alpha = views[v].share}), {other}, kName);
       sum = graph.emit(AddOp(), {sum, scaled}, kName);
     }
+    output.members.clear();  // each sees one view
     output.value = last != nullptr ? graph.add_one(last->op, {sum}, kName) : sum;
   }
   return pruned(made, std::vector<bool>(made.outputs.size(), true));

@@ -118,7 +118,8 @@ const ParameterSpec* Exporter::parameter(Value v) const {
 
 bool Exporter::is_batched(Value v) const {
   const Shape& s = shape(v);
-  return parameter(v) == nullptr && s.rank() > 0 && s[0] % kTemplateBatch == 0;
+  return parameter(v) == nullptr && graph().info(v).storage != Storage::constant && s.rank() > 0 &&
+         s[0] % kTemplateBatch == 0;
 }
 
 bool Exporter::has(Value v, Form form) const {
@@ -158,6 +159,13 @@ std::string Exporter::in(Value v, Form form) {
     std::vector<std::int64_t> order(dims.size());
     std::iota(order.begin(), order.end(), 0);
     return forms[form] = weight(v, dims, order, dims);
+  }
+  if (const ValueInfo& info = graph().info(v); info.storage == Storage::constant) {
+    LINNET_ASSERT(form == Form::plain);
+    std::vector<float> values(info.elements.begin(), info.elements.end());
+    values.resize(static_cast<std::size_t>(info.type.shape.elements()),
+                  static_cast<float>(info.fill));
+    return forms[form] = file_.floats(fmt::format("constant_{}", v.id), dims_of(shape(v)), values);
   }
   const std::string layer = definition_.graph.info(v).name;
   const std::size_t rank = shape(v).rank();

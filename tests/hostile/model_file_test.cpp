@@ -131,6 +131,29 @@ TEST(PreparedBatch, ChecksItsOutputsWhereverTheNetworkCameFrom) {
             fmt::format("expected the output 'output' as f32 (3, {}); got f32 (2, 9)", row));
 }
 
+TEST_F(ModelFile, ConstantsAndMembersAreChecked) {
+  FunctionalNetwork f;
+  const Expression x = f.input("input", {1}) | PiecewiseLinear{.bins = 2, .edges = {0, 1, 2}};
+  const Json network = Json::parse(
+      f.build_ensemble({x | Dense{.units = 2}, x | Dense{.units = 2}}, Answers::classes).to_json());
+  predict(network);
+  Json changed = network;
+  changed["constants"][0]["values"][0] = "inf";
+  EXPECT_EQ(refusal(changed), fmt::format("the constant '{}' is not finite",
+                                          changed["constants"][0]["name"].get<std::string>()));
+  changed = network;
+  changed["constants"][0]["values"] = Json::array();
+  EXPECT_EQ(refusal(changed), fmt::format("the constant '{}' is empty",
+                                          changed["constants"][0]["name"].get<std::string>()));
+  changed = network;
+  changed["constants"][0]["values"].push_back(1);
+  EXPECT_NE(refusal(changed).find("[arithmetic 'piecewise_linear_1'] expected"), std::string::npos);
+  changed = network;
+  changed["outputs"][0]["members"][1] = "input";
+  EXPECT_EQ(refusal(changed),
+            "expected members of f32 (N, 2) for the output 'output'; got f32 (N, 1)");
+}
+
 TEST_F(ModelFile, AReshapeThatKeepsTheBatchIsTaken) {
   predict(reshaped({-1, 2}));
   predict(reshaped({-1, 1, 2, 1}));

@@ -4,6 +4,7 @@
 #include <linnet/dataset.h>
 #include <linnet/expression.h>
 #include <linnet/layers.h>
+#include <linnet/model.h>
 #include <linnet/onnx.h>
 #include <linnet/quantize.h>
 #include <linnet/tensor.h>
@@ -190,6 +191,16 @@ int main(int argc, char** argv) {
                    GlobalAvgPool1d{}, Dense{.units = 3}, Softmax{}},
                   DType::i32),
         1, {{"input", 20}});
+  FunctionalNetwork ensemble;
+  const Expression x = ensemble.input("x", {8});
+  const Expression bins =
+      x | PiecewiseLinear{.bins = 2,
+                          .edges = {0,   0.2, 0.9, 0.1, 0.3, 1, 0.5, 0.6, 0.7, 0,   1,   1,
+                                    0.2, 0.4, 0.6, 0,   0.5, 1, 0.4, 0.5, 0.8, 0.3, 0.6, 0.9}};
+  write(folder / "ensemble",
+        ensemble.build_ensemble({x | Dense{.units = 3}, bins | Dense{.units = 3}},
+                                Answers::classes),
+        1, {});
   FunctionalNetwork functional;
   const Expression a = functional.input("a", {8});
   const Expression b = functional.input("b", {8});
