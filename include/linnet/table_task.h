@@ -39,7 +39,10 @@ struct TableTaskOptions {
   /// 1 blocks, of which one measures what the blocks before it trained (TimeSeriesSplit), and
   /// `validation` is a share of the blocks before.
   std::int64_t folds = 0;
-  std::int64_t fold = 0;   ///< the part that measures the model, in [0, folds)
+  std::int64_t fold = 0;  ///< the part that measures the model, in [0, folds)
+  /// Number of members of the default network, at most 32: table_ensemble(). 1: table_network();
+  /// 0: chosen by the rows.
+  std::int64_t ensemble = 1;
   std::uint64_t seed = 0;  ///< seed of the split, and of the training
 };
 
@@ -53,9 +56,9 @@ struct TableTaskOptions {
 /// model.save("penguins.safetensors");
 /// @endcode
 struct TableTask {
-  TableTransform transform;       ///< fitted on the training set
-  Splits data;                    ///< the samples of the three parts
-  Network network;                ///< the default network, for these columns and as many rows
+  TableTransform transform;  ///< fitted on the training set
+  Splits data;               ///< the samples of the three parts
+  Network network;  ///< the default ensemble or network, for these columns and as many rows
   TrainingOptions training = {};  ///< the default recipe, with early stopping
   /// Rows of the table that are the test set, in its order, from 1.
   std::vector<std::int64_t> test_rows = {};
@@ -78,6 +81,14 @@ TableTask table_task(const Table& table, const TableTaskOptions& options);
 /// Embedding. It ends in logits, one a class or label, or in the targets' units
 /// (add_target_scale()).
 Network table_network(const TableTransform& transform, std::int64_t rows);
+
+/// Returns the default ensemble of a transform's samples, a network of one output that is the mean
+/// of its members (FunctionalNetwork::build_ensemble()). In turn a member is table_network()'s, one
+/// whose numbers are encoded by a PiecewiseLinear of `train`, and below 700 rows a linear model.
+/// `members`: 1 is table_network() itself; 0 chooses by the number of rows. Throws Error for fewer
+/// than 0 members and for more than 32.
+Network table_ensemble(const TableTransform& transform, const Dataset& train,
+                       std::int64_t members = 0);
 
 /// Appends the layer that brings standardised outputs into the targets' units by mean and std of
 /// the training set: a Rescale, or a Normalize for several. Does nothing for classes and labels. A

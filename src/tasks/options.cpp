@@ -11,6 +11,7 @@ namespace {
 constexpr double kMostShare = 0.99;
 constexpr double kMostSteps = 1 << 20;
 constexpr std::int64_t kMostSide = 1'000'000;
+constexpr double kMostMembers = 32;
 
 /// The shares that are held out, which every task has.
 template <class O>
@@ -207,7 +208,13 @@ Description described<TableTaskOptions>() {
                        "Number of parts of a cross-validation of a table: each measures a model "
                        "that the\nothers trained; prints their scores, mean and std, and keeps no "
                        "model"),
-                   field<&O::fold>("fold"), field<&O::seed>("seed")}}),
+                   field<&O::fold>("fold"),
+                   field<&O::ensemble>("ensemble")
+                       .between(0, kMostMembers)
+                       .flag("--ensemble",
+                             "Number of networks of a table that are trained together and "
+                             "averaged in one\nmodel; 0: 2 or 3, by the rows; 1 if not given"),
+                   field<&O::seed>("seed")}}),
           nullptr};
 }
 

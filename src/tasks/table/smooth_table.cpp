@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "describe/nearest.h"
-#include "tasks/table/embedding.h"
+#include "tasks/table/networks.h"
 
 namespace linnet {
 namespace {

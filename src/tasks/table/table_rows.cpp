@@ -68,13 +68,14 @@ std::string note_on_sentences(const Table& table, const Names& targets) {
 class TableRows final : public Task {
  public:
   TableRows() = default;
-  TableRows(TableTask made, Table table, std::int64_t folds)
+  TableRows(TableTask made, Table table, std::int64_t folds, bool ensemble)
       : Task(std::move(made.data), std::move(made.notes)),
         transform_(std::move(made.transform)),
         test_rows_(std::move(made.test_rows)),
         validation_rows_(std::move(made.validation_rows)),
         table_(std::move(table)),
-        folds_(folds) {}
+        folds_(folds),
+        ensemble_(ensemble) {}
 
   std::string_view samples(const Dataset& /*train*/) const override { return "rows"; }
   std::string title(const std::string& /*job*/, const Dataset& train) const override {
@@ -115,6 +116,8 @@ class TableRows final : public Task {
     return fmt::format("tables: a model of '{}' predicts what it learned before", data);
   }
   void finish(Network& network, TrainingOptions& training) const override {
+    require(!ensemble_,
+            "--ensemble averages default networks; leave it out with a network of your own");
     add_target_scale(network, transform_);
     for (OutputLoss& loss : training.output_losses) loss.output = network.output_names().front();
   }
@@ -176,6 +179,7 @@ class TableRows final : public Task {
   std::vector<std::int64_t> validation_rows_;
   std::optional<Table> table_;
   std::int64_t folds_ = 0;
+  bool ensemble_ = false;  ///< whether the user says how many networks there are
 };
 
 PreparedTask TableRows::prepare(const std::filesystem::path& path,
@@ -195,6 +199,13 @@ PreparedTask TableRows::prepare(const std::filesystem::path& path,
             "--task",
             how.from_name);
   }
+  const bool ensemble = settings.has({"ensemble"});
+  require(!ensemble || how.from == nullptr,
+          "--ensemble makes a new network; leave it out to train that of '{}' further",
+          how.from_name);
+  require(!ensemble || !how.least_squares,
+          "--ensemble trains by gradients; leave it out with [levenberg_marquardt]");
+  if (how.least_squares) options.ensemble = 1;
   const std::string sentences = note_on_sentences(table, options.target.names);
   TableTask made = [&] {
     try {
@@ -210,7 +221,8 @@ PreparedTask TableRows::prepare(const std::filesystem::path& path,
   for (OutputLoss& loss : prepared.training.output_losses) {
     loss.output = prepared.network.output_names().front();
   }
-  prepared.task = std::make_shared<const TableRows>(std::move(made), table, options.folds);
+  prepared.task =
+      std::make_shared<const TableRows>(std::move(made), table, options.folds, ensemble);
   return prepared;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linnet/layers.h>
 #include <linnet/table_task.h>
 
 #include <algorithm>
@@ -11,29 +10,15 @@
 #include "describe/nearest.h"
 #include "table/transform_record.h"
 #include "tasks/split_task.h"
-#include "tasks/table/embedding.h"
+#include "tasks/table/networks.h"
 #include "tasks/table/table_split.h"
 #include "tasks/task_recipe.h"
 
 namespace linnet {
 namespace {
 
-TaskSizes sizes_for(std::int64_t rows) {
-  if (rows < 2000) return {128, 0.05, {16, 400, 40}};
-  if (rows < 10000) return {128, 0.3, {32, 200, 20}};
-  if (rows < 100000) return {256, 0.1, {128, 100, 10}};
-  return {256, 0.1, {512, 60, 6}};
-}
-
 constexpr double kLearningRate = 1e-3;
 constexpr double kAverage = 0.998;
-constexpr double kEmbeddingStd = 0.1;
-
-/// fastai's rule for the length of an embedding.
-std::int64_t embedding_length(std::int64_t categories) {
-  const double length = std::round(1.6 * std::pow(static_cast<double>(categories), 0.56));
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(length), 2, 32);
-}
 
 /// The rows that a training can use.
 std::vector<std::int64_t> usable_rows(const Table& table, const std::vector<std::size_t>& targets,
@@ -114,58 +99,8 @@ void check_fitted(const Table& table, const std::vector<std::size_t>& targets,
 
 }  // namespace
 
-Expression table_inputs(FunctionalNetwork& network, const TableTransform& transform) {
-  std::vector<Expression> parts;
-  const auto features = static_cast<std::int64_t>(transform.feature_names().size());
-  if (features > 0) parts.push_back(network.input("numbers", {features}));
-  if (transform.id_columns() > 0) {
-    const std::int64_t length = embedding_length(transform.vocabulary() / transform.id_columns());
-    parts.push_back(network.input("categories", {transform.id_columns()}, DType::i32) |
-                    Embedding{.vocabulary = transform.vocabulary(),
-                              .features = length,
-                              .weight_init = {Initializer::Kind::normal, kEmbeddingStd}} |
-                    Flatten{});
-  }
-  return parts.size() == 1 ? parts[0] : concat(parts, 0);
-}
-
-Network table_network(const TableTransform& transform, std::int64_t rows) {
-  require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
-  const TaskSizes sizes = sizes_for(rows);
-  FunctionalNetwork functional;
-  Expression x = table_inputs(functional, transform);
-  for (int layer = 0; layer < 2; ++layer) {
-    x = x | Dense{.units = sizes.units} | LayerNorm{} | ReLU{} | Dropout{.rate = sizes.dropout};
-  }
-  const auto outputs = static_cast<std::int64_t>(transform.target_kind() == TableTarget::classes
-                                                     ? transform.classes().size()
-                                                     : transform.targets().size());
-  Network network = functional.build({{"output", x | Dense{.units = outputs}}});
-  add_target_scale(network, transform);
-  return network;
-}
-
-void add_target_scale(Network& network, const TableTransform& transform) {
-  std::vector<double> means = transform.target_means();
-  std::vector<double> stds = transform.target_stds();
-  if (means.empty()) return;
-  const std::vector<double> offsets = transform.target_offsets();
-  for (std::size_t i = 0; i < means.size(); ++i) means[i] -= offsets[i];
-  if (means.size() == 1) {
-    network.add(Rescale{.scale = stds[0], .shift = means[0]});
-    return;
-  }
-  // Normalize computes (y - m) / s; this one's inverse has the mean -m / s and the std 1 / s.
-  Normalize back{.mean = {}, .std = {}, .scale = 1};
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    back.mean.push_back(-means[i] / stds[i]);
-    back.std.push_back(1 / stds[i]);
-  }
-  network.add(back);
-}
-
 TrainingOptions table_training(const TableTransform& transform, std::int64_t rows) {
-  TrainingOptions training = training_by(sizes_for(rows).recipe, kLearningRate);
+  TrainingOptions training = training_by(table_sizes(rows).recipe, kLearningRate);
   training.average = {.decay = kAverage, .warmup = true};
   if (transform.target_kind() == TableTarget::classes) return training;
   OutputLoss loss;
@@ -217,7 +152,7 @@ TableTask table_task(const Table& table, const TableTaskOptions& options) {
                   task.data.train.size(), task.data.validation.size(), task.data.test.size()));
   warn_of_case(task.transform.classes(), task.notes);
   const std::int64_t trained = task.data.train.size();
-  task.network = table_network(task.transform, trained);
+  task.network = table_ensemble(task.transform, task.data.train, options.ensemble);
   task.training = table_training(task.transform, trained);
   task.training.seed = options.seed;
   return task;
