@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 
 import timing
-from networks import NETWORKS
+from networks import ALL
 
 
 def samples(chosen):
@@ -25,7 +25,7 @@ def samples(chosen):
 def export(chosen, folder):
     import torch  # noqa: PLC0415, the engines need no PyTorch
 
-    from torch_networks import module  # noqa: PLC0415
+    from torch_module import module  # noqa: PLC0415
 
     torch.backends.mha.set_fastpath_enabled(False)  # its fused operator has no ONNX form
     model = module(chosen.name).eval()
@@ -57,7 +57,7 @@ def openvino_run(file, values):
 
 def main():
     engine, name, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    chosen = NETWORKS[name]
+    chosen = ALL[name]
     if engine == "export":
         export(chosen, folder)
         return

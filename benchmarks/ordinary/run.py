@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ten ordinary networks that Linnet was not tuned for, beside a tuned PyTorch, in turn.
+"""Ten ordinary networks that Linnet was not tuned for, or eighteen further ones, beside a tuned PyTorch, in turn.
 
-    run.py --linnet PYTHON --torch PYTHON [--repetitions N] [--compile] [--onnx] [--out NAME] [NETWORK...]
+    run.py --linnet PYTHON --torch PYTHON [--further] [--repetitions N] [--compile] [--onnx] [--out NAME] [NETWORK...]
 
 Each PYTHON is an interpreter that has the package (a wheel of `./dev wheel`; PyTorch from PyPI; for --onnx also onnx,
 onnxscript, onnxruntime and openvino). Every repetition is a fresh process on two threads. Prints and writes a table of
@@ -25,23 +25,27 @@ from in_turn import TUNED, cell, ratios  # noqa: E402
 
 NAMES = ["table-mlp", "keras-cnn", "resnet18", "mobilenet", "lstm", "transformer", "conv1d", "autoencoder",
          "convnext", "vit"]
+FURTHER = ["lenet", "vgg11", "densenet", "resnext", "inverted-residuals", "mixer", "unet", "conv-autoencoder",
+           "generator", "bidirectional-gru", "two-lstms", "simple-rnn", "wavenet", "text-cnn", "character-model",
+           "long-attention", "deep-mlp", "batches-of-eight"]
 ONNX_ENGINES = ["onnxruntime", "openvino"]
 MEASURES = {"train": "training", "batch": "predicting a batch", "one": "predicting one"}
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NETWORK", help=", ".join(NAMES))
+    parser.add_argument("names", nargs="*", metavar="NETWORK", help=", ".join(NAMES + FURTHER))
     parser.add_argument("--linnet", required=True, metavar="PYTHON", help="a Python that has Linnet")
     parser.add_argument("--torch", required=True, metavar="PYTHON", help="a Python that has PyTorch")
+    parser.add_argument("--further", action="store_true", help="the eighteen further networks instead of the ten")
     parser.add_argument("--repetitions", type=int, default=5, metavar="N")
     parser.add_argument("--compile", action="store_true", help="also beside torch.compile")
     parser.add_argument("--onnx", action="store_true", help="predictions also beside onnxruntime and OpenVINO")
     parser.add_argument("--out", type=Path, metavar="NAME", help="write NAME.json and NAME.md")
     options = parser.parse_args()
     for name in options.names:
-        if name not in NAMES:
-            parser.error(f"there is no network '{name}'; expected one of {', '.join(NAMES)}")
+        if name not in NAMES + FURTHER:
+            parser.error(f"there is no network '{name}'; expected one of {', '.join(NAMES + FURTHER)}")
     return options
 
 
@@ -99,13 +103,14 @@ def main():
     options = arguments()
     result = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(),
               "load": os.getloadavg()[0], "repetitions": options.repetitions, "networks": {}}
-    for name in options.names or NAMES:
+    for name in options.names or (FURTHER if options.further else NAMES):
         result["networks"][name] = repetitions(name, options)
         print(table({"networks": {name: result["networks"][name]}}).splitlines()[2], flush=True)
     print(table(result))
     if options.out:
         options.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
-        page = [f"# Ten networks that Linnet was not tuned for, {result['date']}", "",
+        which = "Eighteen further networks" if options.further else "Ten networks"
+        page = [f"# {which} that Linnet was not tuned for, {result['date']}", "",
                 f"{result['machine']['processor']}, 2 threads; load average {result['load']:.2f} at the start; "
                 f"{options.repetitions} repetitions, each a fresh process, engines in turn; "
                 "first epoch and memory: " + " / ".join(next(iter(result["networks"].values()))) + ".", "",

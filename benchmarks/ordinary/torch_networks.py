@@ -133,8 +133,3 @@ def vit():
               for _ in range(4)]
     return [nn.Conv2d(3, 128, 4, 4), nn.Flatten(2), Apply(lambda x: x.transpose(1, 2)), Positions(64, 128),
             *blocks, Apply(lambda x: x.mean(1)), nn.Linear(128, 10)]
-
-
-def module(name):
-    """The network of this name in networks.NETWORKS."""
-    return nn.Sequential(*globals()[name.replace("-", "_")]())

@@ -6,18 +6,17 @@ import torch
 from torch import nn
 
 import timing
-from networks import NETWORKS
-from torch_networks import module
+from networks import ALL
+from torch_module import module
 
 
 def main():
     torch.set_num_threads(2)
-    chosen = NETWORKS[sys.argv[1]]
+    chosen = ALL[sys.argv[1]]
     inputs, targets = (torch.from_numpy(each) for each in chosen.data())
-    model = module(chosen.name)
+    model = module(chosen.name).to(memory_format=torch.channels_last)
     if inputs.dim() == 4:
         inputs = inputs.permute(0, 3, 1, 2)  # is channels last already
-        model = model.to(memory_format=torch.channels_last)
     loss = nn.MSELoss()
     if chosen.loss == "cross_entropy":
         loss, targets = nn.CrossEntropyLoss(), targets.long()
