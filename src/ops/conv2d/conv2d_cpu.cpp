@@ -41,8 +41,8 @@ using Engines = std::vector<const ConvEngine*>;
 
 /// For few channels and for groups.
 Engines thin_first() {
-  return {&pointwise_engine(), &whole_image_engine(), &onednn_engine(), &depthwise_engine(),
-          &im2col_engine()};
+  return {&pointwise_engine(), &whole_image_engine(), &grouped_engine(),
+          &onednn_engine(),    &depthwise_engine(),   &im2col_engine()};
 }
 
 /// oneDNN's threads share samples, of which one has nothing to share, and it has no good weight
@@ -63,7 +63,7 @@ template <class Prepare>
 std::vector<Candidate> candidates(Engines first, Prepare prepare) {
   for (const ConvEngine* engine :
        {&whole_image_engine(), &winograd_engine(), &direct_engine(), &pointwise_engine(),
-        &im2col_engine(), &onednn_engine(), &depthwise_engine()}) {
+        &im2col_engine(), &onednn_engine(), &depthwise_engine(), &grouped_engine()}) {
     if (std::find(first.begin(), first.end(), engine) == first.end()) first.push_back(engine);
   }
   std::vector<Candidate> all;

@@ -100,6 +100,11 @@ TEST(Conv2d, LargerSizesAgreeWithTheReference) {
       {"small images, many", {300, 2, 2, 70}, {20, 3, 3, 70}, padded(1)},
       {"1x1 few pixels", {7, 1, 1, 96}, {80, 1, 1, 96}, {}},
       {"groups of 8", {5, 9, 9, 16}, {32, 3, 3, 8}, padded(1, {.groups = 2})},
+      {"groups of 4", {5, 9, 9, 32}, {32, 3, 3, 4}, padded(1, {.groups = 8})},
+      {"groups of 2, strided",
+       {3, 12, 11, 32},
+       {32, 3, 3, 2},
+       padded(1, {.stride_h = 2, .stride_w = 2, .groups = 16})},
       {"depthwise 16", {5, 9, 9, 16}, {16, 3, 3, 1}, padded(1, {.groups = 16})},
       {"strided", {5, 12, 12, 16}, {16, 3, 3, 16}, padded(1, {.stride_h = 2, .stride_w = 2})},
   };

@@ -44,6 +44,8 @@ const ConvEngine& im2col_engine();
 const ConvEngine& direct_engine();
 /// groups == C == C_out: loops over pixels, vectors over channels.
 const ConvEngine& depthwise_engine();
+/// Groups of 2, 4 or 8 channels that read and write as many and fill vectors; no dilation.
+const ConvEngine& grouped_engine();
 /// oneDNN's convolutions, one sequential primitive a block of samples.
 const ConvEngine& onednn_engine();
 /// Returns the same on operands 0 and 1 in bfloat16; none where the processor has no such

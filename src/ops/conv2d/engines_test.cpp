@@ -9,6 +9,7 @@
 
 #include "backend/cpu/products/bf16_tiles.h"
 #include "ops/conv2d/bf16_engine_cpu.h"
+#include "ops/conv2d/grouped_cpu.h"
 
 namespace linnet::cpu {
 namespace {
@@ -86,6 +87,11 @@ std::vector<Case> cases() {
        {140, 3, 3, 1},
        {.groups = 140, .pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
       {{3, 7, 8, 16}, {32, 3, 3, 8}, {.stride_h = 2, .groups = 2}},
+      {{3, 9, 7, 32},  // small groups that share vectors
+       {32, 3, 3, 4},
+       {.groups = 8, .pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
+      {{2, 8, 9, 48}, {48, 2, 3, 2}, {.stride_h = 2, .stride_w = 2, .groups = 24, .pad_left = 1}},
+      {{2, 12, 13, 32}, {32, 3, 3, 8}, {.stride_w = 2, .groups = 4, .pad_top = 1}},
       {{2, 40, 40, 64}, {16, 3, 3, 64}, {}},  // several blocks of patches a task
       {{2, 9, 9, 8}, {8, 3, 3, 8}, {.dilation_h = 2, .dilation_w = 3}},
       {{5, 1, 1, 20},  // one pixel meets one tap
@@ -154,7 +160,8 @@ std::vector<Case> cases() {
 TEST(ConvEngines, AgreeWithIm2col) {
   const std::vector<const ConvEngine*> engines{&pointwise_engine(), &direct_engine(),
                                                &depthwise_engine(), &whole_image_engine(),
-                                               &winograd_engine(),  &onednn_engine()};
+                                               &winograd_engine(),  &onednn_engine(),
+                                               &grouped_engine()};
   std::vector<int> taken(engines.size(), 0);
   for (const auto& [x, w, attrs] : cases()) {
     const ConvShape s = conv_shape(attrs, x, w, "");
@@ -191,6 +198,7 @@ TEST(ConvEngines, AgreeWithIm2col) {
   EXPECT_GT(taken[2], 0);
   EXPECT_EQ(taken[3], 3 * 2);  // of 20 images and of 17
   EXPECT_EQ(taken[4], 3 * 3);  // of 57 and of 30 images, and of two large ones
+  EXPECT_EQ(taken[6], (takes_groups({32, 4}) ? 2 * 3 : 0) + (takes_groups({32, 8}) ? 1 : 0));
   // oneDNN's own engines depend on the processor: none is promised.
   RecordProperty("onednn", taken[5]);
 }
