@@ -41,7 +41,7 @@ using Engines = std::vector<const ConvEngine*>;
 
 /// For few channels and for groups.
 Engines thin_first() {
-  return {&pointwise_engine(), &whole_image_engine(), &grouped_engine(),
+  return {&pointwise_engine(), &whole_image_engine(), &grouped_engine(), &joined_pixels_engine(),
           &onednn_engine(),    &depthwise_engine(),   &im2col_engine()};
 }
 
@@ -63,7 +63,8 @@ template <class Prepare>
 std::vector<Candidate> candidates(Engines first, Prepare prepare) {
   for (const ConvEngine* engine :
        {&whole_image_engine(), &winograd_engine(), &direct_engine(), &pointwise_engine(),
-        &im2col_engine(), &onednn_engine(), &depthwise_engine(), &grouped_engine()}) {
+        &im2col_engine(), &onednn_engine(), &depthwise_engine(), &grouped_engine(),
+        &joined_pixels_engine()}) {
     if (std::find(first.begin(), first.end(), engine) == first.end()) first.push_back(engine);
   }
   std::vector<Candidate> all;

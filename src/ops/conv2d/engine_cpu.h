@@ -42,6 +42,8 @@ const ConvEngine& winograd_engine();
 const ConvEngine& im2col_engine();
 /// Sums in registers over patches that are read where they lie; no groups, no dilation.
 const ConvEngine& direct_engine();
+/// Few filters on short patches: neighbouring pixels as one of more channels. Forward alone.
+const ConvEngine& joined_pixels_engine();
 /// groups == C == C_out: loops over pixels, vectors over channels.
 const ConvEngine& depthwise_engine();
 /// Groups of 2, 4 or 8 channels that read and write as many and fill vectors; no dilation.

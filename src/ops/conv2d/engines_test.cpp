@@ -92,6 +92,10 @@ std::vector<Case> cases() {
        {.groups = 8, .pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
       {{2, 8, 9, 48}, {48, 2, 3, 2}, {.stride_h = 2, .stride_w = 2, .groups = 24, .pad_left = 1}},
       {{2, 12, 13, 32}, {32, 3, 3, 8}, {.stride_w = 2, .groups = 4, .pad_top = 1}},
+      {{3, 10, 12, 1},  // few filters: several pixels are one
+       {2, 5, 5, 1},
+       {.pad_top = 2, .pad_bottom = 2, .pad_left = 2, .pad_right = 2}},
+      {{2, 9, 13, 3}, {4, 3, 3, 3}, {.stride_h = 2, .stride_w = 2, .pad_left = 1}},
       {{2, 40, 40, 64}, {16, 3, 3, 64}, {}},  // several blocks of patches a task
       {{2, 9, 9, 8}, {8, 3, 3, 8}, {.dilation_h = 2, .dilation_w = 3}},
       {{5, 1, 1, 20},  // one pixel meets one tap
@@ -161,7 +165,7 @@ TEST(ConvEngines, AgreeWithIm2col) {
   const std::vector<const ConvEngine*> engines{&pointwise_engine(), &direct_engine(),
                                                &depthwise_engine(), &whole_image_engine(),
                                                &winograd_engine(),  &onednn_engine(),
-                                               &grouped_engine()};
+                                               &grouped_engine(),   &joined_pixels_engine()};
   std::vector<int> taken(engines.size(), 0);
   for (const auto& [x, w, attrs] : cases()) {
     const ConvShape s = conv_shape(attrs, x, w, "");
@@ -194,11 +198,12 @@ TEST(ConvEngines, AgreeWithIm2col) {
     }
   }
   EXPECT_GT(taken[0], 0);
-  EXPECT_EQ(taken[1], 3 * 22);  // all without groups and dilation
+  EXPECT_EQ(taken[1], 3 * 24);  // all without groups and dilation
   EXPECT_GT(taken[2], 0);
   EXPECT_EQ(taken[3], 3 * 2);  // of 20 images and of 17
   EXPECT_EQ(taken[4], 3 * 3);  // of 57 and of 30 images, and of two large ones
   EXPECT_EQ(taken[6], (takes_groups({32, 4}) ? 2 * 3 : 0) + (takes_groups({32, 8}) ? 1 : 0));
+  EXPECT_EQ(taken[7], grouped_lanes() >= 8 ? 2 : 0);
   // oneDNN's own engines depend on the processor: none is promised.
   RecordProperty("onednn", taken[5]);
 }
