@@ -53,4 +53,15 @@ linnet_archive(TIFF::TIFF tiff webp Lerc jbig deflate zstd lzma jpeg z)
 linnet_archive(OpenSSL::Crypto crypto)
 linnet_archive(CURL::libcurl curl ssl crypto z)
 
+if(LINNET_STATIC)
+  linnet_archive(Iconv::Iconv iconv)
+  set(CMAKE_SKIP_RPATH ON)  # glibc's start of a static program ends it where there is a path to search
+  # Sentences of failed checks name source files, as ccache has them: seen from the build folder.
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    file(RELATIVE_PATH linnet_source ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+    add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=${linnet_source}/
+                        -ffile-prefix-map=${PROJECT_BINARY_DIR}/=)
+  endif()
+  return()
+endif()
 add_link_options(-L${LINNET_ARCHIVES}/stubs -static-libstdc++ LINKER:--exclude-libs,ALL)

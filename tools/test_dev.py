@@ -57,7 +57,7 @@ class Packages(unittest.TestCase):
     def test_release_takes_artefacts(self):
         status, out, ran = self.dev("release", "sdist", "wheel")
         self.assertEqual((status, ran), (2, ""))
-        self.assertIn("there is no artefact 'wheel'; expected sdist, packages or a Python such as python3.12", out)
+        self.assertIn("there is no artefact 'wheel'; expected sdist, packages, static or a Python such as python3.12", out)
 
     def test_install_takes_parts(self):
         status, out, ran = self.dev("install", "prefix", "gpu")

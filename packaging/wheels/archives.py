@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds what wheels link and Debian has no archive of: archives.py FOLDER [--python NAME].
+"""Builds what wheels link and Debian has no archive of: archives.py FOLDER [--static | --python NAME].
 
 FOLDER gets include/, lib/ and cmake/ of oneDNN (a shared library, which module and command share) and archives of fmt,
 Highway, libcurl and toml++, all of Debian's source packages, patched by Debian, and sources.json with their versions.
 Linked with the stubs of old_libraries.py in FOLDER/stubs. What was interrupted goes on where it stopped, in FOLDER/work.
-Needs the network, and no root. --python: unpacks the source of Debian's python3.11 or python3.13 into FOLDER/source
+Needs the network, and no root. --static: oneDNN is an archive, too, and without stubs (packaging/static). --python: unpacks the source of Debian's python3.11 or python3.13 into FOLDER/source
 instead, for systems that are older (tools/chroot.sh)."""
 import argparse
 import json
@@ -39,6 +39,9 @@ SOURCES = {
         "-DONEDNN_ARCH_OPT_FLAGS=", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG",
         "-DCMAKE_PROJECT_INCLUDE=onednn.cmake")),
 }
+# glibc's iconv opens a library for each encoding; musl's has them in one source file.
+STATIC = {"onednn": (*SOURCES["onednn"][:3], (*PIC, "-DONEDNN_LIBRARY_TYPE=STATIC", *SOURCES["onednn"][3][1:])),
+          "musl": ("trixie", "1.2.5", (), ())}
 PYTHONS = {"python3.11": ("bookworm", "3.11.2", (), ()), "python3.13": ("trixie", "3.13.5", (), ())}
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -66,7 +69,7 @@ class Apt:
                         "-o", "Dir::State::Status=/dev/null", "-o", "APT::Sandbox::User="]
         for name in ("lists/partial", "cache/archives/partial"):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        releases = sorted({source[0] for source in (SOURCES | PYTHONS).values()})
+        releases = sorted({source[0] for source in (SOURCES | STATIC | PYTHONS).values()})
         (folder / "sources.list").write_text("".join(
             f"deb-src [signed-by={KEYRING}] {mirror()} {release} main\n" for release in releases), encoding="utf-8")
         run("apt-get", *self.options, "update", "-q")
@@ -111,7 +114,22 @@ def unpacked(name, work, prefix):
     return version
 
 
-def build(name, work, prefix):
+def archive(prefix, name, objects):
+    path = prefix / f"lib/lib{name}.a"
+    path.unlink(missing_ok=True)
+    run("ar", "rcsD", path, *objects)
+
+
+def build_iconv(work, prefix):
+    """Makes libiconv.a of musl, against this machine's C library."""
+    objects = [work / f"{name}.o" for name in ("iconv", "iconv_close")]
+    for made in objects:
+        run("cc", "-std=gnu11", "-O2", "-fPIC", "-w", f"-ffile-prefix-map={prefix}/=", "-I", HERE.parent / "static/iconv",
+            "-c", work / f"source/src/locale/{made.stem}.c", "-o", made)
+    archive(prefix, "iconv", objects)
+
+
+def build_with_cmake(name, work, prefix):
     stubs = f"-L{prefix}/stubs -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--no-undefined"
     # The folder's name is in no file, and ccache knows what was compiled in another one.
     flags = f"-ffile-prefix-map={prefix}/="
@@ -125,6 +143,13 @@ def build(name, work, prefix):
     run("nice", "ninja", "-C", work / "build", *(["-j", os.environ["CMAKE_BUILD_PARALLEL_LEVEL"]]
                                                  if "CMAKE_BUILD_PARALLEL_LEVEL" in os.environ else []), env=environment)
     run("cmake", "--install", work / "build")
+
+
+def build(name, work, prefix):
+    if name == "musl":
+        build_iconv(work, prefix)
+    else:
+        build_with_cmake(name, work, prefix)
     licence = prefix / "licenses" / name / "copyright"
     licence.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(work / "source/debian/copyright", licence)
@@ -136,7 +161,7 @@ def tomlplusplus(prefix):
         source = Path(work, "toml.cpp")
         source.write_text("#define TOML_IMPLEMENTATION\n#include <toml++/toml.h>\n", encoding="utf-8")
         run("c++", "-std=c++20", "-Os", "-fPIC", "-DTOML_HEADER_ONLY=0", "-c", source, "-o", f"{work}/toml.o")
-        run("ar", "rcs", prefix / "lib/libtomlplusplus.a", f"{work}/toml.o")
+        archive(prefix, "tomlplusplus", [f"{work}/toml.o"])
 
 
 def main(prefix):
@@ -168,10 +193,14 @@ def python_source(name, folder):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--python", choices=PYTHONS)
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--python", choices=PYTHONS)
+    kind.add_argument("--static", action="store_true")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.python:
         python_source(arguments.python, arguments.folder.resolve())
     else:
+        if arguments.static:
+            SOURCES.update(STATIC)
         main(arguments.folder.resolve())

@@ -18,16 +18,20 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The file that holds this function, liblinnet.so or a program, stands beside the plug-ins.
-fs::path own_folder() {
+fs::path own_folder(const PluginFile& plugin) {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&open_plugin), &info) == 0) return {};
+  const bool found = dladdr(reinterpret_cast<const void*>(&open_plugin), &info) != 0;
+  require<DeviceError>(found,
+                       "{} is not usable: the static program of Linnet has no {}; Linnet's "
+                       "packages and wheels do",
+                       plugin.subject, plugin.name);
   std::error_code none;
   return fs::canonical(info.dli_fname, none).parent_path();
 }
 
 std::string find_library(const PluginFile& plugin, const std::string& wanted) {
   if (!wanted.empty()) return wanted;
-  const fs::path folder = own_folder();
+  const fs::path folder = own_folder(plugin);
   for (const fs::path& place : {folder / plugin.file, folder / ".." / "lib" / plugin.file}) {
     std::error_code none;
     if (fs::exists(place, none)) return place.string();
