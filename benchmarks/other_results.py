@@ -16,12 +16,13 @@ import series_scores
 import serve_attack_tables
 import serve_load_tables
 import sketch_tables
+import table_ensemble_scores
 import table_scores
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = {"c-file": c_file_tables, "kernels": kernel_tables, "memory": memory_tables, "ranks": rank_tables,
          "serve-attacks": serve_attack_tables, "serve-load": serve_load_tables, "series": series_scores, "sketch": sketch_tables,
-         "tables": table_scores}
+         "table-ensembles": table_ensemble_scores, "tables": table_scores}
 LINNET_HELP = "`cmake --build build/release --target linnet_command` builds it; --linnet names another"
 
 

@@ -96,7 +96,7 @@ TABLES = {
     "diamonds": ("check", of_r("Ecdat/Diamond"), "price", False, []),
     "salaries": ("check", of_r("car/Salaries"), "salary", False, []),
     "cars93": ("check", of_r("MASS/Cars93"), "Price", False,
-               ["Min.Price", "Max.Price", "Manufacturer", "Model", "Make"]),
+               ["Min.Price", "Max.Price", "Manufacturer", "Model", "Make", "Cylinders"]),
     "star": ("check", of_r("Ecdat/Star"), "tmathssk", False, []),
     "friedman2": ("check", generated(drawn.make_friedman2, n_samples=1000, noise=100.0), "y", False, []),
     "quakes": ("check", of_r("datasets/quakes"), "mag", False, []),
