@@ -42,7 +42,7 @@ struct TableTaskOptions {
   std::int64_t fold = 0;  ///< the part that measures the model, in [0, folds)
   /// Number of members of the default network, at most 32: table_ensemble(). 1: table_network();
   /// 0: chosen by the rows.
-  std::int64_t ensemble = 1;
+  std::int64_t ensemble = 0;
   std::uint64_t seed = 0;  ///< seed of the split, and of the training
 };
 
@@ -85,7 +85,8 @@ Network table_network(const TableTransform& transform, std::int64_t rows);
 /// Returns the default ensemble of a transform's samples, a network of one output that is the mean
 /// of its members (FunctionalNetwork::build_ensemble()). In turn a member is table_network()'s, one
 /// whose numbers are encoded by a PiecewiseLinear of `train`, and below 700 rows a linear model.
-/// `members`: 1 is table_network() itself; 0 chooses by the number of rows. Throws Error for fewer
+/// `members`: 1 is table_network() itself; 0 chooses by the number of rows: 3 below 700, 1 from
+/// 100,000 on, else 2. Throws Error for fewer
 /// than 0 members and for more than 32.
 Network table_ensemble(const TableTransform& transform, const Dataset& train,
                        std::int64_t members = 0);

@@ -213,7 +213,8 @@ Description described<TableTaskOptions>() {
                        .between(0, kMostMembers)
                        .flag("--ensemble",
                              "Number of networks of a table that are trained together and "
-                             "averaged in one\nmodel; 0: 2 or 3, by the rows; 1 if not given"),
+                             "averaged in one\nmodel; 1: a single one; 0 (the default): up to 3, "
+                             "by the rows"),
                    field<&O::seed>("seed")}}),
           nullptr};
 }

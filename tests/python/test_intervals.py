@@ -19,7 +19,7 @@ def noisy(rows=500):
 class Intervals(unittest.TestCase):
     def test_a_table(self):
         rows = noisy()
-        task = ln.table_task(rows, "y", validation=0.3, seed=1)
+        task = ln.table_task(rows, "y", validation=0.3, ensemble=1, seed=1)
         model = task.model(threads=1)
         ln.train(model, task.data, task.training, epochs=20)
         with self.assertRaisesRegex(ln.Error, "the model has no errors of held-out samples"):

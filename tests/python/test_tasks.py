@@ -125,7 +125,7 @@ class Reports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.table = measurements()
-        cls.task = ln.table_task(cls.table, "y", seed=1)
+        cls.task = ln.table_task(cls.table, "y", ensemble=1, seed=1)
         cls.model = cls.task.model(threads=1, seed=1)
         ln.train(cls.model, cls.task.data, cls.task.training, epochs=40)
 

@@ -20,6 +20,8 @@ namespace {
 
 constexpr double kEmbeddingStd = 0.1;
 constexpr std::int64_t kMostMembers = 32;
+/// From so many rows on a training takes long enough with one network.
+constexpr std::int64_t kRowsOfOne = 100'000;
 /// Below so many rows a linear model is often the best one, and never a bad member.
 constexpr std::int64_t kRowsOfLinear = 700;
 /// Lets a linear member learn faster than the others do.
@@ -206,6 +208,7 @@ Network table_ensemble(const TableTransform& transform, const Dataset& train,
   require(members >= 0 && members <= kMostMembers,
           "expected 1 to {} members of an ensemble, or 0 for as many as suit the rows; got {}",
           kMostMembers, members);
+  if (members == 0 && train.size() >= kRowsOfOne) members = 1;
   if (members == 1) return table_network(transform, train.size());
   require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
   const Encoding encoding = encoding_of(train, transform);
