@@ -59,6 +59,7 @@ if(LINNET_STATIC)
   # Sentences of failed checks name source files, as ccache has them: seen from the build folder.
   if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
     file(RELATIVE_PATH linnet_source ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+    string(REGEX REPLACE "/$" "" linnet_source "${linnet_source}")
     add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=${linnet_source}/
                         -ffile-prefix-map=${PROJECT_BINARY_DIR}/=)
   endif()
