@@ -291,6 +291,9 @@ Expression take_along_axis(const Expression& x, const Expression& ids, std::int6
 /// Returns rows of `classes` numbers: 1 at the index of the id (i32), else 0; only zeros for an id
 /// outside [0, classes).
 Expression one_hot(const Expression& ids, std::int64_t classes);
+/// Returns numbers as ids (i32): rounded towards zero, -1 for NaN and beyond the range of i32. No
+/// gradient.
+Expression to_ids(const Expression& x);
 
 // ---- Products
 

@@ -133,6 +133,7 @@ const std::map<std::string, FunctionCase>& function_cases() {
       {"take_along_axis", [](Operands x) { return take_along_axis(x[0], x[1], 0); }},
       {"take_along_axis of features", [](Operands x) { return take_along_axis(x[0], x[1], 1); }},
       {"one_hot", [](Operands x) { return one_hot(x[0], 4); }},
+      {"to_ids", [](Operands x) { return one_hot(to_ids(x[0]), 4); }},
       {"matmul", [](Operands x) { return matmul(x[0], x[1]); }},
       {"matmul transposed",
        [](Operands x) { return matmul(x[0], x[1], {.transpose_a = true, .transpose_b = true}); }},

@@ -56,6 +56,7 @@ std::set<std::string> reached_by_functions() {
                                     concat({slice(x, 0, 1), pad(x, 0, 1, 1)}, 0),
                                     gather(x, ids),
                                     one_hot(argmax(x), 3),
+                                    one_hot(to_ids(x), 3),
                                     matmul(x, transpose(x, {1, 0})),
                                     causal_mask(x),
                                     dropout(x, 0.5),

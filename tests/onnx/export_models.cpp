@@ -211,6 +211,7 @@ int main(int argc, char** argv) {
   write(folder / "functions",
         functional.build({{"sums", cumsum(sum(table, {1}), 0)},
                           {"places", one_hot(argmax(table, 1), 4)},
+                          {"ids", one_hot(to_ids(table * 2), 4)},
                           {"rest", pad(flip(slice(table, 0, 1, 4, 2), 0), 1, 1, 2, 0.25)},
                           {"spread", stddev(table, {0}, true) + log1p(square(table))}}),
         1, {});
