@@ -36,16 +36,18 @@ struct OnnxPort {
 
 /// Holds an imported model.
 struct OnnxImport {
-  Model model;                    ///< the network with the file's weights
-  std::vector<OnnxPort> inputs;   ///< inputs, in the network's order
-  std::vector<OnnxPort> outputs;  ///< outputs, in the network's order
+  Model model;  ///< the network with the file's weights, and the class names of a classifier
+  std::vector<OnnxPort> inputs;  ///< inputs, in the network's order
+  /// Outputs, in the network's order: labels of a classifier after its scores. Labels that are
+  /// strings are numbers from 0 on.
+  std::vector<OnnxPort> outputs;
 };
 
-/// Reads an ONNX file (opset 7 to 28 of the default domain) as a network that can be trained: its
-/// float initializers become weights with their names, images become (N, H, W, C), constants are
-/// computed. Data in other files is read only from the file's folder and below. `options` says
-/// where the model computes. Throws DataError naming the node for an operator, an attribute or a
-/// shape that is not supported, and the file where it is damaged.
+/// Reads an ONNX file (opset 6 to 28 of the default domain, pipelines of ai.onnx.ml) as a network
+/// that can be trained: its float initializers become weights with their names, images become (N,
+/// H, W, C), constants are computed. Data in other files is read only from the file's folder and
+/// below. `options` says where the model computes. Throws DataError naming the node for an
+/// operator, an attribute or a shape that is not supported, and the file where it is damaged.
 OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOptions& import = {},
                        ModelOptions options = {});
 

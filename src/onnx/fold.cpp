@@ -203,6 +203,7 @@ const Folds& folds() {
     f["Cast"] = cast;
     f["CastLike"] = cast;
     add_shape_folds(f);
+    add_quantized_folds(f);
     f["Where"] = where;
     f["ReduceProd"] = reduce([](double a, double b) { return a * b; }, 1, 18);
     f["ReduceSum"] = reduce([](double a, double b) { return a + b; }, 0, 13);
@@ -219,7 +220,9 @@ const Folds& folds() {
 
 void fold(NodeImport& n) {
   const auto found = folds().find(n.op());
-  if (found == folds().end()) {
+  if (repeats_for_samples(n)) {
+    repeat_for_samples(n);
+  } else if (found == folds().end()) {
     require<DataError>(!is_of_samples(n),
                        "is not supported on a constant that depends on the batch size");
     n.network().compute(n.node());

@@ -31,10 +31,16 @@ std::vector<std::int64_t> fold_axes(NodeImport& n, std::int64_t input_from);
 
 /// Adds operators that move elements.
 void add_shape_folds(Folds& f);
+/// Adds those between levels and numbers.
+void add_quantized_folds(Folds& f);
 
 /// Returns whether an input of the node is a constant with an axis for the batch, or such an axis
 /// is asked for.
 bool is_of_samples(const NodeImport& n);
+/// Returns whether a Tile or an Expand makes rows of several numbers for each sample along the
+/// first axis: the result is a value, not a constant.
+bool repeats_for_samples(const NodeImport& n);
+void repeat_for_samples(NodeImport& n);
 /// Folds a node of such constants by what folds it for one sample. Throws DataError where the
 /// result would not be one, or not be known.
 void fold_samples(NodeImport& n, const std::function<void(NodeImport&)>& fold_one);

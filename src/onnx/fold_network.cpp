@@ -77,7 +77,7 @@ void Importer::compute(const NodeProto& node) {
   }
   require<DataError>(!input.empty(), "is not supported without operands");
   NodeImport import(one, node);
-  rules().imports.find(node.op_type)->second.import(import);
+  rules().import_of(node)->import(import);
   import.finish();
   std::vector<Value> asked;
   std::vector<std::pair<std::string_view, Dims>> results;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants that stand for one number, or several, a sample: exporters repeat settings over the
 // batch, and count its samples. One sample's are kept, with 1 as the dim of the batch's axis.
+#include <linnet/functions.h>
+
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -270,6 +272,43 @@ bool is_of_samples(const NodeImport& n) {
   }
   const bool takes_shape = is_one_of(n.op(), {"Expand", "ConstantOfShape", "Range"});
   return takes_shape && constant(n, n.op() == "ConstantOfShape" ? 0 : 1).batch;
+}
+
+bool repeats_for_samples(const NodeImport& n) {
+  if (!is_one_of(n.op(), {"Tile", "Expand"}) || !constant(n, 1).batch) return false;
+  const Constant& c = constant(n, 0);
+  if (c.batch || c.batch_axis >= 0) return false;
+  const std::vector<std::int64_t> all = constant(n, 1).integers();
+  if (all.empty() || all[0] % kTemplateBatch != 0 || all[0] <= 0 ||
+      std::ranges::any_of(all.begin() + 1, all.end(),
+                          [](std::int64_t x) { return x <= 0 || x % kTemplateBatch == 0; })) {
+    return false;
+  }
+  return n.op() == "Tile" ? all.size() == c.dims().size() && c.dims()[0] > 1
+                          : all[0] > kTemplateBatch;
+}
+
+void repeat_for_samples(NodeImport& n) {
+  const ConstantPtr& c = n.constant(0);
+  std::vector<std::int64_t> all = n.input(1).constant->integers();
+  Dims own = c->dims();
+  all[0] /= kTemplateBatch;
+  Dims to;
+  if (n.op() == "Tile") {
+    require<DataError>(std::ranges::all_of(all, [](std::int64_t x) { return x == 1; }),
+                       "would repeat other axes than the batch's");
+    to = own;
+  } else {
+    require<DataError>(own.size() <= all.size(), "cannot expand {} to {}", text_of(own),
+                       text_of(all));
+    own.insert(own.begin(), all.size() - own.size(), 1);
+    to = common(own, all);
+    require<DataError>(own[0] == 1, "cannot expand {} to {}", text_of(own), text_of(all));
+  }
+  const Expression rows = n.weight(reshaped(*c, own), as_is(own));
+  Trace y{expand(n.zero_of_samples(own.size()) + rows, Shape(to)), {{0, 1}}, c->type(), 0};
+  for (int i = 2; i <= static_cast<int>(to.size()); ++i) y.axes.push_back({i});
+  n.give(std::move(y));
 }
 
 void fold_samples(NodeImport& n, const std::function<void(NodeImport&)>& fold_one) {

@@ -18,6 +18,7 @@ OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOption
       importer.run();
       Model model(importer.take_network(), std::move(options));
       model.set_weights(importer.weights());
+      model.set_class_names(importer.class_names());
       return OnnxImport{std::move(model), importer.inputs(), importer.outputs()};
     });
   } catch (const Error& error) {

@@ -41,35 +41,36 @@ bool is_number(const FileValue& v) {
          std::isfinite(v.constant->values().front());
 }
 
-/// Returns infinities as the largest floats, since the weights of a file are finite: a mask puts
-/// them before a softmax. A row that is masked whole is not a NaN then: see masked_rows().
-FileValue finite(NodeImport& n, const FileValue& v) {
-  if (!v.constant || !is_float(v.type()) || v.constant->elements() > kMostComputed) return v;
-  std::vector<double> values = v.constant->values();
-  bool any = false;
-  for (double& x : values) {
-    any = any || std::isinf(x);
-    if (std::isinf(x)) x = x > 0 ? kLargest : -kLargest;
-  }
-  if (!any) return v;
-  const std::string_view result = n.node().outputs.empty() ? "" : n.node().outputs[0];
-  require<DataError>(n.network().goes_through(result, "Softmax"),
-                     "'{}' holds infinities, which are supported before Softmax alone",
-                     v.constant->name);
-  n.network().masks_rows();
-  auto c = std::make_shared<Constant>(v.type(), v.constant->dims(), std::move(values));
-  c->name = v.constant->name + ".finite";
-  return ConstantPtr(std::move(c));
-}
-
 /// Returns the axes of a value with axes of 1 before them.
 std::vector<Axis> padded(std::vector<Axis> axes, std::size_t rank) {
   if (rank > axes.size()) axes.insert(axes.begin(), rank - axes.size(), Axis{});
   return axes;
 }
 
-Trace combined(NodeImport& n, const FileValue& first, const FileValue& second, const TwoOperands& f,
+/// Before opset 7 the second operand has the axes from one on, where `axis` says which.
+FileValue from_axis(NodeImport& n, FileValue v, std::size_t rank) {
+  if (n.opset() >= 7 || !n.has_attribute("broadcast")) return v;
+  const bool repeated = n.flag("broadcast", false);
+  const std::int64_t axis = n.integer("axis", -1);
+  const std::size_t own = v.dims().size();
+  if (!repeated || axis < 0 || own == 0) return v;
+  require<DataError>(axis + own <= rank, "{} axes from axis {} on do not fit {}", own, axis, rank);
+  const std::size_t after = rank - own - static_cast<std::size_t>(axis);
+  if (v.trace) {
+    v.trace->axes.insert(v.trace->axes.end(), after, Axis{});
+  } else {
+    Dims dims = v.constant->dims();
+    dims.insert(dims.end(), after, 1);
+    v.constant = reshaped(*v.constant, std::move(dims));
+  }
+  return v;
+}
+
+Trace combined(NodeImport& n, const FileValue& first, const FileValue& later, const TwoOperands& f,
                Type type) {
+  const FileValue second = from_axis(n, later, first.dims().size());
+  require<DataError>(first.type() != Type::string && second.type() != Type::string,
+                     "expected numbers; got class labels that are strings");
   const FileValue a = n.with_numbers(first);
   const FileValue b = n.with_numbers(second);
   if (is_number(b) && a.trace) {
@@ -135,6 +136,8 @@ void divide(NodeImport& n) {
 void power(NodeImport& n) {
   const Trace x = n.floats(0);
   require<DataError>(n.is_constant(1), "expected a constant exponent");
+  n.ignore("broadcast");  // before opset 7
+  n.ignore("axis");
   const double exponent = n.scalar(1);
   const std::vector<Axis> axes = padded(x.axes, n.input(1).dims().size());
   Expression y = x.e;
@@ -185,7 +188,9 @@ void cast(NodeImport& n) {
   n.ignore("round_mode");
   const Type to = n.op() == "CastLike" ? n.input(1).type() : static_cast<Type>(n.integer("to", 0));
   Trace x = n.trace(0);
-  require<DataError>(bytes_of(to) > 0, "a cast to {} is not supported", name_of(to));
+  if (to == Type::string && x.type == Type::string) return n.give(std::move(x));
+  require<DataError>(bytes_of(to) > 0 && x.type != Type::string,
+                     "a cast from {} to {} is not supported", name_of(x.type), name_of(to));
   if (x.e.dtype() == DType::i32 && (is_float(to) || to == Type::boolean)) {
     x = *n.with_numbers(n.input(0)).trace;
   }
@@ -235,7 +240,13 @@ void prelu(NodeImport& n) {
     n.give(n.as(x, leaky_relu(x.e, n.scalar(1))));
     return;
   }
-  const Aligned both = n.align({n.input(0), n.input(1)});
+  FileValue slope = n.input(1);
+  if (n.opset() < 7 && slope.constant && slope.dims().size() == 1) {  // of channels
+    Dims dims(x.axes.size() - 1, 1);
+    if (!dims.empty()) dims[0] = slope.dims()[0];
+    slope.constant = reshaped(*slope.constant, dims);
+  }
+  const Aligned both = n.align({n.input(0), slope});
   const Expression& e = both.operands[0];
   n.give(Trace{relu(e) - both.operands[1] * relu(-e), both.axes, x.type});
 }
@@ -258,6 +269,25 @@ void drop(NodeImport& n) {
 }
 
 }  // namespace
+
+FileValue finite(NodeImport& n, const FileValue& v, bool guarded) {
+  if (!v.constant || !is_float(v.type()) || v.constant->elements() > kMostComputed) return v;
+  std::vector<double> values = v.constant->values();
+  bool any = false;
+  for (double& x : values) {
+    any = any || std::isinf(x);
+    if (std::isinf(x)) x = x > 0 ? kLargest : -kLargest;
+  }
+  if (!any) return v;
+  const std::string_view result = n.node().outputs.empty() ? "" : n.node().outputs[0];
+  require<DataError>(guarded || n.network().goes_through(result, "Softmax"),
+                     "'{}' holds infinities, which are supported before Softmax alone",
+                     v.constant->name);
+  if (!guarded) n.network().masks_rows();
+  auto c = std::make_shared<Constant>(v.type(), v.constant->dims(), std::move(values));
+  c->name = v.constant->name + ".finite";
+  return ConstantPtr(std::move(c));
+}
 
 void add_elementwise(Operators& all) {
   const auto plus = generic([](const auto& a, const auto& b) { return a + b; });
@@ -395,10 +425,11 @@ void add_elementwise(Operators& all) {
   all["Cosh"] = unary([](const Expression& x) { return (exp(x) + exp(-x)) * 0.5; });
   all["Mod"] = {[](NodeImport& n) {
                   const Type type = n.input(0).type();
-                  require<DataError>(type == Type::i32 || type == Type::i64,
-                                     "of {} is not supported: expected whole numbers",
+                  const bool of_a = n.flag("fmod", false);  // the sign, else b's
+                  require<DataError>(type == Type::i32 || type == Type::i64 ||
+                                         (of_a && is_float(type)),
+                                     "of {} without fmod is not supported: expected whole numbers",
                                      name_of(type));
-                  const bool of_a = n.integer("fmod", 0) != 0;  // the sign, else b's
                   const auto rest = [of_a](const auto& a, const auto& b, const Expression& ratio) {
                     return a - b * (of_a ? towards_zero(ratio) : floor(ratio));
                   };
@@ -410,7 +441,7 @@ void add_elementwise(Operators& all) {
                   f.left = [rest](double a, const Expression& b) { return rest(a, b, a / b); };
                   n.give(combined(n, n.input(0), n.input(1), f, type));
                 },
-                "of INT32 and INT64"};
+                "of INT32, INT64 and, with fmod, of floats whose ratio is below 2^24"};
   all["Floor"] = unary([](const Expression& x) { return floor(x); });
   all["Ceil"] = unary([](const Expression& x) { return ceil(x); });
   all["Round"] = unary([](const Expression& x) { return round(x); });
@@ -439,6 +470,19 @@ void add_elementwise(Operators& all) {
         n.give(Trace{maximum(both.operands[0], both.operands[1]), both.axes, Type::boolean});
       },
       {}};
+  all["IsInf"] = {[](NodeImport& n) {
+                    const Trace x = n.floats(0);
+                    const bool positive = n.flag("detect_positive", true);
+                    const bool negative = n.flag("detect_negative", true);
+                    const Expression above = x.e > kLargest;
+                    const Expression below = x.e < -kLargest;
+                    const Expression y = positive && negative ? maximum(above, below)
+                                         : positive           ? above
+                                         : negative           ? below
+                                                              : above * 0;
+                    n.give(Trace{y, x.axes, Type::boolean});
+                  },
+                  {}};
   all["Clip"] = {clip_to, "constant bounds"};
   all["PRelu"] = {prelu, {}};
   all["Where"] = {select, {}};

@@ -219,7 +219,7 @@ void pool(NodeImport& n, bool largest) {
   const Images x = images_of(n);
   require<DataError>(n.has_attribute("kernel_shape"), "the attribute 'kernel_shape' is missing");
   Window w = window_of(n, x, {1, 1});
-  const bool ceil = n.integer("ceil_mode", 0) != 0;
+  const bool ceil = n.flag("ceil_mode", false);
   require<DataError>(w.dilation == Pair{1, 1}, "dilations are not supported");
   const Pair out = windows(x, w, ceil);
   Pair after = w.after;
@@ -234,12 +234,36 @@ void pool(NodeImport& n, bool largest) {
     n.give(x.back(max_pool2d(x.e, w.size(), {w.stride[0], w.stride[1]}, fitting.padding())));
     return;
   }
-  const bool counts = n.integer("count_include_pad", 0) != 0;
+  const bool counts = n.flag("count_include_pad", false);
   const bool pads = w.before != Pair{} || w.after != Pair{};
   if (counts && pads) {
-    require<DataError>(out == windows(x, w, false),
-                       "ceil_mode with count_include_pad is not supported");
-    n.give(x.back(avg_pool2d(x.e, w.size(), {w.stride[0], w.stride[1]}, w.padding())));
+    if (out == windows(x, w, false)) {
+      n.give(x.back(avg_pool2d(x.e, w.size(), {w.stride[0], w.stride[1]}, w.padding())));
+      return;
+    }
+    // Windows that end after the padding: what is beyond it does not count.
+    Window fitting = w;
+    for (std::size_t i = 0; i < 2; ++i) fitting.after[i] = std::max(w.after[i], after[i]);
+    std::array<std::vector<double>, 2> counted;
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (std::int64_t k = 0; k < out[i]; ++k) {
+        const std::int64_t end = x.size[i] + w.before[i] + w.after[i] - k * w.stride[i];
+        counted[i].push_back(static_cast<double>(std::min(w.kernel[i], end)));
+      }
+    }
+    std::vector<double> shares;
+    for (const double rows : counted[0]) {
+      for (const double columns : counted[1]) {
+        shares.push_back(static_cast<double>(w.kernel[0] * w.kernel[1]) / (rows * columns));
+      }
+    }
+    auto made = std::make_shared<Constant>(Type::f32, Dims{out[0], out[1], 1}, std::move(shares));
+    made->name = n.network().name_of_made(n.name() + ".shares");
+    const Expression means =
+        avg_pool2d(x.e, w.size(), {w.stride[0], w.stride[1]}, fitting.padding());
+    require<DataError>(means.shape()[0] == out[0] && means.shape()[1] == out[1],
+                       "ceil_mode with these pads is not supported");
+    n.give(x.back(means * n.weight(made, as_is({out[0], out[1], 1}))));
     return;
   }
   BinMean2dAttrs bins;
@@ -279,67 +303,206 @@ void normalize_channels(NodeImport& n) {
   n.give(x.back(x.e * reshape(scale, x.e.shape())));
 }
 
-void resize(NodeImport& n) {
-  const Images x = images_of(n);
-  const std::size_t axes = x.sequence ? 1 : 2;
-  const bool old = n.op() == "Upsample";
-  const std::string mode = n.text("mode", "nearest");
+/// How Resize finds pixels between those of an image.
+struct Sampling {
+  std::string mode = "nearest";
   std::string centres = "asymmetric";
   std::string nearest = "floor";
-  std::size_t scales_at = 1;
-  if (!old && n.opset() >= 11) {
-    centres = n.text("coordinate_transformation_mode", "half_pixel");
-    nearest = n.text("nearest_mode", "round_prefer_floor");
-    n.ignore("cubic_coeff_a");
-    n.ignore("exclude_outside");
-    n.ignore("extrapolation_value");
-    require<DataError>(n.integer("antialias", 0) == 0 && !n.has_attribute("axes") &&
-                           n.text("keep_aspect_ratio_policy", "stretch") == "stretch",
-                       "antialias, axes and keep_aspect_ratio_policy are not supported");
-    scales_at = 2;
+  double cubic = -0.75;
+  bool inside = false;     ///< whether pixels outside the image count for nothing
+  bool antialias = false;  ///< whether filters are as wide as a pixel of the result
+};
+
+/// Returns where pixel i of the result lies in an image of `size` pixels.
+double place_in(const Sampling& s, std::int64_t i, std::int64_t size, std::int64_t out,
+                double scale) {
+  const double at = static_cast<double>(i);
+  const double wide = scale * static_cast<double>(size);
+  if (s.centres == "asymmetric") return at / scale;
+  if (s.centres == "align_corners") {
+    return out == 1 || wide == 1 ? 0 : at * static_cast<double>(size - 1) / (wide - 1);
+  }
+  if (s.centres == "pytorch_half_pixel" && out == 1) return -0.5;
+  double place = (at + 0.5) / scale - 0.5;
+  if (s.centres == "half_pixel_symmetric") {
+    place += static_cast<double>(size) / 2 * (1 - static_cast<double>(out) / wide);
+  }
+  return place;
+}
+
+/// Returns the weight of a pixel at a distance, in pixels of the filter.
+double filter_at(const Sampling& s, double distance) {
+  const double d = std::abs(distance);
+  if (s.mode == "linear") return std::max(1 - d, 0.0);
+  const double a = s.cubic;
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+/// Returns what each pixel of the result takes of those of the image: (out, size).
+std::vector<double> sampled(const Sampling& s, std::int64_t size, std::int64_t out, double scale) {
+  std::vector<double> w(static_cast<std::size_t>(size * out), 0);
+  const double narrow = s.antialias ? std::min(scale, 1.0) : 1;
+  const auto reach = static_cast<std::int64_t>(std::ceil((s.mode == "linear" ? 1 : 2) / narrow));
+  for (std::int64_t i = 0; i < out; ++i) {
+    double* row = w.data() + i * size;
+    const double x = place_in(s, i, size, out, scale);
+    const auto pixel = [&](double at) {
+      return static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(size - 1)));
+    };
+    if (s.mode == "nearest") {
+      const double at = s.nearest == "floor"               ? std::floor(x)
+                        : s.nearest == "ceil"              ? std::ceil(x)
+                        : s.nearest == "round_prefer_ceil" ? std::floor(x + 0.5)
+                                                           : std::ceil(x - 0.5);
+      row[pixel(at)] = 1;
+      continue;
+    }
+    const auto first = static_cast<std::int64_t>(std::floor(x)) - reach;
+    double all = 0;
+    for (std::int64_t k = first; k <= first + 2 * reach + 1; ++k) {
+      if (s.inside && (k < 0 || k >= size)) continue;
+      all += filter_at(s, (static_cast<double>(k) - x) * narrow);
+    }
+    for (std::int64_t k = first; k <= first + 2 * reach + 1; ++k) {
+      if (s.inside && (k < 0 || k >= size)) continue;
+      row[pixel(static_cast<double>(k))] +=
+          filter_at(s, (static_cast<double>(k) - x) * narrow) / all;
+    }
+  }
+  return w;
+}
+
+/// Images (H, W, C) resampled by products with matrices along both axes.
+Expression resampled(NodeImport& n, const Sampling& s, const Expression& x, const Pair& out,
+                     const std::array<double, 2>& scales) {
+  const auto matrix = [&](const char* role, std::int64_t size, std::int64_t to, double scale) {
+    require<DataError>(to <= (std::int64_t{1} << 22) / size,
+                       "{} of {} pixels to {} is too much: expected at most 2^22 weights", s.mode,
+                       size, to);
+    auto made = std::make_shared<Constant>(Type::f32, Dims{to, size}, sampled(s, size, to, scale));
+    made->name = n.network().name_of_made(fmt::format("{}.{}", n.name(), role));
+    return n.weight(made, as_is({to, size}));
+  };
+  Expression y = x;
+  const std::int64_t width = x.shape()[1];
+  const std::int64_t channels = x.shape()[2];
+  if (out[0] != x.shape()[0]) {
+    const Expression rows = reshape(y, {x.shape()[0], width * channels});
+    y = matmul(matrix("rows", x.shape()[0], out[0], scales[0]), rows);
+    y = reshape(y, {out[0], width, channels});
+  }
+  if (out[1] != width) y = matmul(matrix("columns", width, out[1], scales[1]), y);
+  return y;
+}
+
+/// Reads the scales of height and width, and the size of the result.
+Pair read_scales(NodeImport& n, const Images& x, std::array<double, 2>& scales) {
+  const std::size_t axes = x.sequence ? 1 : 2;
+  const std::size_t rank = axes + 2;
+  std::vector<std::int64_t> places = n.integers("axes");
+  if (places.empty()) {
+    for (std::size_t i = 0; i < rank; ++i) places.push_back(static_cast<std::int64_t>(i));
+  }
+  std::vector<std::size_t> of;  // the axis of each number that is given
+  for (const std::int64_t place : places) {
+    of.push_back(static_cast<std::size_t>(n.axis(place, rank)));
   }
   Pair out = x.size;
-  bool whole = true;  // multiples of the image
-  const auto set = [&](const std::vector<double>& scales) {
-    require<DataError>(scales.size() == 2 + axes && scales[0] == 1 && scales[1] == 1,
-                       "expected scales of height and width alone");
-    for (std::size_t i = 2 - axes; i < 2; ++i) {
-      const double scale = scales[i + axes];
-      const double exact = static_cast<double>(x.size[i]) * scale;
-      require<DataError>(exact >= 1 && exact < (1 << 24) &&
-                             std::abs(exact - std::round(exact)) < 1e-3,
-                         "expected a scale that gives a whole number of pixels; got {} for {}",
-                         scale, x.size[i]);
-      out[i] = static_cast<std::int64_t>(std::round(exact));
+  const bool by_size = n.op() == "Resize" && n.has(3);
+  if (!by_size) {
+    const std::size_t input = n.op() == "Resize" && n.opset() >= 11 ? 2 : 1;
+    const std::vector<double> given =
+        n.op() == "Upsample" && n.opset() < 9 ? n.numbers("scales") : n.constant(input)->values();
+    require<DataError>(given.size() == of.size(), "expected {} scales; got {}", of.size(),
+                       given.size());
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (of[i] < 2) {
+        require<DataError>(given[i] == 1, "expected scales of height and width alone");
+        continue;
+      }
+      const std::size_t to = of[i] - 2 + 2 - axes;
+      const double exact = static_cast<double>(x.size[to]) * given[i];
+      require<DataError>(exact >= 1 && exact < (1 << 24),
+                         "expected a scale that gives at least a pixel; got {} for {}", given[i],
+                         x.size[to]);
+      const bool whole = std::abs(exact - std::round(exact)) < 1e-3;
+      out[to] = static_cast<std::int64_t>(whole ? std::round(exact) : std::floor(exact));
+      scales[to] =
+          whole ? static_cast<double>(out[to]) / static_cast<double>(x.size[to]) : given[i];
     }
-  };
-  if (old && n.opset() < 9) {
-    set(n.numbers("scales"));
-  } else if (n.has(3)) {
-    const std::vector<std::int64_t> sizes = n.constant(3)->integers();
-    require<DataError>(sizes.size() == 2 + axes && sizes[1] == x.channels && sizes[2] > 0 &&
-                           sizes.back() > 0,
-                       "sizes {} do not fit", text_of(sizes));
-    std::copy(sizes.begin() + 2, sizes.end(), out.end() - static_cast<std::ptrdiff_t>(axes));
-  } else {
-    set(n.constant(scales_at)->values());
+    return out;
   }
-  for (std::size_t i = 0; i < 2; ++i) whole = whole && out[i] % x.size[i] == 0;
-  if (mode == "nearest") {
-    const bool floors = centres == "asymmetric" && nearest == "floor";
-    const bool same = whole && (centres == "half_pixel" || centres == "pytorch_half_pixel") &&
-                      (nearest == "round_prefer_floor" || nearest == "round_prefer_ceil");
-    require<DataError>(floors || same || (whole && centres == "asymmetric" && nearest == "floor"),
-                       "mode 'nearest' with '{}' and '{}' is not supported", centres, nearest);
+  const std::vector<std::int64_t> sizes = n.constant(3)->integers();
+  require<DataError>(sizes.size() == of.size(), "expected {} sizes; got {}", of.size(),
+                     text_of(sizes));
+  const std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
+  require<DataError>(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
+                     "keep_aspect_ratio_policy '{}' is not supported", policy);
+  double shared = 0;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (of[i] < 2) {
+      require<DataError>(of[i] == 0 || sizes[i] == x.channels, "sizes {} do not fit",
+                         text_of(sizes));
+      continue;
+    }
+    require<DataError>(sizes[i] > 0 && sizes[i] < (1 << 24), "sizes {} do not fit", text_of(sizes));
+    const std::size_t to = of[i] - axes;
+    out[to] = sizes[i];
+    scales[to] = static_cast<double>(sizes[i]) / static_cast<double>(x.size[to]);
+    shared = shared == 0              ? scales[to]
+             : policy == "not_larger" ? std::min(shared, scales[to])
+                                      : std::max(shared, scales[to]);
+  }
+  for (std::size_t i = 0; policy != "stretch" && i < of.size(); ++i) {
+    if (of[i] < 2) continue;
+    const std::size_t to = of[i] - axes;
+    scales[to] = shared;
+    out[to] = static_cast<std::int64_t>(std::floor(static_cast<double>(x.size[to]) * shared + 0.5));
+    require<DataError>(out[to] > 0, "sizes {} do not fit", text_of(sizes));
+  }
+  return out;
+}
+
+void resize(NodeImport& n) {
+  const Images x = images_of(n);
+  Sampling s;
+  s.mode = n.text("mode", "nearest");
+  if (n.op() == "Resize" && n.opset() >= 11) {
+    s.centres = n.text("coordinate_transformation_mode", "half_pixel");
+    s.nearest = n.text("nearest_mode", "round_prefer_floor");
+    s.cubic = n.number("cubic_coeff_a", -0.75);
+    s.inside = n.flag("exclude_outside", false);
+    s.antialias = n.flag("antialias", false);
+    n.ignore("extrapolation_value");
+  }
+  std::array<double, 2> scales{1, 1};
+  const Pair out = read_scales(n, x, scales);
+  bool whole = true;  // multiples of the image, without a rest
+  bool exact = true;
+  for (std::size_t i = 0; i < 2; ++i) {
+    whole = whole && out[i] % x.size[i] == 0;
+    exact = exact && scales[i] * static_cast<double>(x.size[i]) == static_cast<double>(out[i]);
+  }
+  const bool half = s.centres == "half_pixel" || s.centres == "pytorch_half_pixel";
+  require<DataError>(half || s.centres == "asymmetric" || s.centres == "align_corners" ||
+                         s.centres == "half_pixel_symmetric",
+                     "coordinate_transformation_mode '{}' is not supported", s.centres);
+  require<DataError>(s.mode == "nearest" || s.mode == "linear" || s.mode == "cubic",
+                     "mode '{}' is not supported", s.mode);
+  require<DataError>(s.nearest == "floor" || s.nearest == "ceil" ||
+                         s.nearest == "round_prefer_floor" || s.nearest == "round_prefer_ceil",
+                     "nearest_mode '{}' is not supported", s.nearest);
+  bool direct = exact && s.mode != "cubic";
+  if (s.mode == "nearest") {
+    direct = direct && ((s.centres == "asymmetric" && s.nearest == "floor") ||
+                        (whole && half && s.nearest.starts_with("round")));
   } else {
-    require<DataError>(mode == "linear" &&
-                           (centres == "half_pixel" || centres == "pytorch_half_pixel"),
-                       "mode '{}' with '{}' is not supported", mode, centres);
     const bool has_more = (out[0] > 1 || x.size[0] == 1) && (out[1] > 1 || x.size[1] == 1);
-    require<DataError>(centres == "half_pixel" || has_more,
-                       "'pytorch_half_pixel' of one pixel is not supported");
+    direct = direct && half && (s.centres == "half_pixel" || has_more) && !s.inside && !s.antialias;
   }
-  n.give(x.back(resize2d(x.e, {out[0], out[1]}, mode == "linear")));
+  n.give(x.back(direct ? resize2d(x.e, {out[0], out[1]}, s.mode == "linear")
+                       : resampled(n, s, x.e, out, scales)));
 }
 
 }  // namespace
@@ -355,11 +518,8 @@ void add_images(Operators& all) {
   all["GlobalMaxPool"] = {[](NodeImport& n) { pool_all(n, true); }, "sequences and images"};
   all["GlobalAveragePool"] = {[](NodeImport& n) { pool_all(n, false); }, "sequences and images"};
   all["LRN"] = {normalize_channels, "sequences and images"};
-  const char* limit =
-      "sequences and images; nearest (asymmetric and floor, or whole factors) and linear "
-      "(half_pixel)";
-  all["Resize"] = {resize, limit};
-  all["Upsample"] = {resize, "sequences and images; nearest"};
+  all["Resize"] = {resize, "sequences and images; no tf_crop_and_resize"};
+  all["Upsample"] = {resize, "sequences and images"};
 }
 
 }  // namespace linnet::onnx

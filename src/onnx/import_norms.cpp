@@ -31,6 +31,7 @@ void set_channels(NodeImport& n, const std::string& layer, const char* role, std
 
 void batch_norm(NodeImport& n) {
   const Trace x = n.floats(0);
+  n.ignore("is_test");  // before opset 7
   require<DataError>(n.integer("training_mode", 0) == 0 && n.integer("spatial", 1) == 1,
                      "training_mode and spatial = 0 are not supported");
   const std::vector<int> order = channels_last(x);
@@ -128,6 +129,19 @@ void layer_norm(NodeImport& n) {
                            std::vector<float>(static_cast<std::size_t>(elements_of(normed))));
   }
   n.give(from_rows(x, n.scoped(y), order, batch));
+  if (!n.wants(1) && !n.wants(2)) return;
+  std::vector<bool> reduced(x.axes.size(), false);
+  Axes over;
+  for (std::size_t i = static_cast<std::size_t>(first); i < x.axes.size(); ++i) {
+    reduced[i] = true;
+    for (const int place : x.axes[i]) over.push_back(place - 1);
+  }
+  require<DataError>(!over.empty(), "expected axes of more than one number");
+  std::ranges::sort(over);
+  const Expression centred = x.e - mean(x.e, over, true);
+  const Expression scale = rsqrt(mean(square(centred), over) + norm.epsilon);
+  if (n.wants(1)) n.give(without(x, mean(x.e, over), reduced, true, x.type), 1);
+  if (n.wants(2)) n.give(without(x, scale, reduced, true, x.type), 2);
 }
 
 /// Axes of the expression that these ONNX axes are.

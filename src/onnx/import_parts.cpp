@@ -10,9 +10,6 @@
 #include "onnx/node_import.h"
 
 namespace linnet::onnx {
-namespace {
-
-/// Returns a value's elements at these places along an axis.
 Trace taken(Trace x, int axis, std::vector<std::int64_t> ids) {
   const std::int64_t dim = dims_of(x)[static_cast<std::size_t>(axis)];
   for (std::int64_t& id : ids) {
@@ -33,6 +30,8 @@ Trace taken(Trace x, int axis, std::vector<std::int64_t> ids) {
   x.e = concat(parts, place_of(x, axis));
   return x;
 }
+
+namespace {
 
 /// Constant places of a value along an axis.
 void gather_constant(NodeImport& n, int axis) {
@@ -81,9 +80,10 @@ void gather_numbered(NodeImport& n, int axis) {
 
 /// Elements at constant places, of each sample its own.
 void gather_tuples(NodeImport& n) {
+  const ConstantPtr places = n.input(1).constant;
+  if (places == nullptr || places->batch_axis < 0) return gather_tuples_of_samples(n);
   const Trace x = n.trace(0);
   const std::int64_t shared = n.integer("batch_dims", 0);
-  const ConstantPtr places = n.input(1).constant;
   require<DataError>(places != nullptr && places->batch_axis >= 0 && places->dims().size() >= 2 &&
                          (shared == 0 || shared == 1) && is_batch(x, 0),
                      "expected constant indices of each sample");
@@ -127,7 +127,7 @@ void look_up(NodeImport& n, int axis) {
   const ConstantPtr table = n.constant(0);
   Trace ids = n.trace(1);
   if (ids.e.dtype() != DType::i32 && !is_float(ids.type)) {
-    ids = ids_of_numbers(n, ids, table->dims().at(static_cast<std::size_t>(axis)));
+    ids = ids_of_numbers(ids, table->dims().at(static_cast<std::size_t>(axis)));
   }
   require<DataError>(ids.e.dtype() == DType::i32, "expected ids; got numbers of {}",
                      name_of(ids.type));
@@ -165,13 +165,13 @@ void look_up(NodeImport& n, int axis) {
 /// Numbers of a constant that is the same for every sample, by ids of each.
 void gather_elements(NodeImport& n) {
   const ConstantPtr table = n.input(0).constant;
-  require<DataError>(table != nullptr && table->batch_axis == 0 && !table->growth &&
-                         table->dims().size() == 2 &&
+  if (table == nullptr) return gather_elements_of_samples(n);
+  require<DataError>(table->batch_axis == 0 && !table->growth && table->dims().size() == 2 &&
                          n.axis(n.integer("axis", 0), table->dims().size()) == 1,
                      "expected numbers that are the same for every sample, along axis 1");
   const std::int64_t rows = table->dims()[1];
   Trace ids = n.trace(1);
-  if (ids.e.dtype() != DType::i32) ids = ids_of_numbers(n, ids, rows);
+  if (ids.e.dtype() != DType::i32) ids = ids_of_numbers(ids, rows);
   auto column = std::make_shared<Constant>(*table, Dims{rows, 1});
   column->batch_axis = -1;
   const Expression y = gather(n.weight(column, as_is({rows, 1})), ids.e, 0);
@@ -191,7 +191,8 @@ void gather_axis(NodeImport& n) {
 }
 
 void triangle(NodeImport& n) {
-  const Trace x = n.floats(0);
+  const Trace x = *n.with_numbers(n.trace(0)).trace;
+  require_arithmetic(n, x.type);
   const bool upper = n.integer("upper", 1) != 0;
   const std::int64_t k = n.has(1) ? n.whole(1) : 0;
   const Dims dims = dims_of(x);
@@ -213,26 +214,15 @@ void triangle(NodeImport& n) {
 
 }  // namespace
 
-Trace ids_of_numbers(NodeImport& n, const Trace& numbers, std::int64_t rows) {
-  const std::int64_t sample = numbers.e.shape().elements();
-  require<DataError>(rows <= kMostComputed / std::max<std::int64_t>(sample, 1),
-                     "looking {} computed ids up in {} rows is too much: expected at most 2^24 "
-                     "comparisons a sample",
-                     sample, rows);
-  const Aligned both = beside_numbers(n, numbers, rows);
-  Trace hits{equal(both.operands[0], both.operands[1]), both.axes, Type::f32, 0};
-  std::vector<bool> reduced(hits.axes.size(), false);
-  reduced.back() = true;
-  const std::int64_t place = hits.axes.back().front() - 1;
-  Trace ids = without(hits, argmax(hits.e, place), reduced, false, Type::i64);
-  ids.below = rows;
-  return ids;
+Trace ids_of_numbers(const Trace& numbers, std::int64_t rows) {
+  const Expression& x = numbers.e;
+  return {to_ids(where(x < 0, x + static_cast<double>(rows), x)), numbers.axes, Type::i64, rows};
 }
 
 void add_parts(Operators& all) {
   all["Gather"] = {gather_axis, "constant indices, or ids from 0 of a constant table"};
-  all["GatherElements"] = {gather_elements, "of constants that are the same for every sample"};
-  all["GatherND"] = {gather_tuples, "constant indices, of each sample"};
+  all["GatherElements"] = {gather_elements, "not along the batch"};
+  all["GatherND"] = {gather_tuples, "indices of each sample"};
   all["Trilu"] = {triangle, {}};
 }
 

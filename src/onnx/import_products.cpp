@@ -47,76 +47,6 @@ Rows rows_of(const Trace& given) {
   return rows;
 }
 
-/// x wᵀ + b of a constant weight: `view` are its dims, `units` the axis of the units.
-Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,
-            const ConstantPtr& bias) {
-  require<DataError>(!given.axes.empty(), "expected at least one axis");
-  const Rows x = rows_of(given);
-  const std::int64_t out = w->dims()[static_cast<std::size_t>(units)];
-  const std::int64_t features = w->dims()[static_cast<std::size_t>(1 - units)];
-  require<DataError>(features == elements_of(x.view),
-                     "expected {1} as the weight's input features; got {0}",
-                     text_of(dims_of(given)), text_of(w->dims()));
-  // (units, features...), the features in the expression's order.
-  Layout layout;
-  layout.view = x.view;
-  layout.view.insert(units == 0 ? layout.view.begin() : layout.view.end(), out);
-  const int first = units == 0 ? 1 : 0;
-  layout.order = {units == 0 ? 0 : static_cast<int>(x.view.size())};
-  for (const int part : x.order) layout.order.push_back(part + first);
-  layout.shape = {out, features};
-  Trace y = x.t;
-  const std::size_t rank = x.t.e.shape().rank();
-  const bool held = n.network().is_weight(*w) || (bias && n.network().is_weight(*bias));
-  if (held || !w->trains || rank == 0 || rank > 2) {
-    y.e = linear(x.t.e, n.weight(w, layout));
-    if (bias) y.e = y.e + n.weight(bias, as_is({out}));
-  } else {
-    Dense layer;
-    layer.units = out;
-    layer.bias = bias != nullptr;
-    layer.name = n.layer_name(*w);
-    y.e = n.scoped(x.t.e | layer);
-    n.network().set_weight(layer.name, "weight", w, layout);
-    if (bias) n.network().set_weight(layer.name, "bias", bias, as_is({out}));
-  }
-  return y;
-}
-
-/// Products of matrices of which both, or one that is not a plain weight, depend on the inputs.
-Trace product(NodeImport& n, FileValue a, FileValue b) {
-  const bool row = a.dims().size() == 1;
-  const bool column = b.dims().size() == 1;
-  const auto with_axis = [](FileValue& v, bool last) {
-    if (v.trace) {
-      v.trace->axes.insert(last ? v.trace->axes.end() : v.trace->axes.begin(), Axis{});
-    } else {
-      Dims dims = v.constant->dims();
-      dims.insert(last ? dims.end() : dims.begin(), 1);
-      v.constant = reshaped(*v.constant, dims);
-    }
-  };
-  if (row) with_axis(a, false);
-  if (column) with_axis(b, true);
-  for (const FileValue* v : {&a, &b}) {
-    require<DataError>(!v->trace || v->trace->e.dtype() == DType::f32, "expected numbers; got ids");
-  }
-  const Aligned both = n.align({a, b}, 2);
-  const Expression e = matmul(both.operands[0], both.operands[1]);
-  Trace y{e, both.axes, a.type(), 0};
-  const auto rank = static_cast<int>(e.shape().rank());
-  if (!row) y.axes.push_back({rank - 1});
-  if (!column) y.axes.push_back({rank});
-  if (row || column) {  // axes of 1 that ONNX drops
-    Dims sample = dims_of(e.shape());
-    if (column) sample.erase(sample.end() - 1);
-    if (row) sample.erase(sample.end() - (column ? 1 : 2));
-    y.e = reshape(e, Shape(sample));
-    if (row && !column) y.axes.back() = {rank - 1};
-  }
-  return y;
-}
-
 /// Returns whether the sum with `bias` adds a number to each of the last axis' units.
 bool is_of_units(const Constant& bias, std::int64_t units, std::size_t rank) {
   return bias.trains && bias.elements() == units && bias.dims().size() <= rank &&
@@ -148,12 +78,13 @@ void multiply(NodeImport& n) {
     n.give(std::move(y));
     return;
   }
-  n.give(product(n, std::move(a), std::move(b)));
+  n.give(matrix_product(n, std::move(a), std::move(b)));
 }
 
 void gemm(NodeImport& n) {
   const double alpha = n.number("alpha", 1);
   const double beta = n.number("beta", 1);
+  n.ignore("broadcast");  // before opset 7
   const bool turn_a = n.integer("transA", 0) != 0;
   const bool turn_b = n.integer("transB", 0) != 0;
   FileValue a = n.input(0);
@@ -185,7 +116,7 @@ void gemm(NodeImport& n) {
     return;
   }
   if (turn_b) turned(b);
-  Trace y = product(n, std::move(a), std::move(b));
+  Trace y = matrix_product(n, std::move(a), std::move(b));
   if (alpha != 1) y.e = y.e * alpha;
   if (has_bias) {
     const Aligned both = n.align({y, n.input(2)});
@@ -263,6 +194,74 @@ void sum_products(NodeImport& n) {
 }
 
 }  // namespace
+
+Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,
+            const ConstantPtr& bias) {
+  require<DataError>(!given.axes.empty(), "expected at least one axis");
+  const Rows x = rows_of(given);
+  const std::int64_t out = w->dims()[static_cast<std::size_t>(units)];
+  const std::int64_t features = w->dims()[static_cast<std::size_t>(1 - units)];
+  require<DataError>(features == elements_of(x.view),
+                     "expected {1} as the weight's input features; got {0}",
+                     text_of(dims_of(given)), text_of(w->dims()));
+  // (units, features...), the features in the expression's order.
+  Layout layout;
+  layout.view = x.view;
+  layout.view.insert(units == 0 ? layout.view.begin() : layout.view.end(), out);
+  const int first = units == 0 ? 1 : 0;
+  layout.order = {units == 0 ? 0 : static_cast<int>(x.view.size())};
+  for (const int part : x.order) layout.order.push_back(part + first);
+  layout.shape = {out, features};
+  Trace y = x.t;
+  const std::size_t rank = x.t.e.shape().rank();
+  const bool held = n.network().is_weight(*w) || (bias && n.network().is_weight(*bias));
+  if (held || !w->trains || rank == 0 || rank > 2) {
+    y.e = linear(x.t.e, n.weight(w, layout));
+    if (bias) y.e = y.e + n.weight(bias, as_is({out}));
+  } else {
+    Dense layer;
+    layer.units = out;
+    layer.bias = bias != nullptr;
+    layer.name = n.layer_name(*w);
+    y.e = n.scoped(x.t.e | layer);
+    n.network().set_weight(layer.name, "weight", w, layout);
+    if (bias) n.network().set_weight(layer.name, "bias", bias, as_is({out}));
+  }
+  return y;
+}
+
+Trace matrix_product(NodeImport& n, FileValue a, FileValue b) {
+  const bool row = a.dims().size() == 1;
+  const bool column = b.dims().size() == 1;
+  const auto with_axis = [](FileValue& v, bool last) {
+    if (v.trace) {
+      v.trace->axes.insert(last ? v.trace->axes.end() : v.trace->axes.begin(), Axis{});
+    } else {
+      Dims dims = v.constant->dims();
+      dims.insert(last ? dims.end() : dims.begin(), 1);
+      v.constant = reshaped(*v.constant, dims);
+    }
+  };
+  if (row) with_axis(a, false);
+  if (column) with_axis(b, true);
+  for (const FileValue* v : {&a, &b}) {
+    require<DataError>(!v->trace || v->trace->e.dtype() == DType::f32, "expected numbers; got ids");
+  }
+  const Aligned both = n.align({a, b}, 2);
+  const Expression e = matmul(both.operands[0], both.operands[1]);
+  Trace y{e, both.axes, a.type(), 0};
+  const auto rank = static_cast<int>(e.shape().rank());
+  if (!row) y.axes.push_back({rank - 1});
+  if (!column) y.axes.push_back({rank});
+  if (row || column) {  // axes of 1 that ONNX drops
+    Dims sample = dims_of(e.shape());
+    if (column) sample.erase(sample.end() - 1);
+    if (row) sample.erase(sample.end() - (column ? 1 : 2));
+    y.e = reshape(e, Shape(sample));
+    if (row && !column) y.axes.back() = {rank - 1};
+  }
+  return y;
+}
 
 void add_products(Operators& all) {
   all["MatMul"] = {multiply, {}};

@@ -12,8 +12,9 @@
 namespace linnet::onnx {
 namespace {
 
-constexpr std::int64_t kOldestOpset = 7;
+constexpr std::int64_t kOldestOpset = 6;
 constexpr std::int64_t kNewestOpset = 28;
+constexpr std::int64_t kNewestMlOpset = 5;
 constexpr std::size_t kLongestName = 200;
 
 /// Operators whose first operand is channels and pixels.
@@ -38,12 +39,39 @@ bool is_of_images(const NodeProto& node, std::size_t input) {
 
 /// Operators that keep the axes of their operand.
 bool keeps_axes(const NodeProto& node) {
-  static const std::set<std::string_view> all = {"Add",      "Sub",      "Mul",  "Div",
-                                                 "Cast",     "Identity", "Relu", "LeakyRelu",
-                                                 "Clip",     "Sigmoid",  "Tanh", "Pad",
-                                                 "Dropout",  "PRelu",    "Neg",  "Abs",
-                                                 "Sqrt",     "Pow",      "Elu",  "Selu",
-                                                 "HardSwish"};
+  static const std::set<std::string_view> all = {"Add",
+                                                 "Sub",
+                                                 "Mul",
+                                                 "Div",
+                                                 "Cast",
+                                                 "Identity",
+                                                 "Relu",
+                                                 "LeakyRelu",
+                                                 "Clip",
+                                                 "Sigmoid",
+                                                 "Tanh",
+                                                 "Pad",
+                                                 "Dropout",
+                                                 "PRelu",
+                                                 "Neg",
+                                                 "Abs",
+                                                 "Sqrt",
+                                                 "Pow",
+                                                 "Elu",
+                                                 "Selu",
+                                                 "HardSwish",
+                                                 "QuantizeLinear",
+                                                 "DequantizeLinear"};
+  return all.contains(node.op_type);
+}
+
+constexpr int kMostFollowed = 16;  // nodes from an output to what has classes
+
+/// Operators whose results stand for the same classes as their first operand.
+bool keeps_classes(const NodeProto& node) {
+  static const std::set<std::string_view> all = {"Cast",    "Identity",   "Reshape", "Squeeze",
+                                                 "Flatten", "Unsqueeze",  "Softmax", "Sigmoid",
+                                                 "ZipMap",  "Normalizer", "Exp"};
   return all.contains(node.op_type);
 }
 
@@ -94,10 +122,16 @@ Importer::Importer(const ModelProto& model, const OnnxImportOptions& options)
 }
 
 void Importer::run() {
-  require<DataError>(model_.opset >= kOldestOpset && model_.opset <= kNewestOpset,
+  const bool has_own = std::ranges::any_of(model_.nodes, &is_of_onnx);
+  require<DataError>((model_.opset == 0 && !has_own && model_.ml_opset > 0) ||
+                         (model_.opset >= kOldestOpset && model_.opset <= kNewestOpset),
                      "expected opset {} to {} of ONNX's own operators; got {}", kOldestOpset,
                      kNewestOpset, model_.opset);
+  require<DataError>(model_.ml_opset >= 0 && model_.ml_opset <= kNewestMlOpset,
+                     "expected at most opset {} of the domain ai.onnx.ml; got {}", kNewestMlOpset,
+                     model_.ml_opset);
   for (const TensorProto& tensor : model_.initializers) {
+    if (tensor.type == Type::string) texts_.emplace(tensor.name, &tensor);
     if (bytes_of(tensor.type) == 0) continue;  // refused where it is used
     auto constant = std::make_shared<Constant>(tensor);
     constant->trains = is_float(tensor.type);
@@ -115,7 +149,13 @@ void Importer::run() {
   add_inputs();
   for (const NodeProto& node : model_.nodes) add_node(node);
   require<DataError>(!model_.outputs.empty(), "the graph has no outputs");
-  for (const ValueProto& output : model_.outputs) add_output(output);
+  // Labels last, so that the first output is the scores that have class names.
+  for (const bool labels : {false, true}) {
+    for (const ValueProto& output : model_.outputs) {
+      const Classes* classes = classes_of(output.name);
+      if ((classes != nullptr && classes->are_labels) == labels) add_output(output);
+    }
+  }
 }
 
 Network Importer::take_network() {
@@ -187,6 +227,10 @@ void Importer::add_inputs() {
 
 void Importer::add_input(const ValueProto& input) {
   const std::string name = clean(input.name);
+  require<DataError>(input.type != Type::string,
+                     "the input '{}' holds strings, which a network does not take: encode them as "
+                     "numbers before the model, and export the rest of it",
+                     name);
   require<DataError>(
       bytes_of(input.type) > 0 && input.type != Type::u64 && input.type != Type::u32,
       "the input '{}' of {} is not supported: expected floats, whole numbers or BOOL", name,
@@ -253,16 +297,17 @@ void Importer::add_node(const NodeProto& node) {
   std::string called = clean(node.name);
   if (called.empty() && !node.outputs.empty()) called = clean(node.outputs[0]);
   try {
-    require<DataError>(node.domain.empty() || node.domain == "ai.onnx",
+    require<DataError>(is_of_onnx(node) || node.domain == kMlDomain,
                        "operators of the domain '{}' are not supported", clean(node.domain));
-    const auto found = rules().imports.find(node.op_type);
-    require<DataError>(found != rules().imports.end(), "this operator is not supported");
+    const Operator* found = rules().import_of(node);
+    require<DataError>(found != nullptr, "this operator is not supported");
     NodeImport import(*this, node);
     bool constant = node.op_type != "Constant";
     for (std::size_t i = 0; i < import.inputs(); ++i) {
-      constant = constant && (!import.has(i) || import.is_constant(i));
+      const FileValue* value = import.has(i) ? find(node.inputs[i]) : nullptr;
+      constant = constant && (!import.has(i) || (value != nullptr && value->constant != nullptr));
     }
-    with_batch_named([&] { constant ? fold(import) : found->second.import(import); });
+    with_batch_named([&] { constant ? fold(import) : found->import(import); });
     import.finish();
   } catch (const Error& error) {
     fail_again<DataError>(error, "[{} '{}'] {}", shown, called, batch_named(error.what()));
@@ -438,6 +483,40 @@ void Importer::set_weight(const std::string& layer, const std::string& role,
   LINNET_ASSERT(spec != definition_->parameters.end());
   weights_.set(name, Tensor(std::move(values), spec->shape));
   names_.insert(name);
+}
+
+const TensorProto* Importer::find_texts(std::string_view name) const {
+  const auto found = texts_.find(name);
+  return found == texts_.end() ? nullptr : found->second;
+}
+
+void Importer::name_classes(std::string_view value, std::vector<std::string> names,
+                            bool are_labels) {
+  classes_.insert_or_assign(std::string(value), Classes{std::move(names), are_labels});
+}
+
+const Importer::Classes* Importer::classes_of(std::string_view name) const {
+  for (int i = 0; i < kMostFollowed; ++i) {
+    const auto found = classes_.find(name);
+    if (found != classes_.end()) return &found->second;
+    const NodeProto* node = producer(name);
+    if (node == nullptr || node->inputs.empty() || !keeps_classes(*node)) return nullptr;
+    name = node->inputs[0];
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Importer::class_names() const {
+  if (outputs_.empty() || outputs_[0].sample.rank() == 0) return {};
+  const std::int64_t count = outputs_[0].sample[outputs_[0].sample.rank() - 1];
+  for (const bool labels : {false, true}) {
+    for (const ValueProto& output : model_.outputs) {
+      const Classes* classes = classes_of(output.name);
+      if (classes == nullptr || classes->are_labels != labels) continue;
+      if (std::ssize(classes->names) == count) return classes->names;
+    }
+  }
+  return {};
 }
 
 const FileValue* Importer::find(std::string_view name) const {

@@ -87,6 +87,13 @@ class Importer {
   /// Ids of [0, below) as numbers. Throws DataError where `below` is 0: unknown.
   Expression as_numbers(const Expression& ids, std::int64_t below, const std::string& name);
 
+  /// Returns an initializer of strings; null: none is named so.
+  const TensorProto* find_texts(std::string_view name) const;
+  /// Says which classes a value's last axis stands for or, of labels, its numbers from 0 on.
+  void name_classes(std::string_view value, std::vector<std::string> names, bool are_labels);
+  /// Returns the names of the first output's classes; empty: the file has none.
+  std::vector<std::string> class_names() const;
+
   /// Returns null where nothing of this name is known.
   const FileValue* find(std::string_view name) const;
   void define(std::string_view name, FileValue value);
@@ -112,6 +119,11 @@ class Importer {
     int count = 0;
     const NodeProto* reader = nullptr;  ///< one of them
   };
+  /// Classes that a value stands for.
+  struct Classes {
+    std::vector<std::string> names;
+    bool are_labels;
+  };
   /// A weight of the network that holds a constant.
   struct Held {
     Expression e;
@@ -127,6 +139,8 @@ class Importer {
   void add_input(const ValueProto& input);
   void add_node(const NodeProto& node);
   void add_output(const ValueProto& output);
+  /// Returns the classes of a value or of what it was made of, node by node; null: none.
+  const Classes* classes_of(std::string_view name) const;
   /// Returns the rows of the smallest table that these ids are of; 0: of none that is known.
   std::int64_t rows_for(std::string_view ids) const;
   bool reaches(std::string_view name, const std::function<bool(const NodeProto&, std::size_t)>& is,
@@ -144,6 +158,8 @@ class Importer {
   std::set<const void*> computed_;
   std::map<std::string, Uses, std::less<>> uses_;
   std::set<const NodeProto*> passed_over_;
+  std::map<std::string, const TensorProto*, std::less<>> texts_;  ///< initializers of strings
+  std::map<std::string, Classes, std::less<>> classes_;
   std::map<std::string, std::string, std::less<>> unsupported_;  ///< outputs, and of which node
   std::map<std::string, Held, std::less<>> held_;                ///< by the constant's name
   std::map<std::int64_t, ConstantPtr> numbers_;                  ///< 0, 1, 2, ... by their count

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/node_import.h"
 
+#include <linnet/functions.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -86,6 +88,9 @@ bool NodeImport::wants(std::size_t output) const {
 const FileValue& NodeImport::input(std::size_t i) const {
   require<DataError>(has(i), "expected at least {} inputs; got {}", i + 1, node_.inputs.size());
   const FileValue* value = importer_.find(node_.inputs[i]);
+  require<DataError>(importer_.find_texts(node_.inputs[i]) == nullptr,
+                     "its input '{}' holds strings, which are supported as class labels alone",
+                     shown(node_.inputs[i]));
   require<DataError>(value != nullptr, "its input '{}' is unknown: no earlier node computes it",
                      shown(node_.inputs[i]));
   return *value;
@@ -166,6 +171,13 @@ std::int64_t NodeImport::integer(std::string_view name, std::int64_t otherwise) 
   return a == nullptr ? otherwise : a->i;
 }
 
+bool NodeImport::flag(std::string_view name, bool otherwise) {
+  const std::int64_t value = integer(name, otherwise ? 1 : 0);
+  require<DataError>(value == 0 || value == 1, "its attribute '{}' is {}; expected 0 or 1", name,
+                     value);
+  return value == 1;
+}
+
 double NodeImport::number(std::string_view name, double otherwise) {
   const Attribute* a = attribute(name, AttributeKind::f);
   return a == nullptr ? otherwise : static_cast<double>(a->f);
@@ -216,6 +228,20 @@ Expression NodeImport::scoped(const Expression& e) const {
 
 Expression NodeImport::weight(const ConstantPtr& constant, const Layout& layout) {
   return importer_.weight(constant, layout, scope_);
+}
+
+Expression NodeImport::zero_of_samples(std::size_t rank) const {
+  const FileValue* first = nullptr;
+  for (const ValueProto& input : importer_.model().inputs) {
+    const FileValue* value = importer_.find(input.name);
+    if (first == nullptr && value != nullptr && value->trace) first = value;
+  }
+  require<DataError>(first != nullptr, "expected an input");
+  const Expression e = scoped(first->trace->e);
+  Expression number = reshape(e, {e.shape().elements()});
+  if (e.dtype() == DType::i32) number = one_hot(number, 1);
+  number = slice(number, 0, 0, 1);
+  return reshape((number > 0) * 0, Shape(Dims(rank, 1)));  // for NaN too
 }
 
 std::string NodeImport::layer_name(const Constant& weight) const {

@@ -58,6 +58,8 @@ class NodeImport {
 
   bool has_attribute(std::string_view name) const;
   std::int64_t integer(std::string_view name, std::int64_t otherwise);
+  /// Returns an attribute that is 0 or 1. Throws DataError for another number.
+  bool flag(std::string_view name, bool otherwise);
   double number(std::string_view name, double otherwise);
   std::string text(std::string_view name, std::string_view otherwise);
   std::vector<std::int64_t> integers(std::string_view name,
@@ -75,6 +77,8 @@ class NodeImport {
   Aligned align(std::vector<FileValue> operands, std::size_t last = 0);
   /// Returns a constant as a weight in this node's scope.
   Expression weight(const ConstantPtr& constant, const Layout& layout);
+  /// Returns 0 for each sample, with `rank` axes of 1: what makes a constant a value.
+  Expression zero_of_samples(std::size_t rank) const;
   /// Returns a layer's name after the initializer that holds its weight, or after the node.
   std::string layer_name(const Constant& weight) const;
   /// Returns the expression in this node's scope: it names the operators that are made of it.
@@ -132,6 +136,31 @@ void add_images(Operators& all);
 void add_norms(Operators& all);
 void add_products(Operators& all);
 void add_recurrent(Operators& all);
+void add_learned(Operators& all);
+void add_vector_machines(Operators& all);
+void add_trees(Operators& all);
+void add_attention(Operators& all);
+void add_places(Operators& all);
+void add_quantized(Operators& all);
+void add_grid(Operators& all);
+
+/// Returns x wᵀ + b of a constant weight of two axes, whose axis `units` (0 or 1) is that of the
+/// result. `bias`: null, or a number for each unit.
+Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,
+            const ConstantPtr& bias);
+
+/// Returns the product of matrices (..., m, k) and (..., k, n) of which one at least depends on the
+/// inputs.
+Trace matrix_product(NodeImport& n, FileValue a, FileValue b);
+
+/// Returns infinities of a constant as the largest floats, since the weights of a file are finite:
+/// a mask puts them before a softmax. A row that is masked whole is not a NaN then: see
+/// masked_rows(). Throws DataError where anything else reads the node's result, unless `guarded`.
+FileValue finite(NodeImport& n, const FileValue& v, bool guarded = false);
+
+/// Returns a value's elements at these places along an axis. Throws DataError for places outside it
+/// and for the batch.
+Trace taken(Trace x, int axis, std::vector<std::int64_t> ids);
 
 /// Throws DataError for types that are not computed in as f32, exactly below 2^24.
 void require_arithmetic(const NodeImport& n, Type type);
@@ -140,9 +169,18 @@ void require_arithmetic(const NodeImport& n, Type type);
 /// brought to common axes.
 Aligned beside_numbers(NodeImport& n, Trace value, std::int64_t count);
 
-/// Returns numbers that the network computes as ids of a table of `rows` rows: of a number that is
-/// none of them, 0. Throws DataError where finding them takes too much memory.
-Trace ids_of_numbers(NodeImport& n, const Trace& numbers, std::int64_t rows);
+/// Returns numbers that the network computes as ids of a table of `rows` rows, from its end where
+/// they are negative.
+Trace ids_of_numbers(const Trace& numbers, std::int64_t rows);
+
+/// Returns zeros of `dim` along an axis, with updates added at places along it: ids of each element
+/// (`along`), or of what lies along the axis.
+Expression scattered(const Expression& updates, const Expression& ids, std::int64_t axis,
+                     bool along, std::int64_t dim);
+
+/// Reads GatherElements and GatherND of a value that depends on the inputs.
+void gather_elements_of_samples(NodeImport& n);
+void gather_tuples_of_samples(NodeImport& n);
 
 /// Returns which rows of a Softmax, whose results are input 0, are NaN in ONNX, since a mask's
 /// infinities leave none of their scores; the axis stays, as 1. Throws DataError where input 0 is

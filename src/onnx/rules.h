@@ -10,6 +10,9 @@ namespace linnet::onnx {
 struct Rules {
   Operators imports;
   ExportOperators exports;
+
+  /// Returns how a node is read; null: its operator is not.
+  const Operator* import_of(const NodeProto& node) const;
 };
 
 /// Returns those of this folder and of all src/ops/NAME/NAME_onnx.cpp.

@@ -86,6 +86,7 @@ TensorProto tensor_from(std::string_view message) {
       case kInt64:
       case kDouble:
       case kUint64: typed.push_back(f); break;
+      case 6: tensor.texts.push_back(bytes_of(f)); break;
       case 8: tensor.name = bytes_of(f); break;
       case 9:
         tensor.raw = bytes_of(f);
@@ -264,6 +265,7 @@ void read_opset(std::string_view message, ModelProto& model) {
     if (f.number == 2) version = integer_of(f);
   }
   if (domain.empty() || domain == "ai.onnx") model.opset = version;
+  if (domain == "ai.onnx.ml") model.ml_opset = version;
 }
 
 template <class T>

@@ -56,7 +56,8 @@ struct TensorProto {
   bool external = false;
   std::string location;
   std::int64_t offset = 0;
-  std::int64_t length = -1;  ///< -1: not said
+  std::int64_t length = -1;             ///< -1: not said
+  std::vector<std::string_view> texts;  ///< elements of a tensor of strings
 };
 
 /// AttributeProto.AttributeType
@@ -96,6 +97,12 @@ struct NodeProto {
   std::vector<Attribute> attributes;
 };
 
+/// The domain of scikit-learn's pipelines.
+inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
+inline bool is_of_onnx(const NodeProto& node) {
+  return node.domain.empty() || node.domain == "ai.onnx";
+}
+
 /// A dim of a value: a number, a name, or unknown (0 and "").
 struct DimProto {
   std::int64_t value = 0;
@@ -114,7 +121,8 @@ struct ValueProto {
 struct ModelProto {
   std::shared_ptr<const std::string> bytes;  ///< of the file; views lie in it
   std::int64_t ir_version = 0;
-  std::int64_t opset = 0;  ///< of the default domain; 0: not said
+  std::int64_t opset = 0;     ///< of the default domain; 0: not said
+  std::int64_t ml_opset = 0;  ///< of ai.onnx.ml
   std::string_view producer;
   std::vector<NodeProto> nodes;
   std::vector<TensorProto> initializers;

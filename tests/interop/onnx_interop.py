@@ -209,8 +209,6 @@ class Export(unittest.TestCase):
                         operators = [node.op_type for node in model.graph.node]
                         self.assertGreater(operators.count("QuantizeLinear"), 1)
                         self.assertIn(onnx.TensorProto.INT8, {w.data_type for w in model.graph.initializer})
-                        self.assertIn("[QuantizeLinear", runner.run(folder))  # is not imported
-                        continue
                     # And back through the importer.
                     for i, name in enumerate(inputs):
                         numpy.save(folder / f"input_{i}.npy", inputs[name])
@@ -218,7 +216,8 @@ class Export(unittest.TestCase):
                     for i, name in enumerate(outputs):
                         want = numpy.load(folder / f"output_{name}.npy")
                         got = numpy.load(folder / f"output_{i}.npy")
-                        numpy.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+                        atol = 0.02 * numpy.abs(want).max() if folder.name.endswith("_int8") else 1e-4
+                        numpy.testing.assert_allclose(got, want, rtol=1e-4, atol=atol)
 
 
 class Commands(unittest.TestCase):

@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "message_of.h"
 #include "onnx/onnx_bytes.h"
+#include "onnx/ports.h"
 #include "temporary_folder.h"
 
 namespace linnet {
@@ -91,7 +92,8 @@ TEST_P(Fixture, is_exported_and_imported_again) {
 
 INSTANTIATE_TEST_SUITE_P(Onnx, Fixture,
                          ::testing::Values("cnn", "texts", "encoder", "tied", "bert", "bert_dynamo",
-                                           "roberta", "roberta_dynamo", "distilbert", "t5"),
+                                           "roberta", "roberta_dynamo", "distilbert", "t5",
+                                           "deberta_dynamo"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(OnnxImport, has_readable_weights_that_train) {
@@ -123,6 +125,56 @@ std::string refusal(const OnnxBytes& model, const OnnxImportOptions& options = {
   return message_of([&] { import_onnx(folder / "m.onnx", options, kOnCpu); });
 }
 
+// Files of operators in many forms (make_operator_fixtures.py), and of a network in 8 bits
+// (make_quantized_fixtures.py), beside onnxruntime.
+TEST(OnnxImport, gives_what_onnxruntime_gave_for_single_operators) {
+  const OnnxImport import = import_onnx(kFixtures / "operators.onnx", {}, kOnCpu);
+  std::vector<Column> inputs;
+  for (const OnnxPort& port : import.inputs) {
+    const Tensor array = read_npy(kFixtures / ("operators_" + port.name + ".npy"));
+    inputs.push_back({port.name, testing::to_network(array, port, true, DType::f32)});
+  }
+  Model model = import.model;
+  const std::vector<Column> outputs = model.predict_all(Dataset(inputs, {}), 2);
+  const Tensor wanted = read_npy(kFixtures / "operators_y.npy");
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor y = testing::from_network(outputs[i].data, import.outputs[i]);
+    for (const float got : y.as<float>()) {
+      ASSERT_LT(at, wanted.as<float>().size());
+      EXPECT_NEAR(got, wanted.as<float>()[at++], 1e-5F) << outputs[i].name;
+    }
+  }
+  EXPECT_EQ(at, wanted.as<float>().size());
+}
+
+TEST(OnnxImport, refuses_scales_of_levels_that_are_none) {
+  OnnxBytes model;
+  model.nodes = {OnnxBytes::node("QuantizeLinear", {"x", "s"}, {"q"}, "n"),
+                 OnnxBytes::node("DequantizeLinear", {"q", "s"}, {"y"}, "m")};
+  model.initializers = {OnnxBytes::floats("s", {}, {0.5F})};
+  EXPECT_EQ(refusal(model), "");
+  for (const float scale : {0.0F, HUGE_VALF, std::numeric_limits<float>::quiet_NaN()}) {
+    model.initializers = {OnnxBytes::floats("s", {}, {scale})};
+    EXPECT_NE(refusal(model).find("expected finite scales"), std::string::npos) << refusal(model);
+  }
+  model.initializers = {OnnxBytes::floats("s", {3}, {1, 1, 1})};
+  EXPECT_NE(refusal(model).find("one for each of axis 1 of (N, 4)"), std::string::npos)
+      << refusal(model);
+}
+
+TEST(OnnxImport, rounds_values_as_a_file_in_8_bits_says) {
+  const OnnxImport import = import_onnx(kFixtures / "quantized.onnx", {}, kOnCpu);
+  const Tensor images = read_npy(kFixtures / "quantized_x.npy");
+  const Dataset data({{"x", testing::to_network(images, import.inputs[0], true, DType::f32)}}, {});
+  Model model = import.model;
+  expect_near(model.predict(data), read_npy(kFixtures / "quantized_y.npy"), 1e-5F);
+  const std::vector<std::string> names = model.parameter_names();
+  const std::set<std::string> all(names.begin(), names.end());
+  EXPECT_TRUE(all.contains("stem.weight") && all.contains("fc.bias"))
+      << ::testing::PrintToString(names);
+}
+
 TEST(OnnxImport, names_what_is_not_supported) {
   OnnxBytes model;
   model.nodes = {OnnxBytes::node("Det", {"x"}, {"y"}, "the_node")};
@@ -133,14 +185,20 @@ TEST(OnnxImport, names_what_is_not_supported) {
   EXPECT_NE(refusal(model).find("[Relu 'n'] its attribute 'odd' is not supported"),
             std::string::npos)
       << refusal(model);
+  model.nodes = {
+      OnnxBytes::node("ArgMax", {"x"}, {"y"}, "n",
+                      {OnnxBytes::integer("axis", 1), OnnxBytes::integer("keepdims", 7)})};
+  EXPECT_NE(refusal(model).find("its attribute 'keepdims' is 7; expected 0 or 1"),
+            std::string::npos)
+      << refusal(model);
   model.nodes = {OnnxBytes::node("Relu", {"z"}, {"y"}, "n")};
   EXPECT_NE(refusal(model).find("its input 'z' is unknown"), std::string::npos);
   model.nodes = {OnnxBytes::node("Relu", {"x"}, {"y"}, "n")};
   EXPECT_EQ(refusal(model), "");
   model.opset = 99;
-  EXPECT_NE(refusal(model).find("expected opset 7 to 28"), std::string::npos) << refusal(model);
-  model.opset = 6;
-  EXPECT_NE(refusal(model).find("expected opset 7 to 28"), std::string::npos);
+  EXPECT_NE(refusal(model).find("expected opset 6 to 28"), std::string::npos) << refusal(model);
+  model.opset = 5;
+  EXPECT_NE(refusal(model).find("expected opset 6 to 28"), std::string::npos);
   model.opset = 17;
   model.dims = {0, 4, 0};
   EXPECT_NE(refusal(model).find("leaves the dim 2 of the input 'x' open"), std::string::npos)

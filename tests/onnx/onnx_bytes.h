@@ -50,6 +50,28 @@ struct OnnxBytes {
     protobuf::put_integer(message, 20, 3);
     return message;
   }
+  static std::string numbers(const std::string& name, const std::vector<float>& values) {
+    std::string message;
+    protobuf::put_bytes(message, 1, name);
+    for (const float value : values) protobuf::put_float(message, 7, value);
+    protobuf::put_integer(message, 20, 6);
+    return message;
+  }
+  static std::string texts(const std::string& name, const std::vector<std::string>& values) {
+    std::string message;
+    protobuf::put_bytes(message, 1, name);
+    for (const std::string& value : values) protobuf::put_bytes(message, 9, value);
+    protobuf::put_integer(message, 20, 8);
+    return message;
+  }
+  /// A node of scikit-learn's domain.
+  static std::string learned(const std::string& op, const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& outputs,
+                             const std::vector<std::string>& attributes) {
+    std::string message = node(op, inputs, outputs, "n", attributes);
+    protobuf::put_bytes(message, 7, "ai.onnx.ml");
+    return message;
+  }
   /// `raw`: the elements' bytes.
   static std::string tensor(const std::string& name, const std::vector<std::int64_t>& dims,
                             std::int64_t type, const std::string& raw) {

@@ -23,15 +23,20 @@ void write_arg_reduce(Exporter& e, const Node& node, const Op& op) {
 void read_arg(NodeImport& n, bool largest) {
   const Trace x = n.floats(0);
   const int axis = n.axis(n.integer("axis", 0), x.axes.size());
-  const bool keep = n.integer("keepdims", 1) != 0;
-  require<DataError>(n.integer("select_last_index", 0) == 0, "select_last_index is not supported");
+  const bool keep = n.flag("keepdims", true);
+  const bool last = n.flag("select_last_index", false);  // of equal ones
   const Trace one = merged(x, axis);
   const std::int64_t place = place_of(one, axis);
   std::vector<bool> reduced(x.axes.size(), false);
   reduced[static_cast<std::size_t>(axis)] = true;
-  Trace y =
-      without(one, largest ? argmax(one.e, place) : argmin(one.e, place), reduced, keep, Type::i64);
+  const Expression from = last ? flip(one.e, place) : one.e;
+  const Expression found = largest ? argmax(from, place) : argmin(from, place);
+  Trace y = without(one, found, reduced, keep, Type::i64);
   y.below = dims_of(x)[static_cast<std::size_t>(axis)];
+  if (last) {
+    const double end = static_cast<double>(y.below - 1);
+    y.e = to_ids(end - n.network().as_numbers(y.e, y.below, n.name()));
+  }
   n.give(std::move(y));
 }
 

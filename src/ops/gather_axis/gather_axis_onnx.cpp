@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "nn/expression/support.h"
 #include "onnx/rules.h"
 #include "ops/gather_axis/gather_axis.h"
 
@@ -23,6 +24,12 @@ void write_gather_axis(Exporter& e, const Node& node, const Op& op) {
 }
 
 }  // namespace
+
+Expression scattered(const Expression& updates, const Expression& ids, std::int64_t axis,
+                     bool along, std::int64_t dim) {
+  const GatherAxisAttrs attrs{.axis = static_cast<int>(axis) + 1, .along = along};
+  return emit(GatherAxisGradOp({.gather = attrs, .dim = dim}), {updates, ids});
+}
 
 void register_gather_axis_onnx(Rules& all) { all.exports["gather_axis"] = write_gather_axis; }
 

@@ -41,6 +41,23 @@ void read_softmax(NodeImport& n,
   n.give(reshaped(flat, dims_of(x), kTemplateBatch));
 }
 
+/// 1 for the largest element of an axis, the first of equal ones, else 0.
+void read_hardmax(NodeImport& n) {
+  require<DataError>(n.opset() >= 13, "before opset 13 is not supported");
+  const Trace x = n.floats(0);
+  const int axis = n.axis(n.integer("axis", -1), x.axes.size());
+  const int batch = batch_axis(x);
+  require<DataError>(axis != batch && (batch < 0 || is_batch(x, batch)),
+                     "would compare the samples of a batch");
+  std::vector<int> order;
+  for (int i = 0; i < static_cast<int>(x.axes.size()); ++i) {
+    if (i != batch && i != axis) order.push_back(i);
+  }
+  order.push_back(axis);
+  const Expression e = arranged(x, order);
+  n.give(from_rows(x, one_hot(argmax(e), e.shape()[-1]), order));
+}
+
 }  // namespace
 
 Trace masked_rows(const NodeImport& n) {
@@ -67,6 +84,7 @@ void register_softmax_onnx(Rules& all) {
   all.exports["log_softmax"] = [](Exporter& e, const Node& node, const Op& /*op*/) {
     write_softmax(e, node, "LogSoftmax");
   };
+  all.imports["Hardmax"] = {read_hardmax, "from opset 13 on; not along the batch"};
   all.imports["Softmax"] = {[](NodeImport& n) {
                               read_softmax(n, [](const Expression& x, std::int64_t a) {
                                 return softmax(x, a);
