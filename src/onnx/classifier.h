@@ -17,12 +17,6 @@ Trace numbers_of(NodeImport& n, std::size_t i);
 Expression rows_of_features(NodeImport& n, std::size_t i);
 /// Returns samples of one axis as a value (batch, features).
 Trace as_rows(const Expression& e);
-/// Returns a constant that an operator's attributes hold; `role` names it after the node.
-ConstantPtr made_constant(NodeImport& n, std::string_view role, Dims dims,
-                          std::vector<double> values, bool trains = false);
-/// Returns the same as an expression.
-Expression made_weight(NodeImport& n, std::string_view role, Dims dims, std::vector<double> values,
-                       bool trains = false);
 
 /// The classes of a classifier: strings or integers.
 struct ClassLabels {

@@ -213,8 +213,9 @@ int axis_after(NodeImport& n, Settings& settings) {
     return axis;
   }
   if (op == "Slice" && n.opset() >= 10) {
-    const std::int64_t cut = n.has(3) ? n.integers(3).at(0) : 0;
-    require<DataError>(n.axis(cut, rank) != axis, "would slice the batch");
+    const std::vector<std::int64_t> cut = n.has(3) ? n.integers(3) : std::vector<std::int64_t>{0};
+    require<DataError>(std::ranges::none_of(cut, [&](auto at) { return n.axis(at, rank) == axis; }),
+                       "would slice the batch");
     return axis;
   }
   n.refuse("is not supported on a constant that depends on the batch size");
@@ -296,7 +297,8 @@ void repeat_for_samples(NodeImport& n) {
   Dims to;
   if (n.op() == "Tile") {
     require<DataError>(std::ranges::all_of(all, [](std::int64_t x) { return x == 1; }),
-                       "would repeat other axes than the batch's");
+                       "can repeat only along the batch, once for each sample; got repeats {}",
+                       text_of(all));
     to = own;
   } else {
     require<DataError>(own.size() <= all.size(), "cannot expand {} to {}", text_of(own),

@@ -52,13 +52,6 @@ Trace of_last(Trace x, const std::function<Expression(const Expression&, std::in
   return without(x, f(x.e, place_of(x, last)), reduced, true, x.type);
 }
 
-ConstantPtr made_matrix(NodeImport& n, std::string_view role, Dims dims,
-                        std::vector<double> values) {
-  auto made = std::make_shared<Constant>(Type::f32, std::move(dims), std::move(values));
-  made->name = n.network().name_of_made(fmt::format("{}.{}", n.name(), role));
-  return made;
-}
-
 /// What a query may read: keys by place, by the numbers of keys of a sample, and by masks.
 struct Mask {
   std::vector<FileValue> allowed;  ///< 1 or 0, each repeated to (batch, heads, queries, keys)
@@ -107,7 +100,7 @@ Mask mask_of(NodeImport& n, std::int64_t queries, std::int64_t keys, std::int64_
       }
     }
     const Dims dims{causal ? queries : 1, keys};
-    const Aligned both = n.align({count, made_matrix(n, "least_keys", dims, std::move(least))});
+    const Aligned both = n.align({count, made_constant(n, "least_keys", dims, std::move(least))});
     mask.allowed.emplace_back(
         Trace{both.operands[0] >= both.operands[1], both.axes, Type::boolean, 0});
     mask.may_hide_all = true;
@@ -115,7 +108,7 @@ Mask mask_of(NodeImport& n, std::int64_t queries, std::int64_t keys, std::int64_
     std::vector<double> allowed =
         allowed_places(queries, keys, causal, left, right, before, mask.may_hide_all);
     const Dims dims{queries, keys};
-    mask.allowed.emplace_back(made_matrix(n, "allowed", dims, std::move(allowed)));
+    mask.allowed.emplace_back(made_constant(n, "allowed", dims, std::move(allowed)));
   }
   if (!n.has(3)) return mask;
   FileValue given = n.input(3);
@@ -153,7 +146,9 @@ void attend(NodeImport& n) {
   std::int64_t before = 0;
   require<DataError>(n.has(4) == n.has(5), "expected both past_key and past_value");
   if (n.has(4)) {
-    before = dims_of(n.floats(4)).at(2);
+    const Dims past = dims_of(n.floats(4));
+    require<DataError>(past.size() == 4, "expected past_key with 4 axes; got {}", text_of(past));
+    before = past[2];
     k = joined(n.floats(4), k, 2);
     v = joined(n.floats(5), v, 2);
   }

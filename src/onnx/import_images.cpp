@@ -257,13 +257,11 @@ void pool(NodeImport& n, bool largest) {
         shares.push_back(static_cast<double>(w.kernel[0] * w.kernel[1]) / (rows * columns));
       }
     }
-    auto made = std::make_shared<Constant>(Type::f32, Dims{out[0], out[1], 1}, std::move(shares));
-    made->name = n.network().name_of_made(n.name() + ".shares");
     const Expression means =
         avg_pool2d(x.e, w.size(), {w.stride[0], w.stride[1]}, fitting.padding());
     require<DataError>(means.shape()[0] == out[0] && means.shape()[1] == out[1],
                        "ceil_mode with these pads is not supported");
-    n.give(x.back(means * n.weight(made, as_is({out[0], out[1], 1}))));
+    n.give(x.back(means * made_weight(n, "shares", {out[0], out[1], 1}, std::move(shares))));
     return;
   }
   BinMean2dAttrs bins;
@@ -378,11 +376,9 @@ Expression resampled(NodeImport& n, const Sampling& s, const Expression& x, cons
                      const std::array<double, 2>& scales) {
   const auto matrix = [&](const char* role, std::int64_t size, std::int64_t to, double scale) {
     require<DataError>(to <= (std::int64_t{1} << 22) / size,
-                       "{} of {} pixels to {} is too much: expected at most 2^22 weights", s.mode,
-                       size, to);
-    auto made = std::make_shared<Constant>(Type::f32, Dims{to, size}, sampled(s, size, to, scale));
-    made->name = n.network().name_of_made(fmt::format("{}.{}", n.name(), role));
-    return n.weight(made, as_is({to, size}));
+                       "mode '{}' from {} to {} pixels needs more than 2^22 weights", s.mode, size,
+                       to);
+    return made_weight(n, role, {to, size}, sampled(s, size, to, scale));
   };
   Expression y = x;
   const std::int64_t width = x.shape()[1];
@@ -421,7 +417,7 @@ Pair read_scales(NodeImport& n, const Images& x, std::array<double, 2>& scales) 
         require<DataError>(given[i] == 1, "expected scales of height and width alone");
         continue;
       }
-      const std::size_t to = of[i] - 2 + 2 - axes;
+      const std::size_t to = of[i] - axes;
       const double exact = static_cast<double>(x.size[to]) * given[i];
       require<DataError>(exact >= 1 && exact < (1 << 24),
                          "expected a scale that gives at least a pixel; got {} for {}", given[i],
@@ -459,7 +455,7 @@ Pair read_scales(NodeImport& n, const Images& x, std::array<double, 2>& scales) 
     const std::size_t to = of[i] - axes;
     scales[to] = shared;
     out[to] = static_cast<std::int64_t>(std::floor(static_cast<double>(x.size[to]) * shared + 0.5));
-    require<DataError>(out[to] > 0, "sizes {} do not fit", text_of(sizes));
+    require<DataError>(out[to] > 0 && out[to] < (1 << 24), "sizes {} do not fit", text_of(sizes));
   }
   return out;
 }

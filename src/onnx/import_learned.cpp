@@ -29,22 +29,6 @@ Expression rows_of_features(NodeImport& n, std::size_t i) {
   return arranged(x, {1});
 }
 
-ConstantPtr made_constant(NodeImport& n, std::string_view role, Dims dims,
-                          std::vector<double> values, bool trains) {
-  require<DataError>(std::ranges::all_of(values, [](double x) { return std::isfinite(x); }),
-                     "expected finite numbers in its attributes ({})", role);
-  auto made = std::make_shared<Constant>(Type::f32, std::move(dims), std::move(values));
-  made->name = n.network().name_of_made(fmt::format("{}.{}", n.name(), role));
-  made->trains = trains;
-  return made;
-}
-
-Expression made_weight(NodeImport& n, std::string_view role, Dims dims, std::vector<double> values,
-                       bool trains) {
-  const Layout layout = as_is(dims);
-  return n.weight(made_constant(n, role, std::move(dims), std::move(values), trains), layout);
-}
-
 std::vector<std::string> ClassLabels::names() const {
   if (!texts.empty()) return texts;
   std::vector<std::string> names;
@@ -181,7 +165,7 @@ void join_features(NodeImport& n) {
                        "input {} has {} features; its inputdimensions say {}", i,
                        parts.back().shape()[0], widths[i]);
   }
-  require<DataError>(!parts.empty(), "expected inputs");
+  require<DataError>(!parts.empty(), "expected at least one input");
   n.give(as_rows(side_by_side(parts)));
 }
 
@@ -264,7 +248,8 @@ void encode_labels(NodeImport& n) {
       whole ? static_cast<double>(n.integer("default_int64", -1)) : n.number("default_float", -0.0);
   if (n.has_attribute("default_tensor")) {
     const Constant given(n.tensor("default_tensor"));
-    require<DataError>(given.elements() == 1, "expected one default");
+    require<DataError>(given.elements() == 1, "expected default_tensor to hold one number; got {}",
+                       given.elements());
     otherwise = given.values().front();
   }
   const Dims dims{std::ssize(*values)};
@@ -315,7 +300,7 @@ void zip_map(NodeImport& n) {
   require<DataError>(!dims.empty() && dims.back() == labels.count(),
                      "expected a column for each of {} class labels; got {}", labels.count(),
                      text_of(dims));
-  n.network().name_classes(n.node().outputs.at(0), labels.names(), false);
+  if (n.outputs() > 0) n.network().name_classes(n.node().outputs[0], labels.names(), false);
   n.give(x);
 }
 

@@ -87,8 +87,10 @@ Expression pair_scores(NodeImport& n, const Pairs& pairs,
                        const std::vector<std::int64_t>& vectors_per_class) {
   std::vector<std::int64_t> first = {0};
   for (const std::int64_t count : vectors_per_class) {
-    require<DataError>(count >= 0 && count <= kMostComputed && first.back() <= kMostComputed,
-                       "a class has {} support vectors", count);
+    require<DataError>(count >= 0 && count <= kMostComputed - first.back(),
+                       "expected at most 2^24 support vectors, and at least 0 for each class; got "
+                       "{}",
+                       count < 0 ? count : first.back() + count);
     first.push_back(first.back() + count);
   }
   const std::int64_t vectors = first.back();

@@ -15,7 +15,8 @@ constexpr std::int64_t kMostLargest = 256;  // of TopK, which takes one after th
 constexpr double kTaken = -3.4028234663852886e38;
 constexpr double kLeast = -3.4e38;
 
-/// Returns 0 for each sample, with as many axes of 1 as x has: what makes a constant a value.
+/// Returns 0 for each row of x, which has more of them than the batch where Samples makes them:
+/// NodeImport::zero_of_samples() gives a row a sample. With as many axes of 1 as x has.
 Expression zero_of(const Expression& x) {
   Expression first = x;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(x.shape().rank()); ++i) {
@@ -173,15 +174,11 @@ struct Tuples {
     require<DataError>(rows < kMostComputed, "places along {} elements are not supported", rows);
     rest.assign(dims.begin() + own.back(), dims.end());
     places.assign(own.begin(), own.end() - 1);
-    const auto row = [&](const char* role, std::vector<double> values) {
-      auto made = std::make_shared<Constant>(Type::f32, Dims{own.back()}, std::move(values));
-      made->name = n.network().name_of_made(fmt::format("{}.{}", n.name(), role));
-      return n.weight(made, as_is({own.back()}));
-    };
-    const Expression size = row("dims", sizes);
+    const Expression size = made_weight(n, "dims", {own.back()}, sizes);
     const Expression from_start = where(numbers < 0, numbers + size, numbers);
     const Expression outside = maximum(from_start < 0, from_start >= size);
-    const Expression place = sum(from_start * row("strides", strides), {-1});
+    const Expression place =
+        sum(from_start * made_weight(n, "strides", {own.back()}, strides), {-1});
     ids = to_ids(where(max(outside, {-1}) > 0, -1, place));
   }
   Expression flat() const {

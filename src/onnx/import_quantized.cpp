@@ -63,11 +63,10 @@ FileValue beside(NodeImport& n, std::size_t input, const Dims& x, std::string_vi
   const ConstantPtr c = n.constant(input);
   for (const double number : c->values()) {
     require<DataError>(std::isfinite(number) && (input != 1 || number != 0),
-                       "expected finite scales that are not 0, and zero points; got {}", number);
+                       "expected finite zero points, and finite scales other than 0; got {}",
+                       number);
   }
-  auto made = std::make_shared<Constant>(Type::f32, repeated_dims(n, c->dims(), x), c->values());
-  made->name = n.network().name_of_made(fmt::format("{}.{}", n.name(), role));
-  return ConstantPtr(std::move(made));
+  return made_constant(n, role, repeated_dims(n, c->dims(), x), c->values());
 }
 
 void quantize(NodeImport& n) {

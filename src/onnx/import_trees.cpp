@@ -26,11 +26,13 @@ struct Forest {
   std::vector<std::size_t> roots;                                       ///< of each tree
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;  ///< by tree and node
   std::map<std::int64_t, std::size_t> trees;                            ///< places in `roots`
-  std::vector<std::size_t> tree;                                        ///< of each node
-  std::string mode = "BRANCH_LEQ";                                      ///< of all branches
+  std::vector<std::int64_t> tree_ids;  ///< of each tree, in the file
+  std::vector<std::size_t> tree;       ///< of each node
+  std::string mode = "BRANCH_LEQ";     ///< of all branches
   int depth = 0;
 
   std::size_t size() const { return values.size(); }
+  std::int64_t tree_of(std::size_t node) const { return tree_ids[tree[node]]; }
 };
 
 /// Finds the roots and the depth. Throws DataError unless every node is reached once from the root
@@ -39,7 +41,7 @@ void check_trees(Forest& f) {
   std::vector<bool> is_child(f.size(), false);
   const auto child = [&](std::size_t parent, double to) {
     const auto i = static_cast<std::size_t>(to);
-    require<DataError>(!is_child[i], "a node of tree {} has two parents", f.tree[parent]);
+    require<DataError>(!is_child[i], "a node of tree {} has two parents", f.tree_of(parent));
     is_child[i] = true;
   };
   for (std::size_t i = 0; i < f.size(); ++i) {
@@ -51,24 +53,29 @@ void check_trees(Forest& f) {
   f.roots.assign(f.trees.size(), f.size());
   for (std::size_t i = 0; i < f.size(); ++i) {
     if (is_child[i]) continue;
-    require<DataError>(f.roots[f.tree[i]] == f.size(), "tree {} has two roots", f.tree[i]);
+    require<DataError>(f.roots[f.tree[i]] == f.size(), "tree {} has two roots", f.tree_of(i));
     f.roots[f.tree[i]] = i;
     level.push_back(i);
   }
-  std::size_t reached = level.size();
-  require<DataError>(level.size() == f.trees.size(), "a tree has no root");
+  for (std::size_t i = 0; i < f.roots.size(); ++i) {
+    require<DataError>(f.roots[i] < f.size(), "tree {} has a cycle", f.tree_ids[i]);
+  }
+  std::vector<bool> reached(f.size(), false);
   for (std::vector<std::size_t> next; true; level.swap(next)) {
     next.clear();
     for (const std::size_t i : level) {
+      reached[i] = true;
       if (f.leaves[i]) continue;
       next.push_back(static_cast<std::size_t>(f.if_true[i]));
       next.push_back(static_cast<std::size_t>(f.if_false[i]));
     }
     if (next.empty()) break;
-    reached += next.size();
-    require<DataError>(++f.depth <= kDeepest, "a tree is deeper than {} nodes", kDeepest);
+    require<DataError>(++f.depth <= kDeepest, "tree {} is more than {} levels deep",
+                       f.tree_of(next[0]), kDeepest);
   }
-  require<DataError>(reached == f.size(), "a tree has nodes that lead in a circle");
+  for (std::size_t i = 0; i < f.size(); ++i) {
+    require<DataError>(reached[i], "tree {} has a cycle", f.tree_of(i));
+  }
 }
 
 Forest read_forest(NodeImport& n, std::int64_t features) {
@@ -93,7 +100,9 @@ Forest read_forest(NodeImport& n, std::int64_t features) {
   for (std::size_t i = 0; i < size; ++i) {
     require<DataError>(f.places.emplace(std::pair(tree_ids[i], node_ids[i]), i).second,
                        "tree {} has two nodes {}", tree_ids[i], node_ids[i]);
-    f.tree.push_back(f.trees.emplace(tree_ids[i], f.trees.size()).first->second);
+    const auto [tree, is_new] = f.trees.emplace(tree_ids[i], f.trees.size());
+    if (is_new) f.tree_ids.push_back(tree_ids[i]);
+    f.tree.push_back(tree->second);
   }
   bool has_mode = false;
   for (std::size_t i = 0; i < size; ++i) {
@@ -150,10 +159,8 @@ Expression leaves_of(NodeImport& n, const Forest& f, const Expression& x) {
     if (tracks) table.push_back(f.missing[i]);
   }
   const Expression rows = made_weight(n, "nodes", {nodes, columns}, std::move(table));
-  const Expression first = slice(x, 0, 0, 1);
-  // The roots, for each sample; the comparison is 0 or 1 for NaN too.
   const Expression roots =
-      (first > 0) * 0 +
+      n.zero_of_samples(1) +
       made_weight(n, "roots", {trees}, std::vector<double>(f.roots.begin(), f.roots.end()));
   Expression at = to_ids(roots);
   for (int level = 0; level < f.depth; ++level) {
@@ -255,9 +262,10 @@ void classify_by_trees(NodeImport& n) {
   if (count > 2) {
     require<DataError>(base.empty() || std::ssize(base) == count,
                        "expected a base value for each of {} classes; got {}", count, base.size());
-    require<DataError>(!base.empty() || std::ranges::find(leaves.complete, std::size_t{0}) ==
-                                            leaves.complete.end(),
-                       "a class that some samples get no weight for is not supported");
+    require<DataError>(
+        !base.empty() ||
+            std::ranges::find(leaves.complete, std::size_t{0}) == leaves.complete.end(),
+        "expected base_values, or for each class a tree whose every leaf has a weight for it");
     Expression scores = sums(n, f, std::move(leaves), count, x);
     if (!base.empty()) scores = scores + made_weight(n, "base", {count}, std::move(base), true);
     give_labels(n, labels, argmax(scores), 0);
@@ -265,12 +273,14 @@ void classify_by_trees(NodeImport& n) {
     return;
   }
   // One score of the second class, as trees of two classes are written.
-  require<DataError>(count == 2 && !leaves.has_target[1] && base.size() <= 1,
-                     "{} classes with weights of {} are not supported: expected three classes, or "
-                     "two with weights of the first alone",
-                     count, leaves.has_target.size() > 1 && leaves.has_target[1] ? "both" : "one");
+  require<DataError>(count == 2 && !leaves.has_target[1],
+                     "expected three or more classes, or two of which only the first has weights; "
+                     "got {} classes with weights of {}",
+                     count, count == 2 ? "the second" : "the first");
+  require<DataError>(base.size() <= 1, "expected at most one base value for two classes; got {}",
+                     base.size());
   Expression score = slice(sums(n, f, std::move(leaves), count, x), 0, 0, 1);
-  if (!base.empty()) score = score + base[0];
+  if (!base.empty()) score = score + made_weight(n, "base", {1}, std::move(base), true);
   const Expression second = score > (positive ? 0.5 : 0.0);
   give_labels(n, labels, argmax(side_by_side({second * 0, second})), 0);
   if (positive) {  // probabilities

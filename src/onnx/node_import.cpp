@@ -476,4 +476,20 @@ Aligned beside_numbers(NodeImport& n, Trace value, std::int64_t count) {
   return n.align({std::move(value), ConstantPtr(std::move(all))});
 }
 
+ConstantPtr made_constant(NodeImport& n, std::string_view role, Dims dims,
+                          std::vector<double> values, bool trains) {
+  require<DataError>(std::ranges::all_of(values, [](double x) { return std::isfinite(x); }),
+                     "expected finite numbers ({})", role);
+  auto made = std::make_shared<Constant>(Type::f32, std::move(dims), std::move(values));
+  made->name = n.network().name_of_made(fmt::format("{}.{}", n.name(), role));
+  made->trains = trains;
+  return made;
+}
+
+Expression made_weight(NodeImport& n, std::string_view role, Dims dims, std::vector<double> values,
+                       bool trains) {
+  const Layout layout = as_is(dims);
+  return n.weight(made_constant(n, role, std::move(dims), std::move(values), trains), layout);
+}
+
 }  // namespace linnet::onnx

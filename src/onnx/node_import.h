@@ -144,6 +144,14 @@ void add_places(Operators& all);
 void add_quantized(Operators& all);
 void add_grid(Operators& all);
 
+/// Returns a constant that no initializer holds; `role` names it after the node. Throws DataError
+/// unless all numbers are finite.
+ConstantPtr made_constant(NodeImport& n, std::string_view role, Dims dims,
+                          std::vector<double> values, bool trains = false);
+/// Returns the same as an expression.
+Expression made_weight(NodeImport& n, std::string_view role, Dims dims, std::vector<double> values,
+                       bool trains = false);
+
 /// Returns x wᵀ + b of a constant weight of two axes, whose axis `units` (0 or 1) is that of the
 /// result. `bias`: null, or a number for each unit.
 Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,

@@ -156,7 +156,8 @@ TEST(OnnxImport, refuses_scales_of_levels_that_are_none) {
   EXPECT_EQ(refusal(model), "");
   for (const float scale : {0.0F, HUGE_VALF, std::numeric_limits<float>::quiet_NaN()}) {
     model.initializers = {OnnxBytes::floats("s", {}, {scale})};
-    EXPECT_NE(refusal(model).find("expected finite scales"), std::string::npos) << refusal(model);
+    EXPECT_NE(refusal(model).find("finite scales other than 0; got"), std::string::npos)
+        << refusal(model);
   }
   model.initializers = {OnnxBytes::floats("s", {3}, {1, 1, 1})};
   EXPECT_NE(refusal(model).find("one for each of axis 1 of (N, 4)"), std::string::npos)
@@ -489,6 +490,31 @@ TEST(OnnxImport, pads_the_output_by_less_cutting) {
                       {OnnxBytes::integers("dilations", {2}), OnnxBytes::integers("pads", {1, 1}),
                        OnnxBytes::integers("output_padding", {1})})};
   expect_near(computed(model, 1), floats({1, 0, 2, 0, 3}, {1, 5, 1}), 0);
+}
+
+TEST(OnnxImport, refuses_earlier_keys_of_few_axes) {
+  OnnxBytes model;
+  model.dims = {0, 3, 4};
+  model.opset = 23;
+  model.initializers = {integers("to", {0, 12}, {2})};
+  model.nodes = {OnnxBytes::node("Reshape", {"x", "to"}, {"flat"}, "r"),
+                 OnnxBytes::node("Attention", {"x", "x", "x", "", "flat", "flat"}, {"y"}, "n",
+                                 {OnnxBytes::integer("q_num_heads", 1),
+                                  OnnxBytes::integer("kv_num_heads", 1)})};
+  EXPECT_NE(refusal(model).find("expected past_key with 4 axes; got (N, 12)"), std::string::npos)
+      << refusal(model);
+}
+
+TEST(OnnxImport, refuses_sizes_that_a_shared_scale_makes_too_large) {
+  OnnxBytes model;
+  model.dims = {0, 1, 1, 4096};
+  model.opset = 19;
+  model.initializers = {integers("sizes", {1 << 23, 1}, {2})};
+  model.nodes = {OnnxBytes::node("Resize", {"x", "", "", "sizes"}, {"y"}, "n",
+                                 {OnnxBytes::integers("axes", {2, 3}),
+                                  OnnxBytes::text("keep_aspect_ratio_policy", "not_smaller")})};
+  EXPECT_NE(refusal(model).find("sizes (8388608, 1) do not fit"), std::string::npos)
+      << refusal(model);
 }
 
 TEST(OnnxImport, resizes_sequences) {

@@ -57,6 +57,13 @@ struct OnnxBytes {
     protobuf::put_integer(message, 20, 6);
     return message;
   }
+  static std::string tensor_attribute(const std::string& name, const std::string& value) {
+    std::string message;
+    protobuf::put_bytes(message, 1, name);
+    protobuf::put_bytes(message, 5, value);
+    protobuf::put_integer(message, 20, 4);
+    return message;
+  }
   static std::string texts(const std::string& name, const std::vector<std::string>& values) {
     std::string message;
     protobuf::put_bytes(message, 1, name);

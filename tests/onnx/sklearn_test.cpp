@@ -127,12 +127,27 @@ TEST(Trees, that_are_none_are_refused) {
     EXPECT_NE(t.refusal().find(what), std::string::npos) << t.refusal();
   };
   EXPECT_EQ(Tree{}.refusal(), "");
-  says([](Tree& t) { t.if_false[2] = 0; }, "circle");  // the root is its own descendant
+  says([](Tree& t) { t.if_false[2] = 0; }, "tree 0 has a cycle");  // the root is its own descendant
+  says(
+      [](Tree& t) {  // tree 7 is one branch, which leads to itself and to a leaf
+        t.tree = {0, 7, 7, 0, 0};
+        t.nodes = {0, 1, 2, 3, 4};
+        t.modes = {"BRANCH_LEQ", "LEAF", "BRANCH_LEQ", "LEAF", "LEAF"};
+        t.if_true = {3, 0, 2, 0, 0};
+        t.if_false = {4, 0, 1, 0, 0};
+      },
+      "tree 7 has a cycle");
   says([](Tree& t) { t.if_false[2] = 3; }, "two parents");
   says([](Tree& t) { t.if_false[2] = 9; }, "no node 9");
   says([](Tree& t) { t.if_false[2] = std::int64_t{1} << 60; }, "no node");
   says([](Tree& t) { t.if_true[0] = 3; }, "two parents");
   says([](Tree& t) { t.modes[2] = "LEAF"; }, "two roots");
+  says(
+      [](Tree& t) {  // the first tree is the leaf 9
+        t.tree = {9, 7, 7, 7, 7};
+        t.modes = {"LEAF", "LEAF", "LEAF", "LEAF", "LEAF"};
+      },
+      "tree 7 has two roots");
   says([](Tree& t) { t.nodes[4] = 3; }, "two nodes 3");
   says([](Tree& t) { t.tree[4] = 1; }, "no node 4");
   says([](Tree& t) { t.features[0] = 4; }, "expected 0 to 3");
@@ -147,13 +162,13 @@ TEST(Trees, that_are_none_are_refused) {
   says([](Tree& t) { t.features.pop_back(); }, "attributes of one length");
   says(
       [](Tree& t) {  // two nodes lead to each other, beside a tree that is whole
-        t.nodes = {0, 1, 2, 3, 4};
+        t.tree.assign(5, 7);
         t.modes = {"LEAF", "BRANCH_LEQ", "BRANCH_LEQ", "LEAF", "LEAF"};
         t.if_true = {0, 2, 1, 0, 0};
         t.if_false = {0, 3, 4, 0, 0};
         t.leaves = {0, 3, 4};
       },
-      "circle");
+      "tree 7 has a cycle");
   EXPECT_NE(Tree{}.refusal(std::int64_t{1} << 62).find("are not supported"), std::string::npos);
   EXPECT_NE(Tree{}.refusal(-1).find("targets"), std::string::npos);
   Tree deep;  // a chain of 200 branches
@@ -172,7 +187,8 @@ TEST(Trees, that_are_none_are_refused) {
   }
   deep.tree.assign(401, 0);
   deep.values.assign(401, 0);
-  EXPECT_NE(deep.refusal().find("deeper than"), std::string::npos) << deep.refusal();
+  EXPECT_NE(deep.refusal().find("tree 0 is more than 128 levels deep"), std::string::npos)
+      << deep.refusal();
 }
 
 TEST(Pipelines, name_what_is_not_supported) {
@@ -203,6 +219,14 @@ TEST(Pipelines, name_what_is_not_supported) {
        "a value for each of 1 keys");
   says("ZipMap", {B::integers("classlabels_int64s", {0, 1})},
        "a column for each of 2 class labels");
+  OnnxBytes idle;  // a ZipMap that gives nothing
+  idle.nodes = {B::learned("ZipMap", {"x"}, {}, {B::integers("classlabels_int64s", {3, 1, 2, 0})}),
+                B::node("Identity", {"x"}, {"y"}, "i")};
+  EXPECT_EQ(refusal_of(idle), "");
+  says("LabelEncoder",
+       {B::numbers("keys_floats", {1}), B::numbers("values_floats", {1}),
+        B::tensor_attribute("default_tensor", B::floats("", {2}, {1, 2}))},
+       "expected default_tensor to hold one number; got 2");
   const std::vector<float> w(8, 1);
   const std::string coefficients = B::numbers("coefficients", w);
   says("LinearClassifier", {coefficients, B::numbers("intercepts", {1, 2})}, "class labels");
@@ -221,8 +245,7 @@ TEST(Pipelines, name_what_is_not_supported) {
     other[i] = to;
     return other;
   };
-  says("SVMClassifier", changed(1, B::integers("vectors_per_class", {1, -1})),
-       "-1 support vectors");
+  says("SVMClassifier", changed(1, B::integers("vectors_per_class", {1, -1})), "got -1");
   says("SVMClassifier", changed(1, B::integers("vectors_per_class", {1, std::int64_t{1} << 62})),
        "support vectors");
   says("SVMClassifier", changed(1, B::integers("vectors_per_class", {0, 0})), "coefficients for 0");
