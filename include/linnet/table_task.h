@@ -85,9 +85,9 @@ Network table_network(const TableTransform& transform, std::int64_t rows);
 /// Returns the default ensemble of a transform's samples, a network of one output that is the mean
 /// of its members (FunctionalNetwork::build_ensemble()). In turn a member is table_network()'s, one
 /// whose numbers are encoded by a PiecewiseLinear of `train`, and below 700 rows a linear model.
-/// `members`: 1 is table_network() itself; 0 chooses by the number of rows: 3 below 700, 1 from
-/// 100,000 on, else 2. Throws Error for fewer
-/// than 0 members and for more than 32.
+/// `members`: 1 is table_network() itself; 0 chooses: from 100,000 rows on 1, else one of each kind
+/// that the table allows, at least 2. Throws Error for samples of another transform, for fewer than
+/// 0 members and for more than 32.
 Network table_ensemble(const TableTransform& transform, const Dataset& train,
                        std::int64_t members = 0);
 

@@ -214,8 +214,10 @@ def checks(program, beside, work):
     place.run("train", "cities.csv", "--target", "город", "--encoding", "cp1251", "--epochs", 1, "--out", "cities", *ASK)
     yield "a table in cp1251", "read"
     table = ("train", "penguins.csv", "--target", "species", "--out", "none")
-    yield "a GPU", refusal(place, r"the static program of Linnet has no CUDA plug-in", *table, "--device", "cuda")
+    no_gpu = r"the static program of Linnet has no CUDA plug-in"
+    refusal(place, no_gpu, *table, "--device", "cuda")
     (place.folder / "liblinnet_cuda.so").write_bytes(b"\x7fELF")
+    yield "a GPU, with a plug-in beside", refusal(place, no_gpu, *table, "--device", "cuda")
     yield "an unknown encoding", refusal(place, r"encoding 'klingon' is not known", "train", "cities.csv",
                                             "--encoding", "klingon", "--target", "a", "--out", "none")
     out, err = place.run("data", "info", "fashion-mnist")  # drawn digits, where it cannot be downloaded

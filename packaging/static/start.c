@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a static program needs instead of the system's C library. One that is linked statically can
-// open a shared library only beside the very glibc that it was built with, and ends with a signal
-// beside another. So this program opens none: neither plug-ins, nor what OpenSSL's settings name,
-// nor the system's own ways to look up names (nsswitch.conf).
+// What a static program needs instead of the system's C library. A static program crashes when it
+// opens a shared library on a system with another glibc. So this program opens none: no plug-ins,
+// no modules of OpenSSL, no modules that look up names (nsswitch.conf).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <nss.h>

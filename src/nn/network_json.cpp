@@ -26,9 +26,9 @@ namespace {
 using Json = nlohmann::ordered_json;  // as it is written
 using Parsed = nlohmann::json;        // finds a name without looking at all
 
-/// Older ones are read, and written where they say all: 3 has no constants and no members, 2 has no
-/// record of the layers, and initializers by number; 1 has one input and one output without a name,
-/// too.
+/// Older formats are read. Format 3 is written where the network has no constants and no members;
+/// 2 had no record of the layers, and initializers by number; 1 had one input and one output without
+/// a name, too.
 constexpr int kFormat = 4;
 // Layers may lie in layers; all else is a network, its nodes, a node, its attributes, a list.
 constexpr std::size_t kMaxDepth = 64;

@@ -212,9 +212,9 @@ Description described<TableTaskOptions>() {
                    field<&O::ensemble>("ensemble")
                        .between(0, kMostMembers)
                        .flag("--ensemble",
-                             "Number of networks of a table that are trained together and "
-                             "averaged in one\nmodel; 1: a single one; 0 (the default): up to 3, "
-                             "by the rows"),
+                             "Number of networks that are trained together on a table and "
+                             "averaged in one\nmodel; 1: a single network; 0 (default): 1 to 3, by "
+                             "the number of rows"),
                    field<&O::seed>("seed")}}),
           nullptr};
 }

@@ -222,6 +222,15 @@ Model trained(const TableTask& task, int threads = 1) {
   return model;
 }
 
+TEST(TableEnsemble, RefusesSamplesOfAnotherTransformAndSecondOrderSteps) {
+  TableTask task = task_of_rows(60, 2);
+  EXPECT_NE(message_of([&] { table_ensemble(task.transform, samples(Answers::values), 2); })
+                .find("expected samples of the table transform"),
+            std::string::npos);
+  task.training.optimizer = LevenbergMarquardt{};
+  EXPECT_NE(message_of([&] { trained(task); }).find("got an ensemble of 2"), std::string::npos);
+}
+
 TEST(TableEnsemble, LearnsAStepWithTheSameBitsOnAnyThreads) {
   TableTask task = task_of_rows(400, 2);
   task.training.epochs = 30;

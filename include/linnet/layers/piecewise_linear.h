@@ -12,7 +12,7 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Encodes each number by how far it lies in each of its bins: 0 before the bin, 1 after it, and
+/// Encodes each number as its position in each bin: 0 below the bin, 1 above it, and
 /// (x - low) / (high - low) inside. A layer after it learns a piecewise-linear function of each
 /// number, with thresholds that a plain network finds slowly (the PLE of Gorishniy et al., "On
 /// embeddings for numerical features in tabular deep learning", 2022; values outside all bins count

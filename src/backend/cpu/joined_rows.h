@@ -8,8 +8,8 @@
 
 namespace linnet::cpu {
 
-// Rows of few channels leave lanes of vectors empty. So many of them that they fill whole vectors
-// are one row, which meets the same bias again and again.
+// Rows of few channels leave lanes of vectors empty. Neighbouring rows are joined until they fill
+// whole vectors; the joined row repeats the bias.
 
 /// The most floats of rows that are joined.
 inline constexpr std::int64_t kMostJoined = 1024;

@@ -19,7 +19,7 @@ struct Found {
   std::vector<Value> inputs;
 };
 
-/// Takes a factor that nobody else sees into `scale`; returns what is multiplied.
+/// Multiplies `scale` by a factor that has no other reader; returns the value before it.
 Value without_scale(const Graph& graph, Value value, double& scale) {
   const Node* node = sole_producer<ScaleOp>(graph, value);
   if (node == nullptr || op_as<ScaleOp>(node)->attrs().beta != 0) return value;
@@ -28,25 +28,26 @@ Value without_scale(const Graph& graph, Value value, double& scale) {
 }
 
 /// Returns the attention that ends in this product of weights and values.
-std::optional<Found> find_attention(const Graph& graph, const Node& heard) {
-  const auto* product = op_as<MatmulOp>(&heard);
+std::optional<Found> find_attention(const Graph& graph, const Node& product_node) {
+  const auto* product = op_as<MatmulOp>(&product_node);
   if (product == nullptr || product->attrs() != MatmulAttrs{}) return std::nullopt;
-  const Node* softmax = sole_producer<SoftmaxOp>(graph, heard.inputs[MatmulOp::In::a]);
+  const Node* softmax = sole_producer<SoftmaxOp>(graph, product_node.inputs[MatmulOp::In::a]);
   if (softmax == nullptr) return std::nullopt;
   Found found;
   Value scores = softmax->inputs[SoftmaxOp::In::x];
   if (const Node* mask = sole_producer<CausalMaskOp>(graph, scores)) {
-    // Whatever is further below the largest score counts for nothing, as what is not seen.
+    // A mask at the default fill or below gives weight 0, as the operator's own mask does.
     if (op_as<CausalMaskOp>(mask)->attrs().fill > CausalMaskAttrs{}.fill) return std::nullopt;
     found.attrs.causal = true;
     scores = mask->inputs[CausalMaskOp::In::x];
   }
   scores = without_scale(graph, scores, found.attrs.scale);
-  const Node* asked = sole_producer<MatmulOp>(graph, scores);
-  if (asked == nullptr || op_as<MatmulOp>(asked)->attrs() != MatmulAttrs{.transpose_b = true})
+  const Node* scores_node = sole_producer<MatmulOp>(graph, scores);
+  if (scores_node == nullptr ||
+      op_as<MatmulOp>(scores_node)->attrs() != MatmulAttrs{.transpose_b = true})
     return std::nullopt;
-  found.inputs = {without_scale(graph, asked->inputs[MatmulOp::In::a], found.attrs.scale),
-                  asked->inputs[MatmulOp::In::b], heard.inputs[MatmulOp::In::b]};
+  found.inputs = {without_scale(graph, scores_node->inputs[MatmulOp::In::a], found.attrs.scale),
+                  scores_node->inputs[MatmulOp::In::b], product_node.inputs[MatmulOp::In::b]};
   return found;
 }
 

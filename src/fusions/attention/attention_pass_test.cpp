@@ -25,9 +25,9 @@ class BuiltAttention : public BuiltGraph {
                             {graph.emit(ScaleOp({.alpha = 0.5}), {input({2, 3, 6, 4})}, "scale"),
                              input({2, 3, 7, 4})},
                             "scores");
-  Value heard(Value of) {
+  Value weighed(Value of) {
     return graph.emit(MatmulOp(), {graph.emit(SoftmaxOp(), {of}, "softmax"), input({2, 3, 7, 5})},
-                      "heard");
+                      "values");
   }
   /// The operators after the pass.
   std::vector<std::string> fused() {
@@ -41,7 +41,7 @@ class BuiltAttention : public BuiltGraph {
 
 TEST(FuseAttention, TakesScaleAndMask) {
   BuiltAttention b;
-  b.keep(b.heard(b.graph.emit(CausalMaskOp(), {b.scores}, "mask")));
+  b.keep(b.weighed(b.graph.emit(CausalMaskOp(), {b.scores}, "mask")));
   EXPECT_EQ(b.fused(), std::vector<std::string>{"attention"});
   const auto& op = static_cast<const AttentionOp&>(*b.graph.nodes()[0].op);
   EXPECT_EQ(op.attrs(), (AttentionAttrs{.scale = 0.5, .causal = true}));
@@ -49,11 +49,12 @@ TEST(FuseAttention, TakesScaleAndMask) {
 
 TEST(FuseAttention, LeavesScoresThatOthersReadAndOtherMasks) {
   BuiltAttention read;
-  read.keep(read.heard(read.scores));
+  read.keep(read.weighed(read.scores));
   read.keep(read.scores);
   EXPECT_EQ(read.fused().size(), 4U);
   BuiltAttention masked;
-  masked.keep(masked.heard(masked.graph.emit(CausalMaskOp({.fill = -1}), {masked.scores}, "mask")));
+  masked.keep(
+      masked.weighed(masked.graph.emit(CausalMaskOp({.fill = -1}), {masked.scores}, "mask")));
   EXPECT_EQ(masked.fused().size(), 5U);
 }
 

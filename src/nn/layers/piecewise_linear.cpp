@@ -58,11 +58,10 @@ void PiecewiseLinear::build(NetworkBuilder& builder) const {
     const double width = edges[i] - edges[i - 1];
     require(width >= 0, "[piecewise_linear '{}'] expected ascending edges; got {} after {}", layer,
             edges[i], edges[i - 1]);
-    // A bin too narrow for f32 counts as one without width.
-    const bool wide = std::isfinite(static_cast<float>(1 / width)) &&
-                      std::isfinite(static_cast<float>(edges[i - 1] / width));
+    // A bin whose scale f32 does not hold counts as one without width.
+    const bool wide = std::isfinite(static_cast<float>(1 / width));
     scale.push_back(wide ? 1 / width : 0);
-    shift.push_back(wide ? -edges[i - 1] / width : 0);
+    shift.push_back(-edges[i - 1]);
   }
   Graph& graph = builder.graph();
   const auto with = [&](Arithmetic kind, std::vector<double> numbers) {
@@ -72,8 +71,9 @@ void PiecewiseLinear::build(NetworkBuilder& builder) const {
   builder.apply(ReshapeOp({.shape = {-1, features, 1}}), layer);
   builder.apply(ExpandOp({.shape = {features, bins}}), layer);
   builder.apply(ReshapeOp({.shape = {-1, features * bins}}), layer);
-  with(Arithmetic::multiply, std::move(scale));
+  // In this order: the difference of numbers that lie close is exact.
   with(Arithmetic::add, std::move(shift));
+  with(Arithmetic::multiply, std::move(scale));
   builder.apply(UnaryOp({.kind = Unary::clip, .alpha = 0, .beta = 1}), layer);
 }
 

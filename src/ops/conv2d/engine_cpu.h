@@ -46,7 +46,8 @@ const ConvEngine& direct_engine();
 const ConvEngine& joined_pixels_engine();
 /// groups == C == C_out: loops over pixels, vectors over channels.
 const ConvEngine& depthwise_engine();
-/// Groups of 2, 4 or 8 channels that read and write as many and fill vectors; no dilation.
+/// Groups of 2 or 4 channels (weights' gradients: 8 too) that read and write as many and fill
+/// vectors; no dilation.
 const ConvEngine& grouped_engine();
 /// oneDNN's convolutions, one sequential primitive a block of samples.
 const ConvEngine& onednn_engine();

@@ -122,7 +122,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   using Out = Conv2dGradWeightOp::Out;
   if (!takes(s, kLarger)) return std::nullopt;
   const GroupedSums sums(s, forward_correlation(s));
-  // Taps that meet padding alone have gradients that nobody sums.
+  // Gradients of taps that meet padding alone are not computed here.
   if (sums.all.taps() != s.kh * s.kw * s.c) return std::nullopt;
   const int tasks = partial_gradients(s, sums.all.lines(), sums.cost());
   const std::size_t own = align_up(sizeof(float) * sums.floats());

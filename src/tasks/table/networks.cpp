@@ -20,15 +20,15 @@ namespace {
 
 constexpr double kEmbeddingStd = 0.1;
 constexpr std::int64_t kMostMembers = 32;
-/// From so many rows on a training takes long enough with one network.
+/// From so many rows on one network is trained: several would take too long.
 constexpr std::int64_t kRowsOfOne = 100'000;
 /// Below so many rows a linear model is often the best one, and never a bad member.
 constexpr std::int64_t kRowsOfLinear = 700;
-/// Lets a linear member learn faster than the others do.
+/// Scales the inputs of the linear member, so that it learns at the others' rate.
 constexpr double kLinearScale = 8;
 constexpr std::int64_t kBins = 12;
 constexpr std::int64_t kRowsOfABin = 4;
-/// Numbers that all bins of a row come to; more than that cost more than they give.
+/// Most numbers of an encoded row: more cost more than they gain.
 constexpr std::int64_t kMostEncoded = 4096;
 
 /// fastai's rule for the length of an embedding.
@@ -53,6 +53,11 @@ Inputs add_inputs(FunctionalNetwork& network, const TableTransform& transform) {
   return inputs;
 }
 
+/// Returns all parts as one.
+Expression joined(const std::vector<Expression>& parts) {
+  return parts.size() == 1 ? parts.front() : concat(parts, 0);
+}
+
 /// Returns the numbers beside an embedding of all ids.
 Expression one_vector(const Inputs& inputs, const TableTransform& transform) {
   std::vector<Expression> parts;
@@ -65,7 +70,7 @@ Expression one_vector(const Inputs& inputs, const TableTransform& transform) {
                               .weight_init = {Initializer::Kind::normal, kEmbeddingStd}} |
                     Flatten{});
   }
-  return parts.size() == 1 ? parts[0] : concat(parts, 0);
+  return joined(parts);
 }
 
 Expression hidden_layers(Expression x, const TaskSizes& sizes) {
@@ -115,7 +120,7 @@ struct Run {
   bool encoded = false;
 };
 
-/// Says how the numbers of samples are encoded. Yes or no need no bins.
+/// Says how the numbers of samples are encoded. A column of two values gets no bins.
 struct Encoding {
   std::vector<Run> runs = {};
   PiecewiseLinear bins = {};  ///< of those that are encoded; no edges: none is
@@ -126,7 +131,11 @@ Encoding encoding_of(const Dataset& train, const TableTransform& transform) {
   const auto features = static_cast<std::int64_t>(transform.feature_names().size());
   const std::int64_t bins = std::clamp<std::int64_t>(train.size() / kRowsOfABin, 2, kBins);
   if (features == 0 || features * 2 > kMostEncoded) return encoding;
-  const PiecewiseLinear all = quantile_bins(train.inputs().front().data, bins);
+  const Tensor& numbers = train.inputs().front().data;
+  require(numbers.shape().rank() == 2 && numbers.shape()[1] == features,
+          "expected samples of the table transform, (N, {}); got {}", features,
+          to_string(numbers.shape()));
+  const PiecewiseLinear all = quantile_bins(numbers, bins);
   const auto edges_of = [&](std::int64_t feature) {
     return all.edges.begin() + feature * (bins + 1);
   };
@@ -141,7 +150,7 @@ Encoding encoding_of(const Dataset& train, const TableTransform& transform) {
   }
   if (encoded == 0) return encoding;
   const std::int64_t fewer = std::clamp<std::int64_t>(kMostEncoded / encoded, 2, bins);
-  encoding.bins = fewer == bins ? all : quantile_bins(train.inputs().front().data, fewer);
+  encoding.bins = fewer == bins ? all : quantile_bins(numbers, fewer);
   std::vector<double> edges;
   for (const Run& run : encoding.runs) {
     if (!run.encoded) continue;
@@ -159,9 +168,6 @@ Expression encoded(const Expression& numbers, const Encoding& encoding) {
   for (const Run& run : encoding.runs) {
     (run.encoded ? with_bins : others).push_back(slice(numbers, 0, run.begin, run.end));
   }
-  const auto joined = [](const std::vector<Expression>& parts) {
-    return parts.size() == 1 ? parts.front() : concat(parts, 0);
-  };
   const Expression bins = joined(with_bins) | encoding.bins;
   return others.empty() ? bins : concat({bins, joined(others)}, 0);
 }

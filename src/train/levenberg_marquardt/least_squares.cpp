@@ -20,8 +20,13 @@ constexpr std::int64_t kProbe = 7;
 
 constexpr const char* kMethod = "[levenberg_marquardt]";
 
-/// Throws Error naming the first operator that computes something else in training.
+/// Throws Error for an ensemble, and naming the first operator that computes something else in
+/// training.
 void check_network(const NetworkDefinition& network) {
+  for (const auto& output : network.outputs) {
+    require(output.members.empty(), "{} expected one network; got an ensemble of {}", kMethod,
+            output.members.size());
+  }
   for (const Node& node : network.graph.nodes()) {
     require(node.op->at_inference(node.op) == node.op,
             "{} expected a network that computes the same in training as in prediction; the layer "
