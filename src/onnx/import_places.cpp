@@ -3,6 +3,7 @@
 #include <linnet/functions.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/check.h"
 #include "core/dims.h"
@@ -127,6 +128,22 @@ void gather_elements(NodeImport& n) {
   n.give(at.x.back(take_along_axis(e, at.ids, at.place)));
 }
 
+/// Throws DataError where constant indices write a place twice that a number replaces: which one
+/// stays is open. `key`: makes one number of a place, by the index of its first coordinate in
+/// `indices`. Places that the inputs say are not known here.
+void check_once(NodeImport& n, int batch, std::size_t width,
+                const std::function<std::int64_t(const std::vector<double>&, std::size_t)>& key) {
+  if (n.text("reduction", "none") != "none" || !n.is_constant(1)) return;
+  const std::vector<double> indices = of_one_sample(n, 1, batch)->values();
+  std::vector<std::int64_t> keys;
+  for (std::size_t i = 0; i + width <= indices.size(); i += width) keys.push_back(key(indices, i));
+  std::ranges::sort(keys);
+  const auto twice = std::ranges::adjacent_find(keys);
+  require<DataError>(twice == keys.end(),
+                     "element {} of its input 0 is written twice; expected reduction 'add'",
+                     twice == keys.end() ? 0 : *twice);
+}
+
 /// Returns x with updates at places along an axis: instead of what is there, or added to it.
 Expression written(NodeImport& n, const Expression& x, const Expression& updates,
                    const Expression& ids, std::int64_t axis, bool along, std::int64_t dim) {
@@ -148,6 +165,16 @@ void scatter_elements(NodeImport& n) {
                      "expected indices and updates of the dims of {} but along the axis; got {} "
                      "and {}",
                      text_of(at.x.dims()), to_string(at.ids.shape()), to_string(updates.shape()));
+  std::int64_t inner = 1;
+  for (auto i = at.place + 1; i < std::ssize(expected); ++i) {
+    inner *= expected[static_cast<std::size_t>(i)];
+  }
+  check_once(n, at.x.batch, 1, [&](const std::vector<double>& indices, std::size_t i) {
+    const auto index = static_cast<std::int64_t>(i);
+    const std::int64_t row = index / inner / at.ids.shape()[at.place];
+    const auto id = static_cast<std::int64_t>(indices[i]);
+    return (row * at.dim + (id < 0 ? id + at.dim : id)) * inner + index % inner;
+  });
   n.give(at.x.back(written(n, at.x.e, updates, at.ids, at.place, true, at.dim)));
 }
 
@@ -210,6 +237,19 @@ void scatter_tuples(NodeImport& n) {
   wanted.insert(wanted.end(), at.rest.begin(), at.rest.end());
   require<DataError>(updates.shape() == Shape(wanted), "expected updates of {}; got {}",
                      text_of(wanted), to_string(updates.shape()));
+  const Dims dims = x.dims();
+  const std::size_t width = dims.size() - at.rest.size();
+  check_once(n, x.batch, width, [&](const std::vector<double>& indices, std::size_t first) {
+    std::int64_t place = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+      const double id = indices[first + i];
+      const auto dim = static_cast<double>(dims[i]);
+      require<DataError>(id >= -dim && id < dim, "expected indices in [{}, {}); got {}", -dim, dim,
+                         id);
+      place = place * dims[i] + static_cast<std::int64_t>(id < 0 ? id + dim : id);
+    }
+    return place;
+  });
   const Expression y = written(n, at.flat(), updates, at.ids, 0, false, at.rows);
   n.give(x.back(reshape(y, x.e.shape())));
 }
@@ -265,7 +305,7 @@ void gather_tuples_of_samples(NodeImport& n) { gather_tuples(n); }
 void add_places(Operators& all) {
   all["ScatterElements"] = {scatter_elements,
                             "reduction none and add, each place once; not along the batch"};
-  all["ScatterND"] = {scatter_tuples, "without a batch; reduction none and add"};
+  all["ScatterND"] = {scatter_tuples, "without a batch; reduction none, each place once, and add"};
   all["TopK"] = {take_largest, "a constant number of at most 256; not along the batch"};
 }
 

@@ -517,6 +517,37 @@ TEST(OnnxImport, refuses_sizes_that_a_shared_scale_makes_too_large) {
       << refusal(model);
 }
 
+TEST(OnnxImport, writes_each_place_once) {
+  OnnxBytes model;
+  model.dims = {0, 4};
+  const auto elements = [&](std::int64_t second, const std::string& reduction) {
+    model.initializers = {integers("at", {1, second}, {1, 2}),
+                          OnnxBytes::floats("to", {1, 2}, {10, 20})};
+    model.nodes = {
+        OnnxBytes::node("ScatterElements", {"x", "at", "to"}, {"y"}, "n",
+                        {OnnxBytes::integer("axis", 1), OnnxBytes::text("reduction", reduction)})};
+  };
+  elements(-1, "none");
+  expect_near(computed(model, 2), floats({0, 10, 2, 20, 4, 10, 6, 20}, {2, 4}), 0);
+  elements(-3, "add");
+  expect_near(computed(model, 1), floats({0, 31, 2, 3}, {1, 4}), 0);
+  elements(-3, "none");
+  EXPECT_NE(refusal(model).find("element 1 of its input 0 is written twice"), std::string::npos)
+      << refusal(model);
+  const auto tuples = [&](const std::vector<std::int64_t>& at) {
+    model.dims = {2, 3};
+    model.initializers = {integers("at", at, {2, 2}), OnnxBytes::floats("to", {2}, {10, 20})};
+    model.nodes = {OnnxBytes::node("ScatterND", {"x", "at", "to"}, {"y"}, "n")};
+    return refusal(model, {.shapes = {}, .batch_axis = false});
+  };
+  EXPECT_EQ(tuples({0, 2, 1, 2}), "");
+  EXPECT_NE(tuples({1, 2, -1, -1}).find("element 5 of its input 0 is written twice"),
+            std::string::npos)
+      << tuples({1, 2, -1, -1});
+  EXPECT_NE(tuples({0, 2, 2, 0}).find("expected indices in [-2, 2); got 2"), std::string::npos)
+      << tuples({0, 2, 2, 0});
+}
+
 TEST(OnnxImport, resizes_sequences) {
   OnnxBytes model;
   model.dims = {0, 1, 2};  // (N, C, L), whose samples are (L, C)
