@@ -93,6 +93,13 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT LINNET_ARCHIVES)
   endif()
 endif()
 
+# linnet_small_sources(files...): of a layer that is not SMALL, those that only choose and prepare, so that nothing of
+# them runs for each element.
+function(linnet_small_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${LINNET_SMALL_CODE}"
+                                                 SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # linnet_layer(name [OWN_FLAGS | SMALL [APART]] SOURCES ... [FAST ...] [OWN_NAMES ...] DEPENDS layers...
 #              LINK libraries...)
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their

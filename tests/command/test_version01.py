@@ -53,7 +53,8 @@ class Version01(command.CommandTest):
     def test_configurations_train_as_then(self):
         then = json.loads((FIXTURES / "training/summaries.json").read_text())
         for name, wanted in then.items():
-            summary = self.train_configuration(name, "--out", name)
+            alone = ["--ensemble", "1"] if name == "rows" else []  # tables have trained several networks since
+            summary = self.train_configuration(name, "--out", name, *alone)
             for key in ("train_loss", "test_loss"):
                 # Vectors of later versions round otherwise, which a training carries on.
                 self.assertAlmostEqual(summary[key], wanted.pop(key), delta=0.002, msg=(name, key))
@@ -69,7 +70,7 @@ class Version01(command.CommandTest):
         if self.history(self.folder / "whole")[0]["train_loss"] == then["train_loss"]:
             models = [(self.folder / run / "model.safetensors").read_bytes() for run in ("whole", "run")]
             self.assertTrue(models[0] == models[1])
-        self.assertAlmostEqual(summary["test_loss"], whole["test_loss"], 3)
+        self.assertAlmostEqual(summary["test_loss"], whole["test_loss"], delta=0.002)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BLOCK = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHAPES = re.compile(r"^`\((N.*?)\).* → ", re.MULTILINE)
 INPUTS = {"N, ...": [7, 7, 16], "N, ..., C": [8, 8, 16], "N, H, W, C": [8, 8, 16], "N, T, C": [8, 16],
-          "N, T": [8, 16], "N, ..., features": [16], "N, T, features": [8, 16], "": [8, 8, 16]}
+          "N, T": [8, 16], "N, ..., features": [16], "N, T, features": [8, 16], "N, features": [1], "": [8, 8, 16]}
 COLOURS = [8, 8, 3]  # for a layer whose block has a number for each of them
 linnet = "linnet"
 

@@ -33,8 +33,8 @@ void pack_grouped(const GroupedChannels& of, std::int64_t tap, std::int64_t taps
 /// Channels of a vector.
 std::int64_t grouped_lanes();
 
-/// Computes the results of `rows` pixels at the addresses c: start (null for zeros) and the sums
-/// over patches, whose parts are taps of all channels.
+/// Of groups of 2 or 4 computes the results of `rows` pixels at the addresses c: start (null for
+/// zeros) and the sums over patches, whose parts are taps of all channels.
 void grouped_product(const GroupedChannels& of, const SegmentedRows& patches, std::int64_t rows,
                      const float* packed, const float* start, float* const* c);
 

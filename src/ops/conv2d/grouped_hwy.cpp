@@ -145,8 +145,7 @@ void Product(const GroupedChannels& of, const SegmentedRows& patches, std::int64
              const float* packed, const float* start, float* const* c) {
   switch (of.each) {
     case 2: return product<2>(of.channels, patches, rows, packed, start, c);
-    case 4: return product<4>(of.channels, patches, rows, packed, start, c);
-    default: return product<8>(of.channels, patches, rows, packed, start, c);
+    default: return product<4>(of.channels, patches, rows, packed, start, c);
   }
 }
 
