@@ -3,6 +3,7 @@
 #include "fusions/attention/attention.h"
 
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/pieces.h"
 #include "backend/cpu/products/panel_product.h"
 #include "core/align.h"
 #include "ops/softmax/row_softmax_cpu.h"
@@ -25,19 +26,18 @@ std::int64_t block_queries(const AttentionDims& e) {
 
 /// Memory of a task.
 struct Scratch {
-  Scratch(const AttentionDims& e, std::byte* memory) : memory_(memory) {
+  Scratch(const AttentionDims& e, Pieces& pieces) {
     const std::int64_t rows = block_queries(e);
     const std::int64_t blocks = (e.keys + kBlockKeys - 1) / kBlockKeys;
     key_panels = static_cast<std::int64_t>(align_up(panel_floats(e.size, kBlockKeys)));
-    keys = take<float>(blocks * key_panels);
-    values = take<float>(static_cast<std::int64_t>(panel_floats(e.keys, e.width)));
-    queries = take<float>(rows * e.size);
-    weights = take<float>(rows * blocks * kBlockKeys);
-    factors = take<float>(rows);
-    from = take<const float*>(rows);
-    to = take<float*>(rows);
+    keys = pieces.take(blocks * key_panels);
+    values = pieces.take(static_cast<std::int64_t>(panel_floats(e.keys, e.width)));
+    queries = pieces.take(rows * e.size);
+    weights = pieces.take(rows * blocks * kBlockKeys);
+    factors = pieces.take(rows);
+    from = pieces.take<const float*>(rows);
+    to = pieces.take<float*>(rows);
   }
-  std::size_t bytes() const { return used_; }
 
   std::int64_t key_panels;  ///< floats of a block of keys
   float* keys;
@@ -47,16 +47,6 @@ struct Scratch {
   float* factors;  ///< what a row's weights add up to, inverse
   const float** from;
   float** to;
-
- private:
-  template <class T>
-  T* take(std::int64_t count) {
-    std::byte* piece = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += align_up(sizeof(T) * static_cast<std::size_t>(count));
-    return reinterpret_cast<T*>(piece);
-  }
-  std::byte* memory_;  ///< null: nothing but the size is asked for
-  std::size_t used_ = 0;
 };
 
 /// One matrix of keys and values, packed, and its queries.
@@ -138,10 +128,13 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const std::int64_t items = e.matrices() * parts;
   const int tasks = tasks_for(items, 500 + flops / 40);
   Kernel kernel;
-  kernel.scratch_bytes = Scratch(e, nullptr).bytes();
+  Pieces counted;
+  Scratch(e, counted);
+  kernel.scratch_bytes = counted.bytes();
   kernel.stages.push_back(
       parallel(tasks, items, [=](const Args& args, const Task& task, Range range) {
-        const Scratch memory(e, task.scratch);
+        Pieces pieces(task.scratch);
+        const Scratch memory(e, pieces);
         for (std::int64_t item = range.begin; item < range.end; ++item) {
           const std::int64_t m = item / parts;
           const float* k = args.in(attrs.together ? In::q : In::k);

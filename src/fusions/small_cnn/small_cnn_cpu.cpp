@@ -8,6 +8,7 @@
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/partial_sums.h"
+#include "backend/cpu/pieces.h"
 #include "backend/cpu/total.h"
 #include "core/align.h"
 #include "fusions/conv2d_pool/conv2d_pool_cpu.h"
@@ -34,23 +35,6 @@ int parts_of(std::int64_t samples) {
   const std::int64_t few = std::clamp<std::int64_t>(samples / 16, 1, 8);
   return static_cast<int>(std::max(few, std::min<std::int64_t>(samples / 32, 128)));
 }
-
-/// Memory handed out piece by piece from `base` on; from null on it counts.
-class Pieces {
- public:
-  explicit Pieces(std::byte* base) : base_(base) {}
-  template <class T>
-  T* take(std::int64_t count) {
-    auto* piece = reinterpret_cast<T*>(base_ + taken_);
-    taken_ += align_up(sizeof(T) * static_cast<std::size_t>(count));
-    return piece;
-  }
-  std::size_t taken() const { return taken_; }
-
- private:
-  std::byte* base_;
-  std::size_t taken_ = 0;
-};
 
 struct Step {
   SmallCnnAttrs attrs;
@@ -96,7 +80,7 @@ struct Work {
     of_part.take<float>(s.taps());
     of_part.take<float>(s.loops.filters);
     of_part.take<float>(s.loops.classes);
-    stride = static_cast<std::int64_t>(of_part.taken() / sizeof(float));
+    stride = static_cast<std::int64_t>(of_part.bytes() / sizeof(float));
     sums = pieces.take<float>(s.gradients ? s.parts * stride : 0);
     losses = pieces.take<double>(s.parts);
     correct = pieces.take<double>(s.parts);
@@ -329,8 +313,8 @@ std::optional<Kernel> prepare(const NodeView& node) {
   if (!found) return std::nullopt;
   const Step& s = *found;
   Kernel kernel;
-  kernel.scratch_bytes = Scratch(s, nullptr).pieces.taken();
-  kernel.workspace_bytes = Work(s, nullptr).pieces.taken();
+  kernel.scratch_bytes = Scratch(s, nullptr).pieces.bytes();
+  kernel.workspace_bytes = Work(s, nullptr).pieces.bytes();
   kernel.stages.push_back(
       parallel(s.parts, [s](const Args& args, const Task& task) { Part(s, args, task).run(); }));
   if (s.gradients) {

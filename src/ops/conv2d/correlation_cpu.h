@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -79,6 +80,13 @@ class PatchBlocks {
 
   /// Lines that a block has: enough pixels for a product.
   std::int64_t block_lines() const { return block_lines_; }
+  /// Calls f(begin, end) for these lines, a block after the other.
+  template <class F>
+  void for_blocks(Range lines, F f) const {
+    for (std::int64_t l = lines.begin; l < lines.end; l += block_lines_) {
+      f(l, std::min(l + block_lines_, lines.end));
+    }
+  }
   std::size_t scratch_bytes() const;
   /// Returns the patches of lines [begin, end), at most block_lines(); valid until the next call
   /// with the same scratch. `rows` of them are as many as pixels.

@@ -203,7 +203,7 @@ TEST(ConvEngines, AgreeWithIm2col) {
   EXPECT_EQ(taken[3], 3 * 2);  // of 20 images and of 17
   EXPECT_EQ(taken[4], 3 * 3);  // of 57 and of 30 images, and of two large ones
   EXPECT_EQ(taken[6], (takes_groups({32, 4}) ? 2 * 3 : 0) + (takes_groups({32, 8}) ? 1 : 0));
-  EXPECT_EQ(taken[7], grouped_lanes() >= 8 ? 2 : grouped_lanes() >= 4 ? 1 : 0);
+  EXPECT_EQ(taken[7], float_lanes() >= 8 ? 2 : float_lanes() >= 4 ? 1 : 0);
   // oneDNN's own engines depend on the processor: none is promised.
   RecordProperty("onednn", taken[5]);
 }

@@ -38,21 +38,21 @@ struct GroupedSums {
     for (std::int64_t tap = 0; tap < taps; ++tap) {
       const std::int64_t k = all.rows.tap(tap / all.columns.kernel);
       const std::int64_t l = all.columns.tap(tap % all.columns.kernel);
-      pack_grouped(of, tap, taps, grouped_lanes(), packed,
-                   [&](std::int64_t c, std::int64_t i) { return weight(k, l, c, i); });
+      for_grouped_weights(of, tap, taps, packed, [&](float& to, std::int64_t c, std::int64_t i) {
+        to = weight(k, l, c, i);
+      });
     }
   }
   /// Lines of the images at `to`; an activation is for correlations that fill them line by line.
   void run(Range lines, const float* images, const float* packed, const float* start, float* to,
            std::byte* scratch, Activation activation = Activation::none) const {
-    for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += blocks.block_lines()) {
-      const std::int64_t l1 = std::min(l0 + blocks.block_lines(), lines.end);
+    blocks.for_blocks(lines, [&](std::int64_t l0, std::int64_t l1) {
       const SegmentedRows patches = blocks.patches(images, l0, l1, scratch);
       float** c = blocks.places(to, of.channels, l0, l1, scratch);
       const std::int64_t pixels = (l1 - l0) * all.columns.out;
       grouped_product(of, patches, pixels, packed, start, c);
       add_bias_and_activate(c[0], pixels, of.channels, nullptr, activation);
-    }
+    });
   }
 
   GroupedChannels of;
@@ -92,7 +92,6 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   const InputGradient gradient(s);
   if (!gradient.whole) return std::nullopt;
   Kernel kernel;
-  std::vector<Stage> sums_of_phases;
   std::size_t floats = 0;
   for (const Correlation& all : gradient.phases) {
     const GroupedSums sums(s, all);
@@ -133,20 +132,18 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
       parallel(tasks, sums.all.lines(), [=](const Args& args, const Task& task, Range lines) {
         auto* packed = reinterpret_cast<float*>(task.scratch);
         std::fill_n(packed, sums.floats(), 0.0F);
-        for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += sums.blocks.block_lines()) {
-          const std::int64_t l1 = std::min(l0 + sums.blocks.block_lines(), lines.end);
+        sums.blocks.for_blocks(lines, [&](std::int64_t l0, std::int64_t l1) {
           add_grouped_gradient(sums.of,
                                sums.blocks.patches(args.in(In::x), l0, l1, task.scratch + own),
                                (l1 - l0) * s.ow, args.in(In::dz) + l0 * s.ow * s.co, packed);
-        }
+        });
         float* dw = args.work() + task.index * s.weights();
-        const std::int64_t lanes = grouped_lanes();
-        for (std::int64_t o = 0; o < s.co; ++o) {
-          for (std::int64_t tap = 0; tap < s.kh * s.kw; ++tap) {
-            const float* from =
-                packed + (o / lanes * s.kh * s.kw + tap) * sums.of.each * lanes + o % lanes;
-            for (std::int64_t i = 0; i < sums.of.each; ++i) *dw++ = from[i * lanes];
-          }
+        const std::int64_t taps = s.kh * s.kw;
+        for (std::int64_t tap = 0; tap < taps; ++tap) {
+          for_grouped_weights(sums.of, tap, taps, packed,
+                              [&](float from, std::int64_t o, std::int64_t i) {
+                                dw[(o * taps + tap) * sums.of.each + i] = from;
+                              });
         }
       }));
   kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Out::dw));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/cpu/float_lanes.h"
 #include "backend/cpu/products/panel_product.h"
 
 namespace linnet::cpu {
@@ -20,20 +21,19 @@ struct GroupedChannels {
 /// Returns whether groups fill the processor's vectors.
 bool takes_groups(const GroupedChannels& of);
 
-/// Packs the weights of one tap: weight(result, i) of every channel of the result, for the i-th
-/// channel of its group. `taps` are packed one after the other.
-template <class Weight>
-void pack_grouped(const GroupedChannels& of, std::int64_t tap, std::int64_t taps,
-                  std::int64_t lanes, float* packed, Weight weight) {
+/// Calls f(weight, result, i) with each packed weight of one of `taps` taps: of every channel of
+/// the result, for the i-th channel of its group.
+template <class F>
+void for_grouped_weights(const GroupedChannels& of, std::int64_t tap, std::int64_t taps,
+                         float* packed, F f) {
+  const std::int64_t lanes = float_lanes();
   for (std::int64_t c = 0; c < of.channels; ++c) {
-    float* to = packed + ((c / lanes * taps + tap) * of.each) * lanes + c % lanes;
-    for (std::int64_t i = 0; i < of.each; ++i) to[i * lanes] = weight(c, i);
+    float* weights = packed + (c / lanes * taps + tap) * of.each * lanes + c % lanes;
+    for (std::int64_t i = 0; i < of.each; ++i) f(weights[i * lanes], c, i);
   }
 }
-/// Channels of a vector.
-std::int64_t grouped_lanes();
 
-/// Of groups of 2 or 4 computes the results of `rows` pixels at the addresses c: start (null for
+/// Computes, of groups of 2 or 4, the results of `rows` pixels at the addresses c: start (null for
 /// zeros) and the sums over patches, whose parts are taps of all channels.
 void grouped_product(const GroupedChannels& of, const SegmentedRows& patches, std::int64_t rows,
                      const float* packed, const float* start, float* const* c);

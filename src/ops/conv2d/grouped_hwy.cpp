@@ -24,8 +24,6 @@ constexpr int kPixels = 8;
 
 HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(Tag())); }
 
-std::int64_t Lanes() { return lanes(); }
-
 /// Brings the i-th channel of its group to every lane, for i = 0, 1, ... in turn: f(i, lanes).
 template <int kEach>
 class Spread {
@@ -165,14 +163,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace linnet::cpu {
 
-HWY_EXPORT(Lanes);
 HWY_EXPORT(Product);
 HWY_EXPORT(Gradient);
 
-std::int64_t grouped_lanes() { return HWY_DYNAMIC_DISPATCH(Lanes)(); }
-
 bool takes_groups(const GroupedChannels& of) {
-  const std::int64_t lanes = grouped_lanes();
+  const std::int64_t lanes = float_lanes();
   const bool known = of.each == 2 || of.each == 4 || of.each == 8;
   return known && lanes % of.each == 0 && of.channels % lanes == 0;
 }

@@ -2,9 +2,9 @@
 // A few filters on short patches, as the first layer of LeNet: neighbouring pixels of the output
 // are one of as many channels, whose kernel is wider and has zeros where a pixel does not look. A
 // vector of results then has few empty lanes, and there are fewer rows to look after.
+#include "backend/cpu/float_lanes.h"
 #include "core/align.h"
 #include "ops/conv2d/engine_cpu.h"
-#include "ops/conv2d/grouped_cpu.h"
 #include "ops/conv2d/patch_products_cpu.h"
 
 namespace linnet::cpu {
@@ -16,7 +16,7 @@ std::int64_t joined_pixels(const ConvShape& s) {
   const Conv2dAttrs& a = s.attrs;
   if (a.groups > 1 || a.dilation_h > 1 || a.dilation_w > 1 || s.taps() > kShort) return 1;
   std::int64_t pixels = 1;
-  while (2 * pixels * s.co <= grouped_lanes() && s.ow % (2 * pixels) == 0) pixels *= 2;
+  while (2 * pixels * s.co <= float_lanes() && s.ow % (2 * pixels) == 0) pixels *= 2;
   return pixels;
 }
 
@@ -52,7 +52,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const std::int64_t pixels = joined_pixels(s);
   if (pixels == 1 || s.n == 0) return std::nullopt;
   const ConvShape wide = joined(s, pixels);
-  Correlation all = forward_correlation(wide);
+  const Correlation all = forward_correlation(wide);
   if (all.taps() != wide.taps()) return std::nullopt;  // some meet padding alone
   const PatchProduct product(all, wide.co);
   const std::size_t biases_at = align_up(sizeof(float) * product.panels());

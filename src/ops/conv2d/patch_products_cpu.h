@@ -67,8 +67,7 @@ class PatchProduct {
                             columns_, residual == nullptr ? nullptr : residual + first);
       return;
     }
-    for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += blocks_.block_lines()) {
-      const std::int64_t l1 = std::min(l0 + blocks_.block_lines(), lines.end);
+    blocks_.for_blocks(lines, [&](std::int64_t l0, std::int64_t l1) {
       const SegmentedRows a = blocks_.patches(images, l0, l1, scratch);
       float** c = blocks_.places(to + g * width_, columns_, l0, l1, scratch);
       const std::int64_t pixels = (l1 - l0) * all.columns.out;
@@ -77,7 +76,7 @@ class PatchProduct {
         const float* added = residual == nullptr ? nullptr : residual + (c[0] - to);
         const std::int64_t results = pixels * columns_;
         add_bias_and_activate(c[0], 1, results, nullptr, activation, results, added);
-        continue;
+        return;
       }
       const bool in_registers = activation == Activation::none || activation == Activation::relu;
       const PanelTail tail{in_registers ? residual : nullptr, to, activation == Activation::relu,
@@ -89,10 +88,10 @@ class PatchProduct {
                       group(panels, g), group_columns(g),
                       start == nullptr ? nullptr : start + g * width_, c + rows.begin, tail);
       }
-      if (in_registers) continue;
+      if (in_registers) return;
       add_bias_and_activate(c[0], pixels, group_columns(g), nullptr, activation, columns_,
                             residual == nullptr ? nullptr : residual + (c[0] - to));
-    }
+    });
   }
 
   Correlation all;
@@ -187,8 +186,7 @@ class WeightGradient {
     auto* tiles = reinterpret_cast<float*>(scratch + addresses_bytes());
     float* panels = tiles + align_up(tile_floats(kGradientTerms, s_.co));
     bool first = true;
-    for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += blocks_.block_lines()) {
-      const std::int64_t l1 = std::min(l0 + blocks_.block_lines(), lines.end);
+    blocks_.for_blocks(lines, [&](std::int64_t l0, std::int64_t l1) {
       const SegmentedRows a = blocks_.patches(x, l0, l1, scratch + own_bytes());
       const std::int64_t pixels = (l1 - l0) * s_.ow;
       for (std::int64_t p = 0; p < pixels; p += kGradientTerms, first = false) {
@@ -221,7 +219,7 @@ class WeightGradient {
                        s_.taps());
         }
       }
-    }
+    });
   }
 
  private:

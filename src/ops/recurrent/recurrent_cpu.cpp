@@ -5,6 +5,7 @@
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/partial_sums.h"
+#include "backend/cpu/pieces.h"
 
 namespace linnet::cpu {
 namespace {
@@ -37,25 +38,9 @@ void for_blocks(const RecurrentShape& s, int tasks, int task, F f) {
   for (std::int64_t n = all.begin; n < all.end; n += rows) f(Range{n, std::min(n + rows, all.end)});
 }
 
-/// Cuts memory into pieces of whole cache lines.
-class Floats {
- public:
-  explicit Floats(float* begin = nullptr) : begin_(begin) {}
-  float* take(std::int64_t count) {
-    float* piece = begin_ == nullptr ? nullptr : begin_ + used_;
-    used_ += padded(count);
-    return piece;
-  }
-  std::size_t bytes() const { return sizeof(float) * static_cast<std::size_t>(used_); }
-
- private:
-  float* begin_;  ///< null: nothing but sizes is asked for
-  std::int64_t used_ = 0;
-};
-
 /// Holds what every task of the forward kernel reads.
 struct ForwardShared {
-  ForwardShared(const RecurrentShape& s, Floats& memory) {
+  ForwardShared(const RecurrentShape& s, Pieces& memory) {
     const bool original = s.cell == Cell::gru_original;
     input = {s.features, s.columns()};
     input.data = memory.take(input.floats());
@@ -97,7 +82,7 @@ StepPlaces<T> places(const RecurrentShape& s, T* data, std::int64_t width, std::
 
 /// One block of samples, whose memory begins at these pointers, through all steps.
 void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared& shared,
-                 const float* x, float* y, float* last, float* saved, Floats scratch) {
+                 const float* x, float* y, float* last, float* saved, Pieces scratch) {
   const std::int64_t width = padded(s.units);
   const std::int64_t sums_stride = padded(s.columns());
   float* sums = scratch.take(rows * sums_stride);
@@ -145,32 +130,31 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const int tasks = block_tasks(s);
   const bool y_read = node.output_read.empty() || node.output_read[Out::y];
   Kernel kernel;
-  Floats memory;
+  Pieces memory;
   ForwardShared(s, memory);
   kernel.packed_bytes = memory.bytes();
   kernel.packed_operands = {In::w_ih, In::w_hh};
   if (attrs.bias) kernel.packed_operands.insert(kernel.packed_operands.end(), {In::b_ih, In::b_hh});
-  Floats scratch;
+  Pieces scratch;
   scratch.take(block_rows(s) * padded(s.columns()));
   scratch.take(3 * block_rows(s) * padded(s.units));
   kernel.scratch_bytes = scratch.bytes();
   kernel.packing.push_back(parallel(2, [=](const Args& args, const Task& task) {
-    Floats packed(args.pack());
+    Pieces packed(args.pack());
     const ForwardShared shared(s, packed);
     if (task.index == 0) return pack_panels(args.in(In::w_ih), 1, s.features, shared.input);
     pack_state(s, args.in(In::w_hh), attrs.bias ? args.in(In::b_ih) : nullptr,
                attrs.bias ? args.in(In::b_hh) : nullptr, shared);
   }));
   kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
-    Floats packed(args.pack());
+    Pieces packed(args.pack());
     const ForwardShared shared(s, packed);
     for_blocks(s, tasks, task.index, [&](Range block) {
       const std::int64_t row = block.begin * s.steps;
       run_forward(s, block.size(), shared, args.in(In::x) + row * s.features,
                   y_read ? args.out(Out::y) + row * s.units : nullptr,
                   args.out(Out::last) + block.begin * s.units,
-                  args.out(Out::saved) + row * s.saved(),
-                  Floats(reinterpret_cast<float*>(task.scratch)));
+                  args.out(Out::saved) + row * s.saved(), Pieces(task.scratch));
     });
   }));
   return kernel;
@@ -178,7 +162,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 
 /// The gradients of the weights that one task adds up.
 struct WeightGradients {
-  WeightGradients(const RecurrentShape& s, Floats& memory)
+  WeightGradients(const RecurrentShape& s, Pieces& memory)
       : w_ih(memory.take(s.columns() * s.features)),
         w_hh(memory.take(s.columns() * s.units)),
         slopes(memory.take(s.slopes())) {}
@@ -193,7 +177,7 @@ std::int64_t gradient_floats(const RecurrentShape& s) {
 
 /// Holds what every task of the backward kernel reads, and what it writes.
 struct BackwardShared {
-  BackwardShared(const RecurrentShape& s, int tasks, Floats& memory) {
+  BackwardShared(const RecurrentShape& s, int tasks, Pieces& memory) {
     const bool original = s.cell == Cell::gru_original;
     input = {s.columns(), s.features};
     input.data = memory.take(input.floats());
@@ -265,7 +249,7 @@ struct BackwardBlock {
     }
   }
 
-  void run(const BackwardShared& shared, const WeightGradients& to, Floats scratch) const {
+  void run(const BackwardShared& shared, const WeightGradients& to, Pieces scratch) const {
     const std::int64_t chunk = chunk_steps(s);
     const std::int64_t width = padded(s.units);
     float* slopes = scratch.take(rows * chunk * s.slopes());
@@ -313,8 +297,8 @@ Stage sum_stage(const RecurrentShape& s, bool bias, int count) {
   const std::int64_t stride = gradient_floats(s);
   const int tasks = tasks_for(stride, 0.2 * count);
   return parallel(tasks, [=](const Args& args, const Task& task) {
-    Floats work(args.work());
-    Floats parts(BackwardShared(s, count, work).gradients);
+    Pieces work(args.work());
+    Pieces parts(BackwardShared(s, count, work).gradients);
     const WeightGradients from(s, parts);
     const auto add = [&](const float* part, std::int64_t elements, float* out) {
       add_partials(part, count, stride, split(elements, tasks, task.index), out);
@@ -345,25 +329,25 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const int tasks = block_tasks(s, std::max<std::int64_t>(kPartialFloats / gradient_floats(s), 2));
   const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
   Kernel kernel;
-  Floats memory;
+  Pieces memory;
   BackwardShared(s, tasks, memory);
   kernel.workspace_bytes = memory.bytes();
-  Floats scratch;
+  Pieces scratch;
   scratch.take(std::max(block_rows(s) * chunk_steps(s) * s.slopes(), s.columns() * s.units));
   scratch.take(3 * block_rows(s) * padded(s.units));
   kernel.scratch_bytes = scratch.bytes();
   kernel.stages.push_back(parallel(2, [=](const Args& args, const Task& task) {
-    Floats work(args.work());
+    Pieces work(args.work());
     const BackwardShared shared(s, tasks, work);
     if (task.index == 0) return pack_panels(args.in(In::w_ih), s.features, 1, shared.input);
     pack_state(s, args.in(In::w_hh), shared, reinterpret_cast<float*>(task.scratch));
   }));
   kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
-    Floats work(args.work());
+    Pieces work(args.work());
     const BackwardShared shared(s, tasks, work);
     float* own = shared.gradients + task.index * gradient_floats(s);
     std::fill_n(own, gradient_floats(s), 0.0F);
-    Floats gradients(own);
+    Pieces gradients(own);
     const WeightGradients to(s, gradients);
     for_blocks(s, tasks, task.index, [&](Range block) {
       const std::int64_t row = block.begin * s.steps;
@@ -376,7 +360,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                                            ? args.in(last_input) + block.begin * s.units
                                            : nullptr,
                               .dx = dx_read ? args.out(Out::dx) + row * s.features : nullptr};
-      run.run(shared, to, Floats(reinterpret_cast<float*>(task.scratch)));
+      run.run(shared, to, Pieces(task.scratch));
     });
   }));
   kernel.stages.push_back(sum_stage(s, attrs.bias, tasks));
