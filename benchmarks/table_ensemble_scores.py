@@ -30,7 +30,7 @@ def mean_ratio(tables):
 
 
 def mean_ranks(tables, names):
-    """Of the errors, 1 is best; one network is left out, as the ensemble stands for Linnet."""
+    """Mean ranks by the errors, 1 is best; one network is left out, as the ensemble stands for Linnet."""
     ranks = {name: [] for name in names}
     for each in tables:
         errors = errors_of(each)

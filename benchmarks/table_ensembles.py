@@ -161,7 +161,7 @@ def run_linnet(options, train, test, target, classes, seed, arguments):
 
 
 def error_of_rows(rows, actual, classes):
-    """Of what `linnet predict` wrote: a column for each class's probability, or the value's."""
+    """The error of what `linnet predict` wrote: a column for each class's probability, or the value's."""
     if not classes:
         return error_of([float(row[actual.name]) for row in rows], actual, None)
     names = sorted(set(actual))

@@ -71,7 +71,7 @@ void PiecewiseLinear::build(NetworkBuilder& builder) const {
   builder.apply(ReshapeOp({.shape = {-1, features, 1}}), layer);
   builder.apply(ExpandOp({.shape = {features, bins}}), layer);
   builder.apply(ReshapeOp({.shape = {-1, features * bins}}), layer);
-  // In this order: the difference of numbers that lie close is exact.
+  // The difference comes first: of numbers that lie close it is exact.
   with(Arithmetic::add, std::move(shift));
   with(Arithmetic::multiply, std::move(scale));
   builder.apply(UnaryOp({.kind = Unary::clip, .alpha = 0, .beta = 1}), layer);

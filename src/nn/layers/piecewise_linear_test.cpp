@@ -72,7 +72,7 @@ TEST(PiecewiseLinear, RefusesEdgesThatAreNoBins) {
 }
 
 TEST(PiecewiseLinear, QuantilesAreItsEdges) {
-  // Of the first feature 0 to 8, of the second three values.
+  // The first feature goes from 0 to 8, the second has three values.
   std::vector<float> numbers;
   for (int i = 0; i < 9; ++i) {
     numbers.insert(numbers.end(), {static_cast<float>((i * 5) % 9), static_cast<float>(i % 3)});

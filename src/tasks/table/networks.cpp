@@ -20,9 +20,9 @@ namespace {
 
 constexpr double kEmbeddingStd = 0.1;
 constexpr std::int64_t kMostMembers = 32;
-/// From so many rows on one network is trained: several would take too long.
+/// The number of rows from which on one network is trained: several would take too long.
 constexpr std::int64_t kRowsOfOne = 100'000;
-/// Below so many rows a linear model is often the best one, and never a bad member.
+/// The number of rows below which a linear model is often the best one, and never a bad member.
 constexpr std::int64_t kRowsOfLinear = 700;
 /// Scales the inputs of the linear member, so that it learns at the others' rate.
 constexpr double kLinearScale = 8;

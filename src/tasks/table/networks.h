@@ -14,7 +14,7 @@ namespace linnet {
 /// Adds the inputs of a transform's samples: numbers, and one embedding of all ids, as one vector.
 Expression table_inputs(FunctionalNetwork& network, const TableTransform& transform);
 
-/// Returns what the default network and recipe take for so many training rows.
+/// Returns what the default network and recipe take for this number of training rows.
 TaskSizes table_sizes(std::int64_t rows);
 
 }  // namespace linnet

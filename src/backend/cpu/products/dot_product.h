@@ -17,7 +17,7 @@ namespace linnet::cpu {
 /// `length` floats.
 bool dot_product_pays(std::int64_t segments, std::int64_t length, std::int64_t columns);
 
-/// Floats of the packed weights of so many columns.
+/// Returns the number of floats of packed weights.
 std::size_t dot_floats(std::int64_t segments, std::int64_t length, std::int64_t columns);
 
 /// Packs terms [begin, end) of all columns from b, whose row 0 becomes `begin`, for rows of parts

@@ -62,7 +62,8 @@ HWY_INLINE void add_lanes(V a, V b, V c, V d, float* to) {
   const Tag tag;
   const hn::Repartition<std::uint64_t, Tag> pairs;
   const hn::FixedTag<float, 4> four;
-  // In each block of four lanes: a0 + a2, b0 + b2, a1 + a3, b1 + b3; then the same of c and d.
+  // Each block of four lanes holds a0 + a2, b0 + b2, a1 + a3, b1 + b3; the second the same of c and
+  // d.
   const V ab = hn::Add(hn::InterleaveLower(tag, a, b), hn::InterleaveUpper(tag, a, b));
   const V cd = hn::Add(hn::InterleaveLower(tag, c, d), hn::InterleaveUpper(tag, c, d));
   const auto first = hn::BitCast(pairs, ab);
