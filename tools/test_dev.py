@@ -54,6 +54,15 @@ class Packages(unittest.TestCase):
         log.unlink(missing_ok=True)
         return process.returncode, out, ran
 
+    def test_commands_without_arguments_refuse_them(self):
+        for command in ("setup", "format", "lint", "hooks", "docs", "static", "package", "clean"):
+            status, out, ran = self.dev(command, "now")
+            self.assertEqual((status, ran), (2, ""), command)
+            self.assertIn(f"'{command}' takes no arguments; got 'now'", out)
+        status, out, _ = self.dev("check", "static", "now")
+        self.assertEqual(status, 2)
+        self.assertIn("'check static' takes no arguments; got 'now'", out)
+
     def test_release_takes_artefacts(self):
         status, out, ran = self.dev("release", "sdist", "wheel")
         self.assertEqual((status, ran), (2, ""))
