@@ -76,10 +76,12 @@ Splits rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features, 
 
 /// Makes samples in the shape that `network` takes, for measurements without real data. They are a
 /// function of the seed, and a training can lower `loss` on them. Images (H, W, C) of at least
-/// 28x28 are drawn digits, centred and as large as whole pixels allow, in three strengths of each
-/// colour; sequences of ids have words that determine the class; features are points of
-/// rosenbrock(). Targets are classes, or 0 and 1 for binary cross-entropy, or the function's value.
-/// Throws Error for a network that takes none of these.
+/// 28x28 that become classes are drawn digits, centred and as large as whole pixels allow, in three
+/// strengths of each colour; sequences of ids (T) that become classes have words that determine the
+/// class; features that become one value are points of rosenbrock(). All else are normal numbers,
+/// and ids of equal frequency, of any shape and number of inputs. Targets are what `loss` takes:
+/// classes of the sample or of each of its positions, 0 and 1, distributions, or values; each
+/// follows from the sample. Throws Error for a network of several outputs.
 Dataset synthetic(const Network& network, Loss loss, std::int64_t samples, std::uint64_t seed);
 
 }  // namespace linnet::datasets

@@ -30,9 +30,55 @@ TEST(SyntheticData, HaveTheShapeThatTheNetworkTakes) {
   EXPECT_LT(*std::ranges::max_element(ids), 50);
   const Network features({6}, {Dense{.units = 1}});
   EXPECT_EQ(datasets::synthetic(features, Loss::mse, 5, 1).inputs()[0].data.shape(), (Shape{5, 6}));
-  EXPECT_EQ(message_of(
-                [] { datasets::synthetic(Network({6}, {Dense{.units = 2}}), Loss::mse, 5, 1); }),
-            "cannot make synthetic data for a network from (6) to (2)");
+}
+
+struct AnyNetwork {
+  const char* name;
+  Network network;
+  Loss loss;
+  Shape target;  ///< of one sample
+};
+
+TEST(SyntheticData, AreMadeForAnyNetworkAndCanBeLearned) {
+  FunctionalNetwork functional;
+  const Expression words = functional.input("words", {5}, DType::i32);
+  const Expression numbers = functional.input("numbers", {3});
+  const Expression features = words | Embedding{.vocabulary = 9, .features = 4} | Flatten{};
+  const Network two =
+      functional.build({{"class", concat({features, numbers}, 0) | Dense{.units = 4}}});
+  const std::vector<AnyNetwork> networks = {
+      {"features to classes", Network({6}, {Dense{8}, ReLU{}, Dense{3}}), Loss::automatic, {}},
+      {"features to values", Network({6}, {Dense{8}, ReLU{}, Dense{2}}), Loss::mse, {2}},
+      {"features to answers", Network({6}, {Dense{1}}), Loss::binary_cross_entropy, {1}},
+      {"steps of features to classes",
+       Network({7, 4}, {LSTM{6}, Dense{5}}),
+       Loss::cross_entropy,
+       {}},
+      {"small images to classes", Network({8, 8, 3}, {Flatten{}, Dense{4}}), Loss::automatic, {}},
+      {"images to images",
+       Network({32, 32, 3}, {Conv2d{.filters = 3, .padding = Padding2d::same()}}),
+       Loss::mse,
+       {32, 32, 3}},
+      {"classes of pixels",
+       Network({30, 30, 1}, {Conv2d{.filters = 2, .padding = Padding2d::same()}}),
+       Loss::automatic,
+       {30, 30}},
+      {"classes of words",
+       Network({6}, {Embedding{.vocabulary = 11, .features = 4}, Dense{11}}, DType::i32),
+       Loss::automatic,
+       {6}},
+      {"two inputs", two, Loss::automatic, {}},
+  };
+  for (const AnyNetwork& of : networks) {
+    SCOPED_TRACE(of.name);
+    const Dataset data = datasets::synthetic(of.network, of.loss, 256, 1);
+    EXPECT_EQ(data.targets()[0].record(), of.target);
+    Model model(of.network, {.device = "cpu"});
+    const History history = train(
+        model, data,
+        {.epochs = 8, .batch = 32, .optimizer = Adam{.learning_rate = 0.01}, .loss = of.loss});
+    EXPECT_LT(history.epochs.back().train.loss, 0.97 * history.epochs.front().train.loss);
+  }
 }
 
 TEST(SyntheticData, AreAFunctionOfTheSeedThatCanBeLearned) {
