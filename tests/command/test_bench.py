@@ -138,6 +138,55 @@ class Bench(command.CommandTest):
         self.assertEqual(files[0], files[1])
         self.assertNotEqual(files[1], files[2])
 
+    def test_a_network_of_ones_own_is_timed_on_synthetic_samples(self):
+        (self.folder / "mine.toml").write_text(
+            '[network]\ninput = [12, 5]\nlayers = [{ type = "lstm", units = 6 }, { type = "dense", units = 4 }]\n'
+            '[training]\nbatch = 10\nepochs = 90\n')
+        out, err = self.run_linnet("bench", "mine.toml", "--threads", 1, "--json", "-")
+        record = json.loads(out)
+        self.assertEqual(err, "linnet: using synthetic data in the shape of the real data: the configuration names no data\n")
+        self.assertEqual((record["workload"], record["batch"], record["epochs"], record["train_samples"]),
+                         ("mine", 10, 3, 640))
+        self.assertEqual((record["failed"], record["to_accuracy"]), (None, None))
+        for given, want in (({"--batch": 20}, (20, 1280)), ({"--samples": 50}, (10, 50))):
+            named = [word for pair in given.items() for word in pair]
+            out, _ = self.run_linnet("bench", "mine.toml", "--mode", "infer", *named, "--json", "-")
+            record = json.loads(out)
+            self.assertEqual((record["mode"], record["batch"], record["train_samples"]), ("infer", *want))
+
+    def test_a_file_is_timed_on_the_data_that_it_names(self):
+        rows = [f"{i % 7},{i % 5},{'left' if i % 7 < 3 else 'right'}" for i in range(80)]
+        (self.folder / "points.csv").write_text("\n".join(["x,y,kind", *rows]))
+        (self.folder / "table.toml").write_text('[data]\nfile = "points.csv"\ntarget = "kind"\n')
+        (self.folder / "images.toml").write_text(
+            f'[data]\npath = "{self.data}"\n[network]\ninput = [28, 28, 1]\n'
+            'layers = [{ type = "flatten" }, { type = "dense", units = 10 }]\n')
+        out, err = self.run_linnet("bench", "images.toml", "--json", "-")
+        record = json.loads(out)
+        self.assertEqual((err, record["data"], record["train_samples"], record["batch"], record["synthetic"]),
+                         ("", "patterns", 96, 128, False))
+        out, _ = self.run_linnet("bench", "table.toml", "--json", "-")
+        self.assertEqual(json.loads(out)["workload"], "table")
+        self.assert_error("--dataset and --samples are for data that [data] names; 'table' describes its own files",
+                          "bench", "table.toml", "--samples", 5)
+
+    def test_a_race_to_an_accuracy(self):
+        record, err = self.bench("--to-accuracy", 0.8, length=("--batch", 8, "--epochs", 60))
+        race = record["to_accuracy"]
+        self.assertEqual((err, race["wanted"], race["reached"]), ("", 0.8, True))
+        self.assertGreaterEqual(race["accuracy"], 0.8)
+        self.assertEqual((race["epochs"], race["accuracy"]), (len(record["losses"]), record["test_accuracies"][-1]))
+        self.assertTrue(all(accuracy < 0.8 for accuracy in record["test_accuracies"][:-1]), "it stops at once")
+        self.assertAlmostEqual(race["training_seconds"], sum(record["timed_seconds"]))
+        self.assertGreater(race["seconds"], race["training_seconds"] + race["test_seconds"])
+        out, _ = self.run_linnet(*self.arguments, "--batch", 8, "--epochs", 60, "--to-accuracy", 0.8)
+        self.assertRegex(out, r"(?m)^accuracy    \S+ % after \d+ epochs? and \S+ s: \S+ s of training, ")
+        out, err = self.run_linnet("bench", "mnist-cnn", "--dataset", "digits", "--samples", 20, "--epochs", 1,
+                                   "--to-accuracy", 1, "--json", "-", status=3)
+        record = json.loads(out)
+        self.assertRegex(err, r"failed: 100.00 % of the test set were not reached in 1 epoch; the last has \S+ %\n")
+        self.assertFalse(record["to_accuracy"]["reached"])
+
     def test_errors(self):
         self.assert_error("--test is for --mode train; --mode infer only predicts: leave it out",
                           *self.arguments, "--mode", "infer", "--test")
@@ -148,6 +197,12 @@ class Bench(command.CommandTest):
                           "them out", *export, "data", "--threads", 1, "--json", "-", "--epochs", 2)
         self.assert_error("unknown workload 'mnist-cn'; did you mean 'mnist-cnn'?", "bench",
                           "mnist-cn")
+        self.assert_error("--warmup is for times of epochs; --to-accuracy times a training from its start: leave it out",
+                          *self.arguments, "--to-accuracy", 0.5, "--warmup", 1)
+        (self.folder / "values.toml").write_text(
+            '[network]\ninput = [4]\nlayers = [{ type = "dense", units = 1 }]\n')
+        _, err = self.run_linnet("bench", "values.toml", "--to-accuracy", 0.5, status=2)
+        self.assertIn("linnet: error: an accuracy is for samples with classes; 'synthetic' has none\n", err)
         self.assert_error("resnet50-features only computes features and cannot be trained; use --mode infer", "bench", "resnet50-features", "--mode", "train")
         self.assert_error("--epochs: expected an integer of at least 1; got '0'", "bench",
                           "mnist-cnn", "--epochs", 0)

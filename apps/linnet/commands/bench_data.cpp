@@ -4,6 +4,7 @@
 #include <linnet/datasets.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -14,11 +15,14 @@ namespace {
 constexpr std::int64_t kImageSamples = 1280;       // of images too large to draw tens of thousands
 constexpr std::int64_t kLargeImage = 64 * 64 * 3;  // in numbers
 constexpr std::int64_t kSyntheticSamples = 50000;
+constexpr std::int64_t kSyntheticBatches = 64;  // of a configuration, whose network may be any
 
 BenchData synthetic(const Job& job, const BenchDataOptions& options, const std::string& reason) {
-  const std::int64_t size = job.network.input_shape().elements();
-  const std::int64_t samples =
-      options.samples.value_or(size > kLargeImage ? kImageSamples : kSyntheticSamples);
+  const auto enough = [&] {
+    if (!job.configuration.empty()) return kSyntheticBatches * job.training.batch;
+    return job.network.input_shape().elements() > kLargeImage ? kImageSamples : kSyntheticSamples;
+  };
+  const std::int64_t samples = options.samples ? *options.samples : enough();
   const auto draw = [&](std::int64_t count, std::uint64_t seed) {
     return datasets::synthetic(job.network, job.training.loss, count, seed);
   };
@@ -28,9 +32,29 @@ BenchData synthetic(const Job& job, const BenchDataOptions& options, const std::
   return data;
 }
 
+BenchData of_configuration(const Job& job, const BenchDataOptions& options) {
+  if (job.task->brings_data()) {
+    require(!options.dataset && !options.samples,
+            "--dataset and --samples are for data that [data] names; '{}' describes its own files",
+            job.name);
+    return {.splits = job.task->data()};
+  }
+  if (!options.dataset && job.data.empty()) {
+    return synthetic(job, options, "the configuration names no data");
+  }
+  DatasetOptions files = job.images;
+  files.seed = options.seed;
+  files.train_samples = options.samples.value_or(0);
+  files.test = options.test;
+  LoadedData loaded = load_data(options.dataset.value_or(job.data), files);
+  print_notes(loaded.note);
+  return {.splits = std::move(loaded.splits)};
+}
+
 }  // namespace
 
 BenchData bench_data(const Job& job, const BenchDataOptions& options) {
+  if (!job.configuration.empty()) return of_configuration(job, options);
   if (!options.dataset && job.forward_only) {
     return synthetic(job, options, "no --dataset is given");
   }

@@ -20,13 +20,14 @@ struct BenchDataOptions {
 
 struct BenchData {
   Splits splits;
-  std::string synthetic;  ///< why they are not real ones, or empty
+  std::string synthetic = {};  ///< why they are not real ones, or empty
 };
 
-/// Returns what `linnet bench` runs on: the workload's data, or, where they are unavailable and no
-/// others were asked for, synthetic ones in their shape, with a fifth as many for the test. Fewer
-/// samples than there are are spread evenly over them: files may hold one class after the other.
-/// Throws Error where `dataset` cannot be read.
+/// Returns what `linnet bench` runs on: the data of the workload or configuration, or, where these
+/// are unavailable or none are named and no others were asked for, synthetic ones in the shape that
+/// the network takes, with a fifth as many for the test. Fewer samples than there are are spread
+/// evenly over them: files may hold one class after the other. Throws Error where `dataset` or what
+/// a configuration names cannot be read.
 BenchData bench_data(const Job& job, const BenchDataOptions& options);
 
 }  // namespace linnet::command

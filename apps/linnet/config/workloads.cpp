@@ -131,6 +131,13 @@ Network network_for(const Job& job, const Shape& sample) {
   return other ? job.for_images(sample) : job.network;
 }
 
+bool names_workload(const std::string& word) {
+  const std::filesystem::path path(word);
+  if (word.empty() || word == "-" || path.has_parent_path() || path.has_extension()) return false;
+  std::error_code none;  // of a link that leads nowhere, reading says so
+  return !is_file(path) && !std::filesystem::is_symlink(path, none);
+}
+
 Job job_from(const std::string& config, const std::string& workload_name,
              const std::string& command) {
   return job_from(config, workload_name, command, {});
@@ -141,12 +148,8 @@ Job job_from(const std::string& config, const std::string& workload_name,
   require(config.empty() || workload_name.empty(),
           "{}: expected a configuration file or --workload, not both; got '{}' and '{}'", command,
           config, workload_name);
-  // A word that is not a file is meant as a workload's name.
   const std::filesystem::path path(config);
-  const bool word = config != "-" && !path.has_parent_path() && !path.has_extension();
-  std::error_code none;  // of a link that leads nowhere, reading says so
-  const bool file = is_file(path) || std::filesystem::is_symlink(path, none);
-  if (word && !config.empty() && !file) {
+  if (names_workload(config)) {
     const std::vector<std::string> names = workload_names();
     const bool known =
         std::ranges::count(names, config) + std::ranges::count(datasets::names(), config) > 0;

@@ -72,6 +72,9 @@ Job workload(const std::string& name, const Json& table = workload_table());
 /// Returns the workload as benchmarks train it, which is for speed; the recipe may be better.
 Job published_workload(const std::string& name, const Json& table = workload_table());
 
+/// Returns whether a word is the name of a workload, not of a configuration file.
+bool names_workload(const std::string& word);
+
 /// `config` or else `workload_name`: exactly one of them must be given; Error otherwise, naming
 /// `command` ("linnet train").
 Job job_from(const std::string& config, const std::string& workload_name,

@@ -10,6 +10,8 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/counted.h"
+#include "data/targets.h"
 
 namespace linnet::command {
 namespace {
@@ -106,6 +108,39 @@ class EpochCount final : public Callback {
   std::int64_t epochs_;
 };
 
+/// Stops a training once the test set's accuracy is reached.
+class FinishLine final : public Callback {
+ public:
+  FinishLine(double wanted, const PassProgress& progress, std::int64_t epochs)
+      : wanted_(wanted), count_(progress, epochs), counts_(static_cast<bool>(progress)) {}
+  void on_epoch(const EpochReport& report) override {
+    reached_ = report.test.accuracy >= wanted_;
+    if (counts_) count_.on_epoch(report);
+  }
+  bool stop_requested() override { return reached_; }
+  bool reached() const { return reached_; }
+
+ private:
+  double wanted_;
+  EpochCount count_;
+  bool counts_;
+  bool reached_ = false;
+};
+
+TimedRun run_of(const History& history, std::int64_t samples, std::int64_t warmup) {
+  TimedRun run{.seconds = {},
+               .samples = samples,
+               .startup_seconds = history.startup_seconds,
+               .planned_bytes = history.planned_bytes,
+               .shards = history.shards,
+               .epochs = history.epochs,
+               .notes = history.notes};
+  for (const EpochReport& epoch : history.epochs) {
+    if (epoch.epoch > warmup) run.seconds.push_back(epoch.seconds);
+  }
+  return run;
+}
+
 }  // namespace
 
 Spread spread_of(std::vector<double> values) {
@@ -121,19 +156,28 @@ TimedRun time_training(Model& model, const Dataset& data, TrainingOptions option
                        std::int64_t warmup, const Dataset* test, const PassProgress& progress) {
   options.epochs += warmup;
   EpochCount count(progress, options.epochs);
-  const History history = train(model, data, options, test, progress ? &count : nullptr);
-  TimedRun run{.seconds = {},
-               .samples = data.size(),
-               .startup_seconds = history.startup_seconds,
-               .planned_bytes = history.planned_bytes,
-               .shards = history.shards,
-               .epochs = history.epochs,
-               .notes = history.notes,
-               .failed = not_learning(history.epochs)};
-  for (const EpochReport& epoch : history.epochs) {
-    if (epoch.epoch > warmup) run.seconds.push_back(epoch.seconds);
-  }
+  TimedRun run =
+      run_of(train(model, data, options, test, progress ? &count : nullptr), data.size(), warmup);
+  run.failed = not_learning(run.epochs);
   return run;
+}
+
+Race time_to_accuracy(Model& model, const Dataset& data, const TrainingOptions& options,
+                      const Dataset& test, double wanted, const PassProgress& progress) {
+  require(!labels_of(test).empty(), "an accuracy is for samples with classes; '{}' has none",
+          test.info().name);
+  FinishLine line(wanted, progress, options.epochs);
+  const Clock::time_point start = Clock::now();
+  Race race{.run = run_of(train(model, data, options, &test, &line), data.size(), 0)};
+  race.test_seconds = seconds_since(start) - race.run.startup_seconds;
+  for (const double seconds : race.run.seconds) race.test_seconds -= seconds;
+  race.accuracy = race.run.epochs.back().test.accuracy;
+  if (!line.reached()) {
+    race.run.failed =
+        fmt::format("{:.2f} % of the test set were not reached in {}; the last has {:.2f} %",
+                    100 * wanted, counted(race.run.epochs.size(), "epoch"), 100 * race.accuracy);
+  }
+  return race;
 }
 
 TimedRun time_inference(Model& model, const Dataset& data, std::int64_t batch, bool streamed,

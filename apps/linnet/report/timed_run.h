@@ -30,6 +30,13 @@ struct TimedRun {
   std::string failed = {};  ///< why what was timed is worth nothing; else empty
 };
 
+/// A training up to the first epoch after which a part of the test set is right.
+struct Race {
+  TimedRun run;             ///< `seconds` of each epoch, the evaluations left out
+  double accuracy = 0;      ///< of the test set, after the last epoch
+  double test_seconds = 0;  ///< of the evaluations
+};
+
 /// Told how many passes of how many are done, outside of the clock.
 using PassProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 
@@ -38,6 +45,11 @@ using PassProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 /// `test`, if not null, is evaluated after each epoch, off the clock.
 TimedRun time_training(Model& model, const Dataset& data, TrainingOptions options,
                        std::int64_t warmup, const Dataset* test, const PassProgress& progress = {});
+
+/// Trains until the accuracy on `test` is at least `wanted`, for options.epochs at most; failed if
+/// it is not reached. Throws Error for data without classes.
+Race time_to_accuracy(Model& model, const Dataset& data, const TrainingOptions& options,
+                      const Dataset& test, double wanted, const PassProgress& progress = {});
 
 /// Predicts the data in batches, in stored order, `warmup` and then `epochs` times. Resident: from
 /// device memory to device memory; that is the data set on the CPU, and its first batch again and
