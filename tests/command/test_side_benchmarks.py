@@ -41,6 +41,33 @@ class SideBenchmarks(command.CommandTest):
             self.assertNotIn("/tmp/", written)
         return result, page.read_text()
 
+    def own(self, file, *arguments):
+        return subprocess.run([sys.executable, "-B", BENCHMARKS / "own/run.py", self.folder / file, "--linnet",
+                               command.LINNET, *map(str, arguments)], capture_output=True, text=True, timeout=240)
+
+    def test_a_network_of_ones_own(self):
+        layers = 'layers = [{ type = "dense", units = 3 }, { type = "tanh" }, { type = "dense", units = 2 }]'
+        (self.folder / "mine.toml").write_text(f"[network]\ninput = [4]\n{layers}\n[training]\nbatch = 8\n")
+        peer = self.folder / "peer"  # stands for a Python with PyTorch
+        peer.write_text('#!/bin/sh\ntest -s "$4/data.json" || exit 1\n'
+                        'echo \'{"train": 10, "infer": 20, "parameters": 23, "torch": "9.9"}\'\n')
+        peer.chmod(0o755)
+        ran = self.own("mine.toml", "--torch", peer, "--repetitions", 2)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("mine, batch 8, 23 parameters; PyTorch 9.9, 23 parameters; repetitions: 2\n", ran.stdout)
+        self.assertRegex(ran.stdout, r"(?m)^\| training \| \d\S+ \(\S+ to \S+\) \| 10 \(10 to 10\) \| \d\S+ × \(")
+        self.assertRegex(ran.stdout, r"(?m)^\| predicting \| .* \| 20 \(")
+        ran = self.own("mine.toml", "--torch", "false", "--repetitions", 1)
+        self.assertEqual(ran.returncode, 0)
+        self.assertRegex(ran.stdout, r"(?m)^\| training \| \d\S+ \(\S+ to \S+\) \| – \| – \|$")
+        for text, words in ((f"[augment]\nflip = true\n[network]\ninput = [4]\n{layers}\n",
+                             "[augment] is not compared with PyTorch here"),
+                            ("[training]\nepochs = 1\n", "has no layers in [network]")):
+            (self.folder / "other.toml").write_text(text)
+            ran = self.own("other.toml", "--torch", peer)
+            self.assertEqual((ran.returncode, ran.stdout), (2, ""))
+            self.assertIn(words, ran.stderr)
+
     @unittest.skipUnless(LATENCY_BENCH.exists(), "latency_bench is not built")
     @unittest.skipUnless(shutil.which("gcc"), "there is no gcc")
     def test_c_file(self):
