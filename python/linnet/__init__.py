@@ -12,6 +12,7 @@ from . import _hints as _hints, _linnet, layers, optimizers, schedules
 from ._linnet import *  # noqa: F403
 from ._linnet import (Expression, Layer, LayerWeights, Network, __version__ as __version__, abs, all, any,
                       datasets, max, min, pow, round, slice, sum, zoo)
+from ._bench import BenchResult as BenchResult, bench as bench
 from ._spelling import spelled as _spelled
 from .callbacks import (Callback as Callback, CsvLog as CsvLog, JsonLinesLog as JsonLinesLog,
                         ProgressBar as ProgressBar, TensorBoardLog as TensorBoardLog)

@@ -345,6 +345,16 @@ void bind_named(nb::module_& m) {
       },
       nb::arg("train"), nb::arg("test"), nb::arg("features"), nb::arg("seed") = 0,
       doc("datasets.rosenbrock"));
+  all.def(
+      "synthetic",
+      [](const Network& network, std::int64_t samples, const nb::object& loss, std::uint64_t seed) {
+        const Loss by = Convert<Loss>::from(loss, {"datasets.synthetic", "loss"});
+        return without_gil([&] { return datasets::synthetic(network, by, samples, seed); });
+      },
+      nb::arg("network"), nb::arg("samples"), nb::arg("loss") = "automatic", nb::arg("seed") = 0,
+      nb::sig(keep("def synthetic(network: Network, samples: int, loss: " + Convert<Loss>::type() +
+                   " = 'automatic', seed: int = 0) -> Dataset")),
+      doc("datasets.synthetic"));
   m.def(
       "load_dataset",
       [](const std::filesystem::path& path, const nb::kwargs& named) {
