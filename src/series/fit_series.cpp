@@ -220,6 +220,9 @@ class Fitting {
       const auto place = static_cast<std::size_t>(std::llround(share * count));
       return place < sorted.size() ? sorted[place] : std::numeric_limits<std::int64_t>::max();
     };
+    if (record_.time_kind != TimeKind::rows) {
+      record_.times = {static_cast<double>(sorted.front()), static_cast<double>(sorted.back())};
+    }
     fitted_.validation_from = time_after(1 - options_.validation - options_.test);
     fitted_.test_from = time_after(1 - options_.test);
   }
@@ -291,6 +294,8 @@ class Fitting {
       const double apart = value - mean;
       mean += apart / static_cast<double>(++count);
       squares += apart * (value - mean);
+      if (input.range.empty()) input.range = {value, value};
+      input.range = {std::min(input.range[0], value), std::max(input.range[1], value)};
     }
     require<DataError>(std::isfinite(squares),
                        "'{}', column '{}': its numbers are too far apart to be standardised",

@@ -143,12 +143,26 @@ json open_json(const std::vector<OpenTime>& open) {
 
 json json_of(const SeriesColumn& column) {
   return {{"column", column.column},
+          {"range", column.range},
           {"kind", kKinds[static_cast<std::size_t>(column.kind)]},
           {"mean", column.mean},
           {"std", column.std},
           {"categories", column.categories},
           {"indicator", column.indicator},
           {"known", column.known}};
+}
+
+/// Returns the two ends of a range, which older files lack.
+std::vector<double> range_of(const json& object, const char* key) {
+  if (!object.contains(key)) return {};
+  std::vector<double> range;
+  for (const json& end : Reader(object).list(key)) {
+    const bool good = end.is_number() && std::isfinite(end.get<double>());
+    range.push_back(good ? end.get<double>() : std::numeric_limits<double>::quiet_NaN());
+  }
+  require<DataError>(range.empty() || (range.size() == 2 && range[0] <= range[1]),
+                     "{}: '{}' holds the two ends of a range, in order", kWhat, key);
+  return range;
 }
 
 SeriesColumn column_from(const json& object) {
@@ -159,7 +173,8 @@ SeriesColumn column_from(const json& object) {
           .std = read.number("std", std::numeric_limits<double>::min()),
           .categories = read.texts("categories"),
           .indicator = read.flag("indicator"),
-          .known = read.flag("known")};
+          .known = read.flag("known"),
+          .range = range_of(object, "range")};
 }
 
 }  // namespace
@@ -240,6 +255,7 @@ std::string json_of(const SeriesRecord& record) {
            {"months", record.months},
            {"month_day", record.month_day},
            {"step", record.step},
+           {"time_range", record.times},
            {"open", open_json(record.open)},
            {"same_time", same_time_names()[static_cast<std::size_t>(record.same_time)]},
            {"off_step", off_step_names()[static_cast<std::size_t>(record.off_step)]},
@@ -327,6 +343,7 @@ SeriesRecord series_record_from(const std::string& text) {
     record.month_day = read.integer("month_day", 0, record.months ? kFirstWorkday : 0);
   }
   record.step = read.integer("step", 1, record.months ? 1200 : kMostStep);
+  record.times = range_of(all, "time_range");
   if (version >= 3) {
     read_calendar(read, record);
   } else {

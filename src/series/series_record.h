@@ -53,6 +53,8 @@ struct SeriesColumn {
   std::vector<std::string> categories = {};
   bool indicator = false;  ///< a further channel is 1 where the value is missing
   bool known = false;      ///< known ahead
+  /// Least and largest number of the training rows; empty where an older file does not say.
+  std::vector<double> range = {};
 
   std::int64_t width() const {
     return (kind == SeriesColumnKind::category ? std::ssize(categories) + 1 : 1) +
@@ -82,7 +84,9 @@ struct SeriesRecord {
   /// Day of the month of all times, or its last where it is shorter: 31 for ends of months;
   /// kLastWorkday, kFirstWorkday. 0: that of a series' first time.
   std::int64_t month_day = 0;
-  std::int64_t step = 1;            ///< from one row to the next
+  std::int64_t step = 1;  ///< from one row to the next
+  /// First and last time of the file that it was fitted on; empty: an older file, or no times.
+  std::vector<double> times = {};
   std::vector<OpenTime> open = {};  ///< in order, where series pause between; empty: they do not
   SameTime same_time = SameTime::refuse;
   OffStep off_step = OffStep::refuse;

@@ -16,6 +16,7 @@
 #include "series/calendar.h"
 #include "series/find_step.h"
 #include "table/column_reader.h"
+#include "table/learned_range.h"
 
 namespace linnet {
 namespace {
@@ -325,6 +326,49 @@ std::shared_ptr<const WindowContents> read_series(const Table& table,
     return std::make_shared<const WindowContents>(
         Reading(table, std::move(record), for_forecast).read());
   });
+}
+
+std::vector<std::string> unlike_training(const WindowContents& contents) {
+  const SeriesRecord& record = *contents.record;
+  const Layout layout = layout_of(record);
+  std::vector<std::string> notes;
+  OutsideNotes outside;
+  for (std::size_t i = 0; i < record.inputs.size(); ++i) {
+    const SeriesColumn& input = record.inputs[i];
+    const bool rises = i < record.targets.size() && record.targets[i].trend;
+    if (input.range.size() != 2 || rises) continue;
+    outside.begin(input.column, "outside the training's range",
+                  fmt::format("{} to {}", input.range[0], input.range[1]));
+    // Rounded as ColumnWriter does, so that the ends themselves are inside.
+    const auto scaled = [&](double value) {
+      return static_cast<float>((value - input.mean) / input.std);
+    };
+    const float least = scaled(input.range[0]);
+    const float largest = scaled(input.range[1]);
+    for (const WindowContents::Part& part : contents.parts) {
+      const std::int64_t end = part.first + part.rows - record.future;
+      for (std::int64_t row = end - record.past; row < end; ++row) {
+        const float value =
+            contents.past[static_cast<std::size_t>(row * contents.channels + layout.past[i])];
+        if (value >= least && value <= largest) continue;
+        outside.add(fmt::format("{:.6g}", input.mean + input.std * static_cast<double>(value)));
+      }
+    }
+  }
+  outside.finish(contents.name, notes);
+  const double step = static_cast<double>(record.months ? record.step * 31 * kDay : record.step);
+  for (const WindowContents::Part& part : contents.parts) {
+    const std::int64_t time = contents.time_of(part.first + part.rows - record.future - 1);
+    if (!is_far(record.times, static_cast<double>(time), step * static_cast<double>(record.future)))
+      continue;
+    notes.push_back(fmt::format(
+        "the last step of '{}'{} is {}, far from the training's times, {} to {}", contents.name,
+        part.entity.empty() ? "" : fmt::format(", series '{}',", part.entity),
+        time_text(record, time), time_text(record, static_cast<std::int64_t>(record.times[0])),
+        time_text(record, static_cast<std::int64_t>(record.times[1]))));
+    break;  // one stands for all
+  }
+  return notes;
 }
 
 std::vector<std::int64_t> complete_windows(const WindowContents& contents) {

@@ -52,6 +52,10 @@ std::shared_ptr<const WindowContents> read_series(const Table& table,
 /// The first rows of all windows whose forecast parts have all targets, series by series.
 std::vector<std::int64_t> complete_windows(const WindowContents& contents);
 
+/// Returns sentences on the steps that a forecast sees (read_series() for one): numbers outside the
+/// training's range, but of targets with a trend, and times far from the training's.
+std::vector<std::string> unlike_training(const WindowContents& contents);
+
 /// The names of the channels; `known`: of those that are known ahead alone.
 std::vector<std::string> channel_names(const SeriesRecord& record, bool known);
 

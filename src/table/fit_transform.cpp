@@ -176,6 +176,7 @@ class Fitting {
     input.std = std_of(all.values, input.mean, what(column));
     input.fill = all.fill(options_.missing);
     input.indicator = indicates(all);
+    input.range = {all.values.front(), all.values.back()};
     return input;
   }
 

@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "describe/nearest.h"
 #include "table/column_reader.h"
+#include "table/learned_range.h"
 #include "table/scaling.h"
 #include "table/transform_record.h"
 
@@ -197,6 +198,7 @@ class FeatureWriter {
   void operator()(const NumberInput& input, const ColumnReader& column) {
     std::vector<double> between;
     if (input.interpolate) between = interpolated(column, input.fill);
+    bool outside = false;
     for (std::int64_t row = 0; row < column.rows(); ++row) {
       const bool missing = column.missing(row);
       const double value = !missing            ? column.number(row)
@@ -204,6 +206,11 @@ class FeatureWriter {
                                                : input.fill;
       put(row, 0, in_f32(scaled(input, value), value, row, column));
       if (input.indicator) put(row, 1, missing ? 1 : 0);
+      if (!missing && is_outside(input.range, value)) {
+        if (!outside) begin_numbers(input);
+        outside = true;
+        outside_.add(fmt::format("{}", value));
+      }
     }
     first_ += input.indicator ? 2 : 1;
   }
@@ -234,6 +241,7 @@ class FeatureWriter {
 
   void operator()(const DateInput& input, const ColumnReader& column) {
     const std::size_t circles = input.times ? 3 : 2;
+    bool far = false;
     for (std::int64_t row = 0; row < column.rows(); ++row) {
       const std::string_view text = column.text(row);
       const std::optional<DateTime> date = date_of(text, input.reading());
@@ -243,6 +251,13 @@ class FeatureWriter {
       }
       const double day = date ? static_cast<double>(date->day) + date->seconds / 86400 : input.fill;
       put(row, 0, in_f32((day - input.mean) / input.std, day, row, column));
+      if (date && is_far(input.range, day, 1)) {
+        if (!far) {
+          outside_.begin(input.column, "far from the training's dates", days_text(input.range));
+        }
+        far = true;
+        outside_.add(std::string(in_message(text)));
+      }
       if (date) {
         circle(row, 1, date->day_of_year() / kDaysOfYear);
         circle(row, 3, date->weekday() / 7.0);
@@ -253,7 +268,14 @@ class FeatureWriter {
     first_ += 1 + 2 * circles + (input.indicator ? 1 : 0);
   }
 
+  /// Says what the training had no rows of.
+  void finish() const { outside_.finish(table_.name(), notes_); }
+
  private:
+  void begin_numbers(const NumberInput& input) {
+    outside_.begin(input.column, "outside the training's range",
+                   fmt::format("{} to {}", input.range[0], input.range[1]));
+  }
   static const char* example(DateOrder order) {
     return order == DateOrder::year_first  ? "2024-12-31"
            : order == DateOrder::day_first ? "31/12/2024"
@@ -277,6 +299,7 @@ class FeatureWriter {
   std::size_t features_;
   std::vector<std::string>& notes_;
   std::size_t first_ = 0;
+  OutsideNotes outside_ = {};
 };
 
 /// Labels by text; a last dot that the training's labels lack is passed over.
@@ -348,6 +371,7 @@ std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
       const ColumnReader column(rows, matching.need(name), record.reading, name);
       std::visit([&](const auto& of) { write(of, column); }, input);
     }
+    write.finish();
     columns.push_back(
         {.name = "numbers", .data = Tensor(std::move(values), {rows.rows(), features})});
   }

@@ -25,8 +25,8 @@ inline std::string_view enum_type(Scaling /*scaling*/) { return "Scaling"; }
 namespace {
 
 // 1: numbers are standardised, the target is one column; 2: numbers have no range; 3: dates have
-// no first year; no words, formats and offsets
-constexpr std::int64_t kVersion = 4;
+// no first year; no words, formats and offsets; 4: dates have no range
+constexpr std::int64_t kVersion = 5;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 24;
 constexpr std::size_t kDepth = 4;
 constexpr const char* kWhat = "its table transform";
@@ -68,7 +68,7 @@ const Kinds<TableInput>& inputs() {
                field<&DateInput::first_year>("first_year").between(0, 9900),
                number<&DateInput::mean>("mean"), positive<&DateInput::std>("std"),
                number<&DateInput::fill>("fill"), field<&DateInput::times>("times"),
-               field<&DateInput::indicator>("indicator")},
+               field<&DateInput::indicator>("indicator"), number<&DateInput::range>("range")},
               DateInput{});
     return kinds;
   }();
@@ -127,10 +127,12 @@ void check_numbers(const NumberInput& input) {
                           : input.quantiles.empty(),
                      "{}: expected {} of the column '{}'", kWhat,
                      some ? "at least 2 quantiles, in order," : "no quantiles", input.column);
-  require<DataError>(input.range.empty() ||
-                         (input.range.size() == 2 && input.range[0] <= input.range[1]),
+}
+
+void check_range(const std::vector<double>& range, const std::string& column) {
+  require<DataError>(range.empty() || (range.size() == 2 && range[0] <= range[1]),
                      "{}: expected the least and the largest value of the column '{}', in order",
-                     kWhat, input.column);
+                     kWhat, column);
 }
 
 /// Names that belong together do, and no number of features is beyond what a network may have.
@@ -146,7 +148,12 @@ void check(const TransformRecord& record) {
   }
   std::int64_t features = 0;
   for (const TableInput& input : record.inputs) {
-    if (const auto* numbers = std::get_if<NumberInput>(&input)) check_numbers(*numbers);
+    if (const auto* numbers = std::get_if<NumberInput>(&input)) {
+      check_numbers(*numbers);
+      check_range(numbers->range, numbers->column);
+    }
+    if (const auto* dates = std::get_if<DateInput>(&input))
+      check_range(dates->range, dates->column);
     require<DataError>(columns.contains(column_of(input)), "{} has no column '{}'", kWhat,
                        column_of(input));
     require<DataError>(read.insert(column_of(input)).second, "{} reads the column '{}' twice",

@@ -67,6 +67,9 @@ struct DateInput {
   double fill = 0;
   bool times = false;  ///< the circle of the day counts
   bool indicator = false;
+  /// First and last of the training rows, in days since 1970; empty where an older file does not
+  /// say.
+  std::vector<double> range = {};
 
   DateReading reading() const { return {order, static_cast<int>(first_year)}; }
 };
@@ -131,7 +134,7 @@ TableTarget kind_of(const LearnedTarget& target);
 /// Returns the places of the columns. Throws Error for none, and for one that is named twice.
 std::vector<std::size_t> find_targets(const Table& table, const TableTargets& targets);
 
-/// Returns the record as JSON, {"version": 4, "columns": [...], "inputs": [{"kind": "number",
+/// Returns the record as JSON, {"version": 5, "columns": [...], "inputs": [{"kind": "number",
 /// ...}], ...}.
 std::string json_of(const TransformRecord& record);
 /// Throws DataError for any other text.

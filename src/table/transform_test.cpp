@@ -374,7 +374,7 @@ TEST(TableTransform, DamagedJsonIsRefused) {
     text.replace(at, from.size(), to);
     return message_of([&] { TableTransform::from_json(text); });
   };
-  EXPECT_NE(error("\"version\":4", "\"version\":5"), "");
+  EXPECT_NE(error("\"version\":5", "\"version\":6"), "");
   EXPECT_NE(error("\"range\":[", "\"range\":[1,"), "");
   EXPECT_NE(error("\"scale\":1.1", "\"scale\":-1.1"), "");
   EXPECT_NE(error("\"column\":\"age\"", "\"column\":\"agf\""), "");
@@ -439,6 +439,33 @@ TEST(TableTransform, NamesCategoriesThatAreUnknown) {
   EXPECT_EQ(transform.inputs(rows).info().notes, notes);
   EXPECT_EQ(transform.transform(rows).info().notes, notes);
   EXPECT_TRUE(transform.inputs(parse_table(text)).info().notes.empty());
+}
+
+TEST(TableTransform, NamesNumbersAndDatesThatTheTrainingHadNot) {
+  std::string text = "x,when,y\n";
+  for (int i = 0; i < 100; ++i)
+    text += fmt::format("{},2024-{:02}-01,{}.5\n", i * 37 % 100, 1 + i % 11, i);
+  const TableTransform fitted = TableTransform::fit(parse_table(text), "y");
+  const TableTransform transform = TableTransform::from_json(fitted.to_json());
+  // The range is 305 days: a date within 30 of its ends is not far.
+  const Table rows = parse_table(
+      "x,when,y\n0,2024-11-30,1\n99,2023-12-03,1\n,,1\n-7,2023-11-30,1\n1e3,2031-05-01,1\n", "t");
+  const std::vector<std::string> notes{
+      "2 values of 't' in column 'x' are outside the training's range, 0 to 99, such as -7",
+      "2 values of 't' in column 'when' are far from the training's dates, 2024-01-01 to "
+      "2024-11-01, such as 2023-11-30"};
+  EXPECT_EQ(transform.inputs(rows).info().notes, notes);
+  EXPECT_TRUE(transform.inputs(parse_table(text)).info().notes.empty());
+}
+
+TEST(TableTransform, NamesFiveColumnsOfValuesOutsideTheTraining) {
+  const std::string names = "a,b,c,d,e,f,g,y\n";
+  const TableTransform transform =
+      TableTransform::fit(parse_table(names + "2,2,2,2,2,2,2,0.5\n4,5,6,7,8,4,5,9.5\n"), "y");
+  const Dataset rows = transform.inputs(parse_table(names + "9,9,9,9,9,9,9,1\n", "t"));
+  ASSERT_EQ(rows.info().notes.size(), 6U);
+  EXPECT_EQ(rows.info().notes.back(),
+            "2 further columns of 't' have values outside the training's range, too");
 }
 
 TEST(TableTransform, NonsenseIsRefused) {

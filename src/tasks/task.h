@@ -109,7 +109,8 @@ struct TableAnswer {
   };
   std::vector<std::string> header = {};  ///< names of texts and values
   std::vector<Row> rows = {};
-  nlohmann::ordered_json json = {};
+  std::vector<std::string> notes = {};  ///< on rows that are unlike the training's
+  nlohmann::ordered_json json = {};     ///< all of it
 };
 
 /// Says what a training learns from, and answers all that depends on it. Each folder of src/tasks

@@ -84,6 +84,23 @@ class Series(command.CommandTest):
             _, err = self.run_linnet("train", "bad.toml", status=2)
             self.assertIn(sentence, err)
 
+    def test_steps_unlike_the_training_are_said(self):
+        write_sales(self.folder / "sales.csv")
+        self.run_linnet("train", *self.ARGUMENTS, "--epochs", 1, "--out", "run")
+        write_sales(self.folder / "new.csv", days=40, future=3)
+        self.assertEqual(self.run_linnet("predict", "run", "new.csv")[1], "")
+        self.assertNotIn("notes", self.run_json("predict", "run", "new.csv"))
+        late = (self.folder / "new.csv").read_text().replace(".2024;", ".2031;")
+        lines = late.splitlines()
+        lines[75] = lines[75].split(";no;")[0].split(";yes;")[0] + ";no;-900.5;3"
+        (self.folder / "late.csv").write_text("\n".join(lines) + "\n")
+        notes = self.run_json("predict", "run", "late.csv")["notes"]
+        self.assertRegex(notes[0], "1 value of 'late.csv' in column 'sales' is outside the training's range, "
+                                   r"[\d.]+ to [\d.]+, such as -900.5")
+        self.assertRegex(notes[-1], "the last step of 'late.csv', series 'north', is 09.02.2031, far from the "
+                                    "training's times, 01.01.2024 to 29.05.2024")
+        self.assertIn(notes[0], self.run_linnet("predict", "run", "late.csv")[1])
+
     def test_one_step_is_singular(self):
         write_sales(self.folder / "sales.csv", days=60)
         _, err = self.run_linnet("train", "sales.csv", "--target", "sales", "--time", "day", "--entity", "shop", "--past",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of raw rows: training, prediction, evaluation, `linnet data info`, and their errors."""
 import csv
+import html
 import json
 import math
 import os
@@ -285,7 +286,7 @@ class Tables(command.CommandTest):
                                   "--task", "regression", header="x,g,y,z")
         self.assertIn("the loss binary_cross_entropy learns probabilities of them", several)
         err = self.train_rows(rows, "--loss", "binary_cross_entropy", "--task", "regression")
-        self.assertNotIn("warning", err)
+        self.assertNotIn("warning: the", err)
         self.assertRegex(err, r"linnet: mean ROC AUC of 1 labels \d")  # of probabilities, as they are predicted
         self.assertNotIn("R²", err + self.run_linnet("evaluate", "run", "--data", "rows.csv")[0])
 
@@ -296,7 +297,8 @@ class Tables(command.CommandTest):
         rows = (self.folder / "rows.csv").read_text().splitlines()[1:]
         errors = [abs(float(line.split("\t")[1]) - float(row.split(",")[2])) for line, row in zip(out.splitlines(), rows)]
         report, _ = self.run_linnet("evaluate", "run", "--data", "rows.csv")
-        self.assertIn(f"mean absolute error {sum(errors) / len(errors):.3g}", report)
+        measured = float(re.search("mean absolute error ([\\d.]+)", report)[1])
+        self.assertAlmostEqual(measured, sum(errors) / len(errors), delta=1e-3 * measured)
 
     def test_unknown_categories_are_said(self):
         self.train_rows([f"{i * i},{'gh'[i % 2]},{i % 3}.5" for i in range(60)])
@@ -307,6 +309,28 @@ class Tables(command.CommandTest):
         self.assertIn(note, self.run_linnet("evaluate", "run", "--data", "one.csv")[1])
         self.assertEqual(self.run_linnet("predict", "run", "one.csv", "two.csv")[1], note)
         self.assertEqual(self.run_linnet("predict", "run", "two.csv")[1], "")
+
+    def test_values_outside_the_training_are_said(self):
+        self.train_rows([f"{i * 7 % 60},{'gh'[i % 2]},{i % 3}.5" for i in range(60)])
+        (self.folder / "one.csv").write_text("x,g,y\n-100,g,1\n2,h,2\n1000,h,1\n")
+        note = "2 values of 'one.csv' in column 'x' are outside the training's range, "
+        self.assertRegex(self.run_linnet("predict", "run", "one.csv")[1], f"^linnet: {note}\\d+ to \\d+, such as -100\n$")
+        self.assertTrue(self.run_json("predict", "run", "one.csv")["notes"][0].startswith(note))
+        self.assertIn(note, self.run_linnet("evaluate", "run", "--data", "one.csv")[1])
+        (self.folder / "one.csv").write_text("x,g,y\n20,h,2\n")
+        self.assertNotIn("notes", self.run_json("predict", "run", "one.csv"))
+
+    def test_few_validation_rows_are_said(self):
+        warning = "only 13 validation rows choose the epoch, so scores depend on which rows these are; --folds 5 " \
+                  "measures on each row once"
+        write_flowers(self.folder / "flowers.csv")
+        command = ("train", "flowers.csv", "--target", "kind", "--epochs", 1, "--device", "cpu")
+        _, err = self.run_linnet(*command, "--out", "few")
+        self.assertIn(f"linnet: warning: {warning}\n", err)
+        self.assertIn(warning, json.loads((self.folder / "few/summary.json").read_text())["warnings"])
+        self.assertIn(warning, html.unescape((self.folder / "few/report.html").read_text()))
+        for other in (("--validation", 0.3, "--out", "many"), ("--validation", 0, "--out", "none"), ("--folds", 2)):
+            self.assertNotIn("--folds 5", self.run_linnet(*command, *other)[1])
 
     def test_classes_without_a_test_row_are_said(self):
         warning = "linnet: warning: the test set has no row of the class 'c9'"
@@ -476,7 +500,11 @@ class Tables(command.CommandTest):
         lines = out.splitlines()
         self.assertEqual(lines[0].split(), ["fold", "trained", "tested", "epochs", "accuracy", "macro", "F1",
                                             "log", "loss"])
-        self.assertEqual([line.split()[0] for line in lines[1:]], ["1", "2", "3", "mean", "std"])
+        self.assertEqual([line.split()[0] for line in lines[1:]], ["1", "2", "3", "mean", "std", "a", "always"])
+        self.assertLess(result["trivial"]["accuracy"], 0.5)
+        self.assertGreater(result["linear"]["accuracy"], 0.8)
+        self.assertEqual(set(result["folds"][0]), {"train_samples", "test_samples", "epochs", "metrics", "linear",
+                                                   "trivial"})
         self.assertFalse((self.folder / "runs").exists(), "no model is kept")
         (self.folder / "file").write_text("")
         self.assert_error("cannot make the folder 'file/scores': Not a directory", *arguments, "--out",

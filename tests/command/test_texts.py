@@ -83,6 +83,11 @@ class Texts(command.CommandTest):
         (self.folder / "dull.txt").write_text("dull plot awful")
         self.assertEqual(*self.outputs("run", "ids.npy", "dull.txt"))
 
+    def test_texts_of_unknown_words_are_said(self):
+        _, err = self.run_linnet("predict", "run", "dull plot, awful", "ein ganz fremder Text", "nothing known, plot")
+        self.assertEqual(err, "linnet: 2 of 3 texts hold mostly words that the model does not know, such as "
+                              "'ein ganz fremder Text'\n")
+
     def test_says_what_is_missing(self):
         (self.folder / "review.txt").write_text("fine")
         (self.folder / "empty").mkdir()

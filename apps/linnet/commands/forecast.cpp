@@ -42,6 +42,7 @@ int print_forecast(const Task& task, Model& model, const ForecastRequest& reques
   const TableAnswer answer =
       task.answer(model, read_model_rows(request.tables[0], task.reading(model), request.sheet),
                   request.interval);
+  for (const std::string& note : answer.notes) print_note("{}", note);
   const std::string csv = csv_of(answer, request.safe);
   if (!request.output.empty()) write_file_atomically(request.output, csv);
   if (request.json) {

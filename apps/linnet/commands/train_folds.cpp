@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "config/named_data.h"
 #include "report/json.h"
 #include "report/metrics.h"
+#include "report/rivals.h"
 #include "report/terminal_line.h"
 
 namespace linnet::command {
@@ -90,6 +92,7 @@ struct Fold {
   std::int64_t epochs = 0;
   bool interrupted = false;
   Metrics metrics = {};
+  Json rivals = {};  ///< scores of simpler answers on the same rows
 };
 
 Fold train_fold(Job job, TerminalLine& line, std::int64_t fold, bool quiet) {
@@ -104,13 +107,58 @@ Fold train_fold(Job job, TerminalLine& line, std::int64_t fold, bool quiet) {
             .tested = data.test.size(),
             .epochs = std::ssize(history.epochs),
             .interrupted = history.interrupted};
-  if (!done.interrupted) done.metrics = evaluate_metrics(model, data.test);
+  if (done.interrupted) return done;
+  HeldOut held{.part = "test", .what = "rows", .data = data.test};
+  held.predictions = predictions_of(model, data.test);
+  held.metrics = evaluate_metrics(model, data.test);
+  done.metrics = *held.metrics;
+  done.rivals =
+      rivals_of(model, held, job.task->data().train, job.training.loss_options.ignore_index).json;
   return done;
 }
 
 constexpr int kScoreWidth = 14;
 
 std::string column(const std::string& text) { return fmt::format("{:>{}}", text, kScoreWidth); }
+
+/// Returns the mean over the folds of what a simpler answer is worth, by the keys of scores; empty
+/// where a fold lacks it. `kind`: "linear", "trivial".
+std::map<std::string, double> mean_of_rival(const std::vector<Fold>& folds, const char* kind) {
+  std::map<std::string, double> mean;
+  for (const Fold& fold : folds) {
+    if (!fold.rivals.contains(kind)) return {};
+    for (const auto& [key, value] : fold.rivals[kind].items()) {
+      if (value.is_number()) mean[key] += value.get<double>() / static_cast<double>(folds.size());
+    }
+  }
+  return mean;
+}
+
+/// Names the answer that looks at no input, as all folds do, or in general.
+std::string name_of_trivial(const std::vector<Fold>& folds) {
+  std::string name;
+  for (const Fold& fold : folds) {
+    const std::string own = fold.rivals["trivial"]["answer"].get<std::string>();
+    if (!name.empty() && own != name) return "the most frequent class";
+    name = own;
+  }
+  return name;
+}
+
+/// Says where the folds' mean is not better than that of the answer that looks at no input; else
+/// "".
+std::string worse_than_trivial(const std::vector<Fold>& folds, const std::vector<Score>& scores) {
+  const std::map<std::string, double> trivial = mean_of_rival(folds, "trivial");
+  const bool values = scores.size() == 3 && scores[0].key == "r_squared";
+  const Score& judged = values ? scores[2] : scores[0];
+  const auto found = trivial.find(judged.key);
+  if (found == trivial.end()) return "";
+  const bool better = values ? judged.mean() < found->second : judged.mean() > found->second;
+  if (better) return "";
+  return fmt::format("the models are not better than {}: mean {} {}, that answer {}",
+                     name_of_trivial(folds), judged.name, judged.text(judged.mean()),
+                     judged.text(found->second));
+}
 
 void print_table(const std::vector<Fold>& folds, const std::vector<Score>& scores) {
   std::string text = fmt::format("{:>4} {:>8} {:>8} {:>8}", "fold", "trained", "tested", "epochs");
@@ -129,6 +177,19 @@ void print_table(const std::vector<Fold>& folds, const std::vector<Score>& score
   };
   add("mean", [](const Score& score) { return score.mean(); });
   add("std", [](const Score& score) { return score.std(); });
+  for (const char* kind : {"linear", "trivial"}) {
+    const std::map<std::string, double> rival = mean_of_rival(folds, kind);
+    if (rival.empty()) continue;
+    const bool linear = kind == std::string_view("linear");
+    const std::string name = linear ? "a linear model" : name_of_trivial(folds);
+    text += name + std::string(31 - std::min<std::size_t>(31, columns_of(name)), ' ');
+    for (const Score& score : scores) {
+      const auto found = rival.find(score.key);
+      text += found == rival.end() ? std::string(kScoreWidth - 1, ' ') + "–"
+                                   : column(score.text(found->second));
+    }
+    text += "\n";
+  }
   print_out(text);
 }
 
@@ -140,10 +201,19 @@ Json json_of(const Job& job, const std::vector<Fold>& folds, const std::vector<S
                              {"test_samples", fold.tested},
                              {"epochs", fold.epochs},
                              {"metrics", to_json(fold.metrics, classes)}});
+    json["folds"].back().update(fold.rivals);
   }
   for (const Score& score : scores) {
     json["mean"][score.key] = score.mean();
     json["std"][score.key] = score.std();
+  }
+  for (const char* kind : {"linear", "trivial"}) {
+    const std::map<std::string, double> rival = mean_of_rival(folds, kind);
+    if (!rival.empty()) json[kind] = rival;
+  }
+  if (json.contains("trivial")) json["trivial"]["answer"] = name_of_trivial(folds);
+  if (const std::string worse = worse_than_trivial(folds, scores); !worse.empty()) {
+    json["warnings"] = {worse};
   }
   return json;
 }
@@ -193,6 +263,9 @@ int train_folds(const TrainOptions& options, const Job& first) {
   line.clear();
   const Json json = json_of(first, folds, scores, first.task->data().train.classes());
   options.json ? print_json(json) : print_table(folds, scores);
+  if (const std::string worse = worse_than_trivial(folds, scores); !worse.empty()) {
+    print_note("warning: {}", worse);
+  }
   if (!out.empty()) write_file_atomically(out / "folds.json", json.dump(2) + "\n");
   return kSuccess;
 }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "series/series_record.h"
+#include "series/window_contents.h"
 #include "tasks/options.h"
 #include "tasks/registry.h"
 #include "tasks/series/series_report.h"
@@ -154,6 +155,8 @@ TableAnswer Forecasts::answer(Model& model, const Table& rows, double interval) 
     if (several) row.texts.insert(row.texts.begin(), step.place.entity);
     answer.rows.push_back(std::move(row));
   }
+  answer.notes = unlike_training(*read_series(rows, model.series().record(), true));
+  if (!answer.notes.empty()) answer.json["notes"] = answer.notes;
   if (interval != 0) answer.json["interval"] = interval;
   answer.json["forecast"] = std::move(all);
   return answer;

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <variant>
 
+#include "table/learned_range.h"
 #include "table/transform_record.h"
 
 namespace linnet {
@@ -63,11 +64,10 @@ class Notes {
       : rows_(rows), column_(column), to_(to) {}
 
   void operator()(const NumberInput& input) {
-    if (input.range.size() != 2) return;
     for (std::int64_t row = 0; row < rows_.rows(); ++row) {
       if (rows_.missing(row, column_)) continue;
       const double value = rows_.number(row, column_);
-      if (value >= input.range[0] && value <= input.range[1]) continue;
+      if (!is_outside(input.range, value)) continue;
       add(row, fmt::format("'{}' is {}; the model learned from {} to {}", input.column, value,
                            input.range[0], input.range[1]));
     }
@@ -83,7 +83,15 @@ class Notes {
     }
   }
   void operator()(const BooleanInput& /*input*/) {}
-  void operator()(const DateInput& /*input*/) {}
+  void operator()(const DateInput& input) {
+    for (std::int64_t row = 0; row < rows_.rows(); ++row) {
+      const std::string_view text = rows_.text(row, column_);
+      const std::optional<DateTime> date = date_of(text, input.reading());
+      if (!date || !is_far(input.range, static_cast<double>(date->day), 1)) continue;
+      add(row, fmt::format("'{}' is {}; the model learned from {}", input.column, in_message(text),
+                           days_text(input.range)));
+    }
+  }
 
  private:
   void add(std::int64_t row, std::string note) {

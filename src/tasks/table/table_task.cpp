@@ -73,6 +73,18 @@ void add_left_out(const Table& table, const std::vector<std::size_t>& targets,
   }
 }
 
+/// Warns of so few validation rows that the score and the choice of the epoch are mostly chance.
+void warn_of_few(const TableTask& task, const TableTaskOptions& options,
+                 std::vector<std::string>& notes) {
+  constexpr std::int64_t kFew = 30;
+  const std::int64_t rows = task.data.validation.size();
+  if (rows == 0 || rows >= kFew || options.folds > 0) return;
+  notes.push_back(fmt::format(
+      "warning: only {} the epoch, so scores depend on which rows these are; --folds 5 measures "
+      "on each row once",
+      rows == 1 ? "1 validation row chooses" : fmt::format("{} validation rows choose", rows)));
+}
+
 /// "'species', one of 3 classes,"
 std::string what(const TableTransform& transform) {
   constexpr std::size_t kMostNamed = 4;
@@ -151,6 +163,7 @@ TableTask table_task(const Table& table, const TableTaskOptions& options) {
                       : "",
                   task.data.train.size(), task.data.validation.size(), task.data.test.size()));
   warn_of_case(task.transform.classes(), task.notes);
+  warn_of_few(task, options, task.notes);
   const std::int64_t trained = task.data.train.size();
   task.network = table_ensemble(task.transform, task.data.train, options.ensemble);
   task.training = table_training(task.transform, trained);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/folder.h"
 #include "base/utf8.h"
 #include "datasets/texts.h"
@@ -22,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostText = std::size_t{1} << 30;
+/// Share of unknown words above which a text is named.
+constexpr double kMostUnknown = 0.5;
 
 bool is_table(const std::string& name) {
   return name.ends_with(".tsv") || name.ends_with(".tsv.gz") || name.ends_with(".tsv.xz");
@@ -53,6 +56,18 @@ Tensor encoded(std::string_view text, const Vocabulary& words, std::int64_t step
   Tensor ids(DType::i32, {1, steps});
   words.encode(text, ids.as_writable<std::int32_t>());
   return ids;
+}
+
+/// Returns the share of a text's words that the model does not know; 1 for a text without words.
+double unknown_share(const Tensor& text) {
+  std::int64_t words = 0;
+  std::int64_t unknown = 0;
+  for (const std::int32_t id : text.as<std::int32_t>()) {
+    if (id == Vocabulary::kPadding || id == Vocabulary::kStart) continue;
+    ++words;
+    if (id == Vocabulary::kUnknown) ++unknown;
+  }
+  return words == 0 ? 1 : static_cast<double>(unknown) / static_cast<double>(words);
 }
 
 }  // namespace
@@ -118,6 +133,11 @@ Samples TextCollector::finish() const {
   Samples samples = list_.samples(model_.network().input_names()[0]);
   DatasetInfo info = samples.data.info();
   info.notes = notes_;
+  if (unknown_ > 0) {
+    info.notes.push_back(
+        fmt::format("{} of {} {} mostly words that the model does not know, such as '{}'", unknown_,
+                    counted(texts_, "text"), unknown_ == 1 ? "holds" : "hold", first_unknown_));
+  }
   samples.data.set_info(std::move(info));
   return samples;
 }
@@ -132,8 +152,10 @@ void TextCollector::add_text(std::string_view text, std::string name) {
   }
   require(!vocabulary_.empty(), "'{}' is a text, but the model's words are unknown", name);
   if (!words_) words_.emplace(vocabulary_);
-  list_.add(encoded(text, *words_, list_.sample().elements()).reshaped(list_.sample().batched(1)),
-            std::move(name));
+  const Tensor ids = encoded(text, *words_, list_.sample().elements());
+  if (unknown_share(ids) > kMostUnknown && unknown_++ == 0) first_unknown_ = name;
+  ++texts_;
+  list_.add(ids.reshaped(list_.sample().batched(1)), std::move(name));
 }
 
 void TextCollector::add_npy(const fs::path& path) {

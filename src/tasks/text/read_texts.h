@@ -4,6 +4,7 @@
 #include <linnet/model.h>
 #include <linnet/samples.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -44,6 +45,9 @@ class TextCollector {
   const std::string& column_;
   const std::string& sheet_;
   std::vector<std::string> notes_;
+  std::int64_t texts_ = 0;
+  std::int64_t unknown_ = 0;  ///< texts of mostly unknown words
+  std::string first_unknown_;
   std::optional<Vocabulary> words_;
   SampleList list_;
 };
