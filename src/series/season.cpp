@@ -13,6 +13,9 @@ constexpr std::int64_t kMostLag = 1000;
 constexpr double kLeastPeak = 0.2;
 constexpr double kLeastRise = 0.05;  // from the lowest lag before a peak
 constexpr double kNear = 0.05;
+/// A longer season has a correlation that is so many times as high: multiples of a season are often
+/// a little higher by chance.
+constexpr double kHigher = 1.15;
 
 /// Values less their line of least squares.
 std::vector<double> without_line(const std::vector<double>& values) {
@@ -59,7 +62,7 @@ std::int64_t find_season(std::span<const std::vector<double>> all) {
     const auto from = correlation.begin() + std::max<std::int64_t>(1, lag - around);
     const auto to = correlation.begin() + std::min(most, lag + around) + 1;
     const bool peak = here >= *std::max_element(from, to) && here - lowest >= kLeastRise;
-    if (peak && here > highest) {
+    if (peak && here > highest * (season > 1 ? kHigher : 1)) {
       highest = here;
       season = lag;
     }

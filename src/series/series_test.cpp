@@ -342,6 +342,12 @@ TEST(Season, IsFoundAndTakenFromTheCalendar) {
     wave.push_back(std::cos(2 * 3.141592653589793 * i / 60) + 0.2 * none[i % none.size()]);
   }
   EXPECT_NEAR(static_cast<double>(find_season(std::vector<std::vector<double>>{wave})), 60, 2);
+  std::vector<double> years;  // every fourth is a little more alike
+  for (int i = 0; i < 1200; ++i) {
+    years.push_back(std::cos(2 * 3.141592653589793 * i / 12) +
+                    0.4 * std::cos(2 * 3.141592653589793 * i / 48) + 0.3 * none[i % none.size()]);
+  }
+  EXPECT_EQ(find_season(std::vector<std::vector<double>>{years}), 12);
   SeriesRecord days{.time_kind = TimeKind::date, .step = 86400};
   EXPECT_EQ(calendar_season(351, days), 365);
   EXPECT_EQ(calendar_season(30, days), 30);
