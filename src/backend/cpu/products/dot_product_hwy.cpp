@@ -7,7 +7,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <array>
 
 #include "backend/cpu/elements_hwy.h"
 #include "backend/cpu/products/dot_product.h"
@@ -82,8 +81,9 @@ template <int kRows, int kColumns>
 HWY_INLINE void tile(const SegmentedRows& a, const float* const* rows, const float* packed,
                      const float* start, float* const* c) {
   const Tag d;
-  std::array<V, (kRows * kColumns + 3) / 4 * 4> sums;
-  sums.fill(hn::Zero(d));
+  constexpr int kSums = (kRows * kColumns + 3) / 4 * 4;
+  V sums[kSums];  // a constructor of std::array would have no vector instructions on ARM64
+  for (V& sum : sums) sum = hn::Zero(d);
   const std::int64_t whole = a.length / lanes() * lanes();
   for (std::int64_t s = 0; s < a.segments; ++s) {
     const auto add = [&](auto load, std::int64_t at) {
@@ -92,7 +92,7 @@ HWY_INLINE void tile(const SegmentedRows& a, const float* const* rows, const flo
       for (int r = 0; r < kRows; ++r) {
         const V x = load(rows[r] + s * a.stride + at);
         for (int j = 0; j < kColumns; ++j) {
-          V& sum = sums[static_cast<std::size_t>(r * kColumns + j)];
+          V& sum = sums[r * kColumns + j];
           sum = hn::MulAdd(x, weights[j], sum);
         }
       }
@@ -103,8 +103,8 @@ HWY_INLINE void tile(const SegmentedRows& a, const float* const* rows, const flo
     const std::int64_t rest = a.length - whole;
     if (rest > 0) add([d, rest](const float* from) { return load_first(d, from, rest); }, whole);
   }
-  float results[sums.size()];
-  for (std::size_t i = 0; i < sums.size(); i += 4) {
+  float results[kSums];
+  for (int i = 0; i < kSums; i += 4) {
     add_lanes(sums[i], sums[i + 1], sums[i + 2], sums[i + 3], results + i);
   }
   for (int r = 0; r < kRows; ++r) {
