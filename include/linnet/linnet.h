@@ -16,6 +16,7 @@
 #include <linnet/error.h>
 #include <linnet/expression.h>
 #include <linnet/fleet.h>
+#include <linnet/function_export.h>
 #include <linnet/functions.h>
 #include <linnet/image_task.h>
 #include <linnet/importance.h>

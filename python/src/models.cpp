@@ -5,6 +5,7 @@
 #include <linnet/c_export.h>
 #include <linnet/convert.h>
 #include <linnet/devices.h>
+#include <linnet/function_export.h>
 #include <linnet/onnx.h>
 #include <linnet/samples.h>
 #include <linnet/series_transform.h>
@@ -366,6 +367,12 @@ void bind_files(nb::module_& m) {
         model.use([&](Model& m) { export_c(m, folder, {.name = name}); });
       },
       nb::arg("model"), nb::arg("folder"), nb::arg("name") = "model", doc("export_c"));
+  m.def(
+      "export_function",
+      [](ModelHandle& model, const std::filesystem::path& file) {
+        model.use([&](Model& m) { export_function(m, file); });
+      },
+      nb::arg("model"), nb::arg("file"), doc("export_function"));
 }
 
 void bind_devices(nb::module_& m) {

@@ -3,8 +3,6 @@
 #include <linnet/c_export.h>
 #include <linnet/quantize.h>
 
-#include <algorithm>
-#include <cctype>
 #include <system_error>
 
 #include "base/check.h"
@@ -22,15 +20,13 @@ struct CTexts {
 
 CTexts c_texts(const Model& model, const CExportOptions& options) {
   const std::string& name = options.name;
-  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  require(!name.empty() && std::ranges::all_of(name, fits) &&
-              std::isdigit(static_cast<unsigned char>(name[0])) == 0,
-          "expected a name that is a C identifier, e.g. digits; got '{}'", name);
+  require(is_identifier(name), "expected a name that is a C identifier, e.g. digits; got '{}'",
+          name);
   require(quantized_layers(model) == 0,
           "the model is quantized; export the one it was made of, whose weights can be written in "
           "8 bits");
   const NetworkDefinition& network = model.state().definition();
-  const InferenceGraph graph = inference_graph(network, c_scratch_of);
+  const InferenceGraph graph = inference_graph(network, "C");
   std::vector<Tensor> values;
   for (const ParameterSpec& spec : network.parameters) values.push_back(model.parameter(spec.name));
   CFile file(graph, std::move(values), options);

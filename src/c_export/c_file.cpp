@@ -2,6 +2,7 @@
 #include "c_export/c_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linnet/table_transform.h>
 #include <linnet/version.h>
 
@@ -21,35 +22,15 @@ namespace {
 std::string literal(float value) {
   if (std::isnan(value)) return "NAN";
   if (std::isinf(value)) return value > 0 ? "INFINITY" : "-INFINITY";
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text + "f";
+  return decimal(value) + "f";
 }
 
 template <class T, class F>
 std::string listed(const std::vector<T>& values, F text_of) {
-  std::string text;
-  std::size_t width = 0;
-  for (const T& value : values) {
-    const std::string item = text_of(value) + ",";
-    if (width + item.size() > 110) {
-      text += '\n';
-      width = 0;
-    }
-    text += item;
-    width += item.size();
-  }
-  return text;
-}
-
-/// Returns a name of the network as one of C: "gru_1.last" as "gru_1_last".
-std::string identifier(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  }
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) text = "_" + text;
-  return text;
+  std::vector<std::string> items;
+  items.reserve(values.size());
+  for (const T& value : values) items.push_back(text_of(value));
+  return listed_in_lines(items);
 }
 
 std::string upper(std::string text) {
@@ -57,55 +38,13 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// Returns text for a comment or a string of C: other than harmless printable ASCII becomes '_'.
-std::string harmless(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '*' && c != '?';
-    out += plain ? c : '_';
-  }
-  return out;
-}
-
 }  // namespace
 
 CFile::CFile(const InferenceGraph& graph, std::vector<Tensor> values, const CExportOptions& options)
-    : g_(graph), values_(std::move(values)), options_(options) {}
+    : OperatorFile(graph, std::move(values)), options_(options) {}
 
-std::string CFile::at(Value value) {
-  const Value root = g_.roots[static_cast<std::size_t>(value.id)];
-  const auto input = std::ranges::find(g_.inputs, root.id, &Value::id);
-  if (input != g_.inputs.end()) return "in_" + identifier(graph().info(root).name);
-  if (graph().producer(root) == nullptr) {
-    // A weight that an operator reads as a plain operand.
-    return floats(parameter(root));
-  }
-  const std::size_t offset = g_.offsets[static_cast<std::size_t>(root.id)];
+std::string CFile::memory_at(std::size_t offset) const {
   return offset == 0 ? "memory" : fmt::format("memory + {}", offset);
-}
-
-std::string CFile::at_if_read(Value value) {
-  const bool is_output = std::ranges::find(g_.outputs, value.id, &Value::id) != g_.outputs.end();
-  return is_output || graph().uses(value) > 0 ? at(value) : "NULL";
-}
-
-std::string CFile::scratch() const { return fmt::format("memory + {}", g_.scratch[node_]); }
-
-std::vector<float> CFile::parameter(Value value) const {
-  const ValueInfo& info = graph().info(value);
-  const auto count = static_cast<std::size_t>(info.type.shape.elements());
-  if (info.storage == Storage::constant) {
-    if (info.elements.empty()) return std::vector<float>(count, static_cast<float>(info.fill));
-    return {info.elements.begin(), info.elements.end()};
-  }
-  const auto found = std::ranges::find(g_.parameters, value.id, &Value::id);
-  const Node& node = graph().nodes()[node_];
-  require(found != g_.parameters.end(),
-          "[{} '{}'] cannot be written as C: its weight '{}' is computed, expected a parameter",
-          node.op->name(), node.name, info.name);
-  const auto elements =
-      values_[static_cast<std::size_t>(found - g_.parameters.begin())].as<float>();
-  return {elements.begin(), elements.end()};
 }
 
 std::string CFile::table(const char* type, const std::string& contents, std::size_t count) {
@@ -145,39 +84,40 @@ std::string CFile::matrix(const std::vector<float>& values, std::int64_t columns
 }
 
 void CFile::call(std::string_view function, const std::string& arguments) {
-  need(function);
+  functions_.emplace_back(function);
   line(fmt::format("{}({});", function, arguments));
 }
 
-void CFile::loop(std::int64_t count, const std::string& statement) {
-  line(fmt::format("for (int i = 0; i < {}; ++i) {}", count, statement));
+void CFile::each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
+                 const std::string& formula) {
+  std::vector<std::string> read;
+  for (const FormulaOperand& operand : operands) {
+    read.push_back(fmt::format("{} = ({})[{}]", operand.name, at(operand.value), operand.index));
+  }
+  line(fmt::format("for (int i = 0; i < {}; ++i) {{ const float {}; ({})[i] = {}; }}", count,
+                   fmt::join(read, ", "), at(to), formula));
 }
 
-void CFile::line(const std::string& text) { program_ += "  " + text + "\n"; }
+void CFile::copy(const std::string& from, const std::string& to, std::int64_t count) {
+  line(fmt::format("memcpy({}, {}, sizeof(float) * {});", to, from, count));
+}
 
 void CFile::write_program() {
-  const auto& nodes = graph().nodes();
-  for (node_ = 0; node_ < nodes.size(); ++node_) {
-    const Node& node = nodes[node_];
-    if (node.op->is_view()) continue;
-    line(fmt::format("/* {}: {} */", harmless(node.name),
-                     to_string(graph().shape(node.outputs[0]).sample())));
-    write_operator(*this, node);
-  }
-  for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
-    line(fmt::format("memcpy(out_{}, {}, sizeof(float) * {});", i, at(g_.outputs[i]),
-                     graph().shape(g_.outputs[i]).elements()));
+  write_nodes();
+  for (std::size_t i = 0; i < g().outputs.size(); ++i) {
+    const Value output = g().outputs[i];
+    copy(at(output), fmt::format("out_{}", i), graph().shape(output).elements());
   }
 }
 
 std::string CFile::signature() const {
   std::string text = fmt::format("void {}_predict(", options_.name);
-  for (const Value input : g_.inputs) {
+  for (const Value input : g().inputs) {
     text += fmt::format("const {} *in_{}, ",
                         graph().type(input).dtype == DType::i32 ? "int32_t" : "float",
                         identifier(graph().info(input).name));
   }
-  for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
+  for (std::size_t i = 0; i < g().outputs.size(); ++i) {
     text += fmt::format("{}float *out_{}", i == 0 ? "" : ", ", i);
   }
   return text + ")";
@@ -186,16 +126,16 @@ std::string CFile::signature() const {
 std::string CFile::defines(const Model& model) const {
   const std::string prefix = upper(options_.name);
   std::string text;
-  for (const Value input : g_.inputs) {
+  for (const Value input : g().inputs) {
     text += fmt::format("#define {}_IN_{} {} /* {} */\n", prefix,
                         upper(identifier(graph().info(input).name)),
                         graph().shape(input).elements(), to_string(graph().shape(input).sample()));
   }
   const auto names = model.network().output_names();
-  for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
+  for (std::size_t i = 0; i < g().outputs.size(); ++i) {
     text += fmt::format("#define {}_OUT_{} {} /* {}: {} */\n", prefix, i,
-                        graph().shape(g_.outputs[i]).elements(), harmless(names[i]),
-                        to_string(graph().shape(g_.outputs[i]).sample()));
+                        graph().shape(g().outputs[i]).elements(), harmless(names[i]),
+                        to_string(graph().shape(g().outputs[i]).sample()));
   }
   if (!model.table().empty()) {
     text += "/* Not raw rows: each number as the table's transform makes it, in this order:\n";
@@ -249,7 +189,7 @@ std::string CFile::text(const Model& model) const {
     text += "};\n";
   }
   text += "\n" + tables_ + "\n";
-  text += fmt::format("static float memory[{}];\n\n", std::max<std::size_t>(g_.floats, 1));
+  text += fmt::format("static float memory[{}];\n\n", std::max<std::size_t>(g().floats, 1));
   text += c_functions(functions_, options_.weights);
   return text + signature() + " {\n" + program_ + "}\n";
 }

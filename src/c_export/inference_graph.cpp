@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "c_export/operator_file.h"
 #include "plan/offsets.h"
 #include "plan/passes/passes.h"
 
@@ -57,8 +58,7 @@ void join(InferenceGraph& g) {
 
 }  // namespace
 
-InferenceGraph inference_graph(const NetworkDefinition& network,
-                               std::size_t (*scratch_of)(const Graph& graph, const Node& node)) {
+InferenceGraph inference_graph(const NetworkDefinition& network, std::string_view language) {
   InferenceGraph g;
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
     const NetworkInput& input = network.inputs[i];
@@ -86,8 +86,8 @@ InferenceGraph inference_graph(const NetworkDefinition& network,
     if (!is_computed(g.graph, value) || g.roots[v].id != value.id || !read) continue;
     const Node& node = *g.graph.producer(value);
     require(g.graph.type(value).dtype == DType::f32,
-            "[{} '{}'] cannot be written as C: expected f32 results; got {}", node.op->name(),
-            node.name, to_string(g.graph.type(value).dtype));
+            "[{} '{}'] cannot be written as {}: expected f32 results; got {}", node.op->name(),
+            node.name, language, to_string(g.graph.type(value).dtype));
     lives[v].bytes = static_cast<std::size_t>(g.graph.shape(value).elements()) * sizeof(float);
     wanted.push_back(lives[v]);
     owner.push_back(v);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -23,9 +24,8 @@ struct InferenceGraph {
   std::size_t floats = 0;            ///< of the array
 };
 
-/// `scratch_of`: how many floats a node wants for itself while it runs. Throws Error for a value in
-/// between that is not f32.
-InferenceGraph inference_graph(const NetworkDefinition& network,
-                               std::size_t (*scratch_of)(const Graph& graph, const Node& node));
+/// `language`: that it is written in, for messages. Throws Error for a value in between that is not
+/// f32.
+InferenceGraph inference_graph(const NetworkDefinition& network, std::string_view language);
 
 }  // namespace linnet

@@ -50,7 +50,7 @@ class Export(command.CommandTest):
 
     def test_what_is_wrong_is_said(self):
         _, folder = self.train()
-        self.assert_error("linnet export needs --c FOLDER or --onnx FILE; got neither",
+        self.assert_error("linnet export needs --c FOLDER, --onnx FILE or --function FILE; got none",
                           "export", folder)
         self.assert_error("expected a name that is a C identifier, e.g. digits; got '2nd'", "export", folder, "--c", "out",
                           "--name", "2nd")

@@ -64,7 +64,7 @@ VALUES = {
     "--column": "x", "--conv-engine": "legacy", "--cost": "FP=1,FN=2", "--data": "points", "--decimal": ".",
     "--decoders": "2", "--deterministic": "off", "--device": "auto", "--disable-pass": "fuse_bias_grad",
     "--dtype": "f16", "--dump": "graph", "--entity": "g", "--epochs": "2", "--export": "exported", "--folds": "2",
-    "--freeze": "*bias*", "--from": "m-toml", "--future": "2", "--generations": "3", "--gpu": "h100", "--graph": "off",
+    "--freeze": "*bias*", "--from": "m-toml", "--function": "m.py", "--future": "2", "--generations": "3", "--gpu": "h100", "--graph": "off",
     "--group": "g", "--host": "localhost", "--html": "runs.html", "--ignore": "z", "--ignore-index": "9",
     "--image-format": "bmp", "--image-size": "6", "--keep-checkpoints": "1", "--known": "x",
     "--label-smoothing": "0.1", "--layer": "dense_1", "--log": "csv", "--loss": "mean_squared_error", "--lr": "0.01",
@@ -233,7 +233,8 @@ class Options(unittest.TestCase):
                                   "arrays": ["m-toml", "points/x_test.npy", "--output", "f.npy"]})
         self.check(["importance"], {"table": ["m-table", "t.csv", "--repeats", 3]})
         self.check(["optimize"], {"values": ["m-values", "--minimize", "y", "--generations", 2, "--population", 6]})
-        self.check(["export"], {"c": ["m-toml", "--c", "c"], "onnx": ["m-toml", "--onnx", "m.onnx"]})
+        self.check(["export"], {"c": ["m-toml", "--c", "c"], "onnx": ["m-toml", "--onnx", "m.onnx"],
+                                "function": ["m-toml", "--function", "m.py"]})
         self.check(["convert"], {"onnx": ["net.onnx", "--output", "m.safetensors"]})
 
     def test_networks(self):

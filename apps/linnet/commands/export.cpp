@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/c_export.h>
+#include <linnet/function_export.h>
 #include <linnet/intervals.h>
 #include <linnet/onnx.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -21,6 +23,7 @@ struct ExportOptions {
   std::string model;
   std::string c_folder;
   std::string onnx;
+  std::string function;
   std::string name = "model";
   bool int8 = false;
 };
@@ -44,11 +47,14 @@ void print_interval_note(const Model& model) {
 }
 
 int export_model(const ExportOptions& options) {
-  require(options.c_folder.empty() != options.onnx.empty(),
-          "linnet export needs --c FOLDER or --onnx FILE; got {}",
-          options.c_folder.empty() ? "neither" : "both");
-  if (!options.onnx.empty()) {
-    options.given.refuse({"--name", "--int8"}, "C files (--c)", "--onnx writes another one");
+  const auto given = {!options.c_folder.empty(), !options.onnx.empty(), !options.function.empty()};
+  const auto kinds = std::ranges::count(given, true);
+  require(kinds == 1, "linnet export needs --c FOLDER, --onnx FILE or --function FILE; got {}",
+          kinds == 0 ? "none" : "several");
+  if (options.c_folder.empty()) {
+    options.given.refuse({"--name", "--int8"}, "C files (--c)",
+                         options.onnx.empty() ? "--function writes another one"
+                                              : "--onnx writes another one");
   }
   ModelOptions on{.device = "cpu", .threads = 1};
   const Model model = load_model(find_run(options.model), on);
@@ -57,6 +63,13 @@ int export_model(const ExportOptions& options) {
     print_table_note(model, "its metadata 'linnet.features'");
     print_interval_note(model);
     print_out(fmt::format("{}: opset 17, any batch, images as (N, C, H, W)\n", options.onnx));
+    return kSuccess;
+  }
+  if (!options.function.empty()) {
+    export_function(model, options.function);
+    print_interval_note(model);
+    print_out(fmt::format("{}: predict() of {}\n", options.function,
+                          task_of(model).takes_rows(model) ? "a row" : "a sample"));
     return kSuccess;
   }
   const CExportOptions how{.name = options.name,
@@ -75,12 +88,16 @@ int export_model(const ExportOptions& options) {
 void add_export(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command =
-      app.add_subcommand("export", "Writes a model for other programs, as C or ONNX");
+      app.add_subcommand("export", "Writes a model for other programs, as C, ONNX or a function");
   command->add_option("MODEL", options->model, "A run folder, or a trained model (.safetensors)")
       ->required();
   command->add_option("--c", options->c_folder,
                       "Write one C99 file without dependencies, and its header, to this folder");
   command->add_option("--onnx", options->onnx, "Write this ONNX file");
+  command->add_option(
+      "--function", options->function,
+      "Write this file with a function of a row, without dependencies: .py, .js, .mjs, "
+      ".java or .php says the language");
   command
       ->add_option("--name", options->name,
                    "Name of the C file, and prefix of the names it defines")

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/check.h"
-#include "c_export/c_file.h"
+#include "c_export/operator_file.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
@@ -35,7 +35,7 @@ namespace {
 
 /// Holds what a node's writer reads.
 struct Written {
-  CFile& file;
+  OperatorFile& file;
   const Node& node;
 
   const Shape& shape_in(std::size_t i) const { return file.graph().shape(node.inputs[i]); }
@@ -44,8 +44,7 @@ struct Written {
   std::string out(std::size_t i = 0) const { return file.at(node.outputs[i]); }
   std::vector<float> weight(std::size_t i) const { return file.parameter(node.inputs[i]); }
   bool has(std::size_t i) const { return i < node.inputs.size(); }
-  /// "NULL" where there is no such operand.
-  std::string in_or_null(std::size_t i) const { return has(i) ? in(i) : "NULL"; }
+  std::string in_or_none(std::size_t i) const { return has(i) ? in(i) : file.nothing(); }
   template <class O>
   const auto& attrs() const {
     return static_cast<const O&>(*node.op).attrs();
@@ -71,7 +70,7 @@ void write_dense(const Written& w) {
   const std::int64_t units = w.shape_in(DenseOp::w)[0];
   w.file.call("dense", fmt::format("{}, {}, {}, {}, {}, {}, {}", w.in(DenseOp::x),
                                    w.file.matrix(transposed(w.weight(DenseOp::w), features), units),
-                                   w.in_or_null(DenseOp::b), w.out(),
+                                   w.in_or_none(DenseOp::b), w.out(),
                                    rows_of(w.shape_in(DenseOp::x)), features, units));
 }
 
@@ -91,7 +90,7 @@ void write_conv2d(const Written& w) {
   }
   w.file.call("conv2d", fmt::format("{}, {}, {}, {}, {}", w.in(Conv2dOp::x),
                                     w.file.matrix(turned, filters, false, a.groups),
-                                    w.in_or_null(Conv2dOp::b), w.out(),
+                                    w.in_or_none(Conv2dOp::b), w.out(),
                                     fmt::join({x[1], x[2], x[3], y[1], y[2], y[3], weight[1],
                                                weight[2], a.stride_h, a.stride_w, a.dilation_h,
                                                a.dilation_w, a.pad_top, a.pad_left, a.groups},
@@ -125,7 +124,8 @@ void write_reduce(const Written& w) {
   const auto first = static_cast<int>(a.axes.front());
   const auto last = static_cast<int>(a.axes.back());
   require(last - first + 1 == static_cast<int>(a.axes.size()),
-          "[reduce '{}'] cannot be written as C: expected axes next to each other", w.node.name);
+          "[reduce '{}'] cannot be written as {}: expected axes next to each other", w.node.name,
+          w.file.language());
   std::int64_t outer = 1;
   std::int64_t count = 1;
   std::int64_t inner = 1;
@@ -208,9 +208,9 @@ void write_recurrent(const Written& w) {
   const RecurrentAttrs& a = w.attrs<Op>();
   const RecurrentShape s = recurrent_shape(a, w.shape_in(Op::x), w.shape_in(Op::w_hh));
   require(a.cell != Cell::gru_original,
-          "[recurrent '{}'] cannot be written as C: expected a GRU with reset_after; got one of "
+          "[recurrent '{}'] cannot be written as {}: expected a GRU with reset_after; got one of "
           "the original form",
-          w.node.name);
+          w.node.name, w.file.language());
   const std::string function = a.cell == Cell::lstm  ? "lstm"
                                : a.cell == Cell::gru ? "gru"
                                                      : "plain_cell";
@@ -218,7 +218,7 @@ void write_recurrent(const Written& w) {
       fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}", w.in(Op::x),
                   w.file.matrix(transposed(w.weight(Op::w_ih), s.features), s.columns()),
                   w.file.matrix(transposed(w.weight(Op::w_hh), s.units), s.columns()),
-                  w.in_or_null(Op::b_ih), w.in_or_null(Op::b_hh),
+                  w.in_or_none(Op::b_ih), w.in_or_none(Op::b_hh),
                   w.file.at_if_read(w.node.outputs[Op::y]),
                   w.file.at_if_read(w.node.outputs[Op::last]), w.file.scratch(), s.steps,
                   s.features, s.units, a.reverse ? 1 : 0);
@@ -251,15 +251,11 @@ void write_slice(const Written& w) {
                           a.begin * inner, x[a.axis] * inner));
 }
 
-void write_copy(const Written& w) {
-  w.file.line(fmt::format("memcpy({}, {}, sizeof(float) * {});", w.out(), w.in(0),
-                          w.shape_out().elements()));
-}
+void write_copy(const Written& w) { w.file.copy(w.in(0), w.out(), w.shape_out().elements()); }
 
 /// y[i] = formula of x[i].
 void write_elements(const Written& w, const std::string& formula) {
-  w.file.loop(w.shape_out().elements(), fmt::format("{{ const float x = ({})[i]; ({})[i] = {}; }}",
-                                                    w.in(0), w.out(), formula));
+  w.file.each(w.shape_out().elements(), {{.value = w.node.inputs[0]}}, w.node.outputs[0], formula);
 }
 
 void write_activation(const Written& w) {
@@ -359,14 +355,17 @@ void write_arithmetic(const Written& w) {
     }
     return "a";
   }();
-  w.file.loop(w.shape_out().elements(),
-              fmt::format("{{ const float a = ({})[i], b = ({})[{}]; ({})[i] = {}; }}", w.in(0),
-                          w.in(1), index_of_b(w.shape_in(0), w.shape_in(1)), w.out(), formula));
+  w.file.each(
+      w.shape_out().elements(),
+      {{.name = 'a', .value = w.node.inputs[0]},
+       {.name = 'b', .value = w.node.inputs[1], .index = index_of_b(w.shape_in(0), w.shape_in(1))}},
+      w.node.outputs[0], formula);
 }
 
 void write_expand(const Written& w) {
-  w.file.loop(w.shape_out().elements(), fmt::format("({})[i] = ({})[{}];", w.out(), w.in(0),
-                                                    index_of_b(w.shape_out(), w.shape_in(0))));
+  w.file.each(w.shape_out().elements(),
+              {{.value = w.node.inputs[0], .index = index_of_b(w.shape_out(), w.shape_in(0))}},
+              w.node.outputs[0], "x");
 }
 
 using Writer = void (*)(const Written& w);
@@ -403,18 +402,18 @@ const std::map<std::string_view, Writer>& writers() {
 
 }  // namespace
 
-void write_operator(CFile& file, const Node& node) {
+void write_operator(OperatorFile& file, const Node& node) {
   const auto writer = writers().find(node.op->name());
   if (writer == writers().end()) {
     std::vector<std::string_view> known;
     for (const auto& [name, function] : writers()) known.push_back(name);
-    fail("[{} '{}'] cannot be written as C; expected one of {}", node.op->name(), node.name,
-         fmt::join(known, ", "));
+    fail("[{} '{}'] cannot be written as {}; expected one of {}", node.op->name(), node.name,
+         file.language(), fmt::join(known, ", "));
   }
   writer->second({file, node});
 }
 
-std::size_t c_scratch_of(const Graph& graph, const Node& node) {
+std::size_t scratch_of(const Graph& graph, const Node& node) {
   const auto* recurrent = dynamic_cast<const RecurrentOp*>(node.op.get());
   if (recurrent == nullptr) return 0;
   const auto units = static_cast<std::size_t>(graph.shape(node.inputs[RecurrentOp::w_hh])[1]);

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_export/function_file.h"
+
+#include <fmt/format.h>
+#include <linnet/version.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "c_export/function_library.h"
+
+namespace linnet {
+namespace {
+
+/// Returns an index of C, whose "i / 4" are whole, as one of any language.
+std::string whole_index(const std::string& index) {
+  constexpr std::string_view kDivision = "i / ";
+  std::string out;
+  std::size_t from = 0;
+  for (std::size_t at; (at = index.find(kDivision, from)) != std::string::npos;) {
+    std::size_t end = at + kDivision.size();
+    while (end < index.size() && std::isdigit(static_cast<unsigned char>(index[end])) != 0) ++end;
+    out += index.substr(from, at - from) + "div(i, " +
+           index.substr(at + kDivision.size(), end - at - kDivision.size()) + ")";
+    from = end;
+  }
+  return out + index.substr(from);
+}
+
+}  // namespace
+
+FunctionFile::FunctionFile(const InferenceGraph& graph, std::vector<Tensor> values,
+                           const Language& language)
+    : OperatorFile(graph, std::move(values)), language_(language) {}
+
+std::string FunctionFile::constant(std::string_view form, const std::string& contents) {
+  const auto [found, is_new] = names_.emplace(contents, fmt::format("T{}", names_.size()));
+  if (is_new) constants_ += filled(form, {found->second, contents});
+  return found->second;
+}
+
+std::string FunctionFile::numbers(const std::vector<std::string>& values) {
+  // A class of Java holds texts of any length, but hardly ten thousand numbers.
+  const bool java = language_.is("Java");
+  std::string lines = listed_in_lines(values, java ? 2000 : 110);
+  if (java) {
+    std::string apart;
+    for (const char c : lines) apart += c == '\n' ? std::string("\",\n\"") : std::string(1, c);
+    lines = fmt::format("\"{}\"", apart);
+  } else {
+    lines += '\n';
+  }
+  return constant(language_["numbers"], lines);
+}
+
+std::string FunctionFile::texts(const std::vector<std::string>& values, std::string name) {
+  std::string contents;
+  for (const std::string& value : values) {
+    contents += (contents.empty() ? "" : ", ") + quoted(language_, value);
+  }
+  if (name.empty()) return constant(language_["texts"], contents);
+  constants_ += filled(language_["texts"], {name, contents});
+  return name;
+}
+
+std::string FunctionFile::floats(const std::vector<float>& values) {
+  std::vector<std::string> all;
+  all.reserve(values.size());
+  for (const float value : values) {
+    require(std::isfinite(value),
+            "[{} '{}'] cannot be written as {}: expected finite weights; got {}", node().op->name(),
+            node().name, language(), value);
+    all.push_back(decimal(value));
+  }
+  return numbers(all) + ", 0";
+}
+
+std::string FunctionFile::matrix(const std::vector<float>& values, std::int64_t /*columns*/,
+                                 bool /*scale_rows*/, std::int64_t /*groups*/) {
+  return floats(values);
+}
+
+void FunctionFile::call(std::string_view function, const std::string& arguments) {
+  require(is_library_function(function),
+          "[{} '{}'] cannot be written as {}, which takes dense layers, activations, layer "
+          "normalisation, embeddings, concatenations and arithmetic; C (--c) and ONNX (--onnx) "
+          "take more",
+          node().op->name(), node().name, language());
+  line(fmt::format("{}({})", function, arguments));
+}
+
+std::string FunctionFile::element(Value value, const std::string& index) {
+  const std::string place = at(value);
+  const std::size_t comma = place.find(", ");
+  const std::string begin = place.substr(comma + 2);
+  return fmt::format("{}[{}{}]", place.substr(0, comma), begin == "0" ? "" : begin + " + ", index);
+}
+
+void FunctionFile::each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
+                        const std::string& formula) {
+  line(fmt::format("for i to {}", count));
+  for (const FormulaOperand& operand : operands) {
+    line(fmt::format("num {} = {}", operand.name,
+                     element(operand.value, whole_index(operand.index))));
+  }
+  line(fmt::format("{} = {}\nend", element(to, "i"), formula));
+}
+
+void FunctionFile::copy(const std::string& from, const std::string& to, std::int64_t count) {
+  line(fmt::format("copy_part({}, {}, 1, {}, 0, {})", from, to, count, count));
+}
+
+std::string FunctionFile::memory_at(std::size_t offset) const {
+  return fmt::format("m, {}", offset);
+}
+
+std::string parameters_of(const InferenceGraph& graph) {
+  std::string parameters;
+  for (const Value input : graph.inputs) {
+    parameters += parameters.empty() ? "list in_" : ", list in_";
+    parameters += identifier(graph.graph.info(input).name);
+  }
+  return parameters;
+}
+
+void FunctionFile::write_network(const std::string& form) {
+  const Value output = g().outputs[0];
+  const std::int64_t count = graph().shape(output).elements();
+  line(fmt::format("def list network({})", parameters_of(g())));
+  line(fmt::format("list m = zeros({})", std::max<std::size_t>(g().floats, 1)));
+  write_nodes();
+  line(fmt::format("list y = zeros({})", count));
+  copy(at(output), "y, 0", count);
+  if (form == "softmax") {
+    const std::int64_t classes = graph().shape(output)[-1];
+    line(fmt::format("softmax(y, 0, y, 0, {}, {})", count / classes, classes));
+  } else if (form == "sigmoid") {
+    line(fmt::format("sigmoid(y, {})", count));
+  }
+  line("return y\nend");
+}
+
+std::string FunctionFile::text(const std::string& name,
+                               const std::vector<std::string>& head) const {
+  std::string text;
+  for (const std::string& sentence : head) {
+    text += fmt::format("{} {}\n", language_["comment"], sentence);
+  }
+  if (language_.is("PHP")) text.insert(0, "<?php\n");
+  text += filled(language_["head"], {name}) + constants_;
+  SourcePrinter printer(language_, language_.depth());
+  for (const std::string_view function : with_callees(program_)) {
+    printer.add(library_function(function));
+  }
+  std::string_view rest = program_;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view one = rest.substr(0, end);
+    if (one.starts_with("# ")) {
+      printer.comment(std::string(one.substr(2)));
+    } else {
+      printer.add(one);
+    }
+    rest.remove_prefix(end + 1);
+  }
+  text += std::string(language_.prelude) + printer.text();
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text + filled(language_["tail"], {"predict"});
+}
+
+}  // namespace linnet

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c_export/language.h"
+#include "c_export/operator_file.h"
+
+namespace linnet {
+
+/// A file of functions in one language as it grows. Numbers are handed on as a list and a place in
+/// it: "m, 128".
+class FunctionFile final : public OperatorFile {
+ public:
+  FunctionFile(const InferenceGraph& graph, std::vector<Tensor> values, const Language& language);
+
+  std::string_view language() const override { return language_["name"]; }
+  std::string nothing() const override { return "NULL, 0"; }
+  std::string floats(const std::vector<float>& values) override;
+  std::string matrix(const std::vector<float>& values, std::int64_t columns, bool scale_rows,
+                     std::int64_t groups) override;
+  void call(std::string_view function, const std::string& arguments) override;
+  void each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
+            const std::string& formula) override;
+  void copy(const std::string& from, const std::string& to, std::int64_t count) override;
+
+  /// Adds a constant of numbers; returns its name. Of equal numbers there is one.
+  std::string numbers(const std::vector<std::string>& values);
+  /// Adds a constant of texts; returns its name. `name`: empty for one that follows from it.
+  std::string texts(const std::vector<std::string>& values, std::string name = "");
+  /// Returns a text as a literal of the source.
+  std::string quote(std::string_view text) const { return quoted(language_, text); }
+
+  /// Adds a line to the program.
+  void line(const std::string& source) { program_ += source + "\n"; }
+  void comment(const std::string& text) override { line("# " + text); }
+
+  /// Writes the network as the function `network` of its inputs. `form`: the library's function
+  /// that makes probabilities of its output: "softmax" or "sigmoid"; or "".
+  void write_network(const std::string& form);
+  /// Returns the whole file; `head`: lines for its first comment.
+  std::string text(const std::string& name, const std::vector<std::string>& head) const;
+
+ private:
+  std::string memory_at(std::size_t offset) const override;
+  std::string input_at(const std::string& name) const override { return name + ", 0"; }
+  std::string element(Value value, const std::string& index);
+  std::string constant(std::string_view form, const std::string& contents);
+
+  const Language& language_;
+  std::string program_;  ///< in the language of SourcePrinter
+  std::string constants_;
+  std::map<std::string, std::string> names_;  ///< of constants by their text
+};
+
+/// Returns the network's inputs as parameters: "list in_numbers, list in_categories".
+std::string parameters_of(const InferenceGraph& graph);
+
+/// Writes `predict` of a row of the model's table.
+void write_row_function(FunctionFile& file, const Model& model, const InferenceGraph& graph);
+/// Returns sentences on the columns that it takes.
+std::vector<std::string> row_comment(const Model& model);
+
+}  // namespace linnet

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_export/operator_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::string with_point(std::string text) {
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
+std::string decimal(float value) { return with_point(fmt::format("{}", value)); }
+std::string decimal(double value) { return with_point(fmt::format("{}", value)); }
+
+std::string listed_in_lines(const std::vector<std::string>& items, std::size_t width) {
+  std::string text;
+  std::size_t used = 0;
+  for (const std::string& item : items) {
+    if (used + item.size() + 1 > width && used > 0) {
+      text += '\n';
+      used = 0;
+    }
+    text += item + ",";
+    used += item.size() + 1;
+  }
+  return text;
+}
+
+std::string identifier(const std::string& name) {
+  std::string text;
+  for (const char c : name) text += is_letter(c) ? c : '_';
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) text = "_" + text;
+  return text;
+}
+
+std::string harmless(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '*' && c != '?';
+    out += plain ? c : '_';
+  }
+  return out;
+}
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return is_letter(c) || c == '_'; }) &&
+         std::isdigit(static_cast<unsigned char>(text[0])) == 0;
+}
+
+OperatorFile::OperatorFile(const InferenceGraph& graph, std::vector<Tensor> values)
+    : g_(graph), values_(std::move(values)) {}
+
+std::string OperatorFile::at(Value value) {
+  const Value root = g_.roots[static_cast<std::size_t>(value.id)];
+  const auto input = std::ranges::find(g_.inputs, root.id, &Value::id);
+  if (input != g_.inputs.end()) return input_at("in_" + identifier(graph().info(root).name));
+  // A weight that an operator reads as a plain operand is a table.
+  if (graph().producer(root) == nullptr) return floats(parameter(root));
+  return memory_at(g_.offsets[static_cast<std::size_t>(root.id)]);
+}
+
+std::string OperatorFile::at_if_read(Value value) {
+  const bool is_output = std::ranges::find(g_.outputs, value.id, &Value::id) != g_.outputs.end();
+  return is_output || graph().uses(value) > 0 ? at(value) : nothing();
+}
+
+std::string OperatorFile::scratch() const { return memory_at(g_.scratch[node_]); }
+
+std::vector<float> OperatorFile::parameter(Value value) const {
+  const ValueInfo& info = graph().info(value);
+  const auto count = static_cast<std::size_t>(info.type.shape.elements());
+  if (info.storage == Storage::constant) {
+    if (info.elements.empty()) return std::vector<float>(count, static_cast<float>(info.fill));
+    return {info.elements.begin(), info.elements.end()};
+  }
+  const auto found = std::ranges::find(g_.parameters, value.id, &Value::id);
+  require(found != g_.parameters.end(),
+          "[{} '{}'] cannot be written as {}: its weight '{}' is computed, expected a parameter",
+          node().op->name(), node().name, language(), info.name);
+  const auto elements =
+      values_[static_cast<std::size_t>(found - g_.parameters.begin())].as<float>();
+  return {elements.begin(), elements.end()};
+}
+
+void OperatorFile::write_nodes() {
+  const auto& nodes = graph().nodes();
+  for (node_ = 0; node_ < nodes.size(); ++node_) {
+    if (node().op->is_view()) continue;
+    comment(fmt::format("{}: {}", harmless(node().name),
+                        to_string(graph().shape(node().outputs[0]).sample())));
+    write_operator(*this, node());
+  }
+}
+
+}  // namespace linnet

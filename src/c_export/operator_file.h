@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c_export/inference_graph.h"
+
+namespace linnet {
+
+/// An operand of a formula, by its name there, and the index of its element that goes with the
+/// result's element i.
+struct FormulaOperand {
+  char name = 'x';
+  Value value = {};
+  std::string index = "i";
+};
+
+/// A file of source code as it grows: what operators add to it, in the order of the graph. Formulas
+/// and arguments are C, which each kind of file translates.
+class OperatorFile {
+ public:
+  /// `values`: of the parameters, in the network's order.
+  OperatorFile(const InferenceGraph& graph, std::vector<Tensor> values);
+  virtual ~OperatorFile() = default;
+  OperatorFile(const OperatorFile&) = delete;
+  OperatorFile& operator=(const OperatorFile&) = delete;
+
+  const Graph& graph() const { return g_.graph; }
+  /// Returns the name of the language, for messages.
+  virtual std::string_view language() const = 0;
+
+  /// Returns a value's first element, as arguments of a call: "memory + 128".
+  std::string at(Value value);
+  /// Returns the same, or nothing() where nobody reads the value.
+  std::string at_if_read(Value value);
+  /// Returns the arguments that stand for an operand that is missing.
+  virtual std::string nothing() const = 0;
+  /// Returns where the scratch memory of the node begins that is being written.
+  std::string scratch() const;
+
+  /// Returns the elements of a parameter. Throws Error where `value` is computed.
+  std::vector<float> parameter(Value value) const;
+  /// Returns a table of constants, as arguments: of equal contents there is one.
+  virtual std::string floats(const std::vector<float>& values) = 0;
+  /// Returns a matrix of weights (rows, columns), as arguments, and after it its scales where
+  /// weights are integers: of each column, or of each row (`scale_rows`). `groups`: matrices one
+  /// after the other, whose columns have scales of their own.
+  virtual std::string matrix(const std::vector<float>& values, std::int64_t columns,
+                             bool scale_rows = false, std::int64_t groups = 1) = 0;
+
+  /// Adds a call to the program, and the function to the file. Throws Error naming the layer where
+  /// the language has no such function.
+  virtual void call(std::string_view function, const std::string& arguments) = 0;
+  /// Sets `count` elements of a value to a formula of its operands.
+  virtual void each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
+                    const std::string& formula) = 0;
+  /// Copies `count` elements.
+  virtual void copy(const std::string& from, const std::string& to, std::int64_t count) = 0;
+
+ protected:
+  const InferenceGraph& g() const { return g_; }
+  /// Returns the node that is being written.
+  const Node& node() const { return graph().nodes()[node_]; }
+  /// Writes every node of the graph.
+  void write_nodes();
+  /// Returns an element of the memory of all that is computed, as arguments.
+  virtual std::string memory_at(std::size_t offset) const = 0;
+  /// Returns an input's first element, as arguments; `name`: an identifier.
+  virtual std::string input_at(const std::string& name) const = 0;
+  virtual void comment(const std::string& text) = 0;
+
+ private:
+  const InferenceGraph& g_;
+  std::vector<Tensor> values_;
+  std::size_t node_ = 0;
+};
+
+/// Writes a node's code. Throws Error where its operator has none.
+void write_operator(OperatorFile& file, const Node& node);
+/// Returns how many floats the node wants for itself.
+std::size_t scratch_of(const Graph& graph, const Node& node);
+
+/// Returns items with commas between them, in lines of at most `width` characters.
+std::string listed_in_lines(const std::vector<std::string>& items, std::size_t width = 110);
+/// Returns the shortest text that reads back to the same number, always with a point or exponent.
+std::string decimal(float value);
+std::string decimal(double value);
+/// Returns a name of the network as an identifier: "gru_1.last" as "gru_1_last".
+std::string identifier(const std::string& name);
+/// Returns text for a comment or a string: all but harmless printable ASCII becomes '_'.
+std::string harmless(const std::string& text);
+/// Returns whether a text is an identifier of C, Java and PHP.
+bool is_identifier(std::string_view text);
+
+}  // namespace linnet
