@@ -44,15 +44,19 @@ std::vector<double> numbers_of(const Table& table, std::size_t column) {
   return values;
 }
 
-/// A column's texts as numbers from 0; -1 where one is missing.
+/// A column's texts as numbers from 0, in the order in which they occur, booleans as 0 and 1; -1
+/// where one is missing.
 std::vector<int> labels_of(const Table& table, std::size_t column) {
   std::vector<int> labels(static_cast<std::size_t>(table.rows()), -1);
+  const bool booleans = table.columns()[column].type == ColumnType::boolean;
   std::unordered_map<std::string_view, int> known;
   for (std::int64_t row = 0; row < table.rows(); ++row) {
     const std::string_view text = table.text(row, column);
     if (text.empty()) continue;
+    const std::optional<bool> answer = booleans ? boolean_of(text) : std::nullopt;
     labels[static_cast<std::size_t>(row)] =
-        known.emplace(text, static_cast<int>(known.size())).first->second;
+        answer ? (*answer ? 1 : 0)
+               : known.emplace(text, static_cast<int>(known.size())).first->second;
   }
   return labels;
 }
@@ -107,6 +111,7 @@ void survey_numbers(const Table& table, std::size_t column, ColumnSurvey& survey
     ++survey.histogram[std::min(static_cast<std::size_t>(bin), kHistogramBins - 1)];
   }
   survey.std = std::sqrt(sum / static_cast<double>(count));
+  survey.box = box_of(values);
 }
 
 void survey_texts(const Table& table, std::size_t column, ColumnSurvey& survey) {
@@ -134,6 +139,19 @@ void keep_pairs(std::vector<T>& x, std::vector<T>& y, const There& there) {
   y.resize(kept);
 }
 
+/// Adds the logistic correlation of numbers with two classes; of more, nothing.
+void add_logistic(std::vector<double> numbers, const std::vector<int>& labels,
+                  ColumnSurvey& survey) {
+  if (labels.empty() || *std::ranges::max_element(labels) != 1) return;
+  std::vector<double> is_one(labels.size(), kNone);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0) is_one[i] = labels[i];
+  }
+  keep_pairs(numbers, is_one, [](double v) { return std::isfinite(v); });
+  const Correlation of = logistic_correlation(numbers, is_one);
+  if (!std::isnan(of.r)) survey.correlations.push_back(of);
+}
+
 void correlate(const Table& table, std::size_t column, std::size_t target, ColumnSurvey& survey) {
   const ColumnType type = table.columns()[column].type;
   const ColumnType of_target = table.columns()[target].type;
@@ -144,6 +162,7 @@ void correlate(const Table& table, std::size_t column, std::size_t target, Colum
     keep_pairs(x, y, [](double v) { return std::isfinite(v); });
     survey.pearson = pearson(x, y);
     survey.spearman = pearson(mid_ranks(x), mid_ranks(y));
+    survey.correlations = correlations_of_numbers(x, y);
     return;
   }
   const auto classes = [&](std::size_t of) {
@@ -154,6 +173,11 @@ void correlate(const Table& table, std::size_t column, std::size_t target, Colum
   std::vector<int> y = classes(target);
   keep_pairs(x, y, [](int v) { return v >= 0; });
   survey.cramers_v = cramers_v(x, y);
+  if (has_order(type) != has_order(of_target)) {
+    const bool number_first = has_order(type);
+    add_logistic(numbers_of(table, number_first ? column : target),
+                 labels_of(table, number_first ? target : column), survey);
+  }
 }
 
 }  // namespace

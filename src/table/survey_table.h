@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "table/correlations.h"
+
 namespace linnet {
 
 inline constexpr std::size_t kHistogramBins = 10;
@@ -29,6 +31,7 @@ struct ColumnSurvey {
   double std = 0;
   std::array<std::int64_t, kHistogramBins> histogram = {};  ///< from least to most, equally wide
   std::int64_t not_finite = 0;
+  Box box = {};
   std::string first = {};  ///< text of the least and the most date; else empty
   std::string last = {};
   /// The most frequent texts of a category or boolean, at most 10, with their counts.
@@ -39,6 +42,8 @@ struct ColumnSurvey {
   /// Cramér's V (1946, without a correction): of two categories, or of a category and a number in
   /// tenths of its rows.
   double cramers_v = std::numeric_limits<double>::quiet_NaN();
+  /// Of two numbers, every form that is defined; of a number and two classes, "logistic" alone.
+  std::vector<Correlation> correlations = {};
 };
 
 /// Surveys all columns. `target`: a column, or npos for no correlations.

@@ -405,6 +405,59 @@ TEST(TableSurvey, Correlations) {
   EXPECT_TRUE(std::isnan(pearson({1, 1}, {1, 2})));
 }
 
+TEST(TableSurvey, CorrelationsOfAllForms) {
+  std::vector<double> x;
+  std::vector<double> y;
+  for (int i = 1; i <= 20; ++i) {
+    x.push_back(i);
+    y.push_back(3 * std::pow(i, 2.5) * (1 + 0.1 * std::sin(5 * i)));
+  }
+  const std::vector<Correlation> all = correlations_of_numbers(x, y);
+  ASSERT_EQ(all.size(), 4);
+  // NumPy's corrcoef of the numbers or their logarithms, and SciPy's
+  // pearsonr().confidence_interval().
+  const double wanted[][3] = {{0.942753946832, 0.858309966674, 0.977481124503},
+                              {0.779196084367, 0.513859397965, 0.908467700258},
+                              {0.928718163907, 0.825430339109, 0.971836436919},
+                              {0.999387971153, 0.998417096822, 0.999763429797}};
+  const std::string_view forms[] = {"linear", "logarithmic", "exponential", "power"};
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(all[k].form, forms[k]);
+    EXPECT_NEAR(all[k].r, wanted[k][0], 1e-9);
+    EXPECT_NEAR(all[k].lower, wanted[k][1], 1e-9);
+    EXPECT_NEAR(all[k].upper, wanted[k][2], 1e-9);
+  }
+  y[3] = -1;
+  EXPECT_EQ(correlations_of_numbers(x, y).size(), 2);
+  x[3] = 0;
+  EXPECT_EQ(correlations_of_numbers(x, y).size(), 1);
+  EXPECT_TRUE(std::isnan(correlation_of("linear", {1, 2, 3}, {1, 2, 4}).lower));
+}
+
+TEST(TableSurvey, LogisticCorrelation) {
+  const std::vector<double> x{1, 2, 3, 4, 5, 6, 7, 8, 9, 30};
+  const std::vector<double> one{1, 1, 1, 0, 1, 0, 1, 0, 0, 0};
+  const Correlation of = logistic_correlation(x, one);  // the regression is scikit-learn's
+  EXPECT_NEAR(of.r, -0.640080, 1e-3);
+  EXPECT_LT(of.lower, of.r);
+  EXPECT_GT(of.upper, of.r);
+  // A threshold parts the classes.
+  EXPECT_GT(logistic_correlation(x, {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}).r, 0.99);
+  EXPECT_TRUE(std::isnan(logistic_correlation(x, std::vector<double>(10, 1)).r));
+}
+
+TEST(TableSurvey, BoxPlotsNameTheRowsOfOutliers) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const Box box = box_of({5, none, 1, 2, 3, 4, 100, -50});
+  EXPECT_EQ(box.first_quartile, 1.5);
+  EXPECT_EQ(box.median, 3);
+  EXPECT_EQ(box.third_quartile, 4.5);
+  EXPECT_EQ(box.low, 1);
+  EXPECT_EQ(box.high, 5);
+  EXPECT_EQ(box.outliers, (std::vector<std::int64_t>{6, 7}));
+  EXPECT_TRUE(box_of({7}).outliers.empty());
+}
+
 TEST(TableSurvey, ColumnsWithTheirTarget) {
   const Table table = parse_table("x,c,y\n1,a,2\n2,b,4\n3,a,NA\n4,b,8\n");
   const std::vector<ColumnSurvey> all = survey_table(table, 2);

@@ -723,6 +723,18 @@ class Tables(command.CommandTest):
         self.assertEqual([c["type"] for c in json_out["columns"]],
                          ["number", "number", "category", "date_time", "category"])
         self.assertEqual(sum(json_out["columns"][0]["histogram"]), 113)
+        self.assertNotIn("Correlations", out)  # of three classes
+        lines = ["x,y,big"] + [f"{i},{3 * i ** 2},{'yes' if i > 9 else 'no'}" for i in range(1, 17)] + ["900,5,no"]
+        (self.folder / "powers.csv").write_text("\n".join(lines) + "\n")
+        out, _ = self.run_linnet("data", "info", "powers.csv", "--target", "y")
+        self.assertRegex(out, r"Box plots +low +quartile +median +quartile +high +outliers \(rows\)\n"
+                              r" +x +1 +5 +9 +13 +16  1: 17\n +y +3 +48 +192 +432 +768  none\n")
+        self.assertRegex(out, r"x +linear -0\.\d\d \(-0\.\d\d to \+0\.\d\d\)  logarithmic .*  exponential .*  power ")
+        self.assertRegex(out, r"big +logistic \+[01]\.\d\d \(")
+        column = self.run_json("data", "info", "powers.csv", "--target", "y")["columns"][0]
+        self.assertEqual([of["form"] for of in column["correlations"]],
+                         ["linear", "logarithmic", "exponential", "power"])
+        self.assertEqual((column["outliers"], column["box"]["median"]), ([17], 9))
 
     def test_errors_say_what_to_do(self):
         write_flowers(self.folder / "flowers.csv")

@@ -2,6 +2,7 @@
 #include "tasks/table/table_survey.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostNamed = 4;  // categories in the text; --json has more
+constexpr std::size_t kMostRows = 8;   // of outliers, likewise
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
@@ -36,6 +38,13 @@ std::string_view separator_name(char separator) {
   }
 }
 
+/// Returns the rows of outliers, from 1.
+std::vector<std::int64_t> rows_from_1(const Box& box) {
+  std::vector<std::int64_t> rows = box.outliers;
+  for (std::int64_t& row : rows) ++row;
+  return rows;
+}
+
 Json column_json(const ColumnSurvey& column) {
   Json json{{"name", column.name},
             {"type", type_name(column.type)},
@@ -48,6 +57,12 @@ Json column_json(const ColumnSurvey& column) {
     json["std"] = column.std;
     json["histogram"] = column.histogram;
     json["not_finite"] = column.not_finite;
+    json["box"] = {{"low", column.box.low},
+                   {"first_quartile", column.box.first_quartile},
+                   {"median", column.box.median},
+                   {"third_quartile", column.box.third_quartile},
+                   {"high", column.box.high}};
+    json["outliers"] = rows_from_1(column.box);
   }
   if (!column.first.empty()) {
     json["first"] = column.first;
@@ -62,6 +77,13 @@ Json column_json(const ColumnSurvey& column) {
   json["pearson"] = number_json(column.pearson);
   json["spearman"] = number_json(column.spearman);
   json["cramers_v"] = number_json(column.cramers_v);
+  json["correlations"] = Json::array();
+  for (const Correlation& of : column.correlations) {
+    json["correlations"].push_back({{"form", of.form},
+                                    {"r", of.r},
+                                    {"lower", number_json(of.lower)},
+                                    {"upper", number_json(of.upper)}});
+  }
   return json;
 }
 
@@ -106,6 +128,48 @@ std::string correlation_text(const ColumnSurvey& column) {
   return "";
 }
 
+/// Returns the box plots of all numbers as lines, with the rows of their outliers.
+std::string box_lines(const std::vector<ColumnSurvey>& columns, std::size_t width) {
+  std::string text;
+  for (const ColumnSurvey& one : columns) {
+    if (!one.numbers || !one.first.empty()) continue;
+    const Box& box = one.box;
+    if (text.empty()) {
+      text = fmt::format("Box plots{:>{}}{:>11}{:>11}{:>11}{:>11}  outliers (rows)\n", "low",
+                         width + 8, "quartile", "median", "quartile", "high");
+    }
+    std::vector<std::int64_t> rows = rows_from_1(box);
+    if (rows.size() > kMostRows) rows.resize(kMostRows);
+    text += fmt::format("      {:<{}}{:>11.4g}{:>11.4g}{:>11.4g}{:>11.4g}{:>11.4g}  {}{}\n",
+                        escaped(one.name), width, box.low, box.first_quartile, box.median,
+                        box.third_quartile, box.high,
+                        box.outliers.empty()
+                            ? "none"
+                            : fmt::format("{}: {}", box.outliers.size(), fmt::join(rows, ", ")),
+                        box.outliers.size() > kMostRows ? ", ..." : "");
+  }
+  return text;
+}
+
+/// Returns the correlations with the target as lines, each with its limits.
+std::string correlation_lines(const std::vector<ColumnSurvey>& columns, std::size_t width,
+                              const std::string& target) {
+  std::string text;
+  for (const ColumnSurvey& one : columns) {
+    if (one.correlations.empty()) continue;
+    if (text.empty()) {
+      text = fmt::format("Correlations with '{}', and limits of 95 %\n", escaped(target));
+    }
+    text += fmt::format("      {:<{}}", escaped(one.name), width);
+    for (const Correlation& of : one.correlations) {
+      text += fmt::format("  {} {:+.2f}", of.form, of.r);
+      if (std::isfinite(of.lower)) text += fmt::format(" ({:+.2f} to {:+.2f})", of.lower, of.upper);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 TaskSurvey survey_of_table(const Table& table, const std::string& file, const std::string& target) {
@@ -139,6 +203,8 @@ TaskSurvey survey_of_table(const Table& table, const std::string& file, const st
                         one.missing > 0 ? fmt::format("; {} missing", one.missing) : "",
                         correlation.empty() ? "" : "; " + correlation);
   }
+  text += box_lines(columns, width);
+  if (!target.empty()) text += correlation_lines(columns, width, table.columns()[column].name);
   return {.json = std::move(all), .text = std::move(text)};
 }
 
