@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 LINNET_API_BEGIN
@@ -48,6 +49,11 @@ struct ThresholdCurve {
   /// Returns the area under the ROC curve by trapezoids: roc_auc(). NaN without positives or
   /// negatives.
   double roc_area() const;
+  /// Returns the limits between which the area of all samples of this kind lies with 95 % (DeLong
+  /// et al., "Comparing the areas under two or more correlated receiver operating characteristic
+  /// curves", 1988), within [0, 1]. A weight counts as that many samples. NaN without two positives
+  /// and two negatives.
+  std::pair<double, double> roc_limits() const;
   /// Returns the area under the precision-recall curve as average precision, the mean of the
   /// precision weighted by the steps of the recall, without interpolation (scikit-learn's
   /// average_precision_score). NaN without positives.

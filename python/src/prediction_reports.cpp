@@ -2,6 +2,7 @@
 #include <linnet/prediction_report.h>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -59,6 +60,7 @@ void bind_curves(nb::module_& m) {
   shares("lift", &ThresholdCurve::lift);
   curve.bound()
       .def("roc_area", &ThresholdCurve::roc_area, doc("ThresholdCurve.roc_area"))
+      .def("roc_limits", &ThresholdCurve::roc_limits, doc("ThresholdCurve.roc_limits"))
       .def("average_precision", &ThresholdCurve::average_precision,
            doc("ThresholdCurve.average_precision"));
   Fields<ThresholdChoice>(m, "ThresholdChoice")("threshold", &ThresholdChoice::threshold)(

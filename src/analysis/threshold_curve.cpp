@@ -64,6 +64,31 @@ double ThresholdCurve::roc_area() const {
   return area / (positives * negatives);
 }
 
+std::pair<double, double> ThresholdCurve::roc_limits() const {
+  if (positives < 2 || negatives < 2) return {kUndefined, kUndefined};
+  const double area = roc_area();
+  // Variances of the share of negatives below a positive, and of positives above a negative.
+  double of_positives = 0;
+  double of_negatives = 0;
+  double true_before = 0;
+  double false_before = 0;
+  for (std::size_t i = 0; i < thresholds.size(); ++i) {
+    const double hits = true_positives[i] - true_before;
+    const double alarms = false_positives[i] - false_before;
+    const double below = 1 - (false_before + alarms / 2) / negatives - area;
+    const double above = (true_before + hits / 2) / positives - area;
+    of_positives += hits * below * below;
+    of_negatives += alarms * above * above;
+    true_before = true_positives[i];
+    false_before = false_positives[i];
+  }
+  const double variance =
+      of_positives / (positives - 1) / positives + of_negatives / (negatives - 1) / negatives;
+  constexpr double kNormal95 = 1.959963984540054;  // between its negative and it lie 95 %
+  const double half = kNormal95 * std::sqrt(variance);
+  return {std::max(area - half, 0.0), std::min(area + half, 1.0)};
+}
+
 double ThresholdCurve::average_precision() const {
   if (positives == 0) return kUndefined;
   double sum = 0;

@@ -102,8 +102,8 @@ class Reports(command.CommandTest):
 
         out, _ = self.run_linnet("evaluate", "run", "--data", "flags.csv", "--cost", "FN=5,FP=1",
                                  "--report", "page.html")
-        self.assertRegex(out, r"'yes': ROC AUC 0\.\d{4}, average precision 0\.\d{4}, calibration error "
-                              r"0\.\d{4}, Brier score 0\.\d{4}\n"
+        self.assertRegex(out, r"'yes': ROC AUC 0\.\d{4} \(95 %: 0\.\d{4} to [01]\.\d{4}\), average precision 0\.\d{4}, "
+                              r"calibration error 0\.\d{4}, Brier score 0\.\d{4}\n"
                               r"predict 'yes' from 0\.\d{4} on: mean cost ")
         page = (self.folder / "page.html").read_text()
         self.assertIn("<th>threshold</th><th>mean cost</th>", page)

@@ -54,6 +54,19 @@ TEST_P(CurveOf, IsThatOfScikitLearn) {
 }
 INSTANTIATE_TEST_SUITE_P(Predictions, CurveOf, ::testing::Values("binary", "weighted"));
 
+TEST(PredictionReport, LimitsOfTheAreaAreDeLongs) {
+  // By the definition, a loop over all pairs in NumPy.
+  const std::vector<float> scores{.1F, .2F, .2F, .3F, .35F, .4F, .5F, .5F, .6F, .7F, .8F, .9F};
+  const std::vector<float> truth{0, 0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1};
+  const auto [lower, upper] = threshold_curve(scores, truth).roc_limits();
+  EXPECT_NEAR(lower, 0.41424359458896054, 1e-9);
+  EXPECT_NEAR(upper, 1, 1e-9);
+  const std::vector<float> apart{0, 0, 1, 1};
+  EXPECT_EQ(threshold_curve(apart, apart).roc_limits(), std::pair(1.0, 1.0));
+  const std::vector<float> few{0, 0, 1};
+  EXPECT_TRUE(std::isnan(threshold_curve(few, few).roc_limits().first));
+}
+
 TEST(PredictionReport, CalibrationIsThatOfScikitLearn) {
   const nlohmann::json& wanted = fixture()["binary"];
   const Calibration of = calibration(floats(wanted["scores"]), floats(wanted["truth"]));

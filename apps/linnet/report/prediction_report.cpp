@@ -55,6 +55,8 @@ Json class_json(const ClassReport& of, const std::optional<MistakeCost>& cost) {
             {"positives", of.curve.positives},
             {"negatives", of.curve.negatives},
             {"roc_auc", number_json(area(of))},
+            {"roc_auc_limits",
+             {number_json(of.curve.roc_limits().first), number_json(of.curve.roc_limits().second)}},
             {"average_precision", number_json(of.curve.average_precision())}};
   if (!of.calibration.bins.empty()) {
     json["expected_calibration_error"] = number_json(of.calibration.expected_error);
@@ -180,6 +182,13 @@ std::string figure(double value) {
   return std::isfinite(value) ? fmt::format("{:.4f}", value) : std::string("–");
 }
 
+/// Returns the area under the ROC curve, with limits of 95 % where they are known.
+std::string area_text(const ClassReport& of) {
+  const auto [lower, upper] = of.curve.roc_limits();
+  if (!std::isfinite(lower)) return figure(area(of));
+  return fmt::format("{:.4f} (95 %: {:.4f} to {:.4f})", area(of), lower, upper);
+}
+
 void add_class_table(Report& page, const ShownReport& shown) {
   ReportTable table{.title = "Classes",
                     .header = {"class", "samples", "ROC AUC", "average precision",
@@ -194,7 +203,7 @@ void add_class_table(Report& page, const ShownReport& shown) {
   for (const ClassReport& of : shown.report.classes) {
     std::vector<std::string> row{of.name,
                                  grouped(fmt::format("{:g}", of.curve.positives)),
-                                 figure(area(of)),
+                                 area_text(of),
                                  figure(of.curve.average_precision()),
                                  figure(of.calibration.expected_error),
                                  figure(of.calibration.brier)};
@@ -215,7 +224,7 @@ void add_classes(Report& page, const ShownReport& shown) {
   const auto share = [](const Curve& c, std::size_t i) { return c.share(i); };
   const std::string one = classes.size() == 1 ? fmt::format(" of '{}'", classes[0].name) : "";
   ReportPlot roc{.title = "ROC curve" + one,
-                 .note = classes.size() == 1 ? fmt::format("Area {}.", figure(area(classes[0])))
+                 .note = classes.size() == 1 ? fmt::format("Area {}.", area_text(classes[0]))
                                              : "Each class against the others.",
                  .x_name = "false-positive rate",
                  .y_name = "recall",
@@ -350,8 +359,8 @@ std::vector<std::string> report_lines(const ShownReport& shown) {
   std::vector<std::string> lines;
   const std::vector<ClassReport>& classes = shown.report.classes;
   for (const ClassReport& of : classes) {
-    std::string line = fmt::format("'{}': ROC AUC {}, average precision {}", of.name,
-                                   figure(area(of)), figure(of.curve.average_precision()));
+    std::string line = fmt::format("'{}': ROC AUC {}, average precision {}", of.name, area_text(of),
+                                   figure(of.curve.average_precision()));
     if (!of.calibration.bins.empty()) {
       line += fmt::format(", calibration error {}, Brier score {}",
                           figure(of.calibration.expected_error), figure(of.calibration.brier));
