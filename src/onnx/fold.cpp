@@ -128,6 +128,31 @@ void where(NodeImport& n) {
   give(n, a.type(), dims, std::move(x), a.batch || b.batch);
 }
 
+void running_sums(NodeImport& n) {
+  const Constant& c = *n.constant(0);
+  require<DataError>(!c.batch, "is not supported on the batch size");
+  const auto axis = static_cast<std::size_t>(n.axis(n.whole(1), c.dims().size()));
+  const bool exclusive = n.flag("exclusive", false);
+  const bool reverse = n.flag("reverse", false);
+  const auto dim = static_cast<std::size_t>(c.dims()[axis]);
+  std::size_t inner = 1;
+  for (std::size_t i = axis + 1; i < c.dims().size(); ++i) {
+    inner *= static_cast<std::size_t>(c.dims()[i]);
+  }
+  std::vector<double> out = c.values();
+  for (std::size_t i = 0; i < out.size(); ++i) {  // each line at its first element
+    if (i / inner % dim != 0) continue;
+    double sum = 0;
+    for (std::size_t k = 0; k < dim; ++k) {
+      double& x = out[i + (reverse ? dim - 1 - k : k) * inner];
+      const double before = sum;
+      sum += x;
+      x = exclusive ? before : sum;
+    }
+  }
+  give(n, c.type(), c.dims(), std::move(out), false);
+}
+
 template <class F>
 std::function<void(NodeImport&)> reduce(F f, double start, std::int64_t input_from) {
   return [=](NodeImport& n) {
@@ -169,11 +194,14 @@ const Folds& folds() {
       require<DataError>(!whole || b != 0, "divides by 0");
       return whole ? std::trunc(a / b) : a / b;
     });
-    f["Mod"] = two([](double a, double b, bool) {
-      require<DataError>(b != 0, "divides by 0");
-      const double rest = std::fmod(a, b);
-      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-    });
+    f["Mod"] = [](NodeImport& n) {
+      const bool sign_of_a = n.flag("fmod", false);
+      two([sign_of_a](double a, double b, bool) {
+        require<DataError>(b != 0, "divides by 0");
+        const double rest = std::fmod(a, b);
+        return !sign_of_a && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+      })(n);
+    };
     f["Pow"] = two([](double a, double b, bool) { return std::pow(a, b); });
     f["Max"] = two([](double a, double b, bool) { return std::max(a, b); });
     f["Min"] = two([](double a, double b, bool) { return std::min(a, b); });
@@ -205,6 +233,7 @@ const Folds& folds() {
     add_shape_folds(f);
     add_quantized_folds(f);
     f["Where"] = where;
+    f["CumSum"] = running_sums;
     f["ReduceProd"] = reduce([](double a, double b) { return a * b; }, 1, 18);
     f["ReduceSum"] = reduce([](double a, double b) { return a + b; }, 0, 13);
     f["ReduceMax"] = reduce([](double a, double b) { return std::max(a, b); },
@@ -223,9 +252,7 @@ void fold(NodeImport& n) {
   if (repeats_for_samples(n)) {
     repeat_for_samples(n);
   } else if (found == folds().end()) {
-    require<DataError>(!is_of_samples(n),
-                       "is not supported on a constant that depends on the batch size");
-    n.network().compute(n.node());
+    n.network().compute(n.node(), axis_of_images(n));
     for (const Attribute& read : n.node().attributes) n.ignore(read.name);
   } else if (is_of_samples(n)) {
     fold_samples(n, found->second);

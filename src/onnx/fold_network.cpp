@@ -52,7 +52,7 @@ std::vector<ReferenceTensor> computed(const NetworkDefinition& network,
 
 }  // namespace
 
-void Importer::compute(const NodeProto& node) {
+void Importer::compute(const NodeProto& node, int batch_axis) {
   OnnxImportOptions options;
   options.batch_axis = false;
   Importer one(model_, options);
@@ -101,8 +101,9 @@ void Importer::compute(const NodeProto& node) {
       computed(*one.definition_, asked, std::move(input), one.weights_);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Type type = one.find(results[i].first)->type();
-    define(results[i].first,
-           ConstantPtr(std::make_shared<Constant>(type, results[i].second, found[i].data)));
+    auto result = std::make_shared<Constant>(type, results[i].second, found[i].data);
+    result->batch_axis = batch_axis;
+    define(results[i].first, ConstantPtr(std::move(result)));
   }
 }
 

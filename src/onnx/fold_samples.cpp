@@ -119,6 +119,21 @@ int axis_of_expanded(NodeImport& n, std::size_t shape_input, Settings& settings)
   return axis;
 }
 
+int axis_of_tiled(NodeImport& n, Settings& settings) {
+  const Constant& x = constant(n, 0);
+  const Constant& repeats = constant(n, 1);
+  std::vector<std::int64_t> all = repeats.integers();
+  require<DataError>(all.size() == x.dims().size(), "expected a number for each axis");
+  const int asked = place_of_batch(repeats);
+  if (asked >= 0) all[static_cast<std::size_t>(asked)] = 1;
+  settings[1] = shape_of_one(repeats, all);
+  const int axis = std::max(asked, x.batch_axis);
+  const auto at = static_cast<std::size_t>(axis);
+  require<DataError>((asked < 0 || x.batch_axis < 0) && x.dims()[at] == 1 && all[at] == 1,
+                     "cannot repeat {} for every sample", text_of(x.dims()));
+  return axis;
+}
+
 int axis_of_reshaped(NodeImport& n, Settings& settings) {
   const Constant& x = constant(n, 0);
   const Constant& shape = constant(n, 1);
@@ -195,6 +210,7 @@ int axis_after(NodeImport& n, Settings& settings) {
   if (is_elementwise(op)) return axis_of_elements(n);
   if (op == "ConstantOfShape") return axis_of_expanded(n, 0, settings);
   if (op == "Expand") return axis_of_expanded(n, 1, settings);
+  if (op == "Tile") return axis_of_tiled(n, settings);
   if (op == "Reshape") return axis_of_reshaped(n, settings);
   if (op == "Unsqueeze" || op == "Squeeze") return axis_of_squeezed(n, op == "Unsqueeze");
   if (op == "Gather") return axis_of_gathered(n);
@@ -207,6 +223,10 @@ int axis_after(NodeImport& n, Settings& settings) {
     const auto found = std::ranges::find(order, axis);
     require<DataError>(found != order.end(), "expected the order of all axes");
     return static_cast<int>(found - order.begin());
+  }
+  if (op == "CumSum") {
+    require<DataError>(n.axis(n.whole(1), rank) != axis, "would sum over the batch");
+    return axis;
   }
   if (op == "Split") {
     require<DataError>(n.axis(n.integer("axis", 0), rank) != axis, "would split the batch");
@@ -255,7 +275,7 @@ std::vector<ConstantPtr> growths(NodeImport& n, Settings settings,
   const bool scales = op == "Mul" && !(constant(n, 0).growth && constant(n, 1).growth);
   require<DataError>(all || scales ||
                          is_one_of(op, {"Unsqueeze", "Squeeze", "Reshape", "Transpose", "Slice",
-                                        "Split", "Gather", "Expand"}),
+                                        "Split", "Gather", "Expand", "Tile"}),
                      "is not supported on the numbers of samples");
   for (std::size_t i = 0; i < n.inputs(); ++i) {
     if (!n.is_constant(i)) continue;
@@ -271,8 +291,23 @@ bool is_of_samples(const NodeImport& n) {
   for (std::size_t i = 0; i < n.inputs(); ++i) {
     if (n.is_constant(i) && constant(n, i).batch_axis >= 0) return true;  // CastLike has a trace
   }
-  const bool takes_shape = is_one_of(n.op(), {"Expand", "ConstantOfShape", "Range"});
+  const bool takes_shape = is_one_of(n.op(), {"Expand", "ConstantOfShape", "Range", "Tile"});
   return takes_shape && constant(n, n.op() == "ConstantOfShape" ? 0 : 1).batch;
+}
+
+int axis_of_images(const NodeImport& n) {
+  if (!is_of_samples(n)) return -1;
+  const bool batch_first =
+      is_one_of(n.op(), {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool",
+                         "GlobalMaxPool", "BatchNormalization", "InstanceNormalization",
+                         "GroupNormalization"});
+  bool alone = batch_first && n.is_constant(0) && constant(n, 0).batch_axis == 0 &&
+               constant(n, 0).growth == nullptr;
+  for (std::size_t i = 1; i < n.inputs(); ++i) {
+    alone = alone && (!n.is_constant(i) || constant(n, i).batch_axis < 0);
+  }
+  require<DataError>(alone, "is not supported on a constant that depends on the batch size");
+  return 0;
 }
 
 bool repeats_for_samples(const NodeImport& n) {

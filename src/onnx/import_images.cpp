@@ -407,6 +407,7 @@ Pair read_scales(NodeImport& n, const Images& x, std::array<double, 2>& scales) 
   Pair out = x.size;
   const bool by_size = n.op() == "Resize" && n.has(3);
   if (!by_size) {
+    n.ignore("keep_aspect_ratio_policy");  // it is about sizes
     const std::size_t input = n.op() == "Resize" && n.opset() >= 11 ? 2 : 1;
     const std::vector<double> given =
         n.op() == "Upsample" && n.opset() < 9 ? n.numbers("scales") : n.constant(input)->values();

@@ -215,9 +215,33 @@ struct Tuples {
   }
 };
 
+/// Constant tuples along axes before the batch's.
+void gather_constant_tuples(NodeImport& n, const Trace& t, int batch) {
+  const ConstantPtr& c = n.input(1).constant;
+  Trace first = t;  // with the batch as the first axis
+  std::rotate(first.axes.begin(), first.axes.begin() + batch, first.axes.begin() + batch + 1);
+  const Samples x(first);
+  const Expression w = n.weight(c, as_is(c->dims()));
+  const Tuples at(n, x, reshape(zero_of(x.e), Shape(Dims(c->dims().size(), 1))) + w);
+  Trace y{gather(at.flat(), at.ids, 0), {}, t.type, 0};
+  int axis = 0;
+  while (axis < static_cast<int>(at.places.size())) y.axes.push_back({++axis});
+  for (int i = static_cast<int>(c->dims().back()); i < static_cast<int>(t.axes.size()); ++i) {
+    y.axes.push_back({i == batch ? 0 : ++axis});
+  }
+  n.give(std::move(y));
+}
+
 void gather_tuples(NodeImport& n) {
   const std::int64_t shared = n.integer("batch_dims", 0);
-  const Samples x(numbers_at(n, 0));
+  const Trace t = numbers_at(n, 0);
+  const int batch = batch_axis(t);
+  if (shared == 0 && n.is_constant(1) && batch > 0 && is_batch(t, batch)) {
+    const ConstantPtr& c = n.input(1).constant;
+    const bool before = !c->dims().empty() && c->dims().back() <= batch;
+    if (before && !c->batch && c->batch_axis < 0) return gather_constant_tuples(n, t, batch);
+  }
+  const Samples x(t);
   require<DataError>(shared == x.batch + 1, "batch_dims {} is not supported here: expected {}",
                      shared, x.batch + 1);
   require<DataError>(x.batch < 0 || is_batch(x.t, 0), "expected the batch alone as the first axis");

@@ -109,8 +109,9 @@ class Importer {
   void masks_rows() { masked_rows_ = true; }
   bool has_masked_rows() const { return masked_rows_; }
   /// Defines the outputs of a node of constants, computed in double precision as the network that
-  /// it would be. Throws DataError for an operator that is not supported, or would take long.
-  void compute(const NodeProto& node);
+  /// it would be. `batch_axis`: of the constants that they become (Constant::batch_axis). Throws
+  /// DataError for an operator that is not supported, or would take long.
+  void compute(const NodeProto& node, int batch_axis = -1);
   /// Defines what a later node gives, which is then passed over.
   void define_for(const NodeProto& later, FileValue value);
 

@@ -462,6 +462,84 @@ TEST(OnnxImport, looks_up_ids_that_it_computes) {
   expect_near(computed(model, 1), floats({10, 10, 10}, {1, 3, 1}), 0);
 }
 
+// As XCiT repeats its positions, and EdgeNeXt counts them.
+TEST(OnnxImport, tiles_and_sums_constants_of_each_sample) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  model.initializers = {integers("zero", {0}, {}), integers("first", {0}, {1}),
+                        integers("once", {1}, {1}), integers("axis", {1}, {}),
+                        OnnxBytes::floats("row", {1, 2}, {5, 7})};
+  const auto summed = [&](const std::vector<std::string>& how) {
+    return with_batch_size({OnnxBytes::node("Unsqueeze", {"n", "first"}, {"count"}, "count"),
+                            OnnxBytes::node("Concat", {"count", "once"}, {"repeats"}, "repeats",
+                                            {OnnxBytes::integer("axis", 0)}),
+                            OnnxBytes::node("Tile", {"row", "repeats"}, {"rows"}, "rows"),
+                            OnnxBytes::node("CumSum", {"rows", "axis"}, {"sums"}, "sums", how),
+                            OnnxBytes::node("Add", {"x", "sums"}, {"y"}, "y")});
+  };
+  model.nodes = summed({});
+  expect_near(computed(model, 2), floats({5, 13, 7, 15}, {2, 2}), 0);
+  model.nodes = summed({OnnxBytes::integer("reverse", 1), OnnxBytes::integer("exclusive", 1)});
+  expect_near(computed(model, 2), floats({7, 1, 9, 3}, {2, 2}), 0);
+}
+
+// As EdgeNeXt convolves its positions, which it repeats for each sample.
+TEST(OnnxImport, convolves_constants_of_each_sample) {
+  OnnxBytes model;
+  model.dims = {0, 2, 1};
+  model.initializers = {integers("zero", {0}, {}), integers("first", {0}, {1}),
+                        integers("once", {1, 1}, {2}), OnnxBytes::floats("row", {1, 1, 2}, {5, 7}),
+                        OnnxBytes::floats("w", {2, 1, 2}, {1, 1, 0, 2})};
+  model.nodes = with_batch_size({OnnxBytes::node("Unsqueeze", {"n", "first"}, {"count"}, "count"),
+                                 OnnxBytes::node("Concat", {"count", "once"}, {"repeats"},
+                                                 "repeats", {OnnxBytes::integer("axis", 0)}),
+                                 OnnxBytes::node("Tile", {"row", "repeats"}, {"rows"}, "rows"),
+                                 OnnxBytes::node("Conv", {"rows", "w"}, {"places"}, "places"),
+                                 OnnxBytes::node("Add", {"x", "places"}, {"y"}, "y")});
+  expect_near(computed(model, 2), floats({12, 15, 14, 17}, {2, 2, 1}), 0);
+}
+
+TEST(OnnxImport, takes_the_rest_of_constants_by_either_sign) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  model.initializers = {integers("a", {7, -7}, {2}), integers("b", {3, 3}, {2})};
+  for (const std::int64_t fmod : {0, 1}) {
+    model.nodes = {OnnxBytes::node("Mod", {"a", "b"}, {"rest"}, "rest",
+                                   {OnnxBytes::integer("fmod", fmod)}),
+                   OnnxBytes::node("Cast", {"rest"}, {"factor"}, "factor",
+                                   {OnnxBytes::integer("to", 1)}),
+                   OnnxBytes::node("Mul", {"x", "factor"}, {"y"}, "y")};
+    const float second = fmod == 1 ? -1.0F : 2.0F;
+    expect_near(computed(model, 2), floats({0, second, 2, 3 * second}, {2, 2}), 0);
+  }
+}
+
+// As PyTorch writes an adaptive pool of a smaller image.
+TEST(OnnxImport, takes_constant_places_before_the_batch) {
+  OnnxBytes model;
+  model.dims = {0, 2, 3};
+  model.initializers = {integers("places", {0, 2, 1, 0}, {2, 2})};
+  model.nodes = {OnnxBytes::node("Transpose", {"x"}, {"turned"}, "t",
+                                 {OnnxBytes::integers("perm", {1, 2, 0})}),
+                 OnnxBytes::node("GatherND", {"turned", "places"}, {"found"}, "g"),
+                 OnnxBytes::node("Transpose", {"found"}, {"y"}, "b",
+                                 {OnnxBytes::integers("perm", {1, 0})})};
+  expect_near(computed(model, 2), floats({2, 3, 8, 9}, {2, 2}), 0);
+}
+
+TEST(OnnxImport, reads_scales_beside_a_policy_of_sizes) {
+  OnnxBytes model;
+  model.dims = {0, 1, 1, 2};
+  model.opset = 19;
+  model.initializers = {OnnxBytes::floats("scales", {4}, {1, 1, 1, 2})};
+  model.nodes = {
+      OnnxBytes::node("Resize", {"x", "", "scales"}, {"y"}, "n",
+                      {OnnxBytes::text("keep_aspect_ratio_policy", "stretch"),
+                       OnnxBytes::text("nearest_mode", "floor"),
+                       OnnxBytes::text("coordinate_transformation_mode", "asymmetric")})};
+  expect_near(computed(model, 1), floats({0, 0, 1, 1}, {1, 1, 4, 1}), 0);
+}
+
 TEST(OnnxImport, takes_one_element_of_any_step) {
   OnnxBytes model;
   model.dims = {0, 2, 1};
