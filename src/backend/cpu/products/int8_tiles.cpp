@@ -16,6 +16,11 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12's own intrinsics
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
+#elif HWY_ARCH_ARM_A64 && defined(__linux__)
+#include <arm_neon.h>
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#define LINNET_INT8_NEON
 #endif
 
 namespace linnet::cpu {
@@ -167,6 +172,8 @@ std::string_view to_string(Int8Unit unit) {
     case Int8Unit::avx512_vnni: return "avx512-vnni";
     case Int8Unit::avx_vnni: return "avx-vnni";
     case Int8Unit::avx2: return "avx2";
+    case Int8Unit::neon_i8mm: return "neon-i8mm";
+    case Int8Unit::neon_dot: return "neon-dot";
     case Int8Unit::plain: break;
   }
   return "plain";
@@ -488,7 +495,134 @@ void int8_product(Int8Unit unit, const Int8Rows& a, std::int64_t rows, const std
     case Int8Unit::avx512_vnni: return avx512_vnni_product(a, rows, panels, columns, tail);
     case Int8Unit::avx_vnni: return avx_vnni_product(a, rows, panels, columns, tail);
     case Int8Unit::avx2: return avx2_product(a, rows, panels, columns, tail);
-    case Int8Unit::plain: return plain_product(a, rows, panels, columns, tail);
+    default: return plain_product(a, rows, panels, columns, tail);
+  }
+}
+
+#elif defined(LINNET_INT8_NEON)
+
+namespace {
+
+/// Sums of kRows rows and 16 columns in four vectors of four columns.
+template <int kRows>
+struct NeonSums {
+  void load(const std::int32_t* from) {
+    for (int i = 0; i < 4 * kRows; ++i) at[i] = vld1q_s32(from + i / 4 * kInt8Panel + i % 4 * 4);
+  }
+  void store(std::int32_t* to) const {
+    for (int i = 0; i < 4 * kRows; ++i) vst1q_s32(to + i / 4 * kInt8Panel + i % 4 * 4, at[i]);
+  }
+  int32x4_t at[4 * kRows];
+};
+
+uint8x16_t four_bytes(const std::uint8_t* from) {
+  std::uint32_t bytes = 0;
+  std::memcpy(&bytes, from, sizeof(bytes));
+  return vreinterpretq_u8_u32(vdupq_n_u32(bytes));
+}
+
+}  // namespace
+
+HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+i8mm")
+namespace {
+
+struct UsdotAdd {
+  template <int kRows, int kVectors>
+  void operator()(const Walk& walk, const std::uint8_t* const* rows, const std::int8_t* panel,
+                  std::int32_t* to) const {
+    for (int vector = 0; vector < kVectors; ++vector) {
+      NeonSums<kRows> sums;
+      sums.load(to + vector * kLanes);
+      const std::int8_t* b = panel + vector * kVector;
+      for (std::int64_t s = 0; s < walk.segments; ++s) {
+        for (std::int64_t g = 0; g < walk.groups; ++g, b += kVectors * kVector) {
+          const int8x16x4_t w = {vld1q_s8(b), vld1q_s8(b + 16), vld1q_s8(b + 32), vld1q_s8(b + 48)};
+#pragma GCC unroll 6
+          for (int r = 0; r < kRows; ++r) {
+            const uint8x16_t x = four_bytes(rows[r] + s * walk.stride + 4 * g);
+#pragma GCC unroll 4
+            for (int j = 0; j < 4; ++j) {
+              sums.at[4 * r + j] = vusdotq_s32(sums.at[4 * r + j], x, w.val[j]);
+            }
+          }
+        }
+      }
+      sums.store(to + vector * kLanes);
+    }
+  }
+};
+
+void usdot_product(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                   std::int64_t columns, const Int8Tail& tail) {
+  product_by<6>(a, rows, panels, columns, tail, UsdotAdd());
+}
+
+}  // namespace
+HWY_POP_ATTRIBUTES
+
+// SDOT takes signed bytes alone: activations are lowered by 128, and 128 times the sum of a
+// column's weights is added again.
+HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+dotprod")
+namespace {
+
+struct SdotAdd {
+  template <int kRows, int kVectors>
+  void operator()(const Walk& walk, const std::uint8_t* const* rows, const std::int8_t* panel,
+                  std::int32_t* to) const {
+    for (int vector = 0; vector < kVectors; ++vector) {
+      NeonSums<kRows> sums;
+      sums.load(to + vector * kLanes);
+      int32x4_t weights[4] = {};
+      const std::int8_t* b = panel + vector * kVector;
+      for (std::int64_t s = 0; s < walk.segments; ++s) {
+        for (std::int64_t g = 0; g < walk.groups; ++g, b += kVectors * kVector) {
+          const int8x16x4_t w = {vld1q_s8(b), vld1q_s8(b + 16), vld1q_s8(b + 32), vld1q_s8(b + 48)};
+#pragma GCC unroll 4
+          for (int j = 0; j < 4; ++j) weights[j] = vdotq_s32(weights[j], vdupq_n_s8(1), w.val[j]);
+#pragma GCC unroll 5
+          for (int r = 0; r < kRows; ++r) {
+            const uint8x16_t bytes = four_bytes(rows[r] + s * walk.stride + 4 * g);
+            const int8x16_t x = vreinterpretq_s8_u8(veorq_u8(bytes, vdupq_n_u8(0x80)));
+#pragma GCC unroll 4
+            for (int j = 0; j < 4; ++j) {
+              sums.at[4 * r + j] = vdotq_s32(sums.at[4 * r + j], x, w.val[j]);
+            }
+          }
+        }
+      }
+      for (int i = 0; i < 4 * kRows; ++i) {
+        sums.at[i] = vaddq_s32(sums.at[i], vshlq_n_s32(weights[i % 4], 7));
+      }
+      sums.store(to + vector * kLanes);
+    }
+  }
+};
+
+void sdot_product(const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                  std::int64_t columns, const Int8Tail& tail) {
+  product_by<5>(a, rows, panels, columns, tail, SdotAdd());
+}
+
+}  // namespace
+HWY_POP_ATTRIBUTES
+
+const std::vector<Int8Unit>& int8_units() {
+  static const std::vector<Int8Unit> units = [] {
+    std::vector<Int8Unit> found;
+    if ((getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0) found.push_back(Int8Unit::neon_i8mm);
+    if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) found.push_back(Int8Unit::neon_dot);
+    found.push_back(Int8Unit::plain);
+    return found;
+  }();
+  return units;
+}
+
+void int8_product(Int8Unit unit, const Int8Rows& a, std::int64_t rows, const std::int8_t* panels,
+                  std::int64_t columns, const Int8Tail& tail) {
+  switch (unit) {
+    case Int8Unit::neon_i8mm: return usdot_product(a, rows, panels, columns, tail);
+    case Int8Unit::neon_dot: return sdot_product(a, rows, panels, columns, tail);
+    default: return plain_product(a, rows, panels, columns, tail);
   }
 }
 

@@ -16,6 +16,8 @@ enum class Int8Unit : std::uint8_t {
   avx512_vnni,  ///< VPDPBUSD, 16 sums at once
   avx_vnni,     ///< the same, 8 sums
   avx2,         ///< VPMADDWD on bytes that are widened to 16 bits
+  neon_i8mm,    ///< USDOT of ARMv8.6, 4 sums at once
+  neon_dot,     ///< SDOT of ARMv8.2
   plain,        ///< C++
 };
 std::string_view to_string(Int8Unit unit);
