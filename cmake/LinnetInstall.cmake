@@ -44,9 +44,12 @@ endforeach()
 
 # linnet_install_completion(shell directory file): what `linnet completion <shell>` prints.
 function(linnet_install_completion shell directory file)
+  set(command "${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:linnet_command>")
+  list(TRANSFORM command REPLACE "(.+)" "\"\\1\"")
+  list(JOIN command " " command)
   set(written ${CMAKE_CURRENT_BINARY_DIR}/completions/${file})
   install(CODE "
-    execute_process(COMMAND \"$<TARGET_FILE:linnet_command>\" completion ${shell}
+    execute_process(COMMAND ${command} completion ${shell}
                     OUTPUT_VARIABLE text RESULT_VARIABLE result ERROR_QUIET)
     if(result EQUAL 0)
       file(WRITE \"${written}\" \"\${text}\")

@@ -55,7 +55,7 @@ class Packages(unittest.TestCase):
         return process.returncode, out, ran
 
     def test_commands_without_arguments_refuse_them(self):
-        for command in ("setup", "format", "lint", "hooks", "docs", "static", "package", "clean"):
+        for command in ("setup", "format", "lint", "hooks", "docs", "static", "arm64", "package", "clean"):
             status, out, ran = self.dev(command, "now")
             self.assertEqual((status, ran), (2, ""), command)
             self.assertIn(f"'{command}' takes no arguments; got 'now'", out)
