@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -15,6 +16,7 @@ namespace {
 constexpr double kCrossover = 0.9;         // probability
 constexpr double kCrossoverIndex = 15;     // Deb's: how near children are to their parents
 constexpr double kMutationIndex = 20;      // Deb's
+constexpr double kExchange = 0.2;          // probability that another variable is not 0
 constexpr double kOutputTolerance = 1e-3;  // of equations, of their scale
 constexpr int kRepairs = 50;               // passes over the constraints
 constexpr int kRefinements = 200;
@@ -146,6 +148,33 @@ void InputSearch::mutate(std::vector<double>& inputs) {
     inputs[i] += step * (of.high - of.low);
     if (of.integer && uniform() < 0.5) inputs[i] += step < 0 ? -1 : 1;  // small ranges too
   }
+  for (const CountConstraint& one : problem_.counts) {
+    if (uniform() >= kExchange) continue;
+    const std::size_t from = one.variables[below(one.variables.size())];
+    const std::size_t to = one.variables[below(one.variables.size())];
+    const SearchVariable& of = problem_.variables[to];
+    if (inputs[from] == 0 || inputs[to] != 0) continue;
+    inputs[from] = 0;
+    inputs[to] = of.low + uniform() * (of.high - of.low);
+  }
+}
+
+/// Sets the smallest of the variables that are too many to 0, each by its range. Returns by
+/// variable whether it has to stay 0.
+std::vector<bool> InputSearch::limit_counts(std::vector<double>& inputs) const {
+  std::vector<bool> held(inputs.size());
+  for (const CountConstraint& one : problem_.counts) {
+    std::vector<std::size_t> used;
+    std::ranges::copy_if(one.variables, std::back_inserter(used),
+                         [&](std::size_t v) { return inputs[v] != 0; });
+    std::ranges::stable_sort(used, std::greater<>(), [&](std::size_t v) {
+      return std::abs(inputs[v]) / (problem_.variables[v].high - problem_.variables[v].low);
+    });
+    for (std::size_t i = one.most; i < used.size(); ++i) inputs[used[i]] = 0;
+    if (used.size() < one.most) continue;
+    for (const std::size_t v : one.variables) held[v] = held[v] || inputs[v] == 0;
+  }
+  return held;
 }
 
 void InputSearch::repair(std::vector<double>& inputs) const {
@@ -155,6 +184,7 @@ void InputSearch::repair(std::vector<double>& inputs) const {
     return std::clamp(value, of.low, of.high);
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = bounded(i, inputs[i]);
+  const std::vector<bool> held = limit_counts(inputs);
   for (int pass = 0; pass < kRepairs; ++pass) {
     bool met = true;
     for (std::size_t c = 0; c < of_inputs_.size(); ++c) {
@@ -165,15 +195,18 @@ void InputSearch::repair(std::vector<double>& inputs) const {
       met = false;
       double squares = 0;
       for (const auto& [variable, coefficient] : one.expression.terms) {
-        squares += coefficient * coefficient;
+        if (!held[variable]) squares += coefficient * coefficient;
       }
+      if (squares == 0) continue;
       // The nearest point of the plane, then what the bounds took away from one after the other.
       for (const auto& [variable, coefficient] : one.expression.terms) {
+        if (held[variable]) continue;
         inputs[variable] = bounded(variable, inputs[variable] - coefficient * excess / squares);
       }
       for (const auto& [variable, coefficient] : one.expression.terms) {
         excess = one.expression.value(inputs);
         if (one.equal ? std::abs(excess) <= tolerances_[c] : excess <= tolerances_[c]) break;
+        if (held[variable]) continue;
         inputs[variable] = bounded(variable, inputs[variable] - excess / coefficient);
       }
     }

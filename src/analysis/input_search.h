@@ -20,6 +20,12 @@ struct SearchVariable {
   bool unordered = false;
 };
 
+/// At most `most` of these variables are not 0.
+struct CountConstraint {
+  std::vector<std::size_t> variables = {};
+  std::size_t most = 0;
+};
+
 /// Inputs with what the model says of them.
 struct SearchPoint {
   std::vector<double> inputs = {};
@@ -31,7 +37,7 @@ struct SearchPoint {
 };
 
 /// NSGA-II (Deb et al., 2002) with simulated binary crossover and polynomial mutation, constraint
-/// domination, and projection onto the linear constraints of inputs.
+/// domination, and projection onto the linear constraints of inputs and those of counts.
 class InputSearch {
  public:
   struct Goal {
@@ -42,6 +48,7 @@ class InputSearch {
   struct Problem {
     std::vector<SearchVariable> variables = {};
     std::vector<LinearConstraint> constraints = {};  ///< of variables, then outputs
+    std::vector<CountConstraint> counts = {};        ///< of variables that can be 0
     std::vector<Goal> goals = {};
     std::function<std::vector<std::vector<double>>(const std::vector<std::vector<double>>&)>
         outputs = {};
@@ -63,6 +70,7 @@ class InputSearch {
   std::vector<double> child_of(const SearchPoint& a, const SearchPoint& b);
   void mutate(std::vector<double>& inputs);
   void repair(std::vector<double>& inputs) const;
+  std::vector<bool> limit_counts(std::vector<double>& inputs) const;
   std::vector<SearchPoint> evaluate(std::vector<std::vector<double>> inputs);
   void judge(SearchPoint& point) const;
   void measure_scales(const std::vector<SearchPoint>& points);

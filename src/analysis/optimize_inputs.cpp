@@ -5,12 +5,15 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "analysis/input_search.h"
 #include "base/check.h"
 #include "describe/nearest.h"
 #include "table/raw_columns.h"
+#include "table/values.h"
 
 namespace linnet {
 namespace {
@@ -131,13 +134,64 @@ bool apply_category(const std::string& text, std::vector<SearchColumn>& columns)
   return true;
 }
 
+/// Reads "count(x1, x2, x3) <= 2" into `counts`. Returns false where the constraint is about
+/// something else.
+bool read_count(const std::string& text, const std::vector<SearchColumn>& columns,
+                std::vector<CountConstraint>& counts) {
+  constexpr std::string_view kCount = "count(";
+  const ConstraintSides sides = sides_of(text);
+  const std::size_t begin = sides.left.find_first_not_of(' ');
+  if (begin == std::string::npos || !sides.left.substr(begin).starts_with(kCount)) return false;
+  const std::size_t end = sides.left.rfind(')');
+  const std::optional<double> most = number_of(plain_name(sides.right), '.');
+  require(end != std::string::npos && sides.relation == "<=" && most && *most >= 0 &&
+              *most == std::floor(*most),
+          "expected count(COLUMN, ...) <= a whole number; got '{}'", text);
+  CountConstraint one{.most = static_cast<std::size_t>(*most)};
+  std::vector<std::string> names;
+  for (const SearchColumn& column : columns) names.push_back(column.name);
+  bool quoted = false;
+  std::string name;
+  for (std::size_t i = begin + kCount.size(); i <= end; ++i) {
+    const char c = sides.left[i];
+    quoted = quoted != (c == '"');
+    if (i < end && (quoted || c != ',')) {
+      name += c;
+      continue;
+    }
+    const auto found = std::ranges::find(names, plain_name(name));
+    require(found != names.end(), "the constraint '{}' counts '{}', which is not a column{}", text,
+            plain_name(name), did_you_mean(plain_name(name), names));
+    one.variables.push_back(static_cast<std::size_t>(found - names.begin()));
+    name.clear();
+  }
+  counts.push_back(std::move(one));
+  return true;
+}
+
+/// Throws where a column that is counted is never 0.
+void check_counts(const std::vector<CountConstraint>& counts,
+                  const std::vector<SearchColumn>& columns) {
+  for (const CountConstraint& one : counts) {
+    for (const std::size_t variable : one.variables) {
+      const SearchColumn& of = columns[variable];
+      require(of.choices.empty() && of.low <= 0 && of.high >= 0 && of.low < of.high,
+              "count() needs columns of numbers that can be 0; '{}' {}", of.name,
+              of.choices.empty() ? fmt::format("is searched from {} to {}", of.low, of.high)
+                                 : "is not a number");
+    }
+  }
+}
+
 /// Variables are the columns, then the outputs. What speaks of categories alone is applied to
 /// `columns`.
 std::vector<LinearConstraint> read_constraints(const std::vector<std::string>& texts,
                                                std::vector<SearchColumn>& columns,
-                                               const std::vector<std::string>& names) {
+                                               const std::vector<std::string>& names,
+                                               std::vector<CountConstraint>& counts) {
   std::vector<LinearConstraint> constraints;
   for (const std::string& text : texts) {
+    if (read_count(text, columns, counts)) continue;
     if (apply_category(text, columns)) continue;
     const ConstraintSides sides = sides_of(text);
     require(sides.relation != "!=", "the constraint '{}' needs a column of categories before !=",
@@ -283,8 +337,9 @@ OptimizeResult optimize_inputs(Model& model, const std::vector<SearchColumn>& gi
   names.insert(names.end(), result.outputs.begin(), result.outputs.end());
 
   InputSearch::Problem problem;
-  problem.constraints = read_constraints(options.constraints, columns, names);
+  problem.constraints = read_constraints(options.constraints, columns, names, problem.counts);
   narrow_ranges(problem.constraints, columns);
+  check_counts(problem.counts, columns);
   for (const SearchColumn& column : columns) {
     const auto choices = static_cast<double>(column.choices.size());
     problem.variables.push_back(column.choices.empty()
