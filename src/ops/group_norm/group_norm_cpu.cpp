@@ -8,8 +8,13 @@
 namespace linnet::cpu {
 namespace {
 
-constexpr std::int64_t kPixelsOfBlock = 64;  // added up in f32 before a wider sum takes them
-constexpr double kForwardCost = 0.3;         // nanoseconds of one core for an element
+/// Returns how many pixels are added up in f32 before a wider sum takes them: more of few channels,
+/// of which several pixels are added beside each other.
+std::int64_t pixels_of_block(std::int64_t channels) {
+  return std::max<std::int64_t>(64, 4096 / std::max<std::int64_t>(channels, 1));
+}
+
+constexpr double kForwardCost = 0.3;  // nanoseconds of one core for an element
 constexpr double kGradientCost = 0.5;
 
 double row_cost(const GroupNormShape& s, double cost) {
@@ -57,11 +62,12 @@ void row_statistics(const GroupNormShape& s, double epsilon, const float* x, Scr
                     double* totals, float* mean, float* inv_std) {
   float* sums = scratch[0];
   float* means = scratch[1];
+  const std::int64_t block = pixels_of_block(s.channels);
   const auto add_up = [&](bool squared) {
     std::fill_n(totals, s.groups, 0.0);
-    for (std::int64_t first = 0; first < s.pixels; first += kPixelsOfBlock) {
-      channel_sums(x + first * s.channels, std::min(kPixelsOfBlock, s.pixels - first), s.channels,
-                   means, squared, sums);
+    for (std::int64_t first = 0; first < s.pixels; first += block) {
+      channel_sums(x + first * s.channels, std::min(block, s.pixels - first), s.channels, means,
+                   squared, sums);
       add_groups(s, sums, totals);
     }
   };
@@ -120,10 +126,10 @@ void add_up_row(const GroupNormShape& s, const float* dy, const float* x, const 
                 float* dy_sums, float* products) {
   std::fill_n(dy_sums, s.channels, 0.0F);
   std::fill_n(products, s.channels, 0.0F);
-  for (std::int64_t first = 0; first < s.pixels; first += kPixelsOfBlock) {
+  const std::int64_t block = pixels_of_block(s.channels);
+  for (std::int64_t first = 0; first < s.pixels; first += block) {
     channel_gradient_sums(dy + first * s.channels, x + first * s.channels,
-                          std::min(kPixelsOfBlock, s.pixels - first), s.channels, of, dy_sums,
-                          products);
+                          std::min(block, s.pixels - first), s.channels, of, dy_sums, products);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "op_harness.h"
 #include "ops/arithmetic/unaligned_cuda_test.h"
 
@@ -32,6 +34,9 @@ TEST(GroupNorm, AgreesWithTheReference) {
   check_norm("a block a group", {.groups = 2}, {3, 41, 37, 10}, false);
   check_norm("chunks of rows", {.groups = 3}, {20, 17, 9}, false);
   check_norm("vectors beside each other", {.groups = 5}, {3, 70, 365}, false);
+  check_norm("joined pixels, one channel", {.groups = 1}, {2, 1501, 1}, false);
+  check_norm("joined pixels, three channels", {.groups = 3}, {2, 333, 3}, false);
+  check_norm("joined pixels, whole vectors", {.groups = 2}, {2, 37, 32}, false);
 }
 
 TEST(LayerNorm, AgreesWithTheReference) {
@@ -62,6 +67,16 @@ TEST(GroupNorm, GradientAgreesWithTheReference) {
     gradient("long", {3, 1100, 9});
     gradient("vectors beside each other", {3, 70, 369});
     gradient("rows", {30, 369});
+  }
+  for (const std::int64_t channels : {1, 3, 32}) {
+    const OpPtr op = make_op(GroupNormGradOp({{.groups = 1}}));
+    const ValueType x = f32({2, 341, channels});
+    const ValueType statistics = f32({2, 1});
+    check({"joined pixels of " + std::to_string(channels),
+           op,
+           {x, x, f32({channels}), statistics, statistics},
+           {{-1, 1}, {-1, 1}, {-2, 2}, {-0.1, 0.1}, {0.5, 2}},
+           false});
   }
 }
 
