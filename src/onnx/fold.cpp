@@ -3,6 +3,7 @@
 #include "onnx/fold.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -153,6 +154,43 @@ void running_sums(NodeImport& n) {
   give(n, c.type(), c.dims(), std::move(out), false);
 }
 
+/// As weights are standardised: of a training, by the mean and variance of each channel (axis 1).
+void normalised(NodeImport& n) {
+  for (const char* name : {"momentum", "is_test"}) n.ignore(name);
+  require<DataError>(n.integer("spatial", 1) == 1, "spatial = 0 is not supported");
+  const bool training = n.flag("training_mode", false);
+  const double epsilon = n.number("epsilon", 1e-5);
+  const Constant& c = *n.constant(0);
+  const Dims& dims = c.dims();
+  require<DataError>(!c.batch && dims.size() >= 2 && c.elements() > 0,
+                     "expected channels as the second axis of {}", text_of(dims));
+  const auto channels = static_cast<std::size_t>(dims[1]);
+  std::array<std::vector<double>, 4> of;  // scale, bias, mean, variance
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    of[i] = n.constant(i + 1)->values();
+    require<DataError>(of[i].size() == channels, "expected {} numbers for input {}; got {}",
+                       channels, i + 1, of[i].size());
+  }
+  std::vector<double> x = c.values();
+  const std::size_t inner = x.size() / static_cast<std::size_t>(dims[0]) / channels;
+  const auto channel = [&](std::size_t i) { return i / inner % channels; };
+  const double count = static_cast<double>(x.size() / channels);
+  if (training) {
+    of[2].assign(channels, 0);
+    of[3].assign(channels, 0);
+    for (std::size_t i = 0; i < x.size(); ++i) of[2][channel(i)] += x[i] / count;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double off = x[i] - of[2][channel(i)];
+      of[3][channel(i)] += off * off / count;
+    }
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t k = channel(i);
+    x[i] = (x[i] - of[2][k]) / std::sqrt(of[3][k] + epsilon) * of[0][k] + of[1][k];
+  }
+  give(n, c.type(), dims, std::move(x), false);
+}
+
 template <class F>
 std::function<void(NodeImport&)> reduce(F f, double start, std::int64_t input_from) {
   return [=](NodeImport& n) {
@@ -233,6 +271,7 @@ const Folds& folds() {
     add_shape_folds(f);
     add_quantized_folds(f);
     f["Where"] = where;
+    f["BatchNormalization"] = normalised;
     f["CumSum"] = running_sums;
     f["ReduceProd"] = reduce([](double a, double b) { return a * b; }, 1, 18);
     f["ReduceSum"] = reduce([](double a, double b) { return a + b; }, 0, 13);

@@ -299,8 +299,7 @@ int axis_of_images(const NodeImport& n) {
   if (!is_of_samples(n)) return -1;
   const bool batch_first =
       is_one_of(n.op(), {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool",
-                         "GlobalMaxPool", "BatchNormalization", "InstanceNormalization",
-                         "GroupNormalization"});
+                         "GlobalMaxPool", "InstanceNormalization", "GroupNormalization"});
   bool alone = batch_first && n.is_constant(0) && constant(n, 0).batch_axis == 0 &&
                constant(n, 0).growth == nullptr;
   for (std::size_t i = 1; i < n.inputs(); ++i) {

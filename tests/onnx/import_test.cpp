@@ -499,6 +499,27 @@ TEST(OnnxImport, convolves_constants_of_each_sample) {
   expect_near(computed(model, 2), floats({12, 15, 14, 17}, {2, 2, 1}), 0);
 }
 
+// As NFNets standardise their weights.
+TEST(OnnxImport, standardises_constants) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  model.initializers = {OnnxBytes::floats("w", {1, 2, 2}, {1, 3, 5, 9}),
+                        OnnxBytes::floats("scale", {2}, {2, 1}),
+                        OnnxBytes::floats("bias", {2}, {0, 10}),
+                        OnnxBytes::floats("mean", {2}, {1, 1}),
+                        OnnxBytes::floats("var", {2}, {4, 1}),
+                        integers("to", {2, 2}, {2})};
+  for (const std::int64_t training : {1, 0}) {
+    model.nodes = {OnnxBytes::node("BatchNormalization", {"w", "scale", "bias", "mean", "var"},
+                                   {"norm"}, "n", {OnnxBytes::integer("training_mode", training)}),
+                   OnnxBytes::node("Reshape", {"norm", "to"}, {"weight"}, "r"),
+                   OnnxBytes::node("MatMul", {"x", "weight"}, {"y"}, "m")};
+    // Rows of the weight: {-2, 2} and {9, 11}, or by the given statistics {0, 2} and {14, 18}.
+    expect_near(computed(model, 1),
+                training == 1 ? floats({9, 11}, {1, 2}) : floats({14, 18}, {1, 2}), 1e-3);
+  }
+}
+
 TEST(OnnxImport, takes_the_rest_of_constants_by_either_sign) {
   OnnxBytes model;
   model.dims = {0, 2};
