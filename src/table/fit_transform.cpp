@@ -267,13 +267,18 @@ std::string why_texts(const Table& rows) {
 /// What can be said of a target without the others.
 void check_target(const Table& rows, std::size_t column) {
   const TableColumn& of = rows.columns()[column];
-  const std::map<std::string_view, std::int64_t> counts = counts_of(rows, column);
-  require<DataError>(!counts.empty(), "the target '{}' of '{}' has no values", of.name,
-                     rows.name());
-  require<DataError>(counts.size() > 1,
+  std::string_view first;
+  bool constant = true;
+  for (std::int64_t row = 0; row < rows.rows() && constant; ++row) {
+    const std::string_view text = rows.text(row, column);
+    if (first.empty()) first = text;
+    constant = text.empty() || whole_text(text) == whole_text(first);
+  }
+  require<DataError>(!first.empty(), "the target '{}' of '{}' has no values", of.name, rows.name());
+  require<DataError>(!constant,
                      "the target '{}' of '{}' is constant, '{}' in all rows: there is nothing to "
                      "learn",
-                     of.name, rows.name(), counts.begin()->first);
+                     of.name, rows.name(), first);
   require<DataError>(
       of.type != ColumnType::identifier,
       "the target '{}' of '{}' is an identifier, another value in each row: there is "
