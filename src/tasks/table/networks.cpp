@@ -20,8 +20,6 @@ namespace {
 
 constexpr double kEmbeddingStd = 0.1;
 constexpr std::int64_t kMostMembers = 32;
-/// The number of rows from which on one network is trained: several would take too long.
-constexpr std::int64_t kRowsOfOne = 100'000;
 /// The number of rows below which a linear model is often the best one, and never a bad member.
 constexpr std::int64_t kRowsOfLinear = 700;
 /// Scales the inputs of the linear member, so that it learns at the others' rate.
@@ -75,7 +73,8 @@ Expression one_vector(const Inputs& inputs, const TableTransform& transform) {
 
 Expression hidden_layers(Expression x, const TaskSizes& sizes) {
   for (int layer = 0; layer < 2; ++layer) {
-    x = x | Dense{.units = sizes.units} | LayerNorm{} | ReLU{} | Dropout{.rate = sizes.dropout};
+    x = x | Dense{.units = sizes.units} | LayerNorm{} | ReLU{};
+    if (sizes.dropout > 0) x = x | Dropout{.rate = sizes.dropout};
   }
   return x;
 }
@@ -192,8 +191,10 @@ std::vector<Member> kinds_of(std::int64_t members, std::int64_t rows, bool encod
 TaskSizes table_sizes(std::int64_t rows) {
   if (rows < 2000) return {128, 0.05, {16, 400, 40}};
   if (rows < 10000) return {128, 0.3, {32, 200, 20}};
-  if (rows < 100000) return {256, 0.1, {128, 100, 10}};
-  return {256, 0.1, {512, 60, 6}};
+  if (rows < kRowsOfOneNetwork) return {256, 0.1, {128, 100, 10}};
+  // One cycle of the learning rate learns in 24 epochs what a constant one does in 60 of a network
+  // twice as wide.
+  return {128, 0, {256, 24, 24}};
 }
 
 Expression table_inputs(FunctionalNetwork& network, const TableTransform& transform) {
@@ -214,7 +215,7 @@ Network table_ensemble(const TableTransform& transform, const Dataset& train,
   require(members >= 0 && members <= kMostMembers,
           "expected 1 to {} members of an ensemble, or 0 for as many as suit the rows; got {}",
           kMostMembers, members);
-  if (members == 0 && train.size() >= kRowsOfOne) members = 1;
+  if (members == 0 && train.size() >= kRowsOfOneNetwork) members = 1;
   if (members == 1) return table_network(transform, train.size());
   require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
   const Encoding encoding = encoding_of(train, transform);

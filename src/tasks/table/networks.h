@@ -11,6 +11,10 @@
 
 namespace linnet {
 
+/// The number of rows from which on one network is trained, in one cycle of the learning rate:
+/// several, and many epochs, would take too long.
+inline constexpr std::int64_t kRowsOfOneNetwork = 100'000;
+
 /// Adds the inputs of a transform's samples: numbers, and one embedding of all ids, as one vector.
 Expression table_inputs(FunctionalNetwork& network, const TableTransform& transform);
 

@@ -43,6 +43,7 @@ void take_least_squares(TableTask& task) {
   TrainingOptions& training = task.training;
   training.optimizer = LevenbergMarquardt{};
   training.average = {};
+  training.schedule = Constant{};
   training.epochs = kEpochs;
   training.patience = kPatience;
   training.batch = kBatch;

@@ -18,6 +18,7 @@ namespace linnet {
 namespace {
 
 constexpr double kLearningRate = 1e-3;
+constexpr double kLargestRate = 1e-2;  // of a cycle
 constexpr double kAverage = 0.998;
 
 /// The rows that a training can use.
@@ -112,8 +113,14 @@ void check_fitted(const Table& table, const std::vector<std::size_t>& targets,
 }  // namespace
 
 TrainingOptions table_training(const TableTransform& transform, std::int64_t rows) {
-  TrainingOptions training = training_by(table_sizes(rows).recipe, kLearningRate);
-  training.average = {.decay = kAverage, .warmup = true};
+  const bool cycle = rows >= kRowsOfOneNetwork;
+  TrainingOptions training =
+      training_by(table_sizes(rows).recipe, cycle ? kLargestRate : kLearningRate);
+  if (cycle) {
+    training.schedule = OneCycle{};
+  } else {
+    training.average = {.decay = kAverage, .warmup = true};
+  }
   if (transform.target_kind() == TableTarget::classes) return training;
   OutputLoss loss;
   loss.output = "output";
