@@ -201,15 +201,19 @@ def compare(name, folder, options):
     half, _, _, classes, _ = TABLES[name]
     frame, target = read(name, folder)
     errors, seconds = {}, {}
+    earlier = options.earlier.get(name)
     for seed in options.seeds:
         train, test = split(frame, target, classes, seed)
         runs = {LINNET: run_linnet(options, train, test, target, classes, seed, options.arguments)}
-        if not options.only_linnet:
+        if not options.only_linnet and not earlier:
             runs[ONE] = run_linnet(options, train, test, target, classes, seed, ["--ensemble", 1])
             runs |= run_others(train, test, target, classes, seed)
         for what, (error, took) in runs.items():
             errors.setdefault(what, []).append(error)
             seconds.setdefault(what, []).append(took)
+    if earlier:
+        errors |= {what: of for what, of in earlier["errors"].items() if what != LINNET}
+        seconds |= {what: of for what, of in earlier["seconds"].items() if what != LINNET}
     return {"table": name, "half": half, "rows": len(frame), "columns": frame.shape[1] - 1,
             "score": "log loss" if classes else "RMSE", "errors": errors, "seconds": seconds}
 
@@ -220,7 +224,11 @@ def main():
     parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
     parser.add_argument("--only-linnet", action="store_true", help="print the ensemble's errors and write nothing")
     parser.add_argument("--kept", type=pathlib.Path, help="folder that keeps each table's result, and is read first")
+    parser.add_argument("--others", type=pathlib.Path,
+                        help="an earlier result of the same seeds, whose errors of all but the ensemble are taken over")
     options = tabular.parsed(parser, "table-ensembles")
+    earlier = json.loads(options.others.read_text())["tables"] if options.others else []
+    options.earlier = {of["table"]: of for of in earlier}
     at_start = os.getloadavg()[0]
     warnings.filterwarnings("ignore")
     os.environ["OMP_NUM_THREADS"] = "1"
@@ -242,7 +250,8 @@ def main():
     if not options.only_linnet and len(wanted) == len(TABLES):
         versions = {"scikit-learn": sklearn.__version__, "numpy": np.__version__, "lightgbm": __import__("lightgbm").__version__}
         other_results.save(options, at_start, [], {"others": versions}, {"repetitions": len(options.seeds)},
-                           ["benchmarks/table_ensembles.py --data ../shared/data/tabular"], tables=results)
+                           ["benchmarks/table_ensembles.py --data ../shared/data/tabular" +
+                            (f" --others {options.others}" if options.others else "")], tables=results)
 
 
 if __name__ == "__main__":

@@ -213,6 +213,11 @@ class Model {
   /// each image (Network::with_views()): evaluate(), predictions, saved files, servers and exports
   /// do so alike. Waits. Throws Error as Network::with_views() does.
   Model with_views(const TestViews& views = {}) const;
+  /// Returns a copy whose ensemble (FunctionalNetwork::build_ensemble()) weighs its members: the
+  /// shares, together 1, that give the held-out samples the least log loss or squared error, drawn
+  /// towards equal ones as if 8 further samples said so. A copy as it is where the network is no
+  /// ensemble or the samples have no targets. Held-out errors are forgotten. Waits.
+  Model with_member_shares(const Dataset& held_out) const;
 
   /// Returns the shape of a sample before the crops of the training, or the network's input if that
   /// is unknown.
@@ -227,6 +232,9 @@ class Model {
   /// @endcond
 
  private:
+  /// Returns a copy of another network with the same parameters.
+  Model copy_with(const Network& network) const;
+
   std::shared_ptr<ModelState> state_;
 };
 

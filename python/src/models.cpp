@@ -130,6 +130,12 @@ void bind_making(nb::class_<ModelHandle>& c) {
       },
       nb::arg("layer"), nb::arg("head"), doc("Model.with_head"));
   c.def(
+      "with_member_shares",
+      [](ModelHandle& m, const Dataset& held_out) {
+        return ModelHandle(m.use([&](Model& model) { return model.with_member_shares(held_out); }));
+      },
+      nb::arg("held_out"), doc("Model.with_member_shares"));
+  c.def(
       "with_views",
       [](ModelHandle& m, bool flip, std::int64_t shift) {
         return ModelHandle(

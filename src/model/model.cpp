@@ -132,8 +132,12 @@ Model Model::copy(const ModelOptions& options) const {
   return copy_of(*state_, network(), options);
 }
 
+Model Model::copy_with(const Network& network) const {
+  return copy_of(*state_, network, state_->options);
+}
+
 Model Model::with_views(const TestViews& views) const {
-  Model made = copy_of(*state_, network().with_views(views), state_->options);
+  Model made = copy_with(network().with_views(views));
   made.state_->held_out_errors = {};  // which were measured without views
   return made;
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "core/dims.h"
+#include "nn/ensembles.h"
 #include "nn/expression_scope.h"
 #include "ops/random_normal/random_normal.h"
 #include "ops/random_uniform/random_uniform.h"
@@ -113,45 +114,6 @@ Expression FunctionalNetwork::uniform(const Shape& sample, double low, double hi
   return low + (high - low) * noise<RandomUniformOp>(sample);
 }
 
-namespace {
-
-Expression sum_of(const std::vector<Expression>& all) {
-  Expression sum = all.front();
-  for (std::size_t i = 1; i < all.size(); ++i) sum = sum + all[i];
-  return sum;
-}
-
-/// Returns log(mean(exp(x))) over several values, element by element.
-Expression log_mean(const std::vector<Expression>& logs) {
-  Expression largest = logs.front();
-  for (std::size_t i = 1; i < logs.size(); ++i) largest = maximum(largest, logs[i]);
-  std::vector<Expression> shares;
-  for (const Expression& x : logs) shares.push_back(exp(x - largest));
-  return log(sum_of(shares) / static_cast<double>(logs.size())) + largest;
-}
-
-/// Returns the mean of what the members predict.
-Expression mean_answer(const std::vector<Expression>& members, Answers answers) {
-  std::vector<Expression> yes;
-  std::vector<Expression> no;
-  switch (answers) {
-    case Answers::classes:
-      for (const Expression& member : members) yes.push_back(log_softmax(member));
-      return log_mean(yes);
-    case Answers::labels:
-      for (const Expression& member : members) {
-        yes.push_back(-softplus(-member));
-        no.push_back(-softplus(member));
-      }
-      return log_mean(yes) - log_mean(no);
-    case Answers::scores:
-    case Answers::values: break;
-  }
-  return sum_of(members) / static_cast<double>(members.size());
-}
-
-}  // namespace
-
 Network FunctionalNetwork::build_ensemble(const std::vector<Expression>& members, Answers answers) {
   require(!members.empty(), "expected at least one member of an ensemble; got none");
   for (const Expression& member : members) {
@@ -162,7 +124,7 @@ Network FunctionalNetwork::build_ensemble(const std::vector<Expression>& members
             to_string(member.shape()));
   }
   if (members.size() == 1) return build({{"output", members.front()}});
-  const Network network = build({{"output", mean_answer(members, answers)}});
+  const Network network = build({{"output", mean_answer(members, answers, {})}});
   auto definition = std::make_unique<NetworkDefinition>(network.definition());
   for (const Expression& member : members) {
     definition->outputs.front().members.push_back({member.value()});

@@ -16,6 +16,7 @@
 
 #include "data_sets.h"
 #include "message_of.h"
+#include "model/member_shares.h"
 #include "nn/definition.h"
 #include "temporary_folder.h"
 
@@ -135,6 +136,63 @@ INSTANTIATE_TEST_SUITE_P(Answers, Ensemble,
                                                                   : "Values";
                          });
 
+TEST_P(Ensemble, WeighsItsMembersByHeldOutSamples) {
+  const Dataset data = samples(GetParam());
+  Model equal(ensemble(outputs(), GetParam()), one_thread());
+  train(equal, data, recipe(GetParam()));  // says what the outputs are
+  Model weighed = equal.with_member_shares(data);
+  const auto loss = [&](Model model) {
+    const Metrics metrics = evaluate_metrics(model, data);
+    return GetParam() == Answers::classes ? metrics.log_loss : metrics.rmse;
+  };
+  if (GetParam() != Answers::labels) {
+    EXPECT_LT(loss(weighed), loss(equal));
+  }
+  EXPECT_NE(vector_of(weighed.predict(data)), vector_of(equal.copy().predict(data)));
+  // Weights, members and training stay.
+  EXPECT_EQ(weighed.network().definition().outputs.front().members.size(), 2U);
+  EXPECT_EQ(weighed.parameter_names(), equal.parameter_names());
+  const TemporaryFolder folder;
+  weighed.save(folder / "model.safetensors");
+  Model loaded = Model::load(folder / "model.safetensors", one_thread());
+  EXPECT_EQ(vector_of(loaded.predict(data)), vector_of(weighed.predict(data)));
+  // A second weighing starts from the members, not from the first one.
+  EXPECT_EQ(vector_of(loaded.with_member_shares(data).predict(data)),
+            vector_of(weighed.predict(data)));
+}
+
+TEST(MemberShares, OfProbabilitiesAreThoseOfTheBestMixture) {
+  // The first member is right in three of four observations, the second in the others.
+  const std::vector<double> right{0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.9};
+  const std::vector<double> shares = shares_of_probabilities(right, 2, 0);
+  // d/dw of 3 log(0.1 + 0.8 w) + log(0.9 - 0.8 w) is 0 at w = 0.8125.
+  EXPECT_NEAR(shares[0], 0.8125, 1e-6);
+  EXPECT_NEAR(shares[1], 0.1875, 1e-6);
+  EXPECT_LT(shares_of_probabilities(right, 2, 8)[0], 0.7);
+  EXPECT_NEAR(shares_of_probabilities(std::vector<double>{0.9, 0.2, 0.8, 0.1}, 2, 0)[0], 1, 1e-6);
+}
+
+TEST(MemberShares, OfValuesAreThoseOfTheBestMean) {
+  const std::vector<double> errors{1, -1, 2, 0};
+  // (2 w - 1)^2 + 4 w^2 is least at w = 0.25.
+  EXPECT_NEAR(shares_of_values(errors, 2, 0)[0], 0.25, 1e-6);
+  const double drawn = shares_of_values(errors, 2, 2)[0];
+  EXPECT_GT(drawn, 0.26);
+  EXPECT_LT(drawn, 0.5);
+  EXPECT_NEAR(shares_of_values(std::vector<double>{1, 3, 1, 3}, 2, 0)[0], 1, 1e-6);
+  EXPECT_NEAR(shares_of_values(std::vector<double>{0, 0}, 2, 1)[0], 0.5, 1e-9);
+}
+
+TEST(MemberShares, NetworksWithoutMembersStayAsTheyAre) {
+  const Dataset data = samples(Answers::values);
+  Model model(member(1, 2), one_thread());
+  EXPECT_EQ(vector_of(model.with_member_shares(data).predict(data)),
+            vector_of(model.predict(data)));
+  const Model both(ensemble(2, Answers::values), one_thread());
+  EXPECT_EQ(vector_of(both.with_member_shares(Dataset()).predict(data)),
+            vector_of(both.copy().predict(data)));
+}
+
 TEST(Ensembles, LogitsThatAreFarApartKeepTheirMean) {
   FunctionalNetwork f;
   const Expression x = f.input("x", {2});
@@ -210,6 +268,15 @@ TEST(TableEnsemble, RowsChooseTheMembers) {
             "expected 1 to 32 members of an ensemble, or 0 for as many as suit the rows; got 33");
   EXPECT_EQ(message_of([] { task_of_rows(50, -1); }),
             "expected 1 to 32 members of an ensemble, or 0 for as many as suit the rows; got -1");
+}
+
+TEST(TableEnsemble, ManyRowsTakeOneCycleOfTheLearningRate) {
+  const TableTask task = task_of_rows(60, 1);
+  const TrainingOptions many = table_training(task.transform, 100'000);
+  EXPECT_TRUE(std::holds_alternative<OneCycle>(many.schedule));
+  EXPECT_EQ(many.average.decay, 0);
+  EXPECT_GE(many.patience, many.epochs);  // the loss may rise before the rate falls
+  EXPECT_TRUE(std::holds_alternative<Constant>(table_training(task.transform, 99'999).schedule));
 }
 
 TEST(TableEnsemble, NumbersOfTwoValuesHaveNoBins) {

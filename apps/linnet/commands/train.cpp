@@ -32,6 +32,7 @@
 #include "config/ranks.h"
 #include "dist/rank_group.h"
 #include "model/intervals.h"
+#include "nn/definition.h"
 #include "report/folder_lock.h"
 #include "report/print.h"
 #include "report/rivals.h"
@@ -177,7 +178,10 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
     if (part->size() > 0) *part = fit_samples(std::move(*part), model);
   }
-  if (calibrate_where_possible(model, data.splits.validation)) watcher.save();
+  const bool weighs = !model.network().definition().outputs.front().members.empty();
+  if (weighs) model = model.with_member_shares(data.splits.validation);
+  const bool calibrates = calibrate_where_possible(model, data.splits.validation);
+  if (weighs || calibrates) watcher.save();
   const std::optional<TaskReport> own = job.task->report(model);
   const HeldOut held = held_out_of(model, job, data.splits, own.has_value());
   const Rivals rivals =

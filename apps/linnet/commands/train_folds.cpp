@@ -103,6 +103,7 @@ Fold train_fold(Job job, TerminalLine& line, std::int64_t fold, bool quiet) {
   const TrainingOptions training = with_class_weights(job, data.train);
   FoldWatcher watcher(line, fold, job.task->folds(), quiet);
   const History history = train(model, data, training, &watcher);
+  model = model.with_member_shares(data.validation);
   Fold done{.trained = rows,
             .tested = data.test.size(),
             .epochs = std::ssize(history.epochs),

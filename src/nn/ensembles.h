@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/expression.h>
+#include <linnet/model.h>
+
+#include <span>
+#include <vector>
+
+#include "nn/definition.h"
+
+namespace linnet {
+
+/// Returns the mean of what the members of an ensemble predict, as
+/// FunctionalNetwork::build_ensemble() says. `shares`: of each member, above 0 and together 1;
+/// empty: equal ones.
+Expression mean_answer(const std::vector<Expression>& members, Answers answers,
+                       std::span<const double> shares);
+
+/// Returns an ensemble's network whose outputs are its members, "member 1" and so on.
+NetworkDefinition members_of(const NetworkDefinition& ensemble);
+
+/// Returns an ensemble whose output is the mean of its members by these shares.
+NetworkDefinition with_shares(const NetworkDefinition& ensemble, Answers answers,
+                              std::span<const double> shares);
+
+}  // namespace linnet
