@@ -209,7 +209,7 @@ class FeatureWriter {
       if (!missing && is_outside(input.range, value)) {
         if (!outside) begin_numbers(input);
         outside = true;
-        outside_.add(fmt::format("{}", value));
+        outside_.add(fmt::format("{:.7g}", value));
       }
     }
     first_ += input.indicator ? 2 : 1;
@@ -274,7 +274,7 @@ class FeatureWriter {
  private:
   void begin_numbers(const NumberInput& input) {
     outside_.begin(input.column, "outside the training's range",
-                   fmt::format("{} to {}", input.range[0], input.range[1]));
+                   fmt::format("{:.7g} to {:.7g}", input.range[0], input.range[1]));
   }
   static const char* example(DateOrder order) {
     return order == DateOrder::year_first  ? "2024-12-31"
