@@ -73,7 +73,11 @@ endfunction()
 
 # What decides before a run, and is most of the code: its size counts, not its speed. (Where little is
 # inlined GCC 12 takes elements of spans for uninitialized ones.)
-set(LINNET_SMALL_CODE $<$<CONFIG:Release>:-Os>)
+# -Oz saves 1 to 2 % more than -Os; GCC has it from 12 on.
+set(LINNET_SMALL_CODE $<$<CONFIG:Release>:-Oz>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  set(LINNET_SMALL_CODE $<$<CONFIG:Release>:-Os>)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND LINNET_SMALL_CODE $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
 endif()
