@@ -129,31 +129,6 @@ void where(NodeImport& n) {
   give(n, a.type(), dims, std::move(x), a.batch || b.batch);
 }
 
-void running_sums(NodeImport& n) {
-  const Constant& c = *n.constant(0);
-  require<DataError>(!c.batch, "is not supported on the batch size");
-  const auto axis = static_cast<std::size_t>(n.axis(n.whole(1), c.dims().size()));
-  const bool exclusive = n.flag("exclusive", false);
-  const bool reverse = n.flag("reverse", false);
-  const auto dim = static_cast<std::size_t>(c.dims()[axis]);
-  std::size_t inner = 1;
-  for (std::size_t i = axis + 1; i < c.dims().size(); ++i) {
-    inner *= static_cast<std::size_t>(c.dims()[i]);
-  }
-  std::vector<double> out = c.values();
-  for (std::size_t i = 0; i < out.size(); ++i) {  // each line at its first element
-    if (i / inner % dim != 0) continue;
-    double sum = 0;
-    for (std::size_t k = 0; k < dim; ++k) {
-      double& x = out[i + (reverse ? dim - 1 - k : k) * inner];
-      const double before = sum;
-      sum += x;
-      x = exclusive ? before : sum;
-    }
-  }
-  give(n, c.type(), c.dims(), std::move(out), false);
-}
-
 /// As weights are standardised: of a training, by the mean and variance of each channel (axis 1).
 void normalised(NodeImport& n) {
   for (const char* name : {"momentum", "is_test"}) n.ignore(name);
@@ -272,7 +247,6 @@ const Folds& folds() {
     add_quantized_folds(f);
     f["Where"] = where;
     f["BatchNormalization"] = normalised;
-    f["CumSum"] = running_sums;
     f["ReduceProd"] = reduce([](double a, double b) { return a * b; }, 1, 18);
     f["ReduceSum"] = reduce([](double a, double b) { return a + b; }, 0, 13);
     f["ReduceMax"] = reduce([](double a, double b) { return std::max(a, b); },
@@ -291,7 +265,7 @@ void fold(NodeImport& n) {
   if (repeats_for_samples(n)) {
     repeat_for_samples(n);
   } else if (found == folds().end()) {
-    n.network().compute(n.node(), axis_of_images(n));
+    n.network().compute(n.node(), axis_of_computed(n));
     for (const Attribute& read : n.node().attributes) n.ignore(read.name);
   } else if (is_of_samples(n)) {
     fold_samples(n, found->second);

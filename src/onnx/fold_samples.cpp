@@ -224,10 +224,6 @@ int axis_after(NodeImport& n, Settings& settings) {
     require<DataError>(found != order.end(), "expected the order of all axes");
     return static_cast<int>(found - order.begin());
   }
-  if (op == "CumSum") {
-    require<DataError>(n.axis(n.whole(1), rank) != axis, "would sum over the batch");
-    return axis;
-  }
   if (op == "Split") {
     require<DataError>(n.axis(n.integer("axis", 0), rank) != axis, "would split the batch");
     return axis;
@@ -295,18 +291,22 @@ bool is_of_samples(const NodeImport& n) {
   return takes_shape && constant(n, n.op() == "ConstantOfShape" ? 0 : 1).batch;
 }
 
-int axis_of_images(const NodeImport& n) {
+int axis_of_computed(const NodeImport& n) {
   if (!is_of_samples(n)) return -1;
-  const bool batch_first =
-      is_one_of(n.op(), {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool",
-                         "GlobalMaxPool", "InstanceNormalization", "GroupNormalization"});
-  bool alone = batch_first && n.is_constant(0) && constant(n, 0).batch_axis == 0 &&
-               constant(n, 0).growth == nullptr;
+  bool alone = n.is_constant(0) && constant(n, 0).batch_axis >= 0 && !constant(n, 0).growth;
   for (std::size_t i = 1; i < n.inputs(); ++i) {
     alone = alone && (!n.is_constant(i) || constant(n, i).batch_axis < 0);
   }
-  require<DataError>(alone, "is not supported on a constant that depends on the batch size");
-  return 0;
+  const int axis = alone ? constant(n, 0).batch_axis : -1;
+  const bool sums =
+      n.op() == "CumSum" && alone && n.axis(n.whole(1), constant(n, 0).dims().size()) != axis;
+  const bool images =
+      axis == 0 &&
+      is_one_of(n.op(), {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool",
+                         "GlobalMaxPool", "InstanceNormalization", "GroupNormalization"});
+  require<DataError>(sums || images,
+                     "is not supported on a constant that depends on the batch size");
+  return axis;
 }
 
 bool repeats_for_samples(const NodeImport& n) {
