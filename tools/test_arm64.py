@@ -85,7 +85,7 @@ class Shards(unittest.TestCase):
         return len((self.folder / "bin/some_test.calls").read_text())
 
     def test_go_on_after_each_end(self):
-        status, said = self.run_tests("--seconds", "2", "--cases", "4")
+        status, said = self.run_tests("--seconds", "10", "--cases", "4")
         self.assertEqual(status, 1)
         self.assertIn("some_test: 2 passed, 1 skipped, 1 failed, 1 crashed, 1 too slow", said)
         self.assertIn("failed: A.Fails\n    why", said)

@@ -66,8 +66,10 @@ def model(name, folder, options):
         if first and "speed" in first:
             fastest = path
     for _ in range(options.repetitions if fastest else 0):
-        found["linnet"].append(side(options.linnet, "linnet_side.py", fastest))
-        found["onnxruntime"].append(side(options.peer, "onnxruntime_side.py", fastest))
+        ours, theirs = side(options.linnet, "linnet_side.py", fastest), side(options.peer, "onnxruntime_side.py", fastest)
+        if ours and theirs and "speed" in ours:
+            found["linnet"].append(ours)
+            found["onnxruntime"].append(theirs)
     return found
 
 

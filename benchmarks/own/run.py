@@ -24,6 +24,7 @@ import peer_python  # noqa: E402
 MODES = {"train": "training", "infer": "predicting"}
 # Sections that change what a step computes and that the PyTorch side does not have.
 ONE_SIDED = ("augment", "loss")
+ONE_SIDED_TRAINING = ("average", "lookahead", "clip_norm", "clip_value", "trains", "shards", "recompute", "precision")
 
 
 def arguments():
@@ -42,6 +43,9 @@ def arguments():
     both = [section for section in ONE_SIDED if section in file]
     if both:
         parser.error(f"[{both[0]}] is not compared with PyTorch here; leave it out of {options.file}")
+    for key in ONE_SIDED_TRAINING:
+        if key in file.get("training", {}):
+            parser.error(f"{key} of [training] is not compared with PyTorch here; leave it out of {options.file}")
     if "layers" not in file.get("network", {}):
         parser.error(f"{options.file} has no layers in [network], which is what PyTorch can build")
     return options

@@ -36,6 +36,10 @@ def loss_of(name, labels):
 def optimizer_of(settings, parameters):
     """The optimizer of [optimizer], fused."""
     kind, rate = settings.get("kind", "adam"), settings.get("learning_rate", 1e-3)
+    known = {"sgd": ("momentum", "nesterov")}.get(kind, ("beta1", "beta2", "epsilon", "weight_decay"))
+    others = sorted(set(settings) - {"kind", "learning_rate", *known})
+    if others:
+        sys.exit(f"torch_side.py: {others[0]} of the optimizer has no counterpart here")
     if kind == "sgd":
         return torch.optim.SGD(parameters, rate, settings.get("momentum", 0.0), nesterov=settings.get("nesterov", False),
                                fused=True)

@@ -79,9 +79,10 @@ Splits rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features, 
 /// 28x28 that become classes are drawn digits, centred and as large as whole pixels allow, in three
 /// strengths of each colour; sequences of ids (T) that become classes have words that determine the
 /// class; features that become one value are points of rosenbrock(). All else are normal numbers,
-/// and ids of equal frequency, of any shape and number of inputs. Targets are what `loss` takes:
-/// classes of the sample or of each of its positions, 0 and 1, distributions, or values; each
-/// follows from the sample. Throws Error for a network of several outputs.
+/// ids of equal frequency and lengths of sequences, of any shape and number of inputs; their
+/// targets are what `loss` takes, classes, 0 and 1 or values, which follow from a sample's first
+/// numbers and are the same at all its positions, and for kl_divergence equal shares. Throws Error
+/// for a network of several outputs, and for ids that look up no table.
 Dataset synthetic(const Network& network, Loss loss, std::int64_t samples, std::uint64_t seed);
 
 }  // namespace linnet::datasets

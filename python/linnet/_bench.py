@@ -102,7 +102,7 @@ def bench(network: Network, data: Dataset | None = None, *, mode: str = "train",
     losses: tuple[float, ...] = ()
     if mode == "train":
         given = {name: value for name, value in (("loss", loss), ("optimizer", optimizer)) if value is not None}
-        history = train(model, data, training, epochs=warmup + epochs, batch=batch, seed=seed, **given)
+        history = train(model, data, training, epochs=warmup + epochs, batch=batch, seed=seed, patience=0, **given)
         startup = history.startup_seconds
         seconds = [epoch.seconds for epoch in history.epochs[warmup:]]
         losses = tuple(float(epoch.train.loss) for epoch in history.epochs)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <random>
 #include <span>
 #include <utility>
@@ -69,16 +70,22 @@ Tensor draw_images(std::span<const std::uint8_t> digits, std::int64_t count, con
   return images;
 }
 
-/// Returns one more than the largest id that each operator which reads ids `of` by row can take.
-std::int64_t rows_for(const NetworkDefinition& network, Value ids) {
+/// Returns the rows of the smallest table that ids look up. Throws Error where they look up none.
+std::int64_t rows_for(const NetworkDefinition& network, const NetworkInput& input) {
+  const Value ids = input.value;
   std::int64_t rows = std::numeric_limits<std::int32_t>::max();
+  bool found = false;
   for (const Node& node : network.graph.nodes()) {
     if (std::ranges::find(node.inputs, ids) == node.inputs.end()) continue;
     for (const Value value : node.inputs) {
       const ValueInfo& info = network.graph.info(value);
-      if (info.storage == Storage::parameter) rows = std::min(rows, info.type.shape[0]);
+      if (info.storage != Storage::parameter) continue;
+      rows = std::min(rows, info.type.shape[0]);
+      found = true;
     }
   }
+  require(found, "cannot make synthetic ids for the input '{}', which looks up no table",
+          input.name);
   return rows;
 }
 
@@ -158,11 +165,17 @@ Dataset draw_any(const NetworkDefinition& network, Loss loss, std::int64_t count
   std::vector<double> hidden;
   for (const NetworkInput& input : network.inputs) {
     const bool ids = input.dtype == DType::i32;
-    const std::int64_t below = ids ? rows_for(network, input.value) : 0;
+    const auto place = static_cast<std::size_t>(&input - network.inputs.data());
+    const std::optional<std::size_t> sequences = network.sequences_of(place);
+    const std::int64_t first = sequences ? 1 : 0;  // a sequence has a step at least
+    const std::int64_t below = sequences ? network.inputs[*sequences].sample[0] + 1
+                               : ids     ? rows_for(network, input)
+                                         : 0;
     Tensor drawn(ids ? DType::i32 : DType::f32, input.sample.batched(count));
     if (ids) {
       for (std::int32_t& id : drawn.as_writable<std::int32_t>()) {
-        id = static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(below));
+        const auto some = static_cast<std::uint64_t>(below - first);
+        id = static_cast<std::int32_t>(first + static_cast<std::int64_t>(random() % some));
       }
     } else {
       draw_normal(drawn.as_writable<float>(), random);
@@ -214,7 +227,7 @@ Dataset datasets::synthetic(const Network& network, Loss loss, std::int64_t samp
   const std::int64_t outputs = output.elements();
   const bool classes = takes_labels(loss) && output.rank() == 1 && outputs > 1;
   if (input.dtype == DType::i32 && input.sample.rank() == 1 && classes) {
-    return draw_sequences(samples, input.sample, outputs, rows_for(definition, input.value), seed);
+    return draw_sequences(samples, input.sample, outputs, rows_for(definition, input), seed);
   }
   const bool image = input.dtype != DType::i32 && input.sample.rank() == 3 &&
                      std::min(input.sample[0], input.sample[1]) >= kDigit;

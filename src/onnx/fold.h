@@ -37,8 +37,8 @@ void add_quantized_folds(Folds& f);
 /// Returns whether an input of the node is a constant with an axis for the batch, or such an axis
 /// is asked for.
 bool is_of_samples(const NodeImport& n);
-/// Returns the axis of the batch in what Importer::compute() makes of a constant that stands for
-/// one of each sample: of running sums, and of images, whose first axis it is. -1 for other
+/// Returns the axis of the batch in the result of Importer::compute() for a constant that stands
+/// for one of each sample: of running sums, and of images, whose first axis it is. -1 for other
 /// constants. Throws DataError for other operators on those.
 int axis_of_computed(const NodeImport& n);
 /// Returns whether a Tile or an Expand makes rows of several numbers for each sample along the

@@ -128,8 +128,9 @@ int axis_of_tiled(NodeImport& n, Settings& settings) {
   if (asked >= 0) all[static_cast<std::size_t>(asked)] = 1;
   settings[1] = shape_of_one(repeats, all);
   const int axis = std::max(asked, x.batch_axis);
-  const auto at = static_cast<std::size_t>(axis);
-  require<DataError>((asked < 0 || x.batch_axis < 0) && x.dims()[at] == 1 && all[at] == 1,
+  const auto is_one = [&](std::size_t at) { return x.dims()[at] == 1 && all[at] == 1; };
+  require<DataError>(axis >= 0 && repeats.batch_axis < 0 && (asked < 0 || x.batch_axis < 0) &&
+                         is_one(static_cast<std::size_t>(axis)),
                      "cannot repeat {} for every sample", text_of(x.dims()));
   return axis;
 }

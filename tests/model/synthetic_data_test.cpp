@@ -32,6 +32,15 @@ TEST(SyntheticData, HaveTheShapeThatTheNetworkTakes) {
   EXPECT_EQ(datasets::synthetic(features, Loss::mse, 5, 1).inputs()[0].data.shape(), (Shape{5, 6}));
 }
 
+TEST(SyntheticData, HaveLengthsOfTheirSequences) {
+  const Network network({6, 3}, {Lengths{}, GRU{.units = 4}, Dense{2}});
+  const Dataset data = datasets::synthetic(network, Loss::automatic, 50, 1);
+  ASSERT_EQ(data.inputs().size(), 2U);
+  const auto lengths = vector_of<std::int32_t>(data.inputs()[1].data);
+  EXPECT_GE(*std::ranges::min_element(lengths), 1);
+  EXPECT_EQ(*std::ranges::max_element(lengths), 6);
+}
+
 struct AnyNetwork {
   const char* name;
   Network network;

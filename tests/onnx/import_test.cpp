@@ -483,6 +483,21 @@ TEST(OnnxImport, tiles_and_sums_constants_of_each_sample) {
   expect_near(computed(model, 2), floats({7, 1, 9, 3}, {2, 2}), 0);
 }
 
+TEST(OnnxImport, refuses_repeats_that_each_sample_has) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  model.initializers = {integers("zero", {0}, {}), integers("first", {0}, {1}),
+                        OnnxBytes::floats("row", {1}, {5})};
+  model.nodes = with_batch_size(
+      {OnnxBytes::node("Unsqueeze", {"n", "first"}, {"count"}, "count"),
+       OnnxBytes::node("ConstantOfShape", {"count"}, {"zeros"}, "zeros"),
+       OnnxBytes::node("Cast", {"zeros"}, {"repeats"}, "repeats", {OnnxBytes::integer("to", 7)}),
+       OnnxBytes::node("Tile", {"row", "repeats"}, {"rows"}, "rows"),
+       OnnxBytes::node("Add", {"x", "rows"}, {"y"}, "y")});
+  EXPECT_NE(refusal(model).find("cannot repeat (1) for every sample"), std::string::npos)
+      << refusal(model);
+}
+
 // As EdgeNeXt convolves its positions, which it repeats for each sample.
 TEST(OnnxImport, convolves_constants_of_each_sample) {
   OnnxBytes model;

@@ -57,6 +57,7 @@ Job job_of(BenchOptions& options) {
     options.warmup = options.warmup.value_or(size.warmup);
     if (!options.wanted.samples && size.samples > 0) options.wanted.samples = size.samples;
   }
+  if (!options.to_accuracy) t.patience = 0;  // all epochs are timed
   t.shards = options.shards > 0 ? options.shards : t.shards;
   t.side_by_side = t.side_by_side || options.side_by_side;
   t.recompute = t.recompute || options.recompute;
@@ -173,7 +174,7 @@ int bench(BenchOptions options) {
     race = time_to_accuracy(model, data.splits.train, job.training, test, *options.to_accuracy,
                             progress);
   } else if (options.infer()) {
-    race.run = time_inference(model, data.splits.train, job.training.batch, options.streamed(),
+    race.run = time_inference(model, data.splits.train, job.training.batch, job.training.streamed,
                               *options.warmup, job.training.epochs, progress);
   } else {
     race.run = time_training(model, data.splits.train, job.training, *options.warmup,

@@ -49,7 +49,7 @@ Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
   json["warmup"] = *options.warmup;
   json["streamed"] = job.training.streamed;
   json["int8"] = options.int8;
-  json["disabled_passes"] = options.disabled_passes;
+  json["disabled_passes"] = job.training.disabled_passes;
   json["synthetic"] = data.synthetic.empty() ? Json(false) : Json(true);
   json["last_batch"] = run.samples % job.training.batch == 0 ? "full" : "incomplete, included";
   add_speed(json, run.samples, seconds);

@@ -46,7 +46,8 @@ struct BenchOptions {
 /// Returns the record of a measurement, without its key "to_accuracy".
 Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
                 const BenchData& data, const TimedRun& run);
-/// Returns the record's "to_accuracy": all seconds from the start of the command, and their parts.
+/// Returns the record's "to_accuracy": seconds of reading, start-up, training and tests, and their
+/// sum.
 Json race_json(const Race& race, double wanted, double reading);
 /// Returns the record as people read it.
 std::string bench_text(const Json& json, bool synthetic);
