@@ -47,6 +47,15 @@ std::size_t find_outside(std::string_view text, std::string_view marks, std::siz
   return std::string_view::npos;
 }
 
+/// Returns the place of the first " = " outside of brackets and literals, or npos.
+std::size_t find_assignment(std::string_view text) {
+  std::size_t at = 0;
+  for (; (at = find_outside(text, "=", at)) != std::string_view::npos; ++at) {
+    if (at > 0 && text.substr(at - 1, 3) == " = ") return at - 1;
+  }
+  return at;
+}
+
 /// Returns the place of the ':' that belongs to a '?' at the beginning of `text`.
 std::size_t find_otherwise(std::string_view text) {
   int open = 0;
@@ -188,7 +197,7 @@ void SourcePrinter::line(std::string_view source) {
     take_word(rest);  // =
     return put(filled(language_["declare"], {type(word), expression(variable), expression(rest)}));
   }
-  if (const std::size_t equals = source.find(" = "); equals != std::string_view::npos) {
+  if (const std::size_t equals = find_assignment(source); equals != std::string_view::npos) {
     return put(expression(source.substr(0, equals)) + " = " +
                expression(source.substr(equals + 3)) + stop);
   }
@@ -211,11 +220,12 @@ std::string SourcePrinter::tokens(std::string_view c) const {
   for (std::size_t i = 0; i < c.size();) {
     const std::size_t from = i;
     if (c[i] == '"') {
-      for (++i; c[i] != '"'; ++i) i += c[i] == '\\' ? 1 : 0;
-      out += c.substr(from, ++i - from);
+      for (++i; i < c.size() && c[i] != '"'; ++i) i += c[i] == '\\' ? 1 : 0;
+      i = std::min(i + 1, c.size());
+      out += c.substr(from, i - from);
     } else if (c[i] == '\'') {  // a character is a text of one
-      out += fmt::format("\"{}\"", c[i + 1]);
-      i += 3;
+      out += fmt::format("\"{}\"", c.substr(i + 1, 1));
+      i = std::min(i + 3, c.size());
     } else if (is_digit(c[i])) {
       while (i < c.size() && (is_in_name(c[i]) || c[i] == '.' ||
                               ((c[i] == '-' || c[i] == '+') && c[i - 1] == 'e'))) {

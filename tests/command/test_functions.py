@@ -81,14 +81,15 @@ def write_table(path, rows=150):
     rng = random.Random(1)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["x", "wide", "skew", "colour", "code", "big", "seen", "kind", "y", "z"])
+        writer.writerow(["x", "wide", "skew", "colour", "code", "big", "seen", "kind", "y", "z",
+                         'a = b ? "c" : (d'])
         for i in range(rows):
             kind = rng.choice(["rose", "tulip", "lily"])
             x = rng.gauss({"rose": 1, "tulip": 4, "lily": 7}[kind], 1)
             writer.writerow([
                 "NA" if i % 17 == 3 else f"{x:.4f}", rng.randrange(10, 99), f"{rng.gauss(0, 1) ** 3 * 100:.3f}",
                 "" if i % 23 == 5 else rng.choice(COLOURS), f"k{rng.randrange(40)}", rng.choice(["yes", "no"]),
-                f"{1 + i % 28:02}/{1 + i % 12:02}/2024", kind, f"{1e7 + x:.4f}", f"{-x * x:.4f}"])
+                f"{1 + i % 28:02}/{1 + i % 12:02}/2024", kind, f"{1e7 + x:.4f}", f"{-x * x:.4f}", i * 7 % 50])
 
 
 class Functions(command.CommandTest):
