@@ -386,6 +386,14 @@ std::set<std::string_view> with_callees(std::string_view source) {
     const std::string_view text = open.back();
     open.pop_back();
     for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '"') {  // a literal
+        for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\' ? 1 : 0;
+        continue;
+      }
+      if (text[i] == '#') {  // a comment
+        i = std::min(text.find('\n', i), text.size());
+        continue;
+      }
       std::size_t end = i;
       while (end < text.size() && is_in_name(text[end])) ++end;
       if (end == i) continue;

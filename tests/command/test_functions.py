@@ -184,6 +184,13 @@ class Functions(command.CommandTest):
         self.train_table("--target", "z", "--ignore", "y", "--ignore", "kind", "--ignore", "code", "--optimizer", "levenberg_marquardt")
         self.assert_same("run", "t.csv", scale=10)
 
+    def test_names_that_look_like_calls(self):
+        lines = [f"{i},{i * 7 % 50},{i * 11 % 30}" for i in range(60)]
+        (self.folder / "calls.csv").write_text("\n".join(["date(UTC),whole_text(x),z", *lines]) + "\n")
+        self.run_linnet("train", "calls.csv", "--target", "z", "--epochs", 1, "--threads", 1, "--device", "cpu", "--out", "calls")
+        self.assert_same("calls", "calls.csv", scale=10)
+        self.assertNotIn("BETWEEN", (self.folder / "Model.py").read_text())
+
     def test_a_network_of_lists(self):
         command.write_points(self.folder / "points")
         layers = ['"layer_norm"', '"tanh"', '"gelu"', '"sigmoid"', '"elu"', '"selu"', '"silu"', '"softplus"',
