@@ -230,7 +230,7 @@ def is_text(row, column):
 
 def parsed(text, column):
     try:
-        number = float(text)
+        number = float(text) if set(text) <= set("-+.0123456789eE") else math.nan
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
@@ -252,7 +252,7 @@ function is_text(row, column) {
 
 function parsed(text, column) {
     const number = Number(text);
-    if (!Number.isFinite(number)) {
+    if (!/^[-+.0-9eE]+$/.test(text) || !Number.isFinite(number)) {
         throw new Error("column '" + column + "': expected a finite number; got '" + text + "'");
     }
     return number;
@@ -281,7 +281,7 @@ constexpr std::string_view kJavaPrelude = R"(
     private static double parsed(String text, String column) {
         double number = Double.NaN;
         try {
-            number = Double.parseDouble(text);
+            if (text.matches("[-+.0-9eE]+")) number = Double.parseDouble(text);
         } catch (NumberFormatException error) {
             // Said below.
         }
@@ -320,7 +320,7 @@ constexpr std::string_view kPhpPrelude = R"(
     }
 
     private static function parsed(string $text, string $column): float {
-        if (!is_numeric($text) || !is_finite((float)$text)) {
+        if (!preg_match("/^[-+.0-9eE]+\\z/", $text) || !is_numeric($text) || !is_finite((float)$text)) {
             throw new \InvalidArgumentException("column '" . $column . "': expected a finite number; got '" . $text . "'");
         }
         return (float)$text;

@@ -166,6 +166,7 @@ class Functions(command.CommandTest):
             self.assertAlmostEqual(sum(predict(row).values()), 1)
         self.assertEqual(predict({**rows[0], "colour": "green"}), predict({**rows[0], "colour": "no colour"}))
         for change, sentence in (({"x": "many"}, "column 'x': expected a finite number; got 'many'"),
+                                 ({"x": "1_000"}, "column 'x': expected a finite number; got '1_000'"),
                                  ({"seen": "yesterday"}, "expected a date of three numbers, and perhaps hours, minutes "
                                                          "and seconds, in column seen; got yesterday"),
                                  ({"seen": "30/02/2024"}, "no date in column seen: 30/02/2024")):
