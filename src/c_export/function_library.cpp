@@ -11,7 +11,8 @@ namespace linnet {
 namespace {
 
 // Written as SourcePrinter reads it. Arrays are row-major, and each is handed on with the place of
-// its first element. An addition of numbers 0.0 keeps Java from taking integers.
+// its first element. An addition of numbers 0.0 keeps Java from taking integers. date_parts() gives
+// six numbers, and how many digits each has.
 constexpr std::string_view kLibrary = R"(
 def none dense(list x, int a, list w, int c, list bias, int d, out y, int e, int rows, int features, int units)
   for r to rows
@@ -298,7 +299,7 @@ def none circle(num turn, out y, int f)
   y[f + 1] = cos(6.283185307179586 * turn)
 end
 def list date_parts(text t, text column)
-  list p = zeros(6)
+  list p = zeros(12)
   int k = 0
   int open = 0
   for i to size(t)
@@ -313,6 +314,10 @@ def list date_parts(text t, text column)
       open = 1
       if k <= 6
         p[k - 1] = p[k - 1] * 10.0 + d
+        p[k + 5] = p[k + 5] + 1.0
+        if p[k + 5] > (k <= 3 ? 4.0 : 2.0)
+          k = 9
+        end
       end
     end
   end
@@ -334,11 +339,12 @@ def none date(row r, text column, int order, int century, num mean, num std, num
     int year = by == 0 ? first : third
     int month = by == 2 ? first : second
     int day = by == 0 ? third : by == 1 ? first : second
+    int other = by == 0 ? 7 : 6
     if year < 100
       year = year + div(century + 99 - year, 100) * 100
     end
     int most = month == 12 ? 31 : days(year, month + 1, 1) - days(year, month, 1)
-    if month < 1 || month > 12 || day < 1 || day > most
+    if month < 1 || month > 12 || day < 1 || day > most || p[other] > 2.0 || p[other + 1] > 2.0 || p[3] > 23.0 || p[4] > 59.0 || p[5] > 60.0
       raise joined(joined(joined("no date in column ", column), ": "), t)
     end
     num part_of_day = (p[3] * 3600.0 + p[4] * 60.0 + p[5]) / 86400.0

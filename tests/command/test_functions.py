@@ -169,7 +169,11 @@ class Functions(command.CommandTest):
                                  ({"x": "1_000"}, "column 'x': expected a finite number; got '1_000'"),
                                  ({"seen": "yesterday"}, "expected a date of three numbers, and perhaps hours, minutes "
                                                          "and seconds, in column seen; got yesterday"),
-                                 ({"seen": "30/02/2024"}, "no date in column seen: 30/02/2024")):
+                                 ({"seen": "01/02/20245"}, "expected a date of three numbers, and perhaps hours, minutes "
+                                                           "and seconds, in column seen; got 01/02/20245"),
+                                 *(({"seen": text}, "no date in column seen: " + text) for text in (
+                                     "30/02/2024", "001/02/2024", "01/02/2024 24:05", "01/02/2024 12:60",
+                                     "01/02/2024 12:00:61"))):
             with self.assertRaisesRegex(ValueError, sentence.replace("(", r"\(")):
                 predict({**rows[0], **change})
         del rows[0]["x"]
