@@ -22,6 +22,9 @@ class FunctionFile final : public OperatorFile {
 
   std::string_view language() const override { return language_["name"]; }
   std::string nothing() const override { return "NULL, 0"; }
+  std::string quotient(const std::string& a, const std::string& b) const override {
+    return "quotient(" + a + ", " + b + ")";
+  }
   std::string floats(const std::vector<float>& values) override;
   std::string matrix(const std::vector<float>& values, std::int64_t columns, bool scale_rows,
                      std::int64_t groups) override;

@@ -59,7 +59,7 @@ def none group_norm(list x, int a, list weight, int b, list bias, int c, out y, 
           variance = variance + apart * apart / (pixels * width)
         end
       end
-      num factor = 1.0 / sqrt(variance + epsilon)
+      num factor = quotient(1.0, sqrt(variance + epsilon))
       for p to pixels
         for o to width
           y[d + at + p * channels + o] = (x[a + at + p * channels + o] - mean) * factor * weight[b + g * width + o] + bias[c + g * width + o]

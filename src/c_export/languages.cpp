@@ -37,18 +37,8 @@ constexpr std::string_view kPython = R"(
 
 @texts {0} = [{1}]
 
-@exp exp({0})
-@log math.log({0})
-@log1p math.log1p({0})
-@expm1 math.expm1({0})
-@sqrt math.sqrt({0})
 @tanh math.tanh({0})
-@sin math.sin({0})
-@cos math.cos({0})
 @fabs abs({0})
-@pow math.pow({0}, {1})
-@floor math.floor({0})
-@ceil math.ceil({0})
 @fmax max({0}, {1})
 @div (({0}) // ({1}))
 @whole int({0})
@@ -74,6 +64,7 @@ constexpr std::string_view kBraces = R"(
 @stop ;
 @choice ({0} ? {1} : {2})
 @NULL null
+@quotient {0} / {1}
 )";
 
 constexpr std::string_view kMathObject = R"(
@@ -194,6 +185,7 @@ constexpr std::string_view kPhp = R"(
 @ceil ceil({0})
 @fmax max({0}, {1})
 @div intdiv({0}, {1})
+@quotient fdiv({0}, {1})
 @whole (int)({0})
 @zeros array_fill(0, {0}, 0.0)
 @count count({0})
@@ -207,8 +199,56 @@ constexpr std::string_view kPhp = R"(
 )";
 
 constexpr std::string_view kPythonPrelude = R"(
+# What math and / refuse is infinite, or no number.
+def quotient(a, b):
+    return a / b if b != 0.0 else a * math.copysign(math.inf, b)
+
+
 def exp(x):
-    return math.exp(x) if x < 709.0 else math.inf
+    return math.exp(x) if x < 709.0 else x * math.inf
+
+
+def expm1(x):
+    return math.expm1(x) if x < 709.0 else x * math.inf
+
+
+def log(x):
+    return math.log(x) if x > 0.0 else -math.inf if x == 0.0 else math.nan
+
+
+def log1p(x):
+    return math.log1p(x) if x > -1.0 else -math.inf if x == -1.0 else math.nan
+
+
+def sqrt(x):
+    return math.sqrt(x) if x >= 0.0 else math.nan
+
+
+def sin(x):
+    return math.sin(x) if math.isfinite(x) else math.nan
+
+
+def cos(x):
+    return math.cos(x) if math.isfinite(x) else math.nan
+
+
+def floor(x):
+    return float(math.floor(x)) if math.isfinite(x) else x
+
+
+def ceil(x):
+    return float(math.ceil(x)) if math.isfinite(x) else x
+
+
+def pow(x, y):
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        pass
+    except ValueError:
+        if x != 0.0:
+            return math.nan
+    return -math.inf if math.copysign(1.0, x) < 0.0 and y % 2.0 == 1.0 else math.inf
 
 
 def field(row, column):

@@ -41,6 +41,10 @@ class OperatorFile {
   std::string at_if_read(Value value);
   /// Returns the arguments that stand for an operand that is missing.
   virtual std::string nothing() const = 0;
+  /// Returns a formula's quotient whose divisor may be zero; `a`, `b`: names, numbers or calls.
+  virtual std::string quotient(const std::string& a, const std::string& b) const {
+    return a + " / " + b;
+  }
   /// Returns where the scratch memory of the node begins that is being written.
   std::string scratch() const;
 

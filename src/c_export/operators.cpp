@@ -270,7 +270,7 @@ void write_activation(const Written& w) {
 }
 
 /// Returns the formula of y from x.
-std::string formula_of(const UnaryAttrs& a) {
+std::string formula_of(const OperatorFile& file, const UnaryAttrs& a) {
   const auto number = [](double value) { return fmt::format("{:#.9g}f", value); };
   const std::string alpha = number(a.alpha);
   switch (a.kind) {
@@ -278,13 +278,13 @@ std::string formula_of(const UnaryAttrs& a) {
     case Unary::log: return "logf(x)";
     case Unary::log1p: return "log1pf(x)";
     case Unary::sqrt: return "sqrtf(x)";
-    case Unary::rsqrt: return "1.0f / sqrtf(x)";
+    case Unary::rsqrt: return file.quotient("1.0f", "sqrtf(x)");
     case Unary::square: return "x * x";
     case Unary::abs: return "fabsf(x)";
     case Unary::sign: return "x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x";
     case Unary::sin: return "sinf(x)";
     case Unary::cos: return "cosf(x)";
-    case Unary::reciprocal: return "1.0f / x";
+    case Unary::reciprocal: return file.quotient("1.0f", "x");
     case Unary::pow: return fmt::format("powf(x, {})", alpha);
     case Unary::clip:
       return fmt::format("x < {0} ? {0} : x > {1} ? {1} : x", alpha, number(a.beta));
@@ -309,7 +309,7 @@ std::string formula_of(const UnaryAttrs& a) {
   return "x";
 }
 
-void write_unary(const Written& w) { write_elements(w, formula_of(w.attrs<UnaryOp>())); }
+void write_unary(const Written& w) { write_elements(w, formula_of(w.file, w.attrs<UnaryOp>())); }
 
 void write_scale(const Written& w) {
   const ScaleAttrs& a = w.attrs<ScaleOp>();
@@ -348,7 +348,7 @@ void write_arithmetic(const Written& w) {
       case Arithmetic::add: return "a + b";
       case Arithmetic::subtract: return "a - b";
       case Arithmetic::multiply: return "a * b";
-      case Arithmetic::divide: return "a / b";
+      case Arithmetic::divide: return w.file.quotient("a", "b");
       case Arithmetic::maximum: return "a > b || a != a ? a : b";
       case Arithmetic::minimum: return "a < b || a != a ? a : b";
       case Arithmetic::exceeds: return "a > b ? 1.0f : a == b ? 0.5f : 0.0f";
