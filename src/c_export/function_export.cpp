@@ -32,14 +32,11 @@ std::string form_of(const Model& model) {
 
 /// Writes `predict` of the network's inputs.
 void write_list_function(FunctionFile& file, const Model& model, const InferenceGraph& graph) {
-  const std::string parameters = parameters_of(graph);
-  std::string arguments = parameters;
-  for (std::size_t at; (at = arguments.find("list ")) != std::string::npos;) arguments.erase(at, 5);
   const auto& names = model.class_names();
   const bool named = std::ssize(names) == graph.graph.shape(graph.outputs[0]).elements();
-  const std::string y = fmt::format("network({})", arguments);
+  const std::string y = fmt::format("network({})", inputs_of(graph));
   file.line(fmt::format("export {} predict({})\nreturn {}\nend", named ? "named" : "list",
-                        parameters,
+                        inputs_of(graph, "list "),
                         named ? fmt::format("named({}, {})", file.texts(names), y) : y));
 }
 

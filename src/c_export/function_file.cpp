@@ -118,19 +118,19 @@ std::string FunctionFile::memory_at(std::size_t offset) const {
   return fmt::format("m, {}", offset);
 }
 
-std::string parameters_of(const InferenceGraph& graph) {
-  std::string parameters;
+std::string inputs_of(const InferenceGraph& graph, std::string_view type) {
+  std::string inputs;
   for (const Value input : graph.inputs) {
-    parameters += parameters.empty() ? "list in_" : ", list in_";
-    parameters += identifier(graph.graph.info(input).name);
+    inputs += fmt::format("{}{}in_{}", inputs.empty() ? "" : ", ", type,
+                          identifier(graph.graph.info(input).name));
   }
-  return parameters;
+  return inputs;
 }
 
 void FunctionFile::write_network(const std::string& form) {
   const Value output = g().outputs[0];
   const std::int64_t count = graph().shape(output).elements();
-  line(fmt::format("def list network({})", parameters_of(g())));
+  line(fmt::format("def list network({})", inputs_of(g(), "list ")));
   line(fmt::format("list m = zeros({})", std::max<std::size_t>(g().floats, 1)));
   write_nodes();
   line(fmt::format("list y = zeros({})", count));

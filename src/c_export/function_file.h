@@ -62,8 +62,8 @@ class FunctionFile final : public OperatorFile {
   std::map<std::string, std::string> names_;  ///< of constants by their text
 };
 
-/// Returns the network's inputs as parameters: "list in_numbers, list in_categories".
-std::string parameters_of(const InferenceGraph& graph);
+/// Returns the network's inputs, each after `type`: "list in_numbers, list in_categories".
+std::string inputs_of(const InferenceGraph& graph, std::string_view type = "");
 
 /// Writes `predict` of a row of the model's table.
 void write_row_function(FunctionFile& file, const Model& model, const InferenceGraph& graph);

@@ -125,9 +125,7 @@ void write_row_function(FunctionFile& file, const Model& model, const InferenceG
     file.line(fmt::format("list in_categories = zeros({})", table.id_columns()));
   }
   RowWriter(file, record).write();
-  std::string arguments = parameters_of(graph);
-  for (std::size_t at; (at = arguments.find("list ")) != std::string::npos;) arguments.erase(at, 5);
-  file.line(fmt::format("list y = network({})", arguments));
+  file.line(fmt::format("list y = network({})", inputs_of(graph)));
   const std::vector<double> offsets = table.target_offsets();
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     if (offsets[i] != 0) file.line(fmt::format("y[{0}] = y[{0}] + {1}", i, decimal(offsets[i])));
