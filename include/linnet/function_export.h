@@ -22,7 +22,7 @@ namespace linnet {
 /// or label, or the value of each target; or a list where outputs have no names. All is computed in
 /// 64 bits. Waits. Throws Error naming the layer for an operator other than those of dense layers,
 /// activations, normalisation of layers, embeddings, concatenations and arithmetic; and for a
-/// network of several outputs, a series, another language, and a name that is not an identifier.
+/// network of several outputs, a series, another language, and a name that no class can have.
 std::string function_source(const Model& model, std::string_view extension,
                             const std::string& name = "Model");
 

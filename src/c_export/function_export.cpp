@@ -49,7 +49,7 @@ std::string function_source(const Model& model, std::string_view extension,
           "expected a file of Python (.py), JavaScript (.js, .cjs, .mjs), Java (.java) or PHP "
           "(.php); got '.{}'",
           extension);
-  require(language->depth() == 0 || is_identifier(name),
+  require(language->depth() == 0 || names_class(*language, name),
           "expected a name of a file that names a class of {}, e.g. Flowers; got '{}'",
           (*language)["name"], name);
   require(quantized_layers(model) == 0, "the model is quantized; export the one it was made of");

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "c_export/function_library.h"
+#include "c_export/operator_file.h"
 
 namespace linnet {
 namespace {
@@ -94,6 +95,22 @@ std::string filled(std::string_view text, const std::vector<std::string>& parts)
     }
   }
   return out;
+}
+
+bool names_class(const Language& language, std::string_view text) {
+  if (!is_identifier(text)) return false;
+  std::string name(text);
+  if (language.is("PHP")) {  // where classes are the same in capitals
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  }
+  const std::string_view words = language["reserved"];
+  for (std::size_t from = 0; from < words.size();) {
+    const std::size_t end = std::min(words.find_first_of(" \n", from), words.size());
+    if (words.substr(from, end - from) == name) return false;
+    from = end + 1;
+  }
+  return true;
 }
 
 std::string quoted(const Language& language, std::string_view text) {

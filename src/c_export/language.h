@@ -23,6 +23,7 @@ namespace linnet {
 ///   variable, own before names of variables, and of own functions and constants
 ///   choice        {0}: condition, {1}: where it is true, {2}: where it is not
 ///   numbers, texts  a constant; {0}: name, {1}: elements
+///   reserved      words that name no class, and classes that the functions use
 ///   :num, ...     types of variables
 /// and the functions that it has, by the library's names.
 struct Language {
@@ -49,6 +50,9 @@ bool is_in_name(char c);
 
 /// Returns a template with its parts in place.
 std::string filled(std::string_view text, const std::vector<std::string>& parts);
+
+/// Returns whether a text names a class of the language that exported functions can be in.
+bool names_class(const Language& language, std::string_view text);
 
 /// Returns a text as a literal.
 std::string quoted(const Language& language, std::string_view text);

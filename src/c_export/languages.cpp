@@ -131,6 +131,12 @@ public final class {0} {
 
 @texts     private static final String[] {0} = {{1}};
 
+@reserved abstract assert boolean break byte case catch char class const continue default do double else enum
+extends false final finally float for goto if implements import instanceof int interface long native
+new null package permits private protected public record return sealed short static strictfp super
+switch synchronized this throw throws transient true try var void volatile while yield _
+Arrays CharSequence Double Float IllegalArgumentException LinkedHashMap Locale Long Map Math Number
+NumberFormatException Object String System
 @:num double
 @:int int
 @:text String
@@ -163,6 +169,14 @@ constexpr std::string_view kPhp = R"(
 @loop for ({0} = {1}; {0} < {2}; ++{0}) {
 @declare {1} = {2};
 @raise throw new \InvalidArgumentException({0});
+@reserved abstract and array as bool break callable case catch class clone const continue declare default die
+do echo else elseif empty enddeclare endfor endforeach endif endswitch endwhile enum eval exit
+extends false final finally float fn for foreach function global goto if implements include
+include_once instanceof insteadof int interface isset iterable list match mixed namespace never new
+null numeric object or parent print private protected public readonly require require_once resource
+return self static string switch throw trait true try unset use var void while xor yield
+arrayaccess arrayiterator arrayobject closure countable datetime error exception generator
+invalidargumentexception iterator stdclass stringable throwable traversable
 @variable $
 @own self::
 @numbers     const {0} = [

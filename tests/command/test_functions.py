@@ -215,6 +215,9 @@ class Functions(command.CommandTest):
                           "got '.rb'", "export", "run", "--function", "model.rb")
         self.assert_error("expected a name of a file that names a class of Java, e.g. Flowers; got 'my model'",
                           "export", "run", "--function", "my model.java")
+        for name in ("Map.java", "class.java", "String.java", "list.php", "Class.php"):
+            self.assert_error(f"expected a name of a file that names a class of {'PHP' if 'php' in name else 'Java'}, "
+                              f"e.g. Flowers; got '{name.split('.')[0]}'", "export", "run", "--function", name)
         self.assert_error("linnet export needs --c FOLDER, --onnx FILE or --function FILE; got several",
                           "export", "run", "--function", "m.py", "--c", "c")
         self.assert_error("--name is for C files (--c); --function writes another one: leave it out",
