@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "c_export/function_file.h"
 #include "message_of.h"
 #include "temporary_folder.h"
 #include "weights.h"
@@ -289,6 +290,24 @@ TEST(CExport, NamesClassesAndRefusesWhatItCannotWrite) {
   EXPECT_EQ(message_of([&] { c_source(original); }),
             "[recurrent 'gru_1'] cannot be written as C: expected a GRU with reset_after; got one "
             "of the original form");
+}
+
+TEST(FunctionFile, RefusesMoreConstantsThanAClassOfJavaHolds) {
+  const InferenceGraph graph;
+  std::vector<std::string> categories;
+  for (int i = 0; i < 7498; ++i) categories.push_back(fmt::format("c{}", i));
+  FunctionFile java(graph, {}, *language_of("java"));
+  java.texts(categories);
+  java.texts(categories);  // the same constant
+  EXPECT_EQ(message_of([&] { java.text("M", {}); }), "");
+  java.numbers({"1.0"});
+  EXPECT_EQ(message_of([&] { java.text("M", {}); }),
+            "expected at most 7500 categories and lines of weights, which a class of Java holds; "
+            "got 7503; the other languages take more");
+  FunctionFile python(graph, {}, *language_of("py"));
+  categories.resize(9000);
+  python.texts(categories);
+  EXPECT_EQ(message_of([&] { python.text("M", {}); }), "");
 }
 
 }  // namespace

@@ -31,22 +31,31 @@ std::string whole_index(const std::string& index) {
   return out + index.substr(from);
 }
 
+/// A class of Java sets its constants in one method of 64 KiB: 8 bytes for an element, and at most
+/// 16 for a constant.
+constexpr std::size_t kMostElementsOfJava = 7500;
+
 }  // namespace
 
 FunctionFile::FunctionFile(const InferenceGraph& graph, std::vector<Tensor> values,
                            const Language& language)
     : OperatorFile(graph, std::move(values)), language_(language) {}
 
-std::string FunctionFile::constant(std::string_view form, const std::string& contents) {
+std::string FunctionFile::constant(std::string_view form, const std::string& contents,
+                                   std::size_t elements) {
   const auto [found, is_new] = names_.emplace(contents, fmt::format("T{}", names_.size()));
-  if (is_new) constants_ += filled(form, {found->second, contents});
+  if (is_new) {
+    constants_ += filled(form, {found->second, contents});
+    elements_ += elements + 2;
+  }
   return found->second;
 }
 
 std::string FunctionFile::numbers(const std::vector<std::string>& values) {
-  // A class of Java holds texts of any length, but hardly ten thousand numbers.
+  // Java holds numbers as texts, of at most 64 KiB each: as an array they would be code.
   const bool java = language_.is("Java");
   std::string lines = listed_in_lines(values, java ? 2000 : 110);
+  const auto count = static_cast<std::size_t>(std::ranges::count(lines, '\n')) + 1;
   if (java) {
     std::string apart;
     for (const char c : lines) apart += c == '\n' ? std::string("\",\n\"") : std::string(1, c);
@@ -54,7 +63,7 @@ std::string FunctionFile::numbers(const std::vector<std::string>& values) {
   } else {
     lines += '\n';
   }
-  return constant(language_["numbers"], lines);
+  return constant(language_["numbers"], lines, count);
 }
 
 std::string FunctionFile::texts(const std::vector<std::string>& values, std::string name) {
@@ -62,8 +71,9 @@ std::string FunctionFile::texts(const std::vector<std::string>& values, std::str
   for (const std::string& value : values) {
     contents += (contents.empty() ? "" : ", ") + quoted(language_, value);
   }
-  if (name.empty()) return constant(language_["texts"], contents);
+  if (name.empty()) return constant(language_["texts"], contents, values.size());
   constants_ += filled(language_["texts"], {name, contents});
+  elements_ += values.size() + 2;
   return name;
 }
 
@@ -146,6 +156,10 @@ void FunctionFile::write_network(const std::string& form) {
 
 std::string FunctionFile::text(const std::string& name,
                                const std::vector<std::string>& head) const {
+  require(!language_.is("Java") || elements_ <= kMostElementsOfJava,
+          "expected at most {} categories and lines of weights, which a class of Java holds; got "
+          "{}; the other languages take more",
+          kMostElementsOfJava, elements_);
   std::string text;
   for (const std::string& sentence : head) {
     text += fmt::format("{} {}\n", language_["comment"], sentence);

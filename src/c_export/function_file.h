@@ -54,11 +54,12 @@ class FunctionFile final : public OperatorFile {
   std::string memory_at(std::size_t offset) const override;
   std::string input_at(const std::string& name) const override { return name + ", 0"; }
   std::string element(Value value, const std::string& index);
-  std::string constant(std::string_view form, const std::string& contents);
+  std::string constant(std::string_view form, const std::string& contents, std::size_t elements);
 
   const Language& language_;
   std::string program_;  ///< in the language of SourcePrinter
   std::string constants_;
+  std::size_t elements_ = 0;                  ///< of constants, with two for each of these
   std::map<std::string, std::string> names_;  ///< of constants by their text
 };
 
