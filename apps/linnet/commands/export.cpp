@@ -96,7 +96,7 @@ void add_export(CLI::App& app, Action& action) {
   command->add_option("--onnx", options->onnx, "Write this ONNX file");
   command->add_option(
       "--function", options->function,
-      "Write this file with a function of a row, without dependencies: .py, .js, .mjs, "
+      "Write this file with a function of a row, without dependencies: .py, .js, .cjs, .mjs, "
       ".java or .php says the language");
   command
       ->add_option("--name", options->name,
