@@ -292,6 +292,12 @@ TEST(CExport, NamesClassesAndRefusesWhatItCannotWrite) {
             "of the original form");
 }
 
+TEST(FunctionFile, TextsAreNoNumbers) {
+  const InferenceGraph graph;
+  FunctionFile java(graph, {}, *language_of("java"));
+  EXPECT_NE(java.numbers({"1.0"}), java.texts({"1.0"}));
+}
+
 TEST(FunctionFile, RefusesMoreConstantsThanAClassOfJavaHolds) {
   const InferenceGraph graph;
   std::vector<std::string> categories;

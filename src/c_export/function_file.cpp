@@ -43,7 +43,8 @@ FunctionFile::FunctionFile(const InferenceGraph& graph, std::vector<Tensor> valu
 
 std::string FunctionFile::constant(std::string_view form, const std::string& contents,
                                    std::size_t elements) {
-  const auto [found, is_new] = names_.emplace(contents, fmt::format("T{}", names_.size()));
+  const auto [found, is_new] =
+      names_.emplace(std::string(form) + contents, fmt::format("T{}", names_.size()));
   if (is_new) {
     constants_ += filled(form, {found->second, contents});
     elements_ += elements + 2;

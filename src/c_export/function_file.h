@@ -60,7 +60,7 @@ class FunctionFile final : public OperatorFile {
   std::string program_;  ///< in the language of SourcePrinter
   std::string constants_;
   std::size_t elements_ = 0;                  ///< of constants, with two for each of these
-  std::map<std::string, std::string> names_;  ///< of constants by their text
+  std::map<std::string, std::string> names_;  ///< of constants by form and text
 };
 
 /// Returns the network's inputs, each after `type`: "list in_numbers, list in_categories".
