@@ -144,10 +144,11 @@ bool read_count(const std::string& text, const std::vector<SearchColumn>& column
   if (begin == std::string::npos || !sides.left.substr(begin).starts_with(kCount)) return false;
   const std::size_t end = sides.left.rfind(')');
   const std::optional<double> most = number_of(plain_name(sides.right), '.');
-  require(end != std::string::npos && sides.relation == "<=" && most && *most >= 0 &&
-              *most == std::floor(*most),
+  require(end != std::string::npos && end + 1 == sides.left.size() && sides.relation == "<=" &&
+              most && *most >= 0 && std::isfinite(*most) && *most == std::floor(*most),
           "expected count(COLUMN, ...) <= a whole number; got '{}'", text);
-  CountConstraint one{.most = static_cast<std::size_t>(*most)};
+  const double all = static_cast<double>(columns.size());
+  CountConstraint one{.most = static_cast<std::size_t>(std::min(*most, all))};
   std::vector<std::string> names;
   for (const SearchColumn& column : columns) names.push_back(column.name);
   bool quoted = false;
@@ -162,25 +163,29 @@ bool read_count(const std::string& text, const std::vector<SearchColumn>& column
     const auto found = std::ranges::find(names, plain_name(name));
     require(found != names.end(), "the constraint '{}' counts '{}', which is not a column{}", text,
             plain_name(name), did_you_mean(plain_name(name), names));
-    one.variables.push_back(static_cast<std::size_t>(found - names.begin()));
+    const auto variable = static_cast<std::size_t>(found - names.begin());
+    require(std::ranges::count(one.variables, variable) == 0,
+            "the constraint '{}' counts '{}' twice", text, *found);
+    one.variables.push_back(variable);
     name.clear();
   }
   counts.push_back(std::move(one));
   return true;
 }
 
-/// Throws where a column that is counted is never 0.
-void check_counts(const std::vector<CountConstraint>& counts,
-                  const std::vector<SearchColumn>& columns) {
-  for (const CountConstraint& one : counts) {
+/// Leaves out columns that are always 0. Throws where one that is counted is never 0.
+void check_counts(std::vector<CountConstraint>& counts, const std::vector<SearchColumn>& columns) {
+  for (CountConstraint& one : counts) {
     for (const std::size_t variable : one.variables) {
       const SearchColumn& of = columns[variable];
-      require(of.choices.empty() && of.low <= 0 && of.high >= 0 && of.low < of.high,
+      require(of.choices.empty() && of.low <= 0 && of.high >= 0,
               "count() needs columns of numbers that can be 0; '{}' {}", of.name,
               of.choices.empty() ? fmt::format("is searched from {} to {}", of.low, of.high)
                                  : "is not a number");
     }
+    std::erase_if(one.variables, [&](std::size_t v) { return columns[v].low == columns[v].high; });
   }
+  std::erase_if(counts, [](const CountConstraint& one) { return one.variables.empty(); });
 }
 
 /// Variables are the columns, then the outputs. What speaks of categories alone is applied to

@@ -7,9 +7,12 @@
 #include <linnet/layers.h>
 #include <linnet/optimize_inputs.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 
+#include "analysis/input_search.h"
 #include "analysis/linear_expression.h"
 #include "message_of.h"
 #include "table/transform_record.h"
@@ -176,6 +179,12 @@ TEST(OptimizeInputs, MeetsConstraintsOfCounts) {
   const OptimizeResult two = found(model, minimum({"count(\"a\", b, n) <= 2"}));
   EXPECT_NEAR(number(two, 0), 3, 0.02);
   EXPECT_EQ(two.best[0].inputs[1], "0");
+  const OptimizeResult any = found(model, minimum({"count(a, b, n) <= 1e300"}));
+  EXPECT_NE(number(any, 0) * number(any, 1) * number(any, 2), 0);
+  // A column that is always 0 is not counted.
+  const OptimizeResult fixed = found(model, minimum({"a = 0", "count(a, b, n) <= 1"}));
+  EXPECT_EQ(number(fixed, 1), 0);
+  EXPECT_EQ(number(fixed, 2), 4);
   const OptimizeResult both = found(model, minimum({"a + b = 5", "count(a, b) <= 1"}));
   EXPECT_NEAR(number(both, 0), 5, 1e-6);
   EXPECT_EQ(both.best[0].inputs[1], "0");
@@ -252,6 +261,12 @@ TEST(OptimizeInputs, WhatCannotBeMetIsAClearError) {
             "count() needs columns of numbers that can be 0; 'c' is not a number");
   EXPECT_EQ(error({"a >= 1", "count(a, b) <= 1"}),
             "count() needs columns of numbers that can be 0; 'a' is searched from 1 to 10");
+  for (const char* one : {"count(a, b) + n <= 2", "count(a, b) <= inf"}) {
+    EXPECT_EQ(error({one}),
+              fmt::format("expected count(COLUMN, ...) <= a whole number; got '{}'", one));
+  }
+  EXPECT_EQ(error({"count(a, b, a) <= 1"}),
+            "the constraint 'count(a, b, a) <= 1' counts 'a' twice");
   OptimizeOptions none;
   EXPECT_EQ(message_of([&] { found(model, none); }),
             "expected one goal, or two for a Pareto front; got 0");
