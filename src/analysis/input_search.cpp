@@ -184,8 +184,8 @@ void InputSearch::repair(std::vector<double>& inputs) const {
     return std::clamp(value, of.low, of.high);
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = bounded(i, inputs[i]);
-  const std::vector<bool> held = limit_counts(inputs);
   for (int pass = 0; pass < kRepairs; ++pass) {
+    const std::vector<bool> held = limit_counts(inputs);
     bool met = true;
     for (std::size_t c = 0; c < of_inputs_.size(); ++c) {
       if (!of_inputs_[c]) continue;
@@ -212,6 +212,7 @@ void InputSearch::repair(std::vector<double>& inputs) const {
     }
     if (met) return;
   }
+  limit_counts(inputs);  // counts hold for every point, so that judge() need not look at them
 }
 
 double InputSearch::violation_of(std::size_t constraint, const SearchPoint& point) const {

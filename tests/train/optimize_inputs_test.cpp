@@ -190,6 +190,30 @@ TEST(OptimizeInputs, MeetsConstraintsOfCounts) {
   EXPECT_EQ(both.best[0].inputs[1], "0");
 }
 
+TEST(OptimizeInputs, NoPointBreaksACount) {
+  // From few numbers that are not 0, whose repair by the sum alone makes three of them.
+  InputSearch::Problem problem;
+  for (int i = 0; i < 3; ++i) problem.variables.push_back({.low = 0, .high = 3, .integer = true});
+  LinearConstraint sum{.text = "a + b + c = 5", .expression = {}, .equal = true};
+  sum.expression = {.terms = {{0, 1}, {1, 1}, {2, 1}}, .constant = -5};
+  problem.constraints.push_back(sum);
+  problem.counts.push_back({.variables = {0, 1, 2}, .most = 2});
+  problem.goals.push_back({.of = {.terms = {{3, 1}}}});
+  std::ptrdiff_t fewest_zeros = 3;
+  problem.outputs = [&](const std::vector<std::vector<double>>& points) {
+    std::vector<std::vector<double>> outputs;
+    for (const std::vector<double>& point : points) {
+      fewest_zeros = std::min(fewest_zeros, std::ranges::count(point, 0.0));
+      outputs.push_back({point[0]});
+    }
+    return outputs;
+  };
+  InputSearch search(std::move(problem), 200, 1);
+  const std::vector<SearchPoint> best = search.run(1);
+  EXPECT_GE(fewest_zeros, 1);
+  EXPECT_EQ(best.at(0).inputs.at(1) + best.at(0).inputs.at(2), 5);
+}
+
 TEST(OptimizeInputs, MeetsConstraintsOfOutputs) {
   Model model = bowl();
   OptimizeOptions options;
