@@ -122,16 +122,20 @@ constexpr int kScoreWidth = 14;
 
 std::string column(const std::string& text) { return fmt::format("{:>{}}", text, kScoreWidth); }
 
-/// Returns the mean over the folds of what a simpler answer is worth, by the keys of scores; empty
-/// where a fold lacks it. `kind`: "linear", "trivial".
+/// Returns the mean over the folds of what a simpler answer is worth, by the keys of scores that
+/// all folds have; empty where a fold lacks the answer. `kind`: "linear", "trivial".
 std::map<std::string, double> mean_of_rival(const std::vector<Fold>& folds, const char* kind) {
   std::map<std::string, double> mean;
+  std::map<std::string, std::size_t> found;
   for (const Fold& fold : folds) {
     if (!fold.rivals.contains(kind)) return {};
     for (const auto& [key, value] : fold.rivals[kind].items()) {
-      if (value.is_number()) mean[key] += value.get<double>() / static_cast<double>(folds.size());
+      if (!value.is_number()) continue;
+      mean[key] += value.get<double>() / static_cast<double>(folds.size());
+      ++found[key];
     }
   }
+  std::erase_if(mean, [&](const auto& one) { return found[one.first] != folds.size(); });
   return mean;
 }
 
@@ -153,7 +157,7 @@ std::string worse_than_trivial(const std::vector<Fold>& folds, const std::vector
   const bool values = scores.size() == 3 && scores[0].key == "r_squared";
   const Score& judged = values ? scores[2] : scores[0];
   const auto found = trivial.find(judged.key);
-  if (found == trivial.end()) return "";
+  if (found == trivial.end() || !std::isfinite(judged.mean())) return "";
   const bool better = values ? judged.mean() < found->second : judged.mean() > found->second;
   if (better) return "";
   return fmt::format("the models are not better than {}: mean {} {}, that answer {}",
