@@ -13,7 +13,7 @@ namespace linnet {
 struct TaskRecipe {
   std::int64_t batch;
   std::int64_t epochs;
-  std::int64_t patience;
+  std::int64_t patience;  ///< 0: no early stopping
 };
 
 /// What the default network and recipe of a task take.
