@@ -88,6 +88,11 @@ class Texts(command.CommandTest):
         self.assertEqual(err, "linnet: 2 of 3 texts hold mostly words that the model does not know, such as "
                               "'ein ganz fremder Text'\n")
 
+    def test_a_text_without_words_is_not_said_to_hold_unknown_ones(self):
+        (self.folder / "nothing.txt").write_text("")
+        _, err = self.run_linnet("predict", "run", "nothing.txt")
+        self.assertEqual(err, "")
+
     def test_says_what_is_missing(self):
         (self.folder / "review.txt").write_text("fine")
         (self.folder / "empty").mkdir()

@@ -58,7 +58,7 @@ Tensor encoded(std::string_view text, const Vocabulary& words, std::int64_t step
   return ids;
 }
 
-/// Returns the share of a text's words that the model does not know; 1 for a text without words.
+/// Returns the share of a text's words that the model does not know; 0 for a text without words.
 double unknown_share(const Tensor& text) {
   std::int64_t words = 0;
   std::int64_t unknown = 0;
@@ -67,7 +67,7 @@ double unknown_share(const Tensor& text) {
     ++words;
     if (id == Vocabulary::kUnknown) ++unknown;
   }
-  return words == 0 ? 1 : static_cast<double>(unknown) / static_cast<double>(words);
+  return words == 0 ? 0 : static_cast<double>(unknown) / static_cast<double>(words);
 }
 
 }  // namespace
