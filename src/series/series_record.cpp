@@ -344,6 +344,11 @@ SeriesRecord series_record_from(const std::string& text) {
   }
   record.step = read.integer("step", 1, record.months ? 1200 : kMostStep);
   record.times = range_of(all, "time_range");
+  constexpr double kLatest = 4611686018427387904.0;  // 2^62: times are std::int64_t
+  for (const double time : record.times) {
+    require<DataError>(std::abs(time) <= kLatest,
+                       "{}: 'time_range' holds times from -2^62 to 2^62; got {}", kWhat, time);
+  }
   if (version >= 3) {
     read_calendar(read, record);
   } else {

@@ -377,6 +377,8 @@ TEST(SeriesTransform, IsTheSameFromJsonAndRefusesDamage) {
             what + ": 'season' is a whole number from 1 to 1048576; got 1.5");
   EXPECT_EQ(refusal("/step", 0),
             what + ": 'step' is a whole number from 1 to 1099511627776; got 0");
+  EXPECT_EQ(refusal("/time_range", {0, 1e300}),
+            what + ": 'time_range' holds times from -2^62 to 2^62; got 1e+300");
   EXPECT_EQ(refusal("/inputs/0/std", 0.0).substr(0, 49), what + ": 'std' is a finite number of");
   EXPECT_EQ(refusal("/inputs/0/mean", "x").substr(0, 30), what + ": 'mean' i");
   EXPECT_EQ(refusal("/inputs/0/column", "nowhere"), what + " has no column 'nowhere'");

@@ -135,6 +135,16 @@ void check_range(const std::vector<double>& range, const std::string& column) {
                      kWhat, column);
 }
 
+/// Days that date_text() can write.
+void check_days(const DateInput& input) {
+  constexpr double kMostDays = 10'000'000;
+  for (const double day : input.range) {
+    require<DataError>(std::abs(day) <= kMostDays,
+                       "{}: the column '{}' has dates within {} days of 1970-01-01; got {}", kWhat,
+                       input.column, kMostDays, day);
+  }
+}
+
 /// Names that belong together do, and no number of features is beyond what a network may have.
 void check(const TransformRecord& record) {
   check_unique(record.columns, "columns");
@@ -152,8 +162,10 @@ void check(const TransformRecord& record) {
       check_numbers(*numbers);
       check_range(numbers->range, numbers->column);
     }
-    if (const auto* dates = std::get_if<DateInput>(&input))
+    if (const auto* dates = std::get_if<DateInput>(&input)) {
       check_range(dates->range, dates->column);
+      check_days(*dates);
+    }
     require<DataError>(columns.contains(column_of(input)), "{} has no column '{}'", kWhat,
                        column_of(input));
     require<DataError>(read.insert(column_of(input)).second, "{} reads the column '{}' twice",

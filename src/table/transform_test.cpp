@@ -4,6 +4,7 @@
 #include <linnet/table_transform.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "data_sets.h"
@@ -456,6 +457,11 @@ TEST(TableTransform, NamesNumbersAndDatesThatTheTrainingHadNot) {
       "2024-11-01, such as 2023-11-30"};
   EXPECT_EQ(transform.inputs(rows).info().notes, notes);
   EXPECT_TRUE(transform.inputs(parse_table(text)).info().notes.empty());
+  nlohmann::json damaged = nlohmann::json::parse(fitted.to_json());
+  damaged["inputs"][1]["range"] = {0, 1e300};
+  EXPECT_EQ(message_of([&] { TableTransform::from_json(damaged.dump()); }),
+            "its table transform: the column 'when' has dates within 10000000 days of 1970-01-01; "
+            "got 1e+300");
 }
 
 TEST(TableTransform, NamesFiveColumnsOfValuesOutsideTheTraining) {
