@@ -62,53 +62,85 @@ double std_of_column(std::span<const float> values, std::size_t column, std::siz
   return squares > 0 ? std::sqrt(squares / count) : 1;
 }
 
-/// Returns what shares_of_probabilities() or shares_of_values() takes; nothing where the targets
-/// are of another kind.
-std::vector<double> observations(const std::vector<Tensor>& outputs, const Column& target,
-                                 Answers answers) {
-  const std::size_t members = outputs.size();
+/// Returns of(outputs of a member, observation), (observations, members).
+template <class Of>
+std::vector<double> observed(const std::vector<Tensor>& outputs,
+                             const std::vector<std::size_t>& observations, Of of) {
   std::vector<double> all;
+  all.reserve(observations.size() * outputs.size());
+  for (const std::size_t i : observations) {
+    for (const Tensor& one : outputs) all.push_back(of(one.as<float>(), i));
+  }
+  return all;
+}
+
+std::vector<std::size_t> first_numbers(std::size_t count) {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  return numbers;
+}
+
+/// Returns the probabilities of the samples' classes, but of labels that are no class; nothing
+/// where targets are no labels.
+std::vector<double> observed_classes(const std::vector<Tensor>& outputs, const Column& target) {
+  if (target.dtype() != DType::i32 || target.record().elements() != 1) return {};
   const Tensor held = column_in_memory(target);
-  const auto put = [&](std::size_t observations, auto of) {
-    all.resize(observations * members);
-    for (std::size_t k = 0; k < members; ++k) {
-      const std::span<const float> y = outputs[k].as<float>();
-      for (std::size_t i = 0; i < observations; ++i) all[i * members + k] = of(y, i);
-    }
-  };
-  const std::span<const float> y = outputs.front().as<float>();
-  if (answers == Answers::classes) {
-    const auto rows = static_cast<std::size_t>(target.size());
-    if (target.dtype() != DType::i32 || target.record().elements() != 1) return {};
-    const std::span<const std::int32_t> labels = held.as<std::int32_t>();
-    const std::size_t classes = y.size() / rows;
-    const auto known = [&](std::int32_t label) {
-      return label >= 0 && static_cast<std::size_t>(label) < classes;
-    };
-    if (!std::ranges::all_of(labels, known)) return {};
-    put(rows, [&](std::span<const float> logits, std::size_t i) {
-      return std::max(kLeastProbability,
-                      probability_of(logits.subspan(i * classes, classes), labels[i]));
-    });
-    return all;
-  }
+  const std::span<const std::int32_t> labels = held.as<std::int32_t>();
+  const std::size_t classes = outputs.front().as<float>().size() / labels.size();
+  std::vector<std::size_t> known = first_numbers(labels.size());
+  std::erase_if(known, [&](std::size_t i) {
+    return labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= classes;
+  });
+  return observed(outputs, known, [&](std::span<const float> logits, std::size_t i) {
+    return std::max(kLeastProbability,
+                    probability_of(logits.subspan(i * classes, classes), labels[i]));
+  });
+}
+
+/// Returns the probabilities of labels of yes or no; nothing where targets are not f32.
+std::vector<double> observed_labels(const std::vector<Tensor>& outputs, const Column& target) {
   if (target.dtype() != DType::f32) return {};
+  const Tensor held = column_in_memory(target);
+  const std::span<const float> labels = held.as<float>();
+  if (labels.size() != outputs.front().as<float>().size()) return {};
+  return observed(outputs, first_numbers(labels.size()),
+                  [&](std::span<const float> logits, std::size_t i) {
+                    const double sign = labels[i] > 0.5F ? -1 : 1;
+                    return std::max(kLeastProbability, std::exp(-softplus(sign * logits[i])));
+                  });
+}
+
+/// Returns errors, each divided by the std of its column; nothing where targets are not f32.
+std::vector<double> observed_errors(const std::vector<Tensor>& outputs, const Column& target) {
+  if (target.dtype() != DType::f32) return {};
+  const Tensor held = column_in_memory(target);
   const std::span<const float> values = held.as<float>();
-  if (values.size() != y.size()) return {};
-  if (answers == Answers::labels) {
-    put(values.size(), [&](std::span<const float> logits, std::size_t i) {
-      const double sign = values[i] > 0.5F ? -1 : 1;
-      return std::max(kLeastProbability, std::exp(-softplus(sign * logits[i])));
-    });
-    return all;
-  }
+  if (values.size() != outputs.front().as<float>().size()) return {};
   const auto columns = static_cast<std::size_t>(target.record().elements());
   std::vector<double> stds;
   for (std::size_t c = 0; c < columns; ++c) stds.push_back(std_of_column(values, c, columns));
-  put(values.size(), [&](std::span<const float> predicted, std::size_t i) {
-    return (static_cast<double>(predicted[i]) - values[i]) / stds[i % columns];
-  });
-  return all;
+  return observed(outputs, first_numbers(values.size()),
+                  [&](std::span<const float> predicted, std::size_t i) {
+                    return (static_cast<double>(predicted[i]) - values[i]) / stds[i % columns];
+                  });
+}
+
+/// Returns nothing where the targets do not tell the members apart.
+std::vector<double> shares_by(const std::vector<Tensor>& outputs, const Column& target,
+                              Answers answers) {
+  const auto shares = [&](const std::vector<double>& seen, auto of) {
+    const bool usable =
+        !seen.empty() && std::ranges::all_of(seen, [](double one) { return std::isfinite(one); });
+    return usable ? of(seen, outputs.size(), kPrior) : std::vector<double>();
+  };
+  switch (answers) {
+    case Answers::classes:
+      return shares(observed_classes(outputs, target), shares_of_probabilities);
+    case Answers::labels: return shares(observed_labels(outputs, target), shares_of_probabilities);
+    case Answers::values: return shares(observed_errors(outputs, target), shares_of_values);
+    case Answers::scores: break;
+  }
+  return {};
 }
 
 }  // namespace
@@ -172,13 +204,8 @@ Model Model::with_member_shares(const Dataset& held_out) const {
   const std::vector<Tensor> outputs = predict_outputs(apart, held_out, 256);
   const Column* target = bind_targets(network, held_out).front();
   if (target == nullptr) return copy();
-  const std::vector<double> seen = observations(outputs, *target, answers());
-  const bool usable =
-      !seen.empty() && std::ranges::all_of(seen, [](double one) { return std::isfinite(one); });
-  if (!usable) return copy();
-  std::vector<double> shares = answers() == Answers::values
-                                   ? shares_of_values(seen, outputs.size(), kPrior)
-                                   : shares_of_probabilities(seen, outputs.size(), kPrior);
+  std::vector<double> shares = shares_by(outputs, *target, answers());
+  if (shares.empty()) return copy();
   double sum = 0;
   for (double& share : shares) sum += share = std::max(share, kLeastShare);
   for (double& share : shares) share /= sum;

@@ -183,6 +183,24 @@ TEST(MemberShares, OfValuesAreThoseOfTheBestMean) {
   EXPECT_NEAR(shares_of_values(std::vector<double>{0, 0}, 2, 1)[0], 0.5, 1e-9);
 }
 
+TEST(MemberShares, LabelsThatAreNoClassDoNotCount) {
+  const Dataset data = samples(Answers::classes);
+  Model equal(ensemble(3, Answers::classes), one_thread());
+  train(equal, data, recipe(Answers::classes));
+  const auto weighed = [&](const std::vector<std::int32_t>& labels) {
+    const auto rows = static_cast<std::int64_t>(labels.size());
+    const Dataset held_out({{"x", Tensor(waves(2 * rows, 1.3), {rows, 2})}},
+                           {{"y", Tensor(labels, {rows})}});
+    return vector_of(equal.with_member_shares(held_out).predict(data));
+  };
+  const std::vector<float> known = weighed({0, 1, 2, 0, 1});
+  const std::vector<float> ignored = weighed({0, 1, 2, 0, 1, -1, 3});
+  ASSERT_EQ(ignored.size(), known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) EXPECT_NEAR(ignored[i], known[i], 1e-5) << i;
+  EXPECT_NE(ignored, vector_of(equal.predict(data)));
+  EXPECT_EQ(weighed({-1, -1}), vector_of(equal.predict(data)));
+}
+
 TEST(MemberShares, NetworksWithoutMembersStayAsTheyAre) {
   const Dataset data = samples(Answers::values);
   Model model(member(1, 2), one_thread());
