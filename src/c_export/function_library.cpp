@@ -393,7 +393,7 @@ std::set<std::string_view> with_callees(std::string_view source) {
     open.pop_back();
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (text[i] == '"') {  // a literal
-        for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\' ? 1 : 0;
+        for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\' ? 1U : 0U;
         continue;
       }
       if (text[i] == '#') {  // a comment
