@@ -98,8 +98,8 @@ void add_target_scale(Network& network, const TableTransform& transform);
 
 /// Returns the default recipe: AdamW, a moving average of the weights, early stopping by the
 /// validation loss, the best epoch's average kept; from 100,000 rows on OneCycle instead of the
-/// average and of early stopping. The squared error of values is divided by each target's variance, so it begins near 1;
-/// labels take the binary cross-entropy.
+/// average and of early stopping. The squared error of values is divided by each target's variance,
+/// so it begins near 1; labels take the binary cross-entropy.
 TrainingOptions table_training(const TableTransform& transform, std::int64_t rows);
 
 }  // namespace linnet

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forecasts of series, and what they are worth beside simple ones.
+#include "analysis/series_scores.h"
+
 #include <linnet/intervals.h>
 #include <linnet/series_task.h>
 
@@ -129,12 +131,16 @@ std::vector<SeriesScore> evaluate_series(Model& model, const SeriesWindows& wind
 
 std::vector<ForecastStep> forecast(Model& model, const Table& rows, double interval) {
   require_series(model);
+  return forecast_of(model, read_series(rows, model.series().record(), true), interval);
+}
+
+std::vector<ForecastStep> forecast_of(Model& model,
+                                      const std::shared_ptr<const WindowContents>& contents,
+                                      double interval) {
   std::vector<std::vector<double>> widths;  // of each target and step; empty: none is wanted
   for (const std::string& target : model.series().targets()) {
     if (interval != 0) widths.push_back(interval_half_widths(model, interval, target));
   }
-  const std::shared_ptr<const WindowContents> contents =
-      read_series(rows, model.series().record(), true);
   const std::int64_t future = model.series().future();
   auto starts = std::make_shared<std::vector<std::int64_t>>();
   for (const WindowContents::Part& part : contents->parts) {

@@ -337,8 +337,7 @@ std::vector<std::string> unlike_training(const WindowContents& contents) {
     const SeriesColumn& input = record.inputs[i];
     const bool rises = i < record.targets.size() && record.targets[i].trend;
     if (input.range.size() != 2 || rises) continue;
-    outside.begin(input.column, "outside the training's range",
-                  fmt::format("{} to {}", input.range[0], input.range[1]));
+    outside.begin(input.column, "outside the training's range", numbers_text(input.range));
     // Rounded as ColumnWriter does, so that the ends themselves are inside.
     const auto scaled = [&](double value) {
       return static_cast<float>((value - input.mean) / input.std);

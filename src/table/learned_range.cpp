@@ -23,6 +23,10 @@ bool is_far(const std::vector<double>& range, double time, double least) {
   return time < range[0] - margin || time > range[1] + margin;
 }
 
+std::string numbers_text(const std::vector<double>& range) {
+  return fmt::format("{:.7g} to {:.7g}", range.front(), range.back());
+}
+
 std::string days_text(const std::vector<double>& range) {
   const auto text = [](double day) {
     return date_text("%Y-%m-%d", static_cast<std::int64_t>(std::floor(day)), 0);

@@ -12,6 +12,8 @@ bool is_outside(const std::vector<double>& range, double value);
 /// Returns whether a time is further from the training rows' than a tenth of their span, so that
 /// the next few rows of a table are not named. Days, seconds or steps; `least`: of a far one.
 bool is_far(const std::vector<double>& range, double time, double least);
+/// "0 to 80", of at most seven digits each.
+std::string numbers_text(const std::vector<double>& range);
 /// "2020-01-01 to 2022-12-31" of days since 1970.
 std::string days_text(const std::vector<double>& range);
 

@@ -273,8 +273,7 @@ class FeatureWriter {
 
  private:
   void begin_numbers(const NumberInput& input) {
-    outside_.begin(input.column, "outside the training's range",
-                   fmt::format("{:.7g} to {:.7g}", input.range[0], input.range[1]));
+    outside_.begin(input.column, "outside the training's range", numbers_text(input.range));
   }
   static const char* example(DateOrder order) {
     return order == DateOrder::year_first  ? "2024-12-31"

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <linnet/training_warnings.h>
 
+#include <memory>
 #include <utility>
 
+#include "analysis/series_scores.h"
 #include "base/check.h"
 #include "base/counted.h"
 #include "series/series_record.h"
@@ -139,7 +141,8 @@ TableAnswer Forecasts::answer(Model& model, const Table& rows, double interval) 
     answer.header.push_back(target + "_high");
   }
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const ForecastStep& step : forecast(model, rows, interval)) {
+  const std::shared_ptr<const WindowContents> contents = read_series(rows, series.record(), true);
+  for (const ForecastStep& step : forecast_of(model, contents, interval)) {
     nlohmann::ordered_json json{{"time", step.place.time}};
     if (!step.place.entity.empty()) json["entity"] = step.place.entity;
     TableAnswer::Row row{.texts = {step.place.time}};
@@ -155,7 +158,7 @@ TableAnswer Forecasts::answer(Model& model, const Table& rows, double interval) 
     if (several) row.texts.insert(row.texts.begin(), step.place.entity);
     answer.rows.push_back(std::move(row));
   }
-  answer.notes = unlike_training(*read_series(rows, model.series().record(), true));
+  answer.notes = unlike_training(*contents);
   if (!answer.notes.empty()) answer.json["notes"] = answer.notes;
   if (interval != 0) answer.json["interval"] = interval;
   answer.json["forecast"] = std::move(all);

@@ -68,8 +68,8 @@ class Notes {
       if (rows_.missing(row, column_)) continue;
       const double value = rows_.number(row, column_);
       if (!is_outside(input.range, value)) continue;
-      add(row, fmt::format("'{}' is {}; the model learned from {} to {}", input.column, value,
-                           input.range[0], input.range[1]));
+      add(row, fmt::format("'{}' is {:.7g}; the model learned from {}", input.column, value,
+                           numbers_text(input.range)));
     }
   }
   void operator()(const CategoryInput& input) {
