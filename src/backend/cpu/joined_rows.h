@@ -22,17 +22,38 @@ inline std::int64_t joined_rows(std::int64_t rows, std::int64_t columns) {
   return rows >= 2 * joined ? joined : 1;
 }
 
+/// A row that all rows meet, repeated for each of the joined ones.
+class RepeatedRow {
+ public:
+  RepeatedRow(const float* row, std::int64_t columns, std::int64_t joined) {
+    for (std::int64_t i = 0; i < joined; ++i)
+      std::copy_n(row, columns, values_.data() + i * columns);
+  }
+  operator const float*() const { return values_.data(); }
+
+ private:
+  std::array<float, kMostJoined> values_;
+};
+
+/// Calls f(first row, rows, columns) for the joined rows, and for the rest of them as one row.
+template <class F>
+void for_joined_rows(std::int64_t rows, std::int64_t columns, std::int64_t joined, F f) {
+  f(std::int64_t{0}, rows / joined, joined * columns);
+  const std::int64_t rest = rows % joined;
+  if (rest > 0) f(rows - rest, std::int64_t{1}, rest * columns);
+}
+
 /// Calls f(first row, rows, columns, b) for rows that follow each other in memory and meet the row
 /// b: as they are, or joined.
 template <class F>
 void with_joined_rows(std::int64_t rows, std::int64_t columns, const float* b, F f) {
   const std::int64_t joined = joined_rows(rows, columns);
   if (joined == 1) return f(std::int64_t{0}, rows, columns, b);
-  std::array<float, kMostJoined> wide;
-  for (std::int64_t i = 0; i < joined; ++i) std::copy_n(b, columns, wide.data() + i * columns);
-  f(std::int64_t{0}, rows / joined, joined * columns, wide.data());
-  const std::int64_t rest = rows % joined;
-  if (rest > 0) f(rows - rest, std::int64_t{1}, rest * columns, wide.data());
+  const RepeatedRow wide(b, columns, joined);
+  for_joined_rows(rows, columns, joined,
+                  [&](std::int64_t first, std::int64_t many, std::int64_t width) {
+                    f(first, many, width, wide);
+                  });
 }
 
 }  // namespace linnet::cpu

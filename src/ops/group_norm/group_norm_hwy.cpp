@@ -211,21 +211,6 @@ std::int64_t joined_pixels(std::int64_t pixels, std::int64_t channels) {
   return joined;
 }
 
-/// A row of channels that is repeated for each of the joined pixels.
-class Repeated {
- public:
-  Repeated(const float* row, std::int64_t channels, std::int64_t joined) {
-    for (std::int64_t i = 0; i < joined; ++i) std::copy_n(row, channels, &values_[at(i, channels)]);
-  }
-  operator const float*() const { return values_.data(); }
-
- private:
-  static std::size_t at(std::int64_t i, std::int64_t channels) {
-    return static_cast<std::size_t>(i * channels);
-  }
-  std::array<float, kMostJoined> values_;
-};
-
 /// Sums of joined pixels, which are added up channel by channel.
 class JoinedSums {
  public:
@@ -241,14 +226,6 @@ class JoinedSums {
   std::array<float, kMostJoined> values_ = {};
 };
 
-/// Calls f(first pixel, rows, floats of a row) for the joined pixels, and for the rest of them.
-template <class F>
-void for_joined(std::int64_t pixels, std::int64_t channels, std::int64_t joined, F f) {
-  f(std::int64_t{0}, pixels / joined, joined * channels);
-  const std::int64_t rest = pixels % joined;
-  if (rest > 0) f(pixels - rest, std::int64_t{1}, rest * channels);
-}
-
 }  // namespace
 
 void channel_sums(const float* x, std::int64_t pixels, std::int64_t channels, const float* means,
@@ -258,13 +235,15 @@ void channel_sums(const float* x, std::int64_t pixels, std::int64_t channels, co
     HWY_DYNAMIC_DISPATCH(ChannelSums)(x, pixels, channels, means, squared, sums);
     return;
   }
-  const Repeated wide(means, channels, joined);
+  const RepeatedRow wide(means, channels, joined);
   std::fill_n(sums, channels, 0.0F);
-  for_joined(pixels, channels, joined, [&](std::int64_t p, std::int64_t rows, std::int64_t width) {
-    JoinedSums all;
-    HWY_DYNAMIC_DISPATCH(ChannelSums)(x + p * channels, rows, width, wide, squared, all);
-    all.add_to(sums, channels, width);
-  });
+  for_joined_rows(pixels, channels, joined,
+                  [&](std::int64_t p, std::int64_t rows, std::int64_t width) {
+                    JoinedSums all;
+                    HWY_DYNAMIC_DISPATCH(ChannelSums)
+                    (x + p * channels, rows, width, wide, squared, all);
+                    all.add_to(sums, channels, width);
+                  });
 }
 
 void scale_channels(const float* x, std::int64_t pixels, std::int64_t channels, const float* means,
@@ -274,13 +253,14 @@ void scale_channels(const float* x, std::int64_t pixels, std::int64_t channels, 
     HWY_DYNAMIC_DISPATCH(ScaleChannels)(x, pixels, channels, means, scales, bias, y);
     return;
   }
-  const Repeated m(means, channels, joined);
-  const Repeated s(scales, channels, joined);
-  const Repeated b(bias, channels, joined);
-  for_joined(pixels, channels, joined, [&](std::int64_t p, std::int64_t rows, std::int64_t width) {
-    HWY_DYNAMIC_DISPATCH(ScaleChannels)
-    (x + p * channels, rows, width, m, s, b, y + p * channels);
-  });
+  const RepeatedRow m(means, channels, joined);
+  const RepeatedRow s(scales, channels, joined);
+  const RepeatedRow b(bias, channels, joined);
+  for_joined_rows(pixels, channels, joined,
+                  [&](std::int64_t p, std::int64_t rows, std::int64_t width) {
+                    HWY_DYNAMIC_DISPATCH(ScaleChannels)
+                    (x + p * channels, rows, width, m, s, b, y + p * channels);
+                  });
 }
 
 void channel_gradient_sums(const float* dy, const float* x, std::int64_t pixels,
@@ -291,16 +271,17 @@ void channel_gradient_sums(const float* dy, const float* x, std::int64_t pixels,
     HWY_DYNAMIC_DISPATCH(ChannelGradientSums)(dy, x, pixels, channels, of, sums, products);
     return;
   }
-  const Repeated means(of.means, channels, joined);
-  const Repeated inv_stds(of.inv_stds, channels, joined);
-  for_joined(pixels, channels, joined, [&](std::int64_t p, std::int64_t rows, std::int64_t width) {
-    JoinedSums slopes;
-    JoinedSums weighted;
-    HWY_DYNAMIC_DISPATCH(ChannelGradientSums)
-    (dy + p * channels, x + p * channels, rows, width, {means, inv_stds}, slopes, weighted);
-    slopes.add_to(sums, channels, width);
-    weighted.add_to(products, channels, width);
-  });
+  const RepeatedRow means(of.means, channels, joined);
+  const RepeatedRow inv_stds(of.inv_stds, channels, joined);
+  for_joined_rows(
+      pixels, channels, joined, [&](std::int64_t p, std::int64_t rows, std::int64_t width) {
+        JoinedSums slopes;
+        JoinedSums weighted;
+        HWY_DYNAMIC_DISPATCH(ChannelGradientSums)
+        (dy + p * channels, x + p * channels, rows, width, {means, inv_stds}, slopes, weighted);
+        slopes.add_to(sums, channels, width);
+        weighted.add_to(products, channels, width);
+      });
 }
 
 void channel_gradients(const float* dy, const float* x, std::int64_t pixels, std::int64_t channels,
@@ -312,16 +293,17 @@ void channel_gradients(const float* dy, const float* x, std::int64_t pixels, std
     (dy, x, pixels, channels, of, weight, constant, factor, dx);
     return;
   }
-  const Repeated means(of.means, channels, joined);
-  const Repeated inv_stds(of.inv_stds, channels, joined);
-  const Repeated weights(weight, channels, joined);
-  const Repeated constants(constant, channels, joined);
-  const Repeated factors(factor, channels, joined);
-  for_joined(pixels, channels, joined, [&](std::int64_t p, std::int64_t rows, std::int64_t width) {
-    HWY_DYNAMIC_DISPATCH(ChannelGradients)
-    (dy + p * channels, x + p * channels, rows, width, {means, inv_stds}, weights, constants,
-     factors, dx + p * channels);
-  });
+  const RepeatedRow means(of.means, channels, joined);
+  const RepeatedRow inv_stds(of.inv_stds, channels, joined);
+  const RepeatedRow weights(weight, channels, joined);
+  const RepeatedRow constants(constant, channels, joined);
+  const RepeatedRow factors(factor, channels, joined);
+  for_joined_rows(pixels, channels, joined,
+                  [&](std::int64_t p, std::int64_t rows, std::int64_t width) {
+                    HWY_DYNAMIC_DISPATCH(ChannelGradients)
+                    (dy + p * channels, x + p * channels, rows, width, {means, inv_stds}, weights,
+                     constants, factors, dx + p * channels);
+                  });
 }
 
 }  // namespace linnet::cpu
