@@ -163,9 +163,9 @@ Dataset draw_any(const NetworkDefinition& network, Loss loss, std::int64_t count
   std::mt19937_64 random(seed);
   std::vector<Column> inputs;
   std::vector<double> hidden;
-  for (const NetworkInput& input : network.inputs) {
+  for (std::size_t place = 0; place < network.inputs.size(); ++place) {
+    const NetworkInput& input = network.inputs[place];
     const bool ids = input.dtype == DType::i32;
-    const auto place = static_cast<std::size_t>(&input - network.inputs.data());
     const std::optional<std::size_t> sequences = network.sequences_of(place);
     const std::int64_t first = sequences ? 1 : 0;  // a sequence has a step at least
     const std::int64_t below = sequences ? network.inputs[*sequences].sample[0] + 1

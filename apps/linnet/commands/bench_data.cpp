@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "config/images.h"
 
 namespace linnet::command {
 namespace {
@@ -42,11 +43,13 @@ BenchData of_configuration(const Job& job, const BenchDataOptions& options) {
   if (!options.dataset && job.data.empty()) {
     return synthetic(job, options, "the configuration names no data");
   }
-  DatasetOptions files = job.images;
-  files.seed = options.seed;
-  files.train_samples = options.samples.value_or(0);
-  files.test = options.test;
-  LoadedData loaded = load_data(options.dataset.value_or(job.data), files);
+  Job of = job;  // as a training reads it, but for held-out samples
+  of.data = options.dataset.value_or(job.data);
+  of.validation = 0;
+  of.training.seed = options.seed;
+  of.images.train_samples = options.samples.value_or(0);
+  of.images.test = options.test;
+  LoadedData loaded = load_data(of);
   print_notes(loaded.note);
   return {.splits = std::move(loaded.splits)};
 }

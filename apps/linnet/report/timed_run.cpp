@@ -97,11 +97,13 @@ class Pass {
 };
 
 /// Counts the epochs of a training.
-class EpochCount final : public Callback {
+class EpochCount : public Callback {
  public:
   EpochCount(const PassProgress& progress, std::int64_t epochs)
       : progress_(progress), epochs_(epochs) {}
-  void on_epoch(const EpochReport& report) override { progress_(report.epoch, epochs_); }
+  void on_epoch(const EpochReport& report) override {
+    if (progress_) progress_(report.epoch, epochs_);
+  }
 
  private:
   const PassProgress& progress_;
@@ -109,21 +111,19 @@ class EpochCount final : public Callback {
 };
 
 /// Stops a training once the test set's accuracy is reached.
-class FinishLine final : public Callback {
+class FinishLine final : public EpochCount {
  public:
   FinishLine(double wanted, const PassProgress& progress, std::int64_t epochs)
-      : wanted_(wanted), count_(progress, epochs), counts_(static_cast<bool>(progress)) {}
+      : EpochCount(progress, epochs), wanted_(wanted) {}
   void on_epoch(const EpochReport& report) override {
+    EpochCount::on_epoch(report);
     reached_ = report.test.accuracy >= wanted_;
-    if (counts_) count_.on_epoch(report);
   }
   bool stop_requested() override { return reached_; }
   bool reached() const { return reached_; }
 
  private:
   double wanted_;
-  EpochCount count_;
-  bool counts_;
   bool reached_ = false;
 };
 
