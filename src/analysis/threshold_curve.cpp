@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/percentile.h"
 
 namespace linnet {
 namespace {
@@ -84,7 +85,6 @@ std::pair<double, double> ThresholdCurve::roc_limits() const {
   }
   const double variance =
       of_positives / (positives - 1) / positives + of_negatives / (negatives - 1) / negatives;
-  constexpr double kNormal95 = 1.959963984540054;  // between its negative and it lie 95 %
   const double half = kNormal95 * std::sqrt(variance);
   return {std::max(area - half, 0.0), std::min(area + half, 1.0)};
 }

@@ -7,6 +7,9 @@
 
 namespace linnet {
 
+/// 95 % of a standard normal distribution lie between -kNormal95 and kNormal95.
+inline constexpr double kNormal95 = 1.959963984540054;
+
 /// Returns the value below which that share of the values lies, linear between neighbours, as
 /// NumPy's percentile does. The values are in order, at least one.
 template <class T>

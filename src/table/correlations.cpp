@@ -13,7 +13,6 @@
 namespace linnet {
 namespace {
 
-constexpr double kNormal95 = 1.959963984540054;  // between its negative and it lie 95 %
 constexpr int kMostSteps = 100;
 constexpr double kReach = 1.5;
 

@@ -199,7 +199,7 @@ void print_table(const std::vector<Fold>& folds, const std::vector<Score>& score
 }
 
 Json json_of(const Job& job, const std::vector<Fold>& folds, const std::vector<Score>& scores,
-             const std::vector<std::string>& classes) {
+             const std::vector<std::string>& classes, const std::string& worse) {
   Json json{{"data", job.data}, {"folds", Json::array()}, {"mean", {}}, {"std", {}}};
   for (const Fold& fold : folds) {
     json["folds"].push_back({{"train_samples", fold.trained},
@@ -217,9 +217,7 @@ Json json_of(const Job& job, const std::vector<Fold>& folds, const std::vector<S
     if (!rival.empty()) json[kind] = rival;
   }
   if (json.contains("trivial")) json["trivial"]["answer"] = name_of_trivial(folds);
-  if (const std::string worse = worse_than_trivial(folds, scores); !worse.empty()) {
-    json["warnings"] = {worse};
-  }
+  if (!worse.empty()) json["warnings"] = {worse};
   return json;
 }
 
@@ -266,11 +264,10 @@ int train_folds(const TrainOptions& options, const Job& first) {
     for (std::size_t i = 0; i < own.size(); ++i) scores[i].folds.push_back(own[i].folds[0]);
   }
   line.clear();
-  const Json json = json_of(first, folds, scores, first.task->data().train.classes());
+  const std::string worse = worse_than_trivial(folds, scores);
+  const Json json = json_of(first, folds, scores, first.task->data().train.classes(), worse);
   options.json ? print_json(json) : print_table(folds, scores);
-  if (const std::string worse = worse_than_trivial(folds, scores); !worse.empty()) {
-    print_note("warning: {}", worse);
-  }
+  if (!worse.empty()) print_note("warning: {}", worse);
   if (!out.empty()) write_file_atomically(out / "folds.json", json.dump(2) + "\n");
   return kSuccess;
 }
