@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times one call."""
-import time
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from call_seconds import call_seconds  # noqa: E402
 
 
-def least_seconds(call, seconds=1.0):
-    """The least of the calls that fit into `seconds`, at least 5, after 3: what others do on the machine adds alone."""
-    for _ in range(3):
-        call()
-    times = []
-    end = time.monotonic() + seconds
-    while len(times) < 5 or time.monotonic() < end:
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def least_seconds(call):
+    """The least of a second's calls, at least 5, after 3: other work on the machine can only add to it."""
+    return min(call_seconds(call, 1.0, untimed=3, least=5))

@@ -3,20 +3,17 @@
 import json
 import resource
 import statistics
+import sys
 import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from call_seconds import call_seconds  # noqa: E402
 
 
 def median_seconds(run, seconds):
     """The median of the runs that fit into `seconds`, at least 3, after 2 that do not count."""
-    run()
-    run()
-    times = []
-    end = time.monotonic() + seconds
-    while len(times) < 3 or time.monotonic() < end:
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return statistics.median(call_seconds(run, seconds, untimed=2, least=3))
 
 
 def predictions(batch, predict_batch, predict_one):

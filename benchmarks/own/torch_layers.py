@@ -31,7 +31,7 @@ class Apply(nn.Module):
 
 
 class Options:
-    """The settings of one layer; what nobody asked for is refused."""
+    """The settings of one layer; refuse_left() refuses those that no builder has read."""
 
     def __init__(self, layer):
         self.layer, self.left = layer, set(layer) - set(IGNORED)

@@ -9,13 +9,14 @@ import time
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import nn
 
 import torch_layers
 
-DTYPES = {"u8": np.uint8, "f32": np.float32, "i32": np.int32}
+sys.path.append(str(Path(__file__).resolve().parents[1] / "peers/common"))
+import peer  # noqa: E402
+
 EPOCHS = 3  # as many as `linnet bench` times, after one
 
 
@@ -51,17 +52,14 @@ def optimizer_of(settings, parameters):
 
 def exported(folder):
     """Samples and targets as tensors, images as (N, C, H, W), and whether targets are labels."""
-    about = json.loads((folder / "data.json").read_text())
-    count, shape = about["samples"], about["sample_shape"]
-    samples = torch.from_numpy(np.fromfile(folder / "samples.bin", DTYPES[about["sample_dtype"]]).reshape(count, *shape))
-    targets = torch.from_numpy(np.fromfile(folder / "targets.bin", DTYPES[about["target_dtype"]]))
-    labels = about["target_dtype"] == "i32"
-    if targets.numel() > count:
-        image = len(shape) == 3 and labels and targets.numel() == count * shape[0] * shape[1]
-        targets = targets.reshape(count, *shape[:2]) if image else targets.reshape(count, -1)
-    if samples.dim() == 4:
+    data = peer.Data(folder)
+    samples, targets = torch.from_numpy(data.samples), torch.from_numpy(data.targets)
+    if data.classes and targets.numel() > len(samples):  # of every step, or of every pixel
+        steps = samples.shape[1:3] if data.images and targets.numel() == samples[..., 0].numel() else (-1,)
+        targets = targets.reshape(len(samples), *steps)
+    if data.images:
         samples = samples.permute(0, 3, 1, 2)  # is channels last already
-    return samples, targets.long() if labels else targets, labels
+    return samples, targets.long() if data.classes else targets, data.classes
 
 
 def numbers(x):
