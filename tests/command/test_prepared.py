@@ -10,7 +10,7 @@ import struct
 import unittest
 import zlib
 
-import test_tables  # first: it reads LINNET_DATA, which command takes away
+import guide_pages  # first: it reads LINNET_DATA, which command takes away
 import command
 
 
@@ -300,7 +300,7 @@ class Warnings(Prepared):
         self.assertIn("row 21 (line 22), column 'x'", err)
 
 
-class Page(test_tables.PageTest):
+class Page(guide_pages.PageTest):
     """The guides to images and texts: each command prints what its page says."""
 
     def test_images(self):
@@ -308,7 +308,7 @@ class Page(test_tables.PageTest):
         self.run_page("images")
 
     def test_texts(self):
-        packed = test_tables.DATA / "imdb/train.tsv.xz"
+        packed = guide_pages.DATA / "imdb/train.tsv.xz"
         if not packed.is_file():
             self.skipTest(f"{packed} is not there; LINNET_DATA may name the folder above it")
         lines = lzma.decompress(packed.read_bytes()).split(b"\n")

@@ -8,7 +8,7 @@ import math
 import random
 import unittest
 
-import test_tables  # first: it reads LINNET_DATA, which command takes away
+import guide_pages  # first: it reads LINNET_DATA, which command takes away
 import command
 
 
@@ -155,7 +155,7 @@ class Series(command.CommandTest):
         self.assertEqual(*[(self.folder / run / "model.safetensors").read_bytes() for run in ("run", "toml")])
 
 
-class Page(test_tables.PageTest):
+class Page(guide_pages.PageTest):
     """Real series; each command of docs/guides/series.md prints what the page says."""
 
     def assert_better(self, summary, season, of_last, of_season):
