@@ -20,7 +20,7 @@ struct SearchVariable {
   bool unordered = false;
 };
 
-/// At most `most` of these variables are not 0.
+/// Allows at most `most` of these variables to differ from 0.
 struct CountConstraint {
   std::vector<std::size_t> variables = {};
   std::size_t most = 0;

@@ -37,7 +37,7 @@ class OperatorFile {
 
   /// Returns a value's first element, as arguments of a call: "memory + 128".
   std::string at(Value value);
-  /// Returns the same, or nothing() where nobody reads the value.
+  /// Returns the same, or nothing() for a value that no node reads.
   std::string at_if_read(Value value);
   /// Returns the arguments that stand for an operand that is missing.
   virtual std::string nothing() const = 0;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kLeastShare = 1e-3;  // whose logarithm is finite
 constexpr double kLeastProbability = 1e-6;
-/// Equal shares count as so many held-out samples.
+/// The number of held-out samples as which equal shares count.
 constexpr double kPrior = 8;
 
 /// Moves numbers to the nearest ones that are not negative and together 1 (Duchi et al., 2008).
@@ -176,7 +176,7 @@ std::vector<double> shares_of_values(std::span<const double> errors, std::size_t
       }
     }
   }
-  // Of equal shares; the prior's pull is in its unit.
+  // The loss of equal shares is the unit of the prior's pull.
   const double all = std::accumulate(products.begin(), products.end(), 0.0) / (count * count);
   const double pull = prior * all / (static_cast<double>(errors.size()) / count) * count;
   double trace = 0;

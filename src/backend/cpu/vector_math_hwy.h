@@ -32,7 +32,7 @@ HWY_INLINE V clipped(D d, V x, float low, float high) {
   const V bottom = hn::Set(d, low);
   const V top = hn::Set(d, high);
 #if HWY_TARGET != HWY_SCALAR && HWY_ARCH_X86
-  // Of a NaN and a number x86 takes the second operand; ARM64, by Highway, the number.
+  // x86 returns the second operand where one is NaN; on ARM64 Highway returns the number.
   return hn::Max(bottom, hn::Min(top, x));
 #else
   const V above = hn::IfThenElse(hn::Lt(x, bottom), bottom, x);
