@@ -50,8 +50,8 @@ struct OptimizeOptions {
   /// Linear equations and inequalities of columns and outputs, "x1 + 2*x2 <= 3", "y = 5"; of
   /// categories "island = Biscoe", "island != Dream"; and "count(x1, x2, x3) <= 2": at most two of
   /// these columns of numbers, whose ranges hold 0, differ from 0. Names that are not words are
-  /// quoted ("bill length"). An equation of outputs holds within a thousandth of the std of its sides'
-  /// difference over random inputs, all others within rounding.
+  /// quoted ("bill length"). An equation of outputs holds within a thousandth of the std of its
+  /// sides' difference over random inputs, all others within rounding.
   std::vector<std::string> constraints = {};
   std::int64_t population = 100;   ///< inputs in each generation, at least 4
   std::int64_t generations = 100;  ///< at least 1

@@ -6,6 +6,7 @@
 #include <linnet/predictor.h>
 #include <linnet/tensor.h>
 
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <utility>
