@@ -47,6 +47,8 @@ std::string CFile::memory_at(std::size_t offset) const {
   return offset == 0 ? "memory" : fmt::format("memory + {}", offset);
 }
 
+std::string CFile::ids_at(std::size_t offset) const { return fmt::format("ids + {}", offset); }
+
 std::string CFile::table(const char* type, const std::string& contents, std::size_t count) {
   const std::string definition = fmt::format("[{}] = {{\n{}}};\n", count, contents);
   const auto [found, is_new] =
@@ -57,6 +59,12 @@ std::string CFile::table(const char* type, const std::string& contents, std::siz
 
 std::string CFile::floats(const std::vector<float>& values) {
   return table("float", listed(values, literal), values.size());
+}
+
+std::string CFile::ids(const std::vector<float>& values) {
+  return table("int32_t",
+               listed(values, [](float id) { return std::to_string(static_cast<int>(id)); }),
+               values.size());
 }
 
 std::string CFile::matrix(const std::vector<float>& values, std::int64_t columns, bool scale_rows,
@@ -92,10 +100,12 @@ void CFile::each(std::int64_t count, const std::vector<FormulaOperand>& operands
                  const std::string& formula) {
   std::vector<std::string> read;
   for (const FormulaOperand& operand : operands) {
-    read.push_back(fmt::format("{} = ({})[{}]", operand.name, at(operand.value), operand.index));
+    const bool is_id = graph().type(operand.value).dtype == DType::i32;
+    read.push_back(fmt::format("const {} {} = ({})[{}];", is_id ? "int32_t" : "float", operand.name,
+                               at(operand.value), operand.index));
   }
-  line(fmt::format("for (int i = 0; i < {}; ++i) {{ const float {}; ({})[i] = {}; }}", count,
-                   fmt::join(read, ", "), at(to), formula));
+  line(fmt::format("for (int i = 0; i < {}; ++i) {{ {} ({})[i] = {}; }}", count,
+                   fmt::join(read, " "), at(to), formula));
 }
 
 void CFile::copy(const std::string& from, const std::string& to, std::int64_t count) {
@@ -189,7 +199,9 @@ std::string CFile::text(const Model& model) const {
     text += "};\n";
   }
   text += "\n" + tables_ + "\n";
-  text += fmt::format("static float memory[{}];\n\n", std::max<std::size_t>(g().floats, 1));
+  text += fmt::format("static float memory[{}];\n", std::max<std::size_t>(g().floats, 1));
+  if (g().ids > 0) text += fmt::format("static int32_t ids[{}];\n", g().ids);
+  text += '\n';
   text += c_functions(functions_, options_.weights);
   return text + signature() + " {\n" + program_ + "}\n";
 }

@@ -22,6 +22,7 @@ class CFile final : public OperatorFile {
   std::string_view language() const override { return "C"; }
   std::string nothing() const override { return "NULL"; }
   std::string floats(const std::vector<float>& values) override;
+  std::string ids(const std::vector<float>& values) override;
   std::string matrix(const std::vector<float>& values, std::int64_t columns, bool scale_rows,
                      std::int64_t groups) override;
   void call(std::string_view function, const std::string& arguments) override;
@@ -38,6 +39,7 @@ class CFile final : public OperatorFile {
 
  private:
   std::string memory_at(std::size_t offset) const override;
+  std::string ids_at(std::size_t offset) const override;
   std::string input_at(const std::string& name) const override { return name; }
   void comment(const std::string& text) override { line("/* " + text + " */"); }
   void line(const std::string& text) { program_ += "  " + text + "\n"; }

@@ -11,7 +11,7 @@ namespace {
 
 // All arrays are row-major; images are (height, width, channels). Weights lie with the output
 // channel last, so that the innermost loops run along it and need no other order of sums.
-const std::vector<CFunction>& all_functions() {
+const std::vector<CFunction>& first_functions() {
   static const std::vector<CFunction> kAll{
       {"begin", {}, R"(/* What sums begin with. */
 static void begin(float *restrict y@BP@, int width) {
@@ -342,6 +342,16 @@ static void lstm(const float *x, const @W@ *w_ih@SI@, const @W@ *w_hh@SH@, const
   return kAll;
 }
 
+/// Returns the first function for which `f` is true, callees first; null: none.
+template <class F>
+const CFunction* find_function(F f) {
+  for (const auto* all : {&first_functions(), &further_c_functions()}) {
+    const auto found = std::ranges::find_if(*all, f);
+    if (found != all->end()) return &*found;
+  }
+  return nullptr;
+}
+
 struct Replacement {
   std::string_view mark;
   std::string_view f32;
@@ -362,6 +372,8 @@ constexpr Replacement kReplacements[] = {
     {"    @F@\n", "", "    finish(y, scale, bias, units);\n"},
     {"      @FC@\n", "", "      finish(y, scale, bias, filters);\n"},
     {"  @FG@\n", "", "  finish(y, scale, bias, width);\n"},
+    {"  @FT@\n", "",
+     "  for (int i = 0; i < oh * ow; ++i) finish(y + i * filters, scale, NULL, filters);\n"},
     {"@T@", "table[id * width + c]", "(float)table[id * width + c] * scale[id]"},
 };
 
@@ -379,8 +391,8 @@ std::string in_form(std::string_view text, CWeights weights) {
 }  // namespace
 
 const CFunction& c_function(std::string_view name) {
-  const auto found = std::ranges::find(all_functions(), name, &CFunction::name);
-  LINNET_ASSERT(found != all_functions().end());
+  const CFunction* found = find_function([&](const CFunction& f) { return f.name == name; });
+  LINNET_ASSERT(found != nullptr);
   return *found;
 }
 
@@ -396,9 +408,10 @@ std::string c_functions(const std::vector<std::string>& names, CWeights weights)
     }
   }
   std::string text;
-  for (const CFunction& function : all_functions()) {  // callees stand first
+  find_function([&](const CFunction& function) {
     if (wanted.contains(function.name)) text += in_form(function.text, weights) + "\n";
-  }
+    return false;
+  });
   return text;
 }
 

@@ -18,6 +18,9 @@ struct CFunction {
   std::string_view text;
 };
 
+/// Returns those that stand after the ones of c_functions.cpp.
+const std::vector<CFunction>& further_c_functions();
+
 /// Throws InternalError for an unknown name.
 const CFunction& c_function(std::string_view name);
 

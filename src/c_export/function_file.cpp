@@ -95,12 +95,16 @@ std::string FunctionFile::matrix(const std::vector<float>& values, std::int64_t 
   return floats(values);
 }
 
+void FunctionFile::refuse() const {
+  fail(
+      "[{} '{}'] cannot be written as {}, which takes dense layers, activations, layer "
+      "normalisation, embeddings, concatenations and arithmetic; C (--c) and ONNX (--onnx) take "
+      "more",
+      node().op->name(), node().name, language());
+}
+
 void FunctionFile::call(std::string_view function, const std::string& arguments) {
-  require(is_library_function(function),
-          "[{} '{}'] cannot be written as {}, which takes dense layers, activations, layer "
-          "normalisation, embeddings, concatenations and arithmetic; C (--c) and ONNX (--onnx) "
-          "take more",
-          node().op->name(), node().name, language());
+  if (!is_library_function(function)) refuse();
   line(fmt::format("{}({})", function, arguments));
 }
 
@@ -128,6 +132,8 @@ void FunctionFile::copy(const std::string& from, const std::string& to, std::int
 std::string FunctionFile::memory_at(std::size_t offset) const {
   return fmt::format("m, {}", offset);
 }
+
+std::string FunctionFile::ids_at(std::size_t /*offset*/) const { refuse(); }
 
 std::string inputs_of(const InferenceGraph& graph, std::string_view type) {
   std::string inputs;

@@ -26,6 +26,7 @@ class FunctionFile final : public OperatorFile {
     return "quotient(" + a + ", " + b + ")";
   }
   std::string floats(const std::vector<float>& values) override;
+  std::string ids(const std::vector<float>& values) override { return floats(values); }
   std::string matrix(const std::vector<float>& values, std::int64_t columns, bool scale_rows,
                      std::int64_t groups) override;
   void call(std::string_view function, const std::string& arguments) override;
@@ -52,7 +53,10 @@ class FunctionFile final : public OperatorFile {
 
  private:
   std::string memory_at(std::size_t offset) const override;
+  std::string ids_at(std::size_t offset) const override;
   std::string input_at(const std::string& name) const override { return name + ", 0"; }
+  /// Throws Error naming the layer that is being written.
+  [[noreturn]] void refuse() const;
   std::string element(Value value, const std::string& index);
   std::string constant(std::string_view form, const std::string& contents, std::size_t elements);
 

@@ -56,6 +56,28 @@ void join(InferenceGraph& g) {
   }
 }
 
+/// Elements of 4 bytes that share one array.
+class Places {
+ public:
+  /// `offset` gets the place, in elements.
+  void add(const Interval& wanted, std::size_t& offset) {
+    wanted_.push_back(wanted);
+    offsets_.push_back(&offset);
+  }
+  /// Returns the elements of the array.
+  std::size_t assign() {
+    const std::size_t bytes = assign_offsets(wanted_);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      *offsets_[i] = wanted_[i].offset / sizeof(float);
+    }
+    return bytes / sizeof(float);
+  }
+
+ private:
+  std::vector<Interval> wanted_;
+  std::vector<std::size_t*> offsets_;
+};
+
 }  // namespace
 
 InferenceGraph inference_graph(const NetworkDefinition& network, std::string_view language) {
@@ -77,37 +99,29 @@ InferenceGraph inference_graph(const NetworkDefinition& network, std::string_vie
 
   std::vector<Interval> lives = lives_of(g);
   const auto& nodes = g.graph.nodes();
-  std::vector<Interval> wanted;
-  std::vector<std::size_t> owner;  // of each interval: a value, or after them a node
+  g.offsets.resize(lives.size());
+  g.scratch.resize(nodes.size());
+  Places floats;
+  Places ids;
   for (std::size_t v = 0; v < lives.size(); ++v) {
     const Value value{static_cast<int>(v)};
     const bool read = lives[v].last > lives[v].first || g.graph.uses(value) > 0 ||
                       g.graph.info(value).storage == Storage::external;
     if (!is_computed(g.graph, value) || g.roots[v].id != value.id || !read) continue;
     const Node& node = *g.graph.producer(value);
-    require(g.graph.type(value).dtype == DType::f32,
+    const DType dtype = g.graph.type(value).dtype;
+    require(dtype == DType::f32 || dtype == DType::i32,
             "[{} '{}'] cannot be written as {}: expected f32 results; got {}", node.op->name(),
-            node.name, language, to_string(g.graph.type(value).dtype));
+            node.name, language, to_string(dtype));
     lives[v].bytes = static_cast<std::size_t>(g.graph.shape(value).elements()) * sizeof(float);
-    wanted.push_back(lives[v]);
-    owner.push_back(v);
+    (dtype == DType::f32 ? floats : ids).add(lives[v], g.offsets[v]);
   }
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    const std::size_t floats = scratch_of(g.graph, nodes[n]);
-    if (floats == 0) continue;
-    wanted.push_back({floats * sizeof(float), n, n, 0});
-    owner.push_back(lives.size() + n);
+    const std::size_t wanted = scratch_of(g.graph, nodes[n]);
+    if (wanted > 0) floats.add({wanted * sizeof(float), n, n, 0}, g.scratch[n]);
   }
-  g.floats = assign_offsets(wanted) / sizeof(float);
-  g.offsets.resize(lives.size());
-  g.scratch.resize(nodes.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const std::size_t offset = wanted[i].offset / sizeof(float);
-    if (owner[i] < lives.size())
-      g.offsets[owner[i]] = offset;
-    else
-      g.scratch[owner[i] - lives.size()] = offset;
-  }
+  g.floats = floats.assign();
+  g.ids = ids.assign();
   return g;
 }
 

@@ -10,8 +10,8 @@
 
 namespace linnet {
 
-/// A network's inference for one sample, with a place in one array of floats for all that is
-/// computed.
+/// A network's inference for one sample, with a place for all that is computed: in one array of
+/// floats, and of ids in another one.
 struct InferenceGraph {
   Graph graph;
   std::vector<Value> inputs;      ///< in the network's order
@@ -19,13 +19,14 @@ struct InferenceGraph {
   std::vector<Value> outputs;     ///< likewise
 
   std::vector<Value> roots;          ///< by value id: whose memory it is
-  std::vector<std::size_t> offsets;  ///< by value id of a root, in floats
+  std::vector<std::size_t> offsets;  ///< by value id of a root, in elements of its array
   std::vector<std::size_t> scratch;  ///< by node: where its `scratch_of` floats begin
-  std::size_t floats = 0;            ///< of the array
+  std::size_t floats = 0;            ///< of the first array
+  std::size_t ids = 0;               ///< of the second
 };
 
-/// `language`: that it is written in, for messages. Throws Error for a value in between that is not
-/// f32.
+/// `language`: that it is written in, for messages. Throws Error for a value in between that is
+/// neither f32 nor i32.
 InferenceGraph inference_graph(const NetworkDefinition& network, std::string_view language);
 
 }  // namespace linnet

@@ -67,9 +67,12 @@ std::string OperatorFile::at(Value value) {
   const Value root = g_.roots[static_cast<std::size_t>(value.id)];
   const auto input = std::ranges::find(g_.inputs, root.id, &Value::id);
   if (input != g_.inputs.end()) return input_at("in_" + identifier(graph().info(root).name));
-  // A weight that an operator reads as a plain operand is a table.
-  if (graph().producer(root) == nullptr) return floats(parameter(root));
-  return memory_at(g_.offsets[static_cast<std::size_t>(root.id)]);
+  const bool are_ids = graph().type(root).dtype == DType::i32;
+  if (graph().producer(root) == nullptr) {  // a weight that is a plain operand is a table
+    return are_ids ? ids(parameter(root)) : floats(parameter(root));
+  }
+  const std::size_t offset = g_.offsets[static_cast<std::size_t>(root.id)];
+  return are_ids ? ids_at(offset) : memory_at(offset);
 }
 
 std::string OperatorFile::at_if_read(Value value) {
@@ -80,6 +83,7 @@ std::string OperatorFile::at_if_read(Value value) {
 std::string OperatorFile::scratch() const { return memory_at(g_.scratch[node_]); }
 
 std::vector<float> OperatorFile::parameter(Value value) const {
+  value = g_.roots[static_cast<std::size_t>(value.id)];  // a view has the same elements
   const ValueInfo& info = graph().info(value);
   const auto count = static_cast<std::size_t>(info.type.shape.elements());
   if (info.storage == Storage::constant) {
@@ -98,7 +102,7 @@ std::vector<float> OperatorFile::parameter(Value value) const {
 void OperatorFile::write_nodes() {
   const auto& nodes = graph().nodes();
   for (node_ = 0; node_ < nodes.size(); ++node_) {
-    if (node().op->is_view()) continue;
+    if (node().op->is_view() || graph().shape(node().outputs[0]).elements() == 0) continue;
     comment(fmt::format("{}: {}", harmless(node().name),
                         to_string(graph().shape(node().outputs[0]).sample())));
     write_operator(*this, node());

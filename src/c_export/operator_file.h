@@ -48,10 +48,17 @@ class OperatorFile {
   /// Returns where the scratch memory of the node begins that is being written.
   std::string scratch() const;
 
-  /// Returns the elements of a parameter. Throws Error where `value` is computed.
+  /// Returns whether a node computes a value, or what it is a view of.
+  bool is_computed(Value value) const {
+    return graph().producer(g_.roots[static_cast<std::size_t>(value.id)]) != nullptr;
+  }
+  /// Returns the elements of a parameter, or of a view of one. Throws Error where `value` is
+  /// computed.
   std::vector<float> parameter(Value value) const;
   /// Returns a table of constants, as arguments: of equal contents there is one.
   virtual std::string floats(const std::vector<float>& values) = 0;
+  /// Returns a table of constant ids, likewise.
+  virtual std::string ids(const std::vector<float>& values) = 0;
   /// Returns a matrix of weights (rows, columns), as arguments, and after it its scales where
   /// weights are integers: of each column, or of each row (`scale_rows`). `groups`: matrices one
   /// after the other, whose columns have scales of their own.
@@ -75,6 +82,8 @@ class OperatorFile {
   void write_nodes();
   /// Returns an element of the memory of all that is computed, as arguments.
   virtual std::string memory_at(std::size_t offset) const = 0;
+  /// Returns the same of the memory of ids. Throws Error where the language has none.
+  virtual std::string ids_at(std::size_t offset) const = 0;
   /// Returns an input's first element, as arguments; `name`: an identifier.
   virtual std::string input_at(const std::string& name) const = 0;
   virtual void comment(const std::string& text) = 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "base/check.h"
 #include "c_export/operator_file.h"
+#include "c_export/writers.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
@@ -26,35 +28,13 @@
 #include "ops/recurrent/recurrent.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
+#include "ops/slice/axis.h"
 #include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
 #include "ops/unary/unary.h"
 
 namespace linnet {
-namespace {
 
-/// Holds what a node's writer reads.
-struct Written {
-  OperatorFile& file;
-  const Node& node;
-
-  const Shape& shape_in(std::size_t i) const { return file.graph().shape(node.inputs[i]); }
-  const Shape& shape_out(std::size_t i = 0) const { return file.graph().shape(node.outputs[i]); }
-  std::string in(std::size_t i) const { return file.at(node.inputs[i]); }
-  std::string out(std::size_t i = 0) const { return file.at(node.outputs[i]); }
-  std::vector<float> weight(std::size_t i) const { return file.parameter(node.inputs[i]); }
-  bool has(std::size_t i) const { return i < node.inputs.size(); }
-  std::string in_or_none(std::size_t i) const { return has(i) ? in(i) : file.nothing(); }
-  template <class O>
-  const auto& attrs() const {
-    return static_cast<const O&>(*node.op).attrs();
-  }
-};
-
-std::int64_t channels_of(const Shape& shape) { return shape[-1]; }
-std::int64_t rows_of(const Shape& shape) { return shape.elements() / channels_of(shape); }
-
-/// (rows, columns) as (columns, rows).
 std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t columns) {
   const auto width = static_cast<std::size_t>(columns);
   const std::size_t rows = matrix.size() / width;
@@ -65,13 +45,24 @@ std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t col
   return turned;
 }
 
+namespace {
+
 void write_dense(const Written& w) {
   const std::int64_t features = w.shape_in(DenseOp::w)[1];
   const std::int64_t units = w.shape_in(DenseOp::w)[0];
+  const std::int64_t rows = rows_of(w.shape_in(DenseOp::x));
+  if (w.is_computed(DenseOp::w)) {
+    w.file.call("matmul", fmt::format("{}, {}, {}, 1, {}, {}, {}, 0, 1", w.in(DenseOp::x),
+                                      w.in(DenseOp::w), w.out(), rows, units, features));
+    if (w.has(DenseOp::b)) {
+      w.file.call("add_bias", fmt::format("{}, {}, {}, {}, {}", w.out(), w.in(DenseOp::b), w.out(),
+                                          rows, units));
+    }
+    return;
+  }
   w.file.call("dense", fmt::format("{}, {}, {}, {}, {}, {}, {}", w.in(DenseOp::x),
                                    w.file.matrix(transposed(w.weight(DenseOp::w), features), units),
-                                   w.in_or_none(DenseOp::b), w.out(),
-                                   rows_of(w.shape_in(DenseOp::x)), features, units));
+                                   w.in_or_none(DenseOp::b), w.out(), rows, features, units));
 }
 
 void write_conv2d(const Written& w) {
@@ -118,24 +109,40 @@ void write_bin_mean(const Written& w) {
                                     ", ")));
 }
 
+bool are_neighbours(const ReduceAttrs& a) {
+  return a.axes.back() - a.axes.front() + 1 == std::ssize(a.axes);
+}
+
 void write_reduce(const Written& w) {
   const ReduceAttrs& a = w.attrs<ReduceOp>();
   const Shape& x = w.shape_in(ReduceOp::x);
   const auto first = static_cast<int>(a.axes.front());
   const auto last = static_cast<int>(a.axes.back());
-  require(last - first + 1 == static_cast<int>(a.axes.size()),
-          "[reduce '{}'] cannot be written as {}: expected axes next to each other", w.node.name,
-          w.file.language());
+  std::string from = w.in(ReduceOp::x);
   std::int64_t outer = 1;
   std::int64_t count = 1;
   std::int64_t inner = 1;
-  for (int i = 1; i < static_cast<int>(x.rank()); ++i) {
-    (i < first ? outer : i <= last ? count : inner) *= x[i];
+  if (are_neighbours(a)) {
+    for (int i = 0; i < static_cast<int>(x.rank()); ++i) {
+      (i < first ? outer : i <= last ? count : inner) *= x[i];
+    }
+  } else {  // a copy with the axes at the end
+    std::vector<std::int64_t> dims;
+    std::vector<std::int64_t> strides;
+    for (const bool reduced : {false, true}) {
+      for (int i = 0; i < static_cast<int>(x.rank()); ++i) {
+        if ((std::ranges::count(a.axes, i) > 0) != reduced) continue;
+        dims.push_back(x[i]);
+        strides.push_back(axis_view(x, i).inner);
+        (reduced ? count : outer) *= x[i];
+      }
+    }
+    write_take(w.file, from, w.file.scratch(), dims, strides);
+    from = w.file.scratch();
   }
   constexpr std::array kKinds{'s', 'm', '>', '<'};
-  w.file.call(ReduceOp::kName,
-              fmt::format("{}, {}, {}, {}, {}, '{}'", w.in(ReduceOp::x), w.out(), outer, count,
-                          inner, kKinds[static_cast<std::size_t>(a.kind)]));
+  w.file.call(ReduceOp::kName, fmt::format("{}, {}, {}, {}, {}, '{}'", from, w.out(), outer, count,
+                                           inner, kKinds[static_cast<std::size_t>(a.kind)]));
 }
 
 template <class O>
@@ -207,13 +214,16 @@ void write_recurrent(const Written& w) {
   using Op = RecurrentOp;
   const RecurrentAttrs& a = w.attrs<Op>();
   const RecurrentShape s = recurrent_shape(a, w.shape_in(Op::x), w.shape_in(Op::w_hh));
-  require(a.cell != Cell::gru_original,
-          "[recurrent '{}'] cannot be written as {}: expected a GRU with reset_after; got one of "
-          "the original form",
-          w.node.name, w.file.language());
-  const std::string function = a.cell == Cell::lstm  ? "lstm"
-                               : a.cell == Cell::gru ? "gru"
-                                                     : "plain_cell";
+  const std::string_view function = [&] {
+    switch (a.cell) {
+      case Cell::lstm: return "lstm";
+      case Cell::gru: return "gru";
+      case Cell::gru_original: return "gru_original";
+      case Cell::tanh:
+      case Cell::relu: break;
+    }
+    return "plain_cell";
+  }();
   std::string arguments =
       fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}", w.in(Op::x),
                   w.file.matrix(transposed(w.weight(Op::w_ih), s.features), s.columns()),
@@ -271,8 +281,7 @@ void write_activation(const Written& w) {
 
 /// Returns the formula of y from x.
 std::string formula_of(const OperatorFile& file, const UnaryAttrs& a) {
-  const auto number = [](double value) { return fmt::format("{:#.9g}f", value); };
-  const std::string alpha = number(a.alpha);
+  const std::string alpha = c_number(a.alpha);
   switch (a.kind) {
     case Unary::exp: return "expf(x)";
     case Unary::log: return "logf(x)";
@@ -287,12 +296,12 @@ std::string formula_of(const OperatorFile& file, const UnaryAttrs& a) {
     case Unary::reciprocal: return file.quotient("1.0f", "x");
     case Unary::pow: return fmt::format("powf(x, {})", alpha);
     case Unary::clip:
-      return fmt::format("x < {0} ? {0} : x > {1} ? {1} : x", alpha, number(a.beta));
+      return fmt::format("x < {0} ? {0} : x > {1} ? {1} : x", alpha, c_number(a.beta));
     case Unary::leaky_relu: return fmt::format("x > 0.0f ? x : {} * x", alpha);
     case Unary::elu: return fmt::format("x > 0.0f ? x : {} * expm1f(x)", alpha);
     case Unary::selu:
-      return fmt::format("{} * (x > 0.0f ? x : {} * expm1f(x))", number(kSeluScale),
-                         number(kSeluAlpha));
+      return fmt::format("{} * (x > 0.0f ? x : {} * expm1f(x))", c_number(kSeluScale),
+                         c_number(kSeluAlpha));
     case Unary::silu: return "x / (1.0f + expf(-x))";
     case Unary::softplus:
       return fmt::format("(fmaxf({0} * x, 0.0f) + log1pf(expf(-fabsf({0} * x)))) / {0}", alpha);
@@ -368,35 +377,38 @@ void write_expand(const Written& w) {
               w.node.outputs[0], "x");
 }
 
-using Writer = void (*)(const Written& w);
-
-const std::map<std::string_view, Writer>& writers() {
-  static const std::map<std::string_view, Writer> kWriters{
-      {ActivationOp::kName, write_activation},
-      {ArithmeticOp::kName, write_arithmetic},
-      {AvgPool2dOp::kName, write_pool<AvgPool2dOp>},
-      {BatchNormInferenceOp::kName, write_batch_norm},
-      {BiasAddOp::kName, write_bias_add},
-      {BinMean2dOp::kName, write_bin_mean},
-      {ChannelScaleOp::kName, write_channel_scale},
-      {ConcatOp::kName, write_concat},
-      {Conv2dOp::kName, write_conv2d},
-      {CopyOp::kName, write_copy},
-      {DenseOp::kName, write_dense},
-      {ExpandOp::kName, write_expand},
-      {GatherOp::kName, write_gather},
-      {GlobalAvgPoolOp::kName, write_global_pool<GlobalAvgPoolOp>},
-      {GlobalMaxPoolOp::kName, write_global_pool<GlobalMaxPoolOp>},
-      {GroupNormOp::kName, write_group_norm},
-      {LogSoftmaxOp::kName, write_rows<LogSoftmaxOp>},
-      {MaxPool2dOp::kName, write_pool<MaxPool2dOp>},
-      {RecurrentOp::kName, write_recurrent},
-      {ReduceOp::kName, write_reduce},
-      {ScaleOp::kName, write_scale},
-      {SliceOp::kName, write_slice},
-      {SoftmaxOp::kName, write_rows<SoftmaxOp>},
-      {UnaryOp::kName, write_unary},
-  };
+const Writers& writers() {
+  static const Writers kWriters = [] {
+    Writers all{
+        {ActivationOp::kName, write_activation},
+        {ArithmeticOp::kName, write_arithmetic},
+        {AvgPool2dOp::kName, write_pool<AvgPool2dOp>},
+        {BatchNormInferenceOp::kName, write_batch_norm},
+        {BiasAddOp::kName, write_bias_add},
+        {BinMean2dOp::kName, write_bin_mean},
+        {ChannelScaleOp::kName, write_channel_scale},
+        {ConcatOp::kName, write_concat},
+        {Conv2dOp::kName, write_conv2d},
+        {CopyOp::kName, write_copy},
+        {DenseOp::kName, write_dense},
+        {ExpandOp::kName, write_expand},
+        {GatherOp::kName, write_gather},
+        {GlobalAvgPoolOp::kName, write_global_pool<GlobalAvgPoolOp>},
+        {GlobalMaxPoolOp::kName, write_global_pool<GlobalMaxPoolOp>},
+        {GroupNormOp::kName, write_group_norm},
+        {LogSoftmaxOp::kName, write_rows<LogSoftmaxOp>},
+        {MaxPool2dOp::kName, write_pool<MaxPool2dOp>},
+        {RecurrentOp::kName, write_recurrent},
+        {ReduceOp::kName, write_reduce},
+        {ScaleOp::kName, write_scale},
+        {SliceOp::kName, write_slice},
+        {SoftmaxOp::kName, write_rows<SoftmaxOp>},
+        {UnaryOp::kName, write_unary},
+    };
+    add_formula_writers(all);
+    add_layout_writers(all);
+    return all;
+  }();
   return kWriters;
 }
 
@@ -414,6 +426,10 @@ void write_operator(OperatorFile& file, const Node& node) {
 }
 
 std::size_t scratch_of(const Graph& graph, const Node& node) {
+  if (const auto* reduce = dynamic_cast<const ReduceOp*>(node.op.get())) {
+    const Shape& x = graph.shape(node.inputs[ReduceOp::x]);
+    return are_neighbours(reduce->attrs()) ? 0 : static_cast<std::size_t>(x.elements());
+  }
   const auto* recurrent = dynamic_cast<const RecurrentOp*>(node.op.get());
   if (recurrent == nullptr) return 0;
   const auto units = static_cast<std::size_t>(graph.shape(node.inputs[RecurrentOp::w_hh])[1]);
