@@ -24,10 +24,11 @@ IMPORT = re.compile(r'imports\["(\w+)"\]')
 
 
 def texts(root):
-    """{place: text} of the files in which an operator may be named; tests are left out."""
+    """{place: text} of the files in which an operator may be named; tests are left out, and the code in C that
+    src/c_export/ has for operators of all kinds."""
     paths = (p for folder in FOLDERS for p in sorted((root / folder).rglob("*")) if p.suffix in SUFFIXES)
     return {p.relative_to(root).as_posix(): p.read_text(errors="replace") for p in paths
-            if p.is_file() and not p.stem.endswith("_test")}
+            if p.is_file() and not p.stem.endswith("_test") and p.parent.name != "c_export"}
 
 
 def pattern_of(own, name):
