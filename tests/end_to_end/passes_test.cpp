@@ -49,6 +49,11 @@ Network network_of(std::string_view pass) {
                                }};
     return Network({28, 28, 1}, {Rescale{}, wasteful, Flatten{}, Dense{.units = 10}});
   }
+  if (pass == "fuse_attention") {
+    return Network({28, 28, 1},
+                   {Rescale{}, Reshape{{28, 28}}, MultiHeadAttention{.heads = 4},
+                    MultiHeadAttention{.heads = 2, .causal = true}, Flatten{}, Dense{.units = 10}});
+  }
   if (pass != "fuse_batch_norm") return workloads::mnist_cnn();
   return Network({28, 28, 1},
                  {Rescale{}, Conv2d{.filters = 4, .kernel = 5, .stride = 4}, BatchNorm{}, ReLU{},

@@ -36,8 +36,9 @@ AttentionPlaces dense_places(std::int64_t rows, std::int64_t columns) {
 
 }  // namespace
 
-AttentionDims::AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& inputs) {
-  const Shape& first = inputs.front();
+AttentionDims::AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& operands)
+    : causal(attrs.causal) {
+  const Shape& first = operands.front();
   if (attrs.together) {
     groups = first[0];
     queries = keys = first[1];
@@ -56,8 +57,8 @@ AttentionDims::AttentionDims(const AttentionAttrs& attrs, const std::vector<Shap
     groups *= first[static_cast<int>(axis)];
   queries = first[-2];
   size = first[-1];
-  keys = inputs[AttentionOp::In::k][-2];
-  width = inputs[AttentionOp::In::v][-1];
+  keys = operands[AttentionOp::In::k][-2];
+  width = operands[AttentionOp::In::v][-1];
   q = dense_places(queries, size);
   k = dense_places(keys, size);
   v = dense_places(keys, width);
@@ -71,7 +72,7 @@ std::vector<ValueType> AttentionOp::infer(std::span<const ValueType> inputs) con
     require(together_fits(inputs), "expected one operand (N, T, 3, heads, size); got {}",
             to_string({}, types));
     const Shape& all = inputs.front().shape;
-    return {{DType::f32, {all[0], all[1], all[3], all[4]}}};
+    return {{DType::f32, {all[0], all[1], all[3], all[4]}}, {DType::f32, {all[0], all[3], all[1]}}};
   }
   require(matrices_fit(inputs),
           "expected queries (N, ..., T, size), keys (N, ..., keys, size) and values (N, ..., keys, "
@@ -79,7 +80,16 @@ std::vector<ValueType> AttentionOp::infer(std::span<const ValueType> inputs) con
           to_string({"q", "k", "v"}, types));
   std::vector<std::int64_t> dims = dims_of(inputs[In::q].shape);
   dims.back() = inputs[In::v].shape[-1];
-  return {{DType::f32, Shape(dims)}};
+  const Shape y(dims);
+  dims.pop_back();
+  return {{DType::f32, y}, {DType::f32, Shape(dims)}};
+}
+
+std::vector<Value> AttentionOp::gradient(const GradientArgs& args) const {
+  std::vector<Value> operands = {args.output_gradients[Out::y], args.node.outputs[Out::y],
+                                 args.node.outputs[Out::sums]};
+  operands.insert(operands.end(), args.node.inputs.begin(), args.node.inputs.end());
+  return args.graph.add(std::make_shared<AttentionGradOp>(attrs()), operands, args.node.name);
 }
 
 void AttentionOp::reference(const ReferenceArgs& args) const {
@@ -91,7 +101,7 @@ void AttentionOp::reference(const ReferenceArgs& args) const {
   const ReferenceTensor& v = attrs().together ? q : args.in(In::v);
   for (std::int64_t m = 0; m < e.matrices(); ++m) {
     for (std::int64_t i = 0; i < e.queries; ++i) {
-      const std::int64_t seen = attrs().causal ? std::min(i + 1, e.keys) : e.keys;
+      const std::int64_t seen = e.seen(i);
       std::vector<double> weights(static_cast<std::size_t>(seen));
       for (std::int64_t j = 0; j < seen; ++j) {
         double sum = 0;
@@ -103,6 +113,7 @@ void AttentionOp::reference(const ReferenceArgs& args) const {
       const double top = *std::ranges::max_element(weights);
       double total = 0;
       for (double& weight : weights) total += weight = std::exp(weight - top);
+      args.out(Out::sums)[m * e.queries + i] = top + std::log(total);
       for (std::int64_t t = 0; t < e.width; ++t) {
         double sum = 0;
         for (std::int64_t j = 0; j < seen; ++j) {
@@ -120,8 +131,7 @@ Cost AttentionOp::cost(std::span<const ValueType> inputs,
   for (const ValueType& type : inputs) shapes.push_back(type.shape);
   const AttentionDims e(attrs(), shapes);
   Cost cost = Op::cost(inputs, outputs);
-  cost.flops = 2.0 * static_cast<double>(e.matrices() * e.queries) *
-               static_cast<double>(e.keys * (e.size + e.width)) * (attrs().causal ? 0.5 : 1.0);
+  cost.flops = e.flops(1);
   return cost;
 }
 

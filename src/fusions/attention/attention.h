@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "graph/graph.h"
@@ -24,12 +25,28 @@ struct AttentionAttrs {
 
 /// y = softmax(scale q k^T) v for every pair of matrices (Vaswani et al., 2017): q (N, ..., T,
 /// size), k (N, ..., keys, size), v (N, ..., keys, width) with the same leading axes, y (N, ..., T,
-/// width); f32. No matrix (T, keys) is kept. For inference: it has no gradient.
+/// width); f32. No matrix (T, keys) is kept: `sums`, the logarithm of what the exponentials of a
+/// row add up to, (N, ..., T), lets the gradient compute the weights again.
 class AttentionOp final : public OpBase<AttentionOp, AttentionAttrs> {
  public:
   static constexpr std::string_view kName = "attention";
   enum In : std::uint8_t { q, k, v };
-  enum Out : std::uint8_t { y };
+  enum Out : std::uint8_t { y, sums };
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+};
+
+/// dq, dk and dv from (dy, y, sums, q, k, v), or one gradient (N, T, 3, heads, size) where the
+/// operands lie together. With weights p = exp(scale q k^T - sums) and slopes s = p (dy v^T - the
+/// row's sum of dy y): dv = p^T dy, dq = scale s k, dk = scale s^T q (Dao et al., 2022).
+class AttentionGradOp final : public OpBase<AttentionGradOp, AttentionAttrs> {
+ public:
+  static constexpr std::string_view kName = "attention_grad";
+  enum In : std::uint8_t { dy, y, sums, q, k, v };
+  enum Out : std::uint8_t { dq, dk, dv };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
@@ -46,13 +63,21 @@ struct AttentionPlaces {
 
 /// The dimensions of an attention and the places of its operands.
 struct AttentionDims {
-  AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& inputs);
+  /// `operands`: those of AttentionOp.
+  AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& operands);
 
   /// Returns the first element of a matrix; index: of groups * heads.
   std::int64_t begin(const AttentionPlaces& of, std::int64_t index) const {
     return of.first + index / heads * of.group + index % heads * of.head;
   }
   std::int64_t matrices() const { return groups * heads; }
+  /// Returns how many keys query i sees.
+  std::int64_t seen(std::int64_t i) const { return causal ? std::min(i + 1, keys) : keys; }
+  /// Returns the FLOPs of `products` products of queries and keys, and as many with values.
+  double flops(double products) const {
+    return products * 2.0 * static_cast<double>(matrices() * queries) *
+           static_cast<double>(keys * (size + width)) * (causal ? 0.5 : 1.0);
+  }
 
   std::int64_t groups = 1;
   std::int64_t heads = 1;
@@ -60,6 +85,7 @@ struct AttentionDims {
   std::int64_t keys = 0;
   std::int64_t size = 0;   ///< of a query and a key
   std::int64_t width = 0;  ///< of a value
+  bool causal = false;
   AttentionPlaces q, k, v, y;
 };
 

@@ -79,9 +79,13 @@ Value together(const Graph& graph, const std::vector<Value>& inputs) {
 /// Rewrites node n as an attention if the device wants that.
 void write(Graph& graph, std::size_t n, const Found& found, const Supports& supports) {
   auto op = std::make_shared<AttentionOp>(found.attrs);
-  const std::vector<Value> outputs = graph.nodes()[n].outputs;
-  if (!supports(*op, graph.types(found.inputs), graph.types(outputs))) return;
-  graph.rewrite(n, std::move(op), found.inputs, outputs);
+  const std::vector<ValueType> operands = graph.types(found.inputs);
+  const std::vector<ValueType> results = op->infer(operands);
+  if (!supports(*op, operands, results)) return;
+  using Out = AttentionOp::Out;
+  const Value y = graph.nodes()[n].outputs.front();
+  const Value sums = graph.add_output(graph.info(y).name + ".sums", results[Out::sums]);
+  graph.rewrite(n, std::move(op), found.inputs, {y, sums});
 }
 
 /// matmul, [causal_mask], softmax, matmul become one attention, which then reads queries, keys and
@@ -111,7 +115,7 @@ void fuse_attention(Graph& graph, const Supports& supports) {
 }  // namespace
 
 void register_attention_pass(Passes& passes) {
-  passes.add(Phase::inference, {"fuse_attention", fuse_attention});
+  passes.add(Phase::forward, {"fuse_attention", fuse_attention});
 }
 
 }  // namespace linnet

@@ -96,5 +96,16 @@ TEST(FuseAttention, PredictionsAgreeWithTheParts) {
   }
 }
 
+TEST(FuseAttention, ATrainingStepHasNoMatrixOfWeights) {
+  const Network network({28, 28, 1}, {Rescale{}, Reshape{{28, 28}}, MultiHeadAttention{.heads = 4},
+                                      Flatten{}, Dense{.units = 10}});
+  const auto step = [&](std::vector<std::string> disabled) {
+    return dump_training_step(network, 8, Dump::graph, {.disabled_passes = std::move(disabled)});
+  };
+  EXPECT_EQ(step({}).find("softmax_grad 'multi_head_attention_1'"), std::string::npos);
+  EXPECT_NE(step({}).find("attention_grad"), std::string::npos);
+  EXPECT_NE(step({"fuse_attention"}).find("softmax_grad"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace linnet::testing

@@ -10,8 +10,13 @@ namespace linnet::cpu {
 
 /// Computes y = softmax(x) of one row; returns log(sum(exp(x))).
 float softmax_row(const float* x, std::int64_t n, float* y);
-/// Computes y = exp(x - the largest of x) of one row; returns their sum.
-float power_row(const float* x, std::int64_t n, float* y);
+/// The largest element of a row, and the sum of e^(x - the largest).
+struct RowPowers {
+  float top;
+  float sum;
+};
+/// Computes y = exp(x - the largest of x) of one row.
+RowPowers power_row(const float* x, std::int64_t n, float* y);
 
 void softmax_rows(const float* x, std::int64_t rows, std::int64_t n, float* y);
 /// dx = y (dy - the row's sum of dy y)

@@ -42,13 +42,13 @@ HWY_INLINE float powers(const float* x, std::int64_t n, float top, float* y) {
   });
 }
 
-float PowerRow(const float* x, std::int64_t n, float* y) {
-  return powers(x, n, largest(x, n), y);
+RowPowers PowerRow(const float* x, std::int64_t n, float* y) {
+  const float top = largest(x, n);
+  return {top, powers(x, n, top, y)};
 }
 
 float SoftmaxRow(const float* x, std::int64_t n, float* y) {
-  const float top = largest(x, n);
-  const float sum = powers(x, n, top, y);
+  const auto [top, sum] = PowerRow(x, n, y);
   const float factor = 1.0F / sum;
   for_row_vectors(1, n, [=](auto at, std::int64_t /*row*/, std::int64_t i) HWY_ATTR {
     at.store(hn::Mul(at.load(y + i), hn::Set(at.d, factor)), y + i);
@@ -113,7 +113,7 @@ HWY_EXPORT(SoftmaxRowsGradient);
 HWY_EXPORT(LogSoftmaxRows);
 HWY_EXPORT(LogSoftmaxRowsGradient);
 
-float power_row(const float* x, std::int64_t n, float* y) {
+RowPowers power_row(const float* x, std::int64_t n, float* y) {
   return HWY_DYNAMIC_DISPATCH(PowerRow)(x, n, y);
 }
 

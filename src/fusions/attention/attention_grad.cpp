@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <numeric>
+
+#include "fusions/attention/attention.h"
+#include "graph/registry.h"
+
+namespace linnet {
+namespace {
+
+using In = AttentionGradOp::In;
+using Out = AttentionGradOp::Out;
+
+/// The operands of the attention itself.
+std::span<const ValueType> operands_of(std::span<const ValueType> inputs) {
+  return inputs.subspan(std::min<std::size_t>(In::q, inputs.size()));
+}
+
+std::vector<Shape> shapes_of(std::span<const ValueType> types) {
+  std::vector<Shape> shapes;
+  for (const ValueType& type : types) shapes.push_back(type.shape);
+  return shapes;
+}
+
+/// One matrix of the reference: its operands and results as rows of numbers.
+class Matrix {
+ public:
+  Matrix(const AttentionDims& e, double scale, const ReferenceArgs& args, bool together,
+         std::int64_t m)
+      : e_(e), scale_(scale), args_(args), together_(together), m_(m) {}
+
+  void run() const {
+    for (std::int64_t i = 0; i < e_.queries; ++i) {
+      const double own = sum(e_.width, [&](std::int64_t t) { return dy(i, t) * y(i, t); });
+      for (std::int64_t j = 0; j < e_.seen(i); ++j) {
+        const double score =
+            scale_ * sum(e_.size, [&](std::int64_t t) { return q(i, t) * k(j, t); });
+        const double weight = std::exp(score - args_.in(In::sums)[m_ * e_.queries + i]);
+        const double reached = sum(e_.width, [&](std::int64_t t) { return dy(i, t) * v(j, t); });
+        const double slope = scale_ * weight * (reached - own);
+        for (std::int64_t t = 0; t < e_.width; ++t) at(Out::dv, e_.v, j, t) += weight * dy(i, t);
+        for (std::int64_t t = 0; t < e_.size; ++t) {
+          at(Out::dq, e_.q, i, t) += slope * k(j, t);
+          at(Out::dk, e_.k, j, t) += slope * q(i, t);
+        }
+      }
+    }
+  }
+
+ private:
+  template <class F>
+  static double sum(std::int64_t n, F f) {
+    double total = 0;
+    for (std::int64_t t = 0; t < n; ++t) total += f(t);
+    return total;
+  }
+  std::int64_t place(const AttentionPlaces& of, std::int64_t row, std::int64_t t) const {
+    return e_.begin(of, m_) + row * of.row + t;
+  }
+  double dy(std::int64_t i, std::int64_t t) const { return args_.in(In::dy)[place(e_.y, i, t)]; }
+  double y(std::int64_t i, std::int64_t t) const { return args_.in(In::y)[place(e_.y, i, t)]; }
+  double q(std::int64_t i, std::int64_t t) const { return args_.in(In::q)[place(e_.q, i, t)]; }
+  double k(std::int64_t j, std::int64_t t) const {
+    return args_.in(together_ ? In::q : In::k)[place(e_.k, j, t)];
+  }
+  double v(std::int64_t j, std::int64_t t) const {
+    return args_.in(together_ ? In::q : In::v)[place(e_.v, j, t)];
+  }
+  double& at(Out out, const AttentionPlaces& of, std::int64_t row, std::int64_t t) const {
+    return args_.out(together_ ? Out::dq : out)[place(of, row, t)];
+  }
+
+  const AttentionDims& e_;
+  double scale_;
+  const ReferenceArgs& args_;
+  bool together_;
+  std::int64_t m_;
+};
+
+}  // namespace
+
+std::vector<ValueType> AttentionGradOp::infer(std::span<const ValueType> inputs) const {
+  const std::span<const ValueType> operands = operands_of(inputs);
+  const std::vector<ValueType> results = AttentionOp(attrs()).infer(operands);
+  require(inputs[In::dy] == results[AttentionOp::Out::y] &&
+              inputs[In::y] == results[AttentionOp::Out::y] &&
+              inputs[In::sums] == results[AttentionOp::Out::sums],
+          "expected dy and y as the attention's result {} and sums {}; got {}",
+          to_string({}, {results[AttentionOp::Out::y]}),
+          to_string({}, {results[AttentionOp::Out::sums]}),
+          to_string({}, {inputs.begin(), inputs.end()}));
+  return {operands.begin(), operands.end()};
+}
+
+void AttentionGradOp::reference(const ReferenceArgs& args) const {
+  std::vector<Shape> shapes;
+  for (std::size_t i = In::q; i < args.inputs.size(); ++i) {
+    shapes.push_back(args.inputs[i]->shape);
+  }
+  const AttentionDims e(attrs(), shapes);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    for (double& x : args.out(static_cast<Out>(i)).data) x = 0;
+  }
+  for (std::int64_t m = 0; m < e.matrices(); ++m) {
+    Matrix(e, attrs().scale, args, attrs().together, m).run();
+  }
+}
+
+Cost AttentionGradOp::cost(std::span<const ValueType> inputs,
+                           std::span<const ValueType> outputs) const {
+  Cost cost = Op::cost(inputs, outputs);
+  // Scores and slopes again, and three gradients: 5 products, of which FLOPs count 2.5 pairs.
+  cost.flops = AttentionDims(attrs(), shapes_of(operands_of(inputs))).flops(2.5);
+  return cost;
+}
+
+void register_attention_grad(OpRegistry& registry) { registry.add<AttentionGradOp>(); }
+
+}  // namespace linnet

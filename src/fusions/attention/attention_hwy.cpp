@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set by Highway; the best one is taken at run time.
+#include "backend/cpu/vector_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fusions/attention/attention_hwy.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/elements_hwy.h"
+#include "backend/cpu/vector_math_hwy.h"
+#include "fusions/attention/attention_cpu.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace linnet::cpu {
+namespace HWY_NAMESPACE {
+
+void AttentionSlopes(const float* sums, const float* dots, std::int64_t n, float* weights,
+                     float* slopes) {
+  for_row_vectors(1, n, [=](auto at, std::int64_t /*row*/, std::int64_t i) HWY_ATTR {
+    const auto weight = vm::exp(at.d, hn::Sub(at.load(weights + i), at.load(sums + i)));
+    at.store(weight, weights + i);
+    at.store(hn::Mul(weight, hn::Sub(at.load(slopes + i), at.load(dots + i))), slopes + i);
+  });
+}
+
+float AttentionDot(const float* a, const float* b, std::int64_t n) {
+  return sum_of_elements(n, [=](auto at, std::int64_t i)
+                                HWY_ATTR { return hn::Mul(at.load(a + i), at.load(b + i)); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace linnet::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace linnet::cpu {
+
+HWY_EXPORT(AttentionSlopes);
+HWY_EXPORT(AttentionDot);
+
+void attention_slopes(const float* sums, const float* dots, std::int64_t n, float* weights,
+                      float* slopes) {
+  HWY_DYNAMIC_DISPATCH(AttentionSlopes)(sums, dots, n, weights, slopes);
+}
+
+float attention_dot(const float* a, const float* b, std::int64_t n) {
+  return HWY_DYNAMIC_DISPATCH(AttentionDot)(a, b, n);
+}
+
+}  // namespace linnet::cpu
+#endif
