@@ -47,6 +47,9 @@ enum class Loss : std::uint8_t {
   /// all elements, with alpha, as torchvision's sigmoid_focal_loss. Lin et al., "Focal loss for
   /// dense object detection", 2017.
   focal,
+  /// |y - t|^p, p the exponent, mean over all elements. Below p = 2, which is mse, outliers count
+  /// less; p = 1 is mae. OpenNN's Minkowski error.
+  minkowski,
 };
 
 /// Returns the names of all losses, in the order of Loss, as configurations write them:
@@ -83,6 +86,7 @@ struct LossOptions {
   /// Adds l2 * sum w^2 over the same weights. At least 0. Differs from an optimizer's weight_decay,
   /// which changes gradients or updates and no loss.
   double l2 = 0;
+  double minkowski_exponent = 1.5;  ///< exponent p of the Minkowski error, at least 1. OpenNN's.
 
   /// Returns whether all fields are equal.
   bool operator==(const LossOptions&) const = default;

@@ -78,6 +78,11 @@ class LossGraph {
     const Expression near = clip(distance, 0, delta);
     return mean_of(near * (distance - 0.5 * near));
   }
+  Value minkowski() {
+    const Expression distance = pow(abs(outputs() - targets()), options_.minkowski_exponent);
+    if (weights_) return mean_of(distance);
+    return emit(ElementLossOp({.kind = ElementLoss::absolute}), {Value{distance.value()}});
+  }
   Value focal() {
     if (!labels()) return weighted_binary(options_.focal_gamma, options_.focal_alpha);
     return element(ElementLoss::focal, log_p(), label_targets(), LossMean::none,
@@ -269,6 +274,7 @@ Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Val
     case Loss::hinge: return build.hinge();
     case Loss::cosine: return build.cosine();
     case Loss::focal: return build.focal();
+    case Loss::minkowski: return build.minkowski();
     case Loss::automatic: break;
   }
   throw InternalError("a loss that was not resolved");

@@ -14,9 +14,10 @@ namespace linnet {
 namespace {
 
 constexpr std::int64_t kMostClasses = 1 << 20;  // a stray label would cost gigabytes
-constexpr std::array<std::string_view, 10> kLossNames{
+constexpr std::array<std::string_view, 11> kLossNames{
     "automatic", "cross_entropy", "mse",   "mae",    "binary_cross_entropy",
-    "huber",     "kl_divergence", "hinge", "cosine", "focal"};
+    "huber",     "kl_divergence", "hinge", "cosine", "focal",
+    "minkowski"};
 
 void require_weights(const std::vector<double>& weights, std::string_view what,
                      const Shape& outputs) {

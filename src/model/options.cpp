@@ -129,7 +129,8 @@ Description described<LossOptions>() {
            field<&O::focal_gamma>("focal_gamma").at_least(0).finite(),
            field<&O::focal_alpha>("focal_alpha").in({.most = 1}),
            field<&O::huber_delta>("huber_delta").above(0).finite(),
-           field<&O::l1>("l1").at_least(0).finite(), field<&O::l2>("l2").at_least(0).finite()},
+           field<&O::l1>("l1").at_least(0).finite(), field<&O::l2>("l2").at_least(0).finite(),
+           field<&O::minkowski_exponent>("minkowski_exponent").at_least(1).finite()},
           nullptr};
 }
 

@@ -49,7 +49,8 @@ Answers answers_of(const ModelState& model) {
     case Loss::mse:
     case Loss::mae:
     case Loss::huber:
-    case Loss::cosine: break;
+    case Loss::cosine:
+    case Loss::minkowski: break;
   }
   return Answers::values;
 }

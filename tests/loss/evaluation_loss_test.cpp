@@ -129,6 +129,8 @@ Term term_of_values(const Case& c, Row y, Row t) {
         const double d = distance(i);
         return d <= delta ? d * d / 2 : delta * (d - delta / 2);
       });
+    case Loss::minkowski:
+      return mean([&](auto i) { return std::pow(distance(i), c.options.minkowski_exponent); });
     case Loss::hinge:
       return mean([&](auto i) { return std::max(0.0, 1 - double{y[i]} * double{t[i]}); });
     case Loss::cosine: {
@@ -244,6 +246,7 @@ std::vector<Case> cases() {
       {"mse", Loss::mse, Targets::values, weighed},
       {"mae", Loss::mae, Targets::values, weighed},
       {"huber", Loss::huber, Targets::values, {.huber_delta = 0.5}},
+      {"minkowski", Loss::minkowski, Targets::values, {.minkowski_exponent = 1.25}},
       {"cosine", Loss::cosine, Targets::values},
       {"hinge of values", Loss::hinge, Targets::values},
       {"focal of answers", Loss::focal, Targets::answers},

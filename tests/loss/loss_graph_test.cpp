@@ -142,6 +142,15 @@ TEST(LossGraph, Huber) {
           {e, -e, -e, -e, e, -e, e, e, -e, -e, -e, 0}});
 }
 
+TEST(LossGraph, Minkowski) {
+  expect({Loss::minkowski,
+          {},
+          kValues,
+          2.256843,
+          {0.125, -0.125, -0.1530931, -0.125, 0.1767767, -0.1767767, 0.25, 0.1530931, -0.1530931,
+           -0.08838835, -0.207289, 0}});
+}
+
 TEST(LossGraph, Cosine) {
   expect({Loss::cosine,
           {},

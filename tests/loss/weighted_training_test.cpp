@@ -72,7 +72,7 @@ Model model_of() {
 TEST(WeightedTraining, IsThatOfRepeatedSamples) {
   for (const Loss loss :
        {Loss::cross_entropy, Loss::focal, Loss::hinge, Loss::mse, Loss::mae, Loss::huber,
-        Loss::cosine, Loss::kl_divergence, Loss::binary_cross_entropy}) {
+        Loss::minkowski, Loss::cosine, Loss::kl_divergence, Loss::binary_cross_entropy}) {
     const bool labelled = loss == Loss::cross_entropy || loss == Loss::focal || loss == Loss::hinge;
     std::vector<std::vector<float>> predictions;
     std::vector<Evaluation> last;
