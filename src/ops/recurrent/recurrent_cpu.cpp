@@ -80,18 +80,30 @@ StepPlaces<T> places(const RecurrentShape& s, T* data, std::int64_t width, std::
   return {data + first * width, s.steps * width, width};
 }
 
-/// One block of samples, whose memory begins at these pointers, through all steps.
+/// Memory of a task of the forward kernel.
+struct ForwardScratch {
+  ForwardScratch(const RecurrentShape& s, bool keeps, Pieces& pieces)
+      : sums(pieces.take(block_rows(s) * padded(s.columns()))),
+        state(pieces.take(3 * block_rows(s) * padded(s.units))),
+        chunk(pieces.take(keeps ? 0 : block_rows(s) * chunk_steps(s) * s.saved())) {}
+  float* sums;
+  float* state;
+  float* chunk;  ///< RecurrentOp::Out::saved of the chunk's steps, where nobody reads it afterwards
+};
+
+/// One block of samples, whose memory begins at these pointers, through all steps. `saved` may be
+/// null.
 void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared& shared,
-                 const float* x, float* y, float* last, float* saved, Pieces scratch) {
+                 const float* x, float* y, float* last, float* saved,
+                 const ForwardScratch& scratch) {
   const std::int64_t width = padded(s.units);
   const std::int64_t sums_stride = padded(s.columns());
-  float* sums = scratch.take(rows * sums_stride);
-  float* state = scratch.take(3 * rows * width);
+  float* sums = scratch.sums;
+  float* state = scratch.state;
   std::fill_n(state, 3 * rows * width, 0.0F);
   ForwardStep step{.cell = s.cell,
                    .rows = rows,
                    .units = s.units,
-                   .saved_stride = s.steps * s.saved(),
                    .sums = sums,
                    .sums_stride = sums_stride,
                    .bias = shared.bias,
@@ -102,11 +114,15 @@ void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared
   for (std::int64_t begin = 0; begin < s.steps; begin += chunk_steps(s)) {
     const std::int64_t end = std::min(begin + chunk_steps(s), s.steps);
     const std::int64_t first = first_step(s, begin, end);
-    multiply_panels({rows, end - begin}, places(s, x, s.features, first), shared.input,
-                    places(s, saved, s.saved(), first), false);
+    const StepPlaces<float> kept =
+        saved == nullptr ? StepPlaces<float>{scratch.chunk, chunk_steps(s) * s.saved(), s.saved()}
+                         : places(s, saved, s.saved(), first);
+    multiply_panels({rows, end - begin}, places(s, x, s.features, first), shared.input, kept,
+                    false);
+    step.saved_stride = kept.sample;
     for (std::int64_t index = begin; index < end; ++index) {
       const std::int64_t t = s.step(index);
-      step.saved = saved + t * s.saved();
+      step.saved = kept.data + (t - first) * kept.step;
       step.y = y == nullptr ? nullptr : y + t * s.units;
       multiply_panels({rows}, {step.h, width}, shared.first, {sums, sums_stride}, false);
       if (s.cell == Cell::gru_original) {
@@ -129,16 +145,16 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
   const int tasks = block_tasks(s);
   const bool y_read = node.output_read.empty() || node.output_read[Out::y];
+  const bool saved_read = node.output_read.empty() || node.output_read[Out::saved];
   Kernel kernel;
   Pieces memory;
   ForwardShared(s, memory);
   kernel.packed_bytes = memory.bytes();
   kernel.packed_operands = {In::w_ih, In::w_hh};
   if (attrs.bias) kernel.packed_operands.insert(kernel.packed_operands.end(), {In::b_ih, In::b_hh});
-  Pieces scratch;
-  scratch.take(block_rows(s) * padded(s.columns()));
-  scratch.take(3 * block_rows(s) * padded(s.units));
-  kernel.scratch_bytes = scratch.bytes();
+  Pieces counted;
+  ForwardScratch(s, saved_read, counted);
+  kernel.scratch_bytes = counted.bytes();
   kernel.packing.push_back(parallel(2, [=](const Args& args, const Task& task) {
     Pieces packed(args.pack());
     const ForwardShared shared(s, packed);
@@ -149,12 +165,14 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
     Pieces packed(args.pack());
     const ForwardShared shared(s, packed);
+    Pieces pieces(task.scratch);
+    const ForwardScratch scratch(s, saved_read, pieces);
     for_blocks(s, tasks, task.index, [&](Range block) {
       const std::int64_t row = block.begin * s.steps;
       run_forward(s, block.size(), shared, args.in(In::x) + row * s.features,
                   y_read ? args.out(Out::y) + row * s.units : nullptr,
                   args.out(Out::last) + block.begin * s.units,
-                  args.out(Out::saved) + row * s.saved(), Pieces(task.scratch));
+                  saved_read ? args.out(Out::saved) + row * s.saved() : nullptr, scratch);
     });
   }));
   return kernel;
