@@ -10,6 +10,12 @@ import timing
 from networks import ALL, NETWORKS
 
 
+def share_of_roof(profile):
+    """Of the time that this machine's measured peaks of arithmetic and memory would need, whichever is more."""
+    seconds = sum(each.seconds for each in profile.operators)
+    return sum(each.seconds * min(each.of_ceiling, 1) for each in profile.operators) / seconds
+
+
 def main():
     chosen = ALL[sys.argv[1]]
     builders = linnet_networks if chosen.name in NETWORKS else linnet_further
@@ -20,7 +26,9 @@ def main():
     batch, one = inputs[:chosen.batch].copy(), inputs[:1].copy()
     predictor = ln.Predictor(model)
     timing.report(len(inputs), chosen.batch, lambda: trainer.fit(data, epochs=1, batch=chosen.batch),
-                  lambda: model.predict(batch), lambda: predictor.predict(one))
+                  lambda: model.predict(batch), lambda: predictor.predict(one),
+                  lambda: {"train_roof": share_of_roof(ln.profile_training(model, data, chosen.batch)),
+                           "batch_roof": share_of_roof(ln.profile_prediction(model, chosen.batch))})
 
 
 main()

@@ -6,7 +6,8 @@
 
 Each PYTHON is an interpreter that has the package (a wheel of `./dev wheel`; PyTorch from PyPI; for --onnx also onnx,
 onnxscript, onnxruntime and openvino). Every repetition is a fresh process on two threads. Prints and writes a table of
-medians (least to most), with ratios above 1 where Linnet is faster, and everything measured as JSON beside it."""
+medians (least to most) and everything measured as JSON beside it. Ratios above 1 say that Linnet is faster; shares of
+the roof, how much of the machine's measured peaks of arithmetic and memory it uses."""
 import argparse
 import datetime
 import json
@@ -30,6 +31,7 @@ FURTHER = ["lenet", "vgg11", "densenet", "resnext", "inverted-residuals", "mixer
            "long-attention", "deep-mlp", "batches-of-eight"]
 ONNX_ENGINES = ["onnxruntime", "openvino"]
 MEASURES = {"train": "training", "batch": "predicting a batch", "one": "predicting one"}
+ROOFS = ("train_roof", "batch_roof")  # Linnet's shares of this machine's measured peaks
 
 
 def arguments():
@@ -86,16 +88,18 @@ def columns(found):
 def table(result):
     rows = {name: columns(found) for name, found in result["networks"].items()}
     heads = list(next(iter(rows.values())))
-    lines = [f"| network | {' | '.join(heads)} | first epoch, s | memory, MiB |",
-             "| --- |" + " --- |" * (len(heads) + 2)]
+    lines = [f"| network | {' | '.join(heads)} | of the roof: training / a batch | first epoch, s | memory, MiB |",
+             "| --- |" + " --- |" * (len(heads) + 3)]
     for name, found in result["networks"].items():
         cells = [cell(rows[name][head]) for head in heads]
+        cells.append(" / ".join(f"{statistics.median(run[roof] for run in found['linnet'] if run):.2f}"
+                                for roof in ROOFS))
         for measure, digits in (("first_epoch", 2), ("memory", 0)):
             cells.append(" / ".join(f"{statistics.median(run[measure] for run in runs if run):.{digits}f}"
                                     for runs in found.values() if any(run and measure in run for run in runs)))
         lines.append(f"| {name} | {' | '.join(cells)} |")
     medians = [statistics.median(statistics.median(row[head] or [0]) for row in rows.values()) for head in heads]
-    lines.append("| median | " + " | ".join(f"{each:.2f} ×" for each in medians) + " | | |")
+    lines.append("| median | " + " | ".join(f"{each:.2f} ×" for each in medians) + " | | | |")
     return "\n".join(lines)
 
 

@@ -26,10 +26,12 @@ def report_predictions(batch, predict_batch, predict_one):
     print(json.dumps(predictions(batch, predict_batch, predict_one)))
 
 
-def report(samples, batch, epoch, predict_batch, predict_one):
-    """Each of the three is a function without arguments; the first epoch is the start-up."""
+def report(samples, batch, epoch, predict_batch, predict_one, more=dict):
+    """Each of the three is a function without arguments; the first epoch is the start-up. `more` is called after all
+    of them and returns what else is printed."""
     start = time.monotonic()
     epoch()
     first = time.monotonic() - start
-    print(json.dumps({"first_epoch": first, "train": samples / median_seconds(epoch, 2.5),
-                      **predictions(batch, predict_batch, predict_one)}))
+    timed = {"first_epoch": first, "train": samples / median_seconds(epoch, 2.5),
+             **predictions(batch, predict_batch, predict_one)}
+    print(json.dumps(timed | more()))
