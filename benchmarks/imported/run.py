@@ -29,6 +29,7 @@ deit_tiny_patch16_224 pit_ti_224 levit_128s swin_tiny_patch4_window7_224 cait_xx
 edgenext_xx_small efficientformer_l1 fastvit_t8 poolformer_s12 mixer_s16_224 gmlp_ti16_224 resmlp_12_224
 visformer_tiny""".split()
 EXPORTERS = ("torchscript", "dynamo")
+NOT_EXPORTED = "PyTorch does not export it"
 LARGEST_ERROR = 1e-3  # of the largest answer
 
 
@@ -61,7 +62,7 @@ def model(name, folder, options):
     fastest = None
     for exporter in EXPORTERS:
         path = exported(name, exporter, folder, options)
-        first = side(options.linnet, "linnet_side.py", path) if path else {"refused": "PyTorch does not export it"}
+        first = side(options.linnet, "linnet_side.py", path) if path else {"refused": NOT_EXPORTED}
         found["files"][exporter] = first or {"refused": "the process failed"}
         if first and "speed" in first:
             fastest = path
@@ -88,7 +89,7 @@ def row(found):
 
 def summary(models):
     right = [file for each in models for file in each["files"].values() if file.get("error", 1) <= LARGEST_ERROR]
-    files = sum(len(each["files"]) for each in models)
+    files = sum(file != {"refused": NOT_EXPORTED} for each in models for file in each["files"].values())
     medians = [statistics.median(in_turn.ratios(each, "onnxruntime", "speed")) for each in models if each["linnet"]]
     counts = f"{len(right)} of {files} files are imported and answer as onnxruntime does"
     if not medians:
