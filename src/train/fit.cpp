@@ -227,7 +227,8 @@ class Fit {
     objective_.schedule.end_epoch(watched(report).loss, static_cast<std::uint64_t>(report.epoch) *
                                                             parts_.train.pass.steps());
     patience_ = patience;
-    if (options_.keep_best && better) trainer_.best = averaged_weights(trainer_, objective_);
+    const bool kept = better && (report.complete || place_.epochs.empty());
+    if (options_.keep_best && kept) trainer_.best = averaged_weights(trainer_, objective_);
     place_.stopped_early = stopped_early;
     place_.epochs.push_back(report);
     callback_.on_epoch(report);

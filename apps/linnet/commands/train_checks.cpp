@@ -13,7 +13,8 @@ namespace {
 
 /// A cross-validation keeps no model.
 void check_folds(const GivenOptions& given) {
-  given.refuse({"--log", "--checkpoint-every", "--keep-checkpoints", "--on-failed-save", "--test"},
+  given.refuse({"--log", "--checkpoint-every", "--keep-checkpoints", "--on-failed-save", "--test",
+                "--within"},
                "one training",
                "--folds trains several, measures each on another part and keeps none");
 }

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "commands/train_checks.h"
 #include "config/config.h"
+#include "config/duration.h"
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/prepared.h"
@@ -29,6 +30,12 @@ std::string decay_mistake(const std::string& given) {
   const std::optional<double> decay = number_of(given, '.');
   if (decay && *decay >= 0 && *decay < 1) return {};
   return fmt::format("expected a number of at least 0 and below 1; got '{}'", given);
+}
+
+/// What is wrong with a time; "" where nothing is.
+std::string time_mistake(const std::string& given) {
+  if (seconds_of(given)) return {};
+  return fmt::format("expected a time, e.g. 60s, 5m or 1h; got '{}'", given);
 }
 
 /// Options that say where a run is and what is printed, not what is trained.
@@ -178,6 +185,15 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
           "without a stop; its arguments need not be given again. With CONFIG or --workload,\n"
           "a folder without a run starts one")
       ->excludes(out);
+  command.option_defaults()->group("Training");
+  command
+      .add_option(
+          "--within", o.within,
+          "Time that the command may take in all, e.g. 60s, 5m or 1h: as many epochs as fit,\n"
+          "without early stopping unless --patience is given")
+      ->check(CLI::Validator(time_mistake, "TIME"))
+      ->excludes("--epochs")
+      ->excludes("--resume");
   command.option_defaults()->group("Several processes");
   command
       .add_option("--rank-deadline", o.rank_deadline,
@@ -239,6 +255,7 @@ TrainOptions continued_options(const RunStart& started, const RunStart& now,
   }
   if (!described) options.configuration = started.configuration;
   options.given = GivenOptions(command);
+  options.begun = given.begun;
   options.resume = given.resume;
   options.json = given.json;
   options.quiet = given.quiet;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -45,6 +46,9 @@ struct TrainOptions {
   std::optional<bool> save_best;
   bool force = false;
   std::vector<std::string> logs;
+  std::string within;  ///< the time that the command may take; empty: any
+  /// When the command began.
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::string resume;
   std::string out;
   double rank_deadline = 10;

@@ -26,9 +26,22 @@ Watcher::Watcher(Model& model, RunFolder& folder, const std::vector<std::string>
   add_log(std::make_unique<JsonLinesLog>(folder.history()));
 }
 
-void Watcher::on_progress(const Progress& progress) {
+void Watcher::keep_time(Callback& time, Left left) {
+  time_ = &time;
+  left_ = std::move(left);
+}
+
+bool Watcher::stop_requested() {
+  const bool ends = time_ != nullptr && time_->stop_requested();
+  return ends || InterruptGuard::requested();
+}
+
+void Watcher::on_progress(const Progress& reported) {
+  Progress progress = reported;
   guard_.training();
   saved_ = false;
+  if (time_ != nullptr) time_->on_progress(progress);
+  if (left_) progress.seconds_left = left_();
   for (const auto& log : logs_) log->on_progress(progress);
   tell(progress);
   if (!quiet_) display_.progress(progress);
@@ -36,14 +49,19 @@ void Watcher::on_progress(const Progress& progress) {
 
 void Watcher::on_epoch(const EpochReport& report) {
   if (!quiet_) display_.epoch(report, epochs_);
-  if (saved_at_stop_ || attempt([&] { save(); })) saved_epoch_ = report.epoch;
+  const bool due =
+      time_ == nullptr || std::chrono::steady_clock::now() - saved_at_ > std::chrono::seconds(1);
+  if (saved_at_stop_ || (due && attempt([&] { save(); }))) saved_epoch_ = report.epoch;
   for (const auto& log : logs_) attempt([&] { log->on_epoch(report); });
+  if (time_ != nullptr) time_->on_epoch(report);
 }
 
 void Watcher::on_stop() {
   saved_at_stop_ = attempt([&] { save(); });
   if (!quiet_) display_.end_epochs();
-  if (!saved_at_stop_) return;
+  if (time_ != nullptr) time_->on_stop();
+  const bool ended = time_ != nullptr && (!left_ || !InterruptGuard::requested());
+  if (!saved_at_stop_ || ended) return;
   trouble(
       fmt::format("linnet: interrupted; the model is saved in '{}'; evaluating it (a second "
                   "signal ends it at once)",
@@ -74,6 +92,7 @@ void Watcher::save() {
   }
   model_.save(folder_.model());
   saved_ = true;
+  saved_at_ = std::chrono::steady_clock::now();
 }
 
 void Watcher::tell(const Progress& progress) {

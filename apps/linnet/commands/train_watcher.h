@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,11 +29,17 @@ class Watcher : public Callback {
     if (!quiet_) display_.evaluation(progress);
   }
   void on_epoch(const EpochReport& report) override;
-  bool stop_requested() override { return InterruptGuard::requested(); }
+  bool stop_requested() override;
   /// A second signal may come at any time, and what sent the first may not wait long.
   void on_stop() override;
   void on_resume(const ResumeReport& report) override;
   void on_checkpoint(const CheckpointReport& report) override;
+
+  /// Returns the seconds to the end of the training.
+  using Left = std::function<double()>;
+  /// Lets `time` hear of the training and end it. The model is then saved once a second at most.
+  /// Without `left` the training is a rehearsal, whose end is not shown.
+  void keep_time(Callback& time, Left left);
 
   /// Saves the model unless the last epoch's is saved and kept. Throws Error where that fails.
   void finish();
@@ -68,6 +75,9 @@ class Watcher : public Callback {
   bool saved_ = false;  ///< the weights as they are
   bool saved_at_stop_ = false;
   bool quiet_ = false;
+  Callback* time_ = nullptr;  ///< null: the training ends by itself
+  Left left_;
+  std::chrono::steady_clock::time_point saved_at_{};
   std::vector<std::unique_ptr<Callback>> logs_;
   std::chrono::steady_clock::time_point progress_written_{};
   ProgressDisplay display_;

@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 #include "base/check.h"
+#include "config/duration.h"
 #include "config/options.h"
 
 namespace linnet::command {
@@ -18,8 +17,6 @@ namespace {
 constexpr const char* kExpected =
     "expected a time (30s, 10min, 2h), a number of steps (500steps) or epoch";
 constexpr std::string_view kSteps = "steps";
-constexpr std::array<std::pair<std::string_view, double>, 3> kUnits{
-    {{"s", 1}, {"min", 60}, {"h", 3600}}};
 
 /// "10min" to seconds, "500steps" to steps, "epoch" to neither; false for anything else.
 bool set_every(std::string_view text, Checkpoints& checkpoints) {
@@ -29,17 +26,14 @@ bool set_every(std::string_view text, Checkpoints& checkpoints) {
   checkpoints.every_steps = 0;
   checkpoints.every_seconds = 0;
   if (text == "epoch") return true;
-  if (error != std::errc() || !(number > 0) || number > kLargestInteger) return false;
-  if (unit == kSteps) {
+  if (error == std::errc() && unit == kSteps) {
+    if (!(number > 0) || number > kLargestInteger) return false;
     checkpoints.every_steps = static_cast<std::int64_t>(number);
     return static_cast<double>(checkpoints.every_steps) == number;
   }
-  for (const auto& [name, seconds] : kUnits) {
-    if (unit != name) continue;
-    checkpoints.every_seconds = number * seconds;
-    return true;
-  }
-  return false;
+  const std::optional<double> seconds = seconds_of(text);
+  checkpoints.every_seconds = seconds.value_or(0);
+  return seconds.has_value();
 }
 
 }  // namespace

@@ -126,7 +126,8 @@ void ProgressDisplay::epoch(const EpochReport& report, std::int64_t epochs) {
 }
 
 void ProgressDisplay::end_epochs() {
-  if (!left_out_.empty()) line(std::exchange(left_out_, ""));
+  line_.clear();
+  if (!left_out_.empty()) print_line(std::exchange(left_out_, ""));
 }
 
 void ProgressDisplay::line(const std::string& text) {
