@@ -260,6 +260,25 @@ void encode_labels(NodeImport& n) {
 }
 
 /// Elements of the last axis at constant places, or of a constant at the places of each sample.
+/// Numbers of a table at places that are computed, all in one row.
+void look_up_rows(NodeImport& n, const Constant& table, const Trace& places) {
+  require<DataError>(!is_float(places.type) && !table.dims().empty() &&
+                         table.dims().back() == table.elements() && table.elements() > 0,
+                     "expected places in one row of numbers; got {} and {}", name_of(places.type),
+                     text_of(table.dims()));
+  const std::vector<double> values = table.values();
+  for (const double value : values) {
+    require<DataError>(is_float(table.type()) || std::abs(value) <= 0x1p24,
+                       "{} is too large: expected whole numbers of at most 2^24", value);
+  }
+  const Trace ids = ids_of_numbers(places, table.elements());
+  const Expression row = made_weight(n, "values", {table.elements(), 1}, values);
+  const Trace y{reshape(gather(row, ids.e, 0), ids.e.shape()), ids.axes, table.type(), 0};
+  std::int64_t all = 1;
+  for (const std::int64_t dim : dims_of(y)) all *= dim;
+  n.give(reshaped(y, {1, all}, kTemplateBatch));
+}
+
 void extract(NodeImport& n) {
   if (const TensorProto* texts = n.network().find_texts(n.node().inputs.at(0))) {
     const Trace ids = n.trace(1);
@@ -275,6 +294,7 @@ void extract(NodeImport& n) {
   if (n.is_constant(0)) {
     const Constant& table = *n.constant(0);
     const Trace ids = n.trace(1);
+    if (ids.e.dtype() != DType::i32) return look_up_rows(n, table, ids);
     require<DataError>(ids.e.dtype() == DType::i32 && ids.e.shape().elements() == 1 &&
                            batch_axis(ids) >= 0 && ids.below == table.elements() &&
                            !table.dims().empty() && table.dims().back() == table.elements(),
@@ -361,8 +381,8 @@ void add_learned(Operators& all) {
   all["ai.onnx.ml.FeatureVectorizer"] = {join_features, "rows of features"};
   all["ai.onnx.ml.OneHotEncoder"] = {one_hot_encode, "integer categories"};
   all["ai.onnx.ml.LabelEncoder"] = {encode_labels, "keys that are numbers"};
-  all["ai.onnx.ml.ArrayFeatureExtractor"] = {extract,
-                                             "constant places; labels by the class of each sample"};
+  all["ai.onnx.ml.ArrayFeatureExtractor"] = {
+      extract, "constant places; of a constant, places of each sample"};
   all["ai.onnx.ml.ZipMap"] = {zip_map, "a column for each class"};
   all["ai.onnx.ml.LinearClassifier"] = {classify, "no PROBIT"};
   all["ai.onnx.ml.LinearRegressor"] = {regress, "post_transform NONE"};

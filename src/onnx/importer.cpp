@@ -297,9 +297,9 @@ void Importer::add_node(const NodeProto& node) {
   std::string called = clean(node.name);
   if (called.empty() && !node.outputs.empty()) called = clean(node.outputs[0]);
   try {
-    require<DataError>(is_of_onnx(node) || node.domain == kMlDomain,
-                       "operators of the domain '{}' are not supported", clean(node.domain));
     const Operator* found = rules().import_of(node);
+    require<DataError>(found != nullptr || is_of_onnx(node) || node.domain == kMlDomain,
+                       "operators of the domain '{}' are not supported", clean(node.domain));
     require<DataError>(found != nullptr, "this operator is not supported");
     NodeImport import(*this, node);
     bool constant = node.op_type != "Constant";

@@ -143,6 +143,7 @@ void add_attention(Operators& all);
 void add_places(Operators& all);
 void add_quantized(Operators& all);
 void add_grid(Operators& all);
+void add_neighbours(Operators& all);
 
 /// Returns a constant that no initializer holds; `role` names it after the node. Throws DataError
 /// unless all numbers are finite.

@@ -27,6 +27,7 @@ const Rules& rules() {
     add_places(all.imports);
     add_quantized(all.imports);
     add_grid(all.imports);
+    add_neighbours(all.imports);
     add_elementwise_export(all.exports);
     add_image_export(all.exports);
     add_product_export(all.exports);

@@ -156,7 +156,10 @@ Attribute attribute_from(std::string_view message) {
         a.t = std::make_shared<TensorProto>(tensor_from(bytes_of(f)));
         seen = AttributeKind::t;
         break;
-      case 6: seen = AttributeKind::g; break;
+      case 6:
+        a.graph = bytes_of(f);
+        seen = AttributeKind::g;
+        break;
       case 7:
         append_fixed(f, 4, floats);
         seen = AttributeKind::floats;
@@ -370,6 +373,12 @@ std::int64_t elements_of(const Dims& dims) {
     }
   }
   return none ? 0 : elements;
+}
+
+ModelProto parse_graph(std::string_view bytes) {
+  ModelProto model;
+  read_graph(bytes, model);
+  return model;
 }
 
 ModelProto parse_model(std::shared_ptr<const std::string> bytes) {

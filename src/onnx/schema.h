@@ -74,7 +74,7 @@ enum class AttributeKind : std::uint8_t {
   other = 9
 };
 
-/// AttributeProto; graphs are not read.
+/// AttributeProto
 struct Attribute {
   std::string_view name;
   AttributeKind kind = AttributeKind::undefined;
@@ -85,6 +85,7 @@ struct Attribute {
   std::vector<float> floats;
   std::vector<std::int64_t> ints;
   std::vector<std::string_view> strings;
+  std::string_view graph;  ///< its bytes, for parse_graph()
 };
 
 /// NodeProto
@@ -135,6 +136,9 @@ struct ModelProto {
 /// are damaged, for a tensor whose data do not fit its dims, and for what no importer could run:
 /// functions, sparse initializers, more than 2^20 nodes or initializers.
 ModelProto parse_model(std::shared_ptr<const std::string> bytes);
+/// Reads a graph that a node has, without its metadata: initializers must be its own. Graphs in it
+/// stay bytes. Throws as parse_model() does.
+ModelProto parse_graph(std::string_view bytes);
 /// Reads a model file of at most 2 GiB, with what it keeps in files of its folder (see
 /// external.h). Throws DataError naming the file.
 ModelProto read_model(const std::filesystem::path& path);

@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "message_of.h"
+#include "onnx/byte_models.h"
 #include "onnx/onnx_bytes.h"
 #include "temporary_folder.h"
 
@@ -60,7 +61,8 @@ INSTANTIATE_TEST_SUITE_P(Onnx, Pipeline,
                          ::testing::Values("logistic", "two_classes", "gaps", "columns", "sgd",
                                            "mlp", "pca", "polynomial", "binary", "bayes", "means",
                                            "svc", "svc_probability", "svr", "forest", "boosting",
-                                           "missing"),
+                                           "neighbours", "neighbours_cdist", "neighbours_value",
+                                           "neighbours_weighted", "missing"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Pipelines, name_their_classes) {
@@ -260,10 +262,68 @@ TEST(Pipelines, name_what_is_not_supported) {
       << refusal_of(text);
 }
 
+/// Nearest neighbours: a loop over the rows c, (3, 4), of which each step has a graph.
+OnnxBytes neighbours(const std::vector<std::string>& nodes, const std::string& out = "out") {
+  using B = OnnxBytes;
+  std::string graph;
+  for (const std::string& node : nodes) protobuf::put_bytes(graph, 1, node);
+  for (const char* name : {"a", "b"}) protobuf::put_bytes(graph, 11, B::value(name, {4}));
+  for (const std::string& name : {std::string("state"), out}) {
+    protobuf::put_bytes(graph, 12, B::value(name, {4}));
+  }
+  std::string body;
+  protobuf::put_bytes(body, 1, "body");
+  protobuf::put_bytes(body, 6, graph);
+  protobuf::put_integer(body, 20, 5);
+  B model;
+  model.initializers = {B::floats("c", {3, 4}, {0, 0, 0, 0, 1, 2, 3, 4, 4, 5, 6, 7})};
+  model.nodes = {B::node("Scan", {"x", "c"}, {"last", "d"}, "n",
+                         {body, B::integer("num_scan_inputs", 1)}),
+                 B::node("Transpose", {"d"}, {"y"}, "t", {B::integers("perm", {1, 0})})};
+  return model;
+}
+
+TEST(Pipelines, take_distances_to_constant_rows) {
+  using B = OnnxBytes;
+  const std::vector<std::string> axes{B::integers("axes", {1}), B::integer("keepdims", 0)};
+  const std::string state = B::node("Identity", {"a"}, {"state"}, "");
+  const std::string apart = B::node("Sub", {"b", "a"}, {"e"}, "");
+  const std::string squares = B::node("ReduceSumSquare", {"e"}, {"out"}, "", axes);
+  // Samples 0 1 2 3 and 4 5 6 7.
+  testing::expect_near(testing::computed(neighbours({state, apart, squares}), 2),
+                       testing::floats({14, 4, 64, 126, 36, 0}, {2, 3}), 0);
+  const std::string sum = B::node("ReduceSum", {"m"}, {"out"}, "", axes);
+  testing::expect_near(
+      testing::computed(neighbours({state, apart, B::node("Abs", {"e"}, {"m"}, ""), sum}), 2),
+      testing::floats({6, 4, 16, 22, 12, 0}, {2, 3}), 0);
+  const auto refuses = [&](const std::vector<std::string>& nodes, const std::string& out = "out") {
+    EXPECT_NE(
+        testing::refusal(neighbours(nodes, out)).find("expected a graph that computes distances"),
+        std::string::npos)
+        << testing::refusal(neighbours(nodes, out));
+  };
+  refuses({});
+  refuses({apart, squares});
+  refuses({state, squares});
+  refuses({state, apart, sum});
+  refuses({state, apart, squares}, "state");
+  refuses({state, B::node("Sub", {"a", "a"}, {"e"}, ""), squares});
+  refuses({state, B::node("Mul", {"a", "b"}, {"e"}, ""), squares});
+  refuses({state, apart, B::node("ReduceSumSquare", {"e"}, {"out"}, "")});
+  refuses({state, B::node("Identity", {"f"}, {"e"}, ""), B::node("Identity", {"e"}, {"f"}, ""),
+           squares});  // a cycle
+  refuses({state, B::node("Sub", {}, {"e"}, ""), B::node("ReduceSumSquare", {}, {"out"}, "")});
+  OnnxBytes narrow = neighbours({state, apart, squares});
+  narrow.initializers = {B::floats("c", {4, 3}, std::vector<float>(12, 0))};
+  EXPECT_NE(testing::refusal(narrow).find("expected rows of as many features as the samples"),
+            std::string::npos)
+      << testing::refusal(narrow);
+}
+
 // Each third byte of good files damaged, and the files cut there: an Error, or a network.
 TEST(Pipelines, survive_damage) {
   const testing::TemporaryFolder folder;
-  for (const char* name : {"forest", "svc_probability", "columns"}) {
+  for (const char* name : {"forest", "svc_probability", "columns", "neighbours"}) {
     const std::string good = read_file(kPipelines / (std::string(name) + ".onnx"));
     int accepted = 0;
     const auto take = [&](const std::string& bytes) {
