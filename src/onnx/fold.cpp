@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "onnx/rules.h"
 
 namespace linnet::onnx {
 
@@ -264,6 +265,8 @@ void fold(NodeImport& n) {
   const auto found = folds().find(n.op());
   if (repeats_for_samples(n)) {
     repeat_for_samples(n);
+  } else if ((n.op() == "MatMul" || n.op() == "Gemm") && is_of_samples(n)) {
+    rules().import_of(n.node())->import(n);  // of weights that train
   } else if (found == folds().end()) {
     n.network().compute(n.node(), axis_of_computed(n));
     for (const Attribute& read : n.node().attributes) n.ignore(read.name);

@@ -45,6 +45,9 @@ int axis_of_computed(const NodeImport& n);
 /// first axis: the result is a value, not a constant.
 bool repeats_for_samples(const NodeImport& n);
 void repeat_for_samples(NodeImport& n);
+/// Returns a constant that stands for one of each sample as a value. Throws DataError where the
+/// batch is not its first axis, or samples differ.
+Trace value_of_samples(NodeImport& n, const Constant& c);
 /// Folds a node of such constants by what folds it for one sample. Throws DataError where the
 /// result would not be one, or not be known.
 void fold_samples(NodeImport& n, const std::function<void(NodeImport&)>& fold_one);

@@ -348,6 +348,19 @@ void repeat_for_samples(NodeImport& n) {
   n.give(std::move(y));
 }
 
+Trace value_of_samples(NodeImport& n, const Constant& c) {
+  require<DataError>(c.batch_axis == 0 && !c.growth && c.dims().size() > 1,
+                     "expected a constant that is the same for every sample along axis 0; got {}",
+                     text_of(c.dims()));
+  const Dims own(c.dims().begin() + 1, c.dims().end());
+  Trace y{n.zero_of_samples(own.size()) + made_weight(n, "rows", own, c.values()),
+          {{0}},
+          c.type(),
+          0};
+  for (int i = 1; i <= static_cast<int>(own.size()); ++i) y.axes.push_back({i});
+  return y;
+}
+
 void fold_samples(NodeImport& n, const std::function<void(NodeImport&)>& fold_one) {
   if (n.op() == "Shape") {
     Dims dims = constant(n, 0).dims();

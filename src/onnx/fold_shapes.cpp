@@ -185,6 +185,30 @@ void gather_elements(NodeImport& n) {
   give(n, c.type(), places.dims(), std::move(out));
 }
 
+/// Returns the places from `start` on before `end`, as a slice counts them in an axis.
+std::vector<std::int64_t> places_of_slice(std::int64_t start, std::int64_t end, std::int64_t step,
+                                          std::int64_t dim) {
+  require<DataError>(step != 0, "a step of 0");
+  if (dim == 0) return {};
+  const auto at = [&](std::int64_t place, std::int64_t low, std::int64_t high) {
+    if (place < -dim) place = -dim - 1;
+    return std::clamp(place < 0 ? place + dim : place, low, high);
+  };
+  std::vector<std::int64_t> places;
+  if (step > 0) {
+    const std::int64_t last = at(end, 0, dim);
+    for (std::int64_t i = at(start, 0, dim); i < last; i += std::min(step, dim)) {
+      places.push_back(i);
+    }
+  } else {
+    const std::int64_t last = at(end, -1, dim - 1);
+    for (std::int64_t i = at(start, 0, dim - 1); i > last; i += std::max(step, -dim)) {
+      places.push_back(i);
+    }
+  }
+  return places;
+}
+
 void slice(NodeImport& n) {
   ConstantPtr c = n.constant(0);
   const bool old = n.opset() < 10;
@@ -197,26 +221,30 @@ void slice(NodeImport& n) {
   else if (n.has(3))
     axes = n.integers(3);
   if (!old && n.has(4)) steps = n.integers(4);
-  require<DataError>(starts.size() == 1 && ends.size() == 1 && axes.size() <= 1 &&
-                         steps.size() <= 1,
-                     "expected one axis for a slice of a constant");
-  const int axis = n.axis(axes.empty() ? 0 : axes[0], c->dims().size());
-  const std::int64_t dim = c->dims()[static_cast<std::size_t>(axis)];
-  const std::int64_t step = steps.empty() ? 1 : steps[0];
-  require<DataError>(step != 0, "a step of 0");
-  const auto at = [&](std::int64_t place, std::int64_t low, std::int64_t high) {
-    if (place < -dim) place = -dim - 1;
-    return std::clamp(place < 0 ? place + dim : place, low, high);
-  };
-  const std::int64_t first = step > 0 ? at(starts[0], 0, dim) : at(starts[0], 0, dim - 1);
-  const std::int64_t end = step > 0 ? at(ends[0], 0, dim) : at(ends[0], -1, dim - 1);
-  std::vector<std::int64_t> places;
-  if (step > 0) {
-    for (std::int64_t i = first; i < end; i += std::min(step, dim)) places.push_back(i);
-  } else {
-    for (std::int64_t i = first; i > end; i += std::max(step, -dim)) places.push_back(i);
+  if (axes.empty()) {
+    axes.resize(starts.size());
+    std::iota(axes.begin(), axes.end(), std::int64_t{0});
   }
-  take(n, *c, axis, places, {static_cast<std::int64_t>(places.size())});
+  if (steps.empty()) steps.assign(starts.size(), 1);
+  require<DataError>(!starts.empty() && ends.size() == starts.size() &&
+                         axes.size() == starts.size() && steps.size() == starts.size(),
+                     "expected a start and an end for each axis");
+  int cut = n.axis(axes[0], c->dims().size());
+  std::vector<std::int64_t> places;
+  bool found = false;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const int axis = n.axis(axes[i], c->dims().size());
+    const std::int64_t dim = c->dims()[static_cast<std::size_t>(axis)];
+    std::vector<std::int64_t> own = places_of_slice(starts[i], ends[i], steps[i], dim);
+    const bool whole = steps[i] == 1 && std::ssize(own) == dim;
+    require<DataError>(whole || !found, "expected one axis that a slice of a constant cuts");
+    if (whole && i > 0) continue;
+    if (!whole) found = true;
+    cut = axis;
+    places = std::move(own);
+  }
+  const auto count = static_cast<std::int64_t>(places.size());
+  take(n, *c, cut, places, {count});
 }
 
 void parts(NodeImport& n) {

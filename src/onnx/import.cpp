@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/onnx.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "onnx/decompose.h"
 #include "onnx/importer.h"
 #include "onnx/rules.h"
 
@@ -11,9 +14,10 @@ namespace linnet {
 
 OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOptions& import,
                        ModelOptions options) {
-  const onnx::ModelProto file = onnx::read_model(path);
+  onnx::ModelProto file = onnx::read_model(path);
   try {
     return in_memory("it", [&] {
+      onnx::decompose(file);
       onnx::Importer importer(file, import);
       importer.run();
       Model model(importer.take_network(), std::move(options));
@@ -30,6 +34,8 @@ OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOption
 std::vector<OnnxOperator> onnx_operators() {
   std::vector<OnnxOperator> all;
   for (const auto& [name, op] : onnx::rules().imports) all.push_back({name, op.limit});
+  for (auto& [name, limit] : onnx::decomposed_operators()) all.push_back({name, limit});
+  std::ranges::sort(all, {}, &OnnxOperator::name);
   return all;
 }
 

@@ -35,9 +35,11 @@ struct Images {
 };
 
 Images images_of(NodeImport& n) {
-  const Trace x = n.floats(0);
+  const Type type = n.input(0).type();
+  const bool levels = n.op() == "MaxPool" && (type == Type::u8 || type == Type::i8);
+  const Trace x = levels ? n.trace(0) : n.floats(0);
   const std::size_t rank = x.axes.size();
-  require<DataError>(rank == 3 || rank == 4,
+  require<DataError>(x.e.dtype() == DType::f32 && (rank == 3 || rank == 4),
                      "expected images (N, C, H, W) or sequences (N, C, L); got {}",
                      text_of(dims_of(x)));
   const bool sequence = rank == 3;

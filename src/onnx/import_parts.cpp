@@ -190,6 +190,22 @@ void gather_axis(NodeImport& n) {
     n.refuse("expected a constant table or constant indices");
 }
 
+/// Steps from the last to the first; as many for each sample as there are.
+void reverse_steps(NodeImport& n) {
+  const Trace x = n.trace(0);
+  const int steps = n.axis(n.integer("time_axis", 0), x.axes.size());
+  const int batch = n.axis(n.integer("batch_axis", 1), x.axes.size());
+  const std::int64_t count = dims_of(x)[static_cast<std::size_t>(steps)];
+  const Constant& lengths = *n.constant(1);
+  require<DataError>(is_batch(x, batch) && steps != batch && !lengths.batch && !lengths.growth &&
+                         std::ranges::all_of(lengths.values(),
+                                             [&](double length) {
+                                               return length == static_cast<double>(count);
+                                             }),
+                     "expected lengths of {}, which all samples have", count);
+  n.give(sliced(x, steps, count - 1, -1, count));
+}
+
 void triangle(NodeImport& n) {
   const Trace x = *n.with_numbers(n.trace(0)).trace;
   require_arithmetic(n, x.type);
@@ -223,6 +239,7 @@ void add_parts(Operators& all) {
   all["Gather"] = {gather_axis, "constant indices, or ids from 0 of a constant table"};
   all["GatherElements"] = {gather_elements, "not along the batch"};
   all["GatherND"] = {gather_tuples, "indices of each sample"};
+  all["ReverseSequence"] = {reverse_steps, "lengths of all steps"};
   all["Trilu"] = {triangle, {}};
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/dims.h"
+#include "onnx/fold.h"
 #include "onnx/node_import.h"
 
 namespace linnet::onnx {
@@ -53,9 +54,16 @@ bool is_of_units(const Constant& bias, std::int64_t units, std::size_t rank) {
          (bias.dims().empty() || bias.dims().back() == units);
 }
 
+/// Returns an operand; as a value where it is a constant of each sample.
+FileValue operand_of(NodeImport& n, std::size_t i) {
+  const FileValue& v = n.input(i);
+  if (v.constant && v.constant->batch_axis >= 0) return value_of_samples(n, *v.constant);
+  return v;
+}
+
 void multiply(NodeImport& n) {
-  FileValue a = n.input(0);
-  FileValue b = n.input(1);
+  FileValue a = operand_of(n, 0);
+  FileValue b = operand_of(n, 1);
   require<DataError>(!a.dims().empty() && !b.dims().empty(), "expected at least one axis");
   if (a.trace) a.trace->e = n.scoped(a.trace->e);
   if (a.trace && b.constant && b.dims().size() == 2) {
@@ -87,8 +95,8 @@ void gemm(NodeImport& n) {
   n.ignore("broadcast");  // before opset 7
   const bool turn_a = n.integer("transA", 0) != 0;
   const bool turn_b = n.integer("transB", 0) != 0;
-  FileValue a = n.input(0);
-  FileValue b = n.input(1);
+  FileValue a = operand_of(n, 0);
+  FileValue b = operand_of(n, 1);
   require<DataError>(a.dims().size() == 2 && b.dims().size() == 2, "expected matrices");
   if (a.trace) a.trace->e = n.scoped(a.trace->e);
   const auto turned = [](FileValue& v) {

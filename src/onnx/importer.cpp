@@ -148,6 +148,13 @@ void Importer::run() {
   for (const ValueProto& output : model_.outputs) ++uses_[std::string(output.name)].count;
   add_inputs();
   for (const NodeProto& node : model_.nodes) add_node(node);
+  for (const std::string_view condition : model_.conditions) {
+    const FileValue* value = find(condition);
+    require<DataError>(value != nullptr && value->constant && !value->constant->batch &&
+                           std::ranges::count(value->constant->values(), 0.0) == 0,
+                       "a loop depends on '{}': expected a constant number of iterations",
+                       clean(condition));
+  }
   require<DataError>(!model_.outputs.empty(), "the graph has no outputs");
   // Labels last, so that the first output is the scores that have class names.
   for (const bool labels : {false, true}) {

@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
-#include <numeric>
 #include <set>
 
 #include "base/files.h"
@@ -118,8 +116,7 @@ TEST(OnnxImport, keeps_tied_weights_one) {
   EXPECT_EQ(import.model.network().parameters(), 12 * 6 + 6 * 6 + 6);
 }
 
-// Files of operators in many forms (make_operator_fixtures.py), and of a network in 8 bits
-// (make_quantized_fixtures.py), beside onnxruntime.
+// Files of operators in many forms (make_operator_fixtures.py) beside onnxruntime.
 TEST(OnnxImport, gives_what_onnxruntime_gave_for_single_operators) {
   const OnnxImport import = import_onnx(kFixtures / "operators.onnx", {}, kOnCpu);
   std::vector<Column> inputs;
@@ -139,34 +136,6 @@ TEST(OnnxImport, gives_what_onnxruntime_gave_for_single_operators) {
     }
   }
   EXPECT_EQ(at, wanted.as<float>().size());
-}
-
-TEST(OnnxImport, refuses_scales_of_levels_that_are_none) {
-  OnnxBytes model;
-  model.nodes = {OnnxBytes::node("QuantizeLinear", {"x", "s"}, {"q"}, "n"),
-                 OnnxBytes::node("DequantizeLinear", {"q", "s"}, {"y"}, "m")};
-  model.initializers = {OnnxBytes::floats("s", {}, {0.5F})};
-  EXPECT_EQ(refusal(model), "");
-  for (const float scale : {0.0F, HUGE_VALF, std::numeric_limits<float>::quiet_NaN()}) {
-    model.initializers = {OnnxBytes::floats("s", {}, {scale})};
-    EXPECT_NE(refusal(model).find("finite scales other than 0; got"), std::string::npos)
-        << refusal(model);
-  }
-  model.initializers = {OnnxBytes::floats("s", {3}, {1, 1, 1})};
-  EXPECT_NE(refusal(model).find("one for each of axis 1 of (N, 4)"), std::string::npos)
-      << refusal(model);
-}
-
-TEST(OnnxImport, rounds_values_as_a_file_in_8_bits_says) {
-  const OnnxImport import = import_onnx(kFixtures / "quantized.onnx", {}, kOnCpu);
-  const Tensor images = read_npy(kFixtures / "quantized_x.npy");
-  const Dataset data({{"x", testing::to_network(images, import.inputs[0], true, DType::f32)}}, {});
-  Model model = import.model;
-  expect_near(model.predict(data), read_npy(kFixtures / "quantized_y.npy"), 1e-5F);
-  const std::vector<std::string> names = model.parameter_names();
-  const std::set<std::string> all(names.begin(), names.end());
-  EXPECT_TRUE(all.contains("stem.weight") && all.contains("fc.bias"))
-      << ::testing::PrintToString(names);
 }
 
 TEST(OnnxImport, names_what_is_not_supported) {

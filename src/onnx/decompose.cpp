@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators in 8 bits ("QOperator" of onnxruntime's quantize_static), as the form QDQ has them.
+#include "onnx/decompose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "base/utf8.h"
+
+namespace linnet::onnx {
+namespace {
+
+/// Describes an operator whose operands, or some of them, come as levels, a scale and a zero point.
+struct LevelsForm {
+  std::string_view op;       ///< what it computes of floats
+  std::size_t operands = 1;  ///< of three inputs each
+  bool weights = false;      ///< whether the second operand has a scale for each of its axis 0
+  bool columns = false;      ///< whether operands have scales for each row and each column
+  bool of_onnx = false;      ///< whether it is ONNX's own, not onnxruntime's
+  bool bias = false;         ///< whether a sum in the scale of a product follows
+};
+
+const std::vector<std::pair<std::string_view, LevelsForm>>& levels_forms() {
+  static const std::vector<std::pair<std::string_view, LevelsForm>> kAll{
+      {"QGemm", {.op = "Gemm", .operands = 2, .columns = true, .bias = true}},
+      {"QLinearAdd", {.op = "Add", .operands = 2}},
+      {"QLinearAveragePool", {.op = "AveragePool"}},
+      {"QLinearConcat", {.op = "Concat", .operands = 0}},
+      {"QLinearConv",
+       {.op = "Conv", .operands = 2, .weights = true, .of_onnx = true, .bias = true}},
+      {"QLinearGlobalAveragePool", {.op = "GlobalAveragePool"}},
+      {"QLinearLeakyRelu", {.op = "LeakyRelu"}},
+      {"QLinearMatMul", {.op = "MatMul", .operands = 2, .columns = true, .of_onnx = true}},
+      {"QLinearMul", {.op = "Mul", .operands = 2}},
+      {"QLinearSigmoid", {.op = "Sigmoid"}},
+      {"QLinearSoftmax", {.op = "Softmax"}},
+      {"ConvInteger", {.op = "Conv", .operands = 2, .weights = true, .of_onnx = true}},
+      {"MatMulInteger", {.op = "MatMul", .operands = 2, .columns = true, .of_onnx = true}},
+  };
+  return kAll;
+}
+
+const LevelsForm* levels_form_of(const NodeProto& node) {
+  const auto found =
+      std::ranges::find(levels_forms(), node.op_type, [](const auto& f) { return f.first; });
+  if (found == levels_forms().end()) return nullptr;
+  const bool own = found->second.of_onnx ? is_of_onnx(node) : node.domain == kRuntimeDomain;
+  return own ? &found->second : nullptr;
+}
+
+Attribute integer_attribute(std::string_view name, std::int64_t value) {
+  Attribute attribute;
+  attribute.name = name;
+  attribute.kind = AttributeKind::i;
+  attribute.i = value;
+  return attribute;
+}
+
+/// Writes the nodes of one after the other into a model.
+class Decomposition {
+ public:
+  Decomposition(ModelProto& model, Made& made)
+      : model_(model), made_(made), nodes_(std::move(model.nodes)) {}
+
+  void run() {
+    model_.nodes.clear();
+    for (NodeProto& node : nodes_) {
+      const LevelsForm* form = levels_form_of(node);
+      if (form == nullptr) {
+        model_.nodes.push_back(std::move(node));
+      } else if (node.op_type.ends_with("Integer")) {
+        add_integers(node, *form);
+      } else {
+        add_levels(node, *form);
+      }
+    }
+  }
+
+ private:
+  std::string_view made(const NodeProto& node, std::string_view role) {
+    return made_.name(fmt::format("{}.{}", node.outputs[0], role));
+  }
+
+  std::string_view add(std::string_view op, std::vector<std::string_view> inputs,
+                       std::string_view output, std::vector<Attribute> attributes = {},
+                       std::string_view name = {}) {
+    model_.nodes.push_back({std::move(inputs), {output}, name, op, {}, std::move(attributes)});
+    return output;
+  }
+
+  static std::string_view at(const NodeProto& node, std::size_t i) {
+    return i < node.inputs.size() ? node.inputs[i] : std::string_view();
+  }
+
+  static void check(const NodeProto& node, std::size_t least, std::size_t most) {
+    const bool all = node.outputs.size() == 1 && node.inputs.size() >= least &&
+                     node.inputs.size() <= most && !node.outputs[0].empty() &&
+                     std::ranges::none_of(node.inputs.begin(),
+                                          node.inputs.begin() + static_cast<std::ptrdiff_t>(least),
+                                          [](std::string_view input) { return input.empty(); });
+    require<DataError>(all, "[{} '{}'] expected {} to {} inputs and one output; got {} and {}",
+                       escaped(node.op_type), escaped(node.name), least, most, node.inputs.size(),
+                       node.outputs.size());
+  }
+
+  /// Adds an operand as floats; returns its name. `axis`: that its scales go along.
+  std::string_view floats(const NodeProto& node, std::string_view levels, std::string_view scale,
+                          std::string_view zero, std::int64_t axis, std::string_view role) {
+    std::vector<std::string_view> inputs{levels, scale};
+    if (!zero.empty()) inputs.push_back(zero);
+    return add("DequantizeLinear", std::move(inputs), made(node, role),
+               {integer_attribute("axis", axis)});
+  }
+
+  static std::int64_t axis_of(const NodeProto& node, const LevelsForm& form, std::size_t operand) {
+    if (form.columns && operand == 0) return -2;
+    if (form.columns) return is_set(node, "transB") ? -2 : -1;
+    return form.weights && operand == 1 ? 0 : 1;
+  }
+
+  static bool is_set(const NodeProto& node, std::string_view name) {
+    return std::ranges::any_of(node.attributes,
+                               [&](const Attribute& a) { return a.name == name && a.i != 0; });
+  }
+
+  /// Returns the attributes that the operator of floats has too.
+  static std::vector<Attribute> kept(const NodeProto& node) {
+    std::vector<Attribute> attributes;
+    for (const Attribute& a : node.attributes) {
+      require<DataError>(a.name != "alpha" || node.op_type != "QGemm" || a.f == 1,
+                         "[QGemm '{}'] expected alpha to be 1; got {}", escaped(node.name), a.f);
+      const bool says_nothing = (a.name == "channels_last" && a.i == 0) ||
+                                (node.op_type == "QLinearSoftmax" && a.name == "opset" && a.i > 12);
+      if (!says_nothing) attributes.push_back(a);
+    }
+    return attributes;
+  }
+
+  void add_levels(const NodeProto& node, const LevelsForm& form) {
+    const bool concat = form.operands == 0;
+    const std::size_t operands = concat ? (node.inputs.size() - 2) / 3 : form.operands;
+    const std::size_t first = concat ? 2 : 0;
+    // QGemm has its C before the scale of the result, QLinearConv after it.
+    const bool gemm = form.op == "Gemm";
+    const std::size_t result = concat ? 0 : 3 * operands + (gemm ? 1 : 0);
+    if (concat) {
+      check(node, 5, node.inputs.size() % 3 == 2 ? node.inputs.size() : 5);
+    } else {
+      check(node, gemm ? 6 : result + 1, result + (form.bias && !gemm ? 3 : 2));
+    }
+    std::vector<std::string_view> inputs;
+    for (std::size_t i = 0; i < operands; ++i) {
+      const std::size_t from = first + 3 * i;
+      inputs.push_back(floats(node, at(node, from), at(node, from + 1), at(node, from + 2),
+                              axis_of(node, form, i), fmt::format("operand_{}", i)));
+    }
+    const std::string_view bias = form.bias ? at(node, gemm ? 6 : result + 2) : std::string_view();
+    if (!bias.empty()) {
+      const std::string_view scale =
+          add("Mul", {at(node, 1), at(node, 4)}, made(node, "bias_scale"));
+      inputs.push_back(floats(node, bias, scale, {}, gemm ? -1 : 0, "bias"));
+    }
+    const bool stays = at(node, result).empty();  // QGemm without a scale gives floats
+    const std::string_view computed = stays ? node.outputs[0] : made(node, "result");
+    add(form.op, std::move(inputs), computed, kept(node), node.name);
+    if (stays) return;
+    std::vector<std::string_view> rounded{computed, at(node, result)};
+    if (!at(node, result + 1).empty()) rounded.push_back(at(node, result + 1));
+    add("QuantizeLinear", std::move(rounded), node.outputs[0]);
+  }
+
+  /// Whole numbers less their zero points, multiplied and added: INT32.
+  void add_integers(const NodeProto& node, const LevelsForm& form) {
+    check(node, 2, 4);
+    std::vector<std::string_view> inputs;
+    for (std::size_t i = 0; i < 2; ++i) {
+      inputs.push_back(floats(node, at(node, i), made_.one(), at(node, i + 2),
+                              axis_of(node, form, i), fmt::format("operand_{}", i)));
+    }
+    add(form.op, std::move(inputs), made(node, "result"), kept(node), node.name);
+    add("Cast", {model_.nodes.back().outputs[0]}, node.outputs[0],
+        {integer_attribute("to", static_cast<std::int64_t>(Type::i32))});
+  }
+
+  ModelProto& model_;
+  Made& made_;
+  std::vector<NodeProto> nodes_;
+};
+
+}  // namespace
+
+Made::Made(ModelProto& model) : model_(model) {
+  for (const NodeProto& node : model.nodes) {
+    names_.insert(node.inputs.begin(), node.inputs.end());
+    names_.insert(node.outputs.begin(), node.outputs.end());
+  }
+  for (const TensorProto& tensor : model.initializers) names_.insert(tensor.name);
+  for (const ValueProto& input : model.inputs) names_.insert(input.name);
+}
+
+std::string_view Made::name(std::string_view wanted) {
+  std::string name(wanted);
+  // Counted by the name that was asked for, so that a loop does not try all numbers again.
+  for (std::int64_t& count = counts_[name]; names_.contains(name);) {
+    name = fmt::format("{}_{}", wanted, ++count);
+  }
+  model_.made.push_back(std::move(name));
+  names_.insert(model_.made.back());
+  return model_.made.back();
+}
+
+std::string_view Made::add(std::string_view wanted, Type type, Dims dims, std::string bytes) {
+  TensorProto tensor;
+  tensor.name = name(wanted);
+  tensor.type = type;
+  tensor.dims = std::move(dims);
+  tensor.owner = std::make_shared<const std::string>(std::move(bytes));
+  tensor.raw = *tensor.owner;
+  model_.initializers.push_back(tensor);
+  return model_.initializers.back().name;
+}
+
+std::string_view Made::integer(std::int64_t value, const Dims& dims) {
+  std::string_view& known = integers_[{value, dims}];
+  if (known.empty()) {
+    std::string bytes(sizeof value, '\0');
+    std::memcpy(bytes.data(), &value, sizeof value);
+    known = add("number", Type::i64, dims, std::move(bytes));
+  }
+  return known;
+}
+
+std::string_view Made::truth() {
+  if (truth_.empty()) truth_ = add("true", Type::boolean, {}, std::string(1, '\1'));
+  return truth_;
+}
+
+std::string_view Made::one() {
+  constexpr float kOne = 1;
+  if (one_.empty()) {
+    one_ = add("one", Type::f32, {}, {reinterpret_cast<const char*>(&kOne), sizeof kOne});
+  }
+  return one_;
+}
+
+void decompose(ModelProto& model) {
+  const auto known = [](const NodeProto& node) { return levels_form_of(node) != nullptr; };
+  const bool loops = std::ranges::any_of(model.nodes, &is_loop);
+  if (!loops && std::ranges::none_of(model.nodes, known)) return;
+  Made made(model);
+  if (loops) unroll(model, made);
+  Decomposition(model, made).run();
+}
+
+std::vector<std::pair<std::string, std::string>> decomposed_operators() {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [name, form] : levels_forms()) {
+    const std::string domain = form.of_onnx ? "" : std::string(kRuntimeDomain) + ".";
+    all.emplace_back(domain + std::string(name), fmt::format("as {}", form.op));
+  }
+  all.emplace_back("Loop", "a constant number of iterations, at most 4096");
+  return all;
+}
+
+}  // namespace linnet::onnx
