@@ -50,9 +50,9 @@ Network network_of(std::string_view pass) {
     return Network({28, 28, 1}, {Rescale{}, wasteful, Flatten{}, Dense{.units = 10}});
   }
   if (pass == "fuse_attention") {
-    return Network({28, 28, 1},
-                   {Rescale{}, Reshape{{28, 28}}, MultiHeadAttention{.heads = 4},
-                    MultiHeadAttention{.heads = 2, .causal = true}, Flatten{}, Dense{.units = 10}});
+    return Network({28, 28, 1}, {Rescale{}, Reshape{{28, 28}}, MultiHeadAttention{.heads = 4},
+                                 MultiHeadAttention{.heads = 2, .causal = true, .dropout = 0.2},
+                                 Flatten{}, Dense{.units = 10}});
   }
   if (pass != "fuse_batch_norm") return workloads::mnist_cnn();
   return Network({28, 28, 1},

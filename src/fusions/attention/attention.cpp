@@ -37,7 +37,7 @@ AttentionPlaces dense_places(std::int64_t rows, std::int64_t columns) {
 }  // namespace
 
 AttentionDims::AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& operands)
-    : causal(attrs.causal) {
+    : samples(operands.front()[0]), causal(attrs.causal) {
   const Shape& first = operands.front();
   if (attrs.together) {
     groups = first[0];
@@ -114,6 +114,10 @@ void AttentionOp::reference(const ReferenceArgs& args) const {
       double total = 0;
       for (double& weight : weights) total += weight = std::exp(weight - top);
       args.out(Out::sums)[m * e.queries + i] = top + std::log(total);
+      for (std::size_t j = 0; attrs().dropout > 0 && j < weights.size(); ++j) {
+        weights[j] *=
+            dropout_mask(dropout_of(attrs()), args.step).of(e.weight(args.step, m, i) + j);
+      }
       for (std::int64_t t = 0; t < e.width; ++t) {
         double sum = 0;
         for (std::int64_t j = 0; j < seen; ++j) {
@@ -133,6 +137,14 @@ Cost AttentionOp::cost(std::span<const ValueType> inputs,
   Cost cost = Op::cost(inputs, outputs);
   cost.flops = e.flops(1);
   return cost;
+}
+
+std::shared_ptr<const Op> AttentionOp::at_inference(std::shared_ptr<const Op> self) const {
+  if (attrs().dropout == 0) return self;
+  AttentionAttrs without = attrs();
+  without.dropout = 0;
+  without.stream = 0;
+  return std::make_shared<AttentionOp>(without);
 }
 
 void register_attention(OpRegistry& registry) { registry.add<AttentionOp>(); }

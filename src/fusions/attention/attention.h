@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "graph/graph.h"
+#include "ops/dropout/dropout.h"
 
 namespace linnet {
 
@@ -14,11 +15,15 @@ struct AttentionAttrs {
   /// Whether there is one operand (N, T, 3, heads, size) of queries, keys and values, as a layer
   /// projects them, and y is (N, T, heads, size).
   bool together = false;
+  double dropout = 0;       ///< probability that a weight is 0; the others are divided by the rest
+  std::int64_t stream = 0;  ///< as DropoutAttrs::stream
   template <class V>
   void fields(V&& visit) {
     visit("scale", scale);
     visit("causal", causal);
     visit("together", together);
+    visit("dropout", dropout);
+    visit("stream", stream);
   }
   bool operator==(const AttentionAttrs&) const = default;
 };
@@ -37,11 +42,13 @@ class AttentionOp final : public OpBase<AttentionOp, AttentionAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
 };
 
 /// dq, dk and dv from (dy, y, sums, q, k, v), or one gradient (N, T, 3, heads, size) where the
-/// operands lie together. With weights p = exp(scale q k^T - sums) and slopes s = p (dy v^T - the
-/// row's sum of dy y): dv = p^T dy, dq = scale s k, dk = scale s^T q (Dao et al., 2022).
+/// operands lie together. With weights p = exp(scale q k^T - sums), factors f of the dropout, and
+/// slopes s = p (f dy v^T - the row's sum of dy y): dv = (f p)^T dy, dq = scale s k, dk = scale s^T
+/// q (Dao et al., 2022).
 class AttentionGradOp final : public OpBase<AttentionGradOp, AttentionAttrs> {
  public:
   static constexpr std::string_view kName = "attention_grad";
@@ -52,6 +59,11 @@ class AttentionGradOp final : public OpBase<AttentionGradOp, AttentionAttrs> {
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
+
+/// Returns the dropout of the weights.
+inline DropoutAttrs dropout_of(const AttentionAttrs& attrs) {
+  return {.rate = attrs.dropout, .stream = attrs.stream};
+}
 
 /// Where matrices lie: that of head h of group n begins at n * group + h * head.
 struct AttentionPlaces {
@@ -73,12 +85,20 @@ struct AttentionDims {
   std::int64_t matrices() const { return groups * heads; }
   /// Returns how many keys query i sees.
   std::int64_t seen(std::int64_t i) const { return causal ? std::min(i + 1, keys) : keys; }
+  /// Returns the place of the weight of query i and key 0 in the tensor of all weights of the
+  /// batch.
+  std::uint64_t weight(const StepInfo& step, std::int64_t matrix, std::int64_t i) const {
+    const std::int64_t of_sample = samples == 0 ? 0 : matrices() / samples * queries * keys;
+    return step.first_row * static_cast<std::uint64_t>(of_sample) +
+           static_cast<std::uint64_t>((matrix * queries + i) * keys);
+  }
   /// Returns the FLOPs of `products` products of queries and keys, and as many with values.
   double flops(double products) const {
     return products * 2.0 * static_cast<double>(matrices() * queries) *
            static_cast<double>(keys * (size + width)) * (causal ? 0.5 : 1.0);
   }
 
+  std::int64_t samples = 0;
   std::int64_t groups = 1;
   std::int64_t heads = 1;
   std::int64_t queries = 0;

@@ -4,6 +4,7 @@
 #include "backend/cpu/products/panel_product.h"
 #include "core/align.h"
 #include "fusions/attention/attention_cpu.h"
+#include "ops/dropout/dropout_cpu.h"
 
 namespace linnet::cpu {
 
@@ -27,6 +28,28 @@ void ColumnBlocks::multiply(const float* const* a, std::int64_t rows, std::int64
     for (std::int64_t i = 0; i < rows; ++i) to[i] = products + i * stride + first - begin;
     panel_product({a, 1, terms_, 0}, rows, panels_ + first / kColumns * block_floats_,
                   std::min(kColumns, columns_ - first), nullptr, to);
+  }
+}
+
+void WeightsDropout::drop(std::int64_t i, std::int64_t count, float* weights) const {
+  drop_elements(mask_, first_ + static_cast<std::uint64_t>(i * keys_), count, weights, weights);
+}
+
+void WeightsDropout::factors(std::int64_t key, std::int64_t keys, std::int64_t query,
+                             std::int64_t queries, float* rows, float* to,
+                             std::int64_t stride) const {
+  float* ones = rows + kAtOnce * keys;
+  std::fill_n(ones, keys, 1.0F);
+  for (std::int64_t begin = 0; begin < queries; begin += kAtOnce) {
+    const std::int64_t count = std::min(kAtOnce, queries - begin);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t element = (query + begin + i) * keys_ + key;
+      drop_elements(mask_, first_ + static_cast<std::uint64_t>(element), keys, ones,
+                    rows + i * keys);
+    }
+    for (std::int64_t j = 0; j < keys; ++j) {
+      for (std::int64_t i = 0; i < count; ++i) to[j * stride + begin + i] = rows[i * keys + j];
+    }
   }
 }
 

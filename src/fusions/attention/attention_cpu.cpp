@@ -42,14 +42,25 @@ struct Scratch {
   float** to;
 };
 
+/// The operands and results of one matrix.
+struct Operands {
+  const float *q, *k, *v;
+  float* y;
+  float* sums;  ///< null: nobody reads them
+};
+
 /// One matrix of keys and values, packed, and its queries.
 class Matrix {
  public:
-  Matrix(const AttentionDims& e, double scale, const Scratch& memory, const float* q,
-         const float* k, const float* v, float* y, float* sums)
-      : e_(e), scale_(scale), memory_(memory), q_(q), y_(y), sums_(sums) {
-    memory.keys.pack(k, e.k.row);
-    pack_panels({v, e.v.row, 1}, 0, e.keys, e.keys, e.width, memory.values);
+  Matrix(const AttentionDims& e, const AttentionAttrs& attrs, const Scratch& memory,
+         const Operands& at, const WeightsDropout& dropout)
+      : e_(e),
+        scale_(static_cast<float>(attrs.scale)),
+        memory_(memory),
+        at_(at),
+        dropout_(dropout) {
+    memory.keys.pack(at.k, e.k.row);
+    pack_panels({at.v, e.v.row, 1}, 0, e.keys, e.keys, e.width, memory.values);
   }
 
   /// Queries [begin, end), at most Scratch::rows.
@@ -58,9 +69,9 @@ class Matrix {
     const std::int64_t seen = e_.seen(end - 1);
     const std::int64_t stride = memory_.stride;
     for (std::int64_t i = 0; i < rows; ++i) {
-      const float* query = q_ + (begin + i) * e_.q.row;
+      const float* query = at_.q + (begin + i) * e_.q.row;
       float* scaled = memory_.queries + i * e_.size;
-      for (std::int64_t t = 0; t < e_.size; ++t) scaled[t] = static_cast<float>(scale_) * query[t];
+      for (std::int64_t t = 0; t < e_.size; ++t) scaled[t] = scale_ * query[t];
       memory_.from[i] = scaled;
     }
     memory_.keys.multiply(memory_.from, rows, 0, seen, memory_.weights, stride, memory_.to);
@@ -68,11 +79,12 @@ class Matrix {
       float* weights = memory_.weights + i * stride;
       const std::int64_t own = e_.seen(begin + i);
       const RowPowers powers = power_row(weights, own, weights);
+      if (dropout_.drops()) dropout_.drop(begin + i, own, weights);
       std::fill(weights + own, weights + seen, 0.0F);
       memory_.factors[i] = 1 / powers.sum;
-      if (sums_ != nullptr) sums_[begin + i] = powers.top + std::log(powers.sum);
+      if (at_.sums != nullptr) at_.sums[begin + i] = powers.top + std::log(powers.sum);
       memory_.from[i] = weights;
-      memory_.to[i] = y_ + (begin + i) * e_.y.row;
+      memory_.to[i] = at_.y + (begin + i) * e_.y.row;
     }
     panel_product({memory_.from, 1, seen, 0}, rows, Panels{memory_.values, e_.keys, 0, 0}, e_.width,
                   nullptr, memory_.to);
@@ -83,11 +95,10 @@ class Matrix {
 
  private:
   const AttentionDims& e_;
-  double scale_;
+  float scale_;
   const Scratch& memory_;
-  const float* q_;
-  float* y_;
-  float* sums_;  ///< null: nobody reads them
+  const Operands& at_;
+  const WeightsDropout& dropout_;
 };
 
 std::optional<Kernel> prepare(const NodeView& node) {
@@ -113,11 +124,15 @@ std::optional<Kernel> prepare(const NodeView& node) {
         const Scratch memory(e, pieces);
         for (std::int64_t item = range.begin; item < range.end; ++item) {
           const std::int64_t m = item / parts;
-          const Matrix matrix(e, attrs.scale, memory, args.in(In::q) + e.begin(e.q, m),
-                              args.in(attrs.together ? In::q : In::k) + e.begin(e.k, m),
-                              args.in(attrs.together ? In::q : In::v) + e.begin(e.v, m),
-                              args.out(Out::y) + e.begin(e.y, m),
-                              sums_read ? args.out(Out::sums) + m * e.queries : nullptr);
+          const Operands at{
+              args.in(In::q) + e.begin(e.q, m),
+              args.in(attrs.together ? In::q : In::k) + e.begin(e.k, m),
+              args.in(attrs.together ? In::q : In::v) + e.begin(e.v, m),
+              args.out(Out::y) + e.begin(e.y, m),
+              sums_read ? args.out(Out::sums) + m * e.queries : nullptr,
+          };
+          const WeightsDropout dropout(e, attrs, *task.step, m);
+          const Matrix matrix(e, attrs, memory, at, dropout);
           const Range mine = split(blocks, static_cast<int>(parts), static_cast<int>(item % parts));
           for (std::int64_t block = mine.begin; block < mine.end; ++block) {
             matrix.run(block * at_once, std::min((block + 1) * at_once, e.queries));

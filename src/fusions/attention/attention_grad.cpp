@@ -25,20 +25,22 @@ std::vector<Shape> shapes_of(std::span<const ValueType> types) {
 /// One matrix of the reference: its operands and results as rows of numbers.
 class Matrix {
  public:
-  Matrix(const AttentionDims& e, double scale, const ReferenceArgs& args, bool together,
+  Matrix(const AttentionDims& e, const AttentionAttrs& attrs, const ReferenceArgs& args,
          std::int64_t m)
-      : e_(e), scale_(scale), args_(args), together_(together), m_(m) {}
+      : e_(e), attrs_(attrs), args_(args), m_(m) {}
 
   void run() const {
     for (std::int64_t i = 0; i < e_.queries; ++i) {
       const double own = sum(e_.width, [&](std::int64_t t) { return dy(i, t) * y(i, t); });
       for (std::int64_t j = 0; j < e_.seen(i); ++j) {
         const double score =
-            scale_ * sum(e_.size, [&](std::int64_t t) { return q(i, t) * k(j, t); });
+            attrs_.scale * sum(e_.size, [&](std::int64_t t) { return q(i, t) * k(j, t); });
         const double weight = std::exp(score - args_.in(In::sums)[m_ * e_.queries + i]);
+        const double factor = kept(i, j);
         const double reached = sum(e_.width, [&](std::int64_t t) { return dy(i, t) * v(j, t); });
-        const double slope = scale_ * weight * (reached - own);
-        for (std::int64_t t = 0; t < e_.width; ++t) at(Out::dv, e_.v, j, t) += weight * dy(i, t);
+        const double slope = attrs_.scale * weight * (factor * reached - own);
+        for (std::int64_t t = 0; t < e_.width; ++t)
+          at(Out::dv, e_.v, j, t) += factor * weight * dy(i, t);
         for (std::int64_t t = 0; t < e_.size; ++t) {
           at(Out::dq, e_.q, i, t) += slope * k(j, t);
           at(Out::dk, e_.k, j, t) += slope * q(i, t);
@@ -54,6 +56,12 @@ class Matrix {
     for (std::int64_t t = 0; t < n; ++t) total += f(t);
     return total;
   }
+  /// The dropout's factor of a weight.
+  double kept(std::int64_t i, std::int64_t j) const {
+    if (attrs_.dropout == 0) return 1;
+    const std::uint64_t element = e_.weight(args_.step, m_, i) + static_cast<std::uint64_t>(j);
+    return dropout_mask(dropout_of(attrs_), args_.step).of(element);
+  }
   std::int64_t place(const AttentionPlaces& of, std::int64_t row, std::int64_t t) const {
     return e_.begin(of, m_) + row * of.row + t;
   }
@@ -61,19 +69,18 @@ class Matrix {
   double y(std::int64_t i, std::int64_t t) const { return args_.in(In::y)[place(e_.y, i, t)]; }
   double q(std::int64_t i, std::int64_t t) const { return args_.in(In::q)[place(e_.q, i, t)]; }
   double k(std::int64_t j, std::int64_t t) const {
-    return args_.in(together_ ? In::q : In::k)[place(e_.k, j, t)];
+    return args_.in(attrs_.together ? In::q : In::k)[place(e_.k, j, t)];
   }
   double v(std::int64_t j, std::int64_t t) const {
-    return args_.in(together_ ? In::q : In::v)[place(e_.v, j, t)];
+    return args_.in(attrs_.together ? In::q : In::v)[place(e_.v, j, t)];
   }
   double& at(Out out, const AttentionPlaces& of, std::int64_t row, std::int64_t t) const {
-    return args_.out(together_ ? Out::dq : out)[place(of, row, t)];
+    return args_.out(attrs_.together ? Out::dq : out)[place(of, row, t)];
   }
 
   const AttentionDims& e_;
-  double scale_;
+  const AttentionAttrs& attrs_;
   const ReferenceArgs& args_;
-  bool together_;
   std::int64_t m_;
 };
 
@@ -102,7 +109,7 @@ void AttentionGradOp::reference(const ReferenceArgs& args) const {
     for (double& x : args.out(static_cast<Out>(i)).data) x = 0;
   }
   for (std::int64_t m = 0; m < e.matrices(); ++m) {
-    Matrix(e, attrs().scale, args, attrs().together, m).run();
+    Matrix(e, attrs(), args, m).run();
   }
 }
 

@@ -20,7 +20,7 @@ std::int64_t keys_at_once(const AttentionDims& e) {
 
 /// Memory of a task.
 struct GradScratch {
-  GradScratch(const AttentionDims& e, Pieces& pieces)
+  GradScratch(const AttentionDims& e, bool drops, Pieces& pieces)
       : rows(keys_at_once(e)),
         columns(
             std::min(ColumnBlocks::whole(kAttentionFloats / rows), ColumnBlocks::whole(e.queries))),
@@ -33,6 +33,8 @@ struct GradScratch {
         dq(pieces.take(e.queries * e.size)),
         weights(pieces.take(rows * columns)),
         slopes(pieces.take(rows * columns)),
+        factors(pieces.take(drops ? rows * columns : 0)),
+        factor_rows(pieces.take(drops ? (WeightsDropout::kAtOnce + 1) * rows : 0)),
         key_panels(pieces.take(static_cast<std::int64_t>(panel_floats(rows, e.size)))),
         tiles(pieces.take(static_cast<std::int64_t>(tile_floats(rows, columns)))),
         keys(pieces.take<const float*>(rows)),
@@ -50,6 +52,8 @@ struct GradScratch {
   float* dq;    ///< before the scale
   float* weights;
   float* slopes;
+  float* factors;  ///< of the dropout
+  float* factor_rows;
   float* key_panels;
   float* tiles;  ///< the slopes, packed
   const float** keys;
@@ -66,8 +70,9 @@ struct GradOperands {
 /// One matrix: its queries, packed, whose gradients are added up in GradScratch::dq.
 class GradMatrix {
  public:
-  GradMatrix(const AttentionDims& e, float scale, const GradScratch& memory, const GradOperands& at)
-      : e_(e), memory_(memory), at_(at) {
+  GradMatrix(const AttentionDims& e, float scale, const GradScratch& memory, const GradOperands& at,
+             const WeightsDropout& dropout)
+      : e_(e), memory_(memory), at_(at), dropout_(dropout) {
     for (std::int64_t i = 0; i < e.queries; ++i) {
       float* scaled = memory.queries + i * e.size;
       for (std::int64_t t = 0; t < e.size; ++t) scaled[t] = scale * at.q[i * e.q.row + t];
@@ -116,6 +121,11 @@ class GradMatrix {
                             stride, memory_.to);
     memory_.reached.multiply(memory_.from, keys.size(), queries.begin, queries.end, memory_.slopes,
                              stride, memory_.to);
+    const bool drops = dropout_.drops();
+    if (drops) {
+      dropout_.factors(keys.begin, keys.size(), queries.begin, queries.size(), memory_.factor_rows,
+                       memory_.factors, stride);
+    }
     for (std::int64_t j = 0; j < keys.size(); ++j) {
       float* weights = memory_.weights + j * stride;
       float* slopes = memory_.slopes + j * stride;
@@ -124,7 +134,8 @@ class GradMatrix {
       const std::int64_t others = seeing - queries.begin;
       std::fill_n(weights, others, 0.0F);
       std::fill_n(slopes, others, 0.0F);
-      attention_slopes(at_.sums + seeing, memory_.dots + seeing, queries.end - seeing,
+      const float* factors = drops ? memory_.factors + j * stride + others : nullptr;
+      attention_slopes(at_.sums + seeing, memory_.dots + seeing, factors, queries.end - seeing,
                        weights + others, slopes + others);
     }
   }
@@ -145,6 +156,7 @@ class GradMatrix {
   const AttentionDims& e_;
   const GradScratch& memory_;
   const GradOperands& at_;
+  const WeightsDropout& dropout_;
 };
 
 /// The operands and results of an attention's gradient, matrix by matrix.
@@ -195,17 +207,18 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const double cost = e.flops(2.5) / static_cast<double>(std::max<std::int64_t>(items, 1)) / 40;
   Kernel kernel;
   Pieces counted;
-  GradScratch(e, counted);
+  GradScratch(e, attrs.dropout > 0, counted);
   kernel.scratch_bytes = counted.bytes();
   if (parts > 1)
     kernel.workspace_bytes = static_cast<std::size_t>(items * dq_floats) * sizeof(float);
   kernel.stages.push_back(parallel(
       tasks_for(items, 1000 + cost), items, [=](const Args& args, const Task& task, Range range) {
         Pieces pieces(task.scratch);
-        const GradScratch memory(call.e, pieces);
+        const GradScratch memory(call.e, attrs.dropout > 0, pieces);
         for (std::int64_t item = range.begin; item < range.end; ++item) {
           const GradOperands operands = call.matrix(args, item / parts);
-          const GradMatrix matrix(call.e, call.scale, memory, operands);
+          const WeightsDropout dropout(call.e, attrs, *task.step, item / parts);
+          const GradMatrix matrix(call.e, call.scale, memory, operands, dropout);
           const Range mine = split(blocks, static_cast<int>(parts), static_cast<int>(item % parts));
           for (std::int64_t block = mine.begin; block < mine.end; ++block) {
             matrix.run(block * at_once, std::min((block + 1) * at_once, call.e.keys));

@@ -14,13 +14,33 @@ HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {
 namespace HWY_NAMESPACE {
 
-void AttentionSlopes(const float* sums, const float* dots, std::int64_t n, float* weights,
-                     float* slopes) {
+/// What is dropped is 0, even infinities.
+template <class At, class V>
+HWY_INLINE V times_factor(At at, const float* factor, V x) {
+  const auto f = at.load(factor);
+  return hn::IfThenElseZero(hn::Ne(f, hn::Zero(at.d)), hn::Mul(f, x));
+}
+
+template <bool kDrops>
+HWY_INLINE void slopes_of(const float* sums, const float* dots, const float* factors,
+                          std::int64_t n, float* weights, float* slopes) {
   for_row_vectors(1, n, [=](auto at, std::int64_t /*row*/, std::int64_t i) HWY_ATTR {
-    const auto weight = vm::exp(at.d, hn::Sub(at.load(weights + i), at.load(sums + i)));
+    const auto p = vm::exp(at.d, hn::Sub(at.load(weights + i), at.load(sums + i)));
+    auto weight = p;
+    auto reached = at.load(slopes + i);
+    if constexpr (kDrops) {
+      weight = times_factor(at, factors + i, weight);
+      reached = times_factor(at, factors + i, reached);
+    }
     at.store(weight, weights + i);
-    at.store(hn::Mul(weight, hn::Sub(at.load(slopes + i), at.load(dots + i))), slopes + i);
+    at.store(hn::Mul(p, hn::Sub(reached, at.load(dots + i))), slopes + i);
   });
+}
+
+void AttentionSlopes(const float* sums, const float* dots, const float* factors, std::int64_t n,
+                     float* weights, float* slopes) {
+  if (factors == nullptr) return slopes_of<false>(sums, dots, factors, n, weights, slopes);
+  slopes_of<true>(sums, dots, factors, n, weights, slopes);
 }
 
 float AttentionDot(const float* a, const float* b, std::int64_t n) {
@@ -38,9 +58,9 @@ namespace linnet::cpu {
 HWY_EXPORT(AttentionSlopes);
 HWY_EXPORT(AttentionDot);
 
-void attention_slopes(const float* sums, const float* dots, std::int64_t n, float* weights,
-                      float* slopes) {
-  HWY_DYNAMIC_DISPATCH(AttentionSlopes)(sums, dots, n, weights, slopes);
+void attention_slopes(const float* sums, const float* dots, const float* factors, std::int64_t n,
+                      float* weights, float* slopes) {
+  HWY_DYNAMIC_DISPATCH(AttentionSlopes)(sums, dots, factors, n, weights, slopes);
 }
 
 float attention_dot(const float* a, const float* b, std::int64_t n) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "fusions/attention/attention.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/causal_mask/causal_mask.h"
+#include "ops/dropout/dropout.h"
 #include "ops/matmul/matmul.h"
 #include "ops/reshape/reshape.h"
 #include "ops/slice/slice.h"
@@ -31,9 +34,15 @@ Value without_scale(const Graph& graph, Value value, double& scale) {
 std::optional<Found> find_attention(const Graph& graph, const Node& product_node) {
   const auto* product = op_as<MatmulOp>(&product_node);
   if (product == nullptr || product->attrs() != MatmulAttrs{}) return std::nullopt;
-  const Node* softmax = sole_producer<SoftmaxOp>(graph, product_node.inputs[MatmulOp::In::a]);
-  if (softmax == nullptr) return std::nullopt;
   Found found;
+  Value weights = product_node.inputs[MatmulOp::In::a];
+  if (const Node* dropout = sole_producer<DropoutOp>(graph, weights)) {
+    found.attrs.dropout = op_as<DropoutOp>(dropout)->attrs().rate;
+    found.attrs.stream = op_as<DropoutOp>(dropout)->attrs().stream;
+    weights = dropout->inputs[DropoutOp::In::x];
+  }
+  const Node* softmax = sole_producer<SoftmaxOp>(graph, weights);
+  if (softmax == nullptr) return std::nullopt;
   Value scores = softmax->inputs[SoftmaxOp::In::x];
   if (const Node* mask = sole_producer<CausalMaskOp>(graph, scores)) {
     // A mask at the default fill or below gives weight 0, as the operator's own mask does.
@@ -88,8 +97,9 @@ void write(Graph& graph, std::size_t n, const Found& found, const Supports& supp
   graph.rewrite(n, std::move(op), found.inputs, {y, sums});
 }
 
-/// matmul, [causal_mask], softmax, matmul become one attention, which then reads queries, keys and
-/// values where a layer's projection has written them, and writes its heads side by side.
+/// matmul, [causal_mask], softmax, [dropout], matmul become one attention, which then reads
+/// queries, keys and values where a layer's projection has written them, and writes its heads side
+/// by side.
 void fuse_attention(Graph& graph, const Supports& supports) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     if (const std::optional<Found> found = find_attention(graph, graph.nodes()[n]))

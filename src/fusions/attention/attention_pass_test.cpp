@@ -97,8 +97,9 @@ TEST(FuseAttention, PredictionsAgreeWithTheParts) {
 }
 
 TEST(FuseAttention, ATrainingStepHasNoMatrixOfWeights) {
-  const Network network({28, 28, 1}, {Rescale{}, Reshape{{28, 28}}, MultiHeadAttention{.heads = 4},
-                                      Flatten{}, Dense{.units = 10}});
+  const Network network({28, 28, 1}, {Rescale{}, Reshape{{28, 28}},
+                                      MultiHeadAttention{.heads = 4, .dropout = 0.1}, Flatten{},
+                                      Dense{.units = 10}});
   const auto step = [&](std::vector<std::string> disabled) {
     return dump_training_step(network, 8, Dump::graph, {.disabled_passes = std::move(disabled)});
   };

@@ -37,6 +37,10 @@ TEST(Attention, AgreesWithTheReference) {
                       queries * keys < 8000);  // finite differences of more take seconds
     }
   }
+  check_attention({.scale = 0.7, .causal = true, .dropout = 0.4, .stream = 3},
+                  {f32({3, 2, 70, 3}), f32({3, 2, 70, 3}), f32({3, 2, 70, 2})});
+  check_attention({.dropout = 0.25, .stream = 1},
+                  {f32({2, 5, 4}), f32({2, 130, 4}), f32({2, 130, 3})});
   check_attention({}, {f32({4, 6, 5}), f32({4, 9, 5}), f32({4, 9, 3})});
   check_attention({}, {f32({0, 6, 5}), f32({0, 9, 5}), f32({0, 9, 3})});
 }

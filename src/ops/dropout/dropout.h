@@ -51,6 +51,11 @@ struct DropoutMask {
     return factors;
   }
 
+  /// Returns that of one element.
+  constexpr float of(std::uint64_t element) const {
+    return (*this)(element / 4)[static_cast<std::size_t>(element % 4)];
+  }
+
   std::uint64_t key;
   float rate;
   float scale;
