@@ -49,8 +49,9 @@ struct OptimizeOptions {
   std::vector<SearchGoal> goals = {};  ///< one, or two for a Pareto front
   /// Linear equations and inequalities of columns and outputs, "x1 + 2*x2 <= 3", "y = 5"; of
   /// categories "island = Biscoe", "island != Dream"; and "count(x1, x2, x3) <= 2": at most two of
-  /// these columns of numbers, whose ranges hold 0, differ from 0. Names that are not words are
-  /// quoted ("bill length"). An equation of outputs holds within a thousandth of the std of its
+  /// these columns of numbers, whose ranges hold 0, differ from 0. "x1 <= 1 or x1 >= 3" is met
+  /// where one of its alternatives is; several constraints are all met. Names that are not words
+  /// are quoted ("bill length"). An equation of outputs holds within a thousandth of the std of its
   /// sides' difference over random inputs, all others within rounding.
   std::vector<std::string> constraints = {};
   std::int64_t population = 100;   ///< inputs in each generation, at least 4
@@ -76,10 +77,10 @@ struct OptimizeResult {
 /// Searches raw inputs for which the outputs of a table's model are as wanted: an evolutionary
 /// search (NSGA-II; Deb et al., 2002), which needs no gradients and takes numbers, whole numbers
 /// and categories; the best of a single goal is then refined by a pattern search. Linear
-/// constraints of inputs are met by projection, those of outputs by selection. Waits. Throws Error
-/// for an expression that cannot be read or is not linear, an unknown name (with the nearest one),
-/// no goal or more than two, and where no inputs are found that meet the constraints, naming the
-/// one that is violated most.
+/// constraints of inputs are met by projection, those of outputs, and alternatives that speak of
+/// outputs, by selection. Waits. Throws Error for an expression that cannot be read or is not
+/// linear, an unknown name (with the nearest one), no goal or more than two, and where no inputs are
+/// found that meet the constraints, naming the one that is violated most.
 OptimizeResult optimize_inputs(Model& model, const std::vector<SearchColumn>& columns,
                                const OptimizeOptions& options);
 

@@ -19,6 +19,7 @@ constexpr double kMutationIndex = 20;      // Deb's
 constexpr double kExchange = 0.2;          // probability that another variable is not 0
 constexpr double kOutputTolerance = 1e-3;  // of equations, of their scale
 constexpr int kRepairs = 50;               // passes over the constraints
+constexpr int kAlternativeRepairs = 10;    // of them, before the next alternative is tried
 constexpr int kRefinements = 200;
 
 /// Deb's constraint domination.
@@ -80,8 +81,18 @@ InputSearch::InputSearch(Problem problem, std::size_t population, std::uint64_t 
       population_(population),
       key_(random_key(seed, RandomStream::uniform)) {
   const std::size_t columns = problem_.variables.size();
-  for (const LinearConstraint& one : problem_.constraints) {
-    of_inputs_.push_back(one.expression.terms.rbegin()->first < columns);
+  const auto add = [&](const std::vector<LinearConstraint>& alternatives) {
+    groups_.emplace_back();
+    of_inputs_.push_back(true);
+    for (const LinearConstraint& one : alternatives) {
+      groups_.back().push_back(constraints_.size());
+      constraints_.push_back(one);
+      if (one.expression.terms.rbegin()->first >= columns) of_inputs_.back() = false;
+    }
+  };
+  for (const LinearConstraint& one : problem_.constraints) add({one});
+  for (const std::vector<LinearConstraint>& alternatives : problem_.choices) add(alternatives);
+  for (const LinearConstraint& one : constraints_) {
     double span = std::abs(one.expression.constant);
     for (const auto& [variable, coefficient] : one.expression.terms) {
       if (variable >= columns) continue;
@@ -157,6 +168,10 @@ void InputSearch::mutate(std::vector<double>& inputs) {
     inputs[from] = 0;
     inputs[to] = of.low + uniform() * (of.high - of.low);
   }
+  for (std::size_t g = problem_.constraints.size(); g < groups_.size(); ++g) {
+    if (!of_inputs_[g] || uniform() >= kExchange) continue;
+    project(groups_[g][below(groups_[g].size())], std::vector<bool>(inputs.size()), inputs);
+  }
 }
 
 /// Sets the smallest of the variables that are too many to 0, each by its range. Returns by
@@ -177,51 +192,80 @@ std::vector<bool> InputSearch::limit_counts(std::vector<double>& inputs) const {
   return held;
 }
 
+double InputSearch::bounded(std::size_t variable, double value) const {
+  const SearchVariable& of = problem_.variables[variable];
+  if (of.integer) value = std::round(value);
+  return std::clamp(value, of.low, of.high);
+}
+
+/// Moves to the nearest point of the constraint's plane, then makes up for what the bounds took
+/// away in one variable after the other. Variables that are held stay.
+void InputSearch::project(std::size_t constraint, const std::vector<bool>& held,
+                          std::vector<double>& inputs) const {
+  const LinearExpression& expression = constraints_[constraint].expression;
+  const double excess = expression.value(inputs);
+  double squares = 0;
+  for (const auto& [variable, coefficient] : expression.terms) {
+    if (!held[variable]) squares += coefficient * coefficient;
+  }
+  if (squares == 0 || excess_of(constraint, inputs) == 0) return;
+  for (const auto& [variable, coefficient] : expression.terms) {
+    if (held[variable]) continue;
+    inputs[variable] = bounded(variable, inputs[variable] - coefficient * excess / squares);
+  }
+  for (const auto& [variable, coefficient] : expression.terms) {
+    if (excess_of(constraint, inputs) == 0) return;
+    if (held[variable]) continue;
+    inputs[variable] = bounded(variable, inputs[variable] - expression.value(inputs) / coefficient);
+  }
+}
+
 void InputSearch::repair(std::vector<double>& inputs) const {
-  const auto bounded = [&](std::size_t i, double value) {
-    const SearchVariable& of = problem_.variables[i];
-    if (of.integer) value = std::round(value);
-    return std::clamp(value, of.low, of.high);
-  };
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = bounded(i, inputs[i]);
+  // Of alternatives the nearest one is tried first, and the next one where the other constraints
+  // forbid it.
+  std::vector<std::vector<std::size_t>> groups = groups_;
+  for (std::size_t g = problem_.constraints.size(); g < groups.size(); ++g) {
+    if (!of_inputs_[g]) continue;
+    std::ranges::stable_sort(groups[g], {},
+                             [&](std::size_t c) { return excess_of(c, inputs) / scales_[c]; });
+  }
   for (int pass = 0; pass < kRepairs; ++pass) {
     const std::vector<bool> held = limit_counts(inputs);
     bool met = true;
-    for (std::size_t c = 0; c < of_inputs_.size(); ++c) {
-      if (!of_inputs_[c]) continue;
-      const LinearConstraint& one = problem_.constraints[c];
-      double excess = one.expression.value(inputs);
-      if (one.equal ? std::abs(excess) <= tolerances_[c] : excess <= tolerances_[c]) continue;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (!of_inputs_[g] || excess_of(nearest_of(groups[g], inputs), inputs) == 0) continue;
       met = false;
-      double squares = 0;
-      for (const auto& [variable, coefficient] : one.expression.terms) {
-        if (!held[variable]) squares += coefficient * coefficient;
-      }
-      if (squares == 0) continue;
-      // The nearest point of the plane, then what the bounds took away from one after the other.
-      for (const auto& [variable, coefficient] : one.expression.terms) {
-        if (held[variable]) continue;
-        inputs[variable] = bounded(variable, inputs[variable] - coefficient * excess / squares);
-      }
-      for (const auto& [variable, coefficient] : one.expression.terms) {
-        excess = one.expression.value(inputs);
-        if (one.equal ? std::abs(excess) <= tolerances_[c] : excess <= tolerances_[c]) break;
-        if (held[variable]) continue;
-        inputs[variable] = bounded(variable, inputs[variable] - excess / coefficient);
-      }
+      const auto turn = static_cast<std::size_t>(pass / kAlternativeRepairs);
+      project(groups[g][turn % groups[g].size()], held, inputs);
     }
     if (met) return;
   }
   limit_counts(inputs);  // counts hold for every point, so that judge() need not look at them
 }
 
-double InputSearch::violation_of(std::size_t constraint, const SearchPoint& point) const {
-  std::vector<double> all = point.inputs;
-  all.insert(all.end(), point.outputs.begin(), point.outputs.end());
-  const LinearConstraint& one = problem_.constraints[constraint];
+/// How far the variables and outputs are from what a constraint allows; 0 where it is met.
+double InputSearch::excess_of(std::size_t constraint, std::span<const double> all) const {
+  const LinearConstraint& one = constraints_[constraint];
   const double value = one.expression.value(all);
   const double excess = one.equal ? std::abs(value) : value;
+  if (std::isnan(excess)) return std::numeric_limits<double>::infinity();
   return excess <= tolerances_[constraint] ? 0 : excess;
+}
+
+std::size_t InputSearch::nearest_of(const std::vector<std::size_t>& group,
+                                    std::span<const double> all) const {
+  return *std::ranges::min_element(group, {},
+                                   [&](std::size_t c) { return excess_of(c, all) / scales_[c]; });
+}
+
+/// What is missing to the nearest alternative, by its scale.
+double InputSearch::violation_of(const std::vector<std::size_t>& group,
+                                 const SearchPoint& point) const {
+  std::vector<double> all = point.inputs;
+  all.insert(all.end(), point.outputs.begin(), point.outputs.end());
+  const std::size_t nearest = nearest_of(group, all);
+  return excess_of(nearest, all) / scales_[nearest];
 }
 
 std::vector<double> InputSearch::goals_of(const SearchPoint& point) const {
@@ -244,27 +288,25 @@ void InputSearch::judge(SearchPoint& point) const {
     if (std::isnan(point.costs[g])) point.costs[g] = std::numeric_limits<double>::infinity();
   }
   point.violation = 0;
-  for (std::size_t c = 0; c < problem_.constraints.size(); ++c) {
-    const double violation = violation_of(c, point) / scales_[c];
-    point.violation += std::isnan(violation) ? std::numeric_limits<double>::infinity() : violation;
-  }
+  for (const auto& group : groups_) point.violation += violation_of(group, point);
 }
 
 void InputSearch::measure_scales(const std::vector<SearchPoint>& points) {
-  for (std::size_t c = 0; c < problem_.constraints.size(); ++c) {
-    if (of_inputs_[c]) continue;
+  const std::size_t columns = problem_.variables.size();
+  for (std::size_t c = 0; c < constraints_.size(); ++c) {
+    if (constraints_[c].expression.terms.rbegin()->first < columns) continue;
     double mean = 0;
     double squares = 0;
     for (const SearchPoint& point : points) {
       std::vector<double> all = point.inputs;
       all.insert(all.end(), point.outputs.begin(), point.outputs.end());
-      const double value = problem_.constraints[c].expression.value(all);
+      const double value = constraints_[c].expression.value(all);
       mean += value / static_cast<double>(points.size());
       squares += value * value / static_cast<double>(points.size());
     }
     const double std = std::sqrt(std::max(squares - mean * mean, 0.0));
     if (std > 0 && std::isfinite(std)) scales_[c] = std;
-    tolerances_[c] = problem_.constraints[c].equal ? kOutputTolerance * scales_[c] : 0;
+    tolerances_[c] = constraints_[c].equal ? kOutputTolerance * scales_[c] : 0;
   }
 }
 
@@ -345,13 +387,14 @@ std::vector<SearchPoint> InputSearch::run(std::int64_t generations) {
     std::erase_if(points, [](const SearchPoint& point) { return point.rank > 0; });
   }
   if (points[0].violation > 0) {
-    std::size_t worst = 0;
-    for (std::size_t c = 1; c < problem_.constraints.size(); ++c) {
-      const double of_worst = violation_of(worst, points[0]) / scales_[worst];
-      if (violation_of(c, points[0]) / scales_[c] > of_worst) worst = c;
-    }
+    const auto& worst = *std::ranges::max_element(groups_, {}, [&](const auto& group) {
+      return violation_of(group, points[0]);
+    });
+    std::vector<double> all = points[0].inputs;
+    all.insert(all.end(), points[0].outputs.begin(), points[0].outputs.end());
+    const std::size_t nearest = nearest_of(worst, all);
     fail("no inputs were found that meet all constraints: the nearest ones miss '{}' by {:.4g}",
-         problem_.constraints[worst].text, violation_of(worst, points[0]));
+         constraints_[nearest].text, excess_of(nearest, all));
   }
   std::ranges::stable_sort(points, {}, [](const SearchPoint& point) { return point.costs; });
   const auto same = [](const SearchPoint& a, const SearchPoint& b) { return a.costs == b.costs; };

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "analysis/linear_expression.h"
@@ -37,7 +38,8 @@ struct SearchPoint {
 };
 
 /// NSGA-II (Deb et al., 2002) with simulated binary crossover and polynomial mutation, constraint
-/// domination, and projection onto the linear constraints of inputs and those of counts.
+/// domination, and projection onto the constraints of inputs: linear ones, counts, and the nearest
+/// of several alternatives.
 class InputSearch {
  public:
   struct Goal {
@@ -49,6 +51,8 @@ class InputSearch {
     std::vector<SearchVariable> variables = {};
     std::vector<LinearConstraint> constraints = {};  ///< of variables, then outputs
     std::vector<CountConstraint> counts = {};        ///< of variables that can be 0
+    /// Alternatives: of each of these, one has to be met.
+    std::vector<std::vector<LinearConstraint>> choices = {};
     std::vector<Goal> goals = {};
     std::function<std::vector<std::vector<double>>(const std::vector<std::vector<double>>&)>
         outputs = {};
@@ -77,16 +81,23 @@ class InputSearch {
   void select(std::vector<SearchPoint>& points, std::size_t count) const;
   const SearchPoint& tournament(const std::vector<SearchPoint>& points);
   void refine(SearchPoint& best);
-  double violation_of(std::size_t constraint, const SearchPoint& point) const;
+  double excess_of(std::size_t constraint, std::span<const double> all) const;
+  std::size_t nearest_of(const std::vector<std::size_t>& group, std::span<const double> all) const;
+  double violation_of(const std::vector<std::size_t>& group, const SearchPoint& point) const;
+  void project(std::size_t constraint, const std::vector<bool>& held,
+               std::vector<double>& inputs) const;
+  double bounded(std::size_t variable, double value) const;
 
   Problem problem_;
   std::size_t population_;
   std::uint64_t key_;
   std::uint64_t drawn_ = 0;
   std::int64_t evaluations_ = 0;
-  std::vector<bool> of_inputs_;     // by constraint: no outputs in it
-  std::vector<double> scales_;      // by constraint
-  std::vector<double> tolerances_;  // by constraint
+  std::vector<LinearConstraint> constraints_;     // also all alternatives
+  std::vector<std::vector<std::size_t>> groups_;  // places in constraints_: one has to be met
+  std::vector<bool> of_inputs_;                   // by group: no outputs in it
+  std::vector<double> scales_;                    // by constraint
+  std::vector<double> tolerances_;                // by constraint
 };
 
 }  // namespace linnet

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <optional>
 #include <set>
-#include <string_view>
 
 #include "analysis/input_search.h"
+#include "analysis/search_constraints.h"
 #include "base/check.h"
 #include "describe/nearest.h"
 #include "table/raw_columns.h"
@@ -114,111 +112,6 @@ std::vector<std::string> output_names(const Model& model, std::size_t outputs) {
   return names;
 }
 
-/// Fixes or forbids a category: "island = Biscoe". False where the constraint is about something
-/// else.
-bool apply_category(const std::string& text, std::vector<SearchColumn>& columns) {
-  const ConstraintSides sides = sides_of(text);
-  const auto column = std::ranges::find(columns, plain_name(sides.left), &SearchColumn::name);
-  if (column == columns.end() || column->choices.empty()) return false;
-  require(sides.relation == "=" || sides.relation == "!=",
-          "the column '{}' is not a number: '{}' can take = and !=", column->name, text);
-  const std::string value = plain_name(sides.right);
-  require(std::ranges::count(column->choices, value) > 0,
-          "the column '{}' never has the value '{}'; expected {}", column->name, value,
-          listed(column->choices));
-  std::erase_if(column->choices, [&](const std::string& choice) {
-    return (choice == value) == (sides.relation == "!=");
-  });
-  require(!column->choices.empty(), "the constraint '{}' leaves no value of the column '{}'", text,
-          column->name);
-  return true;
-}
-
-/// Reads "count(x1, x2, x3) <= 2" into `counts`. Returns false where the constraint is about
-/// something else.
-bool read_count(const std::string& text, const std::vector<SearchColumn>& columns,
-                std::vector<CountConstraint>& counts) {
-  constexpr std::string_view kCount = "count(";
-  const ConstraintSides sides = sides_of(text);
-  const std::size_t begin = sides.left.find_first_not_of(' ');
-  if (begin == std::string::npos || !sides.left.substr(begin).starts_with(kCount)) return false;
-  const std::size_t end = sides.left.rfind(')');
-  const std::optional<double> most = number_of(plain_name(sides.right), '.');
-  require(end != std::string::npos && end + 1 == sides.left.size() && sides.relation == "<=" &&
-              most && *most >= 0 && std::isfinite(*most) && *most == std::floor(*most),
-          "expected count(COLUMN, ...) <= a whole number; got '{}'", text);
-  const double all = static_cast<double>(columns.size());
-  CountConstraint one{.most = static_cast<std::size_t>(std::min(*most, all))};
-  std::vector<std::string> names;
-  for (const SearchColumn& column : columns) names.push_back(column.name);
-  bool quoted = false;
-  std::string name;
-  for (std::size_t i = begin + kCount.size(); i <= end; ++i) {
-    const char c = sides.left[i];
-    quoted = quoted != (c == '"');
-    if (i < end && (quoted || c != ',')) {
-      name += c;
-      continue;
-    }
-    const auto found = std::ranges::find(names, plain_name(name));
-    require(found != names.end(), "the constraint '{}' counts '{}', which is not a column{}", text,
-            plain_name(name), did_you_mean(plain_name(name), names));
-    const auto variable = static_cast<std::size_t>(found - names.begin());
-    require(std::ranges::count(one.variables, variable) == 0,
-            "the constraint '{}' counts '{}' twice", text, *found);
-    one.variables.push_back(variable);
-    name.clear();
-  }
-  counts.push_back(std::move(one));
-  return true;
-}
-
-/// Leaves out columns that are always 0. Throws where one that is counted is never 0.
-void check_counts(std::vector<CountConstraint>& counts, const std::vector<SearchColumn>& columns) {
-  for (CountConstraint& one : counts) {
-    for (const std::size_t variable : one.variables) {
-      const SearchColumn& of = columns[variable];
-      require(of.choices.empty() && of.low <= 0 && of.high >= 0,
-              "count() needs columns of numbers that can be 0; '{}' {}", of.name,
-              of.choices.empty() ? fmt::format("is searched from {} to {}", of.low, of.high)
-                                 : "is not a number");
-    }
-    std::erase_if(one.variables, [&](std::size_t v) { return columns[v].low == columns[v].high; });
-  }
-  std::erase_if(counts, [](const CountConstraint& one) { return one.variables.empty(); });
-}
-
-/// Variables are the columns, then the outputs. What speaks of categories alone is applied to
-/// `columns`.
-std::vector<LinearConstraint> read_constraints(const std::vector<std::string>& texts,
-                                               std::vector<SearchColumn>& columns,
-                                               const std::vector<std::string>& names,
-                                               std::vector<CountConstraint>& counts) {
-  std::vector<LinearConstraint> constraints;
-  for (const std::string& text : texts) {
-    if (read_count(text, columns, counts)) continue;
-    if (apply_category(text, columns)) continue;
-    const ConstraintSides sides = sides_of(text);
-    require(sides.relation != "!=", "the constraint '{}' needs a column of categories before !=",
-            text);
-    LinearConstraint one{.text = text, .expression = linear_expression(sides.left, names)};
-    one.expression.add(linear_expression(sides.right, names), -1);
-    if (sides.relation == ">=") {
-      LinearExpression negated;
-      one.expression = negated.add(one.expression, -1);
-    }
-    one.equal = sides.relation == "=";
-    for (const auto& [variable, coefficient] : one.expression.terms) {
-      require(variable >= columns.size() || columns[variable].choices.empty(),
-              "the constraint '{}' computes with the column '{}', which is not a number", text,
-              names[variable]);
-    }
-    require(!one.expression.terms.empty(), "the constraint '{}' has no column and no output", text);
-    constraints.push_back(std::move(one));
-  }
-  return constraints;
-}
-
 /// Narrows the range of a column of whole numbers to those. Throws where there are none.
 void keep_whole_numbers(SearchColumn& column) {
   if (!column.integer || !column.choices.empty()) return;
@@ -228,29 +121,6 @@ void keep_whole_numbers(SearchColumn& column) {
           column.name, column.low, column.high);
   column.low = low;
   column.high = high;
-}
-
-/// A constraint of one column narrows its range. Throws where nothing is left.
-void narrow_ranges(std::vector<LinearConstraint>& constraints, std::vector<SearchColumn>& columns) {
-  std::erase_if(constraints, [&](const LinearConstraint& one) {
-    const auto& [variable, coefficient] = *one.expression.terms.begin();
-    if (one.expression.terms.size() != 1 || variable >= columns.size()) return false;
-    SearchColumn& column = columns[variable];
-    const double bound = -one.expression.constant / coefficient;
-    const double low = column.low;
-    const double high = column.high;
-    if (one.equal || coefficient < 0) column.low = std::max(low, bound);
-    if (one.equal || coefficient > 0) column.high = std::min(high, bound);
-    if (column.integer) {
-      column.low = std::ceil(column.low - 1e-9);
-      column.high = std::floor(column.high + 1e-9);
-    }
-    require(column.low <= column.high,
-            "the constraint '{}' leaves no value of the column '{}', which is searched from {} to "
-            "{}",
-            one.text, column.name, low, high);
-    return true;
-  });
 }
 
 void check_columns(const Model& model, const std::vector<SearchColumn>& columns) {
@@ -342,9 +212,7 @@ OptimizeResult optimize_inputs(Model& model, const std::vector<SearchColumn>& gi
   names.insert(names.end(), result.outputs.begin(), result.outputs.end());
 
   InputSearch::Problem problem;
-  problem.constraints = read_constraints(options.constraints, columns, names, problem.counts);
-  narrow_ranges(problem.constraints, columns);
-  check_counts(problem.counts, columns);
+  read_constraints(options.constraints, names, columns, problem);
   for (const SearchColumn& column : columns) {
     const auto choices = static_cast<double>(column.choices.size());
     problem.variables.push_back(column.choices.empty()

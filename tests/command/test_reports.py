@@ -182,6 +182,9 @@ class Reports(command.CommandTest):
         self.assertEqual(best["inputs"]["c"], "a")
         self.assertAlmostEqual(best["inputs"]["x"], 0.5, places=3)
         self.assertEqual(best["goals"], [best["outputs"]["y"]])
+        (best,) = self.run_json(*search, "--maximize", "x", "--subject", "x <= 0.25 or c = b", "--subject",
+                                "c = a")["best"]
+        self.assertAlmostEqual(best["inputs"]["x"], 0.25, places=3)
         (best,) = self.run_json(*search, "--target", "y=990", "--subject", "c = b")["best"]
         self.assertAlmostEqual(best["outputs"]["y"], 990, places=2)
         self.assertEqual(best["inputs"]["c"], "b")

@@ -214,6 +214,38 @@ TEST(OptimizeInputs, NoPointBreaksACount) {
   EXPECT_EQ(best.at(0).inputs.at(1) + best.at(0).inputs.at(2), 5);
 }
 
+TEST(OptimizeInputs, MeetsOneOfSeveralAlternatives) {
+  Model model = bowl();
+  // The bottom, a = 3, lies in a gap: the nearer edge is best.
+  const OptimizeResult left = found(model, minimum({"a < 1 or a > 6"}));
+  EXPECT_NEAR(number(left, 0), 1, 1e-3);
+  EXPECT_NEAR(left.best[0].goals[0], 4 + 0.16, 0.01);
+  const OptimizeResult right = found(model, minimum({"a <= -6 or a >= 4 or 2*a = 12"}));
+  EXPECT_NEAR(number(right, 0), 4, 1e-3);
+  // Another constraint forbids the nearer one.
+  EXPECT_NEAR(number(found(model, minimum({"a <= 1 or a >= 6", "a >= 2"})), 0), 6, 1e-3);
+  const OptimizeResult corner = found(model, minimum({"a <= 0 or a >= 9", "a + b >= 13"}));
+  EXPECT_NEAR(number(corner, 0), 9, 0.02);
+  EXPECT_NEAR(number(corner, 1), 4, 0.02);
+}
+
+TEST(OptimizeInputs, AlternativesSpeakOfCategoriesAndOutputsToo) {
+  Model model = bowl();
+  // p costs 5 and r 2; a = 4 costs 1, and a = 1 costs 4.
+  const OptimizeResult number_wins = found(model, minimum({"c = p or a >= 4"}));
+  EXPECT_EQ(number_wins.best[0].inputs[3], "q");
+  EXPECT_NEAR(number(number_wins, 0), 4, 1e-3);
+  EXPECT_EQ(found(model, minimum({"a <= -1 or c = p"})).best[0].inputs[3], "p");
+  EXPECT_EQ(found(model, minimum({"c != q or a <= 1"})).best[0].inputs[3], "r");
+  EXPECT_NEAR(number(found(model, minimum({"c != r", "c = r or a <= 1"})), 0), 1, 1e-3);
+  OptimizeOptions options;
+  options.goals.push_back({.kind = SearchGoal::Kind::minimize, .of = "a"});
+  options.constraints = {"y <= 4.16 or a >= 4"};  // a circle of radius 2 around a = 3
+  const OptimizeResult circle = found(model, options);
+  EXPECT_NEAR(number(circle, 0), 1, 0.05);
+  EXPECT_LE(circle.best[0].outputs[0], 4.16);
+}
+
 TEST(OptimizeInputs, MeetsConstraintsOfOutputs) {
   Model model = bowl();
   OptimizeOptions options;
@@ -291,6 +323,23 @@ TEST(OptimizeInputs, WhatCannotBeMetIsAClearError) {
   }
   EXPECT_EQ(error({"count(a, b, a) <= 1"}),
             "the constraint 'count(a, b, a) <= 1' counts 'a' twice");
+  EXPECT_EQ(error({"a >= 11 or a <= -11"}),
+            "the constraint 'a >= 11 or a <= -11' leaves no values: the searched ranges meet none "
+            "of its alternatives");
+  EXPECT_EQ(error({"a >= 2 or count(a, b) <= 1"}),
+            "the constraint 'a >= 2 or count(a, b) <= 1' has count() as an alternative; expected "
+            "equations and inequalities");
+  EXPECT_EQ(
+      error({"a >= 2 or b"}),
+      "'2 or b' names 'or', which is neither a column of numbers nor an output; expected a, b, "
+      "n, c or y");
+  EXPECT_EQ(error({"c = p or q"}),
+            "the column 'c' never has the value 'p or q'; expected p, q or r");
+  EXPECT_EQ(error({"c = s or a <= 1"}),
+            "the column 'c' never has the value 's'; expected p, q or r");
+  EXPECT_TRUE(error({"y <= -1 or y >= 1e9"})
+                  .starts_with("no inputs were found that meet all constraints: the nearest ones "
+                               "miss 'y <= -1 or y >= 1e9' by "));
   OptimizeOptions none;
   EXPECT_EQ(message_of([&] { found(model, none); }),
             "expected one goal, or two for a Pareto front; got 0");

@@ -211,7 +211,8 @@ void add_optimize(CLI::App& app, Action& action) {
   command
       ->add_option("--subject", o->options.constraints,
                    "Constraint, linear in columns and outputs: 'x1 + 2*x2 <= 3', 'y = 5',\n"
-                   "'island = Biscoe', 'island != Dream'; may be given several times")
+                   "'island = Biscoe', 'island != Dream', 'count(x1, x2, x3) <= 2',\n"
+                   "'x1 <= 1 or x1 >= 3'; may be given several times, all are met")
       ->allow_extra_args(false);
   command
       ->add_option("--range", o->ranges,
