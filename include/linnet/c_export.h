@@ -22,13 +22,19 @@ struct CExportOptions {
   /// Name of the files, and first part of every name that they declare: a C identifier.
   std::string name = "model";
   CWeights weights = CWeights::f32;  ///< how weights are held
+  /// Adds `void model_jacobian(const float *input, float *output)`: the derivatives of each output
+  /// element by each input element, (outputs, inputs). It computes the network and its derivatives
+  /// once for each input element. Needs one input of numbers, and dense layers, convolutions,
+  /// averages, norms of batches, activations, softmax and arithmetic of expressions.
+  bool jacobian = false;
 };
 
 /// Returns a model's inference for one sample as a C99 file that needs only the standard library:
 /// `void model_predict(const float *input, float *output)`, with a pointer for each input and
 /// output in the network's order; ids are `const int32_t *`. Weights are constants, and all memory
 /// is static: one thread at a time may call it. Waits. Throws Error for a name that is not a C
-/// identifier, and naming the layer for an operator without C code, such as lengths of sequences.
+/// identifier, and naming the layer for an operator without C code, such as lengths of sequences, or
+/// without derivatives in C where these are asked for.
 std::string c_source(const Model& model, const CExportOptions& options = {});
 /// Returns the header that declares what c_source() defines. Throws as c_source() does.
 std::string c_header(const Model& model, const CExportOptions& options = {});

@@ -369,10 +369,12 @@ void bind_files(nb::module_& m) {
       nb::arg("model"), nb::arg("names"), doc("export_weights"));
   m.def(
       "export_c",
-      [](ModelHandle& model, const std::filesystem::path& folder, const std::string& name) {
-        model.use([&](Model& m) { export_c(m, folder, {.name = name}); });
+      [](ModelHandle& model, const std::filesystem::path& folder, const std::string& name,
+         bool jacobian) {
+        model.use([&](Model& m) { export_c(m, folder, {.name = name, .jacobian = jacobian}); });
       },
-      nb::arg("model"), nb::arg("folder"), nb::arg("name") = "model", doc("export_c"));
+      nb::arg("model"), nb::arg("folder"), nb::arg("name") = "model", nb::arg("jacobian") = false,
+      doc("export_c"));
   m.def(
       "export_function",
       [](ModelHandle& model, const std::filesystem::path& file) {

@@ -31,6 +31,7 @@ CTexts c_texts(const Model& model, const CExportOptions& options) {
   for (const ParameterSpec& spec : network.parameters) values.push_back(model.parameter(spec.name));
   CFile file(graph, std::move(values), options);
   file.write_program();
+  if (options.jacobian) file.write_jacobian();
   return {file.text(model), file.header(model)};
 }
 

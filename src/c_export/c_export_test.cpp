@@ -63,6 +63,7 @@ class Compiled {
     EXPECT_NE(library_, nullptr) << ::dlerror();
     function_ = ::dlsym(library_, (options.name + "_predict").c_str());
     EXPECT_NE(function_, nullptr) << ::dlerror();
+    if (options.jacobian) jacobian_ = ::dlsym(library_, (options.name + "_jacobian").c_str());
   }
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
@@ -72,11 +73,16 @@ class Compiled {
   void operator()(Pointers... pointers) const {
     reinterpret_cast<void (*)(Pointers...)>(function_)(pointers...);
   }
+  void jacobian(const float* input, float* output) const {
+    ASSERT_NE(jacobian_, nullptr);
+    reinterpret_cast<void (*)(const float*, float*)>(jacobian_)(input, output);
+  }
 
  private:
   TemporaryFolder folder_;
   void* library_ = nullptr;
   void* function_ = nullptr;
+  void* jacobian_ = nullptr;
 };
 
 /// The largest difference from the model's own outputs of two samples, by their largest element.
@@ -356,6 +362,116 @@ TEST(CExport, IntegerWeights) {
   const std::string source = c_source(model_of(images), int8);
   EXPECT_NE(source.find("static const int8_t table_0[72]"), std::string::npos);
   EXPECT_NE(source.find("127,"), std::string::npos);  // the largest of each channel
+}
+
+struct Derivatives {
+  std::vector<float> written;      ///< by the C program
+  std::vector<float> differences;  ///< of the C program's predictions
+  double largest = 0;
+  double rounding = 0;  ///< of the differences
+};
+
+/// Derivatives of one sample's outputs, (outputs, inputs).
+Derivatives derivatives_of(const Model& model, CExportOptions options = {}) {
+  options.jacobian = true;
+  const Compiled program(model, options);
+  const Shape sample = model.network().input_shape();
+  const auto inputs = static_cast<std::size_t>(sample.elements());
+  const auto outputs = static_cast<std::size_t>(model.network().output_shape().elements());
+  std::vector<float> at = numbers(sample.elements());
+  Derivatives found{.written = std::vector<float>(outputs * inputs),
+                    .differences = std::vector<float>(outputs * inputs)};
+  for (int i = 0; i < 2; ++i) program.jacobian(at.data(), found.written.data());
+  constexpr float kStep = 1.0F / 512;
+  for (std::size_t k = 0; k < inputs; ++k) {
+    const float middle = at[k];
+    std::vector<float> above(outputs);
+    std::vector<float> below(outputs);
+    at[k] = middle + kStep;
+    program(static_cast<const void*>(at.data()), above.data());
+    at[k] = middle - kStep;
+    program(static_cast<const void*>(at.data()), below.data());
+    at[k] = middle;
+    for (std::size_t i = 0; i < outputs; ++i) {
+      found.differences[i * inputs + k] = (above[i] - below[i]) / (2 * kStep);
+      found.rounding = std::max<double>(found.rounding, 2e-7 * std::abs(above[i]) / kStep);
+    }
+  }
+  for (const float one : found.written) {
+    found.largest = std::max<double>(found.largest, std::abs(one));
+  }
+  return found;
+}
+
+/// Compares with the model's own derivatives, and with finite differences.
+void expect_derivatives(const Model& model) {
+  const Derivatives found = derivatives_of(model);
+  const Shape samples = model.network().input_shape().batched(1);
+  Model own = model;
+  const Tensor wanted =
+      own.jacobian(Dataset({{"x", Tensor(numbers(samples.elements()), samples)}}));
+  ASSERT_EQ(found.written.size(), wanted.as<float>().size());
+  for (std::size_t i = 0; i < found.written.size(); ++i) {
+    EXPECT_NEAR(found.written[i], wanted.as<float>()[i], 1e-5 * found.largest);
+    EXPECT_NEAR(found.written[i], found.differences[i], 3e-3 * found.largest + found.rounding);
+  }
+}
+
+TEST(CExport, JacobiansAreDerivatives) {
+  expect_derivatives(model_of(
+      Network({5}, {Rescale{0.5}, Dense{.units = 9}, Tanh{}, Dense{.units = 7, .bias = false},
+                    Sigmoid{}, Dense{.units = 3}, Softmax{}})));
+  expect_derivatives(model_of(
+      Network({6, 5, 2}, {Normalize{.mean = {0.1, 0.2}, .std = {1, 2}},
+                          Conv2d{.filters = 4, .padding = Padding2d::same(), .groups = 2},
+                          BatchNorm{}, SiLU{}, AvgPool2d{}, Flatten{}, Dense{.units = 4}})));
+}
+
+TEST(CExport, JacobiansOfAllActivations) {
+  expect_derivatives(
+      model_of(Network({5}, {Dense{.units = 9}, GELU{}, Dense{.units = 9}, LeakyReLU{.slope = 0.1},
+                             ELU{}, Dense{.units = 9}, SELU{}, Softplus{}, Dense{.units = 9},
+                             HardSigmoid{}, Dense{.units = 9}, HardSwish{}, GELU{.tanh_form = true},
+                             Dense{.units = 4}, LogSoftmax{}})));
+}
+
+TEST(CExport, JacobiansOfExpressions) {
+  FunctionalNetwork f;
+  const Expression x = f.input("x", {4, 3});
+  const Expression narrow = slice(x, 1, 1, 2);  // (4, 1)
+  const Expression y = x * narrow / (2.0 + exp(x)) - minimum(square(x), 0.25 * x + 0.1) +
+                       sqrt(x + 2.0) * sin(x) + cos(x) / (x + 3.0) + erf(x) + log(x + 4.0) +
+                       pow(x + 3.0, 1.5) + abs(x) + clip(x, -0.4, 0.6) + expm1(x) + log1p(x + 2.0) +
+                       sign(x) + maximum(x, narrow) + mean(x, {1}, true);
+  expect_derivatives(model_of(f.build({{"y", y}})));
+}
+
+TEST(CExport, JacobiansWithIntegerWeights) {
+  const Model model = model_of(Network({6}, {Dense{.units = 8}, Tanh{}, Dense{.units = 2}}));
+  const Derivatives found = derivatives_of(model, {.name = "small", .weights = CWeights::int8});
+  for (std::size_t i = 0; i < found.written.size(); ++i) {
+    EXPECT_NEAR(found.written[i], found.differences[i], 3e-3 * found.largest + found.rounding);
+  }
+}
+
+TEST(CExport, RefusesJacobiansThatItCannotWrite) {
+  const auto error = [](const Model& model) {
+    return message_of([&] { c_source(model, {.jacobian = true}); });
+  };
+  EXPECT_EQ(error(model_of(
+                Network({9}, {Embedding{.vocabulary = 20, .features = 6}, Flatten{}}, DType::i32))),
+            "derivatives in C need a network of one input of numbers; got one of ids");
+  EXPECT_TRUE(
+      error(model_of(Network({4, 4, 1}, {MaxPool2d{}})))
+          .starts_with("[max_pool2d 'max_pool2d_1'] has no derivative in C: expected one of "
+                       "activation, arithmetic, "));
+  FunctionalNetwork f;
+  const Expression a = f.input("a", {3});
+  const Expression b = f.input("b", {3});
+  EXPECT_EQ(error(model_of(f.build({{"y", a * b}}))),
+            "derivatives in C need a network of one input of numbers; got 2 inputs");
+  EXPECT_EQ(c_source(model_of(Network({3}, {Dense{.units = 2}}))).find("jacobian"),
+            std::string::npos);
 }
 
 TEST(CExport, MemoryIsThatOfTheLargestMoment) {

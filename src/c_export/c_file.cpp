@@ -44,7 +44,8 @@ CFile::CFile(const InferenceGraph& graph, std::vector<Tensor> values, const CExp
     : OperatorFile(graph, std::move(values)), options_(options) {}
 
 std::string CFile::memory_at(std::size_t offset) const {
-  return offset == 0 ? "memory" : fmt::format("memory + {}", offset);
+  const char* array = of_tangents() ? "tangents" : "memory";
+  return offset == 0 ? array : fmt::format("{} + {}", array, offset);
 }
 
 std::string CFile::ids_at(std::size_t offset) const { return fmt::format("ids + {}", offset); }
@@ -96,19 +97,78 @@ void CFile::call(std::string_view function, const std::string& arguments) {
   line(fmt::format("{}({});", function, arguments));
 }
 
+std::string CFile::element(const FormulaOperand& operand) {
+  const bool is_id = graph().type(operand.value).dtype == DType::i32;
+  return fmt::format("const {} {} = ({})[{}]; ", is_id ? "int32_t" : "float", operand.name,
+                     operand.is_tangent ? tangent_at(operand.value) : at(operand.value),
+                     operand.index);
+}
+
+void CFile::loop(std::int64_t count, const std::vector<std::string>& read, const std::string& to,
+                 const std::string& formula) {
+  line(fmt::format("for (int i = 0; i < {}; ++i) {{ {}({})[i] = {}; }}", count, fmt::join(read, ""),
+                   to, formula));
+}
+
 void CFile::each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
                  const std::string& formula) {
   std::vector<std::string> read;
-  for (const FormulaOperand& operand : operands) {
-    const bool is_id = graph().type(operand.value).dtype == DType::i32;
-    read.push_back(fmt::format("const {} {} = ({})[{}];", is_id ? "int32_t" : "float", operand.name,
-                               at(operand.value), operand.index));
+  for (const FormulaOperand& operand : operands) read.push_back(element(operand));
+  loop(count, read, at(to), formula);
+}
+
+void CFile::each_tangent(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
+                         const std::string& formula) {
+  std::vector<std::string> read;
+  for (const FormulaOperand& operand : operands) read.push_back(element(operand));
+  loop(count, read, tangent_at(to), formula);
+}
+
+std::string CFile::tangent_at(Value value) {
+  set_of_tangents(true);
+  std::string place = at(value);
+  set_of_tangents(false);
+  return place;
+}
+
+bool CFile::has_tangent(Value value) const {
+  const Value root = g().roots[static_cast<std::size_t>(value.id)];
+  return graph().producer(root) != nullptr || root.id == g().inputs[0].id;
+}
+
+void CFile::write_tangents(const Node& node) {
+  set_of_tangents(true);
+  write_operator(*this, node);
+  set_of_tangents(false);
+}
+
+void CFile::write_node(const Node& node) {
+  if (derives_)
+    write_with_tangents(*this, node);
+  else
+    write_operator(*this, node);
+}
+
+void CFile::write_jacobian() {
+  require(g().inputs.size() == 1 && graph().type(g().inputs[0]).dtype == DType::f32,
+          "derivatives in C need a network of one input of numbers; got {}",
+          g().inputs.size() == 1 ? "one of ids" : fmt::format("{} inputs", g().inputs.size()));
+  program_.swap(jacobian_);
+  derives_ = true;
+  write_nodes();
+  const std::int64_t inputs = graph().shape(g().inputs[0]).elements();
+  for (std::size_t i = 0; i < g().outputs.size(); ++i) {
+    const Value output = g().outputs[i];
+    require(has_tangent(output), "output {} is constant: it has no derivatives", i);
+    line(fmt::format("for (int i = 0; i < {}; ++i) out_{}[i * {} + k] = ({})[i];",
+                     graph().shape(output).elements(), i, inputs, tangent_at(output)));
   }
-  line(fmt::format("for (int i = 0; i < {}; ++i) {{ {} ({})[i] = {}; }}", count,
-                   fmt::join(read, " "), at(to), formula));
+  derives_ = false;
+  program_.swap(jacobian_);
 }
 
 void CFile::copy(const std::string& from, const std::string& to, std::int64_t count) {
+  if (from == to) return;  // the result took over its operand's memory
   line(fmt::format("memcpy({}, {}, sizeof(float) * {});", to, from, count));
 }
 
@@ -120,8 +180,23 @@ void CFile::write_program() {
   }
 }
 
-std::string CFile::signature() const {
-  std::string text = fmt::format("void {}_predict(", options_.name);
+std::string CFile::jacobian_text() const {
+  return fmt::format(
+      "static float tangents[{0}], direction[{1}];\n\n"
+      "/* Tangents are the derivatives by the input's element k. */\n"
+      "{2} {{\n"
+      "  for (int k = 0; k < {1}; ++k) {{\n"
+      "    direction[k] = 1.0f;\n"
+      "{3}"
+      "    direction[k] = 0.0f;\n"
+      "  }}\n"
+      "}}\n",
+      std::max<std::size_t>(g().floats, 1), graph().shape(g().inputs[0]).elements(),
+      signature("jacobian"), jacobian_);
+}
+
+std::string CFile::signature(std::string_view function) const {
+  std::string text = fmt::format("void {}_{}(", options_.name, function);
   for (const Value input : g().inputs) {
     text += fmt::format("const {} *in_{}, ",
                         graph().type(input).dtype == DType::i32 ? "int32_t" : "float",
@@ -171,7 +246,14 @@ std::string CFile::header(const Model& model) const {
       "/* Predicts one sample. The sizes above are in elements. Call it from one thread at a time. "
       "*/\n"
       "{};\n",
-      version(), options_.name, guard, guard, defines(model), signature());
+      version(), options_.name, guard, guard, defines(model), signature("predict"));
+  if (options_.jacobian) {
+    text += fmt::format(
+        "/* Writes the derivatives of each output element by each input element, row by row: "
+        "(outputs, inputs). */\n"
+        "{};\n",
+        signature("jacobian"));
+  }
   if (!model.class_names().empty()) {
     text += fmt::format("extern const char *const {}_class_names[];\n", options_.name);
   }
@@ -187,7 +269,8 @@ std::string CFile::text(const Model& model) const {
       "#include <string.h>\n"
       "\n{}\n",
       version(), options_.weights == CWeights::f32 ? "32-bit" : "8-bit", defines(model));
-  text += signature() + ";\n";
+  text += signature("predict") + ";\n";
+  if (options_.jacobian) text += signature("jacobian") + ";\n";
   if (!model.class_names().empty()) {
     text += fmt::format(
         "extern const char *const {}_class_names[];\n"
@@ -203,7 +286,8 @@ std::string CFile::text(const Model& model) const {
   if (g().ids > 0) text += fmt::format("static int32_t ids[{}];\n", g().ids);
   text += '\n';
   text += c_functions(functions_, options_.weights);
-  return text + signature() + " {\n" + program_ + "}\n";
+  text += signature("predict") + " {\n" + program_ + "}\n";
+  return options_.jacobian ? text + "\n" + jacobian_text() : text;
 }
 
 }  // namespace linnet

@@ -32,6 +32,21 @@ class CFile final : public OperatorFile {
 
   /// Writes every node of the graph, and the outputs.
   void write_program();
+  /// Writes the function of the outputs' derivatives by the input. Throws Error for a network that
+  /// has more than one input, or one of ids.
+  void write_jacobian();
+
+  /// Adds a function that formulas call to the file.
+  void need(std::string_view function) { functions_.emplace_back(function); }
+  /// Writes a node's derivatives with what its operator writes, which has to be linear.
+  void write_tangents(const Node& node);
+  /// Sets `count` elements of a value's derivative to a formula of its operands.
+  void each_tangent(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
+                    const std::string& formula);
+  /// Returns where a value's derivatives are, as arguments.
+  std::string tangent_at(Value value);
+  /// Returns whether the value has derivatives: no constant.
+  bool has_tangent(Value value) const;
   /// Returns the whole file.
   std::string text(const Model& model) const;
   /// Returns the header.
@@ -40,19 +55,33 @@ class CFile final : public OperatorFile {
  private:
   std::string memory_at(std::size_t offset) const override;
   std::string ids_at(std::size_t offset) const override;
-  std::string input_at(const std::string& name) const override { return name; }
+  std::string input_at(const std::string& name) const override {
+    return of_tangents() ? "direction" : name;
+  }
+  void write_node(const Node& node) override;
   void comment(const std::string& text) override { line("/* " + text + " */"); }
-  void line(const std::string& text) { program_ += "  " + text + "\n"; }
+  void line(const std::string& text) { program_ += (derives_ ? "    " : "  ") + text + "\n"; }
+  void loop(std::int64_t count, const std::vector<std::string>& read, const std::string& to,
+            const std::string& formula);
+  std::string element(const FormulaOperand& operand);
 
   std::string table(const char* type, const std::string& contents, std::size_t count);
-  std::string signature() const;
+  std::string signature(std::string_view function) const;
+  std::string jacobian_text() const;
   std::string defines(const Model& model) const;
 
   const CExportOptions& options_;
   std::vector<std::string> functions_;
   std::string program_;
+  std::string jacobian_;
+  bool derives_ = false;  ///< whether the function of derivatives is being written
   std::string tables_;
   std::map<std::string, std::string> names_;  ///< of tables by their text
 };
+
+/// Writes a node's code, and beside it that of its outputs' derivatives: the tangents of its
+/// operands lie where the operands themselves do, in an array of their own. Throws Error where its
+/// operator has none.
+void write_with_tangents(CFile& file, const Node& node);
 
 }  // namespace linnet

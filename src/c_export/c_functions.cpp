@@ -248,6 +248,35 @@ static void group_norm(const float *x, const float *weight, const float *bias, f
   }
 }
 )"},
+      {"softmax_tangent",
+       {},
+       R"(/* dy of y = softmax(x), from y and dx. */
+static void softmax_tangent(const float *y, const float *dx, float *dy, int rows, int width) {
+  for (int r = 0; r < rows; ++r, y += width, dx += width, dy += width) {
+    float mean = 0.0f;
+    for (int c = 0; c < width; ++c) mean += y[c] * dx[c];
+    for (int c = 0; c < width; ++c) dy[c] = y[c] * (dx[c] - mean);
+  }
+}
+)"},
+      {"log_softmax_tangent",
+       {},
+       R"(/* dy of y = log_softmax(x), from y and dx. */
+static void log_softmax_tangent(const float *y, const float *dx, float *dy, int rows, int width) {
+  for (int r = 0; r < rows; ++r, y += width, dx += width, dy += width) {
+    float mean = 0.0f;
+    for (int c = 0; c < width; ++c) mean += expf(y[c]) * dx[c];
+    for (int c = 0; c < width; ++c) dy[c] = dx[c] - mean;
+  }
+}
+)"},
+      {"gelu_tanh_slope",
+       {},
+       R"(static float gelu_tanh_slope(float x) {
+  const float y = tanhf(0.79788456080286536f * (x + 0.044715f * x * x * x));
+  return 0.5f * (1.0f + y) + 0.5f * x * (1.0f - y * y) * 0.79788456080286536f * (1.0f + 0.134145f * x * x);
+}
+)"},
       {"copy_part", {}, R"(/* Puts x (rows, width) at column `at` of y (rows, whole). */
 static void copy_part(const float *x, float *y, int rows, int width, int at, int whole) {
   for (int r = 0; r < rows; ++r) memcpy(y + r * whole + at, x + r * width, sizeof(float) * (size_t)width);

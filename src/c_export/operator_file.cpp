@@ -69,6 +69,7 @@ std::string OperatorFile::at(Value value) {
   if (input != g_.inputs.end()) return input_at("in_" + identifier(graph().info(root).name));
   const bool are_ids = graph().type(root).dtype == DType::i32;
   if (graph().producer(root) == nullptr) {  // a weight that is a plain operand is a table
+    if (of_tangents_) return nothing();
     return are_ids ? ids(parameter(root)) : floats(parameter(root));
   }
   const std::size_t offset = g_.offsets[static_cast<std::size_t>(root.id)];
@@ -99,13 +100,15 @@ std::vector<float> OperatorFile::parameter(Value value) const {
   return {elements.begin(), elements.end()};
 }
 
+void OperatorFile::write_node(const Node& node) { write_operator(*this, node); }
+
 void OperatorFile::write_nodes() {
   const auto& nodes = graph().nodes();
   for (node_ = 0; node_ < nodes.size(); ++node_) {
     if (node().op->is_view() || graph().shape(node().outputs[0]).elements() == 0) continue;
     comment(fmt::format("{}: {}", harmless(node().name),
                         to_string(graph().shape(node().outputs[0]).sample())));
-    write_operator(*this, node());
+    write_node(node());
   }
 }
 

@@ -19,6 +19,7 @@ struct FormulaOperand {
   char name = 'x';
   Value value = {};
   std::string index = "i";
+  bool is_tangent = false;
 };
 
 /// A file of source code as it grows: what operators add to it, in the order of the graph. Formulas
@@ -32,6 +33,9 @@ class OperatorFile {
   OperatorFile& operator=(const OperatorFile&) = delete;
 
   const Graph& graph() const { return g_.graph; }
+  /// Returns whether what is written now is the derivative along one direction of the input: at()
+  /// says then where values' derivatives are, and nothing() for constants, which have none.
+  bool of_tangents() const { return of_tangents_; }
   /// Returns the name of the language, for messages.
   virtual std::string_view language() const = 0;
 
@@ -76,10 +80,12 @@ class OperatorFile {
 
  protected:
   const InferenceGraph& g() const { return g_; }
+  void set_of_tangents(bool on) { of_tangents_ = on; }
   /// Returns the node that is being written.
   const Node& node() const { return graph().nodes()[node_]; }
   /// Writes every node of the graph.
   void write_nodes();
+  virtual void write_node(const Node& node);
   /// Returns an element of the memory of all that is computed, as arguments.
   virtual std::string memory_at(std::size_t offset) const = 0;
   /// Returns the same of the memory of ids. Throws Error where the language has none.
@@ -92,12 +98,18 @@ class OperatorFile {
   const InferenceGraph& g_;
   std::vector<Tensor> values_;
   std::size_t node_ = 0;
+  bool of_tangents_ = false;
 };
 
 /// Writes a node's code. Throws Error where its operator has none.
 void write_operator(OperatorFile& file, const Node& node);
 /// Returns how many floats the node wants for itself.
 std::size_t scratch_of(const Graph& graph, const Node& node);
+
+/// Returns the index of b's element that goes with a's element i, where b is repeated: along a's
+/// first axes by "i % p", along the last ones by "i / q % p", along both and one between by their
+/// sum.
+std::string index_of_b(const Shape& a, const Shape& b);
 
 /// Returns items with commas between them, in lines of at most `width` characters.
 std::string listed_in_lines(const std::vector<std::string>& items, std::size_t width = 110);

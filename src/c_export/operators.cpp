@@ -158,8 +158,8 @@ void write_rows(const Written& w) {
               fmt::format("{}, {}, {}, {}", w.in(O::x), w.out(), rows_of(x), channels_of(x)));
 }
 
-void scale_channels(const Written& w, const std::vector<float>& scale,
-                    const std::vector<float>& shift) {
+void scale_channels(const Written& w, const std::vector<float>& scale, std::vector<float> shift) {
+  if (w.file.of_tangents()) shift.assign(shift.size(), 0);
   w.file.call("scale_channels", fmt::format("{}, {}, {}, {}, {}, {}", w.in(0), w.file.floats(scale),
                                             w.file.floats(shift), w.out(), rows_of(w.shape_in(0)),
                                             channels_of(w.shape_in(0))));
@@ -188,6 +188,7 @@ void write_channel_scale(const Written& w) {
 }
 
 void write_bias_add(const Written& w) {
+  if (w.file.of_tangents()) return w.file.copy(w.in(0), w.out(), w.shape_out().elements());
   w.file.call("add_bias", fmt::format("{}, {}, {}, {}, {}", w.in(BiasAddOp::x), w.in(BiasAddOp::b),
                                       w.out(), rows_of(w.shape_out()), channels_of(w.shape_out())));
 }
@@ -322,12 +323,12 @@ void write_unary(const Written& w) { write_elements(w, formula_of(w.file, w.attr
 
 void write_scale(const Written& w) {
   const ScaleAttrs& a = w.attrs<ScaleOp>();
-  write_elements(w, fmt::format("{:#.9g}f * x + {:#.9g}f", a.alpha, a.beta));
+  const double beta = w.file.of_tangents() ? 0 : a.beta;
+  write_elements(w, fmt::format("{:#.9g}f * x + {:#.9g}f", a.alpha, beta));
 }
 
-/// Returns the index of b's element that goes with a's element i, where b is repeated: along a's
-/// first axes by "i % p", along the last ones by "i / q % p", along both and one between by their
-/// sum.
+}  // namespace
+
 std::string index_of_b(const Shape& a, const Shape& b) {
   std::string index;
   std::int64_t stride_a = 1;
@@ -350,6 +351,8 @@ std::string index_of_b(const Shape& a, const Shape& b) {
   }
   return index.empty() ? "0" : index;
 }
+
+namespace {
 
 void write_arithmetic(const Written& w) {
   const auto formula = [&]() -> std::string {

@@ -54,6 +54,8 @@ class Export(command.CommandTest):
                           "export", folder)
         self.assert_error("expected a name that is a C identifier, e.g. digits; got '2nd'", "export", folder, "--c", "out",
                           "--name", "2nd")
+        _, err = self.run_linnet("export", folder, "--c", "out", "--jacobian", status=2)
+        self.assertIn("'] has no derivative in C: expected one of activation, arithmetic, ", err)
         self.assertFalse((self.folder / "out").exists())
         self.assert_error("cannot read 'nowhere': No such file or directory", "export", "nowhere", "--c", "out")
 

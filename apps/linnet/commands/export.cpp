@@ -26,6 +26,7 @@ struct ExportOptions {
   std::string function;
   std::string name = "model";
   bool int8 = false;
+  bool jacobian = false;
 };
 
 /// Says what an exported table's model takes.
@@ -52,7 +53,7 @@ int export_model(const ExportOptions& options) {
   require(kinds == 1, "linnet export needs --c FOLDER, --onnx FILE or --function FILE; got {}",
           kinds == 0 ? "none" : "several");
   if (options.c_folder.empty()) {
-    options.given.refuse({"--name", "--int8"}, "C files (--c)",
+    options.given.refuse({"--name", "--int8", "--jacobian"}, "C files (--c)",
                          options.onnx.empty() ? "--function writes another one"
                                               : "--onnx writes another one");
   }
@@ -73,13 +74,16 @@ int export_model(const ExportOptions& options) {
     return kSuccess;
   }
   const CExportOptions how{.name = options.name,
-                           .weights = options.int8 ? CWeights::int8 : CWeights::f32};
+                           .weights = options.int8 ? CWeights::int8 : CWeights::f32,
+                           .jacobian = options.jacobian};
   export_c(model, options.c_folder, how);
   print_table_note(model, "a comment in its header");
   print_interval_note(model);
   const std::filesystem::path file = std::filesystem::path(options.c_folder) / (how.name + ".c");
-  print_out(fmt::format("{}: {}_predict() in C99, {} weights; compile it with -lm\n", file.string(),
-                        how.name, options.int8 ? "8-bit" : "32-bit"));
+  print_out(fmt::format("{}: {}_predict(){} in C99, {} weights; compile it with -lm\n",
+                        file.string(), how.name,
+                        how.jacobian ? fmt::format(" and {}_jacobian()", how.name) : "",
+                        options.int8 ? "8-bit" : "32-bit"));
   return kSuccess;
 }
 
@@ -104,6 +108,8 @@ void add_export(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_flag("--int8", options->int8,
                     "Write the C file's weights as 8-bit integers with scales");
+  command->add_flag("--jacobian", options->jacobian,
+                    "Add a function of the outputs' derivatives by the inputs to the C file");
   command->footer("Example: linnet export runs/demo --c firmware --name digits --int8");
   act(*command, options, action, export_model);
 }
