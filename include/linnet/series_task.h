@@ -6,6 +6,7 @@
 #include <linnet/model.h>
 #include <linnet/network.h>
 #include <linnet/series_transform.h>
+#include <linnet/state.h>
 #include <linnet/tables.h>
 #include <linnet/trainer.h>
 
@@ -60,6 +61,7 @@ struct SeriesTaskOptions {
 ///                                     {.targets = {"Temp"}, .past = 30, .future = 7});
 /// Model model(task.network);
 /// model.set_series(task.transform);
+/// model.set_weights(task.weights);
 /// train(model, task.data, task.training);
 /// calibrate_intervals(model, task.data.validation);  // for intervals, <linnet/intervals.h>
 /// model.save("temperatures.safetensors");
@@ -70,11 +72,15 @@ struct SeriesTaskOptions {
 /// }
 /// @endcode
 struct SeriesTask {
-  SeriesTransform transform;            ///< fitted on the training set
-  SeriesWindows test = {};              ///< windows of the test set, for evaluate_series()
-  SeriesWindows validation = {};        ///< windows of the validation set
-  Splits data = {};                     ///< the windows of the three parts as data sets
-  Network network;                      ///< the default network
+  SeriesTransform transform;      ///< fitted on the training set
+  SeriesWindows test = {};        ///< windows of the test set, for evaluate_series()
+  SeriesWindows validation = {};  ///< windows of the validation set
+  Splits data = {};               ///< the windows of the three parts as data sets
+  Network network;                ///< the default network
+  /// Initial weights of the linear part of targets with a trend and a season, for
+  /// Model::set_weights(): a ridge regression, whose strength is chosen by rolling origin. Empty
+  /// where there is no such target, few windows, or many numbers in each.
+  State weights = {};
   TrainingOptions training = {};        ///< the default recipe, with early stopping
   std::vector<std::string> notes = {};  ///< sentences on what was decided
 };
@@ -88,7 +94,8 @@ SeriesTask series_task(const Table& table, const SeriesTaskOptions& options);
 
 /// Returns a default network of a transform's windows, with an output (future) for each target, in
 /// its unit. It adds to the target's last value what the network of this kind computes and a linear
-/// function of all inputs, so it begins near persistence.
+/// function of all inputs, so it begins near persistence, or with SeriesTask::weights near a ridge
+/// regression.
 /// `windows`: those of the training, which the sizes follow.
 Network series_network(const SeriesTransform& transform, SeriesNetwork kind, std::int64_t windows);
 

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "tables.h"
 #include "task_model.h"
+#include "tensors.h"
 
 namespace linnet::python {
 
@@ -68,8 +69,14 @@ void bind_task(nb::module_& m) {
       "validation", &SeriesTask::validation)("data", &SeriesTask::data)(
       "network", &SeriesTask::network)("training", &SeriesTask::training)("notes",
                                                                           &SeriesTask::notes);
-  bind_model(task.bound(), "SeriesTask",
-             [](const SeriesTask& of, Model& model) { model.set_series(of.transform); });
+  bind_model(task.bound(), "SeriesTask", [](const SeriesTask& of, Model& model) {
+    model.set_series(of.transform);
+    model.set_weights(of.weights);
+  });
+  task.bound().def_prop_ro(
+      "weights", [](const SeriesTask& of) { return dict_of(of.weights); },
+      "Returns the initial weights of the linear part of `network`, for\n"
+      "Model.set_weights(weights, partial=True): a ridge regression.");
   m.def(
       "series_task",
       [](const nb::object& rows, const nb::object& targets, const nb::kwargs& named) {

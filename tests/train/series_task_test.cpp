@@ -61,6 +61,45 @@ TEST(SeriesTask, LearnsARhythmAndWhatIsKnownAhead) {
   EXPECT_LT(score.model.mase, 0.5);
 }
 
+/// A season of 6 steps around a line, and some noise.
+std::string rising_text(int rows, double slope = 0.5) {
+  std::string text = "value\n";
+  for (int i = 0; i < rows; ++i) {
+    const double noise = std::sin(12.9 * i * i);
+    text += fmt::format("{:.4f}\n", slope * i + 5 * (i % 6 < 3 ? i % 3 : -1) + 0.1 * noise);
+  }
+  return text;
+}
+
+/// The error without any training, beside that of the last value.
+double untrained_error(const SeriesTask& task) {
+  Model model(task.network, {.device = "cpu", .threads = 1, .seed = 1});
+  model.set_series(task.transform);
+  model.set_weights(task.weights);
+  const SeriesScore score = evaluate_series(model, task.test)[0];
+  return score.model.all_mae / score.persistence.all_mae;
+}
+
+TEST(SeriesTask, BeginsAsARidgeRegression) {
+  const SeriesTaskOptions options{.targets = {"value"}, .past = 12, .future = 3};
+  SeriesTask task = series_task(parse_table(rising_text(300)), options);
+  EXPECT_EQ(task.weights.size(), 2);  // weight and bias
+  EXPECT_LT(untrained_error(task), 0.3);
+  task.weights = {};
+  EXPECT_GT(untrained_error(task), 0.9);
+}
+
+TEST(SeriesTask, BeginsAsTheLastValueOtherwise) {
+  const SeriesTaskOptions options{.targets = {"value"}, .past = 12, .future = 3};
+  // Fewer than 40 windows.
+  EXPECT_EQ(series_task(parse_table(rising_text(70)), options).weights.size(), 0);
+  SeriesTaskOptions longer = options;
+  longer.past = 300;  // more than 256 numbers
+  EXPECT_EQ(series_task(parse_table(rising_text(900)), longer).weights.size(), 0);
+  // No trend.
+  EXPECT_EQ(series_task(parse_table(rising_text(300, 0)), options).weights.size(), 0);
+}
+
 TEST(SeriesTask, NothingOfTheTestPartReachesTheModel) {
   const TemporaryFolder folder;
   const auto bytes = [&](int changed_from) {

@@ -24,6 +24,7 @@ class Forecasts final : public Task {
   explicit Forecasts(SeriesTask made)
       : Task(std::move(made.data), std::move(made.notes)),
         transform_(std::move(made.transform)),
+        weights_(std::move(made.weights)),
         test_(std::move(made.test)),
         validation_(std::move(made.validation)) {}
 
@@ -69,7 +70,10 @@ class Forecasts final : public Task {
     training.loss = Loss::automatic;
     for (OutputLoss& target : training.output_losses) target.loss = *chosen;
   }
-  void equip(Model& model) const override { model.set_series(transform_); }
+  void equip(Model& model) const override {
+    model.set_series(transform_);
+    model.set_weights(weights_);
+  }
 
   bool learns_classes() const override { return false; }
   std::optional<TaskReport> report(Model& model) const override {
@@ -112,6 +116,7 @@ class Forecasts final : public Task {
 
  private:
   SeriesTransform transform_;
+  State weights_;  ///< to begin with
   SeriesWindows test_;
   SeriesWindows validation_;
 };

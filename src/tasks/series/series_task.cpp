@@ -12,6 +12,7 @@
 #include "describe/nearest.h"
 #include "series/fit_series.h"
 #include "series/window_contents.h"
+#include "tasks/series/ridge_start.h"
 #include "tasks/task_recipe.h"
 
 namespace linnet {
@@ -68,6 +69,11 @@ Expression encoded(const Expression& steps, SeriesNetwork kind, const TaskSizes&
     case SeriesNetwork::lstm: return steps | LSTM{.units = sizes.units};
   }
   fail("there is no such network");
+}
+
+/// Returns how many numbers stand for the series of a window.
+std::int64_t entity_length(const SeriesTransform& transform) {
+  return transform.entities() > 0 ? std::clamp<std::int64_t>(transform.entities() / 2, 2, 16) : 0;
 }
 
 SeriesFit fit_of(const SeriesTaskOptions& options) {
@@ -144,10 +150,9 @@ Network series_network(const SeriesTransform& transform, SeriesNetwork kind, std
     add(functional.input("future", {record.future, record.known_channels()}) | Flatten{});
   }
   if (transform.entities() > 0) {
-    const std::int64_t length = std::clamp<std::int64_t>(transform.entities() / 2, 2, 16);
     add(functional.input("entity", {1}, DType::i32) |
         Embedding{.vocabulary = transform.entities(),
-                  .features = length,
+                  .features = entity_length(transform),
                   .weight_init = {Initializer::Kind::normal, kEmbeddingStd}} |
         Flatten{});
   }
@@ -167,9 +172,14 @@ Network series_network(const SeriesTransform& transform, SeriesNetwork kind, std
         reshape(slice(slice(past, 0, record.past - 1), 1, channel, channel + 1), {1}) |
         Rescale{.scale = record.inputs[i].std,
                 .shift = record.inputs[i].mean - record.targets[i].offset};
+    Dense linear_dense{.units = record.future, .bias = false, .weight_init = kZeros};
+    if (begins_as_ridge(record, i)) {
+      linear_dense.bias = true;
+      linear_dense.name = linear_layer(channel);
+    }
     const Expression change =
         ((x | Dense{.units = record.future, .weight_init = {Initializer::Kind::normal, kHeadStd}}) +
-         (linear | Dense{.units = record.future, .bias = false, .weight_init = kZeros})) |
+         (linear | linear_dense)) |
         Rescale{.scale = record.targets[i].change, .shift = 0};
     outputs.emplace_back(record.inputs[i].column, change + last);
   }
@@ -220,6 +230,7 @@ SeriesTask series_task(const Table& table, const SeriesTaskOptions& options) {
   task.network = series_network(task.transform, options.network, train.size());
   task.training = series_training(task.transform, train.size());
   task.training.seed = options.seed;
+  task.weights = ridge_start(train, entity_length(task.transform));
   return task;
 }
 
