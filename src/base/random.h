@@ -17,7 +17,8 @@ enum class RandomStream : std::uint32_t {
   augment = 5,
   mix = 6,
   normal = 7,
-  uniform = 8
+  uniform = 8,
+  flip = 9
 };
 
 // constexpr also lets CUDA kernels call them.

@@ -9,6 +9,13 @@ namespace linnet {
 /// As many different shares as the losses of one network may have in a shard.
 inline constexpr std::size_t kShares = 8;
 
+/// A batch's place in an epoch whose records are not where the program reads them.
+struct EpochPlace {
+  std::uint64_t position = 0;  ///< of the batch's first sample
+  std::uint64_t samples = 0;   ///< of the epoch; 0: the program reads the records themselves
+  bool shuffled = false;
+};
+
 /// All that differs from one step to the next. Everything random or scheduled is a function of it,
 /// so a step can be repeated, resumed, or run on a device without the host.
 struct StepInfo {
@@ -31,6 +38,7 @@ struct StepInfo {
   std::array<float, kShares> shares = {1, 1, 1, 1, 1, 1, 1, 1};
 
   std::uint64_t samples = 0;  ///< of an epoch: all records of the data
+  EpochPlace streamed = {};   ///< where `position` and `samples` are those of a ring of batches
 
   /// Factor on the schedule's learning rate by the host, e.g. after a plateau.
   double rate_factor = 1;

@@ -51,7 +51,8 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
             data.info().name, to_string(dtype), to_string(record), to_string(input));
   }
   for (const TargetLoss& target : read.targets) {
-    if (target.how.target || !(a.crops() || a.flip > 0 || record != input)) continue;
+    if (target.how.target || !(a.crops() || a.flip > 0 || a.alternating_flip || record != input))
+      continue;
     const ValueType& labels = read.parts[target.part].record;
     require(labels.dtype != DType::i32 || labels.shape.rank() != 3,
             "augmentation moves the pixels of the images of '{}', but not their labels of {} a "
@@ -65,6 +66,7 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
   if (step.mix) step.mix->width = input[1];
   require(!a.resized_crop || (a.padding == 0 && !a.crop),
           "expected either a resized crop, or crop and padding; got both");
+  require(!a.alternating_flip || a.flip == 0, "expected either flip or alternating_flip; got both");
   if (crops.any() || record != input) {
     step.crop = AugmentRule{.height = input[0],
                             .width = input[1],
@@ -76,6 +78,7 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
                             .ratio_min = a.ratio_min,
                             .ratio_max = a.ratio_max,
                             .flip = a.flip,
+                            .alternating_flip = a.alternating_flip,
                             .brightness = a.brightness,
                             .contrast = a.contrast,
                             .saturation = a.saturation,

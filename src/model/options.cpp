@@ -159,7 +159,8 @@ Description described<Augment>() {
            field<&O::contrast>("contrast").at_least(0),
            field<&O::saturation>("saturation").at_least(0), field<&O::cutout>("cutout").at_least(0),
            field<&O::mixup>("mixup").at_least(0).finite(),
-           field<&O::cutmix>("cutmix").at_least(0).finite()},
+           field<&O::cutmix>("cutmix").at_least(0).finite(),
+           field<&O::alternating_flip>("alternating_flip")},
           nullptr};
 }
 

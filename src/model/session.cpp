@@ -97,6 +97,7 @@ void DataPass::start_feed(const StepInfo& first, std::uint64_t shard) const {
 StepInfo DataPass::in_ring(StepInfo step) const {
   // To the gather the ring is the data set, and a slot a place in it.
   const BatchLayout& layout = feed.stream->layout();
+  step.streamed = {.position = step.position, .samples = step.samples, .shuffled = feed.shuffle};
   step.position = feed.stream->acquire() * layout.batch;
   step.samples = layout.slots * layout.batch;
   return step;

@@ -15,6 +15,14 @@ std::string text_of(Fields fields) {
   return to_string(attributes);
 }
 
+/// Returns the rule as checkpoints of version 0.1 said it; later fields follow where they act.
+std::string augment_text(const AugmentRule& rule) {
+  std::string text = text_of(AugmentAttrs{.rule = rule});
+  constexpr std::string_view kLater = " alternating_flip=false";
+  if (text.ends_with(kLater)) text.resize(text.size() - kLater.size());
+  return text;
+}
+
 /// Returns the data of a step without the samples, which a recipe outlives.
 StepData without_samples(StepData data) {
   for (StepData::Part& part : data.parts) {
@@ -83,7 +91,7 @@ std::string describe(const StepData& data, std::string (*loss_text)(const Output
   for (const TargetLoss& target : data.targets) {
     text += fmt::format("; output {} {}", target.output, loss_text(target.how));
   }
-  if (data.augment.crop) text += "; crop " + text_of(AugmentAttrs{.rule = *data.augment.crop});
+  if (data.augment.crop) text += "; crop " + augment_text(*data.augment.crop);
   if (data.augment.mix) text += "; mix " + text_of(*data.augment.mix);
   return text;
 }

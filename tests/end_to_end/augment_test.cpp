@@ -73,6 +73,25 @@ TEST(AugmentedTraining, DiffersByEpochAndSeedOnly) {
   EXPECT_NE(losses(1).first, losses(1).second);
 }
 
+/// Two epochs see each image once in each form, so their mean loss is that of a data set of both.
+TEST(AugmentedTraining, AlternatingFlipsShowBothFormsInTwoEpochs) {
+  const Dataset data = images(12, {8, 8, 3});
+  const auto losses = [&](const Augment& augment) {
+    return trained(data, {.epochs = 2,
+                          .batch = 5,
+                          .optimizer = SGD{.learning_rate = 0},
+                          .seed = 4,
+                          .augment = augment});
+  };
+  const double same = losses({}).epochs[0].train.loss;
+  const double mirrored = losses({.flip = 1}).epochs[0].train.loss;
+  const History turns = losses({.alternating_flip = true});
+  const double first = turns.epochs[0].train.loss;
+  EXPECT_NEAR(first + turns.epochs[1].train.loss, same + mirrored, 1e-5);
+  EXPECT_GT(std::abs(first - same), 1e-4);
+  EXPECT_GT(std::abs(first - mirrored), 1e-4);
+}
+
 TEST(AugmentedTraining, MixesLabelsAndValues) {
   for (const Augment& augment : {Augment{.mixup = 0.3}, Augment{.cutmix = 1},
                                  Augment{.padding = 1, .mixup = 1, .cutmix = 1}}) {
@@ -144,6 +163,8 @@ TEST(AugmentedTraining, SaysWhatDoesNotGoTogether) {
             "the network takes samples of (8, 8, 3) but the data set 'data' holds (11, 12, 3)");
   EXPECT_EQ(message_of(large, {.augment = {.padding = 1, .resized_crop = true}}),
             "expected either a resized crop, or crop and padding; got both");
+  EXPECT_EQ(message_of(images(8, {8, 8, 3}), {.augment = {.flip = 0.5, .alternating_flip = true}}),
+            "expected either flip or alternating_flip; got both");
   EXPECT_EQ(message_of(images(8, {4, 4, 3}), {.augment = {.crop = true}}),
             "[augment 'samples'] a crop of 8 x 8 is larger than images of 4 x 4 padded by 0");
   EXPECT_EQ(message_of(images(8, {8, 8, 3}), {.loss = Loss::hinge, .augment = {.mixup = 1}}),

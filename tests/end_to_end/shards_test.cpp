@@ -162,7 +162,8 @@ TEST(Shards, WhatIsDrawnIsThatOfTheLargeBatch) {
   };
   Augment augment{.padding = 2, .flip = 0.5, .brightness = 0.3, .cutout = 3};
   augment.crop = true;
-  for (const Augment& drawn : {Augment{}, augment, Augment{.resized_crop = true}}) {
+  for (const Augment& drawn :
+       {Augment{}, augment, Augment{.resized_crop = true}, Augment{.alternating_flip = true}}) {
     const std::vector<double> whole = fitted_gradient(noisy, brier, drawn, 1);
     for (const std::int64_t shards : {2, 4, 16}) {
       EXPECT_LE(relative_error(fitted_gradient(noisy, brier, drawn, shards), whole), kTolerance)

@@ -14,6 +14,8 @@ void check_rule(const AugmentRule& r, std::int64_t h, std::int64_t w) {
           "{}, {}",
           r.height, r.width, r.padding, r.cutout);
   require(r.flip >= 0 && r.flip <= 1, "expected a probability of flips in [0, 1]; got {}", r.flip);
+  require(!r.alternating_flip || r.flip == 0,
+          "expected either random flips or alternating ones; got both");
   require(r.brightness >= 0 && r.contrast >= 0 && r.saturation >= 0,
           "expected jitter of at least 0; got brightness {}, contrast {}, saturation {}",
           r.brightness, r.contrast, r.saturation);
@@ -58,7 +60,7 @@ void AugmentOp::reference(const ReferenceArgs& args) const {
   const RecordIndex index(args.step, attrs().shuffle);
   const std::int64_t size = rule.height * rule.width * channels;
   for (std::int64_t i = 0; i < attrs().batch; ++i) {
-    const AugmentSample s = draw_augment(rule, record[0], record[1], args.step, i);
+    const AugmentSample s = draw_augment(rule, record[0], record[1], args.step, attrs().shuffle, i);
     const AugmentPixels<double, double> from{args.in(In::data).data.data() +
                                                  static_cast<std::int64_t>(index(i)) *
                                                      record.elements(),

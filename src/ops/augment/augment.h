@@ -25,6 +25,8 @@ struct AugmentRule {
   double ratio_min = 0.75;
   double ratio_max = 4.0 / 3;
   double flip = 0;  ///< probability of a horizontal flip
+  /// Flips each image in every second epoch instead, a random half of them in the even ones.
+  bool alternating_flip = false;
   /// Factors are uniform in [max(0, 1 - s), 1 + s], stages in random order (torchvision's
   /// ColorJitter of floats); the colours are kept in [0, top].
   double brightness = 0;
@@ -65,6 +67,7 @@ struct AugmentAttrs {
     visit("fill", rule.fill);
     visit("scale", scale);
     visit("shift", shift);
+    visit("alternating_flip", rule.alternating_flip);
   }
   bool operator==(const AugmentAttrs&) const = default;
 };

@@ -92,7 +92,8 @@ Kernel augment(const NodeView& node) {
       parallel(tasks, attrs.batch, [=](const Args& args, const Task& task, Range range) {
         const RecordIndex index(*task.step, attrs.shuffle);
         for (std::int64_t i = range.begin; i < range.end; ++i) {
-          const AugmentSample s = draw_augment(work.rule, work.h, work.w, *task.step, i);
+          const AugmentSample s =
+              draw_augment(work.rule, work.h, work.w, *task.step, attrs.shuffle, i);
           float* out = args.out(Out::y) + i * out_size;
           crop(work, s, args.in<From>(In::data) + static_cast<std::int64_t>(index(i)) * in_size,
                reinterpret_cast<AugmentPlace<float>*>(task.scratch), out);

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kLargestBlock)
   const AugmentRule& rule = task.rule;
   const std::int64_t i = blockIdx.x;
   if (threadIdx.x == 0) {
-    sample = draw_augment(rule, task.h, task.w, *step, i);
+    sample = draw_augment(rule, task.h, task.w, *step, shuffle, i);
     record = RecordIndex(*step, shuffle)(i);
   }
   __syncthreads();

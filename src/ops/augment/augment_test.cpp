@@ -40,6 +40,8 @@ TEST(Augment, AgreesWithTheReference) {
     check_rule("augment padded " + of, {.height = 9, .width = 11, .padding = 3}, data);
     check_rule("augment mirrored " + of,
                {.height = 9, .width = 11, .padding = 4, .reflect = true, .flip = 0.5}, data);
+    check_rule("augment flipped in turns " + of,
+               {.height = 9, .width = 11, .alternating_flip = true}, data);
     check_rule("augment resized crop " + of, {.height = 6, .width = 8, .resized_crop = true}, data);
     check_rule("augment enlarged crop " + of,
                {.height = 17, .width = 16, .resized_crop = true, .flip = 1}, data);
@@ -106,7 +108,7 @@ TEST(Augment, OfLargePictures) {
 }
 
 AugmentSample draw(const AugmentRule& rule, std::int64_t sample, const StepInfo& step = kStep) {
-  return draw_augment(rule, 32, 32, step, sample);
+  return draw_augment(rule, 32, 32, step, true, sample);
 }
 
 /// Returns what of a draw is a number: to compare two.
@@ -143,11 +145,36 @@ TEST(Augment, CropsComeFromEverywhereAndFit) {
   EXPECT_NEAR(flips / 4000, 0.25, 0.02);
 }
 
+/// By the record alone, wherever the batch lies and in whatever order the epoch is read.
+TEST(Augment, AlternatingFlipsChangeEveryEpoch) {
+  const AugmentRule rule{.height = 32, .width = 32, .alternating_flip = true};
+  constexpr std::uint64_t kMany = 4000;
+  const auto flips = [&](StepInfo step, bool shuffle) {
+    step.seed = 5;
+    const RecordIndex index = RecordIndex::of_epoch(step, shuffle);
+    std::vector<bool> by_record(kMany);
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(kMany); ++i) {
+      by_record[index(i)] = draw_augment(rule, 32, 32, step, shuffle, i).flip;
+    }
+    return by_record;
+  };
+  const std::vector<bool> first = flips({.samples = kMany}, false);
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(first, true)) / kMany, 0.5, 0.03);
+  for (const std::uint64_t epoch : {1, 2, 3}) {
+    std::vector<bool> expected = first;
+    if (epoch % 2 == 1) expected.flip();
+    EXPECT_EQ(flips({.step = 7 * epoch, .epoch = epoch, .samples = kMany}, true), expected);
+    const EpochPlace place{.samples = kMany, .shuffled = true};
+    EXPECT_EQ(flips({.epoch = epoch, .position = 64, .samples = 128, .streamed = place}, false),
+              expected);
+  }
+}
+
 TEST(Augment, ResizedCropsHaveTheAreasAndRatiosAskedFor) {
   const AugmentRule rule{.height = 224, .width = 224, .resized_crop = true};
   double area = 0;
   for (std::int64_t i = 0; i < 4000; ++i) {
-    const AugmentSample s = draw_augment(rule, 264, 300, kStep, i);
+    const AugmentSample s = draw_augment(rule, 264, 300, kStep, true, i);
     EXPECT_GE(s.top, 0);
     EXPECT_GE(s.left, 0);
     EXPECT_LE(s.top + s.height, 264);
@@ -162,7 +189,7 @@ TEST(Augment, ResizedCropsHaveTheAreasAndRatiosAskedFor) {
   EXPECT_LT(area / 4000, 0.54);
   const AugmentSample wide =
       draw_augment({.height = 4, .width = 4, .resized_crop = true, .area_min = 1}, 10, 100, kStep,
-                   0);
+                   true, 0);
   EXPECT_EQ(wide.height, 10);
   EXPECT_EQ(wide.width, 13);  // 10 * 4 / 3, in the middle
   EXPECT_EQ(wide.left, 43);

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "graph/step.h"
 #include "ops/augment/augment.h"
+#include "ops/gather_batch/record_index.h"
 
 namespace linnet {
 
@@ -101,10 +102,16 @@ LINNET_HOST_DEVICE inline void draw_resized_crop(AugmentSample& s, const Augment
   centre_crop(s, h, w, crop_h < 1 ? 1 : crop_h, crop_w < 1 ? 1 : crop_w);
 }
 
-/// Draws the numbers of a record of h x w pixels.
+/// Returns whether a record of the data set is flipped in the step's epoch: in every second one.
+LINNET_HOST_DEVICE inline bool flips_in_epoch(const StepInfo& step, std::uint64_t record) {
+  const auto words = philox(random_key(step.seed, RandomStream::flip), record, 0);
+  return ((words[0] ^ step.epoch) & 1) != 0;
+}
+
+/// Draws the numbers of a record of h x w pixels. shuffle: as AugmentAttrs.
 LINNET_HOST_DEVICE inline AugmentSample draw_augment(const AugmentRule& rule, std::int64_t h,
                                                      std::int64_t w, const StepInfo& step,
-                                                     std::int64_t sample) {
+                                                     bool shuffle, std::int64_t sample) {
   AugmentSample s{};
   for (int j = 0; j < kJitters; ++j) s.order[j] = j;
   if (!rule.training) {
@@ -122,6 +129,9 @@ LINNET_HOST_DEVICE inline AugmentSample draw_augment(const AugmentRule& rule, st
     s.left = words.below(w + 2 * rule.padding - rule.width + 1) - rule.padding;
   }
   s.flip = words.uniform(0, 1) < rule.flip;
+  if (rule.alternating_flip) {
+    s.flip = flips_in_epoch(step, RecordIndex::of_epoch(step, shuffle)(sample));
+  }
   const double strength[kJitters] = {rule.brightness, rule.contrast,  // NOLINT(*-avoid-c-arrays)
                                      rule.saturation};
   for (int j = 0; j < kJitters; ++j) {
