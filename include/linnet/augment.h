@@ -10,9 +10,9 @@ LINNET_API_BEGIN
 namespace linnet {
 
 /// Says how the images (height, width, channels) of a training batch are changed as the batch is
-/// gathered: crop, flip, colours, cutout, mixing. It runs on the device, as part of the step. Every
-/// random number is a function of the training's seed, the step and the sample's place in its
-/// batch, so a run repeats to the bit on any number of threads, streamed or not.
+/// gathered: crop, rotation, flips, colours, cutout, mixing. It runs on the device, as part of the
+/// step. Every random number is a function of the training's seed, the step and the sample's place
+/// in its batch, so a run repeats to the bit on any number of threads, streamed or not.
 ///
 /// With a crop, images of the data set may have another size than the network's input: training
 /// takes random crops, validation and test take the centre (smaller images are resized whole). To
@@ -26,7 +26,7 @@ struct Augment {
   bool crop = false;
   /// Pixels added on each side before the crop, at least 0. Above 0 it switches `crop` on.
   std::int64_t padding = 0;
-  bool reflect = false;  ///< pads with pixels mirrored at the edge instead of zeros
+  bool reflect = false;  ///< fills with pixels mirrored at the edge instead of zeros
   /// Takes a box with a random share of the area and a random ratio of width to height, and resizes
   /// it to the network's input: torchvision's RandomResizedCrop, bilinear without antialiasing. It
   /// excludes `crop`.
@@ -57,11 +57,20 @@ struct Augment {
   /// both forms are seen equally often (Jordan, "94% on CIFAR-10 in 3.29 seconds on a single GPU",
   /// 2024). It excludes `flip`.
   bool alternating_flip = false;
+  double vertical_flip = 0;  ///< probability of a vertical flip, in [0, 1]
+  /// Largest angle of a rotation about the centre in degrees, in [0, 180]: angles are uniform in
+  /// [-rotate, rotate]. Pixels are interpolated linearly; those from outside the image are zeros,
+  /// or mirrored at the edge with `reflect`. torchvision's RandomRotation, bilinear.
+  double rotate = 0;
 
   /// Returns whether all fields are equal.
   bool operator==(const Augment&) const = default;
   /// Returns whether images are cropped, so that they may be larger than the network's input.
   bool crops() const { return crop || padding > 0 || resized_crop; }
+  /// Returns whether pixels move to other places.
+  bool moves() const {
+    return crops() || flip > 0 || alternating_flip || vertical_flip > 0 || rotate > 0;
+  }
   /// Returns whether samples of a batch are mixed.
   bool mixes() const { return mixup > 0 || cutmix > 0; }
   /// Returns whether anything is changed at all.

@@ -51,12 +51,11 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
             data.info().name, to_string(dtype), to_string(record), to_string(input));
   }
   for (const TargetLoss& target : read.targets) {
-    if (target.how.target || !(a.crops() || a.flip > 0 || a.alternating_flip || record != input))
-      continue;
+    if (target.how.target || !(a.moves() || record != input)) continue;
     const ValueType& labels = read.parts[target.part].record;
     require(labels.dtype != DType::i32 || labels.shape.rank() != 3,
             "augmentation moves the pixels of the images of '{}', but not their labels of {} a "
-            "sample: expected no crop and no flip, and images of {}; got images of {}",
+            "sample: expected no crop, flip or rotation, and images of {}; got images of {}",
             data.info().name, to_string(labels.shape.sample()), to_string(input),
             to_string(record));
   }
@@ -79,6 +78,8 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
                             .ratio_max = a.ratio_max,
                             .flip = a.flip,
                             .alternating_flip = a.alternating_flip,
+                            .vertical_flip = a.vertical_flip,
+                            .rotate = a.rotate,
                             .brightness = a.brightness,
                             .contrast = a.contrast,
                             .saturation = a.saturation,

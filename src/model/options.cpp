@@ -160,7 +160,9 @@ Description described<Augment>() {
            field<&O::saturation>("saturation").at_least(0), field<&O::cutout>("cutout").at_least(0),
            field<&O::mixup>("mixup").at_least(0).finite(),
            field<&O::cutmix>("cutmix").at_least(0).finite(),
-           field<&O::alternating_flip>("alternating_flip")},
+           field<&O::alternating_flip>("alternating_flip"),
+           field<&O::vertical_flip>("vertical_flip").between(0, 1),
+           field<&O::rotate>("rotate").between(0, 180)},
           nullptr};
 }
 

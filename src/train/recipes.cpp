@@ -18,8 +18,10 @@ std::string text_of(Fields fields) {
 /// Returns the rule as checkpoints of version 0.1 said it; later fields follow where they act.
 std::string augment_text(const AugmentRule& rule) {
   std::string text = text_of(AugmentAttrs{.rule = rule});
-  constexpr std::string_view kLater = " alternating_flip=false";
-  if (text.ends_with(kLater)) text.resize(text.size() - kLater.size());
+  for (const std::string_view later :
+       {" rotate=0", " vertical_flip=0", " alternating_flip=false"}) {
+    if (text.ends_with(later)) text.resize(text.size() - later.size());
+  }
   return text;
 }
 

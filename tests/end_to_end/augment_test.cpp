@@ -73,6 +73,20 @@ TEST(AugmentedTraining, DiffersByEpochAndSeedOnly) {
   EXPECT_NE(losses(1).first, losses(1).second);
 }
 
+TEST(AugmentedTraining, TurnsAlikeOnAnyNumberOfThreads) {
+  const Dataset data = images(24, {8, 8, 3});
+  const auto losses = [&](int threads, const Augment& augment) {
+    Model model(network(), {.device = "cpu", .threads = threads, .seed = 2});
+    return train(model, data, {.epochs = 2, .batch = 12, .seed = 3, .augment = augment})
+        .epochs[1]
+        .train.loss;
+  };
+  const Augment turned{.vertical_flip = 0.5, .rotate = 15};
+  EXPECT_EQ(losses(1, turned), losses(3, turned));
+  EXPECT_NE(losses(1, turned), losses(1, {.vertical_flip = 0.5}));
+  EXPECT_NE(losses(1, {.vertical_flip = 0.5}), losses(1, {}));
+}
+
 /// Two epochs see each image once in each form, so their mean loss is that of a data set of both.
 TEST(AugmentedTraining, AlternatingFlipsShowBothFormsInTwoEpochs) {
   const Dataset data = images(12, {8, 8, 3});

@@ -331,10 +331,11 @@ TEST(ElementLabels, ErrorsNameRowAndPlace) {
             "'pixels' has labels of (2, 3) a sample, the network gives (3)");
   TrainingOptions flipped{.epochs = 1, .batch = 2};
   flipped.augment.flip = 0.5;
-  EXPECT_EQ(error(network, with_label(1), flipped),
-            "augmentation moves the pixels of the images of 'pixels', but not their labels of (2, "
-            "3) a sample: expected no crop and no flip, and images of (2, 3, 2); got images of (2, "
-            "3, 2)");
+  EXPECT_EQ(
+      error(network, with_label(1), flipped),
+      "augmentation moves the pixels of the images of 'pixels', but not their labels of (2, "
+      "3) a sample: expected no crop, flip or rotation, and images of (2, 3, 2); got images of (2, "
+      "3, 2)");
   TrainingOptions mixed{.epochs = 1, .batch = 2};
   mixed.augment.mixup = 1;
   EXPECT_EQ(

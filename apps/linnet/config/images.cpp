@@ -20,14 +20,16 @@ namespace {
 
 /// What fields of Augment are where they are named without a number, as in `--augment flip`; those
 /// of truth values are true, ranges their defaults.
-constexpr std::array<std::pair<std::string_view, double>, 8> kNamed{{{"padding", 4},
-                                                                     {"flip", 0.5},
-                                                                     {"brightness", 0.4},
-                                                                     {"contrast", 0.4},
-                                                                     {"saturation", 0.4},
-                                                                     {"cutout", 8},
-                                                                     {"mixup", 0.2},
-                                                                     {"cutmix", 1}}};
+constexpr std::array<std::pair<std::string_view, double>, 10> kNamed{{{"padding", 4},
+                                                                      {"flip", 0.5},
+                                                                      {"vertical_flip", 0.5},
+                                                                      {"rotate", 10},
+                                                                      {"brightness", 0.4},
+                                                                      {"contrast", 0.4},
+                                                                      {"saturation", 0.4},
+                                                                      {"cutout", 8},
+                                                                      {"mixup", 0.2},
+                                                                      {"cutmix", 1}}};
 constexpr std::array<std::string_view, 3> kJitter{"brightness", "contrast", "saturation"};
 
 const Description& augmentations() { return description_of<Augment>(); }

@@ -13,7 +13,11 @@ void check_rule(const AugmentRule& r, std::int64_t h, std::int64_t w) {
           "expected a size of at least 1 x 1, and padding and cutout of at least 0; got {} x {}, "
           "{}, {}",
           r.height, r.width, r.padding, r.cutout);
-  require(r.flip >= 0 && r.flip <= 1, "expected a probability of flips in [0, 1]; got {}", r.flip);
+  for (const double flip : {r.flip, r.vertical_flip}) {
+    require(flip >= 0 && flip <= 1, "expected a probability of flips in [0, 1]; got {}", flip);
+  }
+  require(r.rotate >= 0 && r.rotate <= 180, "expected a rotation in [0, 180] degrees; got {}",
+          r.rotate);
   require(!r.alternating_flip || r.flip == 0,
           "expected either random flips or alternating ones; got both");
   require(r.brightness >= 0 && r.contrast >= 0 && r.saturation >= 0,
@@ -67,12 +71,15 @@ void AugmentOp::reference(const ReferenceArgs& args) const {
                                              record[0], record[1], channels, rule.reflect};
     double* out = args.out(Out::y).data.data() + i * size;
     for (std::int64_t k = 0; k < size; ++k) {
+      const std::int64_t y = k / channels / rule.width;
       const std::int64_t x = k / channels % rule.width;
       out[k] =
-          augment_pixel(from, s,
-                        AugmentPlace<double>(k / channels / rule.width, rule.height, s.height),
-                        AugmentPlace<double>(s.flip ? rule.width - 1 - x : x, rule.width, s.width),
-                        k % channels);
+          s.turns
+              ? AugmentPoint<double>(rule, s, y, x).value(from, k % channels)
+              : augment_pixel(from, s,
+                              AugmentPlace<double>(s.row(y, rule.height), rule.height, s.height),
+                              AugmentPlace<double>(s.column(x, rule.width), rule.width, s.width),
+                              k % channels);
     }
     for (const int stage : s.order) {
       if (!jitters(rule, stage)) continue;

@@ -7,7 +7,7 @@
 
 namespace linnet {
 
-/// Changes of a batch's images, in this order: a crop, a flip, jitter of the colours, a cut. Plain,
+/// Changes of a batch's images, in this order: a crop, turned and flipped; jitter; a cut. Plain,
 /// so that kernels take it as an argument. `training` false: only the crop is left, and
 /// it is not random.
 struct AugmentRule {
@@ -27,6 +27,10 @@ struct AugmentRule {
   double flip = 0;  ///< probability of a horizontal flip
   /// Flips each image in every second epoch instead, a random half of them in the even ones.
   bool alternating_flip = false;
+  double vertical_flip = 0;  ///< probability
+  /// Largest angle of a rotation about the centre of the crop, in degrees. Pixels come from the
+  /// whole image; outside it, they are what padding is.
+  double rotate = 0;
   /// Factors are uniform in [max(0, 1 - s), 1 + s], stages in random order (torchvision's
   /// ColorJitter of floats); the colours are kept in [0, top].
   double brightness = 0;
@@ -68,6 +72,8 @@ struct AugmentAttrs {
     visit("scale", scale);
     visit("shift", shift);
     visit("alternating_flip", rule.alternating_flip);
+    visit("vertical_flip", rule.vertical_flip);
+    visit("rotate", rule.rotate);
   }
   bool operator==(const AugmentAttrs&) const = default;
 };

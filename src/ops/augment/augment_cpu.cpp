@@ -7,29 +7,39 @@
 namespace linnet::cpu {
 namespace {
 
-/// The crop, flipped or not, as (height, width, C). `columns`: room for the places of a row.
+/// The crop, turned and flipped, as (height, width, C). `columns`: room for the places of a row.
 template <class From>
 void crop(const AugmentTask& task, const AugmentSample& s, const From* record,
           AugmentPlace<float>* columns, float* out) {
   const AugmentRule& rule = task.rule;
   const std::int64_t channels = task.channels;
+  const AugmentPixels<float, From> from{record, task.h, task.w, channels, rule.reflect};
+  if (s.turns) {
+    for (std::int64_t y = 0; y < rule.height; ++y) {
+      for (std::int64_t x = 0; x < rule.width; ++x) {
+        const AugmentPoint<float> point(rule, s, y, x);
+        for (std::int64_t c = 0; c < channels; ++c) *out++ = point.value(from, c);
+      }
+    }
+    return;
+  }
   if (s.height == rule.height && s.width == rule.width) {
-    const AugmentPixels<float, From> from{record, task.h, task.w, channels, rule.reflect};
-    for (std::int64_t y = s.top; y < s.top + rule.height; ++y) {
-      for (std::int64_t k = 0; k < rule.width; ++k) {
-        const std::int64_t x = s.left + (s.flip ? rule.width - 1 - k : k);
-        for (std::int64_t c = 0; c < channels; ++c) *out++ = from.at(y, x, c);
+    for (std::int64_t k = 0; k < rule.height; ++k) {
+      const std::int64_t y = s.top + s.row(k, rule.height);
+      for (std::int64_t x = 0; x < rule.width; ++x) {
+        const std::int64_t column = s.left + s.column(x, rule.width);
+        for (std::int64_t c = 0; c < channels; ++c) *out++ = from.at(y, column, c);
       }
     }
     return;
   }
   // What is resized lies in the image.
   for (std::int64_t k = 0; k < rule.width; ++k) {
-    columns[k] = {s.flip ? rule.width - 1 - k : k, rule.width, s.width};
+    columns[k] = {s.column(k, rule.width), rule.width, s.width};
   }
   const From* corner = record + (s.top * task.w + s.left) * channels;
   for (std::int64_t y = 0; y < rule.height; ++y) {
-    const AugmentPlace<float> row(y, rule.height, s.height);
+    const AugmentPlace<float> row(s.row(y, rule.height), rule.height, s.height);
     const From* above = corner + row.first * task.w * channels;
     const From* below = corner + row.second * task.w * channels;
     for (std::int64_t k = 0; k < rule.width; ++k) {

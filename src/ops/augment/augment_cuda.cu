@@ -37,10 +37,15 @@ __global__ void __launch_bounds__(kLargestBlock)
   float* image = out + i * pixels * channels;
 
   for (std::int64_t p = first; p < pixels; p += stride) {
+    const std::int64_t y = p / rule.width;
     const std::int64_t x = p % rule.width;
-    const AugmentPlace<float> row(p / rule.width, rule.height, sample.height);
-    const AugmentPlace<float> column(sample.flip ? rule.width - 1 - x : x, rule.width,
-                                     sample.width);
+    if (sample.turns) {
+      const AugmentPoint<float> point(rule, sample, y, x);
+      for (std::int64_t c = 0; c < channels; ++c) image[p * channels + c] = point.value(from, c);
+      continue;
+    }
+    const AugmentPlace<float> row(sample.row(y, rule.height), rule.height, sample.height);
+    const AugmentPlace<float> column(sample.column(x, rule.width), rule.width, sample.width);
     for (std::int64_t c = 0; c < channels; ++c) {
       image[p * channels + c] = augment_pixel(from, sample, row, column, c);
     }

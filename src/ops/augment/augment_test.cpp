@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <set>
 
 #include "op_harness.h"
@@ -42,6 +44,20 @@ TEST(Augment, AgreesWithTheReference) {
                {.height = 9, .width = 11, .padding = 4, .reflect = true, .flip = 0.5}, data);
     check_rule("augment flipped in turns " + of,
                {.height = 9, .width = 11, .alternating_flip = true}, data);
+    check_rule("augment upside down " + of,
+               {.height = 9, .width = 11, .padding = 2, .vertical_flip = 0.5}, data);
+    check_rule("augment turned " + of, {.height = 9, .width = 11, .flip = 0.5, .rotate = 20}, data);
+    check_rule("augment turned and mirrored " + of,
+               {.height = 7, .width = 11, .reflect = true, .vertical_flip = 0.5, .rotate = 180},
+               data);
+    check_rule("augment turned resized crop " + of,
+               {.height = 6,
+                .width = 14,
+                .resized_crop = true,
+                .flip = 0.5,
+                .vertical_flip = 0.5,
+                .rotate = 90},
+               data);
     check_rule("augment resized crop " + of, {.height = 6, .width = 8, .resized_crop = true}, data);
     check_rule("augment enlarged crop " + of,
                {.height = 17, .width = 16, .resized_crop = true, .flip = 1}, data);
@@ -113,14 +129,20 @@ AugmentSample draw(const AugmentRule& rule, std::int64_t sample, const StepInfo&
 
 /// Returns what of a draw is a number: to compare two.
 std::vector<double> numbers(const AugmentSample& s) {
-  return {double(s.top),     double(s.left),     double(s.height),   double(s.width),
-          double(s.cut_top), double(s.cut_left), double(s.flip),     s.factor[0],
-          s.factor[1],       s.factor[2],        double(s.order[0]), double(s.order[1])};
+  return {double(s.top),     double(s.left),     double(s.height), double(s.width),
+          double(s.cut_top), double(s.cut_left), double(s.flip),   s.sine,
+          s.factor[0],       s.factor[1],        s.factor[2],      double(s.order[0]),
+          double(s.order[1])};
 }
 
 TEST(Augment, DiffersBySeedStepAndSampleOnly) {
-  const AugmentRule rule{
-      .height = 24, .width = 24, .resized_crop = true, .flip = 0.5, .brightness = 0.4, .cutout = 4};
+  const AugmentRule rule{.height = 24,
+                         .width = 24,
+                         .resized_crop = true,
+                         .flip = 0.5,
+                         .rotate = 9,
+                         .brightness = 0.4,
+                         .cutout = 4};
   const auto first = numbers(draw(rule, 3, {.seed = 1, .step = 2}));
   // A streamed batch lies at another place of another number of records.
   EXPECT_EQ(first, numbers(draw(rule, 3, {.seed = 1, .step = 2, .position = 9, .samples = 4})));
@@ -207,6 +229,8 @@ TEST(Augment, KnownPictures) {
   const std::vector<double> four{1, 2, 3, 4};
   EXPECT_EQ(augmented({.height = 2, .width = 2, .flip = 1}, u8({1, 2, 2, 1}), four),
             (std::vector<double>{2, 1, 4, 3}));
+  EXPECT_EQ(augmented({.height = 2, .width = 2, .vertical_flip = 1}, u8({1, 2, 2, 1}), four),
+            (std::vector<double>{3, 4, 1, 2}));
   // torch.nn.functional.interpolate of [[1, 2], [3, 4]] to 2 x 4, bilinear.
   EXPECT_EQ(augmented({.height = 2, .width = 4, .training = false}, u8({1, 2, 2, 1}), four),
             (std::vector<double>{1, 1.25, 1.75, 2, 3, 3.25, 3.75, 4}));
@@ -216,6 +240,54 @@ TEST(Augment, KnownPictures) {
   const std::vector<double> cut =
       augmented({.height = 2, .width = 2, .cutout = 9, .fill = 7}, u8({1, 2, 2, 1}), four);
   EXPECT_EQ(cut, (std::vector<double>{7, 7, 7, 7}));
+}
+
+/// Returns an image of 3 x 4 pixels, turned.
+std::vector<double> turned(const AugmentRule& rule, double degrees) {
+  const std::vector<double> image{1, 2, 3, 4, 5, 6, 20, 8, 9, 10, 11, 12};
+  const AugmentPixels<double, double> from{image.data(), 3, 4, 1, rule.reflect};
+  AugmentSample s{};
+  s.height = 3;
+  s.width = 4;
+  s.turns = true;
+  s.sine = static_cast<float>(std::sin(degrees * std::numbers::pi / 180));
+  s.cosine = static_cast<float>(std::cos(degrees * std::numbers::pi / 180));
+  std::vector<double> pixels;
+  for (std::int64_t y = 0; y < rule.height; ++y) {
+    for (std::int64_t x = 0; x < rule.width; ++x) {
+      pixels.push_back(AugmentPoint<double>(rule, s, y, x).value(from, 0));
+    }
+  }
+  return pixels;
+}
+
+TEST(Augment, TurnsAsTorchvisionDoes) {
+  // torchvision.transforms.functional.rotate(image, 30, BILINEAR)
+  const std::vector<double> expected{0.6531,  2.2692,  7.7991, 5.2824, 2.2010, 5.7201,
+                                     17.0299, 11.4522, 3.8301, 8.0311, 9.2225, 4.3385};
+  const std::vector<double> pixels = turned({.height = 3, .width = 4}, 30);
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(pixels[i], expected[i], 1e-4);
+  for (const double pixel : turned({.height = 3, .width = 4, .reflect = true}, 30)) {
+    EXPECT_GE(pixel, 1);  // no zeros from outside
+  }
+}
+
+TEST(Augment, AnglesAreUniform) {
+  const AugmentRule rule{.height = 32, .width = 32, .vertical_flip = 0.25, .rotate = 30};
+  double flips = 0;
+  double sum = 0;
+  double most = 0;
+  for (std::int64_t i = 0; i < 4000; ++i) {
+    const AugmentSample s = draw(rule, i);
+    const double degrees = std::atan2(s.sine, s.cosine) * 180 / std::numbers::pi;
+    EXPECT_LE(std::abs(degrees), 30.001);
+    flips += s.flip_rows ? 1 : 0;
+    sum += std::abs(degrees);
+    most = std::max(most, degrees);
+  }
+  EXPECT_NEAR(flips / 4000, 0.25, 0.02);
+  EXPECT_NEAR(sum / 4000, 15, 0.5);
+  EXPECT_GT(most, 29);
 }
 
 TEST(Augment, NamesTheLayerAndWhatIsWrong) {
@@ -230,6 +302,10 @@ TEST(Augment, NamesTheLayerAndWhatIsWrong) {
             "[augment 'samples'] images of 4 x 4 cannot be padded by reflection of 4 pixels");
   EXPECT_EQ(error({.height = 4, .width = 4, .flip = 2}, u8({1, 4, 4, 3})),
             "[augment 'samples'] expected a probability of flips in [0, 1]; got 2");
+  EXPECT_EQ(error({.height = 4, .width = 4, .vertical_flip = -1}, u8({1, 4, 4, 3})),
+            "[augment 'samples'] expected a probability of flips in [0, 1]; got -1");
+  EXPECT_EQ(error({.height = 4, .width = 4, .rotate = 181}, u8({1, 4, 4, 3})),
+            "[augment 'samples'] expected a rotation in [0, 180] degrees; got 181");
 }
 
 }  // namespace

@@ -59,9 +59,20 @@ struct AugmentSample {
   std::int64_t cut_bottom;
   std::int64_t cut_right;
   bool flip;
+  bool flip_rows;
+  bool turns;
+  float sine;  ///< of the angle of the rotation, counterclockwise
+  float cosine;
   int order[kJitters];     // NOLINT(*-avoid-c-arrays): lies in shared memory
   float factor[kJitters];  // NOLINT(*-avoid-c-arrays)
 
+  /// Returns the row or column of the crop that a row or column of the result shows.
+  LINNET_HOST_DEVICE std::int64_t row(std::int64_t y, std::int64_t rows) const {
+    return flip_rows ? rows - 1 - y : y;
+  }
+  LINNET_HOST_DEVICE std::int64_t column(std::int64_t x, std::int64_t columns) const {
+    return flip ? columns - 1 - x : x;
+  }
   LINNET_HOST_DEVICE bool cuts(std::int64_t y, std::int64_t x) const {
     return y >= cut_top && y < cut_bottom && x >= cut_left && x < cut_right;
   }
@@ -150,6 +161,14 @@ LINNET_HOST_DEVICE inline AugmentSample draw_augment(const AugmentRule& rule, st
     s.cut_bottom = s.cut_top + rule.cutout;
     s.cut_right = s.cut_left + rule.cutout;
   }
+  // Last, so that whatever was drawn before these existed stays as it was.
+  s.flip_rows = rule.vertical_flip > 0 && words.uniform(0, 1) < rule.vertical_flip;
+  s.turns = rule.rotate > 0;
+  if (s.turns) {
+    const double angle = words.uniform(-rule.rotate, rule.rotate) * (3.14159265358979323846 / 180);
+    s.sine = static_cast<float>(sin(angle));
+    s.cosine = static_cast<float>(cos(angle));
+  }
   return s;
 }
 
@@ -172,7 +191,11 @@ struct AugmentPixels {
 
   LINNET_HOST_DEVICE static std::int64_t mirrored(std::int64_t at, std::int64_t size) {
     if (at < 0) at = -at;
-    return at >= size ? 2 * (size - 1) - at : at;
+    if (at < size) return at;
+    if (size == 1) return 0;
+    const std::int64_t period = 2 * (size - 1);
+    at %= period;
+    return at < size ? at : period - at;
   }
   LINNET_HOST_DEVICE T at(std::int64_t y, std::int64_t x, std::int64_t c) const {
     if (y < 0 || y >= h || x < 0 || x >= w) {
@@ -216,6 +239,50 @@ LINNET_HOST_DEVICE T augment_pixel(const AugmentPixels<T, From>& from, const Aug
   const T above = row(y.first);
   return above + y.share * (row(y.second) - above);
 }
+
+/// Describes where a pixel of a turned result lies in the record.
+template <class T>
+struct AugmentPoint {
+  std::int64_t top;
+  std::int64_t left;
+  T below;  ///< share of the row under `top`
+  T right;  ///< share of the column after `left`
+
+  LINNET_HOST_DEVICE AugmentPoint(const AugmentRule& rule, const AugmentSample& s, std::int64_t y,
+                                  std::int64_t x) {
+    const auto height = static_cast<T>(rule.height);
+    const auto width = static_cast<T>(rule.width);
+    const T half = static_cast<T>(0.5);
+    // From the centre, in pixels of the result.
+    const T down = static_cast<T>(s.row(y, rule.height)) + half - half * height;
+    const T along = static_cast<T>(s.column(x, rule.width)) + half - half * width;
+    const T from_top = s.cosine * down + s.sine * along + half * height;
+    const T from_left = s.cosine * along - s.sine * down + half * width;
+    top = split(from_top / height * static_cast<T>(s.height), s.top, below);
+    left = split(from_left / width * static_cast<T>(s.width), s.left, right);
+  }
+
+  /// Returns the channel's value there, by linear interpolation.
+  template <class From>
+  LINNET_HOST_DEVICE T value(const AugmentPixels<T, From>& from, std::int64_t c) const {
+    const auto row = [&](std::int64_t y) {
+      const T first = from.at(y, left, c);
+      return first + right * (from.at(y, left + 1, c) - first);
+    };
+    const T above = row(top);
+    return above + below * (row(top + 1) - above);
+  }
+
+ private:
+  /// Splits a distance from the crop's edge into a pixel of the record and a share of the next one.
+  LINNET_HOST_DEVICE static std::int64_t split(T distance, std::int64_t begin, T& share) {
+    const T place = distance - static_cast<T>(0.5);
+    auto whole = static_cast<std::int64_t>(place);
+    if (place < static_cast<T>(whole)) --whole;
+    share = place - static_cast<T>(whole);
+    return begin + whole;
+  }
+};
 
 /// Returns the luminance of torchvision's rgb_to_grayscale; the first channel of images not in
 /// colour.
