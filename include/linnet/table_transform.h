@@ -65,6 +65,8 @@ enum class TableTarget : std::uint8_t {
   classes,  ///< one class of several, of one column
   value,    ///< a number of each column
   labels,   ///< yes or no of each column, independently
+  /// No column: how badly a network that learned to reproduce the rows reproduces a row, "novelty".
+  novelty,
 };
 
 /// Names the target columns, each by name or number from 1: "y", or {"low", "high"} for several.
@@ -115,10 +117,11 @@ class TableTransform {
   TableTransform() = default;
 
   /// Returns the transform of these rows. Nothing but these rows counts, so hand it the training
-  /// set alone. Throws DataError naming row and column for numbers that are not finite; naming the
-  /// target where it is missing, constant, an identifier or a date; for several targets that are
-  /// not all numbers or all booleans, and for more than 16 of numbers; and where no column is left.
-  /// Throws Error for options out of range, and for a scaling of a column that is not a number.
+  /// set alone. A novelty takes no target. Throws DataError naming row and column for numbers that
+  /// are not finite; naming the target where it is missing, constant, an identifier or a date; for
+  /// several targets that are not all numbers or all booleans, and for more than 16 of numbers; and
+  /// where no column is left. Throws Error for options out of range, and for a scaling of a column
+  /// that is not a number.
   static TableTransform fit(const Table& rows, const TableTargets& target,
                             const TableTransformOptions& options = {});
 

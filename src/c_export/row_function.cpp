@@ -117,7 +117,8 @@ void write_row_function(FunctionFile& file, const Model& model, const InferenceG
   missing.insert(missing.end(), record.reading.words.begin(), record.reading.words.end());
   file.texts(missing, "MISSING");
   const std::vector<std::string> targets = table.targets();
-  const bool one = table.target_kind() == TableTarget::value && targets.size() == 1;
+  const bool values = table.classes().empty();
+  const bool one = values && targets.size() == 1;
   file.line(fmt::format("export {} predict(row row)", one ? "num" : "named"));
   const std::int64_t features = std::ssize(table.feature_names());
   if (features > 0) file.line(fmt::format("list in_numbers = zeros({})", features));
@@ -130,7 +131,7 @@ void write_row_function(FunctionFile& file, const Model& model, const InferenceG
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     if (offsets[i] != 0) file.line(fmt::format("y[{0}] = y[{0}] + {1}", i, decimal(offsets[i])));
   }
-  const auto& names = table.target_kind() == TableTarget::value ? targets : table.classes();
+  const auto& names = values ? targets : table.classes();
   file.line(one ? "return y[0]" : fmt::format("return named({}, y)", file.texts(names)));
   file.line("end");
 }

@@ -372,10 +372,16 @@ TableTransform TableTransform::fit(const Table& rows, const TableTargets& target
   require(rows.rows() > 0, "the table '{}' has no rows to learn from", rows.name());
   require(options.most_one_hot >= 0, "most_one_hot is at least 0; got {}", options.most_one_hot);
   require(options.least_count >= 1, "least_count is at least 1; got {}", options.least_count);
-  const std::vector<std::size_t> targets = find_targets(rows, target);
+  const bool novelty = options.target == TableTarget::novelty;
+  require(!novelty || target.names.empty(),
+          "a novelty is learned of all columns, without a target; got '{}'",
+          target.names.empty() ? "" : target.names.front());
+  std::vector<std::size_t> targets;
+  if (!novelty) targets = find_targets(rows, target);
   auto record = std::make_shared<TransformRecord>();
   record->reading = LearnedReading::of(*rows.contents());
-  record->target = target_of(rows, targets, options.target);
+  record->target =
+      novelty ? LearnedTarget(NoveltyTarget()) : target_of(rows, targets, options.target);
   std::set<std::size_t> ignored(targets.begin(), targets.end());
   for (const std::string& name : options.ignore) {
     const std::size_t left_out = rows.find(name);
@@ -394,9 +400,9 @@ TableTransform TableTransform::fit(const Table& rows, const TableTargets& target
       record->inputs.push_back(*std::move(input));
   }
   require<DataError>(!record->inputs.empty(),
-                     "'{}' has no column to learn from: all but the target are constants, "
-                     "identifiers or left out{}",
-                     rows.name(), why_texts(rows));
+                     "'{}' has no column to learn from: all {}are constants, identifiers or left "
+                     "out{}",
+                     rows.name(), novelty ? "" : "but the target ", why_texts(rows));
   return TableTransform(std::move(record));
 }
 

@@ -59,8 +59,9 @@ class Matching {
     require<DataError>(by_name_ || own == known || own + left_out == known,
                        "'{}' has {} columns; the model learned from {}, {} among them",
                        table.name(), own, known,
-                       left_out == 1 ? fmt::format("the target '{}'", targets_[0])
-                                     : fmt::format("{} targets", left_out));
+                       left_out == 1   ? fmt::format("the target '{}'", targets_[0])
+                       : left_out == 0 ? "no target"
+                                       : fmt::format("{} targets", left_out));
     without_targets_ = !by_name_ && own + left_out == known;
   }
 
@@ -435,6 +436,12 @@ Dataset TableTransform::transform(const Table& rows) const {
             {{.name = target(), .data = Tensor(std::move(labels), {rows.rows()})}},
             std::move(info)};
   }
+  if (target_kind() == TableTarget::novelty) {
+    // A network of novelties learns to bring its output to 0.
+    return {samples.inputs(),
+            {{.name = target(), .data = Tensor(DType::f32, {rows.rows(), 1})}},
+            std::move(info)};
+  }
   const std::vector<std::string> names = targets();
   std::vector<float> values(static_cast<std::size_t>(rows.rows()) * names.size());
   const bool labels = target_kind() == TableTarget::labels;
@@ -461,9 +468,12 @@ const std::string& TableTransform::target() const {
   if (const auto* classes = std::get_if<ClassTarget>(&of)) return classes->column;
   if (const auto* value = std::get_if<ValueTarget>(&of)) return value->column;
   if (const auto* values = std::get_if<ValuesTarget>(&of)) return values->columns[0];
-  return std::get<LabelsTarget>(of).columns[0];
+  if (const auto* labels = std::get_if<LabelsTarget>(&of)) return labels->columns[0];
+  static const std::string kNovelty = "novelty";
+  return kNovelty;
 }
 std::vector<std::string> TableTransform::targets() const {
+  if (target_kind() == TableTarget::novelty) return {target()};
   return empty() ? std::vector<std::string>() : columns_of(record_->target);
 }
 TableTarget TableTransform::target_kind() const {

@@ -95,6 +95,7 @@ const Kinds<LearnedTarget>& targets() {
               ValuesTarget{});
     kinds.add("labels", "LabelsTarget", {field<&LabelsTarget::columns>("columns").required()},
               LabelsTarget{});
+    kinds.add("novelty", "NoveltyTarget", {}, NoveltyTarget{});
     return kinds;
   }();
   return all;
@@ -151,7 +152,8 @@ void check(const TransformRecord& record) {
   const std::set<std::string_view> columns(record.columns.begin(), record.columns.end());
   std::set<std::string> read;
   const std::vector<std::string> targets = columns_of(record.target);
-  check_unique(targets, "targets");
+  const bool novelty = std::holds_alternative<NoveltyTarget>(record.target);
+  if (!novelty) check_unique(targets, "targets");
   for (const std::string& target : targets) {
     require<DataError>(columns.contains(target), "{} has no column '{}'", kWhat, target);
     read.insert(target);
@@ -214,11 +216,13 @@ std::vector<std::string> columns_of(const LearnedTarget& target) {
   if (const auto* classes = std::get_if<ClassTarget>(&target)) return {classes->column};
   if (const auto* value = std::get_if<ValueTarget>(&target)) return {value->column};
   if (const auto* values = std::get_if<ValuesTarget>(&target)) return values->columns;
-  return std::get<LabelsTarget>(target).columns;
+  if (const auto* labels = std::get_if<LabelsTarget>(&target)) return labels->columns;
+  return {};
 }
 
 TableTarget kind_of(const LearnedTarget& target) {
   if (std::holds_alternative<ClassTarget>(target)) return TableTarget::classes;
+  if (std::holds_alternative<NoveltyTarget>(target)) return TableTarget::novelty;
   return std::holds_alternative<LabelsTarget>(target) ? TableTarget::labels : TableTarget::value;
 }
 

@@ -104,7 +104,11 @@ struct LabelsTarget {
   std::vector<std::string> columns = {};
 };
 
-using LearnedTarget = std::variant<ClassTarget, ValueTarget, ValuesTarget, LabelsTarget>;
+/// How unlike the training rows a row is: no column says it.
+struct NoveltyTarget {};
+
+using LearnedTarget =
+    std::variant<ClassTarget, ValueTarget, ValuesTarget, LabelsTarget, NoveltyTarget>;
 
 /// What a TableTransform knows.
 struct TransformRecord {
@@ -118,7 +122,7 @@ struct TransformRecord {
 inline const std::string& column_of(const TableInput& input) {
   return std::visit([](const auto& of) -> const std::string& { return of.column; }, input);
 }
-/// Returns the columns of a target.
+/// Returns the columns of a target; of a novelty there are none.
 std::vector<std::string> columns_of(const LearnedTarget& target);
 
 /// How many features an input has; 0 of an id.

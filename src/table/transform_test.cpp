@@ -331,6 +331,20 @@ TEST(TableTransform, AMissingCategoryIsTheMostFrequentOne) {
       (std::vector<float>{0, 0, 1, 1, 0, 0}));
 }
 
+TEST(TableTransform, NoveltiesHaveNoTarget) {
+  const Table table = parse_table("x,c\n1,p\n2,q\n3,p\n4,q\n", "t");
+  const TableTransform fitted = TableTransform::fit(table, {}, {.target = TableTarget::novelty});
+  EXPECT_EQ(fitted.input_columns(), (std::vector<std::string>{"x", "c"}));
+  EXPECT_EQ(fitted.targets(), (std::vector<std::string>{"novelty"}));
+  const TableTransform read = TableTransform::from_json(fitted.to_json());
+  EXPECT_EQ(read.target_kind(), TableTarget::novelty);
+  const Dataset data = read.transform(parse_table("c,x\nq,7\np,8\n", "rows"));
+  EXPECT_EQ(data.targets()[0].name, "novelty");
+  EXPECT_EQ(vector_of(data.targets()[0].data), (std::vector<float>{0, 0}));
+  EXPECT_EQ(message_of([&] { TableTransform::fit(table, "x", {.target = TableTarget::novelty}); }),
+            "a novelty is learned of all columns, without a target; got 'x'");
+}
+
 TEST(TableTransform, SeveralTargets) {
   const Table table = parse_table(
       "x,hot,wet,t,p\n1,yes,no,10,100\n2,no,no,20,300\n3,yes,yes,30,500\n4,no,yes,20,300\n", "t");

@@ -181,10 +181,11 @@ Description described<TableTransformOptions>() {
                  "Scaling of a table's numbers: standard (the default), min_max, robust, quantile "
                  "or\nlog1p; COLUMN=METHOD for one column; may be given several times"),
        field<&O::target>("target")
-           .as({"automatic", "classification", "regression", "labels"})
+           .as({"automatic", "classification", "regression", "labels", "novelty"})
            .flag("--task",
                  "What is learned of the target; automatic: classes of categories, values of\n"
-                 "numbers, labels of several booleans"),
+                 "numbers, labels of several booleans; novelty, without a target: how unlike the\n"
+                 "training rows a row is"),
        field<&O::most_one_hot>("most_one_hot"), field<&O::least_count>("least_count"),
        ignore_field<O>()},
       nullptr};

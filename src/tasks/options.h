@@ -25,8 +25,8 @@ inline auto enum_names(Scaling /*scaling*/) { return scaling_names(); }
 inline auto enum_names(SeriesNetwork /*network*/) { return series_network_names(); }
 inline auto enum_names(SameTime /*what*/) { return same_time_names(); }
 inline auto enum_names(OffStep /*what*/) { return off_step_names(); }
-constexpr std::array<std::string_view, 4> enum_names(TableTarget /*target*/) {
-  return {"automatic", "classes", "value", "labels"};
+constexpr std::array<std::string_view, 5> enum_names(TableTarget /*target*/) {
+  return {"automatic", "classes", "value", "labels", "novelty"};
 }
 constexpr std::array<std::string_view, 2> enum_names(OnBadImage /*what*/) {
   return {"stop", "skip"};

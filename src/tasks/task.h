@@ -202,6 +202,10 @@ class Task {
   /// Returns the columns that the model predicts; empty: none have names.
   virtual std::vector<std::string> targets(const Model& /*model*/) const { return {}; }
 
+  /// Returns the value above which a row is unlike those of the training; nothing: values say no
+  /// such thing.
+  virtual std::optional<double> threshold(const Model& /*model*/) const { return {}; }
+
   /// Returns how the tables of the model are read.
   virtual TableOptions reading(const Model& /*model*/) const { return {}; }
   /// Returns the columns of the rows that a request brings; empty: it brings none.

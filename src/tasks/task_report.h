@@ -20,6 +20,7 @@ struct Rivals {
 
 /// What a task measured of a model in its own way, in each form.
 struct TaskReport {
+  const char* key = "series";           ///< of `json` in the summary
   nlohmann::ordered_json json = {};     ///< of the summary and of metrics.json
   std::vector<std::string> lines = {};  ///< for the terminal
   Rivals rivals = {};

@@ -139,7 +139,8 @@ Metrics measured(std::span<const float> predictions, const Dataset& data,
 }  // namespace
 
 bool predicts_values(const Model& model) {
-  return !model.table().empty() && model.table().target_kind() == TableTarget::value &&
+  const TableTarget kind = model.table().target_kind();
+  return !model.table().empty() && (kind == TableTarget::value || kind == TableTarget::novelty) &&
          model.answers() != Answers::labels;
 }
 

@@ -169,6 +169,23 @@ class Reports(command.CommandTest):
         self.assert_error("the model reads no column 'z'", "importance", "run", "values.csv",
                           "--column", "z")
 
+    def test_novelty(self):
+        write_values(self.folder / "values.csv", rows=600)
+        self.assert_error("a novelty is learned of all columns, without a target; leave out --target (--ignore leaves "
+                          "out a column)", "train", "values.csv", "--task", "novelty", "--target", "y")
+        self.train_table("values.csv", "--task", "novelty", "--ignore", "id", "--epochs", 60)
+        (self.folder / "rows.csv").write_text("x,c,y\n0.5,a,1015\n0.5,b,1015\n0.5,a,900\n")
+        usual, _, far = self.run_linnet("predict", "run", "rows.csv")[0].splitlines()
+        self.assertTrue(usual.endswith("\tusual"), usual)
+        self.assertTrue(far.endswith("\tnovel"), far)
+        answers = self.run_json("predict", "run", "rows.csv")
+        self.assertEqual([one["novel"] for one in answers["predictions"]],
+                         [one["outputs"][0] > answers["threshold"] for one in answers["predictions"]])
+        self.run_linnet("predict", "run", "rows.csv", "--output", "p.csv")
+        self.assertEqual((self.folder / "p.csv").read_text().splitlines()[0], "input,novelty,novel")
+        self.assert_error("the model says how unlike the training rows a row is, for which there are no targets: "
+                          "linnet predict", "evaluate", "run", "--data", "rows.csv")
+
     def test_optimize(self):
         write_values(self.folder / "values.csv")
         self.train_table("values.csv", "--target", "y", "--epochs", 30)

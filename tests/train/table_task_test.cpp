@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <linnet/intervals.h>
 #include <linnet/metrics.h>
 #include <linnet/samples.h>
 #include <linnet/table_task.h>
@@ -41,6 +42,35 @@ Model trained(const TableTask& task) {
   model.set_table(task.transform);
   train(model, task.data, task.training);
   return model;
+}
+
+/// b follows from a, and c is q where a is above 0.
+TEST(TableTask, NoveltyIsLargeWhereColumnsDoNotBelongTogether) {
+  std::string text = "a,b,c\n";
+  for (int i = 0; i < 400; ++i) {
+    const double a = std::sin(12.9 * i);
+    text += fmt::format("{:.5f},{:.5f},{}\n", a, 3 - 2 * a, a > 0 ? "q" : "r");
+  }
+  TableTaskOptions options{.seed = 3};
+  options.transform.target = TableTarget::novelty;
+  TableTask task = table_task(parse_table(text, "rows"), options);
+  task.training.epochs = 40;
+  Model model = trained(task);
+  calibrate_intervals(model, task.data.validation);
+  const double threshold = interval_half_widths(model, 0.95)[0];
+  const auto novelties = [&](const std::string& rows) {
+    return vector_of(
+        model.predict(model.table().inputs(parse_table("a,b,c\n" + rows, "new rows"))));
+  };
+  for (const float usual : novelties("0.5,2,q\n-0.5,4,r\n")) EXPECT_LT(usual, threshold);
+  for (const float novel : novelties("0.5,4,q\n-0.5,4,q\n0.5,2,s\n3,-3,q\n")) {
+    EXPECT_GT(novel, threshold);
+  }
+  EXPECT_EQ(message_of([&] {
+              options.ensemble = 2;
+              table_task(parse_table(text, "rows"), options);
+            }),
+            "a novelty is learned by one network; got 2 members");
 }
 
 TEST(TableTask, LearnsClassesAndPredictsRawRowsOfAFile) {

@@ -246,6 +246,7 @@ int predict(const PredictOptions& options) {
     const std::string& loss = model.training_record().loss;
     all["loss"] = loss.empty() ? Json(nullptr) : Json(loss);
     if (!shown.half_widths.empty()) all["interval"] = options.interval;
+    if (shown.threshold) all["threshold"] = *shown.threshold;
     if (!inputs.data.info().notes.empty()) all["notes"] = inputs.data.info().notes;
     all["predictions"] = std::move(json);
     if (!inputs.bad_files.empty()) all["bad_files"] = inputs.bad_files;

@@ -206,7 +206,7 @@ Trained train_and_report(Model model, const Job& job, const Prepared& prepared, 
   summary.update(summary_json(job, model, history, data, held, folder));
   summary.update(rivals.json);
   if (!rivals.worse.empty()) warnings.insert(warnings.begin(), rivals.worse);
-  if (own) summary["series"] = own->json;
+  if (own) summary[own->key] = own->json;
   if (!warnings.empty()) summary["warnings"] = warnings;
   if (!verdict.empty()) watcher.line("linnet: " + verdict);
   write_report(job, summary, history, model, data, held, rivals, own ? own->html : "", folder);

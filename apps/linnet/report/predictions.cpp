@@ -35,7 +35,8 @@ Shown shown_of(const Model& model) {
   const bool named = !model.class_names().empty() && outputs.rank() == 1;
   return {.answers = named ? model.answers() : Answers::values,
           .names = model.class_names(),
-          .offsets = model.table().target_offsets()};
+          .offsets = model.table().target_offsets(),
+          .threshold = task_of(model).threshold(model)};
 }
 
 void show_intervals(Shown& shown, const Model& model, double coverage) {
@@ -81,7 +82,10 @@ std::string line_text(const Shown& shown, const std::string& name, std::span<con
     case Answers::classes:
     case Answers::scores: return line(largest(outputs));
     case Answers::values:
-      return fmt::format("{}\t{}\n", input, join(value_texts(shown, outputs), "\t"));
+      return fmt::format("{}\t{}{}\n", input, join(value_texts(shown, outputs), "\t"),
+                         !shown.threshold                ? ""
+                         : outputs[0] > *shown.threshold ? "\tnovel"
+                                                         : "\tusual");
     case Answers::labels: break;
   }
   std::string text;
@@ -109,13 +113,16 @@ std::string predictions_csv(const Model& model, const Shown& shown,
       add_name(names, name + "_high", "predicted_");
     }
   }
+  if (shown.threshold) add_name(names, "novel", "predicted_");
   for (std::string& name : names) name = csv_field(name, shown.safe);
   std::string text = join(names, ",") + "\n";
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::span<const float> row = outputs.subspan(i * width, width);
     text += csv_field(inputs[i], shown.safe) + ",";
     if (best) text += csv_field(class_name(shown.names, largest(row)), shown.safe) + ",";
-    text += join(value_texts(shown, row), ",") + "\n";
+    text += join(value_texts(shown, row), ",");
+    if (shown.threshold) text += row[0] > *shown.threshold ? ",1" : ",0";
+    text += "\n";
   }
   return text;
 }
@@ -133,6 +140,7 @@ Json answer_json(const Shown& shown, std::span<const float> outputs) {
     }
   }
   json["outputs"] = std::vector<float>(outputs.begin(), outputs.end());
+  if (shown.threshold) json["novel"] = outputs[0] > *shown.threshold;
   for (std::size_t i = 0; i < shown.half_widths.size(); ++i) {
     json["low"].push_back(end_of(shown, outputs, i, -1));
     json["high"].push_back(end_of(shown, outputs, i, 1));

@@ -36,6 +36,9 @@ std::vector<std::size_t> targets_in(const Table& table, const TableTransform& tr
 ModelRows measurable_rows(const std::filesystem::path& file, const std::string& sheet,
                           const Model& model, bool force) {
   const TableTransform& transform = model.table();
+  require(transform.target_kind() != TableTarget::novelty,
+          "the model says how unlike the training rows a row is, for which there are no targets: "
+          "linnet predict");
   ModelRows rows;
   Table all = read_sheet(file, transform.reading(), sheet, rows.notes);
   const std::vector<std::size_t> targets = targets_in(all, transform);

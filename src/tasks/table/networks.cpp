@@ -107,6 +107,7 @@ Answers answers_of(const TableTransform& transform) {
     case TableTarget::classes: return Answers::classes;
     case TableTarget::labels: return Answers::labels;
     case TableTarget::value:
+    case TableTarget::novelty:
     case TableTarget::automatic: break;
   }
   return Answers::values;
@@ -171,6 +172,25 @@ Expression encoded(const Expression& numbers, const Encoding& encoding) {
   return others.empty() ? bins : concat({bins, joined(others)}, 0);
 }
 
+/// Returns an autoencoder whose output is the mean squared error of a row's features. Its middle
+/// has half as many numbers as there are features, so it has to learn how these depend on each
+/// other.
+Network novelty_network(const TableTransform& transform) {
+  require(transform.id_columns() == 0,
+          "a novelty is learned of numbers and of categories of at most 32 values; {} more: leave "
+          "them out, or raise most_one_hot",
+          transform.id_columns() == 1 ? "1 column has"
+                                      : fmt::format("{} columns have", transform.id_columns()));
+  constexpr std::int64_t kMostUnits = 128;
+  const auto features = static_cast<std::int64_t>(transform.feature_names().size());
+  const std::int64_t units = std::clamp<std::int64_t>(4 * features, 16, kMostUnits);
+  FunctionalNetwork functional;
+  const Expression x = functional.input("numbers", {features});
+  const Expression again = x | Dense{.units = units} | Tanh{} | Dense{.units = (features + 1) / 2} |
+                           Dense{.units = units} | Tanh{} | Dense{.units = features};
+  return functional.build({{"output", mean(square(again - x), {0}, true)}});
+}
+
 enum class Member : std::uint8_t { plain, encoded, linear };
 
 /// Returns the kinds of members; 0 of them: as many as suit the rows.
@@ -203,6 +223,7 @@ Expression table_inputs(FunctionalNetwork& network, const TableTransform& transf
 
 Network table_network(const TableTransform& transform, std::int64_t rows) {
   require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
+  if (transform.target_kind() == TableTarget::novelty) return novelty_network(transform);
   FunctionalNetwork functional;
   const Expression x = hidden_layers(table_inputs(functional, transform), table_sizes(rows));
   Network network = functional.build({{"output", x | Dense{.units = outputs_of(transform)}}});
@@ -215,7 +236,9 @@ Network table_ensemble(const TableTransform& transform, const Dataset& train,
   require(members >= 0 && members <= kMostMembers,
           "expected 1 to {} members of an ensemble, or 0 for as many as suit the rows; got {}",
           kMostMembers, members);
-  if (members == 0 && train.size() >= kRowsOfOneNetwork) members = 1;
+  const bool novelty = transform.target_kind() == TableTarget::novelty;
+  require(!novelty || members <= 1, "a novelty is learned by one network; got {} members", members);
+  if (novelty || (members == 0 && train.size() >= kRowsOfOneNetwork)) members = 1;
   if (members == 1) return table_network(transform, train.size());
   require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
   const Encoding encoding = encoding_of(train, transform);

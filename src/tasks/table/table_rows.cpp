@@ -14,6 +14,7 @@
 #include "tasks/options.h"
 #include "tasks/registry.h"
 #include "tasks/table/model_rows.h"
+#include "tasks/table/novelty.h"
 #include "tasks/table/read_rows.h"
 #include "tasks/table/smooth_table.h"
 #include "tasks/table/table_fields.h"
@@ -63,6 +64,10 @@ std::string note_on_sentences(const Table& table, const Names& targets) {
     return fmt::format("the column '{0}' holds texts: --text '{0}' learns from them instead", name);
   }
   return "";
+}
+
+bool novelty(const TableTransform& transform) {
+  return transform.target_kind() == TableTarget::novelty;
 }
 
 class TableRows final : public Task {
@@ -115,6 +120,10 @@ class TableRows final : public Task {
   std::string fixed_head(const std::string& data) const override {
     return fmt::format("tables: a model of '{}' predicts what it learned before", data);
   }
+  std::string_view fixed_network() const override {
+    return novelty(transform_) ? "a novelty (task in [data]) is learned by a network of its own"
+                               : std::string_view();
+  }
   void finish(Network& network, TrainingOptions& training) const override {
     require(!ensemble_,
             "--ensemble averages default networks; leave it out with a network of your own");
@@ -131,6 +140,10 @@ class TableRows final : public Task {
   std::vector<std::string> columns() const override { return transform_.input_columns(); }
   std::optional<Table> table() const override { return table_; }
   std::int64_t folds() const override { return folds_; }
+  std::optional<TaskReport> report(Model& model) const override {
+    if (!novelty(transform_)) return std::nullopt;
+    return report_of_novelty(model, data());
+  }
   std::vector<std::int64_t> row_numbers(bool test) const override {
     return test ? test_rows_ : validation_rows_;
   }
@@ -154,6 +167,9 @@ class TableRows final : public Task {
   }
   std::vector<std::string> targets(const Model& model) const override {
     return model.table().targets();
+  }
+  std::optional<double> threshold(const Model& model) const override {
+    return novelty(model.table()) ? novelty_threshold(model) : std::nullopt;
   }
 
   TableOptions reading(const Model& model) const override { return model.table().reading(); }
@@ -189,10 +205,22 @@ PreparedTask TableRows::prepare(const std::filesystem::path& path,
   TableTaskOptions options = task_options(settings);
   options.seed = how.seed;
   if (how.from != nullptr) options.fitted = how.from->table();
+  const bool novelty = options.fitted.empty()
+                           ? options.transform.target == TableTarget::novelty
+                           : options.fitted.target_kind() == TableTarget::novelty;
+  if (novelty) {
+    require(!settings.has({"target"}),
+            "a novelty is learned of all columns, without a target; leave out --target "
+            "(--ignore leaves out a column)");
+    require(!settings.has({"ensemble", "folds"}) && !how.least_squares,
+            "a novelty is learned by one network, once; leave out --ensemble, --folds and "
+            "[levenberg_marquardt]");
+  }
   if (options.fitted.empty()) {
-    require(settings.has({"target"}),
-            "--target names the column of '{}' that is predicted, one of {}", path.string(),
-            listed(names_of(table)));
+    require(novelty || settings.has({"target"}),
+            "--target names the column of '{}' that is predicted, one of {}; --task novelty needs "
+            "none",
+            path.string(), listed(names_of(table)));
   } else {
     require(!settings.has({"scale", "ignore", "task"}),
             "the columns are transformed as those of '{}' were; leave out --scale, --ignore and "

@@ -95,6 +95,7 @@ std::string what(const TableTransform& transform) {
     case TableTarget::classes:
       return fmt::format("{}, one of {} classes,", all, transform.classes().size());
     case TableTarget::labels: return fmt::format("{}, labels of yes or no,", all);
+    case TableTarget::novelty: return "how unlike the training rows a row is,";
     case TableTarget::value:
     case TableTarget::automatic: break;
   }
@@ -125,7 +126,9 @@ TrainingOptions table_training(const TableTransform& transform, std::int64_t row
   OutputLoss loss;
   loss.output = "output";
   const std::vector<double> stds = transform.target_stds();
-  if (stds.empty()) {
+  if (transform.target_kind() == TableTarget::novelty) {
+    loss.loss = Loss::mae;  // of the output to 0: the mean squared error of the features
+  } else if (stds.empty()) {
     loss.loss = Loss::binary_cross_entropy;
   } else {
     loss.loss = Loss::mse;
@@ -143,19 +146,24 @@ TableTask table_task(const Table& table, const TableTaskOptions& options) {
   const bool fitted = !options.fitted.empty();
   const TableTargets wanted =
       options.target.names.empty() && fitted ? options.fitted.targets() : options.target;
-  const std::vector<std::size_t> targets = find_targets(table, wanted);
-  if (fitted) check_fitted(table, targets, options.fitted);
+  const TableTarget kind = fitted ? options.fitted.target_kind() : options.transform.target;
+  const bool novelty = kind == TableTarget::novelty;
+  std::vector<std::size_t> targets;
+  if (!novelty) targets = find_targets(table, wanted);
+  if (fitted && !novelty) check_fitted(table, targets, options.fitted);
   TableTask task{.transform = options.fitted, .data = {}, .network = Network({1})};
   task.notes = table.notes();
   const std::vector<std::int64_t> rows = usable_rows(table, targets, options, task.notes);
   TableTransformOptions transform = options.transform;
-  transform.target = fitted ? options.fitted.target_kind()
-                            : kind_of(target_of(table.take(rows), targets, transform.target));
+  transform.target =
+      fitted || novelty ? kind : kind_of(target_of(table.take(rows), targets, transform.target));
   if (!options.group.empty()) transform.ignore.push_back(options.group);
   std::optional<std::size_t> classes;
   if (transform.target == TableTarget::classes) classes = targets[0];
   const SplitRows parts = split_rows(table, rows, classes, options, task.notes);
-  if (!fitted) task.transform = TableTransform::fit(table.take(parts.train), wanted, transform);
+  if (!fitted) {
+    task.transform = TableTransform::fit(table.take(parts.train), options.target, transform);
+  }
   task.data = {.train = task.transform.transform(table.take(parts.train)),
                .validation = task.transform.transform(table.take(parts.validation)),
                .test = task.transform.transform(table.take(parts.test))};
