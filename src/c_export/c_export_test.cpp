@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <linnet/linnet.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 
 #include "base/files.h"
 #include "c_export/function_file.h"
+#include "c_export/writers.h"
 #include "message_of.h"
 #include "temporary_folder.h"
 #include "weights.h"
@@ -497,6 +499,34 @@ TEST(CExport, NamesClassesAndRefusesWhatItCannotWrite) {
   EXPECT_TRUE(message_of([&] {
                 c_source(of_lengths);
               }).find("cannot be written as C; expected one of") != std::string::npos);
+}
+
+TEST(CExport, WritesNumbersAsFloatsOfC) {
+  EXPECT_EQ(c_number(0.1), "0.1f");
+  EXPECT_EQ(c_number(2), "2.0f");
+  EXPECT_EQ(c_number(1e-5), "1e-05f");
+  EXPECT_EQ(c_number(-HUGE_VAL), "-INFINITY");
+  EXPECT_EQ(c_number(std::nan("")), "NAN");
+}
+
+TEST(FunctionFile, RefusesWhatOnlyCComputesInFloats) {
+  const auto said = [](const std::function<Expression(const Expression&)>& f) {
+    FunctionalNetwork network;
+    const Expression x = network.input("x", {3});
+    const Model model = model_of(network.build({{"y", f(x)}}));
+    std::string all;
+    for (const char* extension : {"py", "js", "java", "php"}) {
+      all += message_of([&] { function_source(model, extension, "M"); }) + "\n";
+    }
+    return std::pair(all, std::ranges::count(all, '['));
+  };
+  EXPECT_EQ(said([](const Expression& x) { return clip(x, 0, 4); }).first, "\n\n\n\n");
+  const auto infinite = said([](const Expression& x) { return clip(x, 0, HUGE_VAL); });
+  EXPECT_EQ(infinite.second, 4) << infinite.first;
+  const auto compared = said([](const Expression& x) { return x > 0.25; });
+  EXPECT_EQ(compared.second, 4) << compared.first;
+  const auto chosen = said([](const Expression& x) { return where(x, x, 0.5); });
+  EXPECT_EQ(chosen.second, 4) << chosen.first;
 }
 
 TEST(FunctionFile, TextsAreNoNumbers) {

@@ -13,17 +13,11 @@
 
 #include "base/check.h"
 #include "c_export/c_functions.h"
+#include "c_export/writers.h"
 #include "ops/quantize/quantize.h"
 
 namespace linnet {
 namespace {
-
-/// Returns the shortest text that reads back to the same float.
-std::string literal(float value) {
-  if (std::isnan(value)) return "NAN";
-  if (std::isinf(value)) return value > 0 ? "INFINITY" : "-INFINITY";
-  return decimal(value) + "f";
-}
 
 template <class T, class F>
 std::string listed(const std::vector<T>& values, F text_of) {
@@ -59,7 +53,7 @@ std::string CFile::table(const char* type, const std::string& contents, std::siz
 }
 
 std::string CFile::floats(const std::vector<float>& values) {
-  return table("float", listed(values, literal), values.size());
+  return table("float", listed(values, c_number), values.size());
 }
 
 std::string CFile::ids(const std::vector<float>& values) {

@@ -126,8 +126,10 @@ void write_select(const Written& w) {
 }  // namespace
 
 std::string c_number(double value) {
-  if (std::isinf(value)) return value > 0 ? "INFINITY" : "-INFINITY";
-  return fmt::format("{:#.9g}f", value);
+  if (std::isnan(value)) return "NAN";
+  const auto number = static_cast<float>(value);
+  if (std::isinf(number)) return number > 0 ? "INFINITY" : "-INFINITY";
+  return decimal(number) + "f";
 }
 
 void add_formula_writers(Writers& all) {

@@ -12,6 +12,8 @@
 
 #include "base/check.h"
 #include "c_export/function_library.h"
+#include "ops/compare/compare.h"
+#include "ops/select/select.h"
 
 namespace linnet {
 namespace {
@@ -97,8 +99,9 @@ std::string FunctionFile::matrix(const std::vector<float>& values, std::int64_t 
 
 void FunctionFile::refuse() const {
   fail(
-      "[{} '{}'] cannot be written as {}, which takes dense layers, activations, layer "
-      "normalisation, embeddings, concatenations and arithmetic; C (--c) and ONNX (--onnx) take "
+      "[{} '{}'] cannot be written as {}, which takes dense layers, activations, "
+      "normalisations, embeddings, softmax, reductions, concatenations, parts and arithmetic of "
+      "finite numbers; C (--c) and ONNX (--onnx) take "
       "more",
       node().op->name(), node().name, language());
 }
@@ -117,6 +120,12 @@ std::string FunctionFile::element(Value value, const std::string& index) {
 
 void FunctionFile::each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
                         const std::string& formula) {
+  const std::string_view op = node().op->name();
+  // Numbers are doubles here, whose comparisons would differ.
+  if (op == CompareOp::kName || op == SelectOp::kName) refuse();
+  if (formula.find("INFINITY") != std::string::npos || formula.find("NAN") != std::string::npos) {
+    refuse();
+  }
   line(fmt::format("for i to {}", count));
   for (const FormulaOperand& operand : operands) {
     line(fmt::format("num {} = {}", operand.name,

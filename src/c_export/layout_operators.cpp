@@ -18,9 +18,9 @@ namespace {
 
 /// Returns how far two neighbours along each axis of a sample lie apart.
 std::vector<std::int64_t> strides_of(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.rank(), 1);
-  for (std::size_t i = shape.rank() - 1; i > 0; --i) {
-    strides[i - 1] = strides[i] * shape[static_cast<int>(i)];
+  std::vector<std::int64_t> strides;
+  for (int i = 0; i < static_cast<int>(shape.rank()); ++i) {
+    strides.push_back(axis_view(shape, i).inner);
   }
   return strides;
 }

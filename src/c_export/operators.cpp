@@ -324,7 +324,7 @@ void write_unary(const Written& w) { write_elements(w, formula_of(w.file, w.attr
 void write_scale(const Written& w) {
   const ScaleAttrs& a = w.attrs<ScaleOp>();
   const double beta = w.file.of_tangents() ? 0 : a.beta;
-  write_elements(w, fmt::format("{:#.9g}f * x + {:#.9g}f", a.alpha, beta));
+  write_elements(w, fmt::format("{} * x + {}", c_number(a.alpha), c_number(beta)));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "c_export/c_file.h"
+#include "c_export/writers.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
@@ -107,8 +108,7 @@ void of_activation(CFile& file, const Node& node) {
 
 /// Returns the slope at x as C; empty where it is 0 everywhere.
 std::string slope_of(const UnaryAttrs& a) {
-  const auto number = [](double value) { return fmt::format("{:#.9g}f", value); };
-  const std::string alpha = number(a.alpha);
+  const std::string alpha = c_number(a.alpha);
   switch (a.kind) {
     case Unary::exp:
     case Unary::expm1: return "expf(x)";
@@ -123,13 +123,14 @@ std::string slope_of(const UnaryAttrs& a) {
     case Unary::reciprocal: return "-1.0f / (x * x)";
     case Unary::pow:
       if (a.alpha == 0) return "";
-      return fmt::format("{} * powf(x, {})", alpha, number(a.alpha - 1));
-    case Unary::clip: return fmt::format("x <= {} || x >= {} ? 0.0f : 1.0f", alpha, number(a.beta));
+      return fmt::format("{} * powf(x, {})", alpha, c_number(a.alpha - 1));
+    case Unary::clip:
+      return fmt::format("x <= {} || x >= {} ? 0.0f : 1.0f", alpha, c_number(a.beta));
     case Unary::leaky_relu: return fmt::format("x > 0.0f ? 1.0f : {}", alpha);
     case Unary::elu: return fmt::format("x > 0.0f ? 1.0f : {} * expf(x)", alpha);
     case Unary::selu:
-      return fmt::format("{} * (x > 0.0f ? 1.0f : {} * expf(x))", number(kSeluScale),
-                         number(kSeluAlpha));
+      return fmt::format("{} * (x > 0.0f ? 1.0f : {} * expf(x))", c_number(kSeluScale),
+                         c_number(kSeluAlpha));
     case Unary::silu: return "(1.0f + x / (1.0f + expf(x))) / (1.0f + expf(-x))";
     case Unary::softplus: return fmt::format("1.0f / (1.0f + expf(-{} * x))", alpha);
     case Unary::hard_sigmoid: return "x > -3.0f && x < 3.0f ? 1.0f / 6.0f : 0.0f";

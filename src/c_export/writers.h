@@ -37,7 +37,7 @@ inline std::int64_t rows_of(const Shape& shape) { return shape.elements() / chan
 /// Returns a matrix (rows, columns) as (columns, rows).
 std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t columns);
 
-/// Returns a number as a literal of C.
+/// Returns the shortest literal of C that is the same float.
 std::string c_number(double value);
 
 /// Copies numbers that lie by strides at `from` to `to`, where they have these dims.
