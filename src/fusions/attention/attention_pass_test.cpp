@@ -103,7 +103,7 @@ TEST(FuseAttention, ATrainingStepHasNoMatrixOfWeights) {
   const auto step = [&](std::vector<std::string> disabled) {
     return dump_training_step(network, 8, Dump::graph, {.disabled_passes = std::move(disabled)});
   };
-  EXPECT_EQ(step({}).find("softmax_grad 'multi_head_attention_1'"), std::string::npos);
+  EXPECT_EQ(step({}).find("softmax_grad"), std::string::npos);
   EXPECT_NE(step({}).find("attention_grad"), std::string::npos);
   EXPECT_NE(step({"fuse_attention"}).find("softmax_grad"), std::string::npos);
 }

@@ -55,6 +55,20 @@ TEST(Attention, ReadsOperandsThatLieTogether) {
   }
 }
 
+// More queries and keys than are taken at once.
+TEST(Attention, GradientsOfManyStepsAgreeWithTheReference) {
+  for (const bool causal : {false, true}) {
+    check({.name = "attention_grad",
+           .op = make_op(AttentionGradOp(
+               {.scale = 0.5, .causal = causal, .together = true, .dropout = causal ? 0.3 : 0.0})),
+           .inputs = {f32({1, 850, 1, 3}), f32({1, 850, 1, 3}), f32({1, 1, 850}),
+                      f32({1, 850, 3, 1, 3})},
+           .fills = {{}, {}, {.low = 5, .high = 7}, {}},
+           .gradient = false,
+           .devices = {"CPU"}});
+  }
+}
+
 TEST(Attention, NamesTheShapes) {
   EXPECT_NE(inference_error(make_op(AttentionOp()),
                             {f32({2, 4, 3}), f32({2, 5, 4}), f32({2, 5, 3})})
