@@ -61,7 +61,7 @@ Attribute integer_attribute(std::string_view name, std::int64_t value) {
   return attribute;
 }
 
-/// Writes the nodes of one after the other into a model.
+/// Replaces each operator in 8 bits by nodes on floats.
 class Decomposition {
  public:
   Decomposition(ModelProto& model, Made& made)
@@ -108,7 +108,8 @@ class Decomposition {
                        node.outputs.size());
   }
 
-  /// Adds an operand as floats; returns its name. `axis`: that its scales go along.
+  /// Adds an operand as floats; returns its name. `axis`: the axis along which its scales
+  /// lie.
   std::string_view floats(const NodeProto& node, std::string_view levels, std::string_view scale,
                           std::string_view zero, std::int64_t axis, std::string_view role) {
     std::vector<std::string_view> inputs{levels, scale};
@@ -129,13 +130,17 @@ class Decomposition {
   }
 
   /// Returns the attributes that the operator of floats has too.
-  static std::vector<Attribute> kept(const NodeProto& node) {
+  std::vector<Attribute> kept(const NodeProto& node) const {
     std::vector<Attribute> attributes;
+    const bool softmax = node.op_type == "QLinearSoftmax";
+    require<DataError>(!softmax || model_.opset > 12,
+                       "[QLinearSoftmax '{}'] expected a model of opset 13 or later; got {}",
+                       escaped(node.name), model_.opset);
     for (const Attribute& a : node.attributes) {
       require<DataError>(a.name != "alpha" || node.op_type != "QGemm" || a.f == 1,
                          "[QGemm '{}'] expected alpha to be 1; got {}", escaped(node.name), a.f);
-      const bool says_nothing = (a.name == "channels_last" && a.i == 0) ||
-                                (node.op_type == "QLinearSoftmax" && a.name == "opset" && a.i > 12);
+      const bool says_nothing =
+          (a.name == "channels_last" && a.i == 0) || (softmax && a.name == "opset" && a.i > 12);
       if (!says_nothing) attributes.push_back(a);
     }
     return attributes;
@@ -263,7 +268,8 @@ std::vector<std::pair<std::string, std::string>> decomposed_operators() {
     const std::string domain = form.of_onnx ? "" : std::string(kRuntimeDomain) + ".";
     all.emplace_back(domain + std::string(name), fmt::format("as {}", form.op));
   }
-  all.emplace_back("Loop", "a constant number of iterations, at most 4096");
+  all.emplace_back("Loop",
+                   fmt::format("a constant number of iterations, at most {}", kMostIterations));
   return all;
 }
 

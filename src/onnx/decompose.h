@@ -17,6 +17,9 @@ namespace linnet::onnx {
 /// The domain of onnxruntime's own operators.
 inline constexpr std::string_view kRuntimeDomain = "com.microsoft";
 
+/// The most iterations of a loop.
+inline constexpr std::int64_t kMostIterations = 4096;
+
 /// Makes names that a file does not have, and constants.
 class Made {
  public:
@@ -24,8 +27,8 @@ class Made {
 
   /// Returns `wanted`, or a longer name.
   std::string_view name(std::string_view wanted);
-  /// Returns the name of a constant of one whole number, of these dims; of equal ones there
-  /// is one.
+  /// Returns the name of a constant of one whole number, of these dims. Equal constants
+  /// share a name.
   std::string_view integer(std::int64_t value, const Dims& dims = {});
   /// Returns the name of the constant true, without axes.
   std::string_view truth();
@@ -51,8 +54,8 @@ void decompose(ModelProto& model);
 
 /// Returns whether a node is a Loop.
 bool is_loop(const NodeProto& node);
-/// Replaces loops of a constant number of iterations by these, one after the other. What says
-/// whether a loop goes on is added to ModelProto::conditions.
+/// Unrolls loops with a constant number of iterations. Adds each iteration's condition to
+/// ModelProto::conditions; the importer checks that it is true.
 void unroll(ModelProto& model, Made& made);
 
 /// Returns the names of the operators that it knows, and what of each is not supported.

@@ -185,28 +185,27 @@ void gather_elements(NodeImport& n) {
   give(n, c.type(), places.dims(), std::move(out));
 }
 
+/// Every `step`-th place of an axis.
+struct Places {
+  std::int64_t first = 0;
+  std::int64_t step = 1;
+  std::int64_t count = 0;
+};
+
 /// Returns the places from `start` on before `end`, as a slice counts them in an axis.
-std::vector<std::int64_t> places_of_slice(std::int64_t start, std::int64_t end, std::int64_t step,
-                                          std::int64_t dim) {
+Places places_of_slice(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t dim) {
   require<DataError>(step != 0, "a step of 0");
   if (dim == 0) return {};
-  const auto at = [&](std::int64_t place, std::int64_t low, std::int64_t high) {
+  const bool up = step > 0;
+  const auto at = [&](std::int64_t place, std::int64_t low) {
     if (place < -dim) place = -dim - 1;
-    return std::clamp(place < 0 ? place + dim : place, low, high);
+    return std::clamp(place < 0 ? place + dim : place, low, up ? dim : dim - 1);
   };
-  std::vector<std::int64_t> places;
-  if (step > 0) {
-    const std::int64_t last = at(end, 0, dim);
-    for (std::int64_t i = at(start, 0, dim); i < last; i += std::min(step, dim)) {
-      places.push_back(i);
-    }
-  } else {
-    const std::int64_t last = at(end, -1, dim - 1);
-    for (std::int64_t i = at(start, 0, dim - 1); i > last; i += std::max(step, -dim)) {
-      places.push_back(i);
-    }
-  }
-  return places;
+  step = std::clamp(step, -dim, dim);
+  const std::int64_t first = at(start, 0);
+  const std::int64_t last = at(end, up ? 0 : -1);
+  const std::int64_t count = (last - first + step - (up ? 1 : -1)) / step;
+  return {first, step, std::max<std::int64_t>(count, 0)};
 }
 
 void slice(NodeImport& n) {
@@ -229,22 +228,28 @@ void slice(NodeImport& n) {
   require<DataError>(!starts.empty() && ends.size() == starts.size() &&
                          axes.size() == starts.size() && steps.size() == starts.size(),
                      "expected a start and an end for each axis");
-  int cut = n.axis(axes[0], c->dims().size());
-  std::vector<std::int64_t> places;
+  std::vector<bool> seen(c->dims().size(), false);
+  int cut = 0;
+  Places kept;
   bool found = false;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const int axis = n.axis(axes[i], c->dims().size());
-    const std::int64_t dim = c->dims()[static_cast<std::size_t>(axis)];
-    std::vector<std::int64_t> own = places_of_slice(starts[i], ends[i], steps[i], dim);
-    const bool whole = steps[i] == 1 && std::ssize(own) == dim;
+    const auto place = static_cast<std::size_t>(axis);
+    require<DataError>(!seen[place], "expected each axis once");
+    seen[place] = true;
+    const std::int64_t dim = c->dims()[place];
+    const Places own = places_of_slice(starts[i], ends[i], steps[i], dim);
+    const bool whole = own.step == 1 && own.count == dim;
     require<DataError>(whole || !found, "expected one axis that a slice of a constant cuts");
     if (whole && i > 0) continue;
     if (!whole) found = true;
     cut = axis;
-    places = std::move(own);
+    kept = own;
   }
-  const auto count = static_cast<std::int64_t>(places.size());
-  take(n, *c, cut, places, {count});
+  require<DataError>(kept.count <= kMostComputed, "a constant is too large");
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < kept.count; ++i) places.push_back(kept.first + i * kept.step);
+  take(n, *c, cut, places, {kept.count});
 }
 
 void parts(NodeImport& n) {

@@ -40,8 +40,8 @@ Images images_of(NodeImport& n) {
   const Trace x = levels ? n.trace(0) : n.floats(0);
   const std::size_t rank = x.axes.size();
   require<DataError>(x.e.dtype() == DType::f32 && (rank == 3 || rank == 4),
-                     "expected images (N, C, H, W) or sequences (N, C, L); got {}",
-                     text_of(dims_of(x)));
+                     "expected images (N, C, H, W) or sequences (N, C, L) of numbers; got {} {}",
+                     name_of(type), text_of(dims_of(x)));
   const bool sequence = rank == 3;
   std::vector<int> order = sequence ? std::vector{2, 1} : std::vector{2, 3, 1};
   Expression e = arranged(x, order, 0);

@@ -259,7 +259,6 @@ void encode_labels(NodeImport& n) {
                whole ? Type::i64 : Type::f32, 0});
 }
 
-/// Elements of the last axis at constant places, or of a constant at the places of each sample.
 /// Numbers of a table at places that are computed, all in one row.
 void look_up_rows(NodeImport& n, const Constant& table, const Trace& places) {
   require<DataError>(!is_float(places.type) && !table.dims().empty() &&
@@ -279,6 +278,7 @@ void look_up_rows(NodeImport& n, const Constant& table, const Trace& places) {
   n.give(reshaped(y, {1, all}, kTemplateBatch));
 }
 
+/// Elements of the last axis at constant places, or of a constant at the places of each sample.
 void extract(NodeImport& n) {
   if (const TensorProto* texts = n.network().find_texts(n.node().inputs.at(0))) {
     const Trace ids = n.trace(1);
@@ -295,9 +295,9 @@ void extract(NodeImport& n) {
     const Constant& table = *n.constant(0);
     const Trace ids = n.trace(1);
     if (ids.e.dtype() != DType::i32) return look_up_rows(n, table, ids);
-    require<DataError>(ids.e.dtype() == DType::i32 && ids.e.shape().elements() == 1 &&
-                           batch_axis(ids) >= 0 && ids.below == table.elements() &&
-                           !table.dims().empty() && table.dims().back() == table.elements(),
+    require<DataError>(ids.e.shape().elements() == 1 && batch_axis(ids) >= 0 &&
+                           ids.below == table.elements() && !table.dims().empty() &&
+                           table.dims().back() == table.elements(),
                        "expected the place of one of {} numbers for each sample", table.elements());
     if (!is_float(table.type())) {
       give_labels(n, {{}, table.integers()}, reshape(ids.e, Shape()), 0, {{}, {0}});

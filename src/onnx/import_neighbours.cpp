@@ -35,10 +35,12 @@ void distances_of_samples(NodeImport& n) {
 
 constexpr int kMostIdentities = 8;  // between two nodes
 
-/// Returns the node of a graph that gives a value; null: none does.
+/// Returns the node of ONNX that gives a value of a graph; null: none does. Only sums may have
+/// attributes.
 const NodeProto* node_of(const ModelProto& graph, std::string_view value) {
   const auto found = std::ranges::find_if(graph.nodes, [&](const NodeProto& node) {
-    return node.outputs.size() == 1 && node.outputs[0] == value;
+    return is_of_onnx(node) && node.outputs.size() == 1 && node.outputs[0] == value &&
+           (node.attributes.empty() || node.op_type.starts_with("ReduceSum"));
   });
   return found == graph.nodes.end() ? nullptr : &*found;
 }
@@ -58,23 +60,24 @@ const NodeProto* giver(const ModelProto& graph, std::string_view value) {
   return node_of(graph, before_identities(graph, value));
 }
 
-bool has_integer(const NodeProto& node, std::string_view name, std::int64_t value) {
-  return std::ranges::any_of(node.attributes, [&](const Attribute& a) {
-    return a.name == name && a.i == value && a.ints.empty();
-  });
-}
-
 /// Returns whether a node sums over axis 1 and drops it.
 bool sums_features(const ModelProto& graph, const NodeProto& node) {
-  if (!has_integer(node, "keepdims", 0)) return false;
-  for (const Attribute& a : node.attributes) {
-    if (a.name == "axes") return a.ints == std::vector<std::int64_t>{1};
-  }
   const auto axes = std::ranges::find_if(graph.initializers, [&](const TensorProto& tensor) {
     return node.inputs.size() == 2 && tensor.name == node.inputs[1];
   });
-  return axes != graph.initializers.end() && !axes->external && axes->type == Type::i64 &&
-         doubles_of(*axes) == std::vector<double>{1};
+  bool features = axes != graph.initializers.end() && !axes->external && axes->type == Type::i64 &&
+                  axes->raw.size() == sizeof(std::int64_t) && doubles_of(*axes)[0] == 1;
+  bool drops = false;
+  for (const Attribute& a : node.attributes) {
+    if (a.name == "keepdims" && a.kind == AttributeKind::i) {
+      drops = a.i == 0;
+    } else if (a.name == "axes") {
+      features = a.ints == std::vector<std::int64_t>{1};
+    } else if (a.name != "noop_with_empty_axes") {
+      return false;
+    }
+  }
+  return features && drops;
 }
 
 /// Returns what a graph computes of its first input, kept for the next step, and of a row: the sum

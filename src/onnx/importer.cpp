@@ -151,8 +151,9 @@ void Importer::run() {
   for (const std::string_view condition : model_.conditions) {
     const FileValue* value = find(condition);
     require<DataError>(value != nullptr && value->constant && !value->constant->batch &&
-                           std::ranges::count(value->constant->values(), 0.0) == 0,
-                       "a loop depends on '{}': expected a constant number of iterations",
+                           value->constant->elements() == 1 && value->constant->values()[0] != 0,
+                       "the condition '{}' of a Loop is not constant and true; expected a constant "
+                       "number of iterations",
                        clean(condition));
   }
   require<DataError>(!model_.outputs.empty(), "the graph has no outputs");

@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,8 +132,8 @@ struct ModelProto {
   std::vector<ValueProto> inputs;
   std::vector<ValueProto> outputs;
   std::vector<std::pair<std::string_view, std::string_view>> metadata;
-  std::deque<std::string> made;              ///< names that the file does not have (decompose.h)
-  std::vector<std::string_view> conditions;  ///< values that must be true, likewise
+  std::deque<std::string> made;           ///< names that the file does not have (decompose.h)
+  std::set<std::string_view> conditions;  ///< values that must be true, likewise
 };
 
 /// Reads a model from bytes. Memory taken is in proportion to them. Throws DataError for bytes that

@@ -15,12 +15,12 @@
 namespace linnet::onnx {
 namespace {
 
-constexpr std::int64_t kMostIterations = 4096;
 constexpr std::int64_t kMostUnrolled = std::int64_t{1} << 15;  // that loops become, in all
 
 using Renames = std::map<std::string_view, std::string_view>;
 
-/// Writes the iterations of one loop after the other into a model.
+/// Unrolls loops with a constant number of iterations. Adds each iteration's condition to
+/// ModelProto::conditions; the importer checks that it is true.
 class Unrolling {
  public:
   Unrolling(ModelProto& model, Made& made)
@@ -49,7 +49,8 @@ class Unrolling {
     });
     const bool one = found != model_.initializers.end() && found->type == Type::i64 &&
                      !found->external && found->raw.size() == sizeof(std::int64_t);
-    const std::int64_t iterations = one ? static_cast<std::int64_t>(doubles_of(*found)[0]) : 0;
+    std::int64_t iterations = 0;
+    if (one) std::memcpy(&iterations, found->raw.data(), sizeof iterations);
     require<DataError>(iterations >= 1 && iterations <= kMostIterations,
                        "expected an initializer with the number of iterations, 1 to {}{}",
                        kMostIterations, one ? fmt::format("; got {}", iterations) : "");
@@ -74,7 +75,7 @@ class Unrolling {
 
   /// Returns a value under one more axis, the first.
   std::string_view as_row(std::string_view value) {
-    const std::string_view row = made_.name(value);
+    const std::string_view row = made_.name("row");  // short: each iteration has one
     Attribute axes;
     axes.name = "axes";
     axes.kind = AttributeKind::ints;
@@ -171,7 +172,7 @@ class Unrolling {
     std::string_view goes_on = node.inputs[1];
     const std::vector<const NodeProto*> changing = add_constant_nodes(body, state, constants);
     for (std::int64_t i = 0; i < iterations; ++i) {
-      if (!goes_on.empty()) model_.conditions.push_back(goes_on);
+      if (!goes_on.empty()) model_.conditions.insert(goes_on);
       Renames names = constants;
       names.insert_or_assign(body.inputs[0].name, made_.integer(i));
       names.insert_or_assign(body.inputs[1].name, made_.truth());

@@ -47,6 +47,31 @@ TEST(OnnxImport, computes_triangles_of_constants) {
   expect_near(computed(model, 1), floats({0, 0, 0, 0}, {1, 2, 2}), 0);
 }
 
+TEST(OnnxImport, slices_constants_along_one_axis) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  const auto slice = [&](std::vector<std::int64_t> starts, std::vector<std::int64_t> ends,
+                         std::vector<std::int64_t> axes, std::vector<std::int64_t> steps) {
+    const std::int64_t count = std::ssize(axes);
+    model.initializers = {OnnxBytes::floats("w", {2, 4}, {0, 1, 2, 3, 4, 5, 6, 7}),
+                          integers("s", starts, {count}), integers("e", ends, {count}),
+                          integers("a", axes, {count}), integers("t", steps, {count})};
+    model.nodes = {OnnxBytes::node("Slice", {"w", "s", "e", "a", "t"}, {"part"}, "n"),
+                   OnnxBytes::node("MatMul", {"x", "part"}, {"y"}, "m")};
+  };
+  slice({0, -5}, {9, 3}, {0, 1}, {1, 2});
+  expect_near(computed(model, 1), floats({4, 6}, {1, 2}), 0);
+  slice({-1, 0}, {-9, 2}, {1, 0}, {-3, 1});
+  expect_near(computed(model, 1), floats({7, 4}, {1, 2}), 0);
+  slice({0, 0}, {2, 2}, {1, -1}, {1, 1});
+  EXPECT_NE(refusal(model).find("expected each axis once"), std::string::npos) << refusal(model);
+  slice({0, 1}, {1, 2}, {0, 1}, {1, 1});
+  EXPECT_NE(refusal(model).find("expected one axis"), std::string::npos) << refusal(model);
+  slice({1}, {std::int64_t{1} << 50}, {1}, {1});
+  model.initializers[0] = OnnxBytes::tensor("w", {0, std::int64_t{1} << 50}, 1, "");
+  EXPECT_NE(refusal(model), "");
+}
+
 // What exporters leave to whoever reads the file.
 TEST(OnnxImport, computes_any_operator_on_constants) {
   OnnxBytes model;

@@ -4,10 +4,14 @@
 #include <linnet/onnx.h>
 #include <linnet/tensor.h>
 
+#include <algorithm>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "onnx/byte_models.h"
+#include "onnx/decompose.h"
 #include "onnx/onnx_bytes.h"
 
 namespace linnet {
@@ -75,7 +79,8 @@ TEST(OnnxLoop, is_refused_where_it_is_none_that_is_known) {
   const auto says = [](const LoopBytes& loop, const std::string& what) {
     EXPECT_NE(loop.said().find("[Loop 'l'] " + what), std::string::npos) << loop.said();
   };
-  for (const std::int64_t iterations : {-1L, 0L, 4097L, 1L << 62}) {
+  for (const std::int64_t iterations :
+       {-1L, 0L, 4097L, 1L << 62, std::numeric_limits<std::int64_t>::max()}) {
     LoopBytes loop;
     loop.iterations = iterations;
     says(loop, "expected an initializer with the number of iterations, 1 to 4096; got");
@@ -103,13 +108,97 @@ TEST(OnnxLoop, is_refused_where_it_is_none_that_is_known) {
   says(loop, "4000 iterations of 1 nodes are too many");
   LoopBytes short_one;  // the first iteration says that there is no second
   short_one.nodes[1] = B::node("Greater", {"count", "three"}, {"goes_on"}, "");
-  EXPECT_NE(short_one.said().find("a loop depends on 'goes_on': expected a constant number"),
+  EXPECT_NE(short_one.said().find("the condition 'goes_on' of a Loop is not constant and true"),
             std::string::npos)
       << short_one.said();
   LoopBytes unknown;
   unknown.outputs[0] = "nothing";
-  EXPECT_NE(unknown.said().find("a loop depends on 'nothing'"), std::string::npos)
+  EXPECT_NE(unknown.said().find("the condition 'nothing' of a Loop is not constant"),
+            std::string::npos)
       << unknown.said();
+}
+
+TEST(OnnxLoop, asks_for_conditions_of_one_element) {
+  LoopBytes loop;
+  loop.outputs[0] = "many";
+  B model = loop.model();
+  for (const std::vector<float>& many : {std::vector<float>{}, std::vector<float>{1, 1}}) {
+    model.initializers.push_back(B::floats("many", {std::ssize(many)}, many));
+    EXPECT_NE(testing::refusal(model).find("the condition 'many' of a Loop is not constant"),
+              std::string::npos)
+        << testing::refusal(model);
+    model.initializers.pop_back();
+  }
+  model.initializers.push_back(B::floats("many", {1}, {1}));
+  EXPECT_EQ(testing::refusal(model), "");
+}
+
+TEST(OnnxLoop, share_the_number_of_nodes) {
+  LoopBytes loop;
+  loop.iterations = 2000;
+  loop.nodes[1] = B::node("Equal", {"one", "one"}, {"goes_on"}, "");
+  loop.nodes[2] = B::node("Identity", {"state"}, {"step"}, "");
+  B model = loop.model();
+  EXPECT_EQ(testing::refusal(model).find("are too many"), std::string::npos);
+  std::string second = model.nodes[3];
+  const auto name = second.find("last");
+  second.replace(name, 4, "tsal");
+  second.replace(second.find("rows"), 4, "swor");
+  model.nodes.insert(model.nodes.begin() + 3, second);
+  EXPECT_NE(testing::refusal(model).find("2000 iterations of 5 nodes are too many: expected at "
+                                         "most 32768 nodes in all"),
+            std::string::npos)
+      << testing::refusal(model);
+}
+
+TEST(OnnxLoop, gives_rows_before_opset_13) {
+  B model = LoopBytes().model();
+  model.opset = 12;
+  model.nodes[1] = B::node("ReduceSum", {"x"}, {"all"}, "a",
+                           {B::integers("axes", {1}), B::integer("keepdims", 0)});
+  testing::expect_near(testing::computed(model, 1),
+                       testing::floats({0, .5, 1, 2, 3, 4.5, 6, 9}, {1, 8}), 0);
+}
+
+TEST(OnnxLoop, refuses_a_loop_in_a_loop) {
+  LoopBytes loop;
+  loop.nodes[4] = B::node("Loop", {"three", "goes_on", "next"}, {"row"}, "inner");
+  EXPECT_NE(loop.said().find("[Loop 'inner'] this operator is not supported"), std::string::npos)
+      << loop.said();
+}
+
+// Each byte of a good file damaged, and the file cut at each: an Error, or a network.
+TEST(OnnxLoop, survives_damage) {
+  const testing::TemporaryFolder folder;
+  const std::string good = LoopBytes().model().bytes();
+  int accepted = 0;
+  const auto take = [&](const std::string& bytes) {
+    testing::write_quickly(folder / "m.onnx", bytes);
+    if (testing::message_of([&] {
+          import_onnx(folder / "m.onnx", {}, {.device = "cpu", .threads = 1});
+        }).empty()) {
+      ++accepted;
+    }
+  };
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bytes = good;
+    bytes[i] = static_cast<char>(bytes[i] ^ (1 << (i % 8)));
+    take(bytes);
+    take(good.substr(0, i));
+  }
+  EXPECT_GT(accepted, 0);
+}
+
+TEST(OnnxLoop, names_rows_by_short_names) {
+  LoopBytes loop;
+  const std::string name(1000, 'a');
+  loop.outputs[2] = name;  // of the graph around it
+  B around = loop.model();
+  around.initializers.push_back(B::floats(name, {1, 2}, {0, 0}));
+  onnx::ModelProto model = onnx::parse_model(std::make_shared<const std::string>(around.bytes()));
+  onnx::decompose(model);
+  EXPECT_EQ(std::ranges::count_if(model.made, [](const auto& made) { return made.size() > 100; }),
+            0);
 }
 
 TEST(OnnxReverseSequence, turns_all_steps) {

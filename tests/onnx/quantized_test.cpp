@@ -108,6 +108,16 @@ TEST(EightBits, refuses_operators_in_8_bits_that_lack_operands) {
       << refused("MatMulInteger", {"q", "w", "wz"});
   EXPECT_NE(refused("ConvInteger", {"q", "w"}).find("[Conv 'n']"), std::string::npos)
       << refused("ConvInteger", {"q", "w"});
+  model.nodes[1] = B::node("QLinearSoftmax", {"q", "s", "z", "s", "z"}, {"y"}, "n",
+                           {B::integer("opset", 13), B::integer("axis", -1)});
+  protobuf::put_bytes(model.nodes[1], 7, "com.microsoft");
+  EXPECT_EQ(refusal(model).find("QLinearSoftmax"), std::string::npos) << refusal(model);
+  model.opset = 12;
+  EXPECT_NE(refusal(model).find("[QLinearSoftmax 'n'] expected a model of opset 13 or later; got "
+                                "12"),
+            std::string::npos)
+      << refusal(model);
+  model.opset = 17;
   for (const std::size_t count : {0, 1, 2, 4, 6}) {  // of a concatenation's own domain
     model.nodes[1] = B::node("QLinearConcat", std::vector<std::string>(count, "s"), {"y"}, "n");
     protobuf::put_bytes(model.nodes[1], 7, "com.microsoft");

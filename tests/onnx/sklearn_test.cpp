@@ -308,6 +308,11 @@ TEST(Pipelines, take_distances_to_constant_rows) {
   refuses({state, apart, sum});
   refuses({state, apart, squares}, "state");
   refuses({state, B::node("Sub", {"a", "a"}, {"e"}, ""), squares});
+  refuses({state, B::node("Sub", {"b", "a"}, {"e"}, "", {B::integer("axis", 0)}), squares});
+  refuses({state, B::learned("Sub", {"b", "a"}, {"e"}, {}), squares});
+  refuses(
+      {state, apart,
+       B::node("ReduceSumSquare", {"e"}, {"out"}, "", {axes[0], axes[1], B::integer("other", 0)})});
   refuses({state, B::node("Mul", {"a", "b"}, {"e"}, ""), squares});
   refuses({state, apart, B::node("ReduceSumSquare", {"e"}, {"out"}, "")});
   refuses({state, B::node("Identity", {"f"}, {"e"}, ""), B::node("Identity", {"e"}, {"f"}, ""),
