@@ -20,6 +20,10 @@ inline const Evaluation& watched(const EpochReport& report) {
                                        : report.train;
 }
 
+/// Returns whether an epoch can be the best one. An epoch that a stop cut short cannot, since no
+/// number of epochs repeats it; if it is the first, there is no other.
+inline bool can_be_best(const EpochReport& report, bool first) { return report.complete || first; }
+
 inline bool watches_loss(const Watch& watch) { return watch.metric == "loss"; }
 
 /// Watches a number of watched().

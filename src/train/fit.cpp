@@ -220,15 +220,17 @@ class Fit {
     report.validation = evaluate(parts_.validation, place_.epoch, "validation");
     if (tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
     EarlyStopping patience = patience_;
-    const bool better = patience.improved(report);
+    const bool counts = can_be_best(report, place_.epochs.empty());
+    const bool better = counts && patience.improved(report);
     const bool stopped_early = !stopping_ && (patience.exhausted() || parts_.updates.ended());
     const bool last = stopping_ || stopped_early || last_epoch;
     if (last && !tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
-    objective_.schedule.end_epoch(watched(report).loss, static_cast<std::uint64_t>(report.epoch) *
-                                                            parts_.train.pass.steps());
+    if (counts) {
+      objective_.schedule.end_epoch(watched(report).loss, static_cast<std::uint64_t>(report.epoch) *
+                                                              parts_.train.pass.steps());
+    }
     patience_ = patience;
-    const bool kept = better && (report.complete || place_.epochs.empty());
-    if (options_.keep_best && kept) trainer_.best = averaged_weights(trainer_, objective_);
+    if (options_.keep_best && better) trainer_.best = averaged_weights(trainer_, objective_);
     place_.stopped_early = stopped_early;
     place_.epochs.push_back(report);
     callback_.on_epoch(report);

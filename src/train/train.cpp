@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 #include "model/options.h"
@@ -19,10 +17,11 @@ double watched_loss(const EpochReport& report) { return watched(report).loss; }
 /// Leaves the model with its best epoch's weights, by which the test set is measured.
 void take_best(Trainer& trainer, Model& model, const Dataset& test, History& history) {
   model.set_weights(trainer.best().weights());
-  // An epoch that a stop cut short is kept only where it is the first.
-  const std::size_t cut = history.epochs.size() > 1 && !history.epochs.back().complete ? 1 : 0;
-  const auto whole = std::span(history.epochs).first(history.epochs.size() - cut);
-  const auto best = std::ranges::min_element(whole, {}, watched_loss);
+  auto best = history.epochs.begin();
+  for (auto epoch = best + 1; epoch != history.epochs.end(); ++epoch) {
+    const bool better = watched_loss(*epoch) < watched_loss(*best);
+    if (better && can_be_best(*epoch, false)) best = epoch;
+  }
   history.notes.push_back(
       fmt::format("the weights are those of epoch {}, whose {} loss {:.4g} is the lowest",
                   best->epoch,

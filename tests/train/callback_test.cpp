@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linnet/linnet.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,42 @@ TEST(Callback, AStopAfterAnEpochDoesNoStepMore) {
     EXPECT_EQ(history.epochs[0].test.samples, 6);
     EXPECT_EQ(stopping.epochs, 1);
     EXPECT_EQ(stopping.stops, 1);
+  }
+}
+
+/// Asks for a stop at the first question after so many steps.
+struct StopsAfterSteps : Callback {
+  explicit StopsAfterSteps(int most) : left(most) {}
+  void on_batch(const StepResult& /*step*/) override { --left; }
+  bool stop_requested() override { return left <= 0; }
+  int left;
+};
+
+TEST(Callback, AnEpochThatIsCutShortIsNoBestOneUnlessItIsTheFirst) {
+  const Dataset data = line_data(200);
+  for (const int steps : {1, 11, 21}) {  // of 10 in an epoch
+    StopsAfterSteps stops(steps);
+    Model model = model_of();
+    TrainingOptions options{.epochs = 5, .batch = 20, .keep_best = true};
+    options.optimizer = Adam{.learning_rate = 0.01};
+    const History history = train(model, data, options, &data, &stops);
+    ASSERT_FALSE(history.epochs.back().complete);
+    const auto whole = static_cast<std::int64_t>(history.epochs.size()) - 1;
+    ASSERT_EQ(whole, steps / 10);
+    Model again = model_of();
+    if (whole == 0) {  // of its part alone
+      StopsAfterSteps same(steps);
+      train(again, data, options, &data, &same);
+    } else {
+      TrainingOptions shorter = options;
+      shorter.epochs = whole;
+      train(again, data, shorter, &data);
+      EXPECT_LT(history.epochs.back().test.loss, history.epochs[0].test.loss);
+    }
+    EXPECT_EQ(all_weights(model), all_weights(again)) << steps;
+    EXPECT_NE(history.notes.back().find(fmt::format("epoch {},", std::max<std::int64_t>(whole, 1))),
+              std::string::npos)
+        << history.notes.back();
   }
 }
 
