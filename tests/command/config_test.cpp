@@ -509,7 +509,7 @@ TEST_F(ConfigTest, ReadsCheckpoints) {
   for (const char* bad : {"", "10", "min", "-1min", "0s", "1.5steps", "1e99h", "10min 3s"}) {
     EXPECT_EQ(error(kNetwork + "[training]\ncheckpoint_every = \"" + bad + "\"\n"),
               fmt::format("config.toml:8:20: 'checkpoint_every' in [training]: expected a time "
-                          "(30s, 10min, 2h), a number of steps (500steps) or epoch; got '{}'",
+                          "(30s, 10m, 2h), a number of steps (500steps) or epoch; got '{}'",
                           bad));
   }
 }

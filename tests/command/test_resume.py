@@ -365,7 +365,7 @@ class Resume(command.CommandTest):
         (self.folder / "run/run.json").write_text('{"format": 7}')
         self.assert_error("'run/run.json' has format 7; this version reads format 1", "train",
                           "--resume", "run")
-        self.assert_error("--checkpoint-every: expected a time (30s, 10min, 2h), a number of steps (500steps) or epoch; got '10'", "train", "--workload",
+        self.assert_error("--checkpoint-every: expected a time (30s, 10m, 2h), a number of steps (500steps) or epoch; got '10'", "train", "--workload",
                           "mnist-cnn", "--checkpoint-every", 10)
 
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <linnet/error.h>
 
+#include <filesystem>
 #include <string>
 
 #include "config/duration.h"
+#include "report/run_start.h"
 
 namespace linnet::command {
 namespace {
@@ -105,8 +107,95 @@ TEST(Within, RefusesATimeBelowAnEpoch) {
     sentence = error.what();
   }
   EXPECT_NE(sentence.find("--within T is too short"), std::string::npos) << sentence;
-  EXPECT_NE(sentence.find("an epoch 10 s"), std::string::npos) << sentence;
-  EXPECT_NE(sentence.find("expected at least 12s"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("one epoch 10 s"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("give at least 12s"), std::string::npos) << sentence;
+}
+
+TEST(Within, TakesAnEpochOfNoTimeAsAShortOne) {
+  SimulatedRun run{.epoch = 0, .evaluation = 0};
+  const TimeBudget budget(1e-9, [&] { return run.now; });
+  Rehearsal rehearsal(budget);
+  run.fit(rehearsal, 1000, 1);
+  EXPECT_GT(rehearsal.times(run.startup).epoch, 0);
+}
+
+TEST(Within, TakesNoEvaluationForAStep) {
+  double now = 0;
+  const TimeBudget budget(10, [&] { return now; });
+  Deadline deadline(budget, {.epoch = 3});
+  for (int epoch = 0; epoch < 3; ++epoch) {  // of one step
+    now += 1.5;
+    EXPECT_FALSE(deadline.stop_requested()) << now;
+    now += 1.5;
+    deadline.on_epoch({});
+  }
+  EXPECT_TRUE(deadline.stop_requested());
+}
+
+/// A run's folder with the record of its start.
+struct RecordedRun {
+  std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "linnet_within_test";
+  RunFolder folder{(std::filesystem::remove_all(path), path), "timed"};
+  TrainingOptions training = {.epochs = 15, .patience = 0, .keep_best = true};
+  History history;
+
+  RecordedRun() {
+    write_run_start(folder.start(), {.options = {{"--within", {"20s"}}, {"--epochs", {"15"}}}});
+  }
+  ~RecordedRun() { std::filesystem::remove_all(path); }
+
+  /// As a training that did so many epochs ends, the last one in part where it is `cut`.
+  std::string note(std::int64_t epochs, bool cut = false) {
+    history.epochs.clear();
+    for (std::int64_t i = 1; i <= epochs; ++i) {
+      EpochReport report;
+      report.epoch = i;
+      report.complete = !cut || i < epochs;
+      history.epochs.push_back(report);
+    }
+    return note_on_time(training, history, folder, TimeBudget(20, [] { return 19.5; }), "20s");
+  }
+  std::string recorded(const std::string& option) {
+    const RunStart start = read_run_start(folder.start());
+    return start.options.contains(option) ? start.options.at(option).at(0) : "none";
+  }
+};
+
+TEST(Within, RecordsTheEpochsThatTheClockAllowed) {
+  RecordedRun run;
+  run.training.schedule = Constant{};
+  EXPECT_EQ(run.note(12), "12 epochs took 19.5 s of 20s; --epochs 12 --patience 0 repeats the run");
+  EXPECT_EQ(run.recorded("--epochs"), "12");
+  EXPECT_EQ(run.recorded("--within"), "none");
+  run.note(12, true);  // its best epoch is a whole one
+  EXPECT_EQ(run.recorded("--epochs"), "11");
+}
+
+TEST(Within, RecordsTheLengthOfARunThatStopsEarly) {
+  RecordedRun run;
+  run.training.patience = 3;
+  run.history.stopped_early = true;
+  for (const Schedule& schedule : {Schedule(Constant{}), Schedule(CosineDecay{})}) {
+    run.training.schedule = schedule;
+    EXPECT_EQ(run.note(12),
+              "12 epochs took 19.5 s of 20s; --epochs 15 --patience 3 repeats the run");
+    EXPECT_EQ(run.recorded("--epochs"), "15");
+    EXPECT_EQ(run.recorded("--patience"), "3");
+  }
+}
+
+TEST(Within, SaysWhereNoNumberOfEpochsRepeatsTheRun) {
+  RecordedRun run;
+  run.training.schedule = CosineDecay{};
+  EXPECT_EQ(run.note(12, true),
+            "epoch 12 was cut short: epochs became slower than in the rehearsal; the run took 19.5 "
+            "s of 20s and cannot be repeated by a number of epochs");
+  EXPECT_EQ(run.note(12).substr(0, 40), "the training ended after epoch 12 of 15:");
+  run.training.schedule = Constant{};
+  run.training.keep_best = false;
+  EXPECT_EQ(run.note(3, true).substr(0, 23), "epoch 3 was cut short: ");
+  run.training.keep_best = true;
+  EXPECT_EQ(run.note(1, true).substr(0, 23), "epoch 1 was cut short: ");
 }
 
 TEST(Within, KnowsSchedulesThatNeedALength) {

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/counted.h"
 #include "base/files.h"
 #include "base/folder.h"
 #include "base/join.h"
@@ -169,24 +168,26 @@ struct Trained {
   Json summary;
 };
 
-/// Trains a model and leaves all but the summary in the folder. `time` and `left`: as
-/// Watcher::keep_time() takes them; null: nothing ends the training.
+/// Trains a model and leaves all but the summary in the folder; nothing of a rehearsal that a
+/// signal ends.
 Trained train_and_report(Model model, const Job& job, const Prepared& prepared, RunFolder& folder,
-                         InterruptGuard& guard, const TrainOptions& options, Callback* time,
-                         const Watcher::Left& left) {
-  const bool rehearses = time != nullptr && !left;
+                         InterruptGuard& guard, const TrainOptions& options,
+                         const TimeLimit& limit) {
+  const bool rehearses = limit.kind == TimeLimit::Kind::rehearsal;
   LoadedData data = prepared.data;
   std::vector<std::string> warnings = prepared.warnings;
   Watcher watcher(model, folder, data.splits.train.info().vocabulary, job.training, guard);
   if (options.quiet || rehearses) watcher.be_quiet();
-  if (time != nullptr) watcher.keep_time(*time, left);
+  watcher.keep_time(limit);
   add_logs(watcher, options.logs, model, folder);
   const TrainingOptions training = with_class_weights(job, prepared.trained.train);
   // A GPU may report nothing before the end of an epoch, which must not be lost then.
   if (model.device() != "cpu") guard.training();
   History history = train_watched(model, prepared.trained, training, watcher, folder);
+  if (rehearses && InterruptGuard::requested()) return {std::move(history), {}};
   watcher.finish();
-  history.interrupted = history.interrupted && (time == nullptr || InterruptGuard::requested());
+  const bool timed = limit.kind != TimeLimit::Kind::none;
+  history.interrupted = history.interrupted && (!timed || InterruptGuard::requested());
   if (!rehearses) guard.reporting(history.interrupted);
   for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
     if (part->size() > 0) *part = fit_samples(std::move(*part), model);
@@ -220,79 +221,6 @@ Trained train_and_report(Model model, const Job& job, const Prepared& prepared, 
   return {std::move(history), std::move(summary)};
 }
 
-/// Trains for a moment in a folder of its own, which is removed, and returns how long each part
-/// takes.
-TrainingTimes rehearse(const Prepared& prepared, Job job, const RunFolder& folder,
-                       InterruptGuard& guard, const TrainOptions& options,
-                       const TimeBudget& budget) {
-  constexpr std::int64_t kMostEpochs = 1000;
-  const std::filesystem::path path = folder.path() / "rehearsal";
-  std::error_code none;
-  std::filesystem::remove_all(path, none);  // of a run that was killed in it
-  TrainingTimes times;
-  {
-    RunFolder own(path, job.name);
-    job.training.epochs = kMostEpochs;
-    job.training.checkpoints.folder = own.checkpoints();
-    Rehearsal rehearsal(budget);
-    const Trained trained =
-        train_and_report(prepared.model.copy(), job, prepared, own, guard, options, &rehearsal, {});
-    times = rehearsal.times(trained.history.startup_seconds);
-  }
-  std::filesystem::remove_all(path, none);
-  return times;
-}
-
-/// Replaces arguments of the run's record by the training that follows from them.
-void record_length(const RunFolder& folder, std::int64_t epochs, std::int64_t patience) {
-  RunStart start = read_run_start(folder.start());
-  start.options.erase("--within");
-  start.options["--epochs"] = {std::to_string(epochs)};
-  start.options["--patience"] = {std::to_string(patience)};
-  write_run_start(folder.start(), start);
-}
-
-/// Chooses the number of epochs by a rehearsal.
-TrainingTimes plan_length(const Prepared& prepared, Job& job, const RunFolder& folder,
-                          InterruptGuard& guard, const TrainOptions& options,
-                          const TimeBudget& budget) {
-  constexpr double kOpen = 1.5;  // a fit that is faster than it was rehearsed goes on
-  TrainingOptions& training = job.training;
-  require(budget.passed() < budget.seconds(),
-          "--within {} is too short: reading the data took {:.2g} s", options.within,
-          budget.passed());
-  if (!options.given.has("--patience")) training.patience = 0;
-  if (!options.checkpoint_every) training.checkpoints.every_epoch = false;
-  const TrainingTimes times = rehearse(prepared, job, folder, guard, options, budget);
-  training.epochs = epochs_within(budget, times, options.within);
-  record_length(folder, training.epochs, training.patience);
-  if (!follows_length(training.schedule)) {
-    training.epochs = std::llround(kOpen * static_cast<double>(training.epochs) + 1);
-  }
-  return times;
-}
-
-/// Says how the time was spent, and records the length of a training that the clock has ended.
-std::string note_on_time(const Job& job, const History& history, const RunFolder& folder,
-                         const TimeBudget& budget, const TrainOptions& options) {
-  const TrainingOptions& training = job.training;
-  const std::string took = fmt::format("{:.1f} s of {}", budget.passed(), options.within);
-  if (history.stopped_early) return fmt::format("the run took {}", took);
-  const bool cut = !history.epochs.back().complete;
-  const std::int64_t whole = std::ssize(history.epochs) - (cut ? 1 : 0);
-  const bool planned = follows_length(training.schedule);
-  // The best epoch is a whole one.
-  if ((cut && (whole == 0 || !training.keep_best)) || (planned && whole < training.epochs)) {
-    return fmt::format(
-        "the time ended in epoch {}, since epochs were slower than the first ones; "
-        "the run took {} and cannot be repeated by a number of epochs",
-        history.epochs.back().epoch, took);
-  }
-  if (!planned) record_length(folder, whole, training.patience);
-  return fmt::format("{} took {}; --epochs {} --patience {} repeats the run",
-                     counted(whole, "epoch"), took, whole, training.patience);
-}
-
 /// Trains in a folder that is ready.
 int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
   clean_cache();
@@ -300,21 +228,34 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   const Prepared prepared = prepare(job, options);
   std::optional<TimeBudget> budget;
   std::optional<Deadline> deadline;
+  TimeLimit limit;
   if (!options.within.empty()) {
     budget.emplace(*seconds_of(options.within), [begun = options.begun] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     });
-    deadline.emplace(*budget, plan_length(prepared, job, folder, guard, options, *budget));
-    if (InterruptGuard::requested()) return kInterrupted;
+    const auto rehearse = [&](const Job& rehearsed, RunFolder& own, Callback& time) {
+      const TimeLimit short_one{.kind = TimeLimit::Kind::rehearsal, .callback = &time};
+      return train_and_report(prepared.model.copy(), rehearsed, prepared, own, guard, options,
+                              short_one)
+          .history.startup_seconds;
+    };
+    const auto times = plan_length(job, folder, options, *budget, rehearse);
+    if (!times || InterruptGuard::requested()) {
+      print_note("interrupted in the rehearsal; nothing is saved");
+      return kInterrupted;
+    }
+    deadline.emplace(*budget, *times);
+    limit = {.kind = TimeLimit::Kind::run, .callback = &*deadline, .left = [&] {
+               return deadline->left();
+             }};
   }
   Checkpoints& checkpoints = job.training.checkpoints;
   checkpoints.folder = folder.checkpoints();
   checkpoints.resume = true;
   auto [history, summary] =
-      train_and_report(prepared.model, job, prepared, folder, guard, options,
-                       deadline ? &*deadline : nullptr, [&] { return deadline->left(); });
+      train_and_report(prepared.model, job, prepared, folder, guard, options, limit);
   if (budget && !history.interrupted) {
-    const std::string note = note_on_time(job, history, folder, *budget, options);
+    const std::string note = note_on_time(job.training, history, folder, *budget, options.within);
     summary["within"] = {{"seconds", budget->seconds()}, {"note", note}};
     if (!options.quiet) print_note("{}", note);
   }

@@ -187,10 +187,10 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       ->excludes(out);
   command.option_defaults()->group("Training");
   command
-      .add_option(
-          "--within", o.within,
-          "Time that the command may take in all, e.g. 60s, 5m or 1h: as many epochs as fit,\n"
-          "without early stopping unless --patience is given")
+      .add_option("--within", o.within,
+                  "Time limit for the whole command, e.g. 60s, 5m or 1h. Trains as many epochs as "
+                  "fit; early\n"
+                  "stopping is off unless --patience is given.")
       ->check(CLI::Validator(time_mistake, "TIME"))
       ->excludes("--epochs")
       ->excludes("--resume");

@@ -26,13 +26,8 @@ Watcher::Watcher(Model& model, RunFolder& folder, const std::vector<std::string>
   add_log(std::make_unique<JsonLinesLog>(folder.history()));
 }
 
-void Watcher::keep_time(Callback& time, Left left) {
-  time_ = &time;
-  left_ = std::move(left);
-}
-
 bool Watcher::stop_requested() {
-  const bool ends = time_ != nullptr && time_->stop_requested();
+  const bool ends = limit_.callback != nullptr && limit_.callback->stop_requested();
   return ends || InterruptGuard::requested();
 }
 
@@ -40,8 +35,8 @@ void Watcher::on_progress(const Progress& reported) {
   Progress progress = reported;
   guard_.training();
   saved_ = false;
-  if (time_ != nullptr) time_->on_progress(progress);
-  if (left_) progress.seconds_left = left_();
+  if (limit_.callback != nullptr) limit_.callback->on_progress(progress);
+  if (limit_.left) progress.seconds_left = limit_.left();
   for (const auto& log : logs_) log->on_progress(progress);
   tell(progress);
   if (!quiet_) display_.progress(progress);
@@ -49,18 +44,19 @@ void Watcher::on_progress(const Progress& reported) {
 
 void Watcher::on_epoch(const EpochReport& report) {
   if (!quiet_) display_.epoch(report, epochs_);
-  const bool due =
-      time_ == nullptr || std::chrono::steady_clock::now() - saved_at_ > std::chrono::seconds(1);
+  const bool due = limit_.callback == nullptr ||
+                   std::chrono::steady_clock::now() - saved_at_ > std::chrono::seconds(1);
   if (saved_at_stop_ || (due && attempt([&] { save(); }))) saved_epoch_ = report.epoch;
   for (const auto& log : logs_) attempt([&] { log->on_epoch(report); });
-  if (time_ != nullptr) time_->on_epoch(report);
+  if (limit_.callback != nullptr) limit_.callback->on_epoch(report);
 }
 
 void Watcher::on_stop() {
   saved_at_stop_ = attempt([&] { save(); });
   if (!quiet_) display_.end_epochs();
-  if (time_ != nullptr) time_->on_stop();
-  const bool ended = time_ != nullptr && (!left_ || !InterruptGuard::requested());
+  if (limit_.callback != nullptr) limit_.callback->on_stop();
+  const bool ended = limit_.kind == TimeLimit::Kind::rehearsal ||
+                     (limit_.kind == TimeLimit::Kind::run && !InterruptGuard::requested());
   if (!saved_at_stop_ || ended) return;
   trouble(
       fmt::format("linnet: interrupted; the model is saved in '{}'; evaluating it (a second "

@@ -17,6 +17,18 @@
 
 namespace linnet::command {
 
+/// Describes what ends a training before its last epoch.
+struct TimeLimit {
+  enum class Kind {
+    none,       ///< nothing does
+    rehearsal,  ///< the training is thrown away, and its end is not shown
+    run
+  };
+  Kind kind = Kind::none;
+  Callback* callback = nullptr;       ///< hears of the training and ends it; of the other kinds
+  std::function<double()> left = {};  ///< seconds to the end of the training, of a run
+};
+
 /// Shows, saves and records a training as it goes.
 class Watcher : public Callback {
  public:
@@ -35,11 +47,8 @@ class Watcher : public Callback {
   void on_resume(const ResumeReport& report) override;
   void on_checkpoint(const CheckpointReport& report) override;
 
-  /// Returns the seconds to the end of the training.
-  using Left = std::function<double()>;
-  /// Lets `time` hear of the training and end it. The model is then saved once a second at most.
-  /// Without `left` the training is a rehearsal, whose end is not shown.
-  void keep_time(Callback& time, Left left);
+  /// Lets the limit hear of the training and end it; the model is then saved at most once a second.
+  void keep_time(const TimeLimit& limit) { limit_ = limit; }
 
   /// Saves the model unless the last epoch's is saved and kept. Throws Error where that fails.
   void finish();
@@ -75,8 +84,7 @@ class Watcher : public Callback {
   bool saved_ = false;  ///< the weights as they are
   bool saved_at_stop_ = false;
   bool quiet_ = false;
-  Callback* time_ = nullptr;  ///< null: the training ends by itself
-  Left left_;
+  TimeLimit limit_;
   std::chrono::steady_clock::time_point saved_at_{};
   std::vector<std::unique_ptr<Callback>> logs_;
   std::chrono::steady_clock::time_point progress_written_{};

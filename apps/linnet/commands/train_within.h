@@ -6,10 +6,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "config/workloads.h"
+#include "report/run_folder.h"
+
 namespace linnet::command {
+
+struct TrainOptions;
 
 /// Holds the time that a command may take (--within), and says how much of it has passed.
 class TimeBudget {
@@ -73,8 +79,8 @@ std::int64_t epochs_within(const TimeBudget& budget, const TrainingTimes& times,
 /// from the beginning.
 bool follows_length(const Schedule& schedule);
 
-/// Ends a training in time: after the last epoch that leaves time for the results, or where that
-/// takes much longer than the one before, after a step.
+/// Ends a training before its time is over: after the last epoch that fits, or after a step if an
+/// epoch overruns.
 class Deadline : public Callback {
  public:
   Deadline(const TimeBudget& budget, const TrainingTimes& times);
@@ -90,8 +96,24 @@ class Deadline : public Callback {
   double last_step_;   ///< when an epoch is cut short
   double epoch_;       ///< seconds of the last one
   double epoch_ends_;  ///< of the last one
-  double asked_;       ///< when stop_requested() was called last
+  double asked_;       ///< when the last step or epoch ended
   bool over_ = false;
 };
+
+/// Trains in a folder until `time` ends it; returns the seconds to the first step.
+using Rehearse = std::function<double(const Job& job, RunFolder& folder, Callback& time)>;
+
+/// Chooses the number of epochs of a job by a rehearsal, and records it in the run's folder. Early
+/// stopping and a checkpoint after each epoch are left out unless they were given. Returns nothing
+/// where a signal ends the rehearsal. Throws Error for a time that is too short.
+std::optional<TrainingTimes> plan_length(Job& job, const RunFolder& folder,
+                                         const TrainOptions& options, const TimeBudget& budget,
+                                         const Rehearse& rehearse);
+
+/// Records the length of a training that has ended; returns how its time was spent. `given`: the
+/// budget as it was written.
+std::string note_on_time(const TrainingOptions& training, const History& history,
+                         const RunFolder& folder, const TimeBudget& budget,
+                         const std::string& given);
 
 }  // namespace linnet::command

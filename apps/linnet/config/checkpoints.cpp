@@ -15,10 +15,10 @@ namespace linnet::command {
 namespace {
 
 constexpr const char* kExpected =
-    "expected a time (30s, 10min, 2h), a number of steps (500steps) or epoch";
+    "expected a time (30s, 10m, 2h), a number of steps (500steps) or epoch";
 constexpr std::string_view kSteps = "steps";
 
-/// "10min" to seconds, "500steps" to steps, "epoch" to neither; false for anything else.
+/// "10m" to seconds, "500steps" to steps, "epoch" to neither; false for anything else.
 bool set_every(std::string_view text, Checkpoints& checkpoints) {
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -45,7 +45,7 @@ void add_checkpoint_option(CLI::App& command, std::optional<std::string>& every)
   };
   command
       .add_option("--checkpoint-every", every,
-                  "Interval of checkpoints within an epoch, as a time (10min, the default) or\n"
+                  "Interval of checkpoints within an epoch, as a time (10m, the default) or\n"
                   "steps (500steps); epoch: only one after each epoch")
       ->check(CLI::Validator(check, "TIME|STEPS"));
 }

@@ -14,7 +14,7 @@ namespace linnet::command {
 
 /// Adds --checkpoint-every.
 void add_checkpoint_option(CLI::App& command, std::optional<std::string>& every);
-/// Sets when checkpoints are written: "10min", "500steps" or "epoch". Throws Error for other texts.
+/// Sets when checkpoints are written: "10m", "500steps" or "epoch". Throws Error for other texts.
 void set_interval(const std::string& text, Checkpoints& checkpoints);
 
 /// Reads the key checkpoint_every of [training].
