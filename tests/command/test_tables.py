@@ -732,7 +732,7 @@ class Tables(command.CommandTest):
     def test_errors_say_what_to_do(self):
         write_flowers(self.folder / "flowers.csv")
         self.assert_error("--target names the column of 'flowers.csv' that is predicted, one of length, "
-                          "width, colour, seen or kind", "train", "flowers.csv")
+                          "width, colour, seen or kind; --task novelty needs none", "train", "flowers.csv")
         self.assert_error("'flowers.csv' has no column 'kimd'; did you mean 'kind'?", "train",
                           "flowers.csv", "--target", "kimd")
         self.assert_error("--type kind: expected number, integer, category, boolean, date_time, constant "
