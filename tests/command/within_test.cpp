@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <linnet/error.h>
 
-#include <filesystem>
 #include <string>
 
 #include "config/duration.h"
 #include "report/run_start.h"
+#include "temporary_folder.h"
 
 namespace linnet::command {
 namespace {
@@ -134,15 +134,14 @@ TEST(Within, TakesNoEvaluationForAStep) {
 
 /// A run's folder with the record of its start.
 struct RecordedRun {
-  std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "linnet_within_test";
-  RunFolder folder{(std::filesystem::remove_all(path), path), "timed"};
+  const testing::TemporaryFolder temporary;
+  RunFolder folder{temporary / "run", "timed"};
   TrainingOptions training = {.epochs = 15, .patience = 0, .keep_best = true};
   History history;
 
   RecordedRun() {
     write_run_start(folder.start(), {.options = {{"--within", {"20s"}}, {"--epochs", {"15"}}}});
   }
-  ~RecordedRun() { std::filesystem::remove_all(path); }
 
   /// As a training that did so many epochs ends, the last one in part where it is `cut`.
   std::string note(std::int64_t epochs, bool cut = false) {
