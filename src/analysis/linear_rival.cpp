@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/cholesky.h"
 #include "data/targets.h"
 
 namespace linnet {
@@ -125,42 +126,20 @@ class Features {
   std::vector<double> factors_;
 };
 
-/// Solves systems with one symmetric positive definite matrix, by Cholesky's decomposition.
-class Solver {
- public:
-  /// factor * XᵀX, with the penalty on the diagonal but for the last feature, which is 1.
-  Solver(const Matrix& x, double factor) : lower_(x.columns, x.columns) {
-    for (std::size_t r = 0; r < x.rows; ++r) {
-      const std::span<const double> row = x.row(r);
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        const double scaled = factor * row[i];
-        for (std::size_t j = 0; j <= i; ++j) lower_.row(i)[j] += scaled * row[j];
-      }
-    }
-    for (std::size_t i = 0; i + 1 < x.columns; ++i) lower_.row(i)[i] += kPenalty;
-    for (std::size_t i = 0; i < x.columns; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        double sum = lower_.row(i)[j];
-        for (std::size_t k = 0; k < j; ++k) sum -= lower_.row(i)[k] * lower_.row(j)[k];
-        lower_.row(i)[j] = i == j ? std::sqrt(sum) : sum / lower_.row(j)[j];
-      }
+/// factor * XᵀX, with the penalty on the diagonal but for the last feature, which is 1.
+Cholesky normal_equations(const Matrix& x, double factor) {
+  const std::size_t n = x.columns;
+  std::vector<double> lower(n * n);
+  for (std::size_t r = 0; r < x.rows; ++r) {
+    const std::span<const double> row = x.row(r);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double scaled = factor * row[i];
+      for (std::size_t j = 0; j <= i; ++j) lower[i * n + j] += scaled * row[j];
     }
   }
-
-  void solve(std::span<double> b) const {
-    for (std::size_t i = 0; i < b.size(); ++i) {
-      for (std::size_t k = 0; k < i; ++k) b[i] -= lower_.row(i)[k] * b[k];
-      b[i] /= lower_.row(i)[i];
-    }
-    for (std::size_t i = b.size(); i-- > 0;) {
-      for (std::size_t k = i + 1; k < b.size(); ++k) b[i] -= lower_.row(k)[i] * b[k];
-      b[i] /= lower_.row(i)[i];
-    }
-  }
-
- private:
-  Matrix lower_;
-};
+  for (std::size_t i = 0; i + 1 < n; ++i) lower[i * n + i] += kPenalty;
+  return {std::move(lower), n};
+}
 
 double product(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
@@ -175,7 +154,7 @@ void add(std::span<double> to, std::span<const double> row, double factor) {
 /// The weights of each class. Newton's method with a bound of the Hessian that is the same in all
 /// iterations, so one decomposition is enough (Boehning, 1992).
 Matrix logistic(const Matrix& x, const std::vector<std::size_t>& labels, std::size_t classes) {
-  const Solver solver(x, 0.5);
+  const Cholesky solver = normal_equations(x, 0.5);
   Matrix weights(classes, x.columns);
   std::vector<double> logits(classes);
   for (int iteration = 0; iteration < kIterations; ++iteration) {
@@ -202,7 +181,7 @@ Matrix logistic(const Matrix& x, const std::vector<std::size_t>& labels, std::si
 
 Matrix ridge(const Matrix& x, std::span<const float> targets, const std::vector<std::size_t>& rows,
              std::size_t columns) {
-  const Solver solver(x, 1);
+  const Cholesky solver = normal_equations(x, 1);
   Matrix weights(columns, x.columns);
   for (std::size_t c = 0; c < columns; ++c) {
     // Less the first value: targets may be far from zero.

@@ -9,8 +9,10 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "base/cholesky.h"
 #include "series/window_contents.h"
 
 namespace linnet {
@@ -28,7 +30,7 @@ struct Sums {
   std::size_t features = 0;
   std::size_t outputs = 0;
   std::vector<double> xx = {};  ///< the lower triangle, in rows
-  std::vector<double> xy = {};  ///< (features, outputs)
+  std::vector<double> xy = {};  ///< (outputs, features)
   double windows = 0;
 
   Sums(std::size_t f, std::size_t o) : features(f), outputs(o), xx(f * f), xy(f * o) {}
@@ -36,39 +38,25 @@ struct Sums {
   void add(std::span<const double> x, std::span<const double> y) {
     for (std::size_t i = 0; i < features; ++i) {
       for (std::size_t j = 0; j <= i; ++j) xx[i * features + j] += x[i] * x[j];
-      for (std::size_t k = 0; k < outputs; ++k) xy[i * outputs + k] += x[i] * y[k];
+      for (std::size_t k = 0; k < outputs; ++k) xy[k * features + i] += x[i] * y[k];
     }
     ++windows;
   }
 
-  /// Returns the weights (features, outputs) by a penalty on all but the last feature; nothing
+  /// Returns the weights (outputs, features) by a penalty on all but the last feature; nothing
   /// where the sums are not positive definite.
   std::optional<std::vector<double>> solve(double strength) const {
-    std::vector<double> lower = xx;
-    const std::size_t n = features;
-    for (std::size_t i = 0; i < n; ++i) {
-      lower[i * n + i] += i + 1 < n ? strength * windows : 1e-9 * windows;
-      for (std::size_t j = 0; j <= i; ++j) {
-        double sum = lower[i * n + j];
-        for (std::size_t k = 0; k < j; ++k) sum -= lower[i * n + k] * lower[j * n + k];
-        if (i == j && !(sum > 0)) return std::nullopt;
-        lower[i * n + j] = i == j ? std::sqrt(sum) : sum / lower[j * n + j];
-      }
+    std::vector<double> penalised = xx;
+    for (std::size_t i = 0; i < features; ++i) {
+      penalised[i * features + i] += (i + 1 < features ? strength : 1e-9) * windows;
     }
-    std::vector<double> w = xy;
+    const Cholesky solver(std::move(penalised), features);
+    if (!solver.positive()) return std::nullopt;
+    std::vector<double> weights = xy;
     for (std::size_t k = 0; k < outputs; ++k) {
-      for (std::size_t i = 0; i < n; ++i) {
-        double sum = w[i * outputs + k];
-        for (std::size_t j = 0; j < i; ++j) sum -= lower[i * n + j] * w[j * outputs + k];
-        w[i * outputs + k] = sum / lower[i * n + i];
-      }
-      for (std::size_t i = n; i-- > 0;) {
-        double sum = w[i * outputs + k];
-        for (std::size_t j = i + 1; j < n; ++j) sum -= lower[j * n + i] * w[j * outputs + k];
-        w[i * outputs + k] = sum / lower[i * n + i];
-      }
+      solver.solve(std::span(weights).subspan(k * features, features));
     }
-    return w;
+    return weights;
   }
 };
 
@@ -167,7 +155,7 @@ State ridge_start(const SeriesWindows& windows, std::int64_t others) {
         for (std::size_t k = 0; k < outputs; ++k) {
           double error = -y[k];
           for (std::size_t f = 0; weights[s] && f < features; ++f) {
-            error += x[f] * (*weights[s])[f * outputs + k];
+            error += x[f] * (*weights[s])[k * features + f];
           }
           errors[s] += weights[s] ? error * error : std::numeric_limits<double>::infinity();
         }
@@ -189,10 +177,10 @@ State ridge_start(const SeriesWindows& windows, std::int64_t others) {
     for (std::size_t step = 0; step < future; ++step) {
       const std::size_t k = i * future + step;
       for (std::size_t f = 0; f + 1 < features; ++f) {
-        weight.push_back(static_cast<float>((*w)[f * outputs + k]));
+        weight.push_back(static_cast<float>((*w)[k * features + f]));
       }
       weight.insert(weight.end(), static_cast<std::size_t>(others), 0.0F);
-      bias.push_back(static_cast<float>((*w)[(features - 1) * outputs + k]));
+      bias.push_back(static_cast<float>((*w)[k * features + features - 1]));
     }
     const std::string name = linear_layer(static_cast<std::int64_t>(i));
     state.set(name + ".weight",
