@@ -21,8 +21,9 @@ namespace linnet {
 /// a list of numbers for each input. It returns the value; or by name the probability of each class
 /// or label, or the value of each target; or a list where outputs have no names. All is computed in
 /// 64 bits. Waits. Throws Error naming the layer for an operator other than those of dense layers,
-/// activations, normalisation of layers, embeddings, concatenations and arithmetic; and for a
-/// network of several outputs, a series, another language, and a name that no class can have.
+/// activations, normalisations, embeddings, softmax, reductions, concatenations, parts and
+/// arithmetic of finite numbers; and for a network of several outputs, a series, another language,
+/// and a name that no class can have.
 std::string function_source(const Model& model, std::string_view extension,
                             const std::string& name = "Model");
 

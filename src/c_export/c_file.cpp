@@ -98,24 +98,21 @@ std::string CFile::element(const FormulaOperand& operand) {
                      operand.index);
 }
 
-void CFile::loop(std::int64_t count, const std::vector<std::string>& read, const std::string& to,
-                 const std::string& formula) {
-  line(fmt::format("for (int i = 0; i < {}; ++i) {{ {}({})[i] = {}; }}", count, fmt::join(read, ""),
-                   to, formula));
+void CFile::loop(std::int64_t count, const std::vector<FormulaOperand>& operands,
+                 const std::string& to, const std::string& formula) {
+  std::string read;
+  for (const FormulaOperand& operand : operands) read += element(operand);
+  line(fmt::format("for (int i = 0; i < {}; ++i) {{ {}({})[i] = {}; }}", count, read, to, formula));
 }
 
 void CFile::each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
                  const std::string& formula) {
-  std::vector<std::string> read;
-  for (const FormulaOperand& operand : operands) read.push_back(element(operand));
-  loop(count, read, at(to), formula);
+  loop(count, operands, at(to), formula);
 }
 
 void CFile::each_tangent(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
                          const std::string& formula) {
-  std::vector<std::string> read;
-  for (const FormulaOperand& operand : operands) read.push_back(element(operand));
-  loop(count, read, tangent_at(to), formula);
+  loop(count, operands, tangent_at(to), formula);
 }
 
 std::string CFile::tangent_at(Value value) {

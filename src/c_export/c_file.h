@@ -61,7 +61,7 @@ class CFile final : public OperatorFile {
   void write_node(const Node& node) override;
   void comment(const std::string& text) override { line("/* " + text + " */"); }
   void line(const std::string& text) { program_ += (derives_ ? "    " : "  ") + text + "\n"; }
-  void loop(std::int64_t count, const std::vector<std::string>& read, const std::string& to,
+  void loop(std::int64_t count, const std::vector<FormulaOperand>& operands, const std::string& to,
             const std::string& formula);
   std::string element(const FormulaOperand& operand);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of generated C files that c_functions.cpp has no room for.
+// Functions of generated C files, after those of c_functions.cpp: they move numbers, multiply
+// matrices, compute ids.
 #include "c_export/c_functions.h"
 
 namespace linnet {

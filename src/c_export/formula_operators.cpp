@@ -23,9 +23,7 @@ namespace {
 void write_matmul(const Written& w) {
   const MatmulAttrs& a = w.attrs<MatmulOp>();
   const MatmulDims d(a, w.shape_in(MatmulOp::a), w.shape_in(MatmulOp::b));
-  w.file.call("matmul", fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}", w.in(MatmulOp::a),
-                                    w.in(MatmulOp::b), w.out(), d.products, d.m, d.n, d.k,
-                                    a.transpose_a ? 1 : 0, a.transpose_b ? 1 : 0));
+  call_matmul(w.file, w.in(MatmulOp::a), w.in(MatmulOp::b), w.out(), d, a);
 }
 
 void write_conv_transpose(const Written& w) {
@@ -130,6 +128,13 @@ std::string c_number(double value) {
   const auto number = static_cast<float>(value);
   if (std::isinf(number)) return number > 0 ? "INFINITY" : "-INFINITY";
   return decimal(number) + "f";
+}
+
+void call_matmul(OperatorFile& file, const std::string& a, const std::string& b,
+                 const std::string& y, const MatmulDims& dims, const MatmulAttrs& attrs) {
+  file.call("matmul",
+            fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}", a, b, y, dims.products, dims.m,
+                        dims.n, dims.k, attrs.transpose_a ? 1 : 0, attrs.transpose_b ? 1 : 0));
 }
 
 void add_formula_writers(Writers& all) {

@@ -101,8 +101,7 @@ void FunctionFile::refuse() const {
   fail(
       "[{} '{}'] cannot be written as {}, which takes dense layers, activations, "
       "normalisations, embeddings, softmax, reductions, concatenations, parts and arithmetic of "
-      "finite numbers; C (--c) and ONNX (--onnx) take "
-      "more",
+      "finite numbers; C (--c) and ONNX (--onnx) take more",
       node().op->name(), node().name, language());
 }
 

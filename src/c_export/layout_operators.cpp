@@ -16,15 +16,6 @@
 namespace linnet {
 namespace {
 
-/// Returns how far two neighbours along each axis of a sample lie apart.
-std::vector<std::int64_t> strides_of(const Shape& shape) {
-  std::vector<std::int64_t> strides;
-  for (int i = 0; i < static_cast<int>(shape.rank()); ++i) {
-    strides.push_back(axis_view(shape, i).inner);
-  }
-  return strides;
-}
-
 void write_transpose(const Written& w) {
   const auto& permutation = w.attrs<TransposeOp>().permutation;
   const auto of_x = strides_of(w.shape_in(TransposeOp::x));
@@ -72,6 +63,14 @@ void write_upsample(const Written& w) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> strides_of(const Shape& shape) {
+  std::vector<std::int64_t> strides;
+  for (int i = 0; i < static_cast<int>(shape.rank()); ++i) {
+    strides.push_back(axis_view(shape, i).inner);
+  }
+  return strides;
+}
 
 void write_take(OperatorFile& file, const std::string& from, const std::string& to,
                 const std::vector<std::int64_t>& dims, const std::vector<std::int64_t>& strides) {

@@ -28,7 +28,6 @@
 #include "ops/recurrent/recurrent.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
-#include "ops/slice/axis.h"
 #include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
 #include "ops/unary/unary.h"
@@ -52,8 +51,9 @@ void write_dense(const Written& w) {
   const std::int64_t units = w.shape_in(DenseOp::w)[0];
   const std::int64_t rows = rows_of(w.shape_in(DenseOp::x));
   if (w.is_computed(DenseOp::w)) {
-    w.file.call("matmul", fmt::format("{}, {}, {}, 1, {}, {}, {}, 0, 1", w.in(DenseOp::x),
-                                      w.in(DenseOp::w), w.out(), rows, units, features));
+    const MatmulAttrs turned{.transpose_b = true};
+    call_matmul(w.file, w.in(DenseOp::x), w.in(DenseOp::w), w.out(),
+                MatmulDims(turned, {rows, features}, {units, features}), turned);
     if (w.has(DenseOp::b)) {
       w.file.call("add_bias", fmt::format("{}, {}, {}, {}, {}", w.out(), w.in(DenseOp::b), w.out(),
                                           rows, units));
@@ -127,13 +127,14 @@ void write_reduce(const Written& w) {
       (i < first ? outer : i <= last ? count : inner) *= x[i];
     }
   } else {  // a copy with the axes at the end
+    const std::vector<std::int64_t> of_x = strides_of(x);
     std::vector<std::int64_t> dims;
     std::vector<std::int64_t> strides;
     for (const bool reduced : {false, true}) {
       for (int i = 0; i < static_cast<int>(x.rank()); ++i) {
         if ((std::ranges::count(a.axes, i) > 0) != reduced) continue;
         dims.push_back(x[i]);
-        strides.push_back(axis_view(x, i).inner);
+        strides.push_back(of_x[static_cast<std::size_t>(i)]);
         (reduced ? count : outer) *= x[i];
       }
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "c_export/operator_file.h"
+#include "ops/matmul/matmul.h"
 
 namespace linnet {
 
@@ -39,6 +40,13 @@ std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t col
 
 /// Returns the shortest literal of C that is the same float.
 std::string c_number(double value);
+
+/// Writes products of matrices.
+void call_matmul(OperatorFile& file, const std::string& a, const std::string& b,
+                 const std::string& y, const MatmulDims& dims, const MatmulAttrs& attrs);
+
+/// Returns how far two neighbours along each axis of a sample lie apart.
+std::vector<std::int64_t> strides_of(const Shape& shape);
 
 /// Copies numbers that lie by strides at `from` to `to`, where they have these dims.
 void write_take(OperatorFile& file, const std::string& from, const std::string& to,
