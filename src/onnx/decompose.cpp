@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "onnx/additions.h"
+#include "onnx/unroll.h"
 
 namespace linnet::onnx {
 namespace {
@@ -53,19 +53,11 @@ const LevelsForm* levels_form_of(const NodeProto& node) {
   return own ? &found->second : nullptr;
 }
 
-Attribute integer_attribute(std::string_view name, std::int64_t value) {
-  Attribute attribute;
-  attribute.name = name;
-  attribute.kind = AttributeKind::i;
-  attribute.i = value;
-  return attribute;
-}
-
 /// Replaces each operator in 8 bits by nodes on floats.
 class Decomposition {
  public:
-  Decomposition(ModelProto& model, Made& made)
-      : model_(model), made_(made), nodes_(std::move(model.nodes)) {}
+  Decomposition(ModelProto& model, Additions& additions)
+      : model_(model), additions_(additions), nodes_(std::move(model.nodes)) {}
 
   void run() {
     model_.nodes.clear();
@@ -83,14 +75,7 @@ class Decomposition {
 
  private:
   std::string_view made(const NodeProto& node, std::string_view role) {
-    return made_.name(fmt::format("{}.{}", node.outputs[0], role));
-  }
-
-  std::string_view add(std::string_view op, std::vector<std::string_view> inputs,
-                       std::string_view output, std::vector<Attribute> attributes = {},
-                       std::string_view name = {}) {
-    model_.nodes.push_back({std::move(inputs), {output}, name, op, {}, std::move(attributes)});
-    return output;
+    return additions_.name(fmt::format("{}.{}", node.outputs[0], role));
   }
 
   static std::string_view at(const NodeProto& node, std::size_t i) {
@@ -114,8 +99,8 @@ class Decomposition {
                           std::string_view zero, std::int64_t axis, std::string_view role) {
     std::vector<std::string_view> inputs{levels, scale};
     if (!zero.empty()) inputs.push_back(zero);
-    return add("DequantizeLinear", std::move(inputs), made(node, role),
-               {integer_attribute("axis", axis)});
+    return additions_.node("DequantizeLinear", std::move(inputs), made(node, role),
+                           {integer_attribute("axis", axis)});
   }
 
   static std::int64_t axis_of(const NodeProto& node, const LevelsForm& form, std::size_t operand) {
@@ -167,16 +152,16 @@ class Decomposition {
     const std::string_view bias = form.bias ? at(node, gemm ? 6 : result + 2) : std::string_view();
     if (!bias.empty()) {
       const std::string_view scale =
-          add("Mul", {at(node, 1), at(node, 4)}, made(node, "bias_scale"));
+          additions_.node("Mul", {at(node, 1), at(node, 4)}, made(node, "bias_scale"));
       inputs.push_back(floats(node, bias, scale, {}, gemm ? -1 : 0, "bias"));
     }
     const bool stays = at(node, result).empty();  // QGemm without a scale gives floats
     const std::string_view computed = stays ? node.outputs[0] : made(node, "result");
-    add(form.op, std::move(inputs), computed, kept(node), node.name);
+    additions_.node(form.op, std::move(inputs), computed, kept(node), node.name);
     if (stays) return;
     std::vector<std::string_view> rounded{computed, at(node, result)};
     if (!at(node, result + 1).empty()) rounded.push_back(at(node, result + 1));
-    add("QuantizeLinear", std::move(rounded), node.outputs[0]);
+    additions_.node("QuantizeLinear", std::move(rounded), node.outputs[0]);
   }
 
   /// Whole numbers less their zero points, multiplied and added: INT32.
@@ -184,82 +169,29 @@ class Decomposition {
     check(node, 2, 4);
     std::vector<std::string_view> inputs;
     for (std::size_t i = 0; i < 2; ++i) {
-      inputs.push_back(floats(node, at(node, i), made_.one(), at(node, i + 2),
+      inputs.push_back(floats(node, at(node, i), additions_.one(), at(node, i + 2),
                               axis_of(node, form, i), fmt::format("operand_{}", i)));
     }
-    add(form.op, std::move(inputs), made(node, "result"), kept(node), node.name);
-    add("Cast", {model_.nodes.back().outputs[0]}, node.outputs[0],
-        {integer_attribute("to", static_cast<std::int64_t>(Type::i32))});
+    const std::string_view result =
+        additions_.node(form.op, std::move(inputs), made(node, "result"), kept(node), node.name);
+    additions_.node("Cast", {result}, node.outputs[0],
+                    {integer_attribute("to", static_cast<std::int64_t>(Type::i32))});
   }
 
   ModelProto& model_;
-  Made& made_;
+  Additions& additions_;
   std::vector<NodeProto> nodes_;
 };
 
 }  // namespace
 
-Made::Made(ModelProto& model) : model_(model) {
-  for (const NodeProto& node : model.nodes) {
-    names_.insert(node.inputs.begin(), node.inputs.end());
-    names_.insert(node.outputs.begin(), node.outputs.end());
-  }
-  for (const TensorProto& tensor : model.initializers) names_.insert(tensor.name);
-  for (const ValueProto& input : model.inputs) names_.insert(input.name);
-}
-
-std::string_view Made::name(std::string_view wanted) {
-  std::string name(wanted);
-  // Counted by the name that was asked for, so that a loop does not try all numbers again.
-  for (std::int64_t& count = counts_[name]; names_.contains(name);) {
-    name = fmt::format("{}_{}", wanted, ++count);
-  }
-  model_.made.push_back(std::move(name));
-  names_.insert(model_.made.back());
-  return model_.made.back();
-}
-
-std::string_view Made::add(std::string_view wanted, Type type, Dims dims, std::string bytes) {
-  TensorProto tensor;
-  tensor.name = name(wanted);
-  tensor.type = type;
-  tensor.dims = std::move(dims);
-  tensor.owner = std::make_shared<const std::string>(std::move(bytes));
-  tensor.raw = *tensor.owner;
-  model_.initializers.push_back(tensor);
-  return model_.initializers.back().name;
-}
-
-std::string_view Made::integer(std::int64_t value, const Dims& dims) {
-  std::string_view& known = integers_[{value, dims}];
-  if (known.empty()) {
-    std::string bytes(sizeof value, '\0');
-    std::memcpy(bytes.data(), &value, sizeof value);
-    known = add("number", Type::i64, dims, std::move(bytes));
-  }
-  return known;
-}
-
-std::string_view Made::truth() {
-  if (truth_.empty()) truth_ = add("true", Type::boolean, {}, std::string(1, '\1'));
-  return truth_;
-}
-
-std::string_view Made::one() {
-  constexpr float kOne = 1;
-  if (one_.empty()) {
-    one_ = add("one", Type::f32, {}, {reinterpret_cast<const char*>(&kOne), sizeof kOne});
-  }
-  return one_;
-}
-
 void decompose(ModelProto& model) {
   const auto known = [](const NodeProto& node) { return levels_form_of(node) != nullptr; };
   const bool loops = std::ranges::any_of(model.nodes, &is_loop);
   if (!loops && std::ranges::none_of(model.nodes, known)) return;
-  Made made(model);
-  if (loops) unroll(model, made);
-  Decomposition(model, made).run();
+  Additions additions(model);
+  if (loops) unroll(model, additions);
+  Decomposition(model, additions).run();
 }
 
 std::vector<std::pair<std::string, std::string>> decomposed_operators() {

@@ -62,11 +62,7 @@ const NodeProto* giver(const ModelProto& graph, std::string_view value) {
 
 /// Returns whether a node sums over axis 1 and drops it.
 bool sums_features(const ModelProto& graph, const NodeProto& node) {
-  const auto axes = std::ranges::find_if(graph.initializers, [&](const TensorProto& tensor) {
-    return node.inputs.size() == 2 && tensor.name == node.inputs[1];
-  });
-  bool features = axes != graph.initializers.end() && !axes->external && axes->type == Type::i64 &&
-                  axes->raw.size() == sizeof(std::int64_t) && doubles_of(*axes)[0] == 1;
+  bool features = node.inputs.size() == 2 && whole_number_of(graph, node.inputs[1]) == 1;
   bool drops = false;
   for (const Attribute& a : node.attributes) {
     if (a.name == "keepdims" && a.kind == AttributeKind::i) {

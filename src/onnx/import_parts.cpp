@@ -190,7 +190,7 @@ void gather_axis(NodeImport& n) {
     n.refuse("expected a constant table or constant indices");
 }
 
-/// Steps from the last to the first; as many for each sample as there are.
+/// Reverses all steps. Sequences with lengths of their own are refused.
 void reverse_steps(NodeImport& n) {
   const Trace x = n.trace(0);
   const int steps = n.axis(n.integer("time_axis", 0), x.axes.size());

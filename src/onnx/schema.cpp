@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -373,6 +374,17 @@ std::int64_t elements_of(const Dims& dims) {
     }
   }
   return none ? 0 : elements;
+}
+
+std::optional<std::int64_t> whole_number_of(const ModelProto& model, std::string_view name) {
+  const auto found = std::ranges::find(model.initializers, name, &TensorProto::name);
+  std::int64_t number = 0;
+  if (name.empty() || found == model.initializers.end() || found->type != Type::i64 ||
+      found->external || found->raw.size() != sizeof number) {
+    return std::nullopt;
+  }
+  std::memcpy(&number, found->raw.data(), sizeof number);
+  return number;
 }
 
 ModelProto parse_graph(std::string_view bytes) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -140,6 +141,8 @@ struct ModelProto {
 /// are damaged, for a tensor whose data do not fit its dims, and for what no importer could run:
 /// functions, sparse initializers, more than 2^20 nodes or initializers.
 ModelProto parse_model(std::shared_ptr<const std::string> bytes);
+/// Returns the whole number that an initializer is, an i64 of one element; nothing: none is.
+std::optional<std::int64_t> whole_number_of(const ModelProto& model, std::string_view name);
 /// Reads a graph that a node has, without its metadata: initializers must be its own. Graphs in it
 /// stay bytes. Throws as parse_model() does.
 ModelProto parse_graph(std::string_view bytes);

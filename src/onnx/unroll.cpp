@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "onnx/decompose.h"
+#include "onnx/unroll.h"
 
 namespace linnet::onnx {
 namespace {
 
-constexpr std::int64_t kMostUnrolled = std::int64_t{1} << 15;  // that loops become, in all
+constexpr std::int64_t kMostUnrolled = std::int64_t{1} << 15;  // nodes that all loops become
 
 using Renames = std::map<std::string_view, std::string_view>;
 
@@ -23,8 +23,8 @@ using Renames = std::map<std::string_view, std::string_view>;
 /// ModelProto::conditions; the importer checks that it is true.
 class Unrolling {
  public:
-  Unrolling(ModelProto& model, Made& made)
-      : model_(model), made_(made), nodes_(std::move(model.nodes)) {}
+  Unrolling(ModelProto& model, Additions& additions)
+      : model_(model), additions_(additions), nodes_(std::move(model.nodes)) {}
 
   void run() {
     model_.nodes.clear();
@@ -44,16 +44,12 @@ class Unrolling {
  private:
   /// Returns the iterations that an initializer says.
   std::int64_t iterations_of(const NodeProto& node) const {
-    const auto found = std::ranges::find_if(model_.initializers, [&](const TensorProto& tensor) {
-      return !node.inputs.empty() && !tensor.name.empty() && tensor.name == node.inputs[0];
-    });
-    const bool one = found != model_.initializers.end() && found->type == Type::i64 &&
-                     !found->external && found->raw.size() == sizeof(std::int64_t);
-    std::int64_t iterations = 0;
-    if (one) std::memcpy(&iterations, found->raw.data(), sizeof iterations);
+    std::optional<std::int64_t> number;
+    if (!node.inputs.empty()) number = whole_number_of(model_, node.inputs[0]);
+    const std::int64_t iterations = number.value_or(0);
     require<DataError>(iterations >= 1 && iterations <= kMostIterations,
                        "expected an initializer with the number of iterations, 1 to {}{}",
-                       kMostIterations, one ? fmt::format("; got {}", iterations) : "");
+                       kMostIterations, number ? fmt::format("; got {}", iterations) : "");
     return iterations;
   }
 
@@ -62,30 +58,15 @@ class Unrolling {
     return found == names.end() ? name : found->second;
   }
 
-  void add(std::string_view op, std::vector<std::string_view> inputs, std::string_view output,
-           std::vector<Attribute> attributes = {}) {
-    if (output.empty()) return;
-    NodeProto node;
-    node.inputs = std::move(inputs);
-    node.outputs = {output};
-    node.op_type = op;
-    node.attributes = std::move(attributes);
-    model_.nodes.push_back(std::move(node));
-  }
-
   /// Returns a value under one more axis, the first.
   std::string_view as_row(std::string_view value) {
-    const std::string_view row = made_.name("row");  // short: each iteration has one
+    const std::string_view row = additions_.name("row");  // short: each iteration has one
     Attribute axes;
     axes.name = "axes";
     axes.kind = AttributeKind::ints;
     axes.ints = {0};
-    if (model_.opset < 13) {
-      add("Unsqueeze", {value}, row, {axes});
-    } else {
-      add("Unsqueeze", {value, made_.integer(0, {1})}, row);
-    }
-    return row;
+    if (model_.opset < 13) return additions_.node("Unsqueeze", {value}, row, {axes});
+    return additions_.node("Unsqueeze", {value, additions_.integer(0, {1})}, row);
   }
 
   /// Returns how many nodes a graph is worth, by what a copy of it takes.
@@ -109,7 +90,7 @@ class Unrolling {
     for (std::string_view& input : copy.inputs) input = renamed(names, input);
     for (std::string_view& output : copy.outputs) {
       if (output.empty()) continue;
-      const std::string_view name = made_.name(output);
+      const std::string_view name = additions_.name(output);
       names.insert_or_assign(output, name);
       output = name;
     }
@@ -162,7 +143,7 @@ class Unrolling {
                        iterations, body.nodes.size(), kMostUnrolled);
     Renames constants;
     for (TensorProto& tensor : body.initializers) {
-      const std::string_view name = made_.name(tensor.name);
+      const std::string_view name = additions_.name(tensor.name);
       constants.insert_or_assign(tensor.name, name);
       tensor.name = name;
       model_.initializers.push_back(tensor);
@@ -174,8 +155,8 @@ class Unrolling {
     for (std::int64_t i = 0; i < iterations; ++i) {
       if (!goes_on.empty()) model_.conditions.insert(goes_on);
       Renames names = constants;
-      names.insert_or_assign(body.inputs[0].name, made_.integer(i));
-      names.insert_or_assign(body.inputs[1].name, made_.truth());
+      names.insert_or_assign(body.inputs[0].name, additions_.integer(i));
+      names.insert_or_assign(body.inputs[1].name, additions_.truth());
       for (std::size_t k = 0; k < states; ++k) {
         names.insert_or_assign(body.inputs[2 + k].name, state[k]);
       }
@@ -188,20 +169,19 @@ class Unrolling {
         rows[k].push_back(as_row(renamed(names, body.outputs[1 + states + k].name)));
       }
     }
-    Attribute axis;
-    axis.name = "axis";
-    axis.kind = AttributeKind::i;
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+      if (node.outputs[k].empty()) continue;  // nobody reads it
       if (k < states) {
-        add("Identity", {state[k]}, node.outputs[k]);
+        additions_.node("Identity", {state[k]}, node.outputs[k]);
       } else {
-        add("Concat", rows[k - states], node.outputs[k], {axis});
+        additions_.node("Concat", rows[k - states], node.outputs[k],
+                        {integer_attribute("axis", 0)});
       }
     }
   }
 
   ModelProto& model_;
-  Made& made_;
+  Additions& additions_;
   std::vector<NodeProto> nodes_;
   std::int64_t total_ = 0;
 };
@@ -210,6 +190,6 @@ class Unrolling {
 
 bool is_loop(const NodeProto& node) { return is_of_onnx(node) && node.op_type == "Loop"; }
 
-void unroll(ModelProto& model, Made& made) { Unrolling(model, made).run(); }
+void unroll(ModelProto& model, Additions& additions) { Unrolling(model, additions).run(); }
 
 }  // namespace linnet::onnx

@@ -72,7 +72,7 @@ TEST(OnnxImport, slices_constants_along_one_axis) {
   EXPECT_NE(refusal(model), "");
 }
 
-// What exporters leave to whoever reads the file.
+// Exporters leave nodes that compute on constants in their files.
 TEST(OnnxImport, computes_any_operator_on_constants) {
   OnnxBytes model;
   model.dims = {0, 2};

@@ -85,7 +85,7 @@ OnnxBytes product_of_levels(const std::string& op) {
 TEST(EightBits, multiplies_levels) {
   // Samples 0 1 2 3 and 4 5 6 7 by the columns (0, 1, -3, 4) and (0, 4, 1, -3).
   expect_near(computed(product_of_levels("MatMulInteger"), 2), floats({7, -3, 15, 5}, {2, 2}), 0);
-  // Of halves the even one; the second column by 2.
+  // Halves go to the even number; the second column is multiplied by 2.
   expect_near(computed(product_of_levels("QLinearMatMul"), 2), floats({4, -6, 8, 10}, {2, 2}), 0);
 }
 
