@@ -79,8 +79,8 @@ struct OptimizeResult {
 /// and categories; the best of a single goal is then refined by a pattern search. Linear
 /// constraints of inputs are met by projection, those of outputs, and alternatives that speak of
 /// outputs, by selection. Waits. Throws Error for an expression that cannot be read or is not
-/// linear, an unknown name (with the nearest one), no goal or more than two, and where no inputs are
-/// found that meet the constraints, naming the one that is violated most.
+/// linear, an unknown name (with the nearest one), no goal or more than two, and where no inputs
+/// are found that meet the constraints, naming the one that is violated most.
 OptimizeResult optimize_inputs(Model& model, const std::vector<SearchColumn>& columns,
                                const OptimizeOptions& options);
 

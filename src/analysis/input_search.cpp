@@ -22,6 +22,13 @@ constexpr int kRepairs = 50;               // passes over the constraints
 constexpr int kAlternativeRepairs = 10;    // of them, before the next alternative is tried
 constexpr int kRefinements = 200;
 
+/// Returns the inputs, then the outputs: the variables of constraints and goals.
+std::vector<double> variables_of(const SearchPoint& point) {
+  std::vector<double> all = point.inputs;
+  all.insert(all.end(), point.outputs.begin(), point.outputs.end());
+  return all;
+}
+
 /// Deb's constraint domination.
 bool dominates(const SearchPoint& a, const SearchPoint& b) {
   if (a.violation != b.violation) return a.violation < b.violation;
@@ -222,8 +229,7 @@ void InputSearch::project(std::size_t constraint, const std::vector<bool>& held,
 
 void InputSearch::repair(std::vector<double>& inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = bounded(i, inputs[i]);
-  // Of alternatives the nearest one is tried first, and the next one where the other constraints
-  // forbid it.
+  // The nearest alternative is tried first, the next one where the other constraints forbid it.
   std::vector<std::vector<std::size_t>> groups = groups_;
   for (std::size_t g = problem_.constraints.size(); g < groups.size(); ++g) {
     if (!of_inputs_[g]) continue;
@@ -262,15 +268,13 @@ std::size_t InputSearch::nearest_of(const std::vector<std::size_t>& group,
 /// What is missing to the nearest alternative, by its scale.
 double InputSearch::violation_of(const std::vector<std::size_t>& group,
                                  const SearchPoint& point) const {
-  std::vector<double> all = point.inputs;
-  all.insert(all.end(), point.outputs.begin(), point.outputs.end());
+  const std::vector<double> all = variables_of(point);
   const std::size_t nearest = nearest_of(group, all);
   return excess_of(nearest, all) / scales_[nearest];
 }
 
 std::vector<double> InputSearch::goals_of(const SearchPoint& point) const {
-  std::vector<double> all = point.inputs;
-  all.insert(all.end(), point.outputs.begin(), point.outputs.end());
+  const std::vector<double> all = variables_of(point);
   std::vector<double> values;
   for (const Goal& goal : problem_.goals) values.push_back(goal.of.value(all));
   return values;
@@ -298,9 +302,7 @@ void InputSearch::measure_scales(const std::vector<SearchPoint>& points) {
     double mean = 0;
     double squares = 0;
     for (const SearchPoint& point : points) {
-      std::vector<double> all = point.inputs;
-      all.insert(all.end(), point.outputs.begin(), point.outputs.end());
-      const double value = constraints_[c].expression.value(all);
+      const double value = constraints_[c].expression.value(variables_of(point));
       mean += value / static_cast<double>(points.size());
       squares += value * value / static_cast<double>(points.size());
     }
@@ -390,8 +392,7 @@ std::vector<SearchPoint> InputSearch::run(std::int64_t generations) {
     const auto& worst = *std::ranges::max_element(groups_, {}, [&](const auto& group) {
       return violation_of(group, points[0]);
     });
-    std::vector<double> all = points[0].inputs;
-    all.insert(all.end(), points[0].outputs.begin(), points[0].outputs.end());
+    const std::vector<double> all = variables_of(points[0]);
     const std::size_t nearest = nearest_of(worst, all);
     fail("no inputs were found that meet all constraints: the nearest ones miss '{}' by {:.4g}",
          constraints_[nearest].text, excess_of(nearest, all));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "describe/nearest.h"
@@ -117,8 +118,8 @@ LinearConstraint read_linear(const ConstraintSides& sides, const std::string& te
   return one;
 }
 
-/// Splits "a <= 1 or a >= 3" at each "or" outside of quotes that stands between two relations, so
-/// that "c = rock or pop" stays whole.
+/// Splits "a <= 1 or a >= 3" at each "or" between two relations and outside of quotes:
+/// "c = rock or pop" stays whole.
 std::vector<std::string> alternatives_of(const std::string& text) {
   constexpr std::string_view kOr = " or ";
   std::vector<std::string> parts{""};
@@ -214,10 +215,11 @@ void narrow_ranges(std::vector<LinearConstraint>& constraints, std::vector<Searc
 void read_constraints(const std::vector<std::string>& texts, const std::vector<std::string>& names,
                       std::vector<SearchColumn>& columns, InputSearch::Problem& problem) {
   const std::vector<SearchColumn> all = columns;
-  std::vector<std::string> choices;
+  std::vector<std::pair<std::string, std::vector<std::string>>> choices;  // text and its parts
   for (const std::string& text : texts) {
-    if (alternatives_of(text).size() > 1) {
-      choices.push_back(text);
+    std::vector<std::string> parts = alternatives_of(text);
+    if (parts.size() > 1) {
+      choices.emplace_back(text, std::move(parts));
     } else if (!read_count(text, columns, problem.counts) && !apply_category(text, columns)) {
       problem.constraints.push_back(read_linear(sides_of(text), text, columns, names));
     }
@@ -225,9 +227,9 @@ void read_constraints(const std::vector<std::string>& texts, const std::vector<s
   narrow_ranges(problem.constraints, columns);
   check_counts(problem.counts, columns);
   // Last, since they speak of the categories that are left, by their numbers.
-  for (const std::string& text : choices) {
+  for (const auto& [text, parts] : choices) {
     std::vector<LinearConstraint> alternatives;
-    for (const std::string& part : alternatives_of(text)) {
+    for (const std::string& part : parts) {
       read_alternative(part, text, all, columns, names, alternatives);
     }
     std::erase_if(alternatives, [&](const auto& one) { return !can_be_met(one, columns); });
