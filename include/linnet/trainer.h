@@ -166,7 +166,8 @@ struct FitOptions {
   /// Number of epochs without an improvement of the watched number after which the fit stops (early
   /// stopping); 0: never.
   std::int64_t patience = 0;
-  /// Keeps the weights of the epoch whose watched number was the best, for Trainer::best().
+  /// Keeps the weights of the epoch whose watched number was the best, for Trainer::best(). An
+  /// epoch that a callback cuts short counts for this and for `patience` only if it is the first.
   bool keep_best = false;
   /// Number that `patience` and `keep_best` watch: by default the validation loss, else the test
   /// loss, else the training loss. E.g. {.metric = "accuracy", .better = Better::larger}.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""linnet train --within: how long it takes is measured by benchmarks/within.py, not here."""
+"""linnet train --within. benchmarks/within.py measures how long it takes."""
 import json
 import random
 import signal

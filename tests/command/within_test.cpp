@@ -143,7 +143,7 @@ struct RecordedRun {
     write_run_start(folder.start(), {.options = {{"--within", {"20s"}}, {"--epochs", {"15"}}}});
   }
 
-  /// As a training that did so many epochs ends, the last one in part where it is `cut`.
+  /// Returns the note of a training of this number of epochs; `cut`: the last one was not whole.
   std::string note(std::int64_t epochs, bool cut = false) {
     history.epochs.clear();
     for (std::int64_t i = 1; i <= epochs; ++i) {

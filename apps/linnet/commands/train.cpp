@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -170,20 +169,19 @@ struct Trained {
 
 /// Trains a model and leaves all but the summary in the folder; nothing of a rehearsal that a
 /// signal ends.
-Trained train_and_report(Model model, const Job& job, const Prepared& prepared, RunFolder& folder,
+Trained train_and_report(const Job& job, Prepared prepared, RunFolder& folder,
                          InterruptGuard& guard, const TrainOptions& options,
                          const TimeLimit& limit) {
   const bool rehearses = limit.kind == TimeLimit::Kind::rehearsal;
-  LoadedData data = prepared.data;
-  std::vector<std::string> warnings = prepared.warnings;
+  auto& [model, data, trained, warnings] = prepared;
   Watcher watcher(model, folder, data.splits.train.info().vocabulary, job.training, guard);
   if (options.quiet || rehearses) watcher.be_quiet();
   watcher.keep_time(limit);
   add_logs(watcher, options.logs, model, folder);
-  const TrainingOptions training = with_class_weights(job, prepared.trained.train);
+  const TrainingOptions training = with_class_weights(job, trained.train);
   // A GPU may report nothing before the end of an epoch, which must not be lost then.
   if (model.device() != "cpu") guard.training();
-  History history = train_watched(model, prepared.trained, training, watcher, folder);
+  History history = train_watched(model, trained, training, watcher, folder);
   if (rehearses && InterruptGuard::requested()) return {std::move(history), {}};
   watcher.finish();
   const bool timed = limit.kind != TimeLimit::Kind::none;
@@ -225,7 +223,7 @@ Trained train_and_report(Model model, const Job& job, const Prepared& prepared, 
 int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
   clean_cache();
   const int ranks = job.training.ranks.size();
-  const Prepared prepared = prepare(job, options);
+  Prepared prepared = prepare(job, options);
   std::optional<TimeBudget> budget;
   std::optional<Deadline> deadline;
   TimeLimit limit;
@@ -235,8 +233,9 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
     });
     const auto rehearse = [&](const Job& rehearsed, RunFolder& own, Callback& time) {
       const TimeLimit short_one{.kind = TimeLimit::Kind::rehearsal, .callback = &time};
-      return train_and_report(prepared.model.copy(), rehearsed, prepared, own, guard, options,
-                              short_one)
+      Prepared copy = prepared;
+      copy.model = prepared.model.copy();
+      return train_and_report(rehearsed, std::move(copy), own, guard, options, short_one)
           .history.startup_seconds;
     };
     const auto times = plan_length(job, folder, options, *budget, rehearse);
@@ -253,7 +252,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   checkpoints.folder = folder.checkpoints();
   checkpoints.resume = true;
   auto [history, summary] =
-      train_and_report(prepared.model, job, prepared, folder, guard, options, limit);
+      train_and_report(job, std::move(prepared), folder, guard, options, limit);
   if (budget && !history.interrupted) {
     const std::string note = note_on_time(job.training, history, folder, *budget, options.within);
     summary["within"] = {{"seconds", budget->seconds()}, {"note", note}};

@@ -25,8 +25,8 @@ struct TimeLimit {
     run
   };
   Kind kind = Kind::none;
-  Callback* callback = nullptr;       ///< hears of the training and ends it; of the other kinds
-  std::function<double()> left = {};  ///< seconds to the end of the training, of a run
+  Callback* callback = nullptr;       ///< follows the training and ends it; null: of no limit
+  std::function<double()> left = {};  ///< seconds until a run has to end; empty: of a rehearsal
 };
 
 /// Shows, saves and records a training as it goes.
@@ -47,7 +47,7 @@ class Watcher : public Callback {
   void on_resume(const ResumeReport& report) override;
   void on_checkpoint(const CheckpointReport& report) override;
 
-  /// Lets the limit hear of the training and end it; the model is then saved at most once a second.
+  /// Sets what ends the training early. With a limit the model is saved at most once a second.
   void keep_time(const TimeLimit& limit) { limit_ = limit; }
 
   /// Saves the model unless the last epoch's is saved and kept. Throws Error where that fails.

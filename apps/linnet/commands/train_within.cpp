@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <variant>
 
@@ -76,11 +75,12 @@ void record_length(const RunFolder& folder, std::int64_t epochs, std::int64_t pa
   write_run_start(folder.start(), start);
 }
 
-/// Returns whether the job's configuration gives a value in [training].
-bool is_configured(const Job& job, std::string_view name) {
-  if (job.configuration.empty()) return false;
+/// Returns what the job's configuration says in [training].
+toml::table configured_training(const Job& job) {
+  if (job.configuration.empty()) return {};
   const toml::table table = parse_toml(job.configuration, job.name);
-  return static_cast<bool>(table["training"][name]);
+  const toml::table* training = table["training"].as_table();
+  return training == nullptr ? toml::table() : *training;
 }
 
 }  // namespace
@@ -180,8 +180,9 @@ std::optional<TrainingTimes> plan_length(Job& job, const RunFolder& folder,
   require(budget.passed() < budget.seconds(),
           "--within {} is too short: reading the data took {:.2g} s", options.within,
           budget.passed());
-  const bool patient = options.given.has("--patience") || is_configured(job, "patience");
-  const bool saves = options.checkpoint_every || is_configured(job, "checkpoint_every");
+  const toml::table configured = configured_training(job);
+  const bool patient = options.given.has("--patience") || configured.contains("patience");
+  const bool saves = options.checkpoint_every || configured.contains("checkpoint_every");
   if (!patient) training.patience = 0;
   if (!saves) training.checkpoints.every_epoch = false;
   const std::optional<TrainingTimes> times = rehearsed(job, folder, budget, rehearse);

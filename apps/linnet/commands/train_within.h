@@ -66,7 +66,7 @@ class Rehearsal : public Callback {
   double first_ends_ = 0;  ///< the first epoch
   double last_ends_ = 0;   ///< the last epoch, whole or not
   std::int64_t epochs_ = 0;
-  bool between_ = false;  ///< two epochs
+  bool between_ = false;  ///< whether an epoch has ended and the next one has not begun
   bool stops_ = false;
 };
 
