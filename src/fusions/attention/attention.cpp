@@ -34,7 +34,26 @@ AttentionPlaces dense_places(std::int64_t rows, std::int64_t columns) {
   return {.group = rows * columns, .head = 0, .row = columns};
 }
 
+std::vector<Shape> shapes_of(std::span<const ValueType> operands) {
+  std::vector<Shape> shapes;
+  for (const ValueType& operand : operands) shapes.push_back(operand.shape);
+  return shapes;
+}
+
+std::vector<Shape> shapes_of(std::span<ReferenceTensor* const> operands) {
+  std::vector<Shape> shapes;
+  for (const ReferenceTensor* operand : operands) shapes.push_back(operand->shape);
+  return shapes;
+}
+
 }  // namespace
+
+AttentionDims::AttentionDims(const AttentionAttrs& attrs, std::span<const ValueType> operands)
+    : AttentionDims(attrs, shapes_of(operands)) {}
+
+AttentionDims::AttentionDims(const AttentionAttrs& attrs,
+                             std::span<ReferenceTensor* const> operands)
+    : AttentionDims(attrs, shapes_of(operands)) {}
 
 AttentionDims::AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& operands)
     : samples(operands.front()[0]), causal(attrs.causal) {
@@ -93,9 +112,7 @@ std::vector<Value> AttentionOp::gradient(const GradientArgs& args) const {
 }
 
 void AttentionOp::reference(const ReferenceArgs& args) const {
-  std::vector<Shape> shapes;
-  for (const ReferenceTensor* input : args.inputs) shapes.push_back(input->shape);
-  const AttentionDims e(attrs(), shapes);
+  const AttentionDims e(attrs(), args.inputs);
   const ReferenceTensor& q = args.in(In::q);
   const ReferenceTensor& k = attrs().together ? q : args.in(In::k);
   const ReferenceTensor& v = attrs().together ? q : args.in(In::v);
@@ -131,11 +148,8 @@ void AttentionOp::reference(const ReferenceArgs& args) const {
 
 Cost AttentionOp::cost(std::span<const ValueType> inputs,
                        std::span<const ValueType> outputs) const {
-  std::vector<Shape> shapes;
-  for (const ValueType& type : inputs) shapes.push_back(type.shape);
-  const AttentionDims e(attrs(), shapes);
   Cost cost = Op::cost(inputs, outputs);
-  cost.flops = e.flops(1);
+  cost.flops = AttentionDims(attrs(), inputs).flops(1);
   return cost;
 }
 

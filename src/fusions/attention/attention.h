@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "graph/graph.h"
 #include "ops/dropout/dropout.h"
@@ -76,7 +78,8 @@ struct AttentionPlaces {
 /// The dimensions of an attention and the places of its operands.
 struct AttentionDims {
   /// `operands`: those of AttentionOp.
-  AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& operands);
+  AttentionDims(const AttentionAttrs& attrs, std::span<const ValueType> operands);
+  AttentionDims(const AttentionAttrs& attrs, std::span<ReferenceTensor* const> operands);
 
   /// Returns the first element of a matrix; index: of groups * heads.
   std::int64_t begin(const AttentionPlaces& of, std::int64_t index) const {
@@ -107,6 +110,9 @@ struct AttentionDims {
   std::int64_t width = 0;  ///< of a value
   bool causal = false;
   AttentionPlaces q, k, v, y;
+
+ private:
+  AttentionDims(const AttentionAttrs& attrs, const std::vector<Shape>& operands);
 };
 
 }  // namespace linnet

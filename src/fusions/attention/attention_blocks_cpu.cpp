@@ -53,6 +53,13 @@ void WeightsDropout::factors(std::int64_t key, std::int64_t keys, std::int64_t q
   }
 }
 
+void scale_rows(const float* from, std::int64_t row, std::int64_t rows, std::int64_t width,
+                float factor, float* to) {
+  for (std::int64_t i = 0; i < rows; ++i, from += row, to += width) {
+    for (std::int64_t t = 0; t < width; ++t) to[t] = factor * from[t];
+  }
+}
+
 std::int64_t attention_parts(const AttentionDims& e, std::int64_t rows, std::int64_t at_once) {
   constexpr std::int64_t kManyMatrices = 16;
   const std::int64_t matrices = std::max<std::int64_t>(e.matrices(), 1);

@@ -46,7 +46,7 @@ struct Scratch {
 struct Operands {
   const float *q, *k, *v;
   float* y;
-  float* sums;  ///< null: nobody reads them
+  float* sums;  ///< null where no operator reads them
 };
 
 /// One matrix of keys and values, packed, and its queries.
@@ -68,12 +68,8 @@ class Matrix {
     const std::int64_t rows = end - begin;
     const std::int64_t seen = e_.seen(end - 1);
     const std::int64_t stride = memory_.stride;
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const float* query = at_.q + (begin + i) * e_.q.row;
-      float* scaled = memory_.queries + i * e_.size;
-      for (std::int64_t t = 0; t < e_.size; ++t) scaled[t] = scale_ * query[t];
-      memory_.from[i] = scaled;
-    }
+    scale_rows(at_.q + begin * e_.q.row, e_.q.row, rows, e_.size, scale_, memory_.queries);
+    for (std::int64_t i = 0; i < rows; ++i) memory_.from[i] = memory_.queries + i * e_.size;
     memory_.keys.multiply(memory_.from, rows, 0, seen, memory_.weights, stride, memory_.to);
     for (std::int64_t i = 0; i < rows; ++i) {
       float* weights = memory_.weights + i * stride;
@@ -105,9 +101,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   using In = AttentionOp::In;
   using Out = AttentionOp::Out;
   const AttentionAttrs attrs = node.attrs<AttentionOp>();
-  std::vector<Shape> shapes;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) shapes.push_back(node.in(i));
-  const AttentionDims e(attrs, shapes);
+  const AttentionDims e(attrs, node.inputs);
   const std::int64_t at_once = queries_at_once(e);
   const std::int64_t blocks = (e.queries + at_once - 1) / at_once;
   const std::int64_t parts = attention_parts(e, e.queries, at_once);

@@ -75,6 +75,9 @@ class WeightsDropout {
 /// matrices are cut, so that no processor is left without one. (Each part packs the columns again.)
 std::int64_t attention_parts(const AttentionDims& e, std::int64_t rows, std::int64_t at_once);
 
+/// Writes rows of `width` floats, `row` floats apart, times a factor one after the other.
+void scale_rows(const float* from, std::int64_t row, std::int64_t rows, std::int64_t width,
+                float factor, float* to);
 /// Computes p = exp(weights - sums), weights = factors p and slopes = p (factors slopes - dots) of
 /// n elements; factors: null for ones.
 void attention_slopes(const float* sums, const float* dots, const float* factors, std::int64_t n,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <span>
 
 #include "fusions/attention/attention.h"
 #include "graph/registry.h"
@@ -14,12 +15,6 @@ using Out = AttentionGradOp::Out;
 /// The operands of the attention itself.
 std::span<const ValueType> operands_of(std::span<const ValueType> inputs) {
   return inputs.subspan(std::min<std::size_t>(In::q, inputs.size()));
-}
-
-std::vector<Shape> shapes_of(std::span<const ValueType> types) {
-  std::vector<Shape> shapes;
-  for (const ValueType& type : types) shapes.push_back(type.shape);
-  return shapes;
 }
 
 /// One matrix of the reference: its operands and results as rows of numbers.
@@ -100,14 +95,8 @@ std::vector<ValueType> AttentionGradOp::infer(std::span<const ValueType> inputs)
 }
 
 void AttentionGradOp::reference(const ReferenceArgs& args) const {
-  std::vector<Shape> shapes;
-  for (std::size_t i = In::q; i < args.inputs.size(); ++i) {
-    shapes.push_back(args.inputs[i]->shape);
-  }
-  const AttentionDims e(attrs(), shapes);
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    for (double& x : args.out(static_cast<Out>(i)).data) x = 0;
-  }
+  const AttentionDims e(attrs(), std::span(args.inputs).subspan(In::q));
+  for (ReferenceTensor* output : args.outputs) std::ranges::fill(output->data, 0);
   for (std::int64_t m = 0; m < e.matrices(); ++m) {
     Matrix(e, attrs(), args, m).run();
   }
@@ -117,7 +106,7 @@ Cost AttentionGradOp::cost(std::span<const ValueType> inputs,
                            std::span<const ValueType> outputs) const {
   Cost cost = Op::cost(inputs, outputs);
   // Scores and slopes again, and three gradients: 5 products, of which FLOPs count 2.5 pairs.
-  cost.flops = AttentionDims(attrs(), shapes_of(operands_of(inputs))).flops(2.5);
+  cost.flops = AttentionDims(attrs(), operands_of(inputs)).flops(2.5);
   return cost;
 }
 

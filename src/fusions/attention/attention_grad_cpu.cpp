@@ -73,9 +73,8 @@ class GradMatrix {
   GradMatrix(const AttentionDims& e, float scale, const GradScratch& memory, const GradOperands& at,
              const WeightsDropout& dropout)
       : e_(e), memory_(memory), at_(at), dropout_(dropout) {
+    scale_rows(at.q, e.q.row, e.queries, e.size, scale, memory.queries);
     for (std::int64_t i = 0; i < e.queries; ++i) {
-      float* scaled = memory.queries + i * e.size;
-      for (std::int64_t t = 0; t < e.size; ++t) scaled[t] = scale * at.q[i * e.q.row + t];
       memory.dots[i] = attention_dot(at.dy + i * e.y.row, at.y + i * e.y.row, e.width);
     }
     memory.scores.pack(memory.queries, e.size);
@@ -92,7 +91,7 @@ class GradMatrix {
     pack_row_panels(memory_.keys, 0, rows, e_.size, memory_.key_panels);
     const std::int64_t first =
         e_.causal ? begin / ColumnBlocks::kColumns * ColumnBlocks::kColumns : 0;
-    if (first >= e_.queries) {  // nobody sees them
+    if (first >= e_.queries) {  // no query sees these keys
       for (std::int64_t j = begin; j < end; ++j) {
         std::fill_n(at_.dk + j * e_.k.row, e_.size, 0.0F);
         std::fill_n(at_.dv + j * e_.v.row, e_.width, 0.0F);
@@ -194,9 +193,7 @@ struct GradCall {
 
 std::optional<Kernel> prepare(const NodeView& node) {
   const AttentionAttrs attrs = node.attrs<AttentionGradOp>();
-  std::vector<Shape> shapes;
-  for (std::size_t i = In::q; i < node.inputs.size(); ++i) shapes.push_back(node.in(i));
-  const GradCall call{AttentionDims(attrs, shapes), attrs.together,
+  const GradCall call{AttentionDims(attrs, node.inputs.subspan(In::q)), attrs.together,
                       static_cast<float>(attrs.scale)};
   const AttentionDims& e = call.e;
   const std::int64_t at_once = keys_at_once(e);
