@@ -11,7 +11,7 @@ from networks import ALL, NETWORKS
 
 
 def share_of_roof(profile):
-    """Of the time that this machine's measured peaks of arithmetic and memory would need, whichever is more."""
+    """The time that the machine's measured peak of arithmetic or of memory would need, by the time that was taken."""
     seconds = sum(each.seconds for each in profile.operators)
     return sum(each.seconds * min(each.of_ceiling, 1) for each in profile.operators) / seconds
 

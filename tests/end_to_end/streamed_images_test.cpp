@@ -169,7 +169,7 @@ TEST(StreamedImages, AreAugmentedAsResidentOnes) {
   EXPECT_EQ(trained(images.open({.streamed = true}), options, 2, {8, 9, 3}), wanted);
   options.augment.flip = 0;
   EXPECT_NE(trained(images.open({}), options, 1, {8, 9, 3}), wanted);
-  // By the records themselves, which streaming puts elsewhere.
+  // Flips follow the records, which streaming puts elsewhere.
   options.augment = {.crop = true, .alternating_flip = true};
   const std::vector<double> in_turns = trained(images.open({}), options, 1, {8, 9, 3});
   EXPECT_EQ(trained(images.open({.streamed = true}), options, 2, {8, 9, 3}), in_turns);

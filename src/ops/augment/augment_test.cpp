@@ -167,7 +167,7 @@ TEST(Augment, CropsComeFromEverywhereAndFit) {
   EXPECT_NEAR(flips / 4000, 0.25, 0.02);
 }
 
-/// By the record alone, wherever the batch lies and in whatever order the epoch is read.
+/// A flip depends on the record alone, not on the batch's place or the order of the epoch.
 TEST(Augment, AlternatingFlipsChangeEveryEpoch) {
   const AugmentRule rule{.height = 32, .width = 32, .alternating_flip = true};
   constexpr std::uint64_t kMany = 4000;

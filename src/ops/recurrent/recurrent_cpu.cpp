@@ -88,7 +88,7 @@ struct ForwardScratch {
         chunk(pieces.take(keeps ? 0 : block_rows(s) * chunk_steps(s) * s.saved())) {}
   float* sums;
   float* state;
-  float* chunk;  ///< RecurrentOp::Out::saved of the chunk's steps, where nobody reads it afterwards
+  float* chunk;  ///< RecurrentOp::Out::saved of the chunk's steps, where no operator reads it
 };
 
 /// One block of samples, whose memory begins at these pointers, through all steps. `saved` may be
