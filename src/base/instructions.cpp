@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/instructions.h"
 
+#include "linnet/error.h"
+
 namespace linnet {
 
 std::string vector_instructions() {
@@ -16,6 +18,15 @@ std::string vector_instructions() {
   return "neon";
 #else
   return "none";
+#endif
+}
+
+void check_vector_instructions() {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("ssse3")) {
+    throw Error(
+        "expected a processor with the instructions SSSE3 (Intel since 2006, AMD since 2011)");
+  }
 #endif
 }
 

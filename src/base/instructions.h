@@ -9,4 +9,8 @@ namespace linnet {
 /// avx512f"; "neon" on ARM64.
 std::string vector_instructions();
 
+/// Throws Error on a processor that lacks the oldest vector instructions that kernels are compiled
+/// for: SSSE3 on x86-64, which Intel's have since 2006 and AMD's since 2011.
+void check_vector_instructions();
+
 }  // namespace linnet

@@ -11,6 +11,7 @@
 #include "backend/cpu/sample_chains.h"
 #include "backend/cpu/shared_stages.h"
 #include "base/check.h"
+#include "base/instructions.h"
 #include "runtime/prepare.h"
 
 namespace linnet::cpu {
@@ -20,7 +21,9 @@ CpuBackend::CpuBackend(Registry registry, std::shared_ptr<ThreadTeam> team, Prod
     : registry_(std::move(registry)),
       products_(products),
       team_(std::move(team)),
-      tuner_(options, products, team_) {}
+      tuner_(options, products, team_) {
+  check_vector_instructions();
+}
 
 namespace {
 

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included first by sources that Highway compiles once per instruction set: the sets that have no
-// code. A processor that has one of them runs the next lower set.
+// Included first by sources that Highway compiles once per instruction set: the lowest set, and
+// those above it that have no code. A processor that has one of these runs the next lower set.
 #pragma once
+
+// Code without vectors, for x86-64 before 2006, would be a quarter of a megabyte:
+// check_vector_instructions() refuses such processors. The compiler's own flags stay at SSE2.
+#if defined(__x86_64__)
+#undef HWY_BASELINE_TARGETS
+#define HWY_BASELINE_TARGETS HWY_SSSE3
+#endif
 
 #include <hwy/detect_targets.h>
 
