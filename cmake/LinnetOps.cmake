@@ -7,6 +7,7 @@
 #   NAME_cuda.cu       defines                    void linnet::cuda::register_NAME(Registry&); .cpp where it holds no
 #                      code for a device; not there: no kernel on CUDA
 #   *_cpu.cpp, *_hwy.cpp, *_cuda.cu, *_cuda.cpp   more of its kernels
+#   onednn_*_cpu.cpp, without_onednn_*_cpu.cpp   with LINNET_ONEDNN, and without it
 #   NAME_cublaslt.cpp, NAME_cudnn.cpp   engines of NVIDIA's libraries, candidates before the own kernels:
 #                      void linnet::cuda::register_NAME_cudnn(Registry&). They take a node by a rule, so a device
 #                      that is only described plans it
@@ -30,6 +31,9 @@ function(linnet_operators)
     # The planner places the operands of collect.
     if(file MATCHES "\\.cuh$" OR (LINNET_ONLY_OPS AND NOT folder_name IN_LIST LINNET_ONLY_OPS AND
                                   NOT folder_name STREQUAL "collect"))
+      continue()
+    endif()
+    if((stem MATCHES "^onednn_" AND NOT LINNET_ONEDNN) OR (stem MATCHES "^without_onednn_" AND LINNET_ONEDNN))
       continue()
     endif()
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE source)

@@ -5,6 +5,7 @@
 #include "backend/cpu/products/gemm.h"
 #include "backend/cpu/products/packed_products.h"
 #include "backend/cpu/products/row_product.h"
+#include "backend/cpu/products/whole_product.h"
 #include "ops/activation/epilogue_cpu.h"
 
 namespace linnet::cpu {
@@ -29,7 +30,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const std::int64_t co = s.co;
   const GemmShape product{s.n * s.in_pixels(), co, c};
   // Each pixel then has the same bits in every batch.
-  if (tail.keeps_weights || faster_sums(product.m) == RowSums::onednn) {
+  if (tail.keeps_weights || packing_pays(product.m)) {
     return packed_product_kernel(
         product, 1, c, tail.bias ? std::optional<std::size_t>(In::b) : std::nullopt,
         [=](const Args& args, float* y, std::int64_t rows, std::int64_t columns) {

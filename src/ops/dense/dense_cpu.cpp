@@ -4,6 +4,7 @@
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/products/gemm.h"
 #include "backend/cpu/products/packed_products.h"
+#include "backend/cpu/products/whole_product.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/dense/dense.h"
 #include "ops/dense/dense_bf16_cpu.h"
@@ -204,9 +205,6 @@ std::vector<Candidate> thin_or(const Dims& e, const std::function<Kernel()>& thi
   return others;
 }
 
-/// Returns whether rows are many enough for own products to be faster than oneDNN's.
-bool packs(const Dims& e) { return faster_sums(e.n) == RowSums::onednn; }
-
 std::vector<Candidate> forward(const NodeView& node) {
   using In = DenseOp::In;
   const DenseAttrs attrs = node.attrs<DenseOp>();
@@ -214,9 +212,10 @@ std::vector<Candidate> forward(const NodeView& node) {
   const bool fixed = node.fixed(In::w);
   std::vector<Candidate> products{{"panels",
                                    [=] { return packed_forward_kernel(e, attrs, fixed); }},
-                                  {"onednn", [=] { return forward_kernel(e, attrs); }}};
+                                  {whole_product_engine(),
+                                   [=] { return forward_kernel(e, attrs); }}};
   // Weights that are packed once cost nothing, and every row has the same bits in every batch.
-  const bool packed = (packs(e) && e.features > kFewFeatures) || fixed;
+  const bool packed = (packing_pays(e.n) && e.features > kFewFeatures) || fixed;
   if (!packed) std::swap(products[0], products[1]);
   if (e.n == 1) {
     products.insert(packed ? products.end() : products.begin(),
@@ -230,8 +229,8 @@ std::vector<Candidate> grad_input(const NodeView& node) {
   using In = DenseGradInputOp::In;
   const Dims e{node.in(In::dz)[0], node.in(In::w)[1], node.in(In::dz)[1]};
   std::vector<Candidate> products{{"panels", [=] { return packed_grad_input_kernel(e); }},
-                                  {"onednn", [=] { return grad_input_kernel(e); }}};
-  if (!packs(e)) std::swap(products[0], products[1]);
+                                  {whole_product_engine(), [=] { return grad_input_kernel(e); }}};
+  if (!packing_pays(e.n)) std::swap(products[0], products[1]);
   return thin_or(
       e, [=] { return thin_grad_input_kernel(e); }, std::move(products));
 }
@@ -240,12 +239,12 @@ std::vector<Candidate> grad_weight(const NodeView& node) {
   using In = DenseGradWeightOp::In;
   const Dims e{node.in(In::dz)[0], node.in(In::x)[1], node.in(In::dz)[1]};
   std::vector<Candidate> products{{"tiles", [=] { return grad_weight_kernel(e, RowSums::tiles); }},
-                                  {"onednn",
-                                   [=] { return grad_weight_kernel(e, RowSums::onednn); }}};
-  if (packs(e)) std::swap(products[0], products[1]);
+                                  {whole_product_engine(),
+                                   [=] { return grad_weight_kernel(e, RowSums::whole); }}};
+  if (faster_sums(e.n) == RowSums::whole) std::swap(products[0], products[1]);
   const PackedRowSums packed({e.units, e.features, e.n});
   if (packed.worthwhile()) {
-    products.insert(packs(e) ? products.begin() : products.end(),
+    products.insert(packing_pays(e.n) ? products.begin() : products.end(),
                     {"panels", [=] { return packed.kernel(In::dz, In::x); }});
   }
   return thin_or(

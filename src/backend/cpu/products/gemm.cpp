@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "backend/cpu/onednn.h"
 #include "backend/cpu/products/panel_product.h"
-#include "backend/cpu/sequential_openmp.h"
-#include "base/check.h"
+#include "backend/cpu/products/whole_product.h"
 #include "core/align.h"
 
 namespace linnet::cpu {
@@ -70,14 +68,8 @@ void sum_over_rows(const GemmShape& s, const Matrix& a, const Matrix& b, float* 
 
 }  // namespace
 
-RowSums faster_sums(std::int64_t rows) {
-  constexpr std::int64_t kFewRows = 768;
-  return rows < kFewRows ? RowSums::tiles : RowSums::onednn;
-}
-
 std::size_t gemm_scratch_bytes(const GemmShape& s) {
-  require_onednn();
-  return PackedPlaces(s).bytes;
+  return std::max(PackedPlaces(s).bytes, whole_product_bytes(s));
 }
 
 void gemm(const GemmShape& s, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
@@ -91,14 +83,7 @@ void gemm(const GemmShape& s, const Matrix& a, const Matrix& b, float* c, std::i
   if (a.transposed && !b.transposed && sums == RowSums::tiles) {
     return sum_over_rows(s, a, b, c, c_stride, scratch, accumulate);
   }
-  const SequentialOpenMp sequential;
-  const dnnl_status_t status =
-      dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', s.m, s.n, s.k, 1.0F, a.data,
-                 a.stride, b.data, b.stride, accumulate ? 1.0F : 0.0F, c, c_stride);
-  if (status != dnnl_success) {
-    throw InternalError(fmt::format("oneDNN's sgemm of ({}, {}, {}) returned status {}", s.m, s.n,
-                                    s.k, static_cast<int>(status)));
-  }
+  whole_product(s, a, b, c, c_stride, scratch, accumulate);
 }
 
 ProductTasks::ProductTasks(const GemmShape& shape, PackedSides packed) : shape_(shape) {

@@ -21,19 +21,17 @@ struct GemmShape {
   std::int64_t k = 0;
 };
 
-/// Says how sums over rows are multiplied, a transposed and b not, as in weight gradients: by its
-/// own tiles that both operands are packed into, by oneDNN's sgemm, or by the one that was measured
-/// to be faster for so many rows (docs/notes/).
-enum class RowSums : std::uint8_t { faster, tiles, onednn };
-/// Returns which one is the faster.
-RowSums faster_sums(std::int64_t rows);
+/// Says how sums over rows are multiplied, a transposed and b not, as in weight gradients: by
+/// tiles that both operands are packed into, as any other product (whole_product.h), or by the one
+/// that was measured to be faster for so many rows (docs/notes/).
+enum class RowSums : std::uint8_t { faster, tiles, whole };
 
 /// Returns bytes of scratch that a gemm() of these or smaller dimensions takes. Throws DeviceError
 /// where oneDNN is needed and cannot be opened.
 std::size_t gemm_scratch_bytes(const GemmShape& shape);
 
-/// Computes c = a b, or c += a b, on the calling thread alone, in f32, by oneDNN's sgemm; sums over
-/// rows as `sums` says. Equal bits for equal operands and dimensions; k = 0 gives zeros.
+/// Computes c = a b, or c += a b, on the calling thread alone, in f32, as a whole product; sums
+/// over rows as `sums` says. Equal bits for equal operands and dimensions; k = 0 gives zeros.
 void gemm(const GemmShape& shape, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
           std::byte* scratch, bool accumulate = false, RowSums sums = RowSums::faster);
 
