@@ -62,6 +62,12 @@ struct SiLU {
   void build(NetworkBuilder& builder) const;
 };
 
+/// Computes x tanh(log(1 + e^x)) (Misra, 2020).
+struct Mish {
+  std::string name = {};  ///< unique in the network; empty: "mish_1", "mish_2", ...
+  void build(NetworkBuilder& builder) const;
+};
+
 /// Computes log(1 + e^(beta x)) / beta.
 struct Softplus {
   double beta = 1;        ///< sharpness of the bend at 0; above 0

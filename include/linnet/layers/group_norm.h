@@ -21,5 +21,14 @@ struct GroupNorm {
   void build(NetworkBuilder& builder) const;
 };
 
+/// Normalises each channel of each sample over the pixels, or over the steps of a sequence, then
+/// scales and shifts it (Ulyanov et al., 2016): PyTorch's InstanceNorm2d with affine=True. Weight
+/// and bias (channels).
+struct InstanceNorm {
+  double epsilon = 1e-5;  ///< added to the variance; above 0
+  std::string name = {};  ///< unique in the network; empty: "instance_norm_1", ...
+  void build(NetworkBuilder& builder) const;
+};
+
 }  // namespace linnet
 LINNET_API_END

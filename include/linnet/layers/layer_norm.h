@@ -19,5 +19,13 @@ struct LayerNorm {
   void build(NetworkBuilder& builder) const;
 };
 
+/// Divides by the root of the mean square over the last axis, then scales element by element (Zhang
+/// and Sennrich, 2019). Weight (features).
+struct RMSNorm {
+  double epsilon = 1e-6;  ///< added to the mean square; above 0
+  std::string name = {};  ///< unique in the network; empty: "rms_norm_1", ...
+  void build(NetworkBuilder& builder) const;
+};
+
 }  // namespace linnet
 LINNET_API_END

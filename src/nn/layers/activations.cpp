@@ -5,6 +5,7 @@
 #include "nn/builder.h"
 #include "nn/layer_fields.h"
 #include "ops/activation/activation.h"
+#include "ops/arithmetic/arithmetic.h"
 #include "ops/unary/unary.h"
 
 namespace linnet {
@@ -44,6 +45,15 @@ void SELU::build(NetworkBuilder& builder) const {
 
 void SiLU::build(NetworkBuilder& builder) const {
   builder.apply(UnaryOp({Unary::silu}), builder.begin(*this));
+}
+
+void Mish::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.begin(*this);
+  const Value x = builder.current();
+  builder.apply(UnaryOp({Unary::softplus, 1}), layer);
+  builder.apply(ActivationOp({Activation::tanh}), layer);
+  builder.set_current(
+      builder.graph().emit(ArithmeticOp({Arithmetic::multiply}), {x, builder.current()}, layer));
 }
 
 void Softplus::build(NetworkBuilder& builder) const {
@@ -100,6 +110,7 @@ void register_activations(LayerTypes& types) {
             ELU{.alpha = 0.5});
   add_plain<SELU>(types, "selu", "SELU");
   add_plain<SiLU>(types, "silu", "SiLU");
+  add_plain<Mish>(types, "mish", "Mish");
   types.add({.kind = "softplus",
              .name = "Softplus",
              .in = "(N, ...)",
