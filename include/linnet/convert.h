@@ -43,7 +43,8 @@ std::vector<std::string> pixel_scale_names();
 
 /// Returns the names of networks whose weights are known by other names: "resnet18", ...,
 /// "resnet18-cifar" (ImageOptions::small_stem), "densenet121", "vgg16", "vgg16-bn",
-/// "cifar-resnet20", "gru-text", "lstm-text".
+/// "cifar-resnet20", "mobilenet_v2", "efficientnet_b0", "convnext_tiny", "regnet_y_400mf",
+/// "vit_tiny", "gru-text", "lstm-text".
 std::vector<std::string> network_names();
 
 /// Says how import_weights() reads weights.
@@ -54,6 +55,9 @@ struct ImportOptions {
   Shape image = {};                       ///< (height, width); (): the network's usual one
   std::int64_t steps = 150;               ///< ids of a sample, of text models
   std::vector<std::string> ignore = {};   ///< patterns (* and ?) of names to leave out
+  /// Number of outputs of a new last dense layer, whose first weights ModelOptions::seed gives; the
+  /// weights of the file's last layer are left out. 0: the file's last layer.
+  std::int64_t classes = 0;
 };
 
 /// Holds a model that import_weights() made, and reports on the tensors.

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 LINNET_API_BEGIN
 /// Makes networks from the literature, without weights.
@@ -91,6 +92,44 @@ Network vgg16(const VggOptions& options = {});
 Network densenet121(const ImageOptions& options = {});
 /// Returns a densely connected network of 169 layers: see densenet121().
 Network densenet169(const ImageOptions& options = {});
+
+/// Returns MobileNetV2 (Sandler et al., 2018) of width 1: inverted residual blocks with ReLU6.
+/// Layers are named as in torchvision ("features.1.conv.0.0"). 3,504,872 parameters with 1,000
+/// classes.
+Network mobilenet_v2(const ImageOptions& options = {});
+
+/// Returns MobileNetV3 small (Howard et al., 2019): inverted residual blocks with hard swish and
+/// squeeze-and-excitation. Layers are named as in torchvision ("features.1.block.0.0"), whose batch
+/// norms have epsilon 1e-3; timm's have 1e-5. Without classes, 1,024 features of the layer before
+/// the last; 1,280 of mobilenet_v3_large(). 2,542,856 and 5,483,032 parameters with 1,000 classes.
+Network mobilenet_v3_small(const ImageOptions& options = {});
+/// Returns MobileNetV3 large: see mobilenet_v3_small().
+Network mobilenet_v3_large(const ImageOptions& options = {});
+
+/// Returns EfficientNet (Tan and Le, 2019) of a scale 0 to 2: B0, B1 or B2, for images of 224, 240
+/// and 260 or 288 pixels. Layers are named as in torchvision ("features.1.0.block.0.0"); its
+/// stochastic depth is left out. 5,288,548, 7,794,184 and 9,109,994 parameters with 1,000 classes.
+/// Throws Error for another scale.
+Network efficientnet(std::int64_t scale, const ImageOptions& options = {});
+
+/// Returns ConvNeXt (Liu et al., 2022) of a size: "atto", "femto", "pico", "nano" (Wightman's), or
+/// "tiny". Layers are named as in timm ("stages.0.blocks.0.conv_dw"); stochastic depth is left out.
+/// Images of at least 32x32. 3,695,520, 5,217,784, 9,045,672, 15,593,560 and 28,589,128 parameters
+/// with 1,000 classes. Throws Error for another size.
+Network convnext(std::string_view size, const ImageOptions& options = {});
+
+/// Returns a RegNet (Radosavovic et al., 2020) of a size: "x_400mf", "x_800mf", "x_1_6gf", or with
+/// squeeze-and-excitation "y_400mf", "y_800mf", "y_1_6gf". Layers are named as in torchvision
+/// ("trunk_output.block1.block1-0.f.a.0"), except projections, "....shortcut.proj.0". 5,495,976,
+/// 7,259,656, 9,190,136, 4,344,144, 6,432,512 and 11,202,430 parameters with 1,000 classes. Throws
+/// Error for another size.
+Network regnet(std::string_view size, const ImageOptions& options = {});
+
+/// Returns a vision transformer (Dosovitskiy et al., 2021) of a size, "tiny", "small" or "base":
+/// patches of 16x16 pixels, a class token, 12 encoder layers. Its position embeddings fix the size
+/// of the images, `options.sample`. 5,717,416, 22,050,664 and 86,567,656 parameters for images of
+/// 224x224 and 1,000 classes. Throws Error for another size.
+Network vit(std::string_view size, const ImageOptions& options = {});
 
 /// Says how a text classifier is built. Texts are rows of ids.
 struct TextOptions {

@@ -44,7 +44,8 @@ const Options<ImportOptions>& options<ImportOptions>() {
   static const Options<O> all{"ImportOptions",
                               {option<&O::network>("network"), option<&O::names>("names"),
                                option<&O::pixels>("pixels"), option<&O::image>("image"),
-                               option<&O::steps>("steps"), option<&O::ignore>("ignore")}};
+                               option<&O::steps>("steps"), option<&O::ignore>("ignore"),
+                               option<&O::classes>("classes")}};
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <linnet/zoo.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"
@@ -160,6 +161,24 @@ void image_network(nb::module_& zoo, const char* name, Network (*make)(const O&)
       doc(docs, options<O>().arguments()));
 }
 
+/// Binds a network of several sizes; `argument`: the size's name and type, as Python writes them.
+template <class Size>
+void sized_network(nb::module_& zoo, const char* name, const char* argument,
+                   Network (*make)(Size, const zoo::ImageOptions&)) {
+  const std::string docs = std::string("zoo.") + name;
+  const auto& named_options = options<zoo::ImageOptions>();
+  zoo.def(
+      name,
+      [make, docs](Size size, const nb::kwargs& named) {
+        zoo::ImageOptions with{};
+        options<zoo::ImageOptions>().read(with, nb::borrow<nb::dict>(named), docs);
+        return make(size, with);
+      },
+      nb::sig(keep(
+          fmt::format("def {}({}, *, {}) -> Network", name, argument, named_options.parameters()))),
+      doc(docs, named_options.arguments()));
+}
+
 void bind_zoo(nb::module_& m) {
   nb::module_ zoo = m.def_submodule("zoo", keep(std::string(docstring("zoo"))));
   image_network<zoo::ImageOptions>(zoo, "resnet18", zoo::resnet18);
@@ -173,16 +192,14 @@ void bind_zoo(nb::module_& m) {
   image_network<zoo::VggOptions>(zoo, "vgg16", zoo::vgg16);
   image_network<zoo::TextOptions>(zoo, "gru_text", zoo::gru_text);
   image_network<zoo::TextOptions>(zoo, "lstm_text", zoo::lstm_text);
-  zoo.def(
-      "cifar_resnet",
-      [](std::int64_t depth, const nb::kwargs& named) {
-        zoo::ImageOptions with{};
-        options<zoo::ImageOptions>().read(with, nb::borrow<nb::dict>(named), "zoo.cifar_resnet");
-        return zoo::cifar_resnet(depth, with);
-      },
-      nb::sig(keep(fmt::format("def cifar_resnet(depth: int, *, {}) -> Network",
-                               options<zoo::ImageOptions>().parameters()))),
-      doc("zoo.cifar_resnet", options<zoo::ImageOptions>().arguments()));
+  image_network<zoo::ImageOptions>(zoo, "mobilenet_v2", zoo::mobilenet_v2);
+  image_network<zoo::ImageOptions>(zoo, "mobilenet_v3_small", zoo::mobilenet_v3_small);
+  image_network<zoo::ImageOptions>(zoo, "mobilenet_v3_large", zoo::mobilenet_v3_large);
+  sized_network<std::int64_t>(zoo, "cifar_resnet", "depth: int", zoo::cifar_resnet);
+  sized_network<std::int64_t>(zoo, "efficientnet", "scale: int", zoo::efficientnet);
+  sized_network<std::string_view>(zoo, "convnext", "size: str", zoo::convnext);
+  sized_network<std::string_view>(zoo, "regnet", "size: str", zoo::regnet);
+  sized_network<std::string_view>(zoo, "vit", "size: str", zoo::vit);
   zoo.def(
       "mlp",
       [](std::int64_t features, const Dims& hidden, const Layer& activation, std::int64_t outputs) {

@@ -138,12 +138,13 @@ std::int64_t dim(const Places& places, const std::string& layer, const std::stri
 NetworkSizes sizes_of(const Places& places, const KnownNetwork& known, const Family& family,
                       WeightNames names, const ImportOptions& options) {
   NetworkSizes sizes{.names = names};
-  sizes.pixels = options.pixels.value_or(published_pixels(known.family, names));
+  sizes.pixels = options.pixels.value_or(published_pixels(known, names));
   sizes.image = options.image.rank() == 2 ? options.image : Shape{known.side, known.side};
   sizes.steps = options.steps;
   const bool keras = names == WeightNames::keras;
   const std::string head(family.head);
   sizes.classes = keras ? dim(places, head, "kernel", 1) : dim(places, head, "weight", 0);
+  if (options.classes > 0) sizes.classes = options.classes;
   const char* table = keras ? "embeddings" : "weight";
   sizes.vocabulary = dim(places, "embedding_1", table, 0);
   sizes.features = dim(places, "embedding_1", table, 1);
@@ -178,10 +179,9 @@ class Placing {
       const Shape& our_shape = layer.weights.at(tensor.ours[0]);
       if (given == nullptr) {
         const char* separator = names_ == WeightNames::keras ? "/" : ".";
-        problems_.push_back(
-            fmt::format("'{}{}{}' {}, which '{}' {} of the network needs, is missing", there->name,
-                        separator, tensor.role, to_string(tensor.shape), ours,
-                        to_string(our_shape)));
+        problems_.push_back(fmt::format("'{}' {}, which '{}' {} of the network needs, is missing",
+                                        tensor_name(there->name, separator, tensor.role),
+                                        to_string(tensor.shape), ours, to_string(our_shape)));
       } else if (fits(*given, tensor.shape, ours, our_shape)) {
         placed_.push_back({given, layer, std::move(tensor)});
       }
@@ -262,7 +262,9 @@ const Family* family_of(const std::vector<WeightLayer>& layers) {
     const bool all = std::ranges::all_of(layers, [&](const WeightLayer& layer) {
       return their_name(family, WeightNames::linnet, layer.name).has_value();
     });
-    if (all) return &family;
+    const bool marked = family.mark.empty() ||
+                        std::ranges::find(layers, family.mark, &WeightLayer::name) != layers.end();
+    if (all && marked) return &family;
   }
   return nullptr;
 }
@@ -312,10 +314,16 @@ Imported import_weights(const State& weights, const ImportOptions& options,
   Network network = known.make(sizes);
   Placing placing(family, names, places);
   for (const WeightLayer& layer : weight_layers(network.definition())) {
+    if (options.classes > 0 && layer.name == family.head) continue;  // a new one
     placing.place(layer, sizes.pixels == PixelScale::caffe);
   }
   for (const Given& tensor : tensors) {
     if (tensor.placed) continue;
+    if (options.classes > 0 &&
+        std::ranges::count(our_names(family, names, tensor.layer), family.head) > 0) {
+      ignored.push_back(tensor.name);
+      continue;
+    }
     placing.problems().push_back(fmt::format("'{}' {} belongs to no parameter", tensor.name,
                                              to_string(tensor.values.shape())));
   }
@@ -363,8 +371,8 @@ State export_weights(const Model& model, WeightNames names) {
       for (const std::string& role : tensor.ours) {
         ours.push_back(model.parameter(layer.name + "." + role));
       }
-      weights.push_back(
-          {there->name + separator + tensor.role, tensor.to_theirs(ours).reshaped(tensor.shape)});
+      weights.push_back({tensor_name(there->name, separator, tensor.role),
+                         tensor.to_theirs(ours).reshaped(tensor.shape)});
     }
     const bool bias = names == WeightNames::keras && !there->rule->bias_into.empty();
     if (bias && !layer.has("bias")) {

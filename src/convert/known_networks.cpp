@@ -19,6 +19,7 @@ namespace linnet {
 namespace {
 
 constexpr double kKerasEpsilon = 1.001e-5;
+constexpr double kMobileNetV3Epsilon = 1e-3;  // timm has 1e-5
 constexpr std::int64_t kImageNet = 224;
 constexpr std::int64_t kCifar = 32;
 
@@ -72,6 +73,30 @@ Network text(const NetworkSizes& sizes) {
                .classes = sizes.classes});
 }
 
+/// A name of a variant as an argument of a template.
+template <std::size_t size>
+struct Variant {
+  constexpr Variant(const char (&text)[size]) { std::ranges::copy(text, name); }  // NOLINT
+  char name[size];
+};
+
+template <Network (*make)(std::string_view size, const zoo::ImageOptions& options), Variant variant>
+Network variant_network(const NetworkSizes& sizes) {
+  return make(variant.name, image_options(sizes));
+}
+
+template <std::int64_t scale>
+Network efficientnet(const NetworkSizes& sizes) {
+  return zoo::efficientnet(scale, image_options(sizes));
+}
+
+template <ImageNetwork make>
+Network mobilenet_v3(const NetworkSizes& sizes) {
+  zoo::ImageOptions options = image_options(sizes);
+  if (sizes.names != WeightNames::timm) options.epsilon = kMobileNetV3Epsilon;
+  return make(options);
+}
+
 constexpr std::array kNetworks{
     KnownNetwork{"resnet18", "resnet", kImageNet, image_network<zoo::resnet18>},
     KnownNetwork{"resnet34", "resnet", kImageNet, image_network<zoo::resnet34>},
@@ -92,6 +117,28 @@ constexpr std::array kNetworks{
     KnownNetwork{"vgg16", "vgg", kImageNet, vgg<zoo::vgg16, false>},
     KnownNetwork{"vgg11-bn", "vgg", kImageNet, vgg<zoo::vgg11, true>},
     KnownNetwork{"vgg16-bn", "vgg", kImageNet, vgg<zoo::vgg16, true>},
+    KnownNetwork{"mobilenet_v2", "mobilenet_v2", kImageNet, image_network<zoo::mobilenet_v2>},
+    KnownNetwork{"mobilenet_v3_small", "mobilenet_v3_small", kImageNet,
+                 mobilenet_v3<zoo::mobilenet_v3_small>},
+    KnownNetwork{"mobilenet_v3_large", "mobilenet_v3_large", kImageNet,
+                 mobilenet_v3<zoo::mobilenet_v3_large>},
+    KnownNetwork{"efficientnet_b0", "efficientnet", kImageNet, efficientnet<0>},
+    KnownNetwork{"efficientnet_b1", "efficientnet", 240, efficientnet<1>},
+    KnownNetwork{"efficientnet_b2", "efficientnet", 288, efficientnet<2>},
+    KnownNetwork{"convnext_atto", "convnext", kImageNet, variant_network<zoo::convnext, "atto">},
+    KnownNetwork{"convnext_femto", "convnext", kImageNet, variant_network<zoo::convnext, "femto">},
+    KnownNetwork{"convnext_pico", "convnext", kImageNet, variant_network<zoo::convnext, "pico">},
+    KnownNetwork{"convnext_nano", "convnext", kImageNet, variant_network<zoo::convnext, "nano">},
+    KnownNetwork{"convnext_tiny", "convnext", kImageNet, variant_network<zoo::convnext, "tiny">},
+    KnownNetwork{"regnet_x_400mf", "regnet", kImageNet, variant_network<zoo::regnet, "x_400mf">},
+    KnownNetwork{"regnet_x_800mf", "regnet", kImageNet, variant_network<zoo::regnet, "x_800mf">},
+    KnownNetwork{"regnet_x_1_6gf", "regnet", kImageNet, variant_network<zoo::regnet, "x_1_6gf">},
+    KnownNetwork{"regnet_y_400mf", "regnet", kImageNet, variant_network<zoo::regnet, "y_400mf">},
+    KnownNetwork{"regnet_y_800mf", "regnet", kImageNet, variant_network<zoo::regnet, "y_800mf">},
+    KnownNetwork{"regnet_y_1_6gf", "regnet", kImageNet, variant_network<zoo::regnet, "y_1_6gf">},
+    KnownNetwork{"vit_tiny", "vit", kImageNet, variant_network<zoo::vit, "tiny">},
+    KnownNetwork{"vit_small", "vit", kImageNet, variant_network<zoo::vit, "small">},
+    KnownNetwork{"vit_base", "vit", kImageNet, variant_network<zoo::vit, "base">},
     KnownNetwork{"gru-text", "text", 0, text<zoo::gru_text>},
     KnownNetwork{"lstm-text", "text", 0, text<zoo::lstm_text>},
 };
@@ -147,8 +194,10 @@ const KnownNetwork& known_network(std::string_view name) {
   fail("unknown network '{}'{}", name, meant.empty() ? "; expected " + listed(names) : meant);
 }
 
-PixelScale published_pixels(std::string_view family, WeightNames names) {
-  const bool caffe = names == WeightNames::keras && family != "densenet";
+PixelScale published_pixels(const KnownNetwork& known, WeightNames names) {
+  const bool half = known.family == "vit" || known.name == "efficientnet_b1";
+  if (names == WeightNames::timm && half) return PixelScale::symmetric;
+  const bool caffe = names == WeightNames::keras && known.family != "densenet";
   return caffe ? PixelScale::caffe : PixelScale::imagenet;
 }
 

@@ -31,8 +31,8 @@ struct KnownNetwork {
 /// Throws Error for an unknown name, with the nearest one.
 const KnownNetwork& known_network(std::string_view name);
 
-/// Returns the pixels that the published weights of a family were trained on.
-PixelScale published_pixels(std::string_view family, WeightNames names);
+/// Returns the pixels that the published weights of a network were trained on.
+PixelScale published_pixels(const KnownNetwork& known, WeightNames names);
 /// Returns the first layer for these pixels.
 Layer pixels_layer(PixelScale scale);
 

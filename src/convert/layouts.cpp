@@ -111,7 +111,8 @@ TheirTensor dense_weight(const WeightLayer& layer, WeightNames names, const Name
   if (names == WeightNames::keras) {
     return reordered("kernel", {w[1], w[0]}, "weight", w, w, {1, 0});
   }
-  const bool conv = names == WeightNames::timm && rule.conv_in_timm;
+  const bool conv = (names == WeightNames::timm && rule.conv_in_timm) ||
+                    (names == WeightNames::torchvision && rule.conv_in_torchvision);
   if (layer.flattened.rank() == 0) {
     return same("weight", conv ? Shape{w[0], w[1], 1, 1} : w, "weight");
   }
@@ -207,6 +208,22 @@ std::string keras_role(const WeightLayer& layer, const std::string& role) {
   return role == "running_mean" ? "moving_mean" : "moving_variance";
 }
 
+/// Roles that PyTorch's libraries call otherwise.
+struct Role {
+  std::string_view ours, torchvision, timm;
+};
+constexpr std::array kRoles{Role{"gamma", "layer_scale", "gamma"},
+                            Role{"cls_token", "class_token", "cls_token"},
+                            Role{"pos_embed", "pos_embedding", "pos_embed"},
+                            Role{"in_proj_weight", "in_proj_weight", "weight"},
+                            Role{"in_proj_bias", "in_proj_bias", "bias"}};
+
+std::string torch_role(const std::string& role, WeightNames names) {
+  const auto found = std::ranges::find(kRoles, role, &Role::ours);
+  if (found == kRoles.end()) return role;
+  return std::string(names == WeightNames::timm ? found->timm : found->torchvision);
+}
+
 }  // namespace
 
 std::vector<TheirTensor> their_tensors(const WeightLayer& layer, WeightNames names,
@@ -230,7 +247,9 @@ std::vector<TheirTensor> their_tensors(const WeightLayer& layer, WeightNames nam
     } else if (layer.kind == Kind::dense && role == "weight") {
       all.push_back(dense_weight(layer, names, rule));
     } else {
-      all.push_back(same(keras ? keras_role(layer, role) : role, shape, role));
+      const bool scale = role == "gamma" && names == WeightNames::torchvision;
+      all.push_back(same(keras ? keras_role(layer, role) : torch_role(role, names),
+                         scale ? Shape{shape[0], 1, 1} : shape, role));
     }
   }
   return all;

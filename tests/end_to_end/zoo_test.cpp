@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -132,6 +133,56 @@ TEST(Zoo, DenseNetsAndVggsHaveThePublishedNumbersOfParameters) {
   EXPECT_EQ(zoo::vgg11({.batch_norm = true}).parameters(), 132868840);
   EXPECT_EQ(zoo::vgg16().parameters(), 138357544);
   EXPECT_EQ(zoo::vgg16({.batch_norm = true}).parameters(), 138365992);
+}
+
+TEST(Zoo, LaterNetworksHaveThePublishedNumbersOfParameters) {
+  const zoo::ImageOptions image{.sample = {224, 224, 3}, .classes = 1000};
+  EXPECT_EQ(zoo::mobilenet_v2(image).parameters(), 3504872);
+  EXPECT_EQ(zoo::mobilenet_v3_small(image).parameters(), 2542856);
+  EXPECT_EQ(zoo::mobilenet_v3_large(image).parameters(), 5483032);
+  const std::vector<std::int64_t> efficientnets{5288548, 7794184, 9109994};
+  for (std::size_t i = 0; i < efficientnets.size(); ++i) {
+    EXPECT_EQ(zoo::efficientnet(static_cast<std::int64_t>(i), image).parameters(),
+              efficientnets[i]);
+  }
+  const std::map<std::string, std::int64_t> convnexts{{"atto", 3695520},
+                                                      {"femto", 5217784},
+                                                      {"pico", 9045672},
+                                                      {"nano", 15593560},
+                                                      {"tiny", 28589128}};
+  for (const auto& [size, parameters] : convnexts) {
+    EXPECT_EQ(zoo::convnext(size, image).parameters(), parameters) << size;
+  }
+  const std::map<std::string, std::int64_t> regnets{{"x_400mf", 5495976}, {"x_800mf", 7259656},
+                                                    {"x_1_6gf", 9190136}, {"y_400mf", 4344144},
+                                                    {"y_800mf", 6432512}, {"y_1_6gf", 11202430}};
+  for (const auto& [size, parameters] : regnets) {
+    EXPECT_EQ(zoo::regnet(size, image).parameters(), parameters) << size;
+  }
+  EXPECT_EQ(zoo::vit("tiny", image).parameters(), 5717416);
+  EXPECT_EQ(zoo::vit("small", image).parameters(), 22050664);
+  EXPECT_EQ(zoo::vit("base", image).parameters(), 86567656);
+}
+
+TEST(Zoo, UnknownSizesNameThoseThatExist) {
+  const auto error_of = [](const std::function<void()>& make) -> std::string {
+    try {
+      make();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of([] { zoo::convnext("large"); }),
+            "unknown ConvNeXt 'large'; expected atto, femto, pico, nano or tiny");
+  EXPECT_EQ(error_of([] { zoo::regnet("y_400"); }),
+            "unknown RegNet 'y_400'; did you mean 'y_400mf'?");
+  EXPECT_EQ(error_of([] { zoo::efficientnet(3); }),
+            "expected an EfficientNet of B0 to B2, 0 to 2; got 3");
+  EXPECT_EQ(error_of([] {
+              zoo::vit("tiny", {.sample = {12, 32, 3}});
+            }),
+            "a ViT expects images of at least 16 x 16; got (12, 32, 3)");
 }
 
 TEST(Zoo, NamesAreThoseOfTorchvision) {

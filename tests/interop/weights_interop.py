@@ -33,6 +33,9 @@ def with_statistics(module):
             torch.nn.init.uniform_(part.running_mean, -0.2, 0.2)
             torch.nn.init.uniform_(part.running_var, 0.5, 1.5)
             torch.nn.init.uniform_(part.weight, 0.5, 1)
+    for name, value in module.named_parameters():
+        if name.endswith(("gamma", "layer_scale")):  # of ConvNeXt; they start near 0
+            torch.nn.init.uniform_(value, 0.5, 1)
     return module.eval()
 
 
@@ -84,7 +87,8 @@ class Interop(unittest.TestCase):
         self.assertEqual(report["pixels"], scale)
         pixels = np.random.randint(0, 256, (2, side, side, 3), np.uint8)
         x = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
-        x = (x - torch.tensor(MEAN).view(3, 1, 1)) / torch.tensor(STD).view(3, 1, 1)
+        mean, std = (MEAN, STD) if scale == "imagenet" else ((0.5,) * 3, (0.5,) * 3)
+        x = (x - torch.tensor(mean).view(3, 1, 1)) / torch.tensor(std).view(3, 1, 1)
         with torch.no_grad():
             self.assert_close(self.outputs(pixels), module(x).numpy(), 1e-4)
         self.linnet("convert", "model.safetensors", "--to", names, "-o", "back.safetensors")
@@ -109,7 +113,9 @@ class Torchvision(Interop):
     def test_models(self):
         models = torchvision.models
         for network in ("resnet18", "resnet34", "resnet50", "resnet101", "densenet121",
-                        "densenet169", "vgg11-bn", "vgg16"):
+                        "densenet169", "vgg11-bn", "vgg16", "mobilenet_v2", "mobilenet_v3_small",
+                        "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny", "regnet_x_400mf",
+                        "regnet_y_400mf"):
             with self.subTest(network):
                 module = getattr(models, network.replace("-", "_"))(num_classes=20)
                 self.check_torch(with_statistics(module), network, "torchvision")
@@ -141,6 +147,17 @@ class Timm(Interop):
             with self.subTest(network):
                 module = timm.create_model(network.replace("-", "_"), num_classes=20)
                 self.check_torch(with_statistics(module), network, "timm")
+
+    def test_later_models(self):
+        for network, name, scale in (("mobilenet_v2", "mobilenetv2_100", "imagenet"),
+                                     ("mobilenet_v3_small", "mobilenetv3_small_100", "imagenet"),
+                                     ("efficientnet_b0", "efficientnet_b0", "imagenet"),
+                                     ("convnext_atto", "convnext_atto", "imagenet"),
+                                     ("regnet_y_400mf", "regnety_004", "imagenet"),
+                                     ("vit_tiny", "vit_tiny_patch16_224", "symmetric")):
+            with self.subTest(network):
+                module = timm.create_model(name, num_classes=20)
+                self.check_torch(with_statistics(module), network, "timm", scale=scale)
 
     def test_cifar_variant(self):
         module = timm.create_model("resnet18", num_classes=10)

@@ -128,6 +128,14 @@ int main(int argc, char** argv) {
   write(folder / "vgg11", zoo::vgg11({.sample = {64, 64, 3}, .classes = 10, .batch_norm = true}),
         255, {});
   write(folder / "vgg16", zoo::vgg16({.sample = {64, 64, 3}, .classes = 10}), 255, {});
+  image("mobilenet_v2", zoo::mobilenet_v2);
+  image("mobilenet_v3_small", zoo::mobilenet_v3_small);
+  image("mobilenet_v3_large", zoo::mobilenet_v3_large);
+  const zoo::ImageOptions small{.sample = {64, 64, 3}};
+  write(folder / "efficientnet_b0", zoo::efficientnet(0, small), 255, {});
+  write(folder / "convnext_atto", zoo::convnext("atto", small), 255, {});
+  write(folder / "regnet_y_400mf", zoo::regnet("y_400mf", small), 255, {});
+  write(folder / "vit_tiny", zoo::vit("tiny", small), 255, {});
   constexpr std::array<std::int64_t, 2> kHidden = {32, 16};
   write(folder / "mlp", zoo::mlp(12, kHidden, Tanh{}, 5), 1, {});
   write(folder / "flattened_int8",
