@@ -50,6 +50,12 @@ enum class Loss : std::uint8_t {
   /// |y - t|^p, p the exponent, mean over all elements. Below p = 2, which is mse, outliers count
   /// less; p = 1 is mae. OpenNN's Minkowski error.
   minkowski,
+  /// q (t - y) where the target is above the output, (1 - q) (y - t) below, mean over all elements:
+  /// a share q
+  /// of the targets is then below the outputs. Half of mae at q = 0.5. The pinball loss of Koenker
+  /// and
+  /// Bassett, "Regression quantiles", 1978.
+  quantile,
 };
 
 /// Returns the names of all losses, in the order of Loss, as configurations write them:
@@ -87,6 +93,7 @@ struct LossOptions {
   /// which changes gradients or updates and no loss.
   double l2 = 0;
   double minkowski_exponent = 1.5;  ///< exponent p of the Minkowski error, at least 1. OpenNN's.
+  double quantile = 0.5;  ///< q of the quantile loss, in (0, 1); 0.9: nine of ten targets are below
 
   /// Returns whether all fields are equal.
   bool operator==(const LossOptions&) const = default;

@@ -83,6 +83,12 @@ class LossGraph {
     if (weights_) return mean_of(distance);
     return emit(ElementLossOp({.kind = ElementLoss::absolute}), {Value{distance.value()}});
   }
+  Value quantile() {
+    const Expression above = targets() - outputs();
+    const Expression loss = 0.5 * (abs(above) + (2 * options_.quantile - 1) * above);
+    if (weights_) return mean_of(loss);
+    return emit(ElementLossOp({.kind = ElementLoss::absolute}), {Value{loss.value()}});
+  }
   Value focal() {
     if (!labels()) return weighted_binary(options_.focal_gamma, options_.focal_alpha);
     return element(ElementLoss::focal, log_p(), label_targets(), LossMean::none,
@@ -275,6 +281,7 @@ Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Val
     case Loss::cosine: return build.cosine();
     case Loss::focal: return build.focal();
     case Loss::minkowski: return build.minkowski();
+    case Loss::quantile: return build.quantile();
     case Loss::automatic: break;
   }
   throw InternalError("a loss that was not resolved");

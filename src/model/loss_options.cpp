@@ -14,10 +14,10 @@ namespace linnet {
 namespace {
 
 constexpr std::int64_t kMostClasses = 1 << 20;  // a stray label would cost gigabytes
-constexpr std::array<std::string_view, 11> kLossNames{
+constexpr std::array<std::string_view, 12> kLossNames{
     "automatic", "cross_entropy", "mse",   "mae",    "binary_cross_entropy",
     "huber",     "kl_divergence", "hinge", "cosine", "focal",
-    "minkowski"};
+    "minkowski", "quantile"};
 
 void require_weights(const std::vector<double>& weights, std::string_view what,
                      const Shape& outputs) {
@@ -44,6 +44,7 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
               loss == Loss::mae);
   if (!o.class_weights.empty()) require_weights(o.class_weights, "class weights", outputs);
   belongs(o.ignore_index.has_value(), "ignored label", labels && !binary);
+  belongs(o.quantile != LossOptions{}.quantile, "quantile", loss == Loss::quantile);
   belongs(!o.positive_weights.empty(), "positive weights", binary);
   if (!o.positive_weights.empty()) require_weights(o.positive_weights, "positive weights", outputs);
 }

@@ -116,22 +116,27 @@ std::vector<Field> step_fields() {
 template <>
 Description described<LossOptions>() {
   using O = LossOptions;
-  return {"loss",
-          "LossOptions",
-          {field<&O::label_smoothing>("label_smoothing")
-               .from_to_below(0, 1)
-               .flag("--label-smoothing",
-                     "Label smoothing: share of every label that is spread over all "
-                     "classes, in [0, 1)"),
-           field<&O::class_weights>("class_weights").at_least(0).finite(),
-           field<&O::ignore_index>("ignore_index"),
-           field<&O::positive_weights>("positive_weights").at_least(0).finite(),
-           field<&O::focal_gamma>("focal_gamma").at_least(0).finite(),
-           field<&O::focal_alpha>("focal_alpha").in({.most = 1}),
-           field<&O::huber_delta>("huber_delta").above(0).finite(),
-           field<&O::l1>("l1").at_least(0).finite(), field<&O::l2>("l2").at_least(0).finite(),
-           field<&O::minkowski_exponent>("minkowski_exponent").at_least(1).finite()},
-          nullptr};
+  return {
+      "loss",
+      "LossOptions",
+      {field<&O::label_smoothing>("label_smoothing")
+           .from_to_below(0, 1)
+           .flag("--label-smoothing",
+                 "Label smoothing: share of every label that is spread over all "
+                 "classes, in [0, 1)"),
+       field<&O::class_weights>("class_weights").at_least(0).finite(),
+       field<&O::ignore_index>("ignore_index"),
+       field<&O::positive_weights>("positive_weights").at_least(0).finite(),
+       field<&O::focal_gamma>("focal_gamma").at_least(0).finite(),
+       field<&O::focal_alpha>("focal_alpha").in({.most = 1}),
+       field<&O::huber_delta>("huber_delta").above(0).finite(),
+       field<&O::l1>("l1").at_least(0).finite(), field<&O::l2>("l2").at_least(0).finite(),
+       field<&O::minkowski_exponent>("minkowski_exponent").at_least(1).finite(),
+       field<&O::quantile>("quantile")
+           .in({.least = 0, .most = 1, .above_least = true, .below_most = true})
+           .flag("--quantile",
+                 "Share of the targets that --loss quantile puts below the answers, in (0, 1)")},
+      nullptr};
 }
 
 template <>

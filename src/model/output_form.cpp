@@ -50,7 +50,8 @@ Answers answers_of(const ModelState& model) {
     case Loss::mae:
     case Loss::huber:
     case Loss::cosine:
-    case Loss::minkowski: break;
+    case Loss::minkowski:
+    case Loss::quantile: break;
   }
   return Answers::values;
 }

@@ -65,6 +65,7 @@ TEST(Outputs, MeanWhatTheLossSays) {
                                          {Loss::mae, false, Answers::values},
                                          {Loss::huber, false, Answers::values},
                                          {Loss::minkowski, false, Answers::values},
+                                         {Loss::quantile, false, Answers::values},
                                          {Loss::cosine, false, Answers::values}}) {
     const Model model = trained(c.labels ? labelled() : valued(), c.loss);
     EXPECT_EQ(model.answers(), c.wanted) << model.training_record().loss;

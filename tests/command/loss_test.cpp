@@ -32,11 +32,12 @@ TEST(LossSettings, ReadsATable) {
                            .huber_delta = 2,
                            .l1 = 0.5,
                            .l2 = 0.25,
-                           .minkowski_exponent = 3};
+                           .minkowski_exponent = 3,
+                           .quantile = 0.25};
   const Job job = job_of_table(
       "label_smoothing = 0.1\nclass_weights = [1, 2.5]\nignore_index = -100\n"
       "positive_weights = [3, 4]\nfocal_gamma = 1\nfocal_alpha = -1\nhuber_delta = 2\n"
-      "l1 = 0.5\nl2 = 0.25\nminkowski_exponent = 3");
+      "l1 = 0.5\nl2 = 0.25\nminkowski_exponent = 3\nquantile = 0.25");
   EXPECT_EQ(job.training.loss_options, wanted);
   EXPECT_FALSE(job.balanced_classes);
   EXPECT_EQ(job_of_table("").training.loss_options, LossOptions{});

@@ -131,6 +131,10 @@ Term term_of_values(const Case& c, Row y, Row t) {
       });
     case Loss::minkowski:
       return mean([&](auto i) { return std::pow(distance(i), c.options.minkowski_exponent); });
+    case Loss::quantile:
+      return mean([&](auto i) {
+        return distance(i) * (t[i] > y[i] ? c.options.quantile : 1 - c.options.quantile);
+      });
     case Loss::hinge:
       return mean([&](auto i) { return std::max(0.0, 1 - double{y[i]} * double{t[i]}); });
     case Loss::cosine: {
@@ -247,6 +251,7 @@ std::vector<Case> cases() {
       {"mae", Loss::mae, Targets::values, weighed},
       {"huber", Loss::huber, Targets::values, {.huber_delta = 0.5}},
       {"minkowski", Loss::minkowski, Targets::values, {.minkowski_exponent = 1.25}},
+      {"quantile", Loss::quantile, Targets::values, {.quantile = 0.8}},
       {"cosine", Loss::cosine, Targets::values},
       {"hinge of values", Loss::hinge, Targets::values},
       {"focal of answers", Loss::focal, Targets::answers},

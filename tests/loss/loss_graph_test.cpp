@@ -151,6 +151,16 @@ TEST(LossGraph, Minkowski) {
            -0.08838835, -0.207289, 0}});
 }
 
+// PyTorch has no such loss: by hand.
+TEST(LossGraph, Quantile) {
+  expect({Loss::quantile,
+          {.quantile = 0.9},
+          kValues,
+          0.8395833,
+          {0.008333333, -0.075, -0.075, -0.075, 0.008333333, -0.075, 0.008333333, 0.008333333,
+           -0.075, -0.075, -0.075, 0}});
+}
+
 TEST(LossGraph, Cosine) {
   expect({Loss::cosine,
           {},

@@ -14,7 +14,7 @@ std::string refusal(Loss loss, const LossOptions& options, bool labels = true) {
 
 TEST(LossOptions, NamesFollowTheEnumeration) {
   const std::vector<std::string_view> names = loss_names();
-  ASSERT_EQ(names.size(), static_cast<std::size_t>(Loss::minkowski) + 1);
+  ASSERT_EQ(names.size(), static_cast<std::size_t>(Loss::quantile) + 1);
   EXPECT_EQ(names[static_cast<std::size_t>(Loss::automatic)], "automatic");
   EXPECT_EQ(names[static_cast<std::size_t>(Loss::binary_cross_entropy)], "binary_cross_entropy");
   EXPECT_EQ(names[static_cast<std::size_t>(Loss::kl_divergence)], "kl_divergence");
@@ -48,6 +48,10 @@ TEST(LossOptions, NumbersHaveRanges) {
             "[loss] expected huber_delta to be above 0 and finite; got 0");
   EXPECT_EQ(refusal(Loss::minkowski, {.minkowski_exponent = 0.5}, false),
             "[loss] expected minkowski_exponent to be at least 1 and finite; got 0.5");
+  EXPECT_EQ(refusal(Loss::quantile, {.quantile = 1}, false),
+            "[loss] expected quantile to be in (0, 1); got 1");
+  EXPECT_EQ(refusal(Loss::mae, {.quantile = 0.9}, false),
+            "the loss mae of values takes no quantile");
   EXPECT_EQ(refusal(Loss::mse, {.l2 = -1}, false),
             "[loss] expected l2 to be at least 0 and finite; got -1");
 }

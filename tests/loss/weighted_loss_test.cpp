@@ -228,9 +228,9 @@ TEST(WeightedLoss, OfSteps) {
 }
 
 TEST(WeightedLoss, OnesAreTheMean) {
-  for (const Loss loss :
-       {Loss::cross_entropy, Loss::mse, Loss::mae, Loss::binary_cross_entropy, Loss::huber,
-        Loss::minkowski, Loss::kl_divergence, Loss::hinge, Loss::cosine, Loss::focal}) {
+  for (const Loss loss : {Loss::cross_entropy, Loss::mse, Loss::mae, Loss::binary_cross_entropy,
+                          Loss::huber, Loss::minkowski, Loss::quantile, Loss::kl_divergence,
+                          Loss::hinge, Loss::cosine, Loss::focal}) {
     Graph graph;
     const Value x = graph.add_value("x", f32({4, 3}), Storage::external, 0);
     const Value t = graph.add_value("target", f32({4, 3}), Storage::external, 1);

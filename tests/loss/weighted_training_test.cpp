@@ -70,9 +70,9 @@ Model model_of() {
 
 /// Weights of 2 are samples that are there twice.
 TEST(WeightedTraining, IsThatOfRepeatedSamples) {
-  for (const Loss loss :
-       {Loss::cross_entropy, Loss::focal, Loss::hinge, Loss::mse, Loss::mae, Loss::huber,
-        Loss::minkowski, Loss::cosine, Loss::kl_divergence, Loss::binary_cross_entropy}) {
+  for (const Loss loss : {Loss::cross_entropy, Loss::focal, Loss::hinge, Loss::mse, Loss::mae,
+                          Loss::huber, Loss::minkowski, Loss::quantile, Loss::cosine,
+                          Loss::kl_divergence, Loss::binary_cross_entropy}) {
     const bool labelled = loss == Loss::cross_entropy || loss == Loss::focal || loss == Loss::hinge;
     std::vector<std::vector<float>> predictions;
     std::vector<Evaluation> last;

@@ -111,6 +111,11 @@ void apply(const LossSettings& settings, Job& job) {
   const auto [loss, options] = first_loss(job.training, job.network);
   *loss = chosen.value_or(*loss);
   description_of<LossOptions>().read(options, settings.options, "the options");
+  for (OutputLoss& other : job.training.output_losses) {  // a series has an output for each target
+    if (other.loss == *loss) {
+      description_of<LossOptions>().read(&other.options, settings.options, "the options");
+    }
+  }
   if (settings.class_weights.empty()) return;
   job.balanced_classes = settings.class_weights == "auto";
   options->class_weights =
