@@ -21,7 +21,7 @@ from .optimizers import *  # noqa: F403
 from .schedules import *  # noqa: F403
 
 if TYPE_CHECKING:
-    from . import sklearn
+    from . import optuna, sklearn
 
 
 class CustomLayer(Layer):
@@ -58,14 +58,14 @@ _OTHERS = {"Linear": "Dense", "Sequential": "sequential", "BatchNorm1d": "BatchN
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
-        if name == "sklearn":  # needs scikit-learn, which nothing else does
+        if name in ("optuna", "sklearn"):  # need libraries that nothing else does
             import importlib
-            return importlib.import_module("linnet.sklearn")
+            return importlib.import_module("linnet." + name)
         text = f"module 'linnet' has no attribute '{name}'"
         if not name.startswith("_"):
             classes = {one.lower(): one for one in __all__ if one[0].isupper() == name[0].isupper()}
             near = _OTHERS.get(name) or classes.get(name.lower())
-            text += f"; did you mean '{near}'?" if near else _linnet._did_you_mean(name, [*__all__, "sklearn"])
+            text += f"; did you mean '{near}'?" if near else _linnet._did_you_mean(name, [*__all__, "optuna", "sklearn"])
         raise AttributeError(text)
 
 

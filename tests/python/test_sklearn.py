@@ -23,6 +23,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # else scikit-learn skips its che
 
 try:
     import joblib
+    from distributed import Client, LocalCluster
     from sklearn.base import clone
     from sklearn.datasets import load_diabetes, load_digits
     from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
@@ -249,6 +250,18 @@ class Tools(unittest.TestCase):
         kept = [quick(threads=2, epochs=1).fit(x, y) for _ in range(20)]
         self.assertLessEqual(len(list(tasks.iterdir())), before)
         self.assertEqual({made.model_.threads for made in kept}, {2})
+
+    def test_a_cluster_of_processes_searches(self):
+        x, y = blobs()
+        rates = {"learning_rate": [1e-3, 1e-2]}
+        alone = GridSearchCV(quick(threads=1), rates, cv=2).fit(x, y)
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, \
+                Client(cluster), joblib.parallel_config("dask"):
+            together = GridSearchCV(quick(threads=1), rates, cv=2).fit(x, y)
+            processes = cross_val_score(quick(epochs=1), x, y, cv=2, scoring=lambda *_: os.getpid())
+        self.assertNotIn(os.getpid(), processes)
+        np.testing.assert_array_equal(alone.cv_results_["mean_test_score"], together.cv_results_["mean_test_score"])
+        np.testing.assert_array_equal(alone.predict_proba(x), together.predict_proba(x))
 
     def test_workers_get_their_share_of_the_processors(self):
         before = os.environ.pop("OMP_NUM_THREADS", None)
