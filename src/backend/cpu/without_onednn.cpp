@@ -32,7 +32,7 @@ std::optional<Bf16Matmul> Bf16Matmul::prepare(std::int64_t /*m*/, std::int64_t /
 std::size_t Bf16Matmul::scratch_bytes() const { return 0; }
 
 void Bf16Matmul::run(const std::uint16_t* /*a*/, const std::uint16_t* /*b*/, float* /*c*/,
-                     std::byte* /*scratch*/) {
+                     std::byte* /*scratch*/) const {
   require_onednn();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/dense/dense_bf16_cpu.h"
 
+#include <map>
+
 #include "backend/cpu/products/bf16_matmul.h"
 #include "backend/cpu/products/bf16_tiles.h"
 #include "backend/cpu/products/rounded_operands.h"
@@ -27,24 +29,24 @@ std::optional<Kernel> by_rows(const Product& p, Finish finish) {
   // A cautious 200 GFLOP/s of one core.
   const double cost = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) / 200;
   const int tasks = tasks_for(p.m, cost);
-  auto products = std::make_shared<std::vector<Bf16Matmul>>();
+  auto products = std::make_shared<std::map<std::int64_t, Bf16Matmul>>();  // by their rows
   Kernel kernel;
   for (int t = 0; t < tasks; ++t) {
+    const std::int64_t rows = split(p.m, tasks, t).size();
+    if (products->contains(rows)) continue;
     std::optional<Bf16Matmul> product =
-        Bf16Matmul::prepare(split(p.m, tasks, t).size(), p.n, p.k,
-                            {p.transpose_a ? p.m : p.k, p.transpose_a},
+        Bf16Matmul::prepare(rows, p.n, p.k, {p.transpose_a ? p.m : p.k, p.transpose_a},
                             {p.transpose_b ? p.k : p.n, p.transpose_b}, p.n);
     if (!product) return std::nullopt;
     kernel.scratch_bytes = std::max(kernel.scratch_bytes, product->scratch_bytes());
-    products->push_back(std::move(*product));
+    products->emplace(rows, std::move(*product));
   }
   kernel.stages.push_back(parallel(tasks, p.m, [=](const Args& args, const Task& task, Range rows) {
     const auto* a = args.in<std::uint16_t>(kFirst);
     float* c = args.out(kFirst) + rows.begin * p.n;
-    (*products)[static_cast<std::size_t>(task.index)].run(a + rows.begin *
-                                                                  (p.transpose_a ? 1 : p.k),
-                                                          args.in<std::uint16_t>(kSecond), c,
-                                                          task.scratch);
+    products->at(rows.size())
+        .run(a + rows.begin * (p.transpose_a ? 1 : p.k), args.in<std::uint16_t>(kSecond), c,
+             task.scratch);
     finish(args, c, rows.size());
   }));
   return kernel;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "backend/cpu/copies.h"
 #include "backend/cpu/onednn.h"
 #include "backend/cpu/sequential_openmp.h"
 #include "base/check.h"
@@ -36,10 +37,16 @@ Primitive::primitive_desc describe_product(const dnnl::engine& engine, const mem
 }  // namespace
 
 struct Bf16Matmul::State {
+  /// What a call gives addresses.
+  struct Operands {
+    dnnl::stream stream;
+    memory a, b, c, scratchpad;
+  };
+
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream{engine};
   Primitive primitive;
-  memory a, b, c, scratchpad;
+  std::size_t scratch_bytes = 0;
+  std::optional<Copies<Operands>> operands;
 };
 
 Bf16Matmul::Bf16Matmul(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -62,32 +69,37 @@ std::optional<Bf16Matmul> Bf16Matmul::prepare(std::int64_t m, std::int64_t n, st
       return std::nullopt;  // a naive loop
     }
     state->primitive = Primitive(product);
-    state->a = memory(left, state->engine, nullptr);
-    state->b = memory(right, state->engine, nullptr);
-    state->c = memory(result, state->engine, nullptr);
-    state->scratchpad = memory(product.scratchpad_desc(), state->engine, nullptr);
+    state->scratch_bytes = product.scratchpad_desc().get_size();
+    const auto unbound = [&](const memory::desc& desc) {
+      return memory(desc, state->engine, nullptr);
+    };
+    state->operands.emplace([&] {
+      return State::Operands{dnnl::stream(state->engine), unbound(left), unbound(right),
+                             unbound(result), unbound(product.scratchpad_desc())};
+    });
     return Bf16Matmul(std::move(state));
   } catch (const dnnl::error&) {
     return std::nullopt;
   }
 }
 
-std::size_t Bf16Matmul::scratch_bytes() const { return state_->scratchpad.get_desc().get_size(); }
+std::size_t Bf16Matmul::scratch_bytes() const { return state_->scratch_bytes; }
 
-void Bf16Matmul::run(const std::uint16_t* a, const std::uint16_t* b, float* c, std::byte* scratch) {
+void Bf16Matmul::run(const std::uint16_t* a, const std::uint16_t* b, float* c,
+                     std::byte* scratch) const {
   const SequentialOpenMp sequential;
-  State& s = *state_;
-  s.a.set_data_handle(const_cast<std::uint16_t*>(a));
-  s.b.set_data_handle(const_cast<std::uint16_t*>(b));
-  s.c.set_data_handle(c);
-  s.scratchpad.set_data_handle(scratch);
+  const auto s = state_->operands->borrow();
+  s->a.set_data_handle(const_cast<std::uint16_t*>(a));
+  s->b.set_data_handle(const_cast<std::uint16_t*>(b));
+  s->c.set_data_handle(c);
+  s->scratchpad.set_data_handle(scratch);
   // Not execute(): it would build a map at every call.
-  const std::array<dnnl_exec_arg_t, 4> arguments{{{DNNL_ARG_SRC, s.a.get()},
-                                                  {DNNL_ARG_WEIGHTS, s.b.get()},
-                                                  {DNNL_ARG_DST, s.c.get()},
-                                                  {DNNL_ARG_SCRATCHPAD, s.scratchpad.get()}}};
+  const std::array<dnnl_exec_arg_t, 4> arguments{{{DNNL_ARG_SRC, s->a.get()},
+                                                  {DNNL_ARG_WEIGHTS, s->b.get()},
+                                                  {DNNL_ARG_DST, s->c.get()},
+                                                  {DNNL_ARG_SCRATCHPAD, s->scratchpad.get()}}};
   const dnnl_status_t status =
-      dnnl_primitive_execute(s.primitive.get(), s.stream.get(), 4, arguments.data());
+      dnnl_primitive_execute(state_->primitive.get(), s->stream.get(), 4, arguments.data());
   if (status != dnnl_success) {
     throw InternalError(
         fmt::format("oneDNN's bfloat16 product returned status {}", static_cast<int>(status)));

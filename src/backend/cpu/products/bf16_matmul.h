@@ -15,7 +15,7 @@ struct Bf16Layout {
 };
 
 /// c = a b with f32 sums by oneDNN's bfloat16 kernels on the calling thread alone: a is (m, k),
-/// b (k, n), c (m, n) in f32. Prepared once; one call at a time, since it keeps the addresses.
+/// b (k, n), c (m, n) in f32. Prepared once; threads may call it at the same time.
 class Bf16Matmul {
  public:
   /// Returns nothing if the processor or oneDNN has no such arithmetic for these dims.
@@ -27,7 +27,7 @@ class Bf16Matmul {
 
   std::size_t scratch_bytes() const;
   /// scratch: 64-byte aligned.
-  void run(const std::uint16_t* a, const std::uint16_t* b, float* c, std::byte* scratch);
+  void run(const std::uint16_t* a, const std::uint16_t* b, float* c, std::byte* scratch) const;
 
  private:
   struct State;
