@@ -56,7 +56,7 @@ std::vector<std::string> watch_training(Model& model, const Dataset& data, std::
 
 std::vector<std::string> watch_prediction(Model& model, std::int64_t batch,
                                           const WatchProgram& watch) {
-  PredictorState predictor{.model = model.state()};
+  PredictorState predictor{.model = model.state(), .in_blocks = false};  // nodes of a whole batch
   const DType type = model.state().definition().inputs[0].dtype;
   PreparedBatch& prepared = predictor.at(batch, type);
   StepInfo next = prepared.step();

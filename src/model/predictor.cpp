@@ -13,8 +13,10 @@
 #include "model/memory_report.h"
 #include "model/named_places.h"
 #include "model/output_form.h"
+#include "model/prediction_blocks.h"
 #include "model/predictor_state.h"
 #include "model/step_graph.h"
+#include "runtime/block_runs.h"
 
 namespace linnet {
 namespace {
@@ -28,7 +30,7 @@ class Use {
     if (prepared_->idle.empty()) {
       prepared_->idle.reserve(prepared_->all.size() + 1);
       prepared_->all.push_back(
-          std::make_unique<PreparedBatch>(state.model, batch, dtype, state.form));
+          std::make_unique<PreparedBatch>(state.model, batch, dtype, state.form, state.in_blocks));
       prepared_->idle.push_back(prepared_->all.back().get());
     }
     batch_ = prepared_->idle.back();
@@ -151,8 +153,9 @@ void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
   }
 }
 
-PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, OutputForm form)
-    : model_(model), batch_(batch), inputs_(model.definition().inputs.size()) {
+PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, OutputForm form,
+                             bool in_blocks)
+    : model_(model), batch_(batch), block_(batch), inputs_(model.definition().inputs.size()) {
   const NetworkDefinition& network = model.definition();
   for (const NetworkInput& input : network.inputs) {
     const DType type = ports_.empty() ? dtype : input.dtype;
@@ -162,27 +165,44 @@ PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype,
     ports_.push_back(
         {.bytes = ValueType{DType::f32, network.output_sample(i).batched(batch)}.bytes()});
   }
-  const auto graph_of = [&](std::int64_t n) {
+  const std::function<Graph(std::int64_t)> graph_of = [&](std::int64_t n) {
     return prediction_step(network, dtype, n, form, supports_of(*model.backend));
   };
-  program_ = in_memory(fmt::format("the program that predicts {} samples at once", batch), [&] {
-    return model.backend->prepare(graph_of(batch), {.fixed_weights = true});
-  });
-  const auto buffer = [&](Storage storage) -> std::shared_ptr<Buffer>& {
-    return memory_.buffers[static_cast<std::size_t>(storage)];
-  };
-  buffer(Storage::parameter) = model.parameters;
-  buffer(Storage::state) = model.statistics;
+  PredictionProgram made =
+      in_memory(fmt::format("the program that predicts {} samples at once", batch),
+                [&] { return prepare_prediction(*model.backend, batch, in_blocks, graph_of); });
+  program_ = std::move(made.program);
+  block_ = made.block;
+  memory_.buffers[static_cast<std::size_t>(Storage::parameter)] = model.parameters;
+  memory_.buffers[static_cast<std::size_t>(Storage::state)] = model.statistics;
+  memory_.buffers[static_cast<std::size_t>(Storage::arena)] = arena(graph_of);
+  program_->attach(memory_);
+  if (block_ < batch_) attach_lanes(made.lanes, graph_of);
+}
+
+/// Returns memory for what lies between the operators of the program.
+std::shared_ptr<Buffer> PreparedBatch::arena(
+    const std::function<Graph(std::int64_t)>& graph_of) const {
   const std::size_t bytes = program_->plan().bytes[static_cast<std::size_t>(Storage::arena)];
   try {
-    buffer(Storage::arena) = model.backend->allocate(bytes);
+    return model_.backend->allocate(bytes);
   } catch (const OutOfMemory& error) {
     throw OutOfMemory(fmt::format("{}: {}", error.what(),
-                                  does_not_fit(program_->plan(), bytes, error.free, batch,
+                                  does_not_fit(program_->plan(), bytes, error.free, block_,
                                                graph_of)),
                       bytes, error.free);
   }
-  program_->attach(memory_);
+}
+
+void PreparedBatch::attach_lanes(std::size_t count,
+                                 const std::function<Graph(std::int64_t)>& graph_of) {
+  const auto blocks = static_cast<std::size_t>(batch_ / block_);
+  for (const Port& port : ports_) strides_.push_back(port.bytes / blocks);
+  lanes_.assign(count, memory_);
+  for (std::size_t lane = 1; lane < lanes_.size(); ++lane) {
+    lanes_[lane].buffers[static_cast<std::size_t>(Storage::arena)] = arena(graph_of);
+  }
+  program_->blocks()->attach_lanes(lanes_);
 }
 
 PreparedBatch::~PreparedBatch() {
@@ -231,18 +251,22 @@ void PreparedBatch::run_bound(std::uint64_t first) {
     program_->weights_changed();
     weights_version_ = model_.weights_version;
   }
-  program_->run(step(first));
+  if (lanes_.empty()) return program_->run(step(first));
+  program_->blocks()->run_blocks(step(first), static_cast<std::uint64_t>(block_),
+                                 static_cast<std::size_t>(batch_ / block_), strides_);
 }
 
 std::size_t PreparedBatch::bytes() const {
   std::size_t bytes = held_bytes(*program_);
-  bytes += memory_[Storage::arena]->bytes();
+  const std::size_t lanes =
+      std::max<std::size_t>(lanes_.size(), 1);  // the first one's is memory_'s
+  bytes += lanes * memory_[Storage::arena]->bytes();
   for (const Port& port : ports_) bytes += port.memory != nullptr ? port.memory->bytes() : 0;
   return bytes;
 }
 
 StepInfo PreparedBatch::step(std::uint64_t first) const {
-  const auto records = static_cast<std::uint64_t>(batch_);
+  const auto records = static_cast<std::uint64_t>(block_);
   return {.first_row = first, .samples = records};
 }
 
@@ -253,7 +277,7 @@ PredictorState::Prepared& PredictorState::sized(std::int64_t batch, DType dtype)
     found->second.last_use = ++uses;
     return found->second;
   }
-  auto first = std::make_unique<PreparedBatch>(model, batch, dtype, form);
+  auto first = std::make_unique<PreparedBatch>(model, batch, dtype, form, in_blocks);
   Prepared& made = prepared[{batch, dtype}];
   made.idle.push_back(first.get());
   made.all.push_back(std::move(first));

@@ -4,6 +4,7 @@
 #include <linnet/predictor.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,10 +17,12 @@
 
 namespace linnet {
 
-/// A program of one batch size and type of samples, with its memory.
+/// A program of one batch size and type of samples, with its memory; or one of a block of the
+/// batch (model/prediction_blocks.h), which runs for all blocks.
 class PreparedBatch {
  public:
-  PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, OutputForm form);
+  PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, OutputForm form,
+                bool in_blocks);
   ~PreparedBatch();
   PreparedBatch(const PreparedBatch&) = delete;
   PreparedBatch& operator=(const PreparedBatch&) = delete;
@@ -50,14 +53,19 @@ class PreparedBatch {
     std::shared_ptr<Buffer> memory = nullptr;
   };
   const std::shared_ptr<Buffer>& memory_of(std::size_t port);
+  std::shared_ptr<Buffer> arena(const std::function<Graph(std::int64_t)>& graph_of) const;
+  void attach_lanes(std::size_t count, const std::function<Graph(std::int64_t)>& graph_of);
   void run_bound(std::uint64_t first);
 
   ModelState& model_;
   std::int64_t batch_;
+  std::int64_t block_;  ///< samples of the program
   std::size_t inputs_;
   std::vector<Port> ports_;
   Memory memory_;
-  Tensor other_input_;  ///< empty: none
+  std::vector<Memory> lanes_;         ///< of blocks that run at the same time; empty: of one run
+  std::vector<std::size_t> strides_;  ///< from a block to the next, by port
+  Tensor other_input_;                ///< empty: none
   std::unique_ptr<Program> program_;
   std::uint64_t weights_version_ = 0;  ///< of the model, at the last run
 };
@@ -76,6 +84,7 @@ struct PredictorState {
   std::map<std::pair<std::int64_t, DType>, Prepared> prepared = {};
   std::mutex mutex = {};  ///< over `prepared`; and over a device, which runs one at a time
   std::uint64_t uses = 0;
+  bool in_blocks = true;  ///< where the device gains by it
 
   /// Returns the first program; throws Error for a batch below 1 and a type that the network's
   /// first input does not take.

@@ -20,6 +20,7 @@
 namespace linnet {
 
 class LinkedDevice;
+class RunsBlocks;
 class RunsSideBySide;
 struct StepLaunches;
 struct StepExchange;
@@ -93,6 +94,8 @@ class Program {
   }
   /// Returns the program as one that runs together with others of its kind; null: it doesn't.
   virtual RunsSideBySide* side_by_side() { return nullptr; }
+  /// Returns the program as one that runs for many blocks of samples; null: it doesn't.
+  virtual RunsBlocks* blocks() { return nullptr; }
   /// Returns the program as one whose tasks can be timed; null: it has no tasks.
   virtual TimesTasks* task_times() { return nullptr; }
   /// Returns what a step puts on a GPU's stream; null on other devices.
@@ -111,6 +114,8 @@ struct Capabilities {
   bool host_memory = false;
   /// Several programs run at the same time: Program::side_by_side() is never null.
   bool side_by_side = false;
+  /// Predictions gain where a batch is cut into blocks: Program::blocks() is never null.
+  bool blocks = false;
   /// The device loops by itself: a pass of many steps should be one run.
   bool whole_epochs = false;
   /// Gradients are stored in f16, whose range is so small that steps multiply their losses by a

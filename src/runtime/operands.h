@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "runtime/backend.h"
@@ -23,6 +24,8 @@ class Operands {
   bool attached() const { return attached_; }
   /// Gives external slot `slot` an address; returns whether it had another one.
   bool bind(const Plan& plan, std::size_t slot, const void* address);
+  /// Returns the addresses of external slots; null: not bound.
+  std::span<const void* const> bound() const { return bound_; }
   /// Throws Error for an input that is bound to no memory.
   void require_bound(const Plan& plan) const;
 

@@ -9,6 +9,7 @@
 #include "model/check_values.h"
 #include "model/evaluation_sums.h"
 #include "model/memory_report.h"
+#include "model/prediction_blocks.h"
 #include "model/shard_layout.h"
 #include "model/shards.h"
 #include "model/update_options.h"
@@ -144,11 +145,13 @@ void fail_above_limit(std::size_t least, std::int64_t batch, std::size_t limit) 
 MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batch, Loss loss,
                              Backend& backend) {
   const StepData data = assumed_data(network, loss);
-  const auto program = backend.prepare(prediction_graph(network, batch, backend),
-                                       {.fixed_weights = true});  // as a Predictor's
+  const PredictionProgram prepared = prepare_prediction(backend, batch, true, [&](std::int64_t n) {
+    return prediction_graph(network, n, backend);
+  });
   MemoryPlan memory;
-  add(memory, *program);
-  memory.workspace += program->private_bytes();
+  add(memory, *prepared.program);
+  memory.activations *= prepared.lanes;
+  memory.workspace = prepared.lanes * memory.workspace + prepared.program->private_bytes();
   for (std::size_t i = 0; i < data.inputs; ++i) {
     memory.data += data.parts[i].record.bytes() * static_cast<std::size_t>(batch);
   }

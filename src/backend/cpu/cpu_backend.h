@@ -18,7 +18,9 @@ class CpuBackend final : public Backend {
                       Products products = Products::fp32, const CpuOptions& options = {});
 
   std::string_view name() const override { return "cpu"; }
-  Capabilities capabilities() const override { return {.host_memory = true, .side_by_side = true}; }
+  Capabilities capabilities() const override {
+    return {.host_memory = true, .side_by_side = true, .blocks = true};
+  }
   int threads() const override { return team_->threads(); }
   std::shared_ptr<ThreadTeam> team() const override { return team_; }
   bool supports(const Op& op, std::span<const ValueType> inputs,

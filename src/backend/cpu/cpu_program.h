@@ -9,6 +9,7 @@
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/sample_chains.h"
 #include "base/thread_team.h"
+#include "runtime/block_runs.h"
 #include "runtime/operands.h"
 #include "runtime/side_by_side.h"
 #include "runtime/task_times.h"
@@ -17,7 +18,10 @@ namespace linnet::cpu {
 
 /// A plan with its kernels bound to addresses, run by a thread team in one parallel region.
 /// Stages of nodes that need nothing of each other share a hand-out.
-class CpuProgram final : public Program, public TimesTasks, public RunsSideBySide {
+class CpuProgram final : public Program,
+                         public TimesTasks,
+                         public RunsSideBySide,
+                         public RunsBlocks {
  public:
   CpuProgram(Plan plan, std::vector<Kernel> kernels, std::vector<SampleChain> chains,
              std::shared_ptr<ThreadTeam> team, bool shares_stages);
@@ -27,6 +31,7 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
     return constants_->bytes() + scratch_->bytes() + packed_->bytes();
   }
   RunsSideBySide* side_by_side() override { return this; }
+  RunsBlocks* blocks() override { return this; }
   TimesTasks* task_times() override { return this; }
   void attach(const Memory& memory) override;
   void attach_apart(const Memory& memory) override;
@@ -35,6 +40,10 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
   void run_in_turn(std::span<const SideBySide> groups,
                    bool (*meets)(const Node& node)) const override;
+  std::size_t lanes(std::size_t blocks) const override;
+  void attach_lanes(std::span<const Memory> lanes) override;
+  void run_blocks(const StepInfo& first, std::uint64_t rows, std::size_t blocks,
+                  std::span<const std::size_t> strides) override;
   void run_checked(const StepInfo& step) override;
   std::optional<std::size_t> first_not_finite(const StepInfo& step) override;
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
@@ -68,6 +77,8 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
     Operands operands;
     std::vector<Args> args;  ///< by node
   };
+  class BlocksApart;
+  class BlocksTogether;
   class Run;
   class SharedRun;
   class Together;
@@ -80,6 +91,7 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   std::vector<std::size_t> cuts(bool (*meets)(const Node& node)) const;
   bool packs(const ProgramRun& run) const;
   void attach(Places& places, const Memory& memory) const;
+  void bind_block(Places& lane, std::size_t block, std::span<const std::size_t> strides) const;
   void run_turn(const Turn& turn, const Task& task, const Places& places) const;
   /// Runs a part of a chain's samples.
   void run_part(const SampleChain& chain, const Task& task, const Places& places) const;
@@ -96,7 +108,8 @@ class CpuProgram final : public Program, public TimesTasks, public RunsSideBySid
   std::unique_ptr<Buffer> packed_;
   std::size_t scratch_stride_ = 0;
   Places places_;
-  Places apart_;  ///< attach_apart()
+  Places apart_;               ///< attach_apart()
+  std::vector<Places> lanes_;  ///< attach_lanes()
   std::vector<Turn> packing_;
   bool is_packed_ = false;
   std::vector<Turn> stages_;    ///< node by node
