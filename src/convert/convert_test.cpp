@@ -112,6 +112,21 @@ TEST(Convert, NamesAreFound) {
   EXPECT_EQ(import_weights(keras, of("gru-text"), kOn).names, WeightNames::keras);
 }
 
+TEST(Convert, ANewLastLayerReplacesTheFiles) {
+  const Model model = small_text(true);
+  State theirs = export_weights(model, WeightNames::torchvision);
+  ImportOptions options = of("gru-text");
+  options.classes = 5;
+  const Imported imported = import_weights(theirs, options, kOn);
+  EXPECT_EQ(imported.model.network().output_shape(), Shape{5});
+  EXPECT_EQ(imported.ignored, (std::vector<std::string>{"fc.weight", "fc.bias"}));
+  EXPECT_TRUE(same_bits(imported.model.weights().part("gru_1."), model.weights().part("gru_1.")));
+  theirs = renamed(theirs, [](const std::string& name) {
+    return name.starts_with("fc.") ? std::string() : name;
+  });
+  EXPECT_EQ(import_weights(theirs, options, kOn).model.network().output_shape(), Shape{5});
+}
+
 // Names are somebody's: their number costs no hours, and the sentence stays short.
 TEST(Convert, ManyUnknownTensorsAreAShortSentence) {
   State many;

@@ -31,6 +31,14 @@ def read_header(path):
     return json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])
 
 
+def read_tensors(path):
+    """{name: bytes}"""
+    data = path.read_bytes()
+    start = 8 + struct.unpack("<Q", data[:8])[0]
+    return {name: data[slice(*(start + at for at in entry["data_offsets"]))]
+            for name, entry in read_header(path).items() if name != "__metadata__"}
+
+
 def gru(words=6, features=2, units=3, classes=2):
     """The state_dict of an embedding, a GRU and a dense layer, all 0.1."""
     shapes = {"embedding.weight": [words, features], "gru.weight_ih_l0": [3 * units, features],
@@ -150,6 +158,57 @@ layers = [{type = "flatten"}, {type = "dense", units = 5, name = "d"}, {type = "
                           "--resize", 20, "-o", "out.npy")
         self.assert_error("the network has no layer 'e'; it has 'flatten_1', 'd', 'dense_1'",
                           "features", "run", "photos", "--layer", "e", "-o", "out.npy")
+
+
+class ZooNetworks(command.CommandTest):
+    """`linnet train FOLDER --network NAME --weights FILE`."""
+
+    def setUp(self):
+        super().setUp()
+        for i in range(40):
+            folder = self.folder / "photos" / ("light" if i % 2 else "dark")
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{i}.bmp").write_bytes(bmp(32, i))
+
+    def train(self, *arguments):
+        return self.run_linnet("train", "photos", "--network", "mobilenet_v3_small", "--epochs", 1,
+                               "--image-size", 32, "--quiet", *arguments)
+
+    def test_weights_stay_and_the_head_is_new(self):
+        self.train("--out", "first")
+        self.run_linnet("convert", "first/model.safetensors", "--to", "timm", "-o",
+                        "w.safetensors")
+        (self.folder / "photos" / "other").mkdir()
+        for i in range(20):
+            (self.folder / "photos" / "other" / f"{i}.bmp").write_bytes(bmp(32, 3 * i))
+        self.train("--weights", "w.safetensors", "--freeze", "features.*", "--out", "second")
+        self.run_linnet("convert", "second/model.safetensors", "--to", "timm", "-o",
+                        "v.safetensors")
+        before, after = (read_tensors(self.folder / f"{name}.safetensors") for name in "wv")
+        self.assertEqual(before.keys(), after.keys())
+        changed = {name for name in before if before[name] != after[name]}
+        self.assertEqual({name.split(".")[0] for name in changed}, {"conv_head", "classifier"})
+
+    def test_errors(self):
+        self.train("--out", "first")
+        self.run_linnet("convert", "first/model.safetensors", "--to", "torchvision", "-o",
+                        "w.safetensors")
+        _, err = self.run_linnet("train", "photos", "--network", "mobilenet_v2", "--weights",
+                                 "w.safetensors", "--image-size", 32, status=2)
+        self.assertTrue(err.startswith("linnet: error: the weights do not fit mobilenet_v2, by the "
+                                       "names of torchvision: 'features.0.0.weight' is f32 (16, 3, 3, "
+                                       "3); expected f32 (32, 3, 3, 3), since 'features.0.0.weight' of "
+                                       "the network is (32, 3, 3, 3)"), err)
+        self.assert_error("'mobilenet_v3_small' takes images of 3 channels; leave out --channels 1",
+                          "train", "photos", "--network", "mobilenet_v3_small", "--channels", 1)
+        self.assert_error("'gru-text' is a text model; --network takes networks of images",
+                          "train", "photos", "--network", "gru-text")
+        (self.folder / "t.csv").write_text("a,b\n" + "1,2\n3,4\n" * 20)
+        self.assert_error("--network is for images; 't.csv' is a table", "train", "t.csv",
+                          "--target", "b", "--network", "vit_tiny")
+        self.assert_error("--network trains on a folder of images by class: linnet train FOLDER "
+                          "--network vit_tiny", "train", "--workload", "mnist-cnn", "--network",
+                          "vit_tiny")
 
 
 class RealWeights(command.CommandTest):

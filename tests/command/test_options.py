@@ -78,7 +78,7 @@ VALUES = {
     "--separator": ",", "--shape": "input=1,4", "--shards": "2", "--size": "6", "--split": "random", "--steps": "6",
     "--subject": "x <= 0.2", "--target": "label", "--task": "classification", "--test": "0.3", "--text": "text",
     "--threads": "1", "--time": "t", "--to": "linnet", "--type": "x=category", "--validation": "0.3",
-    "--workload": "mnist-cnn", "--ranks": "1", "--quantile": "0.9"}
+    "--workload": "mnist-cnn", "--ranks": "1", "--quantile": "0.9", "--weights": "w.safetensors"}
 FLAGS = {"--drop-last", "--force", "--header", "--help", "--int8", "--json", "--no-header", "--one-sample", "--recompute",
          "--save-best", "--save-last", "--side-by-side", "--streamed", "--sync-batch-norm", "--tune"}
 

@@ -92,6 +92,7 @@ Job described_job(const TrainOptions& options) {
   if (named || (!given.file.empty() && nothing_else)) {
     const std::string& path = named ? options.config : given.file;
     Job job = job_called(path, given.from);
+    job.zoo = {options.pretrained.network, options.pretrained.weights};
     prepare(job, path, described_files(options), given.check);
     return job;
   }
@@ -161,6 +162,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       "folder and texts");
   command.add_flag_callback(
       "--save-last", [&o] { o.save_best = false; }, "Keep the weights of the last epoch");
+  add_network_option(command, o.of_data.given, o.pretrained.network);  // before the task's own
   add_task_flags(command, o.of_data.given);
   command.option_defaults()->group("Data and run");
   command.add_flag(

@@ -8,14 +8,19 @@
 #include "base/check.h"
 #include "base/folder.h"
 #include "config/options.h"
+#include "convert/known_networks.h"
 #include "data/targets.h"
 #include "describe/nearest.h"
+#include "nn/definition.h"
 #include "report/saved_run.h"
+#include "tasks/task_recipe.h"
 
 namespace linnet::command {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kUnitsLayer = "units";  // the last one of image_task()'s for values
 
 std::string name_of(const fs::path& path) {
   if (!is_file(path)) return folder_name(path);
@@ -49,6 +54,33 @@ void require_outputs_for(const Model& model, const Dataset& data) {
       "the network has {} outputs, the data set '{}' {} classes: give its last layer as many, or "
       "train it so with --force",
       count, data.info().name, data.classes().size());
+}
+
+/// Reads images as a network of the literature takes them, where that is left open.
+void read_for(const ZooNetwork& zoo, const Task& task, const std::string& path,
+              DatasetOptions& files) {
+  require(task.reads(TaskFiles::images), "--network is for images; {}", sentence_on(task, path));
+  const KnownNetwork& known = known_network(zoo.network);
+  require(known.side > 0, "'{}' is a text model; --network takes networks of images", zoo.network);
+  require(files.channels != 1, "'{}' takes images of 3 channels; leave out --channels 1",
+          zoo.network);
+  files.channels = 3;
+  if (files.size.rank() == 0) files.size = {known.side, known.side};
+}
+
+/// Replaces the task's network by one of the literature, for the same images and outputs.
+/// With trained weights, the recipe takes smaller steps.
+void take_network(const ZooNetwork& zoo, PreparedTask& made) {
+  const Shape sample = made.network.input_shape();
+  const Shape outputs = made.network.output_shape();
+  const std::vector<Node>& nodes = made.network.definition().graph.nodes();
+  require(outputs.rank() == 1 && nodes.back().name != kUnitsLayer,
+          "--network learns classes or labels; these images have values");
+  NetworkSizes sizes;
+  sizes.image = {sample[0], sample[1]};
+  sizes.classes = outputs[0];
+  made.network = known_network(zoo.network).make(sizes);
+  if (!zoo.weights.empty()) take_smaller_steps(made.training);
 }
 
 }  // namespace
@@ -85,7 +117,9 @@ void prepare(Job& job, const std::string& path, TaskFileOptions options, const C
     options.words = [run] { return run.words(); };
     options.places = data_places();
   }
+  if (!job.zoo.network.empty()) read_for(job.zoo, task, path, options.files);
   PreparedTask made = task.prepare(path, options);
+  if (!job.zoo.network.empty()) take_network(job.zoo, made);
   job.network = std::move(made.network);
   job.training = std::move(made.training);
   job.task = std::move(made.task);

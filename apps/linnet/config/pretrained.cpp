@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/pretrained.h"
 
+#include <linnet/convert.h>
 #include <linnet/layers.h>
+#include <linnet/series_task.h>
 
 #include <algorithm>
 #include <utility>
@@ -63,12 +65,47 @@ void read_as_model(const SavedRun& run, const Model& model, Job& job) {
   job.images = datasets::options_for(model, job.data, places, std::move(job.images));
 }
 
+/// Returns the model with what its task adds; the parameters that --freeze names train no more.
+Model frozen(Job& job, Model model) {
+  job.task->equip(model);
+  if (!job.freeze.empty()) {
+    job.training.trains = groups_without(job.freeze, job.training.trains, model);
+  }
+  return model;
+}
+
 }  // namespace
+
+void add_network_option(CLI::App& command, Setting& given, std::string& network) {
+  const auto of_series = series_network_names();
+  std::vector<std::string> names(of_series.begin(), of_series.end());
+  const std::vector<std::string> others = network_names();
+  names.insert(names.end(), others.begin(), others.end());
+  const auto note = [&given, &network, of_series](const std::string& name) {
+    if (std::ranges::count(of_series, name) == 0) {
+      network = name;
+    } else {
+      given.get_if<SettingTable>()->push_back({"network", {name}});
+    }
+  };
+  command
+      .add_option_function<std::string>(
+          "--network", note,
+          "Default network of a series (gru if not given), or a network of the literature for a\n"
+          "folder of images")
+      ->check(one_of(names));
+}
 
 void add_pretrained_options(CLI::App& command, PretrainedSettings& settings) {
   command.add_option("--from", settings.from,
                      "Model file or run folder to start from; its network replaces that of the\n"
                      "configuration or the workload, which need not be given");
+  command
+      .add_option(
+          "--weights", settings.weights,
+          "Weights of --network by the names of torchvision, timm or Keras (.safetensors or\n"
+          ".npz); the last layer is new, for the classes of the data")
+      ->needs("--network");
   command
       .add_option("--freeze", settings.freeze,
                   "Parameters that are not trained: a pattern of names such as 'conv*'; repeatable")
@@ -84,11 +121,28 @@ void apply(const PretrainedSettings& settings, Job& job) {
   job.from = settings.from;
   job.freeze = settings.freeze;
   job.head = settings.head.value_or(0);
+  require(settings.from.empty() || settings.network.empty(),
+          "--from brings its network; leave out --network {}", settings.network);
+  require(settings.weights.empty() || !settings.network.empty(),
+          "--weights needs --network with a network of the literature, e.g. {}",
+          network_names().front());
+  require(settings.network.empty() || !job.zoo.network.empty(),
+          "--network trains on a folder of images by class: linnet train FOLDER --network {}",
+          settings.network);
   const std::string fixed = job.head > 0 ? job.task->fixed_head(job.data) : "";
   require(fixed.empty(), "--replace-head is not for {}", fixed);
 }
 
 Model make_model(Job& job) {
+  if (!job.zoo.weights.empty()) {
+    const Shape sample = job.network.input_shape();
+    ImportOptions options{.network = job.zoo.network};
+    options.image = {sample[0], sample[1]};
+    options.classes = job.network.output_shape()[0];
+    Model model = import_weights(read_weights(job.zoo.weights), options, job.model).model;
+    job.network = model.network();
+    return frozen(job, std::move(model));
+  }
   Model model = job.from.empty() ? Model(job.network, job.model)
                                  : Model::load(find_run(job.from).model, job.model);
   if (!job.from.empty()) {
@@ -99,11 +153,7 @@ Model make_model(Job& job) {
       read_as_model(find_run(job.from), model, job);
     }
   }
-  job.task->equip(model);
-  if (!job.freeze.empty()) {
-    job.training.trains = groups_without(job.freeze, job.training.trains, model);
-  }
-  return model;
+  return frozen(job, std::move(model));
 }
 
 }  // namespace linnet::command

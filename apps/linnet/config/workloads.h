@@ -28,6 +28,12 @@ struct BenchSize {
   std::int64_t epochs = 3;   ///< on the clock
 };
 
+/// A network of the literature, and a file of its weights; empty: none.
+struct ZooNetwork {
+  std::string network = {};
+  std::string weights = {};
+};
+
 /// Everything that a training needs to be told.
 struct Job {
   std::string name;  ///< the workload, or the configuration file without its extension
@@ -44,6 +50,7 @@ struct Job {
   std::function<Network(const Shape& sample)> for_images = {};
   DatasetOptions images = {};            ///< of image files; `streamed` is the training's
   std::string from = {};                 ///< a model to start from, a file or a run; empty: none
+  ZooNetwork zoo = {};                   ///< in place of the task's network
   std::vector<std::string> freeze = {};  ///< patterns of parameters that do not train
   std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
   std::shared_ptr<const Task> task = task_of_arrays();  ///< what it learns from
