@@ -19,6 +19,7 @@ time (LINNET_CHROOT=FOLDER: there), and kept with what was built in it. Commands
   wheels                    installs each wheel of linnet in build/artefacts (./dev release) for a CPython of
                             the release, or, where that is older than 3.11, for Debian's later ones, which
                             are compiled there, and runs packaging/wheels/try_wheel.py with it
+  web                       builds the package for JavaScript (./dev web) and copies it to build/web; on trixie
 TEXT
 }
 die() { printf 'tools/chroot.sh: %s\n' "$*" >&2; exit 2; }
@@ -121,6 +122,16 @@ wheels() {
   done
 }
 
+web() {
+  inside apt-get update -q >/dev/null
+  inside apt-get install -y -q --no-install-recommends emscripten cmake ninja-build dpkg-dev patch nlohmann-json3-dev \
+    libdlpack-dev >/dev/null
+  inside ./dev web
+  local made=$root/root/linnet/build/web
+  mkdir -p build/web && rm -rf build/web/package build/web/linnet*
+  cp -r "$made/package" "$made"/linnet* build/web/
+}
+
 run_all() {
   mount --rbind /dev "$root/dev"  # with its terminals
   mount -t proc proc "$root/proc"
@@ -131,6 +142,7 @@ run_all() {
       compilers) compilers ;;
       package) package ;;
       wheels) wheels ;;
+      web) web ;;
       *) inside ./dev "$command" ;;
     esac
   done
@@ -142,7 +154,7 @@ release=$1
 commands=("${@:2}")
 [[ $release =~ ^[a-z]+$ ]] || die "expected a Debian release such as trixie; got '$release'"
 for command in "${commands[@]}"; do
-  [[ $command =~ ^(demo|test|build|lint|compilers|package|wheels)$ ]] || die "there is no command '$command'; see --help"
+  [[ $command =~ ^(demo|test|build|lint|compilers|package|wheels|web)$ ]] || die "there is no command '$command'; see --help"
 done
 [[ $(id -u) == 0 ]] || die "making a chroot needs root"
 root=${LINNET_CHROOT:-$PWD/.cache/$release}

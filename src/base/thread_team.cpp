@@ -2,14 +2,10 @@
 #include "base/thread_team.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
-#include <fstream>
 #include <optional>
-#include <string>
 #include <system_error>
 
 #include "base/check.h"
@@ -59,20 +55,6 @@ class SignalsHeld {
 };
 
 }  // namespace
-
-int available_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int count = static_cast<int>(std::thread::hardware_concurrency());
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
-  std::ifstream quota_file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (quota_file >> quota >> period && quota != "max" && period > 0) {
-    count = std::min(count, static_cast<int>(std::ceil(std::stod(quota) / period)));
-  }
-  return std::max(count, 1);
-}
 
 ThreadTeam::ThreadTeam(int threads) : stage_(kClosed) {
   require(threads >= 0 && threads <= 1024, "expected 0 to 1024 threads; got {}", threads);

@@ -48,7 +48,9 @@ Dataset oversample(const Dataset& data, const OversampleOptions& options) {
     classes[labels[i]].push_back(static_cast<std::int64_t>(i));
   }
   std::int64_t most = 0;
-  for (const auto& [label, samples] : classes) most = std::max(most, std::ssize(samples));
+  for (const auto& [label, samples] : classes) {
+    most = std::max<std::int64_t>(most, std::ssize(samples));
+  }
   const auto least =
       static_cast<std::int64_t>(std::ceil(options.share * static_cast<double>(most)));
   Rows rows(labels.size());

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -14,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/counted.h"
+#include "base/decimal.h"
 #include "base/folder.h"
 #include "base/lower_ascii.h"
 #include "base/utf8.h"
@@ -90,7 +90,7 @@ std::optional<fs::path> find_table(const fs::path& folder) {
 std::optional<float> number_of(const std::string& text) {
   float value = 0;
   const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  const auto [stopped, error] = read_decimal(text.data(), end, value);
   if (error != std::errc{} || stopped != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }

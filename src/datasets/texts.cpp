@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 #include <span>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "base/files.h"
 #include "base/folder.h"
 #include "base/utf8.h"
@@ -87,7 +87,7 @@ std::optional<LabelledTexts> read_part(const fs::path& folder, std::string_view 
 std::optional<double> number_of(const std::string& label) {
   double value = 0;
   const char* end = label.data() + label.size();
-  const auto [stopped, error] = std::from_chars(label.data(), end, value);
+  const auto [stopped, error] = read_decimal(label.data(), end, value);
   if (error != std::errc{} || stopped != end) return std::nullopt;
   return value;
 }

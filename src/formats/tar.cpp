@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlock = 512;
 constexpr std::size_t kMostFile = std::size_t{1} << 30;
 constexpr std::size_t kMostNames = std::size_t{1} << 16;  // of a header that holds a long name
-constexpr std::size_t kMostBytes = std::size_t{1} << 36;
+constexpr std::size_t kMostBytes = std::size_t{1} << (sizeof(std::size_t) > 4 ? 36 : 31);
 constexpr std::size_t kMostFiles = 4'000'000;
 
 /// Returns a field of a header: its bytes up to the first that is zero.

@@ -24,9 +24,9 @@ enum class Storage : std::uint8_t {
 inline constexpr std::size_t kStorages = 7;
 std::string_view to_string(Storage storage);
 
-/// Maximum bytes of one value: the address space of today's processors. So no sum of sizes
-/// overflows.
-inline constexpr std::size_t kMostBytes = std::size_t{1} << 47;
+/// Maximum bytes of one value: the address space of today's processors, or half of that of 32 bits.
+/// So no sum of two sizes overflows.
+inline constexpr std::size_t kMostBytes = std::size_t{1} << (sizeof(std::size_t) > 4 ? 47 : 31);
 
 /// An element type and a static shape.
 struct ValueType {

@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/counted.h"
+#include "base/decimal.h"
 #include "base/join.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -432,7 +433,7 @@ class Cells {
   void add_number() {
     double value = 0;
     const char* last = text_.data() + text_.size();
-    const auto [end, error] = std::from_chars(text_.data(), last, value);
+    const auto [end, error] = read_decimal(text_.data(), last, value);
     if (error != std::errc() || end != last) return add_quoted(text_);
     const auto date =
         shown_ == Shown::number ? std::nullopt : date_text_of(value, shown_, from_1904_);

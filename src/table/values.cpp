@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string>
 #include <system_error>
 
+#include "base/decimal.h"
 #include "base/lower_ascii.h"
 #include "table/number_format.h"
 
@@ -33,7 +33,7 @@ std::optional<double> number_of(std::string_view text, char decimal) {
     text = {point.data(), text.size()};
   }
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_decimal(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size()) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
     const std::size_t exponent = text.find_first_of("eE");

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a build for browsers (cmake/LinnetWeb.cmake) has instead of Expat: no spreadsheets.
+#include "base/check.h"
+#include "table/xml.h"
+
+namespace linnet {
+
+std::string_view attribute(std::span<const char* const>, std::string_view) { return {}; }
+
+XmlReader::XmlReader(XmlHandlers) : state_(nullptr) {
+  fail<DataError>(
+      "WebAssembly builds of Linnet read no spreadsheets (.xlsx); save the table as CSV");
+}
+
+XmlReader::~XmlReader() = default;
+
+void XmlReader::feed(std::string_view, bool) {}
+
+}  // namespace linnet
