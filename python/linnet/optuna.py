@@ -124,7 +124,8 @@ def search(path: str | os.PathLike[str], choose: Callable[[optuna.Trial], Mappin
       trials: trials that end with a value or are given up, those of a stored study included, at least 1
       metric: of each trial's best epoch: "validation_loss", "validation_accuracy", "train_loss" or
         "train_accuracy"
-      file: model file, which the best trial of this process writes
+      file: model file, written whenever a trial of this process becomes the best of the study; its
+        weights are those that train() keeps, by default of the best validation loss
       storage: of Optuna: a URL such as "sqlite:///trials.db", or a storage; None: in memory
       name: name of the study in the storage
       sampler: of Optuna; TPESampler if not given

@@ -23,7 +23,6 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # else scikit-learn skips its che
 
 try:
     import joblib
-    from distributed import Client, LocalCluster
     from sklearn.base import clone
     from sklearn.datasets import load_diabetes, load_digits
     from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
@@ -252,6 +251,10 @@ class Tools(unittest.TestCase):
         self.assertEqual({made.model_.threads for made in kept}, {2})
 
     def test_a_cluster_of_processes_searches(self):
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError as missing:
+            self.skipTest(f"needs Dask: {missing}")
         x, y = blobs()
         rates = {"learning_rate": [1e-3, 1e-2]}
         alone = GridSearchCV(quick(threads=1), rates, cv=2).fit(x, y)
