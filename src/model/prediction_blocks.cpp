@@ -75,39 +75,47 @@ Traffic traffic_of(const Graph& graph) {
 }  // namespace
 
 std::int64_t prediction_block(const Graph& graph, std::int64_t batch) {
+  if (batch < 2) return batch;
   for (const Node& node : graph.nodes()) {
     if (!keeps_samples_apart(graph, node)) return batch;
   }
+  const Traffic traffic = traffic_of(graph);
+  if (traffic.samples <= kCache) return batch;
   const Plan plan = make_plan(graph, [](const Node& /*node*/) { return std::size_t{0}; });
   const auto arena = static_cast<double>(plan.bytes[static_cast<std::size_t>(Storage::arena)]);
   if (arena <= kCache) return batch;
-  const Traffic traffic = traffic_of(graph);
   const auto samples = static_cast<double>(batch);
+  const double most = samples * kCache / arena;
   const double fewest = samples * kWrittenPerWeight * static_cast<double>(traffic.fixed) /
-                        static_cast<double>(std::max<std::size_t>(traffic.samples, 1));
-
+                        static_cast<double>(traffic.samples);
   std::int64_t block = 1;
-  for (std::int64_t next = 2; next <= batch / 2; ++next) {
-    if (batch % next != 0) continue;
-    const auto size = static_cast<double>(next);
-    if (size * arena / samples > kCache && static_cast<double>(block) >= fewest) break;
-    block = next;
-  }
-  return static_cast<double>(block) >= fewest && block * 2 <= batch ? block : batch;
+  while (2 * static_cast<double>(block) <= most || static_cast<double>(block) < fewest) block *= 2;
+  return 2 * block <= batch ? block : batch;
 }
 
 PredictionProgram prepare_prediction(Backend& backend, std::int64_t batch, bool in_blocks,
                                      const std::function<Graph(std::int64_t)>& graph_of) {
+  constexpr PlanOptions kFixedWeights{.fixed_weights = true};
   Graph graph = graph_of(batch);
   PredictionProgram made;
   made.block = batch;
   if (in_blocks && backend.capabilities().blocks) made.block = prediction_block(graph, batch);
-  if (made.block < batch) graph = graph_of(made.block);
-  made.program = backend.prepare(std::move(graph), {.fixed_weights = true});
-  if (made.block < batch) {
-    made.lanes = made.program->blocks()->lanes(static_cast<std::size_t>(batch / made.block));
+  if (made.block == batch) {
+    made.program = backend.prepare(std::move(graph), kFixedWeights);
+    return made;
   }
+  made.program = backend.prepare(graph_of(made.block), kFixedWeights);
+  made.lanes = made.program->blocks()->lanes(static_cast<std::size_t>(batch / made.block));
+  const std::int64_t rest = batch % made.block;
+  if (rest > 0) made.rest = backend.prepare(graph_of(rest), kFixedWeights);
   return made;
+}
+
+std::size_t PredictionProgram::arena_bytes() const {
+  const auto of = [](const Program& one) {
+    return one.plan().bytes[static_cast<std::size_t>(Storage::arena)];
+  };
+  return rest == nullptr ? of(*program) : std::max(of(*program), of(*rest));
 }
 
 }  // namespace linnet

@@ -13,7 +13,6 @@
 #include "model/memory_report.h"
 #include "model/named_places.h"
 #include "model/output_form.h"
-#include "model/prediction_blocks.h"
 #include "model/predictor_state.h"
 #include "model/step_graph.h"
 #include "runtime/block_runs.h"
@@ -155,7 +154,7 @@ void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
 
 PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, OutputForm form,
                              bool in_blocks)
-    : model_(model), batch_(batch), block_(batch), inputs_(model.definition().inputs.size()) {
+    : model_(model), batch_(batch), inputs_(model.definition().inputs.size()) {
   const NetworkDefinition& network = model.definition();
   for (const NetworkInput& input : network.inputs) {
     const DType type = ports_.empty() ? dtype : input.dtype;
@@ -168,41 +167,44 @@ PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype,
   const std::function<Graph(std::int64_t)> graph_of = [&](std::int64_t n) {
     return prediction_step(network, dtype, n, form, supports_of(*model.backend));
   };
-  PredictionProgram made =
-      in_memory(fmt::format("the program that predicts {} samples at once", batch),
-                [&] { return prepare_prediction(*model.backend, batch, in_blocks, graph_of); });
-  program_ = std::move(made.program);
-  block_ = made.block;
+  made_ = in_memory(fmt::format("the program that predicts {} samples at once", batch),
+                    [&] { return prepare_prediction(*model.backend, batch, in_blocks, graph_of); });
   memory_.buffers[static_cast<std::size_t>(Storage::parameter)] = model.parameters;
   memory_.buffers[static_cast<std::size_t>(Storage::state)] = model.statistics;
   memory_.buffers[static_cast<std::size_t>(Storage::arena)] = arena(graph_of);
-  program_->attach(memory_);
-  if (block_ < batch_) attach_lanes(made.lanes, graph_of);
+  made_.program->attach(memory_);
+  if (made_.rest != nullptr) made_.rest->attach(memory_);  // it runs after the blocks
+  if (made_.block < batch_) attach_lanes(graph_of);
 }
 
-/// Returns memory for what lies between the operators of the program.
+/// Returns memory for what lies between operators.
 std::shared_ptr<Buffer> PreparedBatch::arena(
     const std::function<Graph(std::int64_t)>& graph_of) const {
-  const std::size_t bytes = program_->plan().bytes[static_cast<std::size_t>(Storage::arena)];
+  const std::size_t bytes = made_.arena_bytes();
   try {
     return model_.backend->allocate(bytes);
   } catch (const OutOfMemory& error) {
-    throw OutOfMemory(fmt::format("{}: {}", error.what(),
-                                  does_not_fit(program_->plan(), bytes, error.free, block_,
-                                               graph_of)),
-                      bytes, error.free);
+    const std::string why =
+        made_.block < batch_
+            ? fmt::format(
+                  "a batch of {} is predicted in blocks of {}, of which {} run at the same "
+                  "time with {} each",
+                  batch_, made_.block, made_.lanes, mebibytes(bytes))
+            : does_not_fit(made_.program->plan(), bytes, error.free, batch_, graph_of);
+    throw OutOfMemory(fmt::format("{}: {}", error.what(), why), bytes, error.free);
   }
 }
 
-void PreparedBatch::attach_lanes(std::size_t count,
-                                 const std::function<Graph(std::int64_t)>& graph_of) {
-  const auto blocks = static_cast<std::size_t>(batch_ / block_);
-  for (const Port& port : ports_) strides_.push_back(port.bytes / blocks);
-  lanes_.assign(count, memory_);
+void PreparedBatch::attach_lanes(const std::function<Graph(std::int64_t)>& graph_of) {
+  for (const Port& port : ports_) {
+    strides_.push_back(port.bytes / static_cast<std::size_t>(batch_) *
+                       static_cast<std::size_t>(made_.block));
+  }
+  lanes_.assign(made_.lanes, memory_);
   for (std::size_t lane = 1; lane < lanes_.size(); ++lane) {
     lanes_[lane].buffers[static_cast<std::size_t>(Storage::arena)] = arena(graph_of);
   }
-  program_->blocks()->attach_lanes(lanes_);
+  made_.program->blocks()->attach_lanes(lanes_);
 }
 
 PreparedBatch::~PreparedBatch() {
@@ -226,10 +228,17 @@ void PreparedBatch::set_input(Tensor samples) {
   other_input_ = is_own ? Tensor() : std::move(samples);
 }
 
+void PreparedBatch::bind(std::size_t port, const std::byte* address) {
+  made_.program->bind(port, address);
+  if (made_.rest == nullptr) return;
+  const auto blocks = static_cast<std::size_t>(batch_ / made_.block);
+  made_.rest->bind(port, address + blocks * strides_[port]);
+}
+
 void PreparedBatch::run() {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     const bool other = i == 0 && !other_input_.bytes().empty();
-    program_->bind(i, other ? other_input_.bytes().data() : memory_of(i)->data());
+    bind(i, other ? other_input_.bytes().data() : memory_of(i)->data());
   }
   run_bound(0);
 }
@@ -237,36 +246,42 @@ void PreparedBatch::run() {
 void PreparedBatch::run(std::span<const std::span<const std::byte>> inputs,
                         std::span<const std::span<std::byte>> outputs, std::uint64_t first) {
   for (std::size_t i = 0; i < inputs_; ++i) {
-    program_->bind(i, i < inputs.size() ? inputs[i].data() : memory_of(i)->data());
+    bind(i, i < inputs.size() ? inputs[i].data() : memory_of(i)->data());
   }
   for (std::size_t i = 0; inputs_ + i < ports_.size(); ++i) {
     const bool given = i < outputs.size() && !outputs[i].empty();
-    program_->bind(inputs_ + i, given ? outputs[i].data() : memory_of(inputs_ + i)->data());
+    bind(inputs_ + i, given ? outputs[i].data() : memory_of(inputs_ + i)->data());
   }
   run_bound(first);
 }
 
 void PreparedBatch::run_bound(std::uint64_t first) {
   if (model_.weights_shared || weights_version_ != model_.weights_version) {
-    program_->weights_changed();
+    made_.program->weights_changed();
+    if (made_.rest != nullptr) made_.rest->weights_changed();
     weights_version_ = model_.weights_version;
   }
-  if (lanes_.empty()) return program_->run(step(first));
-  program_->blocks()->run_blocks(step(first), static_cast<std::uint64_t>(block_),
-                                 static_cast<std::size_t>(batch_ / block_), strides_);
+  if (lanes_.empty()) return made_.program->run(step(first));
+  const std::int64_t blocks = batch_ / made_.block;
+  made_.program->blocks()->run_blocks(step(first), static_cast<std::uint64_t>(made_.block),
+                                      static_cast<std::size_t>(blocks), strides_);
+  if (made_.rest == nullptr) return;
+  const std::int64_t done = blocks * made_.block;
+  StepInfo last = step(first + static_cast<std::uint64_t>(done));
+  last.samples = static_cast<std::uint64_t>(batch_ - done);
+  made_.rest->run(last);
 }
 
 std::size_t PreparedBatch::bytes() const {
-  std::size_t bytes = held_bytes(*program_);
-  const std::size_t lanes =
-      std::max<std::size_t>(lanes_.size(), 1);  // the first one's is memory_'s
-  bytes += lanes * memory_[Storage::arena]->bytes();
+  std::size_t bytes = held_bytes(*made_.program);
+  if (made_.rest != nullptr) bytes += held_bytes(*made_.rest);
+  bytes += made_.lanes * made_.arena_bytes();
   for (const Port& port : ports_) bytes += port.memory != nullptr ? port.memory->bytes() : 0;
   return bytes;
 }
 
 StepInfo PreparedBatch::step(std::uint64_t first) const {
-  const auto records = static_cast<std::uint64_t>(block_);
+  const auto records = static_cast<std::uint64_t>(made_.block);
   return {.first_row = first, .samples = records};
 }
 

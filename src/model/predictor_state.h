@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/model_state.h"
+#include "model/prediction_blocks.h"
 #include "model/step_graph.h"
 
 namespace linnet {
@@ -44,7 +45,7 @@ class PreparedBatch {
   std::size_t bytes() const;
   /// Returns what a run is told; and what runs, bound to the addresses of the last run.
   StepInfo step(std::uint64_t first = 0) const;
-  Program& program() { return *program_; }
+  Program& program() { return *made_.program; }
 
  private:
   /// An input or output: its external slot is its place among them.
@@ -54,19 +55,19 @@ class PreparedBatch {
   };
   const std::shared_ptr<Buffer>& memory_of(std::size_t port);
   std::shared_ptr<Buffer> arena(const std::function<Graph(std::int64_t)>& graph_of) const;
-  void attach_lanes(std::size_t count, const std::function<Graph(std::int64_t)>& graph_of);
+  void attach_lanes(const std::function<Graph(std::int64_t)>& graph_of);
+  void bind(std::size_t port, const std::byte* address);
   void run_bound(std::uint64_t first);
 
   ModelState& model_;
   std::int64_t batch_;
-  std::int64_t block_;  ///< samples of the program
   std::size_t inputs_;
   std::vector<Port> ports_;
   Memory memory_;
   std::vector<Memory> lanes_;         ///< of blocks that run at the same time; empty: of one run
   std::vector<std::size_t> strides_;  ///< from a block to the next, by port
   Tensor other_input_;                ///< empty: none
-  std::unique_ptr<Program> program_;
+  PredictionProgram made_;
   std::uint64_t weights_version_ = 0;  ///< of the model, at the last run
 };
 

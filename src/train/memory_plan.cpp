@@ -152,6 +152,7 @@ MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batc
   add(memory, *prepared.program);
   memory.activations *= prepared.lanes;
   memory.workspace = prepared.lanes * memory.workspace + prepared.program->private_bytes();
+  if (prepared.rest != nullptr) memory.workspace += prepared.rest->private_bytes();
   for (std::size_t i = 0; i < data.inputs; ++i) {
     memory.data += data.parts[i].record.bytes() * static_cast<std::size_t>(batch);
   }

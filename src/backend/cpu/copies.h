@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <thread>
+
+#include "base/thread_team.h"
 
 namespace linnet::cpu {
 
@@ -14,10 +15,11 @@ namespace linnet::cpu {
 template <class T>
 class Copies {
  public:
-  /// make(): one copy. As many as there are processors; where more threads ask, they wait.
+  /// make(): one copy. As many as this process may use processors; where more threads ask, they
+  /// wait.
   template <class Make>
   explicit Copies(const Make& make)
-      : count_(std::max(1U, std::thread::hardware_concurrency())),
+      : count_(static_cast<std::size_t>(available_processors())),
         places_(std::make_unique<Place[]>(count_)) {
     for (std::size_t i = 0; i < count_; ++i) places_[i].copy = std::make_unique<T>(make());
   }

@@ -58,8 +58,8 @@ struct Blocks {
   Range samples(std::int64_t n, int index) const {
     return {index * size, std::min((index + 1) * size, n)};
   }
-  std::int64_t size;
   bool is_last(int index) const { return index + 1 == count; }
+  std::int64_t size;
   int count;
 };
 
