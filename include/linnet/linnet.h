@@ -18,10 +18,12 @@
 #include <linnet/fleet.h>
 #include <linnet/function_export.h>
 #include <linnet/functions.h>
+#include <linnet/generator.h>
 #include <linnet/image_task.h>
 #include <linnet/importance.h>
 #include <linnet/inspect.h>
 #include <linnet/intervals.h>
+#include <linnet/language_task.h>
 #include <linnet/layers.h>
 #include <linnet/lbfgs.h>
 #include <linnet/loss.h>

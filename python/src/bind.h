@@ -30,6 +30,7 @@ void bind_importance(nb::module_& m);
 void bind_intervals(nb::module_& m);
 void bind_prediction_reports(nb::module_& m);
 void bind_onnx(nb::module_& m);
+void bind_generate(nb::module_& m);
 void bind_quantize(nb::module_& m);
 void bind_run_logs(nb::module_& m);
 /// Shows the fields of every class that has no text of its own; comes last.

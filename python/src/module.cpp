@@ -29,6 +29,7 @@ NB_MODULE(_linnet, m) {
   bind_inspection(m);
   bind_importance(m);
   bind_intervals(m);
+  bind_generate(m);
   bind_quantize(m);
   bind_run_logs(m);
   bind_prediction_reports(m);

@@ -197,6 +197,31 @@ Description described<Average>() {
 }
 
 template <>
+Description described<GenerateOptions>() {
+  using O = GenerateOptions;
+  constexpr double kMostLength = 1e9;
+  return {
+      "generate",
+      "GenerateOptions",
+      {field<&O::length>("length")
+           .between(0, kMostLength)
+           .flag("--length", "Characters to add; 500 if not given"),
+       field<&O::temperature>("temperature")
+           .at_least(0)
+           .finite()
+           .flag(
+               "--temperature",
+               "Divides the logits before characters are drawn: below 1 likely ones are drawn more "
+               "often;\n0: always the likeliest; 0.8 if not given"),
+       field<&O::top_k>("top_k")
+           .between(0, kMostLength)
+           .flag("--top-k", "Draw among this many of the likeliest characters; 0: among all"),
+       field<&O::seed>("seed").flag("--seed", "Random seed of the draws"),
+       field<&O::on_text>("on_text")},
+      nullptr};
+}
+
+template <>
 Description described<Lookahead>() {
   using O = Lookahead;
   return {"lookahead",

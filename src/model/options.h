@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/batch.h>
+#include <linnet/generator.h>
 #include <linnet/lbfgs.h>
 #include <linnet/model.h>
 #include <linnet/trainer.h>
@@ -66,7 +67,7 @@ struct FieldFormat<T> : NoNumbers {
 
 template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, Lookahead, ParameterGroup,
                 Checkpoints, Watch, Objective, FitOptions, TrainerOptions, TrainingOptions,
-                CpuOptions, CudaOptions, ModelOptions, LBFGS, BatchOptions>
+                CpuOptions, CudaOptions, ModelOptions, LBFGS, BatchOptions, GenerateOptions>
               S>
 inline constexpr bool kIsDescribed<S> = true;
 

@@ -12,6 +12,7 @@ constexpr double kMostShare = 0.99;
 constexpr double kMostSteps = 1 << 20;
 constexpr std::int64_t kMostSide = 1'000'000;
 constexpr double kMostMembers = 32;
+constexpr double kMostLayers = 1000;
 
 /// The shares that are held out, which every task has.
 template <class O>
@@ -66,6 +67,19 @@ template <class O>
 Field ignore_field() {
   return field<&O::ignore>("ignore").column().group("Tables").flag(
       "--ignore", "Column of a table that is left out; may be given several times");
+}
+
+/// Takes the names of all tasks of --task; which of them fit is the task's to say.
+Field task_field(const Field& field) {
+  return field
+      .as({"automatic", "classification", "regression", "labels", "novelty",
+           std::string(kLanguageTask)})
+      .group("Tables")
+      .flag("--task",
+            "What is learned of a table's target; automatic: classes of categories, values of\n"
+            "numbers, labels of several booleans; novelty, without a target: how unlike the\n"
+            "training rows a row is. language: a text file or a folder of *.txt is a text to\n"
+            "continue, and its next characters are learned");
 }
 
 Field sheet_field(const Field& field) {
@@ -287,6 +301,47 @@ Description described<TextTaskOptions>() {
                   {stratify_field<O>(), field<&O::seed>("seed"), field<&O::words>("words"),
                    field<&O::length>("length")}}),
           nullptr};
+}
+
+template <>
+Description described<LanguageTaskOptions>() {
+  using O = LanguageTaskOptions;
+  return {
+      "language task", "LanguageTaskOptions",
+      joined(
+          {{field<&O::context>("context")
+                .between(1, kMostSteps)
+                .flag("--context",
+                      "Characters that a language model sees at most; 128 if not given"),
+            field<&O::layers>("layers")
+                .between(1, kMostLayers)
+                .flag("--layers", "Layers of a language model; 4 if not given"),
+            field<&O::width>("width")
+                .between(1, kMostSteps)
+                .flag("--width",
+                      "Numbers that stand for a character in a language model; 128 if not given"),
+            field<&O::heads>("heads")
+                .between(1, kMostSteps)
+                .flag("--heads",
+                      "Heads of each attention of a language model, which divide the width; 4 if "
+                      "not given"),
+            field<&O::dropout>("dropout").from_to_below(0, 1).flag(
+                "--dropout",
+                "Probability of zeroing an element of a language model in training; 0.1 if "
+                "not given"),
+            field<&O::stride>("stride")
+                .between(0, kMostSteps)
+                .flag("--stride",
+                      "Characters from one training window of a text to the next; half of the "
+                      "context if\nnot given")},
+           share_fields<O>(),
+           {field<&O::seed>("seed")}}),
+      nullptr};
+}
+
+template <>
+Description described<TaskName>() {
+  return {"task", "TaskName", {task_field(field<&TaskName::task>("task"))}, nullptr};
 }
 
 template <>

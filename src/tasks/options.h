@@ -3,6 +3,7 @@
 
 #include <linnet/dataset.h>
 #include <linnet/image_task.h>
+#include <linnet/language_task.h>
 #include <linnet/series_task.h>
 #include <linnet/table_task.h>
 #include <linnet/text_task.h>
@@ -48,9 +49,17 @@ inline constexpr bool kIsOfPrograms<TableTransform> = true;
 /// Makes a field one of --target, which several tasks take.
 Field target_field(const Field& field);
 
-template <OneOf<DatasetOptions, TableOptions, TableTransformOptions, TableTaskOptions,
-                SeriesTaskOptions, TextColumns, TextTaskOptions, ImageTaskOptions>
-              S>
+/// The value of --task that makes a text one to continue.
+inline constexpr std::string_view kLanguageTask = "language";
+/// Holds --task, which is one of tables beside that.
+struct TaskName {
+  std::string task = {};
+};
+
+template <
+    OneOf<DatasetOptions, TableOptions, TableTransformOptions, TableTaskOptions, SeriesTaskOptions,
+          TextColumns, TextTaskOptions, ImageTaskOptions, LanguageTaskOptions, TaskName>
+        S>
 inline constexpr bool kIsDescribed<S> = true;
 
 }  // namespace linnet

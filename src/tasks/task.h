@@ -199,6 +199,12 @@ class Task {
   virtual bool knows(const std::filesystem::path& /*path*/) const { return false; }
   /// Reads samples with targets, and gives them the shape and classes of the training's.
   virtual LabelledData load(const Model& model, const LabelledFiles& files) const;
+  /// Returns what the model is worth on samples of load(), in the task's own way; nothing: its
+  /// predictions are compared with the targets.
+  virtual std::optional<TaskReport> score(Model& /*model*/, const Dataset& /*data*/,
+                                          const std::string& /*part*/) const {
+    return {};
+  }
   /// Returns the columns that the model predicts; empty: none have names.
   virtual std::vector<std::string> targets(const Model& /*model*/) const { return {}; }
 

@@ -38,6 +38,7 @@ QUIET = {
     "--sync-batch-norm": "no network here has several shards",
     "--ignore-index": "no label is left out here",
     "--header": "the first line is one",
+    "--no-cache": "the same text, more slowly",
     "--split": "the classes are drawn alike in so few samples",
     "--channels": "these images are grey",
     "--quiet": "is about standard error",
@@ -61,25 +62,25 @@ OTHER_WORDS = {"--one-sample": "open", "--from": "network", "--past": "number", 
 VALUES = {
     "--activation": "relu", "--augment": "flip", "--average": "0.9", "--batch": "7", "--bucket": "1MiB",
     "--c": "c", "--channels": "1", "--checkpoint-every": "epoch", "--class-weights": "auto", "--classes": "classes.txt",
-    "--column": "x", "--conv-engine": "legacy", "--cost": "FP=1,FN=2", "--data": "points", "--decimal": ".",
+    "--column": "x", "--context": "4", "--conv-engine": "legacy", "--cost": "FP=1,FN=2", "--data": "points", "--decimal": ".",
     "--decoders": "2", "--deterministic": "off", "--device": "auto", "--disable-pass": "fuse_bias_grad",
-    "--dtype": "f16", "--dump": "graph", "--entity": "g", "--epochs": "2", "--export": "exported", "--folds": "2",
+    "--dropout": "0.3", "--dtype": "f16", "--dump": "graph", "--entity": "g", "--epochs": "2", "--export": "exported", "--folds": "2",
     "--freeze": "*bias*", "--from": "m-toml", "--function": "m.py", "--future": "2", "--generations": "3", "--gpu": "h100", "--graph": "off",
-    "--group": "g", "--host": "localhost", "--html": "runs.html", "--ignore": "z", "--ignore-index": "9",
+    "--group": "g", "--heads": "2", "--host": "localhost", "--html": "runs.html", "--ignore": "z", "--ignore-index": "9",
     "--image-format": "bmp", "--image-size": "6", "--keep-checkpoints": "1", "--known": "x",
-    "--label-smoothing": "0.1", "--layer": "dense_1", "--log": "csv", "--loss": "mean_squared_error", "--lr": "0.01",
+    "--label-smoothing": "0.1", "--layer": "dense_1", "--layers": "2", "--length": "9", "--log": "csv", "--loss": "mean_squared_error", "--lr": "0.01",
     "--maximize": "y", "--memory-limit": "1GiB", "--minimize": "y", "--missing": "median", "--missing-text": "a",
     "--mode": "infer", "--name": "other", "--network": "mlp", "--on-bad-image": "skip", "--on-failed-save": "continue",
     "--onnx": "m.onnx", "--optimizer": "sgd", "--out": "elsewhere", "--output": "out.csv", "--part": "train",
     "--past": "4", "--patience": "2", "--pixels": "imagenet", "--points": "3", "--population": "8", "--port": "0",
-    "--precision": "tf32", "--prefetch": "2", "--range": "x=0..1", "--rank-deadline": "5", "--reduce": "fast",
+    "--precision": "tf32", "--prefetch": "2", "--prompt": "cat", "--prompt-file": "corpus.txt", "--range": "x=0..1", "--rank-deadline": "5", "--reduce": "fast",
     "--repeats": "2", "--replace-head": "2", "--report": "page.html", "--resize": "8", "--resume": "none",
     "--rows": "5", "--samples": "8", "--scale": "min_max", "--schedule": "cosine", "--season": "2", "--seed": "5",
-    "--separator": ",", "--shape": "input=1,4", "--shards": "2", "--size": "6", "--split": "random", "--steps": "6",
-    "--subject": "x <= 0.2", "--target": "label", "--task": "classification", "--test": "0.3", "--text": "text",
-    "--threads": "1", "--time": "t", "--to": "linnet", "--type": "x=category", "--validation": "0.3",
-    "--workload": "mnist-cnn", "--ranks": "1", "--quantile": "0.9", "--weights": "w.safetensors"}
-FLAGS = {"--drop-last", "--force", "--header", "--help", "--int8", "--json", "--no-header", "--one-sample", "--recompute",
+    "--separator": ",", "--shape": "input=1,4", "--shards": "2", "--size": "6", "--split": "random", "--steps": "6", "--stride": "2",
+    "--subject": "x <= 0.2", "--target": "label", "--task": "classification", "--temperature": "5", "--test": "0.3", "--text": "text",
+    "--threads": "1", "--time": "t", "--to": "linnet", "--top-k": "1", "--type": "x=category", "--validation": "0.3",
+    "--width": "6", "--workload": "mnist-cnn", "--ranks": "1", "--quantile": "0.9", "--weights": "w.safetensors"}
+FLAGS = {"--drop-last", "--force", "--header", "--help", "--int8", "--json", "--no-cache", "--no-header", "--one-sample", "--recompute",
          "--save-best", "--save-last", "--side-by-side", "--streamed", "--sync-batch-norm", "--tune"}
 
 OF_DEVICES = {"--graph", "--conv-engine", "--deterministic", "--device", "--precision", "--tune", "--threads"}
@@ -126,6 +127,7 @@ class Options(unittest.TestCase):
                 path.write_bytes(command.png([rng.randrange(256) for _ in range(64)], 8, 8))
         command.write_points(cls.folder / "points")
         cls.write("net.toml", NETWORK.splitlines())
+        cls.write("corpus.txt", ["the cat sat on the mat"] * 12)
         cls.kinds = {"table": ["t.csv", "--target", "label"],
                      "values": ["v.csv", "--target", "y"],
                      "series": ["s.csv", "--target", "y", "--past", "3"],
@@ -136,6 +138,8 @@ class Options(unittest.TestCase):
         for kind, data in cls.kinds.items():
             case.run_linnet("train", *data, "--epochs", 1, "--threads", 1, "--out", "m-" + kind)
         case.run_linnet("export", "m-toml", "--onnx", "net.onnx")
+        case.run_linnet("train", "corpus.txt", "--task", "language", "--context", 8, "--layers", 1, "--width", 4, "--heads", 1,
+                        "--epochs", 1, "--threads", 1, "--out", "m-language")
 
     @classmethod
     def write(cls, name, lines):
@@ -236,6 +240,9 @@ class Options(unittest.TestCase):
         self.check(["export"], {"c": ["m-toml", "--c", "c"], "onnx": ["m-toml", "--onnx", "m.onnx"],
                                 "function": ["m-toml", "--function", "m.py"]})
         self.check(["convert"], {"onnx": ["net.onnx", "--output", "m.safetensors"]})
+
+    def test_generate(self):
+        self.check(["generate"], {"language": ["m-language", "--length", 20]})
 
     def test_networks(self):
         self.check(["summary"], {"toml": ["net.toml"], "run": ["m-toml"]}, ("--workload",))

@@ -54,6 +54,23 @@ class Tasks(unittest.TestCase):
         ids = ln.encode_text("a wonderful story", task.data.train.vocabulary, task.length)
         self.assertEqual(model.predict(ids).argmax(), 1)
 
+    def test_a_text_is_continued(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "corpus.txt"
+            path.write_text("the cat sat on the mat.\n" * 60)
+            task = ln.prepare(path, task="language", context=16, layers=1, width=16, heads=2)
+        model = ln.Model(task.network, device="cpu", threads=1)
+        ln.train(model, task.data, task.training, epochs=12, batch=8, optimizer=ln.AdamW(learning_rate=0.01))
+        self.assertEqual(ln.generate(model, "the c", length=30, temperature=0), "at sat on the mat.\nthe cat sat")
+        told = []
+        text = ln.generate(model, "the c", seed=2, on_text=lambda each: told.append(each) or len(told) < 9)
+        self.assertEqual("".join(told), text)
+        self.assertEqual(len(text), 9)
+        with self.assertRaisesRegex(ln.Error, "does not know the character 'd'"):
+            ln.generate(model, "dog")
+        with self.assertRaises(ZeroDivisionError):
+            ln.generate(model, "the c", on_text=lambda each: 1 // 0)
+
     def test_a_path_tells_what_it_holds(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "days.csv"

@@ -112,6 +112,11 @@ int evaluate_run(const EvaluateOptions& options) {
   auto [part, data] = choose(loaded.splits, options);
   const double seen = seen_share(model, data);
   data = fit_samples(std::move(data), model);
+  if (const std::optional<TaskReport> own = task.score(model, data, part)) {
+    options.given.refuse({"--ignore-index", "--cost", "--report", "--batch", "--text", "--target"},
+                         "other models", fmt::format("'{}' takes {}", options.run, task.takes()));
+    return print_own_scores(*own, options.data, seen, options.json);
+  }
   // The numbers of what follows are the model's, so its names are.
   const std::vector<std::string>& classes =
       model.class_names().empty() ? data.classes() : model.class_names();

@@ -56,11 +56,15 @@ int print_forecast(const Task& task, Model& model, const ForecastRequest& reques
 int print_series_scores(const Task& task, Model& model, const std::string& table,
                         const std::string& sheet, bool json) {
   const TaskReport report = task.measure(model, read_model_rows(table, task.reading(model), sheet));
+  return print_own_scores(report, table, report.seen, json);
+}
+
+int print_own_scores(const TaskReport& report, const std::string& data, double seen, bool json) {
   for (const std::string& note : report.notes) print_note("{}", note);
-  warn_of_seen(report.seen);
+  warn_of_seen(seen);
   if (json) {
-    Json all{{"data", table}};
-    all["series"] = report.json;
+    Json all{{"data", data}};
+    all[report.key] = report.json;
     print_json(all);
     return kSuccess;
   }

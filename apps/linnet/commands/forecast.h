@@ -26,4 +26,7 @@ int print_forecast(const Task& task, Model& model, const ForecastRequest& reques
 int print_series_scores(const Task& task, Model& model, const std::string& table,
                         const std::string& sheet, bool json);
 
+/// Prints what a task measured in its own way. `seen`: seen_share() of the samples.
+int print_own_scores(const TaskReport& report, const std::string& data, double seen, bool json);
+
 }  // namespace linnet::command

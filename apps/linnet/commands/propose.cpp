@@ -61,8 +61,8 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all{
       {"Train and use models",
-       {"train", "launch", "predict", "evaluate", "serve", "runs", "search", "importance",
-        "optimize"}},
+       {"train", "launch", "predict", "generate", "evaluate", "serve", "runs", "search",
+        "importance", "optimize"}},
       {"Look at data and networks",
        {"data", "summary", "plan", "max-batch", "layers", "optimizers"}},
       {"Bring models in and out", {"convert", "export", "quantize", "features"}},
