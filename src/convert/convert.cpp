@@ -292,6 +292,7 @@ Imported import_weights(const State& weights, const ImportOptions& options,
   const Family& family = family_named(known.family);
   require(options.image.rank() == 0 || options.image.rank() == 2,
           "expected an image (height, width); got {}", to_string(options.image));
+  require(options.classes >= 0, "expected classes of at least 0; got {}", options.classes);
   std::vector<Given> tensors;
   std::vector<std::string> ignored;
   for (const State::Entry& entry : weights) {

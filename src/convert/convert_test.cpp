@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/files.h"
+#include "message_of.h"
 #include "temporary_folder.h"
 
 namespace linnet {
@@ -110,6 +111,13 @@ TEST(Convert, NamesAreFound) {
                         [](const std::string& name) { return "sequential_1/" + name + ":0"; });
   keras.set("seed_generator/seed_generator_state", Tensor(DType::i64, {2}));
   EXPECT_EQ(import_weights(keras, of("gru-text"), kOn).names, WeightNames::keras);
+}
+
+TEST(Convert, ANewLastLayerHasNoFewerThanNoClasses) {
+  ImportOptions options = of("gru-text");
+  options.classes = -1;
+  EXPECT_EQ(message_of([&] { import_weights({}, options, kOn); }),
+            "expected classes of at least 0; got -1");
 }
 
 TEST(Convert, ANewLastLayerReplacesTheFiles) {
