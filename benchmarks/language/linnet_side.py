@@ -22,8 +22,6 @@ def network(characters):
 
 
 def generation(model, length, threads):
-    if not hasattr(ln, "generate"):
-        return None
     ln.generate(model, "a", length=2)
     begin = corpus.now(threads)
     ln.generate(model, "The", length=length, seed=1)

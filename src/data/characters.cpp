@@ -25,7 +25,8 @@ Characters::Characters(const std::vector<std::string>& characters) {
     if (!rest.empty()) take_character(rest);
     require(!one.empty() && rest.empty(),
             "expected classes of one character each, as a language model has; got '{}'", one);
-    ids_.emplace(one, static_cast<std::int32_t>(ids_.size()));
+    const bool added = ids_.emplace(one, static_cast<std::int32_t>(ids_.size())).second;
+    require(added, "expected classes that differ, as a language model has; got '{}' twice", one);
   }
 }
 

@@ -209,7 +209,9 @@ class StepWriter {
       return scores.weights && product->attrs() == MatmulAttrs{} && add_attention(node, scores);
     }
     const auto* mask = op_of<CausalMaskOp>(node);
-    if (!scores.masked && node.op->name() == "scale") {
+    const auto* scale = op_of<ScaleOp>(node);
+    // What all scores of a query have in common changes no weight, but it would those of q k.
+    if (!scores.masked && scale != nullptr && scale->attrs().beta == 0) {
       scores.q = graph().add_one(node.op, {scores.q}, node.name);
     } else if (mask != nullptr && mask->attrs().fill <= CausalMaskAttrs{}.fill) {
       scores.masked = true;

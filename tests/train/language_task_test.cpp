@@ -78,7 +78,7 @@ TEST(LanguageTask, ReadsAllTextsOfAFolder) {
 TEST(LanguageTask, LeavesUnknownCharactersOutOfTheTestSet) {
   const LanguageTask task = task_of(sentences(38) + repeated("caté\n", 10));
   EXPECT_EQ(task.notes.front(),
-            "10 characters of the test text are left out: the training text does not have them, "
+            "10 characters of the test text are left out: the model does not know them, "
             "such as 'é'");
 }
 
@@ -100,7 +100,11 @@ TEST(LanguageTask, SaysWhatIsWrongWithAText) {
             "expected a width that the heads divide; got a width of 10 and 4 heads");
   EXPECT_EQ(error(sentences(40), {.context = 16, .stride = 17}),
             "expected a stride of at most the context, 16; got 17");
-  EXPECT_NE(error(sentences(40), {.validation = 0.5, .test = 0.5}), "");
+  LanguageTaskOptions nothing_trains = kSmall;
+  nothing_trains.validation = 0.5;
+  nothing_trains.test = 0.5;
+  EXPECT_EQ(error(sentences(40), nothing_trains),
+            "validation and test are shares of the characters, together below 1; got 0.5 and 0.5");
 }
 
 TEST(Generator, ContinuesWhatItHasLearned) {
@@ -185,6 +189,15 @@ TEST(Generator, NamesWhatItCannotTake) {
             "[generate] expected temperature to be at least 0 and finite; got -1");
   EXPECT_EQ(error("a", {.length = -1}), "[generate] expected length to be in [0, 1e9]; got -1");
   const Model other(Network({4}, {}), {.device = "cpu", .threads = 1});
+  const auto error_of_model = [](const Model& wrong) {
+    return message_of([&] { generate(wrong, "a", {}); });
+  };
+  Model twice = model;
+  std::vector<std::string> names = model.class_names();
+  names[3] = names[2];
+  twice.set_class_names(names);
+  EXPECT_NE(error_of_model(twice).find("expected classes that differ"), std::string::npos)
+      << error_of_model(twice);
   EXPECT_EQ(message_of([&] { const Generator none(other); }),
             "expected a language model, from ids (T) to logits (T, V) whose V classes are "
             "characters; got a network from (4) to (4) with 0 class names");

@@ -3,12 +3,9 @@
 #include <linnet/generator.h>
 
 #include <chrono>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <string>
 
-#include "base/check.h"
 #include "base/files.h"
 #include "commands/commands.h"
 #include "config/device.h"
@@ -18,6 +15,7 @@
 #include "report/json.h"
 #include "report/print.h"
 #include "report/saved_run.h"
+#include "tasks/language/read_language.h"
 
 namespace linnet::command {
 namespace {
@@ -37,10 +35,7 @@ struct GenerateArguments {
 std::string prompt_of(const GenerateArguments& arguments) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 26;
   if (arguments.prompt_file.empty()) return arguments.prompt;
-  if (arguments.prompt_file != "-") return read_text(arguments.prompt_file, kMostBytes);
-  std::string text(std::istreambuf_iterator<char>(std::cin), {});
-  require(text.size() <= kMostBytes, "standard input holds more than {} bytes", kMostBytes);
-  return text;
+  return with_line_feeds(read_text(arguments.prompt_file, kMostBytes));
 }
 
 int generate_text(const GenerateArguments& arguments) {
@@ -62,6 +57,7 @@ int generate_text(const GenerateArguments& arguments) {
   const std::string text = generator.generate(prompt, options);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (!arguments.json) {
+    if (!begun) print_out(prompt);
     print_out("\n");
     return kSuccess;
   }

@@ -6,9 +6,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <numbers>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,7 +29,7 @@ class Frequencies {
     each_pair(train, [&](const Pair& pair) {
       ++count_[static_cast<std::size_t>(pair.second)];
       ++before_[static_cast<std::size_t>(pair.first)];
-      ++pairs_[pair];
+      ++pairs_[key_of(pair)];
       ++all_;
     });
     all_ += static_cast<double>(count_.size());
@@ -41,7 +41,7 @@ class Frequencies {
     double by_pair = 0;
     each_pair(data, [&](const Pair& pair) {
       const double share = count_[static_cast<std::size_t>(pair.second)] / all_;
-      const auto found = pairs_.find(pair);
+      const auto found = pairs_.find(key_of(pair));
       const double together = found == pairs_.end() ? 0 : found->second;
       alone -= std::log(share);
       by_pair -= std::log((together + share) / (before_[static_cast<std::size_t>(pair.first)] + 1));
@@ -51,6 +51,9 @@ class Frequencies {
   }
 
  private:
+  static std::uint64_t key_of(const Pair& pair) {
+    return static_cast<std::uint64_t>(pair.first) << 32U | static_cast<std::uint32_t>(pair.second);
+  }
   template <class F>
   static void each_pair(const Dataset& data, F&& f) {
     const std::span<const std::int32_t> from = data.inputs()[0].data.as<std::int32_t>();
@@ -60,7 +63,7 @@ class Frequencies {
 
   std::vector<double> count_;   ///< of the next characters
   std::vector<double> before_;  ///< of the characters before them
-  std::map<Pair, double> pairs_;
+  std::unordered_map<std::uint64_t, double> pairs_;
   double all_ = 0;
 };
 

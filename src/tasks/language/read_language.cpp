@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostText = std::size_t{1} << 28;
 
-/// Adds a file's text, with "\n" at the ends of lines.
+/// Adds a file's text; one that does not end with a line break gets one before the next file.
 void add_text(Corpus& corpus, const fs::path& path) {
   std::string bytes = read_unpacked(path, kMostText);
   require<DataError>(corpus.text.size() + bytes.size() <= kMostText,
@@ -27,13 +27,18 @@ void add_text(Corpus& corpus, const fs::path& path) {
   require<DataError>(decoded.text.find('\0') == std::string::npos && is_utf8(decoded.text),
                      "'{}' is not a text", path.string());
   if (!decoded.note.empty()) corpus.notes.push_back(std::move(decoded.note));
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (decoded.text.starts_with(kByteOrderMark)) decoded.text.erase(0, kByteOrderMark.size());
-  std::erase(decoded.text, '\r');
-  corpus.text += decoded.text;
+  if (!corpus.text.empty() && !corpus.text.ends_with('\n')) corpus.text += '\n';
+  corpus.text += with_line_feeds(std::move(decoded.text));
 }
 
 }  // namespace
+
+std::string with_line_feeds(std::string text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  std::erase(text, '\r');
+  return text;
+}
 
 Corpus read_corpus(const fs::path& path) {
   Corpus corpus;
@@ -70,7 +75,7 @@ std::vector<std::int32_t> encode_known(const Characters& characters, std::string
   Characters::Ids found = characters.encode(text);
   if (found.unknown > 0) {
     notes.push_back(
-        fmt::format("{} of the {} {} left out: the training text does not have them, such as '{}'",
+        fmt::format("{} of the {} {} left out: the model does not know them, such as '{}'",
                     counted(found.unknown, "character"), what, found.unknown == 1 ? "is" : "are",
                     escaped(found.first_unknown)));
   }

@@ -12,6 +12,9 @@
 
 namespace linnet {
 
+/// Returns a text as models learn it: "\n" ends its lines, and it has no byte order mark.
+std::string with_line_feeds(std::string text);
+
 /// Holds a corpus, in well-formed UTF-8.
 struct Corpus {
   std::string name = {};
