@@ -116,7 +116,7 @@ TEST(Convert, NamesAreFound) {
 TEST(Convert, ANewLastLayerHasNoFewerThanNoClasses) {
   ImportOptions options = of("gru-text");
   options.classes = -1;
-  EXPECT_EQ(message_of([&] { import_weights({}, options, kOn); }),
+  EXPECT_EQ(testing::message_of([&] { import_weights({}, options, kOn); }),
             "expected classes of at least 0; got -1");
 }
 
