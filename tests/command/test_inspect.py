@@ -171,7 +171,7 @@ class Inspect(command.CommandTest):
             self.assertTrue(options <= 10 or len({*groups} - {"Arguments", "Help"}) > 1, f"{name}: {groups}")
         groups = re.findall(r"(?m)^(\w.*):$", pages["train"])
         self.assertEqual(groups, ["Arguments", "Most used options", "Data and run", "Training", "Images", "Device", "Tables",
-                                  "Series", "Trained models", "Several processes", "Help"])
+                                  "Language models", "Series", "Trained models", "Several processes", "Help"])
         first = pages["train"].split("Most used options:\n")[1].split("\n\n")[0]
         self.assertEqual(re.findall(r"(?m)^  (--\S+)", first), ["--epochs", "--batch", "--lr", "--target", "--out"])
         self.assertIn("\n  -h, --help", pages["train"])
