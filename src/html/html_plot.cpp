@@ -151,6 +151,11 @@ class Drawing {
                        html_text(text));
   }
 
+  /// Returns where the middle of a tick's text stands: no letter beyond the right edge.
+  static double middle_of(std::string_view text, double at) {
+    return std::min(at, kWidth - kLetter * static_cast<double>(letters_of(text)) / 2);
+  }
+
   void draw_axes(std::string& out) const {
     for (int i = 0; i < y_.count; ++i) {
       const double at = y(y_.at(i));
@@ -171,8 +176,8 @@ class Drawing {
                        "<text text-anchor=\"end\" transform=\"translate({:.1f} {}) "
                        "rotate(-90)\">{}</text>\n",
                        at + 4, axis() + 10, x_text(i))
-                 : fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at,
-                               axis() + 19, x_text(i));
+                 : fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+                               middle_of(x_text(i), at), axis() + 19, x_text(i));
     }
     out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
                        (kLeft + kWidth - kRight) / 2, height() - 6, html_text(plot_.x_name));
