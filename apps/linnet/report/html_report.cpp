@@ -151,7 +151,7 @@ class Chart {
   static constexpr double kHeight = 270;
   static constexpr double kLeastLeft = 56;
   static constexpr double kLeastRight = 14;
-  static constexpr double kDigit = 7.6;        // a digit's width
+  static constexpr double kDigit = 8.6;        // a digit's width
   static constexpr double kDwarfs = 10;        // times the median: such a value hides the others
   static constexpr std::size_t kMarkers = 40;  // of a curve
   static constexpr double kTop = 10;
