@@ -42,8 +42,9 @@ class Generator {
   /// each time, for comparison. Throws Error for any other model, and
   /// OutOfMemory.
   explicit Generator(const Model& model, bool cache = true);
-  Generator(Generator&&) noexcept;
-  Generator& operator=(Generator&&) noexcept;
+  Generator(Generator&&) noexcept;  ///< Moves; then the other one can only be assigned to.
+  Generator& operator=(
+      Generator&&) noexcept;  ///< Moves; then the other one can only be assigned to.
   ~Generator();
 
   /// Returns whether keys and values are kept.
