@@ -36,6 +36,27 @@ struct FleetOptions {
   int threads = 0;  ///< threads that members are dealt over; 0: all processors of the process
 };
 
+/// Watches a fit of a Fleet: derive from it, override what you need, and pass it to Fleet::fit().
+/// The threads that train call its functions, one call at a time, between steps of the member whose
+/// index they name. A function must not use the fleet or its members. An exception that one throws
+/// ends the fit and reaches the caller.
+class FleetCallback {
+ public:
+  virtual ~FleetCallback() = default;
+  /// Called after the evaluations of a member's epoch.
+  virtual void on_epoch(std::int64_t /*member*/, const EpochReport& /*report*/) {}
+  /// Returns true to end the member's training: before its first step, or after the current step or
+  /// evaluation. Called several times a second for each member that trains. The default returns
+  /// false.
+  virtual bool stop_requested(std::int64_t /*member*/) { return false; }
+  /// Called before the first step of a member that continues a fit that was stopped.
+  virtual void on_resume(std::int64_t /*member*/, const ResumeReport& /*report*/) {}
+  /// Called after each checkpoint of the fleet, also one that could not be written. Its epoch is
+  /// the lowest of the members', 0 before a member's first one; its step is the sum over the
+  /// members.
+  virtual void on_checkpoint(const CheckpointReport& /*report*/) {}
+};
+
 /// Reports a fit of a Fleet.
 struct FleetHistory {
   /// Each member's own history. That of a member that failed holds the epochs that it finished.
@@ -43,6 +64,8 @@ struct FleetHistory {
   /// Says of each member why it failed, in a sentence that names the member and its seed; empty: it
   /// did not fail.
   std::vector<std::string> failures;
+  /// Sentences on checkpoints: newer ones that were damaged, and those that were not written.
+  std::vector<std::string> notes;
 };
 
 /// Trains many models of one network on one data set, on the CPU. Each member computes on one
@@ -70,14 +93,28 @@ class Fleet {
   /// Model::copy() makes an independent model of it, with other threads too. Throws Error for an
   /// index out of range.
   Model member(std::int64_t index) const;
+  /// Returns another model with the weights of a member's best epoch in the last fit with
+  /// FitOptions::keep_best: Trainer::best(). Waits. Throws Error for an index out of range and for
+  /// a member without such weights.
+  Model best(std::int64_t index) const;
 
   /// Trains every member for FitOptions::epochs more epochs. FitOptions::patience stops each member
   /// by its own numbers: a member that has stopped takes no more time. A member whose loss or
   /// weights are not finite stops alone: FleetHistory::failures names it, and later fits leave it
-  /// out. FitOptions::memory_limit is that of all members together. Waits. Throws as Trainer::fit()
-  /// does; Error for a callback, checkpoints and `keep_best`, which a fleet doesn't have, for a
-  /// memory limit, with the number of members that fit, and when every member has failed.
-  FleetHistory fit(const Dataset& data, const FitOptions& options = {});
+  /// out. FitOptions::memory_limit is that of all members together, and `keep_best` keeps each
+  /// member's own best epoch.
+  ///
+  /// A checkpoint (FitOptions::checkpoints) holds all members in one file, each at the place where
+  /// it was last saved: members don't wait for each other. By epochs or steps a file is written
+  /// when as many have been saved as members are left to train, by time at once. A fit that is
+  /// killed and continued by a fleet that was made alike has the bits of one that was not: members
+  /// that have ended stay so, the others continue from their places.
+  ///
+  /// Waits. Throws as Trainer::fit() does; Error for FitOptions::callback, which belongs to one
+  /// trainer, for a memory limit, with the number of members that fit, for a checkpoint of another
+  /// fleet, and when every member has failed.
+  FleetHistory fit(const Dataset& data, const FitOptions& options = {},
+                   FleetCallback* callback = nullptr);
 
   /// Returns each member's loss, accuracy and custom metrics over a data set: Trainer::evaluate().
   /// Those of a member that failed are NaN, over no samples. Waits.

@@ -27,6 +27,7 @@
 #include <vector>
 
 namespace linnet {
+struct FleetState;
 struct TrainerState;
 }
 
@@ -318,6 +319,7 @@ class Trainer {
   void load_state(const State& state);
 
  private:
+  friend struct FleetState;
   struct Several {};
   Trainer(Several, Model model, Objectives objectives, TrainerOptions options);
 

@@ -95,12 +95,13 @@ SavedCheckpoint read_checkpoint(const fs::path& folder) {
   fail<DataError>("no checkpoint in '{}' can be read; {}", folder.string(), saved.damaged.front());
 }
 
-CheckpointWriter::CheckpointWriter(const Checkpoints& options) : options_(options) {
+CheckpointWriter::CheckpointWriter(const Checkpoints& options, TakeCheckpoint take)
+    : options_(options), take_(std::move(take)) {
   description_of<Checkpoints>().check(&options, "");
 }
 
 void CheckpointWriter::open() {
-  if (!enabled()) return;
+  if (!enabled() || take_) return;
   const fs::path& folder = options_.folder;
   require(options_.resume || find(folder).empty(),
           "the folder '{}' has checkpoints of another fit; continue that fit (Checkpoints::resume) "
@@ -114,6 +115,10 @@ bool CheckpointWriter::due(std::uint64_t steps) const {
   if (options_.every_steps > 0 && steps % static_cast<std::uint64_t>(options_.every_steps) == 0) {
     return true;
   }
+  return is_late();
+}
+
+bool CheckpointWriter::is_late() const {
   const double passed = std::chrono::duration<double>(Clock::now() - last_).count();
   return options_.every_seconds > 0 && passed >= options_.every_seconds;
 }
@@ -129,6 +134,11 @@ std::uint64_t CheckpointWriter::next(std::uint64_t step, std::uint64_t first,
 CheckpointReport CheckpointWriter::write(const State& state, std::int64_t epoch,
                                          std::uint64_t steps, std::int64_t best) {
   const Clock::time_point begin = Clock::now();
+  if (take_) {
+    const bool late = is_late();
+    last_ = begin;
+    return take_(state, epoch, steps, late);
+  }
   CheckpointReport report{.file = file_of(options_.folder, steps), .epoch = epoch, .step = steps};
   try {
     make_folder(options_.folder);

@@ -5,6 +5,7 @@
 #include <linnet/checkpoint.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,17 @@
 
 namespace linnet {
 
+/// Takes the checkpoint of a fit that is one of several, in place of a file. by_time: whether it is
+/// due by Checkpoints::every_seconds.
+using TakeCheckpoint = std::function<CheckpointReport(const State& state, std::int64_t epoch,
+                                                      std::uint64_t steps, bool by_time)>;
+
 /// Writes the checkpoints of a fit into their folder and removes those that are no longer kept.
 class CheckpointWriter {
  public:
-  /// Throws Error for options out of range.
-  explicit CheckpointWriter(const Checkpoints& options);
+  /// `take` gets the checkpoints instead of the folder; empty: they are written. Throws Error for
+  /// options out of range.
+  explicit CheckpointWriter(const Checkpoints& options, TakeCheckpoint take = {});
 
   bool enabled() const { return !options_.folder.empty(); }
   /// Throws Error where the folder holds checkpoints that the fit does not continue.
@@ -35,9 +42,12 @@ class CheckpointWriter {
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
+  /// Returns whether one is due by time.
+  bool is_late() const;
   void remove_old(std::uint64_t steps, std::int64_t best) const;
 
   Checkpoints options_;
+  TakeCheckpoint take_;
   Clock::time_point last_ = Clock::now();  ///< when one was written
   std::vector<std::string> failures_;
 };

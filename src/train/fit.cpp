@@ -22,6 +22,7 @@
 #include "train/early_stopping.h"
 #include "train/fit_checks.h"
 #include "train/fit_parts.h"
+#include "train/member_fit.h"
 #include "train/not_finite.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
@@ -46,9 +47,10 @@ void in_file(const std::filesystem::path& file, const F& read) {
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
 class Fit {
  public:
-  /// saved: the checkpoint that the fit continues, if there is one.
-  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options, const OnStep& on_step,
-      const std::optional<SavedCheckpoint>& saved)
+  /// on_step: empty where nobody hears of steps. saved: the checkpoint that the fit continues, if
+  /// there is one. take: CheckpointWriter's.
+  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options, OnStep on_step,
+      const std::optional<SavedCheckpoint>& saved, TakeCheckpoint take = {})
       : trainer_(trainer),
         objective_(trainer.only("fit() needs a trainer with one; call step(NAME, batch)")),
         model_(trainer.state()),
@@ -56,11 +58,11 @@ class Fit {
         data_(data),
         options_(options),
         callback_(options.callback != nullptr ? *options.callback : silent_),
-        on_step_(on_step),
+        on_step_(std::move(on_step)),
         session_(model_, options.decoders),
         data_name_(data.info().name),
         ranks_(RankAccess::group(trainer.options.ranks)),
-        checkpoints_(checkpoints_of(options.checkpoints)) {
+        checkpoints_(checkpoints_of(options.checkpoints), std::move(take)) {
     check_options(options);
     checkpoints_.open();
     place_.first_epoch = place_.epoch = trainer.epochs + 1;
@@ -131,6 +133,25 @@ class Fit {
     for (const std::string& failure : checkpoints_.failures()) history.notes.push_back(failure);
     callback_.on_end(history);
     return history;
+  }
+
+  /// Saves where the fit is now, which is between two steps.
+  void save_checkpoint() {
+    trainer_.check_finite();
+    trainer_.check_weights();
+    const bool within = place_.updates > 0;
+    place_.counters = within ? saved_counters(model_, *trainer_.memory) : std::vector<double>{};
+    place_.losses = within ? step_losses(model_, *trainer_.memory, trainer_.steps - place_.updates,
+                                         trainer_.steps)
+                           : std::vector<float>{};
+    place_.waited = patience_.memory();
+    place_.best = options_.keep_best ? trainer_.best : std::nullopt;
+    place_.engines = trainer_.model.engine_choices();
+    State state = state_of(trainer_);
+    state.set("position/epochs", Tensor(std::vector<std::int64_t>{place_.epoch - 1}, Shape{}));
+    place_.save(state);
+    const std::int64_t epoch = within ? place_.epoch : place_.epoch - 1;
+    callback_.on_checkpoint(checkpoints_.write(state, epoch, trainer_.steps, place_.best_step));
   }
 
  private:
@@ -241,25 +262,6 @@ class Fit {
     place_.seconds = 0;
     const bool wanted = options_.checkpoints.every_epoch || place_.ended();
     if (checkpoints_.enabled() && wanted) save_checkpoint();
-  }
-
-  /// Where the fit is now, which is between two steps.
-  void save_checkpoint() {
-    trainer_.check_finite();
-    trainer_.check_weights();
-    const bool within = place_.updates > 0;
-    place_.counters = within ? saved_counters(model_, *trainer_.memory) : std::vector<double>{};
-    place_.losses = within ? step_losses(model_, *trainer_.memory, trainer_.steps - place_.updates,
-                                         trainer_.steps)
-                           : std::vector<float>{};
-    place_.waited = patience_.memory();
-    place_.best = options_.keep_best ? trainer_.best : std::nullopt;
-    place_.engines = trainer_.model.engine_choices();
-    State state = state_of(trainer_);
-    state.set("position/epochs", Tensor(std::vector<std::int64_t>{place_.epoch - 1}, Shape{}));
-    place_.save(state);
-    const std::int64_t epoch = within ? place_.epoch : place_.epoch - 1;
-    callback_.on_checkpoint(checkpoints_.write(state, epoch, trainer_.steps, place_.best_step));
   }
 
   StepData data_of(const Dataset& data) const {
@@ -443,7 +445,7 @@ class Fit {
 
   /// After one step it is known whether the callback wants to hear of each.
   bool hears_batches() const {
-    return options_.callback != nullptr && options_.callback->hears_batches();
+    return on_step_ && options_.callback != nullptr && options_.callback->hears_batches();
   }
 
   /// Ranks ask each other, between the same steps.
@@ -533,7 +535,7 @@ class Fit {
   FitOptions options_;  ///< with the shards that were chosen
   Callback silent_;
   Callback& callback_;
-  const OnStep& on_step_;
+  const OnStep on_step_;
   Session session_;
   std::string data_name_;
   RankGroup* ranks_;  ///< null: this process alone
@@ -554,7 +556,29 @@ class Fit {
   Clock::time_point training_start_;
 };
 
+class ReadyMember final : public MemberFit {
+ public:
+  ReadyMember(TrainerState& trainer, const Dataset& data, const FitOptions& options,
+              const std::optional<SavedCheckpoint>& saved, TakeCheckpoint take)
+      : fit_(trainer, data, options, {}, saved, std::move(take)), startup_(Clock::now() - begun_) {}
+
+  void save() override { fit_.save_checkpoint(); }
+  History run() override { return fit_.run(Clock::now() - startup_); }
+
+ private:
+  Clock::time_point begun_ = Clock::now();
+  Fit fit_;
+  Clock::duration startup_;
+};
+
 }  // namespace
+
+std::unique_ptr<MemberFit> prepare_member(TrainerState& trainer, const Dataset& data,
+                                          const FitOptions& options,
+                                          const std::optional<SavedCheckpoint>& saved,
+                                          TakeCheckpoint take) {
+  return std::make_unique<ReadyMember>(trainer, data, options, saved, std::move(take));
+}
 
 History fit(TrainerState& trainer, const Dataset& data, const FitOptions& options,
             const OnStep& on_step) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <limits>
 #include <span>
@@ -12,138 +11,15 @@
 
 #include "base/check.h"
 #include "base/percentile.h"
-#include "base/thread_team.h"
-#include "model/memory_report.h"
 #include "model/model_state.h"
-#include "train/memory_plan.h"
-#include "train/not_finite.h"
+#include "train/fleet_state.h"
 
 namespace linnet {
 namespace {
 
-/// Keeps the epochs that a fit has finished, for one that fails.
-class Epochs final : public Callback {
- public:
-  void on_epoch(const EpochReport& report) override { done.push_back(report); }
-  std::vector<EpochReport> done;
-};
-
 Shape stacked(std::size_t count, const Shape& shape) {
   return shape.batched(static_cast<std::int64_t>(count));
 }
-
-void check_fit_options(const FitOptions& options) {
-  require(options.callback == nullptr, "a fleet takes no callback; train its members alone");
-  require(options.checkpoints.folder.empty() && !options.checkpoints.resume,
-          "a fleet writes no checkpoints; save its members as models");
-  require(!options.keep_best, "a fleet keeps no weights of best epochs; leave out keep_best");
-}
-
-}  // namespace
-
-struct FleetState {
-  /// Its model computes on one thread.
-  struct Member {
-    Trainer trainer;
-    std::uint64_t seed = 0;
-    std::string failure = {};  ///< empty: it can train
-
-    bool alive() const { return failure.empty(); }
-  };
-
-  FleetState(std::size_t count, FleetOptions how)
-      : options(std::move(how)), team(std::make_shared<ThreadTeam>(options.threads)) {
-    require(count > 0, "expected at least one member of a fleet; got none");
-    if (options.seeds.empty()) {
-      for (std::size_t k = 0; k < count; ++k) options.seeds.push_back(k);
-    }
-    require(options.seeds.size() == count, "expected {} seeds, one for each member; got {}", count,
-            options.seeds.size());
-    const std::size_t objectives = options.objectives.size();
-    require(objectives == 1 || objectives == count,
-            "expected one objective, or {}, one for each member; got {}", count, objectives);
-  }
-
-  ModelOptions one_thread(ModelOptions model, std::size_t k) const {
-    model.device = "cpu";
-    model.threads = 1;
-    model.team = single;
-    model.seed = options.seeds[k];
-    return model;
-  }
-
-  void add(Model model) {
-    const std::size_t k = members.size();
-    const std::uint64_t seed = options.seeds[k];
-    members.push_back(
-        {.trainer = Trainer(std::move(model), objective(k),
-                            {.seed = options.data_seed.value_or(seed), .metrics = options.metrics}),
-         .seed = seed});
-  }
-
-  const Objective& objective(std::size_t k) const {
-    return options.objectives.size() == 1 ? options.objectives.front() : options.objectives[k];
-  }
-
-  /// Calls f(k) for every member, those that failed too, side by side on the threads.
-  void for_members(const std::function<void(std::size_t)>& f) {
-    run_tasks(*team, static_cast<std::uint32_t>(members.size()), f, Signals::delivered);
-  }
-
-  /// Throws Error where FitOptions::memory_limit does not hold the training of all members.
-  void check_memory(const FitOptions& fit) {
-    if (fit.memory_limit == 0) return;
-    const Objective& first = objective(0);
-    const ModelState& model = members.front().trainer.model().state();
-    const std::size_t one = training_memory(model.definition(), fit.batch, 1,
-                                            {.optimizer = first.optimizer,
-                                             .average = first.average,
-                                             .lookahead = first.lookahead,
-                                             .loss = first.loss,
-                                             .loss_options = first.loss_options,
-                                             .custom_loss = first.custom_loss,
-                                             .output_losses = first.output_losses},
-                                            *model.backend)
-                                .total();
-    require(one * members.size() <= fit.memory_limit,
-            "the training of {} members needs {}, of each {}, but the limit is {}: {} members fit",
-            members.size(), mebibytes(one * members.size()), mebibytes(one),
-            mebibytes(fit.memory_limit), fit.memory_limit / one);
-  }
-
-  /// Trains one member; notes why it failed if it met something not finite.
-  History fit(std::size_t k, const Dataset& data, FitOptions options) {
-    Member& member = members[k];
-    if (!member.alive()) return {};
-    Epochs epochs;
-    options.callback = &epochs;
-    try {
-      return member.trainer.fit(data, options);
-    } catch (const NotFiniteError& error) {
-      member.failure = fmt::format("member {} (seed {}): {}", k, member.seed, error.what());
-    }
-    History history;
-    history.epochs = std::move(epochs.done);
-    return history;
-  }
-
-  /// Returns the members' results of `predict`, those that failed without elements.
-  std::vector<Tensor> predictions(const std::function<Tensor(Model&)>& predict) {
-    require(std::ranges::any_of(members, &Member::alive), "every member of the fleet has failed");
-    std::vector<Tensor> made(members.size());
-    for_members([&](std::size_t k) {
-      if (members[k].alive()) made[k] = predict(members[k].trainer.model());
-    });
-    return made;
-  }
-
-  FleetOptions options;
-  std::shared_ptr<ThreadTeam> team;
-  std::shared_ptr<ThreadTeam> single = std::make_shared<ThreadTeam>(1);
-  std::vector<Member> members = {};
-};
-
-namespace {
 
 using Member = FleetState::Member;
 
@@ -212,19 +88,10 @@ Model Fleet::member(std::int64_t index) const {
   return state_->members[static_cast<std::size_t>(index)].trainer.model();
 }
 
-FleetHistory Fleet::fit(const Dataset& data, const FitOptions& options) {
-  FleetState& fleet = *state_;
-  check_fit_options(options);
-  fleet.check_memory(options);
-  FitOptions of_each = options;
-  of_each.memory_limit = 0;
-  FleetHistory history;
-  history.members.resize(fleet.members.size());
-  fleet.for_members([&](std::size_t k) { history.members[k] = fleet.fit(k, data, of_each); });
-  for (const Member& member : fleet.members) history.failures.push_back(member.failure);
-  require(std::ranges::any_of(fleet.members, &Member::alive),
-          "every member of the fleet has failed, the first one: {}", history.failures.front());
-  return history;
+Model Fleet::best(std::int64_t index) const {
+  require(index >= 0 && index < size(), "expected a member from 0 to {}; got {}", size() - 1,
+          index);
+  return state_->members[static_cast<std::size_t>(index)].trainer.best();
 }
 
 std::vector<Evaluation> Fleet::evaluate(const Dataset& data, std::int64_t batch) {

@@ -220,8 +220,9 @@ TEST(Fleet, RefusesWhatItCannotDo) {
             "expected quantiles from 0 to 1; got 1.5");
   LogCallback log([](std::string_view) {});
   EXPECT_NE(message_of([&] { fleet.fit(data, {.callback = &log}); }), "");
-  EXPECT_NE(message_of([&] { fleet.fit(data, {.keep_best = true}); }), "");
-  EXPECT_NE(message_of([&] { fleet.fit(data, {.checkpoints = {.folder = "x"}}); }), "");
+  EXPECT_EQ(message_of([&] { fleet.best(1); }),
+            "no weights of a best epoch are kept; set FitOptions::keep_best");
+  EXPECT_EQ(message_of([&] { fleet.best(4); }), "expected a member from 0 to 3; got 4");
   const std::string limit = message_of([&] { fleet.fit(data, {.memory_limit = 1 << 16}); });
   EXPECT_NE(limit.find("members fit"), std::string::npos) << limit;
 }
