@@ -14,8 +14,8 @@ from ._linnet import (Expression, Layer, LayerWeights, Network, __version__ as _
                       datasets, max, min, pow, round, slice, sum, zoo)
 from ._bench import BenchResult as BenchResult, bench as bench
 from ._spelling import spelled as _spelled
-from .callbacks import (Callback as Callback, CsvLog as CsvLog, JsonLinesLog as JsonLinesLog,
-                        ProgressBar as ProgressBar, TensorBoardLog as TensorBoardLog)
+from .callbacks import (Callback as Callback, CsvLog as CsvLog, FleetCallback as FleetCallback,
+                        JsonLinesLog as JsonLinesLog, ProgressBar as ProgressBar, TensorBoardLog as TensorBoardLog)
 from .layers import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .schedules import *  # noqa: F403

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ._linnet import (BatchResult, CheckpointReport, EpochReport, EvaluationProgress, History, Model,
                           Progress, ResumeReport)
 
-__all__ = ["Callback", "CsvLog", "JsonLinesLog", "ProgressBar", "TensorBoardLog"]
+__all__ = ["Callback", "CsvLog", "FleetCallback", "JsonLinesLog", "ProgressBar", "TensorBoardLog"]
 
 
 class Callback:
@@ -53,6 +53,27 @@ class Callback:
 
     def on_end(self, history: History) -> None:
         """Called after the last epoch, also of a fit that was stopped, but not after an Error."""
+
+
+class FleetCallback:
+    """Watches a fit of a Fleet: derive from it, override what you need, and pass it as `callbacks`.
+
+    The threads that train call its methods, one call at a time, between steps of the member whose
+    index they name. A method must not use the fleet or its members: it would raise Error. An exception
+    that one raises ends the fit and reaches the caller."""
+
+    def on_epoch(self, member: int, report: EpochReport) -> None:
+        """Called after the evaluations of a member's epoch."""
+
+    def stop_requested(self, member: int) -> bool:
+        """Returns True to end the member's training after the current step or evaluation."""
+        return False
+
+    def on_resume(self, member: int, report: ResumeReport) -> None:
+        """Called before the first step of a member that continues a fit that was stopped."""
+
+    def on_checkpoint(self, report: CheckpointReport) -> None:
+        """Called after each checkpoint of the fleet, also one that could not be written."""
 
 
 class ProgressBar(Callback):

@@ -2,14 +2,23 @@
 #pragma once
 
 #include <linnet/callback.h>
+#include <linnet/fleet.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gil.h"
+#include "models.h"
 
 namespace linnet::python {
+
+/// The bound methods of a name: those that callbacks have, and their base class lacks.
+struct CallbackMethods {
+  const char* name;
+  std::vector<std::shared_ptr<PyObject>> all = {};
+};
 
 /// Passes a fit's calls to objects of Python that have methods of these names. It also looks for
 /// signals, so that Ctrl-C ends the fit as a KeyboardInterrupt.
@@ -29,12 +38,7 @@ class PythonCallbacks : public Callback {
   void on_end(const History& history) override;
 
  private:
-  /// The bound methods of a name: those that the objects have, and linnet.Callback lacks.
-  struct Methods {
-    const char* name;
-    std::vector<std::shared_ptr<PyObject>> all = {};
-  };
-  static void find(nb::handle callback, Methods& methods);
+  using Methods = CallbackMethods;
   template <class R>
   static void call(const Methods& methods, const R& report);
 
@@ -47,6 +51,27 @@ class PythonCallbacks : public Callback {
   Methods on_resume_{"on_resume"};
   Methods on_checkpoint_{"on_checkpoint"};
   Methods on_end_{"on_end"};
+};
+
+/// Passes the calls of a fleet's fit to objects of Python, and looks for signals where a member
+/// trains on the main thread.
+class PythonFleetCallbacks : public FleetCallback {
+ public:
+  /// `callbacks`: one object, a list of them, or None. `member`: one of the fleet's, which the
+  /// functions must not use.
+  PythonFleetCallbacks(nb::handle callbacks, ModelHandle member);
+
+  void on_epoch(std::int64_t member, const EpochReport& report) override;
+  bool stop_requested(std::int64_t member) override;
+  void on_resume(std::int64_t member, const ResumeReport& report) override;
+  void on_checkpoint(const CheckpointReport& report) override;
+
+ private:
+  ModelHandle member_;
+  CallbackMethods on_epoch_{"on_epoch"};
+  CallbackMethods stop_requested_{"stop_requested"};
+  CallbackMethods on_resume_{"on_resume"};
+  CallbackMethods on_checkpoint_{"on_checkpoint"};
 };
 
 }  // namespace linnet::python

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"
+#include "callbacks.h"
 #include "datasets.h"
 #include "docstrings.h"
 #include "models.h"
@@ -174,6 +175,7 @@ void bind_history(nb::module_& m) {
   nb::class_<FleetHistory>(m, "FleetHistory", doc("FleetHistory"))
       .def_ro("members", &FleetHistory::members, doc("FleetHistory.members"))
       .def_ro("failures", &FleetHistory::failures, doc("FleetHistory.failures"))
+      .def_ro("notes", &FleetHistory::notes, doc("FleetHistory.notes"))
       .def("__len__", [](const FleetHistory& h) { return h.members.size(); })
       .def("__repr__", [](const FleetHistory& h) {
         const auto failed = std::ranges::count_if(h.failures, [](const std::string& sentence) {
@@ -215,17 +217,31 @@ void bind_fleet(nb::module_& m) {
       },
       nb::arg("index"), doc("Fleet.member"));
   fleet.def(
+      "best",
+      [](FleetHandle& f, std::int64_t index) {
+        return ModelHandle(f.use([&](Fleet& of) { return of.best(index); }));
+      },
+      nb::arg("index"), doc("Fleet.best"));
+  fleet.def(
       "fit",
       [](FleetHandle& f, const DataLike& data, const nb::kwargs& named) {
+        nb::dict arguments = nb::borrow<nb::dict>(named);
+        nb::object callbacks = nb::none();
+        if (arguments.contains("callbacks")) callbacks = arguments.attr("pop")("callbacks");
         FitOptions how;
-        options<FitOptions>().read(how, nb::borrow<nb::dict>(named), "Fleet.fit");
+        options<FitOptions>().read(how, arguments, "Fleet.fit");
         const Dataset samples = dataset_of(data);
-        return f.use([&](Fleet& of) { return of.fit(samples, how); });
+        PythonFleetCallbacks heard(callbacks, f.members().front());
+        return f.use([&](Fleet& of) { return of.fit(samples, how, &heard); });
       },
       nb::arg("data"), nb::arg("options"),
       nb::sig(signature("fit", "self, data: " + std::string(DataLike::Name.text),
-                        options<FitOptions>().parameters(), "FleetHistory")),
-      doc("Fleet.fit", options<FitOptions>().arguments()));
+                        options<FitOptions>().parameters() +
+                            ", callbacks: FleetCallback | Sequence[FleetCallback] | None = None",
+                        "FleetHistory")),
+      doc("Fleet.fit",
+          options<FitOptions>().arguments() +
+              "  callbacks: callbacks of epochs and checkpoints, instead of callback\n"));
   bind_predictions(fleet);
 }
 

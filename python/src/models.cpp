@@ -427,6 +427,21 @@ void ModelHandle::check_process() const {
   }
 }
 
+namespace {
+
+thread_local const std::recursive_mutex* refused_turn = nullptr;
+
+}  // namespace
+
+ModelHandle::Refused::Refused(const ModelHandle& model) { refused_turn = model.turn_.get(); }
+ModelHandle::Refused::~Refused() { refused_turn = nullptr; }
+
+void ModelHandle::check_turn() const {
+  if (refused_turn == turn_.get()) {
+    throw Error("a callback of a fleet's fit cannot use the fleet or its members, which train");
+  }
+}
+
 void bind_models(nb::module_& m) {
   forks();  // counts from here on
   bind_devices(m);

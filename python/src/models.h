@@ -24,6 +24,7 @@ class ModelHandle {
   template <class F>
   decltype(auto) use(F&& work) {
     check_process();
+    check_turn();
     const WithoutGil released;
     const std::lock_guard lock(*turn_);
     return std::forward<F>(work)(*model_);
@@ -32,7 +33,19 @@ class ModelHandle {
   const Model& model() const { return *model_; }
   void check_process() const;
 
+  /// While it lives, use() raises an Error on this thread: another thread has the turn, and waits
+  /// for this one.
+  class Refused {
+   public:
+    explicit Refused(const ModelHandle& model);
+    ~Refused();
+    Refused(const Refused&) = delete;
+    Refused& operator=(const Refused&) = delete;
+  };
+
  private:
+  void check_turn() const;
+
   std::shared_ptr<Model> model_;
   std::shared_ptr<std::recursive_mutex> turn_;
   std::uint64_t process_;

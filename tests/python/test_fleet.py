@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many models of one network, trained side by side: members, seeds, optimizers, predictions, and what is refused."""
+import subprocess
+import sys
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -18,6 +21,20 @@ def network():
 def samples(rows=200):
     x = np.random.default_rng(1).normal(size=(rows, 4)).astype(np.float32)
     return x, np.sin(x.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+class Witness(ln.FleetCallback):
+    def __init__(self, stopped=None):
+        self.stopped, self.epochs, self.resumed = stopped, [], set()
+
+    def on_epoch(self, member, report):
+        self.epochs.append((member, report.epoch))
+
+    def stop_requested(self, member):
+        return member == self.stopped
+
+    def on_resume(self, member, report):
+        self.resumed.add(member)
 
 
 class Fleets(unittest.TestCase):
@@ -80,6 +97,49 @@ class Fleets(unittest.TestCase):
         self.assertRegex(history.failures[1], r"^member 1 \(seed 1\): ")
         self.assertTrue(np.isnan(fleet.predict_members(x)[1]).all() and np.isfinite(fleet.predict(x)).all())
 
+    def test_a_fleet_that_is_killed_continues(self):
+        x, y = samples()
+        how = {"epochs": 5, "batch": 32, "validation": (x[:50], y[:50]), "keep_best": True}
+        whole = ln.Fleet(network(), 3)
+        whole.fit((x, y), **how)
+        with tempfile.TemporaryDirectory() as folder:
+            code = (f"import os, sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import linnet as ln\n"
+                    "from test_fleet import network, samples\n"
+                    "x, y = samples()\n"
+                    "class Killer(ln.FleetCallback):\n"
+                    "    def on_checkpoint(self, report):\n"
+                    "        if report.step > 40: os.kill(os.getpid(), 9)\n"
+                    "ln.Fleet(network(), 3, threads=1).fit((x, y), epochs=5, batch=32, keep_best=True,\n"
+                    f"    validation=(x[:50], y[:50]), checkpoints=ln.Checkpoints({folder!r}, every_steps=2),\n"
+                    "    callbacks=Killer())\n")
+            killed = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+            self.assertEqual(killed.returncode, -9, killed.stderr)
+            heard = Witness()
+            fleet = ln.Fleet(network(), 3)
+            fleet.fit((x, y), checkpoints=ln.Checkpoints(folder, every_steps=2, resume=True), callbacks=heard, **how)
+        self.assertEqual(heard.resumed, {0, 1, 2})
+        for k in range(3):
+            for name, value in whole.member(k).weights().items():
+                np.testing.assert_array_equal(fleet.member(k).weights()[name], value)
+            for name, value in whole.best(k).weights().items():
+                np.testing.assert_array_equal(fleet.best(k).weights()[name], value)
+
+    def test_callbacks(self):
+        x, y = samples()
+        heard = Witness(stopped=1)
+        fleet = ln.Fleet(network(), 3, threads=2)
+        history = fleet.fit((x, y), epochs=4, callbacks=[heard])
+        self.assertEqual([len(one) for one in history.members], [4, 0, 4])
+        self.assertTrue(history.members[1].interrupted)
+        self.assertEqual(sorted(heard.epochs), [(0, 1), (0, 2), (0, 3), (0, 4), (2, 1), (2, 2), (2, 3), (2, 4)])
+
+        class Curious(ln.FleetCallback):
+            def on_epoch(self, member, report):
+                fleet.member(0).predict(x)
+        with self.assertRaisesRegex(ln.Error, "cannot use the fleet or its members"):
+            fleet.fit((x, y), callbacks=Curious())
+        self.assertEqual(fleet.predict(x).shape, (200, 1))
+
     def test_members_of_other_threads_wait_for_a_fit(self):
         x, y = samples()
         fleet = ln.Fleet(network(), 4)
@@ -106,7 +166,9 @@ class Fleets(unittest.TestCase):
                 ("did you mean 'seeds'", lambda: ln.Fleet(network(), 2, seed=[1, 2])),
                 ("has no argument 'loss'", lambda: ln.Fleet(network(), 2, objectives=ln.Objective(), loss="mse")),
                 ("expected a member from 0 to 1; got 2", lambda: ln.Fleet(network(), 2).member(2)),
-                ("has no argument 'callbacks'", lambda: ln.Fleet(network(), 2).fit((x, y), callbacks=[])),
+                ("a linnet.FleetCallback or a list of them", lambda: ln.Fleet(network(), 2).fit(
+                    (x, y), callbacks=ln.ProgressBar())),
+                ("no weights of a best epoch", lambda: ln.Fleet(network(), 2).best(0)),
                 ("expected quantiles from 0 to 1; got 2", lambda: ln.Fleet(network(), 2).predict_quantiles(x, [2]))):
             with self.subTest(sentence), self.assertRaisesRegex(Exception, sentence):
                 call()
