@@ -24,8 +24,9 @@ struct CExportOptions {
   CWeights weights = CWeights::f32;  ///< how weights are held
   /// Adds `void model_jacobian(const float *input, float *output)`: the derivatives of each output
   /// element by each input element, (outputs, inputs). It computes the network and its derivatives
-  /// once for each input element. Needs one input of numbers, and dense layers, convolutions,
-  /// averages, norms of batches, activations, softmax and arithmetic of expressions.
+  /// once for each input element. Needs exactly one input of numbers, and dense layers,
+  /// convolutions, averages, batch, layer and group norm, activations, softmax and elementwise
+  /// arithmetic. Other inputs hold ids, by which nothing is differentiated.
   bool jacobian = false;
 };
 

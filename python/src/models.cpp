@@ -378,10 +378,11 @@ void bind_files(nb::module_& m) {
       doc("export_c"));
   m.def(
       "export_function",
-      [](ModelHandle& model, const std::filesystem::path& file) {
-        model.use([&](Model& m) { export_function(m, file); });
+      [](ModelHandle& model, const std::filesystem::path& file, bool jacobian) {
+        model.use([&](Model& m) { export_function(m, file, {.jacobian = jacobian}); });
       },
-      nb::arg("model"), nb::arg("file"), doc("export_function"));
+      nb::arg("model"), nb::arg("file"), nb::kw_only(), nb::arg("jacobian") = false,
+      doc("export_function"));
 }
 
 void bind_devices(nb::module_& m) {

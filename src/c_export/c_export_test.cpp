@@ -429,6 +429,12 @@ TEST(CExport, JacobiansAreDerivatives) {
                           BatchNorm{}, SiLU{}, AvgPool2d{}, Flatten{}, Dense{.units = 4}})));
 }
 
+TEST(CExport, JacobiansOfNorms) {
+  expect_derivatives(
+      model_of(Network({4, 6}, {Dense{.units = 8}, LayerNorm{}, Tanh{}, Dense{.units = 3}})));
+  expect_derivatives(model_of(Network({4, 3, 6}, {GroupNorm{.groups = 2}, Tanh{}})));
+}
+
 TEST(CExport, JacobiansOfAllActivations) {
   expect_derivatives(
       model_of(Network({5}, {Dense{.units = 9}, GELU{}, Dense{.units = 9}, LeakyReLU{.slope = 0.1},
@@ -462,7 +468,7 @@ TEST(CExport, RefusesJacobiansThatItCannotWrite) {
   };
   EXPECT_EQ(error(model_of(
                 Network({9}, {Embedding{.vocabulary = 20, .features = 6}, Flatten{}}, DType::i32))),
-            "derivatives in C need a network of one input of numbers; got one of ids");
+            "derivatives in C need a network with one input of numbers; got ids alone");
   EXPECT_TRUE(
       error(model_of(Network({4, 4, 1}, {MaxPool2d{}})))
           .starts_with("[max_pool2d 'max_pool2d_1'] has no derivative in C: expected one of "
@@ -471,7 +477,7 @@ TEST(CExport, RefusesJacobiansThatItCannotWrite) {
   const Expression a = f.input("a", {3});
   const Expression b = f.input("b", {3});
   EXPECT_EQ(error(model_of(f.build({{"y", a * b}}))),
-            "derivatives in C need a network of one input of numbers; got 2 inputs");
+            "derivatives in C need a network with one input of numbers; got 2 of them");
   EXPECT_EQ(c_source(model_of(Network({3}, {Dense{.units = 2}}))).find("jacobian"),
             std::string::npos);
 }

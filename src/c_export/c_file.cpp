@@ -115,46 +115,18 @@ void CFile::each_tangent(std::int64_t count, const std::vector<FormulaOperand>& 
   loop(count, operands, tangent_at(to), formula);
 }
 
-std::string CFile::tangent_at(Value value) {
-  set_of_tangents(true);
-  std::string place = at(value);
-  set_of_tangents(false);
-  return place;
-}
-
-bool CFile::has_tangent(Value value) const {
-  const Value root = g().roots[static_cast<std::size_t>(value.id)];
-  return graph().producer(root) != nullptr || root.id == g().inputs[0].id;
-}
-
-void CFile::write_tangents(const Node& node) {
-  set_of_tangents(true);
-  write_operator(*this, node);
-  set_of_tangents(false);
-}
-
-void CFile::write_node(const Node& node) {
-  if (derives_)
-    write_with_tangents(*this, node);
-  else
-    write_operator(*this, node);
-}
-
 void CFile::write_jacobian() {
-  require(g().inputs.size() == 1 && graph().type(g().inputs[0]).dtype == DType::f32,
-          "derivatives in C need a network of one input of numbers; got {}",
-          g().inputs.size() == 1 ? "one of ids" : fmt::format("{} inputs", g().inputs.size()));
+  const std::int64_t inputs = graph().shape(differentiated()).elements();
   program_.swap(jacobian_);
-  derives_ = true;
+  set_derives(true);
   write_nodes();
-  const std::int64_t inputs = graph().shape(g().inputs[0]).elements();
   for (std::size_t i = 0; i < g().outputs.size(); ++i) {
     const Value output = g().outputs[i];
     require(has_tangent(output), "output {} is constant: it has no derivatives", i);
     line(fmt::format("for (int i = 0; i < {}; ++i) out_{}[i * {} + k] = ({})[i];",
                      graph().shape(output).elements(), i, inputs, tangent_at(output)));
   }
-  derives_ = false;
+  set_derives(false);
   program_.swap(jacobian_);
 }
 
@@ -182,7 +154,7 @@ std::string CFile::jacobian_text() const {
       "    direction[k] = 0.0f;\n"
       "  }}\n"
       "}}\n",
-      std::max<std::size_t>(g().floats, 1), graph().shape(g().inputs[0]).elements(),
+      std::max<std::size_t>(g().floats, 1), graph().shape(differentiated()).elements(),
       signature("jacobian"), jacobian_);
 }
 

@@ -36,17 +36,9 @@ class CFile final : public OperatorFile {
   /// has more than one input, or one of ids.
   void write_jacobian();
 
-  /// Adds a function that formulas call to the file.
-  void need(std::string_view function) { functions_.emplace_back(function); }
-  /// Writes a node's derivatives with what its operator writes, which has to be linear.
-  void write_tangents(const Node& node);
-  /// Sets `count` elements of a value's derivative to a formula of its operands.
+  void need(std::string_view function) override { functions_.emplace_back(function); }
   void each_tangent(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
-                    const std::string& formula);
-  /// Returns where a value's derivatives are, as arguments.
-  std::string tangent_at(Value value);
-  /// Returns whether the value has derivatives: no constant.
-  bool has_tangent(Value value) const;
+                    const std::string& formula) override;
   /// Returns the whole file.
   std::string text(const Model& model) const;
   /// Returns the header.
@@ -58,9 +50,8 @@ class CFile final : public OperatorFile {
   std::string input_at(const std::string& name) const override {
     return of_tangents() ? "direction" : name;
   }
-  void write_node(const Node& node) override;
   void comment(const std::string& text) override { line("/* " + text + " */"); }
-  void line(const std::string& text) { program_ += (derives_ ? "    " : "  ") + text + "\n"; }
+  void line(const std::string& text) { program_ += (derives() ? "    " : "  ") + text + "\n"; }
   void loop(std::int64_t count, const std::vector<FormulaOperand>& operands, const std::string& to,
             const std::string& formula);
   std::string element(const FormulaOperand& operand);
@@ -74,14 +65,8 @@ class CFile final : public OperatorFile {
   std::vector<std::string> functions_;
   std::string program_;
   std::string jacobian_;
-  bool derives_ = false;  ///< whether the function of derivatives is being written
   std::string tables_;
   std::map<std::string, std::string> names_;  ///< of tables by their text
 };
-
-/// Writes a node's code, and beside it that of its outputs' derivatives: the tangents of its
-/// operands lie where the operands themselves do, in an array of their own. Throws Error where its
-/// operator has none.
-void write_with_tangents(CFile& file, const Node& node);
 
 }  // namespace linnet

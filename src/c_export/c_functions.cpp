@@ -228,6 +228,41 @@ static void group_norm(const float *x, const float *weight, const float *bias, f
   }
 }
 )"},
+      {"group_norm_tangent",
+       {},
+       R"(/* dy of y = group_norm(x), from x and dx. */
+static void group_norm_tangent(const float *x, const float *dx, const float *weight, float *dy, int rows, int pixels,
+                               int channels, int groups, float epsilon) {
+  const int width = channels / groups;
+  const float count = (float)(pixels * width);
+  for (int r = 0; r < rows; ++r, x += pixels * channels, dx += pixels * channels, dy += pixels * channels) {
+    for (int g = 0; g < groups; ++g) {
+      float mean = 0.0f, slope = 0.0f, variance = 0.0f, product = 0.0f;
+      for (int p = 0; p < pixels; ++p) {
+        for (int c = g * width; c < (g + 1) * width; ++c) {
+          mean += x[p * channels + c] / count;
+          slope += dx[p * channels + c] / count;
+        }
+      }
+      for (int p = 0; p < pixels; ++p) {
+        for (int c = g * width; c < (g + 1) * width; ++c) {
+          const float d = x[p * channels + c] - mean;
+          variance += d * d / count;
+          product += d * dx[p * channels + c] / count;
+        }
+      }
+      const float factor = 1.0f / sqrtf(variance + epsilon);
+      const float turn = product * factor * factor;
+      for (int p = 0; p < pixels; ++p) {
+        for (int c = g * width; c < (g + 1) * width; ++c) {
+          const int i = p * channels + c;
+          dy[i] = (dx[i] - slope - (x[i] - mean) * turn) * factor * weight[c];
+        }
+      }
+    }
+  }
+}
+)"},
       {"softmax", {}, R"(static void softmax(const float *x, float *y, int rows, int width) {
   for (int r = 0; r < rows; ++r, x += width, y += width) {
     float most = x[0], sum = 0.0f;

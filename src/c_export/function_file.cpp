@@ -75,8 +75,10 @@ std::string FunctionFile::texts(const std::vector<std::string>& values, std::str
     contents += (contents.empty() ? "" : ", ") + quoted(language_, value);
   }
   if (name.empty()) return constant(language_["texts"], contents, values.size());
-  constants_ += filled(language_["texts"], {name, contents});
-  elements_ += values.size() + 2;
+  if (names_.emplace(name, name).second) {
+    constants_ += filled(language_["texts"], {name, contents});
+    elements_ += values.size() + 2;
+  }
   return name;
 }
 
@@ -100,8 +102,8 @@ std::string FunctionFile::matrix(const std::vector<float>& values, std::int64_t 
 void FunctionFile::refuse() const {
   fail(
       "[{} '{}'] cannot be written as {}, which takes dense layers, activations, "
-      "normalisations, embeddings, softmax, reductions, concatenations, parts and arithmetic of "
-      "finite numbers; C (--c) and ONNX (--onnx) take more",
+      "layer, group and batch norm, embeddings, softmax, reductions, concatenation, slices and "
+      "elementwise arithmetic; C (--c) and ONNX (--onnx) take more",
       node().op->name(), node().name, language());
 }
 
@@ -110,8 +112,7 @@ void FunctionFile::call(std::string_view function, const std::string& arguments)
   line(fmt::format("{}({})", function, arguments));
 }
 
-std::string FunctionFile::element(Value value, const std::string& index) {
-  const std::string place = at(value);
+std::string FunctionFile::element(const std::string& place, const std::string& index) {
   const std::size_t comma = place.find(", ");
   const std::string begin = place.substr(comma + 2);
   return fmt::format("{}[{}{}]", place.substr(0, comma), begin == "0" ? "" : begin + " + ", index);
@@ -119,6 +120,16 @@ std::string FunctionFile::element(Value value, const std::string& index) {
 
 void FunctionFile::each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
                         const std::string& formula) {
+  loop(count, operands, at(to), formula);
+}
+
+void FunctionFile::each_tangent(std::int64_t count, const std::vector<FormulaOperand>& operands,
+                                Value to, const std::string& formula) {
+  loop(count, operands, tangent_at(to), formula);
+}
+
+void FunctionFile::loop(std::int64_t count, const std::vector<FormulaOperand>& operands,
+                        const std::string& to, const std::string& formula) {
   const std::string_view op = node().op->name();
   // Numbers are doubles here, whose comparisons would differ.
   if (op == CompareOp::kName || op == SelectOp::kName) refuse();
@@ -128,7 +139,8 @@ void FunctionFile::each(std::int64_t count, const std::vector<FormulaOperand>& o
   line(fmt::format("for i to {}", count));
   for (const FormulaOperand& operand : operands) {
     line(fmt::format("num {} = {}", operand.name,
-                     element(operand.value, whole_index(operand.index))));
+                     element(operand.is_tangent ? tangent_at(operand.value) : at(operand.value),
+                             whole_index(operand.index))));
   }
   line(fmt::format("{} = {}\nend", element(to, "i"), formula));
 }
@@ -138,7 +150,7 @@ void FunctionFile::copy(const std::string& from, const std::string& to, std::int
 }
 
 std::string FunctionFile::memory_at(std::size_t offset) const {
-  return fmt::format("m, {}", offset);
+  return fmt::format("{}, {}", of_tangents() ? "dm" : "m", offset);
 }
 
 std::string FunctionFile::ids_at(std::size_t /*offset*/) const { refuse(); }
@@ -152,21 +164,51 @@ std::string inputs_of(const InferenceGraph& graph, std::string_view type) {
   return inputs;
 }
 
-void FunctionFile::write_network(const std::string& form) {
+void FunctionFile::write_output(const std::string& form) {
   const Value output = g().outputs[0];
   const std::int64_t count = graph().shape(output).elements();
-  line(fmt::format("def list network({})", inputs_of(g(), "list ")));
-  line(fmt::format("list m = zeros({})", std::max<std::size_t>(g().floats, 1)));
-  write_nodes();
+  const std::int64_t width = graph().shape(output)[-1];
   line(fmt::format("list y = zeros({})", count));
   copy(at(output), "y, 0", count);
   if (form == "softmax") {
-    const std::int64_t classes = graph().shape(output)[-1];
-    line(fmt::format("softmax(y, 0, y, 0, {}, {})", count / classes, classes));
+    line(fmt::format("softmax(y, 0, y, 0, {}, {})", count / width, width));
   } else if (form == "sigmoid") {
     line(fmt::format("sigmoid(y, {})", count));
   }
+  if (!derives()) return;
+  line(fmt::format("list dy = zeros({})", count));
+  copy(tangent_at(output), "dy, 0", count);
+  if (form == "softmax") {
+    line(fmt::format("softmax_tangent(y, 0, dy, 0, dy, 0, {}, {})", count / width, width));
+  } else if (form == "sigmoid") {
+    line(fmt::format("sigmoid_tangent(y, dy, {})", count));
+  }
+}
+
+void FunctionFile::write_network(const std::string& form) {
+  line(fmt::format("def list network({})", inputs_of(g(), "list ")));
+  line(fmt::format("list m = zeros({})", std::max<std::size_t>(g().floats, 1)));
+  write_nodes();
+  write_output(form);
   line("return y\nend");
+}
+
+void FunctionFile::write_network_jacobian(const std::string& form) {
+  const std::int64_t count = graph().shape(g().outputs[0]).elements();
+  const std::int64_t inputs = directions();
+  require(has_tangent(g().outputs[0]), "the output is constant: it has no derivatives");
+  comment("dm holds the derivatives of m by the input's element k.");
+  line(fmt::format("def list network_jacobian({})", inputs_of(g(), "list ")));
+  line(fmt::format("list m = zeros({0})\nlist dm = zeros({0})",
+                   std::max<std::size_t>(g().floats, 1)));
+  line(fmt::format("list direction = zeros({})\nlist slopes = zeros({})", inputs, count * inputs));
+  line(fmt::format("for k to {}\ndirection[k] = 1.0", inputs));
+  set_derives(true);
+  write_nodes();
+  write_output(form);
+  set_derives(false);
+  line(fmt::format("for i to {}\nslopes[i * {} + k] = dy[i]\nend", count, inputs));
+  line("direction[k] = 0.0\nend\nreturn slopes\nend");
 }
 
 std::string FunctionFile::text(const std::string& name,
@@ -198,7 +240,7 @@ std::string FunctionFile::text(const std::string& name,
   }
   text += std::string(language_.prelude) + printer.text();
   while (text.ends_with("\n\n")) text.pop_back();
-  return text + filled(language_["tail"], {"predict"});
+  return text + filled(language_["tail"], {exported_});
 }
 
 }  // namespace linnet

@@ -68,6 +68,39 @@ def none group_norm(list x, int a, list weight, int b, list bias, int c, out y, 
     end
   end
 end
+def none group_norm_tangent(list x, int a, list dx, int b, list weight, int c, out dy, int d, int rows, int pixels, int channels, int groups, num epsilon)
+  int width = div(channels, groups)
+  num all = pixels * width + 0.0
+  for r to rows
+    for g to groups
+      int at = r * pixels * channels + g * width
+      num mean = 0.0
+      num slope = 0.0
+      num variance = 0.0
+      num product = 0.0
+      for p to pixels
+        for o to width
+          mean = mean + x[a + at + p * channels + o] / all
+          slope = slope + dx[b + at + p * channels + o] / all
+        end
+      end
+      for p to pixels
+        for o to width
+          num apart = x[a + at + p * channels + o] - mean
+          variance = variance + apart * apart / all
+          product = product + apart * dx[b + at + p * channels + o] / all
+        end
+      end
+      num factor = quotient(1.0, sqrt(variance + epsilon))
+      for p to pixels
+        for o to width
+          int k = at + p * channels + o
+          dy[d + k] = (dx[b + k] - slope - (x[a + k] - mean) * product * factor * factor) * factor * weight[c + g * width + o]
+        end
+      end
+    end
+  end
+end
 def num log_sum(list x, int a, int width, num most)
   num sum = 0.0
   for o to width
@@ -100,6 +133,33 @@ end
 def none sigmoid(out y, int width)
   for o to width
     y[o] = 1.0 / (1.0 + exp(-y[o]))
+  end
+end
+def none sigmoid_tangent(list y, out dy, int width)
+  for o to width
+    dy[o] = y[o] * (1.0 - y[o]) * dy[o]
+  end
+end
+def none softmax_tangent(list y, int a, list dx, int b, out dy, int c, int rows, int width)
+  for r to rows
+    num mean = 0.0
+    for o to width
+      mean = mean + y[a + r * width + o] * dx[b + r * width + o]
+    end
+    for o to width
+      dy[c + r * width + o] = y[a + r * width + o] * (dx[b + r * width + o] - mean)
+    end
+  end
+end
+def none log_softmax_tangent(list y, int a, list dx, int b, out dy, int c, int rows, int width)
+  for r to rows
+    num mean = 0.0
+    for o to width
+      mean = mean + exp(y[a + r * width + o]) * dx[b + r * width + o]
+    end
+    for o to width
+      dy[c + r * width + o] = dx[b + r * width + o] - mean
+    end
   end
 end
 def none reduce(list x, int a, out y, int b, int outer, int many, int inner, text kind)
@@ -152,6 +212,10 @@ end
 def num nearbyint(num x)
   num y = floor(x + 0.5)
   return y - x == 0.5 && y - 2.0 * floor(y / 2.0) == 1.0 ? y - 1.0 : y
+end
+def num gelu_tanh_slope(num x)
+  num y = tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))
+  return 0.5 * (1.0 + y) + 0.5 * x * (1.0 - y * y) * 0.7978845608028654 * (1.0 + 0.134145 * x * x)
 end
 def int find_as_is(texts known, text t)
   for k to count(known)
@@ -270,6 +334,13 @@ def none number(row r, text column, int plain, text scaling, num center, num sca
   if indicator == 1
     y[f + 1] = missing + 0.0
   end
+end
+def num number_slope(row r, text column, text scaling, num scale)
+  text t = field(r, column)
+  if is_missing(t) == 1
+    return 0.0
+  end
+  return same(scaling, "log1p") ? 1.0 / (1.0 + fabs(parsed(t, column))) / scale : 1.0 / scale
 end
 def none flag(row r, text column, texts words, num fill, int indicator, out y, int f)
   text t = field(r, column)

@@ -61,7 +61,7 @@ std::string quoted(const Language& language, std::string_view text);
 /// ...)`, `export` for a function that users call, `for i to COUNT`, `if CONDITION`, `else`, `end`,
 /// `return VALUE`, `raise TEXT`, `TYPE name = VALUE`, `place = VALUE` and calls. Values are
 /// expressions of C; names in capitals are constants. Types: num, int, text, list, out (a list that
-/// the function writes), texts, row, named and none.
+/// the function writes), lists, texts, row, named, nested (named ones by name) and none.
 class SourcePrinter {
  public:
   SourcePrinter(const Language& language, std::size_t depth);

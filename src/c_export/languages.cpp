@@ -51,6 +51,8 @@ constexpr std::string_view kPython = R"(
 @joined {0} + {1}
 @given {0} is not None
 @named dict(zip({0}, {1}))
+@nested {name: dict(zip({1}, row)) for name, row in zip({0}, {2})}
+@cut [{0}[k:k + {1}] for k in range(0, len({0}), {1})]
 @NULL None
 @|| or
 @&& and
@@ -109,6 +111,8 @@ constexpr std::string_view kScript = R"(
 @joined {0} + {1}
 @given {0} !== null
 @named Object.fromEntries({0}.map((name, i) => [name, {1}[i]]))
+@nested Object.fromEntries({0}.map((name, i) => [name, Object.fromEntries({1}.map((column, k) => [column, {2}[i][k]]))]))
+@cut Array.from({length: {0}.length / {1}}, (_, k) => {0}.slice(k * {1}, (k + 1) * {1}))
 )";
 
 constexpr std::string_view kJava = R"(
@@ -146,6 +150,8 @@ NumberFormatException Object String System
 @:none void
 @:row Map<String, ?>
 @:named Map<String, Double>
+@:nested Map<String, Map<String, Double>>
+@:lists double[][]
 @div (({0}) / ({1}))
 @whole (int) ({0})
 @zeros new double[{0}]
@@ -210,6 +216,8 @@ invalidargumentexception iterator stdclass stringable throwable traversable
 @joined {0} . {1}
 @given {0} !== null
 @named array_combine({0}, {1})
+@nested array_combine({0}, array_map(fn($row) => array_combine({1}, $row), {2}))
+@cut array_chunk({0}, {1})
 )";
 
 constexpr std::string_view kPythonPrelude = R"(
@@ -349,6 +357,18 @@ constexpr std::string_view kJavaPrelude = R"(
         Map<String, Double> map = new LinkedHashMap<>();
         for (int i = 0; i < names.length; ++i) map.put(names[i], values[i]);
         return map;
+    }
+
+    private static Map<String, Map<String, Double>> nested(String[] names, String[] columns, double[][] rows) {
+        Map<String, Map<String, Double>> map = new LinkedHashMap<>();
+        for (int i = 0; i < names.length; ++i) map.put(names[i], named(columns, rows[i]));
+        return map;
+    }
+
+    private static double[][] cut(double[] all, int width) {
+        double[][] rows = new double[all.length / width][];
+        for (int i = 0; i < rows.length; ++i) rows[i] = Arrays.copyOfRange(all, i * width, (i + 1) * width);
+        return rows;
     }
 
     private static double[] table(String... lines) {

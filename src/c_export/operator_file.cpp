@@ -100,7 +100,33 @@ std::vector<float> OperatorFile::parameter(Value value) const {
   return {elements.begin(), elements.end()};
 }
 
-void OperatorFile::write_node(const Node& node) { write_operator(*this, node); }
+std::string OperatorFile::tangent_at(Value value) {
+  of_tangents_ = true;
+  std::string place = at(value);
+  of_tangents_ = false;
+  return place;
+}
+
+bool OperatorFile::has_tangent(Value value) const {
+  const Value root = g_.roots[static_cast<std::size_t>(value.id)];
+  return graph().producer(root) != nullptr ||
+         (graph().type(root).dtype == DType::f32 &&
+          std::ranges::find(g_.inputs, root.id, &Value::id) != g_.inputs.end());
+}
+
+void OperatorFile::write_tangents(const Node& node) {
+  of_tangents_ = true;
+  write_operator(*this, node);
+  of_tangents_ = false;
+}
+
+Value OperatorFile::differentiated() const {
+  const auto of_numbers = [&](Value input) { return graph().type(input).dtype == DType::f32; };
+  const auto count = std::ranges::count_if(g_.inputs, of_numbers);
+  require(count == 1, "derivatives in {} need a network with one input of numbers; got {}",
+          language(), count == 0 ? "ids alone" : fmt::format("{} of them", count));
+  return *std::ranges::find_if(g_.inputs, of_numbers);
+}
 
 void OperatorFile::write_nodes() {
   const auto& nodes = graph().nodes();
@@ -108,7 +134,10 @@ void OperatorFile::write_nodes() {
     if (node().op->is_view() || graph().shape(node().outputs[0]).elements() == 0) continue;
     comment(fmt::format("{}: {}", harmless(node().name),
                         to_string(graph().shape(node().outputs[0]).sample())));
-    write_node(node());
+    if (derives_)
+      write_with_tangents(*this, node());
+    else
+      write_operator(*this, node());
   }
 }
 

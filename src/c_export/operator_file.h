@@ -78,14 +78,30 @@ class OperatorFile {
   /// Copies `count` elements.
   virtual void copy(const std::string& from, const std::string& to, std::int64_t count) = 0;
 
+  /// Adds a function that formulas call to the file.
+  virtual void need(std::string_view /*function*/) {}
+  /// Sets `count` elements of a value's derivative to a formula of its operands.
+  virtual void each_tangent(std::int64_t count, const std::vector<FormulaOperand>& operands,
+                            Value to, const std::string& formula) = 0;
+  /// Writes a node's derivatives with what its operator writes, which has to be linear.
+  void write_tangents(const Node& node);
+  /// Returns where a value's derivatives are, as arguments.
+  std::string tangent_at(Value value);
+  /// Returns whether the value has derivatives: neither a constant nor an input of ids.
+  bool has_tangent(Value value) const;
+
  protected:
   const InferenceGraph& g() const { return g_; }
-  void set_of_tangents(bool on) { of_tangents_ = on; }
+  /// Makes write_nodes() write derivatives beside the values, or stops it.
+  void set_derives(bool on) { derives_ = on; }
+  bool derives() const { return derives_; }
+  /// Returns the input by which all is differentiated. Throws Error unless the network has exactly
+  /// one of numbers.
+  Value differentiated() const;
   /// Returns the node that is being written.
   const Node& node() const { return graph().nodes()[node_]; }
   /// Writes every node of the graph.
   void write_nodes();
-  virtual void write_node(const Node& node);
   /// Returns an element of the memory of all that is computed, as arguments.
   virtual std::string memory_at(std::size_t offset) const = 0;
   /// Returns the same of the memory of ids. Throws Error where the language has none.
@@ -99,10 +115,15 @@ class OperatorFile {
   std::vector<Tensor> values_;
   std::size_t node_ = 0;
   bool of_tangents_ = false;
+  bool derives_ = false;
 };
 
 /// Writes a node's code. Throws Error where its operator has none.
 void write_operator(OperatorFile& file, const Node& node);
+/// Writes a node's code, and beside it that of its outputs' derivatives: the tangents of its
+/// operands lie where the operands themselves do, in an array of their own. Throws Error where its
+/// operator has none.
+void write_with_tangents(OperatorFile& file, const Node& node);
 /// Returns how many floats the node wants for itself.
 std::size_t scratch_of(const Graph& graph, const Node& node);
 

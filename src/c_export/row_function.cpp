@@ -105,6 +105,29 @@ std::vector<std::string> row_comment(const Model& model) {
   return lines;
 }
 
+namespace {
+
+/// Writes the network's inputs from `row`.
+void write_inputs(FunctionFile& file, const TableTransform& table) {
+  const std::int64_t features = std::ssize(table.feature_names());
+  if (features > 0) file.line(fmt::format("list in_numbers = zeros({})", features));
+  if (table.id_columns() > 0) {
+    file.line(fmt::format("list in_categories = zeros({})", table.id_columns()));
+  }
+  RowWriter(file, table.record()).write();
+}
+
+/// Returns whether predict() returns one number.
+bool is_one_value(const TableTransform& table) {
+  return table.classes().empty() && table.targets().size() == 1;
+}
+
+std::vector<std::string> names_of_outputs(const TableTransform& table) {
+  return table.classes().empty() ? table.targets() : table.classes();
+}
+
+}  // namespace
+
 void write_row_function(FunctionFile& file, const Model& model, const InferenceGraph& graph) {
   const TableTransform& table = model.table();
   const TransformRecord& record = table.record();
@@ -116,23 +139,56 @@ void write_row_function(FunctionFile& file, const Model& model, const InferenceG
   std::vector<std::string> missing = record.reading.missing;
   missing.insert(missing.end(), record.reading.words.begin(), record.reading.words.end());
   file.texts(missing, "MISSING");
-  const std::vector<std::string> targets = table.targets();
-  const bool values = table.classes().empty();
-  const bool one = values && targets.size() == 1;
+  const bool one = is_one_value(table);
   file.line(fmt::format("export {} predict(row row)", one ? "num" : "named"));
-  const std::int64_t features = std::ssize(table.feature_names());
-  if (features > 0) file.line(fmt::format("list in_numbers = zeros({})", features));
-  if (table.id_columns() > 0) {
-    file.line(fmt::format("list in_categories = zeros({})", table.id_columns()));
-  }
-  RowWriter(file, record).write();
+  write_inputs(file, table);
   file.line(fmt::format("list y = network({})", inputs_of(graph)));
   const std::vector<double> offsets = table.target_offsets();
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     if (offsets[i] != 0) file.line(fmt::format("y[{0}] = y[{0}] + {1}", i, decimal(offsets[i])));
   }
-  const auto& names = values ? targets : table.classes();
-  file.line(one ? "return y[0]" : fmt::format("return named({}, y)", file.texts(names)));
+  file.line(one ? "return y[0]"
+                : fmt::format("return named({}, y)", file.texts(names_of_outputs(table))));
+  file.line("end");
+}
+
+void write_row_jacobian(FunctionFile& file, const Model& model, const InferenceGraph& graph) {
+  const TableTransform& table = model.table();
+  std::vector<std::string> columns;
+  std::vector<std::string> places;  // of their features
+  std::string slopes;
+  std::int64_t at = 0;
+  for (const TableInput& input : table.record().inputs) {
+    if (const auto* number = std::get_if<NumberInput>(&input)) {
+      require(number->scaling != Scaling::quantile,
+              "column '{}' is scaled by quantiles, which have no derivative at their steps; train "
+              "with another --scale",
+              number->column);
+      slopes += fmt::format("slopes[{}] = number_slope(row, {}, {}, {})\n", columns.size(),
+                            file.quote(number->column),
+                            file.quote(scaling_names()[static_cast<std::size_t>(number->scaling)]),
+                            decimal(number->scale));
+      columns.push_back(number->column);
+      places.push_back(decimal(static_cast<double>(at)));
+    }
+    at += width_of(input);
+  }
+  require(!columns.empty(), "derivatives are by columns of numbers; the table has none");
+  const std::vector<std::string> names = names_of_outputs(table);
+  const bool one = is_one_value(table);
+  file.exports("jacobian");
+  file.line(fmt::format("export {} jacobian(row row)", one ? "named" : "nested"));
+  write_inputs(file, table);
+  file.line(fmt::format("list all = network_jacobian({})", inputs_of(graph)));
+  file.line(fmt::format("list slopes = zeros({})\n{}", columns.size(), slopes));
+  file.line(fmt::format("list d = zeros({})\nfor o to {}\nfor j to {}",
+                        names.size() * columns.size(), names.size(), columns.size()));
+  file.line(fmt::format("d[o * {0} + j] = all[o * {1} + whole({2}[j])] * slopes[j]\nend\nend",
+                        columns.size(), at, file.numbers(places)));
+  const std::string by = file.texts(columns);
+  file.line(one ? fmt::format("return named({}, d)", by)
+                : fmt::format("return nested({}, {}, cut(d, {}))", file.texts(names), by,
+                              columns.size()));
   file.line("end");
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/check.h"
-#include "c_export/c_file.h"
+#include "c_export/operator_file.h"
 #include "c_export/writers.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
@@ -19,6 +19,7 @@
 #include "ops/dense/dense.h"
 #include "ops/expand/expand.h"
 #include "ops/global_pool/global_pool.h"
+#include "ops/group_norm/group_norm.h"
 #include "ops/pool2d/pool2d.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
@@ -29,16 +30,17 @@
 namespace linnet {
 namespace {
 
-std::int64_t size_of(const CFile& file, Value value) {
+std::int64_t size_of(const OperatorFile& file, Value value) {
   return file.graph().shape(value).elements();
 }
 
-[[noreturn]] void refuse_derivative(const Node& node, std::string_view what) {
-  fail("[{} '{}'] has no derivative in C: {}", node.op->name(), node.name, what);
+[[noreturn]] void refuse_derivative(const OperatorFile& file, const Node& node,
+                                    std::string_view what) {
+  fail("[{} '{}'] has no derivative in {}: {}", node.op->name(), node.name, file.language(), what);
 }
 
 /// A derivative that needs the operands comes first: the result may take over their memory.
-void before(CFile& file, const Node& node, const std::string& slope) {
+void before(OperatorFile& file, const Node& node, const std::string& slope) {
   const Value x = node.inputs[0];
   file.each_tangent(size_of(file, x), {{.value = x}, {.name = 't', .value = x, .is_tangent = true}},
                     node.outputs[0], fmt::format("t * ({})", slope));
@@ -46,7 +48,7 @@ void before(CFile& file, const Node& node, const std::string& slope) {
 }
 
 /// One that follows from the result comes after it.
-void after(CFile& file, const Node& node, const std::string& slope) {
+void after(OperatorFile& file, const Node& node, const std::string& slope) {
   const Value y = node.outputs[0];
   write_operator(file, node);
   file.each_tangent(size_of(file, y),
@@ -55,36 +57,53 @@ void after(CFile& file, const Node& node, const std::string& slope) {
                     y, fmt::format("t * ({})", slope));
 }
 
-void flat(CFile& file, const Node& node) {
+void flat(OperatorFile& file, const Node& node) {
   write_operator(file, node);
   file.each_tangent(size_of(file, node.outputs[0]), {}, node.outputs[0], "0.0f");
 }
 
-void linear(CFile& file, const Node& node) {
+void linear(OperatorFile& file, const Node& node) {
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-    if (file.has_tangent(node.inputs[i])) refuse_derivative(node, "its weights are computed");
+    if (file.has_tangent(node.inputs[i])) refuse_derivative(file, node, "its weights are computed");
   }
   file.write_tangents(node);
   write_operator(file, node);
 }
 
-void of_concat(CFile& file, const Node& node) {
+void of_concat(OperatorFile& file, const Node& node) {
   for (const Value input : node.inputs) {
-    if (!file.has_tangent(input)) refuse_derivative(node, "one of its operands is a constant");
+    if (!file.has_tangent(input))
+      refuse_derivative(file, node, "one of its operands is a constant");
   }
   file.write_tangents(node);
   write_operator(file, node);
 }
 
-void of_reduce(CFile& file, const Node& node) {
+void of_reduce(OperatorFile& file, const Node& node) {
   const Reduction kind = static_cast<const ReduceOp&>(*node.op).attrs().kind;
   if (kind != Reduction::sum && kind != Reduction::mean) {
-    refuse_derivative(node, "expected a sum or a mean");
+    refuse_derivative(file, node, "expected a sum or a mean");
   }
   linear(file, node);
 }
 
-void of_softmax(CFile& file, const Node& node) {
+/// Needs the operand, too: the result may take over its memory.
+void of_group_norm(OperatorFile& file, const Node& node) {
+  const GroupNormAttrs& a = static_cast<const GroupNormOp&>(*node.op).attrs();
+  const Value x = node.inputs[GroupNormOp::x];
+  const GroupNormShape shape = group_norm_shape(a, file.graph().shape(x));
+  for (const Value weight : {node.inputs[GroupNormOp::weight], node.inputs[GroupNormOp::bias]}) {
+    if (file.has_tangent(weight)) refuse_derivative(file, node, "its weights are computed");
+  }
+  file.call("group_norm_tangent",
+            fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}f", file.at(x), file.tangent_at(x),
+                        file.at(node.inputs[GroupNormOp::weight]),
+                        file.tangent_at(node.outputs[GroupNormOp::y]), shape.rows, shape.pixels,
+                        shape.channels, shape.groups, a.epsilon));
+  write_operator(file, node);
+}
+
+void of_softmax(OperatorFile& file, const Node& node) {
   write_operator(file, node);
   const Value y = node.outputs[0];
   const std::int64_t width = file.graph().shape(y)[-1];
@@ -93,7 +112,7 @@ void of_softmax(CFile& file, const Node& node) {
                         file.tangent_at(y), size_of(file, y) / width, width));
 }
 
-void of_activation(CFile& file, const Node& node) {
+void of_activation(OperatorFile& file, const Node& node) {
   switch (static_cast<const ActivationOp&>(*node.op).attrs().kind) {
     case Activation::none: return linear(file, node);
     case Activation::relu: return after(file, node, "y > 0.0f ? 1.0f : 0.0f");
@@ -107,20 +126,20 @@ void of_activation(CFile& file, const Node& node) {
 }
 
 /// Returns the slope at x as C; empty where it is 0 everywhere.
-std::string slope_of(const UnaryAttrs& a) {
+std::string slope_of(const OperatorFile& file, const UnaryAttrs& a) {
   const std::string alpha = c_number(a.alpha);
   switch (a.kind) {
     case Unary::exp:
     case Unary::expm1: return "expf(x)";
-    case Unary::log: return "1.0f / x";
-    case Unary::log1p: return "1.0f / (1.0f + x)";
-    case Unary::sqrt: return "0.5f / sqrtf(x)";
-    case Unary::rsqrt: return "-0.5f / (x * sqrtf(x))";
+    case Unary::log: return file.quotient("1.0f", "x");
+    case Unary::log1p: return file.quotient("1.0f", "(1.0f + x)");
+    case Unary::sqrt: return file.quotient("0.5f", "sqrtf(x)");
+    case Unary::rsqrt: return file.quotient("-0.5f", "(x * sqrtf(x))");
     case Unary::square: return "2.0f * x";
     case Unary::abs: return "x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : 0.0f";
     case Unary::sin: return "cosf(x)";
     case Unary::cos: return "-sinf(x)";
-    case Unary::reciprocal: return "-1.0f / (x * x)";
+    case Unary::reciprocal: return file.quotient("-1.0f", "(x * x)");
     case Unary::pow:
       if (a.alpha == 0) return "";
       return fmt::format("{} * powf(x, {})", alpha, c_number(a.alpha - 1));
@@ -145,15 +164,15 @@ std::string slope_of(const UnaryAttrs& a) {
   return "";
 }
 
-void of_unary(CFile& file, const Node& node) {
+void of_unary(OperatorFile& file, const Node& node) {
   const UnaryAttrs& attrs = static_cast<const UnaryOp&>(*node.op).attrs();
-  const std::string slope = slope_of(attrs);
+  const std::string slope = slope_of(file, attrs);
   if (slope.empty()) return flat(file, node);
   if (attrs.kind == Unary::gelu_tanh) file.need("gelu_tanh_slope");
   before(file, node, slope);
 }
 
-void of_arithmetic(CFile& file, const Node& node) {
+void of_arithmetic(OperatorFile& file, const Node& node) {
   const auto larger = [](std::string_view a, std::string_view b) {
     return fmt::format("({0} > {1} ? 1.0f : {0} == {1} ? 0.5f : 0.0f)", a, b);
   };
@@ -163,7 +182,7 @@ void of_arithmetic(CFile& file, const Node& node) {
       case Arithmetic::add: return {"1.0f", "1.0f"};
       case Arithmetic::subtract: return {"1.0f", "-1.0f"};
       case Arithmetic::multiply: return {"b", "a"};
-      case Arithmetic::divide: return {"1.0f / b", "-a / (b * b)"};
+      case Arithmetic::divide: return {file.quotient("1.0f", "b"), file.quotient("-a", "(b * b)")};
       case Arithmetic::maximum: return {larger("a", "b"), larger("b", "a")};
       case Arithmetic::minimum: return {larger("b", "a"), larger("a", "b")};
       case Arithmetic::exceeds: return {};
@@ -190,7 +209,7 @@ void of_arithmetic(CFile& file, const Node& node) {
   write_operator(file, node);
 }
 
-using TangentWriter = void (*)(CFile& file, const Node& node);
+using TangentWriter = void (*)(OperatorFile& file, const Node& node);
 
 const std::map<std::string_view, TangentWriter>& tangent_writers() {
   static const std::map<std::string_view, TangentWriter> kWriters{
@@ -207,6 +226,7 @@ const std::map<std::string_view, TangentWriter>& tangent_writers() {
       {DenseOp::kName, linear},
       {ExpandOp::kName, linear},
       {GlobalAvgPoolOp::kName, linear},
+      {GroupNormOp::kName, of_group_norm},
       {LogSoftmaxOp::kName, of_softmax},
       {ReduceOp::kName, of_reduce},
       {ScaleOp::kName, linear},
@@ -219,22 +239,20 @@ const std::map<std::string_view, TangentWriter>& tangent_writers() {
 
 }  // namespace
 
-void write_with_tangents(CFile& file, const Node& node) {
+void write_with_tangents(OperatorFile& file, const Node& node) {
+  if (file.graph().type(node.outputs[0]).dtype != DType::f32) {
+    refuse_derivative(file, node, "its results are ids");
+  }
+  if (std::ranges::none_of(node.inputs, [&](Value input) { return file.has_tangent(input); })) {
+    return flat(file, node);
+  }
   const auto writer = tangent_writers().find(node.op->name());
   if (writer == tangent_writers().end()) {
     std::vector<std::string_view> known;
     for (const auto& [name, function] : tangent_writers()) known.push_back(name);
-    refuse_derivative(node, fmt::format("expected one of {}", fmt::join(known, ", ")));
+    refuse_derivative(file, node, fmt::format("expected one of {}", fmt::join(known, ", ")));
   }
-  if (file.graph().type(node.outputs[0]).dtype != DType::f32) {
-    refuse_derivative(node, "its results are ids");
-  }
-  const bool varies =
-      std::ranges::any_of(node.inputs, [&](Value input) { return file.has_tangent(input); });
-  if (varies)
-    writer->second(file, node);
-  else
-    flat(file, node);
+  writer->second(file, node);
 }
 
 }  // namespace linnet

@@ -2,6 +2,7 @@
 """`linnet export --function`: predictions in Python, JavaScript, Java and PHP, against the model's own."""
 import array
 import csv
+import importlib
 import json
 import random
 import shutil
@@ -11,35 +12,38 @@ import unittest
 
 import command
 
-# Each prints a line of numbers for each line of rows.tsv; "list" calls predict() with a line's numbers.
+# Each prints a line of numbers for each line of rows.tsv; "list" calls the function, predict() or jacobian(), with a
+# line's numbers.
 DRIVERS = {
     "py": ([sys.executable], "drive.py", """
 import Model, sys
+def flat(y):
+    return [y] if isinstance(y, float) else [v for part in (y.values() if isinstance(y, dict) else y) for v in flat(part)]
 lines = [line.rstrip("\\n").split("\\t") for line in open("rows.tsv", encoding="utf-8")]
 for line in lines[1:]:
-    y = Model.predict([float(v) for v in line] if sys.argv[1] == "list" else dict(zip(lines[0], line)))
-    print(*map(repr, y.values() if isinstance(y, dict) else y if isinstance(y, list) else [y]))
+    y = getattr(Model, sys.argv[2])([float(v) for v in line] if sys.argv[1] == "list" else dict(zip(lines[0], line)))
+    print(*map(repr, flat(y)))
 """),
     "js": (["node"], "drive.js", """
-const { predict } = require("./Model.js");
-drive(predict);
+drive(require("./Model.js")[process.argv[3]]);
 """),
     "mjs": (["node"], "drive.mjs", """
 import { createRequire } from "module";
-import { predict } from "./Model.mjs";
+import * as model from "./Model.mjs";
 const require = createRequire(import.meta.url);
-drive(predict);
+drive(model[process.argv[3]]);
 """),
     "java": (["java"], "Drive.java", """
 import java.nio.file.*;
 import java.util.*;
 public class Drive {
-    static void print(Object y) {
+    static String flat(Object y) {
         StringBuilder line = new StringBuilder();
         if (y instanceof double[]) for (double v : (double[]) y) line.append(v).append(' ');
-        else if (y instanceof Map) for (Object v : ((Map<?, ?>) y).values()) line.append(v).append(' ');
-        else line.append(y);
-        System.out.println(line);
+        else if (y instanceof double[][]) for (double[] v : (double[][]) y) line.append(flat(v));
+        else if (y instanceof Map) for (Object v : ((Map<?, ?>) y).values()) line.append(flat(v));
+        else line.append(y).append(' ');
+        return line.toString();
     }
     public static void main(String[] arguments) throws Exception {
         List<String> lines = Files.readAllLines(Path.of("rows.tsv"));
@@ -49,7 +53,7 @@ public class Drive {
             Map<String, Object> row = new HashMap<>();
             for (int i = 0; i < fields.length; ++i) row.put(names[i], fields[i]);
             double[] list = arguments[0].equals("list") ? Arrays.stream(fields).mapToDouble(Double::parseDouble).toArray() : null;
-            print(Model.predict(CALL));
+            System.out.println(flat(Model.CALL));
         }
     }
 }
@@ -58,8 +62,10 @@ public class Drive {
 require "Model.php";
 $lines = array_map(fn($line) => explode("\\t", $line), file("rows.tsv", FILE_IGNORE_NEW_LINES));
 foreach (array_slice($lines, 1) as $line) {
-    $y = Model::predict($argv[1] == "list" ? array_map("floatval", $line) : array_combine($lines[0], $line));
-    echo implode(" ", array_map("json_encode", is_array($y) ? array_values($y) : [$y])), "\\n";
+    $y = [Model::{$argv[2]}($argv[1] == "list" ? array_map("floatval", $line) : array_combine($lines[0], $line))];
+    $all = [];
+    array_walk_recursive($y, function ($v) use (&$all) { $all[] = json_encode($v); });
+    echo implode(" ", $all), "\\n";
 }
 """),
 }
@@ -69,8 +75,11 @@ function drive(predict) {
     for (const line of lines.slice(1)) {
         const row = Object.fromEntries(lines[0].map((name, i) => [name, line[i]]));
         const y = predict(process.argv[2] === "list" ? line.map(Number) : row);
-        console.log(Array.isArray(y) ? y.join(" ") : typeof y === "object" ? Object.values(y).join(" ") : String(y));
+        console.log(flat(y).join(" "));
     }
+}
+function flat(y) {
+    return typeof y === "object" ? Object.values(y).flatMap(flat) : [y];
 }
 """
 COLOURS = ["red", "white", "bl\u00fc\u00df", 'a "quoted" $one\\']
@@ -110,16 +119,18 @@ class Functions(command.CommandTest):
         count = eval(header)["shape"][0]
         return [list(values[i * len(values) // count:(i + 1) * len(values) // count]) for i in range(count)]
 
-    def answered(self, model, extension, how="row"):
-        """What the exported function says of rows.tsv."""
+    def answered(self, model, extension, how="row", function="predict"):
+        """What an exported function says of rows.tsv."""
         program, driver, text = DRIVERS[extension]
         if shutil.which(program[0]) is None:
             self.skipTest(f"{program[0]} is not installed")
-        out, _ = self.run_linnet("export", model, "--function", f"Model.{extension}")
-        self.assertEqual(out, f"Model.{extension}: predict() of a {'row' if how == 'row' else 'sample'}\n")
-        text = text.replace("CALL", "list" if how == "list" else "row")
+        more = ["--jacobian"] if function == "jacobian" else []
+        out, _ = self.run_linnet("export", model, "--function", f"Model.{extension}", *more)
+        self.assertEqual(out, f"Model.{extension}: predict(){' and jacobian()' if more else ''} of a "
+                              f"{'row' if how == 'row' else 'sample'}\n")
+        text = text.replace("CALL", f"{function}({'list' if how == 'list' else 'row'})")
         (self.folder / driver).write_text(text + (SCRIPT if "js" in extension else ""))
-        started = [*program, driver, how]
+        started = [*program, driver, how, function]
         if extension == "java":  # the source mode takes one file: the driver beside the class
             model_text = (self.folder / "Model.java").read_text().replace("public final class", "final class")
             imports = "".join(line + "\n" for line in text.split("\n") if line.startswith("import"))
@@ -141,6 +152,47 @@ class Functions(command.CommandTest):
                 self.assertEqual([len(row) for row in found], [len(row) for row in wanted])
                 worst = max(abs(a - b) for x, y in zip(found, wanted) for a, b in zip(x, y))
                 self.assertLess(worst, 1e-5 * scale)
+
+    def assert_derivatives(self, model, rows, scale=1.0):
+        """jacobian() of rows, columns by name or numbers as texts, beside finite differences of predict() in Python."""
+        how = "row" if isinstance(rows[0], dict) else "list"
+        self.write_rows(rows if how == "row" else [{str(k): v for k, v in enumerate(row)} for row in rows])
+        self.run_linnet("export", model, "--function", f"Own_{model}.py", "--jacobian")
+        sys.path.insert(0, str(self.folder))
+        self.addCleanup(sys.path.remove, str(self.folder))
+        own = importlib.import_module(f"Own_{model}")
+        step = 1e-3
+        wanted = []
+        for row in rows:
+            row = row if how == "row" else [float(value) for value in row]
+            names = own.jacobian(row) if how == "row" else range(len(row))
+            if how == "row" and isinstance(next(iter(names.values())), dict):
+                names = next(iter(names.values()))
+            columns = []
+            for name in names:
+                def moved(by):
+                    other = row.copy()
+                    if other[name] != "NA":
+                        other[name] = float(other[name]) + by
+                    y = own.predict(other)
+                    return list(y.values()) if isinstance(y, dict) else y if isinstance(y, list) else [y]
+                columns.append([(a - b) / (2 * step) for a, b in zip(moved(step), moved(-step))])
+            wanted.append([column[i] for i in range(len(columns[0])) for column in columns])
+        self.assertGreater(max(abs(value) for row in wanted for value in row), 1e-3)
+        for extension in DRIVERS:
+            with self.subTest(extension):
+                found = self.answered(model, extension, how, "jacobian")
+                self.assertEqual([len(row) for row in found], [len(row) for row in wanted])
+                worst = max(abs(a - b) for x, y in zip(found, wanted) for a, b in zip(x, y))
+                self.assertLess(worst, 1e-5 * scale)
+
+    def moved_rows(self, *without):
+        """Rows whose numbers stand at no corner of a curve, which are at those of training rows."""
+        rows = [{name: value for name, value in row.items() if name not in without} for row in self.rows("t.csv")[:4]]
+        for row in rows:
+            for name in ("x", "wide", "skew", 'a = b ? "c" : (d'):
+                row[name] = "NA" if row[name] in ("", "NA") else repr(float(row[name]) + 0.0137)
+        return rows
 
     def train_table(self, *arguments):
         self.run_linnet("train", "t.csv", "--epochs", 3, "--threads", 1, "--device", "cpu", "--out", "run", *arguments)
@@ -189,6 +241,22 @@ class Functions(command.CommandTest):
         self.train_table("--target", "z", "--ignore", "y", "--ignore", "kind", "--ignore", "code", "--optimizer", "levenberg_marquardt")
         self.assert_same("run", "t.csv", scale=10)
 
+    def test_derivatives_by_columns(self):
+        self.train_table("--target", "kind", "--ignore", "y", "--ignore", "z", "--ignore", "a = b ? \"c\" : (d")
+        self.assert_derivatives("run", self.moved_rows("y", "z", "kind"))
+        import Own_run
+        self.assertEqual(list(Own_run.jacobian(self.moved_rows()[3])), ["lily", "rose", "tulip"])
+        self.assertEqual(Own_run.jacobian(self.moved_rows()[3])["rose"]["x"], 0)  # it is missing
+        self.assertNotEqual(Own_run.jacobian(self.moved_rows()[2])["rose"]["x"], 0)
+
+    def test_derivatives_of_values(self):
+        self.run_linnet("train", "t.csv", "--target", "z", "--ignore", "kind", "--ignore", "y", "--scale",
+                        "skew=log1p", "--epochs", 3, "--threads", 1, "--device", "cpu", "--out", "value")
+        self.assert_derivatives("value", self.moved_rows("y", "z", "kind"), scale=10)
+        self.train_table("--target", "z", "--ignore", "y", "--ignore", "kind", "--scale", "wide=quantile")
+        self.assert_error("column 'wide' is scaled by quantiles, which have no derivative at their steps; train with "
+                          "another --scale", "export", "run", "--function", "m.py", "--jacobian")
+
     def test_names_that_look_like_calls(self):
         lines = [f"{i},{i * 7 % 50},{i * 11 % 30}" for i in range(60)]
         (self.folder / "calls.csv").write_text("\n".join(["date(UTC),whole_text(x),z", *lines]) + "\n")
@@ -208,6 +276,7 @@ class Functions(command.CommandTest):
         rows = [{str(k): repr(values[4 * i + k]) for k in range(4)} for i in range(len(values) // 4)]
         self.write_rows(rows)
         self.assert_same("lists", "points/x_test.npy", "list")
+        self.assert_derivatives("lists", [list(row.values()) for row in rows[:4]])
 
     def test_what_is_refused(self):
         self.train_table("--target", "kind", "--ignore", "y", "--ignore", "z")
@@ -220,6 +289,8 @@ class Functions(command.CommandTest):
                               f"e.g. Flowers; got '{name.split('.')[0]}'", "export", "run", "--function", name)
         self.assert_error("linnet export needs --c FOLDER, --onnx FILE or --function FILE; got several",
                           "export", "run", "--function", "m.py", "--c", "c")
+        self.assert_error("--jacobian is for C files (--c) and functions (--function); --onnx writes another one: leave "
+                          "it out", "export", "run", "--onnx", "m.onnx", "--jacobian")
         self.assert_error("--name is for C files (--c); --function writes another one: leave it out",
                           "export", "run", "--function", "m.py", "--name", "x")
         _, images = self.train(out="images")

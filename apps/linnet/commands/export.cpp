@@ -53,9 +53,13 @@ int export_model(const ExportOptions& options) {
   require(kinds == 1, "linnet export needs --c FOLDER, --onnx FILE or --function FILE; got {}",
           kinds == 0 ? "none" : "several");
   if (options.c_folder.empty()) {
-    options.given.refuse({"--name", "--int8", "--jacobian"}, "C files (--c)",
+    options.given.refuse({"--name", "--int8"}, "C files (--c)",
                          options.onnx.empty() ? "--function writes another one"
                                               : "--onnx writes another one");
+  }
+  if (!options.onnx.empty()) {
+    options.given.refuse({"--jacobian"}, "C files (--c) and functions (--function)",
+                         "--onnx writes another one");
   }
   ModelOptions on{.device = "cpu", .threads = 1};
   const Model model = load_model(find_run(options.model), on);
@@ -67,9 +71,10 @@ int export_model(const ExportOptions& options) {
     return kSuccess;
   }
   if (!options.function.empty()) {
-    export_function(model, options.function);
+    export_function(model, options.function, {.jacobian = options.jacobian});
     print_interval_note(model);
-    print_out(fmt::format("{}: predict() of {}\n", options.function,
+    print_out(fmt::format("{}: predict(){} of {}\n", options.function,
+                          options.jacobian ? " and jacobian()" : "",
                           task_of(model).takes_rows(model) ? "a row" : "a sample"));
     return kSuccess;
   }
@@ -109,7 +114,8 @@ void add_export(CLI::App& app, Action& action) {
   command->add_flag("--int8", options->int8,
                     "Write the C file's weights as 8-bit integers with scales");
   command->add_flag("--jacobian", options->jacobian,
-                    "Add a function of the outputs' derivatives by the inputs to the C file");
+                    "Add a function of the outputs' derivatives by the inputs to the file of C or "
+                    "of --function");
   command->footer("Example: linnet export runs/demo --c firmware --name digits --int8");
   act(*command, options, action, export_model);
 }
