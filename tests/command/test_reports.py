@@ -183,8 +183,19 @@ class Reports(command.CommandTest):
                          [one["outputs"][0] > answers["threshold"] for one in answers["predictions"]])
         self.run_linnet("predict", "run", "rows.csv", "--output", "p.csv")
         self.assertEqual((self.folder / "p.csv").read_text().splitlines()[0], "input,novelty,novel")
-        self.assert_error("the model says how unlike the training rows a row is, for which there are no targets: "
-                          "linnet predict", "evaluate", "run", "--data", "rows.csv")
+        scores = self.run_json("evaluate", "run", "--data", "rows.csv")["novelty"]
+        self.assertEqual((scores["rows"], scores["threshold"]), (3, answers["threshold"]))
+        self.assertEqual(scores["above"], sum(one["novel"] for one in answers["predictions"]))
+        novelties = [one["outputs"][0] for one in answers["predictions"]]
+        self.assertEqual([row["row"] for row in scores["most_novel"]], sorted((1, 2, 3), key=lambda i: -novelties[i - 1]))
+        for row in scores["most_novel"]:
+            self.assertAlmostEqual(row["novelty"], novelties[row["row"] - 1], places=4)
+        out, _ = self.run_linnet("evaluate", "run", "--data", "values.csv")
+        self.assertRegex(out, r"^values\.csv: 600 rows, median novelty [\d.e-]+\n\d+ of them \(\d+\.\d %\) above the "
+                              r"threshold [\d.]+, which 95 % .*\nthe most novel rows:\n  row \d+: ")
+        self.assertEqual(len(out.splitlines()), 13)
+        self.assert_error("--cost is for other models; 'run' takes rows: leave it out", "evaluate", "run", "--data",
+                          "values.csv", "--cost", "FP=1,FN=2")
 
     def test_optimize(self):
         write_values(self.folder / "values.csv")

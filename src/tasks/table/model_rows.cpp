@@ -20,9 +20,11 @@ bool knows(const std::vector<std::string>& classes, std::string_view label) {
   return label.ends_with('.') && std::ranges::count(classes, label.substr(0, label.size() - 1)) > 0;
 }
 
-/// Returns the places of the targets; none where the file lacks one, which the model says itself.
+/// Returns the places of the targets; none of a novelty, and where the file lacks one, which the
+/// model says itself.
 std::vector<std::size_t> targets_in(const Table& table, const TableTransform& transform) {
   std::vector<std::size_t> places;
+  if (transform.target_kind() == TableTarget::novelty) return places;
   for (const std::string& target : transform.targets()) {
     const auto column = std::ranges::find(table.columns(), target, &TableColumn::name);
     if (column == table.columns().end()) return {};
@@ -36,9 +38,6 @@ std::vector<std::size_t> targets_in(const Table& table, const TableTransform& tr
 ModelRows measurable_rows(const std::filesystem::path& file, const std::string& sheet,
                           const Model& model, bool force) {
   const TableTransform& transform = model.table();
-  require(transform.target_kind() != TableTarget::novelty,
-          "the model says how unlike the training rows a row is, for which there are no targets: "
-          "linnet predict");
   ModelRows rows;
   Table all = read_sheet(file, transform.reading(), sheet, rows.notes);
   const std::vector<std::size_t> targets = targets_in(all, transform);

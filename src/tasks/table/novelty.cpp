@@ -5,7 +5,9 @@
 #include <linnet/intervals.h>
 
 #include <algorithm>
-#include <span>
+#include <cstdint>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "base/counted.h"
@@ -15,6 +17,16 @@ namespace linnet {
 namespace {
 
 constexpr double kShare = 0.95;
+constexpr std::size_t kMostListed = 10;
+
+std::vector<float> novelties(Model& model, const Dataset& rows) {
+  const Tensor predicted = model.predict(rows).to(DType::f32);
+  return {predicted.as<float>().begin(), predicted.as<float>().end()};
+}
+
+std::int64_t count_above(const std::vector<float>& all, double threshold) {
+  return std::ranges::count_if(all, [&](float novelty) { return novelty > threshold; });
+}
 
 }  // namespace
 
@@ -38,14 +50,41 @@ TaskReport report_of_novelty(Model& model, const Splits& data) {
       fmt::format("linnet: threshold of novelty {:.4g}: {:g} % of the validation rows are below",
                   *threshold, 100 * kShare));
   if (data.test.size() == 0) return report;
-  const Tensor predicted = model.predict(data.test).to(DType::f32);
-  const std::span<const float> all = predicted.as<float>();
-  const auto above =
-      std::ranges::count_if(all, [&](float novelty) { return novelty > *threshold; });
+  const std::vector<float> all = novelties(model, data.test);
+  const std::int64_t above = count_above(all, *threshold);
   report.json["test_above"] = above;
   report.json["test_rows"] = all.size();
   report.lines.push_back(
       fmt::format("linnet: {} of {} above it", above, counted(std::ssize(all), "test row")));
+  return report;
+}
+
+TaskReport score_of_novelty(Model& model, const Dataset& rows) {
+  const std::vector<float> all = novelties(model, rows);
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return all[i]; });
+  const float median = all[order[order.size() / 2]];
+  TaskReport report{.key = "novelty", .json = {{"rows", all.size()}, {"median", median}}};
+  report.lines.push_back(fmt::format("{}: {}, median novelty {:.4g}", rows.info().name,
+                                     counted(std::ssize(all), "row"), median));
+  if (const std::optional<double> threshold = novelty_threshold(model)) {
+    const std::int64_t above = count_above(all, *threshold);
+    report.json["threshold"] = *threshold;
+    report.json["above"] = above;
+    report.lines.push_back(
+        fmt::format("{} of them ({:.1f} %) above the threshold {:.4g}, which {:g} % of rows like "
+                    "those of the training do not exceed",
+                    above, 100.0 * static_cast<double>(above) / static_cast<double>(all.size()),
+                    *threshold, 100 * kShare));
+  }
+  order.resize(std::min(order.size(), kMostListed));
+  report.json["most_novel"] = nlohmann::ordered_json::array();
+  report.lines.emplace_back("the most novel rows:");
+  for (const std::size_t i : order) {
+    report.json["most_novel"].push_back({{"row", i + 1}, {"novelty", all[i]}});
+    report.lines.push_back(fmt::format("  row {}: {:.4g}", i + 1, all[i]));
+  }
   return report;
 }
 

@@ -17,4 +17,7 @@ std::optional<double> novelty_threshold(const Model& model);
 /// Says where the threshold is, and how many test rows are above it.
 TaskReport report_of_novelty(Model& model, const Splits& data);
 
+/// Says how many rows are above the threshold, and which are the most novel.
+TaskReport score_of_novelty(Model& model, const Dataset& rows);
+
 }  // namespace linnet

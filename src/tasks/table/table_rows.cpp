@@ -165,6 +165,11 @@ class TableRows final : public Task {
     data.notes.insert(data.notes.end(), notes.begin(), notes.end());
     return data;
   }
+  std::optional<TaskReport> score(Model& model, const Dataset& data,
+                                  const std::string& /*part*/) const override {
+    if (!novelty(model.table())) return std::nullopt;
+    return score_of_novelty(model, data);
+  }
   std::vector<std::string> targets(const Model& model) const override {
     return model.table().targets();
   }
