@@ -114,7 +114,7 @@ class Search(command.CommandTest):
         self.assert_error("the search in 'option' has 3 runs, which cannot become 2: expected at least as many, "
                           "or another folder with --out", "search", "net.toml", "--out", "option")
         self.write(search='method = "grid"', rate="0.1")
-        self.assert_error("--runs is for random, halving and select; the values of 'net.toml' alone say how many "
+        self.assert_error("--runs is for random, halving, select, forward and genetic; the values of 'net.toml' alone say how many "
                           "runs this search has", "search", "net.toml", "--out", "grid", "--runs", 3)
 
     def test_grid(self):
@@ -191,7 +191,50 @@ class Search(command.CommandTest):
         self.write_table(search='method = "select"\nruns = 2')
         self.assertEqual(self.search(out="two")["runs"], runs[:2])
 
+    def test_adding_columns(self):
+        self.write_table(search='method = "forward"')
+        found = self.search()
+        runs = sorted(found["runs"], key=lambda run: run["run"])
+        names = ["a", "noise", "b", "more noise"]
+        self.assertEqual([run["columns"] for run in runs[:4]], [[name] for name in names])
+        self.assertEqual([set(run["columns"]) for run in runs[4:7]],
+                         [{"a", name} for name in names if name != "a"], "a is the best alone")
+        self.assertEqual([set(run["columns"]) for run in runs[7:9]],
+                         [{"a", "b", "noise"}, {"a", "b", "more noise"}], "b is the best beside a")
+        for run in runs:
+            self.assertEqual(sorted(run["columns"] + run["left_out"]), sorted(names))
+        self.assertEqual(found["runs"][0]["score"], min(run["score"] for run in runs))
+        self.assertLessEqual({"a", "b"}, set(found["runs"][0]["columns"]))
+        # A search that was stopped goes on.
+        shutil.rmtree(self.folder / "found/run-006")
+        out, err = self.run_linnet("search", "net.toml", "--out", "found")
+        self.assertRegex(err, r"run-005 of 10: .*, with 'a', 'noise' \(from before\)\n")
+        self.assertRegex(err, "the best run is kept in found/best; with 'a', ")
+        self.assertEqual(json.loads((self.folder / "found/search.json").read_text())["runs"], found["runs"])
+        self.assertRegex(out.splitlines()[0], "^run +validation_loss +epochs +columns$")
+        self.write_table(search='method = "forward"\nruns = 2')
+        self.assertEqual(len(self.search(out="two")["runs"]), 2)
+
+    def test_breeding_sets_of_columns(self):
+        self.write_table(search='method = "genetic"\nruns = 12\nseed = 1')
+        found = self.search()
+        sets = [tuple(run["columns"]) for run in sorted(found["runs"], key=lambda run: run["run"])]
+        self.assertEqual(sets[0], ("a", "noise", "b", "more noise"))
+        self.assertEqual((len(sets), len(set(sets))), (12, 12))
+        self.assertLessEqual({"a", "b"}, set(found["runs"][0]["columns"]))
+        self.write_table(search='method = "genetic"\nruns = 15\nseed = 1')
+        more = self.search()
+        self.assertEqual(len(more["runs"]), 15, "all sets of 4 columns")
+        self.assertEqual({run["run"]: run for run in more["runs"]} | {run["run"]: run for run in found["runs"]},
+                         {run["run"]: run for run in more["runs"]})
+
     def test_what_cannot_be_selected(self):
+        for method in ("select", "forward", "genetic"):
+            self.write_table(search=f'method = "{method}"')
+            text = (self.folder / "net.toml").read_text()
+            (self.folder / "net.toml").write_text(text.replace('target = "y"', 'task = "novelty"'))
+            self.assert_error(f'method = "{method}" compares losses, which depend on the columns of a novelty; name '
+                              "a target in [data]", "search", "net.toml", "--out", method)
         self.write_table(data="validation = 0")
         self.assert_error('method = "select" measures columns on the validation set; validation in '
                           "[data] is 0", "search", "net.toml", "--out", "found")

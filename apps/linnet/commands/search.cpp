@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linnet/importance.h>
 #include <linnet/tables.h>
 
@@ -19,6 +20,7 @@
 #include "commands/interrupt.h"
 #include "commands/train.h"
 #include "commands/train_options.h"
+#include "config/column_sets.h"
 #include "config/options.h"
 #include "config/search_space.h"
 #include "describe/nearest.h"
@@ -54,7 +56,8 @@ struct Trial {
   std::optional<double> score = {};  ///< none: it failed
   std::int64_t trained = 0;          ///< epochs
   std::string failure = {};
-  std::vector<std::string> left_out = {};         ///< columns, by `select`
+  std::vector<std::string> left_out = {};         ///< columns, by `select`, `forward`, `genetic`
+  std::vector<std::string> columns = {};          ///< that are used, by the last two
   std::vector<ColumnImportance> importance = {};  ///< of the others, in its validation set
 };
 
@@ -72,6 +75,8 @@ class Search {
       case SearchMethod::halving: return halve(random_trials());
       case SearchMethod::grow: return grow(trials(growing_values(plan_)));
       case SearchMethod::select: return select();
+      case SearchMethod::forward:
+      case SearchMethod::genetic: return choose_columns();
     }
     return true;
   }
@@ -166,10 +171,7 @@ class Search {
 
   /// Leaves out the least important column and trains again, as long as there are several.
   bool select() {
-    const Job job = job_of(options_of({}));
-    require(job.task->table() && job.task->folds() == 0,
-            "method = \"select\" leaves out columns of a table: [data] names its file and target, "
-            "without folds");
+    const Job job = job_of_columns();
     require(!job.task->row_numbers(false).empty(),
             "method = \"select\" measures columns on the validation set; validation in [data] is "
             "0");
@@ -186,6 +188,39 @@ class Search {
       left_out.push_back(std::ranges::min_element(all, {}, &ColumnImportance::mean)->column);
     }
     return true;
+  }
+
+  /// Trains with sets of columns, from few to more or in generations.
+  bool choose_columns() {
+    const std::vector<std::string> all = job_of_columns().task->columns();
+    const bool forward = plan_.method == SearchMethod::forward;
+    const auto count = static_cast<double>(all.size());
+    const double sets = forward ? count * (count + 1) / 2 : std::exp2(count) - 1;
+    const auto most = static_cast<std::int64_t>(std::min(static_cast<double>(plan_.runs), sets));
+    const CostOfColumns cost_of = [&](const ColumnSet& used) -> std::optional<double> {
+      Trial trial{.name = fmt::format("run-{:03}", done_.size() + 1)};
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        (used[i] ? trial.columns : trial.left_out).push_back(all[i]);
+      }
+      if (!train_one(trial, static_cast<std::size_t>(most))) return std::nullopt;
+      return cost(done_.back());
+    };
+    return forward ? forward_selection(all.size(), most, cost_of)
+                   : genetic_selection(all.size(), most, plan_.seed, cost_of);
+  }
+
+  /// Throws Error unless columns can be left out.
+  Job job_of_columns() const {
+    Job job = job_of(options_of({}));
+    require(job.task->table() && job.task->folds() == 0,
+            "method = \"{}\" leaves out columns of a table: [data] names its file and target, "
+            "without folds",
+            name_of(plan_.method));
+    require(job.task->fixed_network().empty(),
+            "method = \"{}\" compares losses, which depend on the columns of a novelty; name a "
+            "target in [data]",
+            name_of(plan_.method));
+    return job;
   }
 
   std::vector<ColumnImportance> importance_of(const Trial& trial) const {
@@ -268,7 +303,9 @@ class Search {
     for (std::size_t i = 0; i < plan_.values.size(); ++i) {
       text += fmt::format(", {} {}", plan_.values[i].path, shown_value(trial.values[i]));
     }
-    if (!trial.left_out.empty()) {
+    if (!trial.columns.empty()) {
+      text += fmt::format(", with {}", quoted(trial.columns));
+    } else if (!trial.left_out.empty()) {
       text += fmt::format(", without {}", quoted(trial.left_out));
     }
     print_note("{} of {}: {}{}", trial.name, count, text, there ? " (from before)" : "");
@@ -353,11 +390,12 @@ Json json_of(const Search& search, const fs::path& folder) {
              {"score", trial.score ? Json(*trial.score) : Json()},
              {"epochs", trial.trained},
              {"values", std::move(values)}};
+    if (chooses_columns(plan.method)) run["left_out"] = trial.left_out;
     if (plan.method == SearchMethod::select) {
-      run["left_out"] = trial.left_out;
       run["importance"] = Json::object();
       for (const ColumnImportance& of : trial.importance) run["importance"][of.column] = of.mean;
     }
+    if (!trial.columns.empty()) run["columns"] = trial.columns;
     if (!trial.failure.empty()) run["failure"] = trial.failure;
     json["runs"].push_back(std::move(run));
   }
@@ -379,11 +417,14 @@ ReportTable steps_of(const Search& search) {
 ReportTable table_of(const Search& search) {
   if (search.plan().method == SearchMethod::select) return steps_of(search);
   ReportTable table{.title = "Runs", .header = {"run", search.plan().metric, "epochs"}};
+  const bool of_columns = chooses_columns(search.plan().method);
+  if (of_columns) table.header.emplace_back("columns");
   for (const SearchedValue& value : search.plan().values) table.header.push_back(value.path);
   for (const Trial& trial : search.ranked()) {
     std::vector<std::string> row{trial.name,
                                  trial.score ? fmt::format("{:.5g}", *trial.score) : "failed",
                                  std::to_string(trial.trained)};
+    if (of_columns) row.push_back(fmt::format("{}", fmt::join(trial.columns, ", ")));
     for (const SearchValue& value : trial.values) row.push_back(Search::shown_value(value));
     table.rows.push_back(std::move(row));
   }
@@ -420,7 +461,8 @@ int search_file(const SearchArguments& arguments) {
   std::string kept = text;
   if (arguments.runs) {
     require(counts_runs(plan.method),
-            "--runs is for random, halving and select; the values of '{}' alone say how many runs "
+            "--runs is for random, halving, select, forward and genetic; the values of '{}' alone "
+            "say how many runs "
             "this search has",
             arguments.file);
     plan.runs = *arguments.runs;
@@ -448,9 +490,11 @@ int search_file(const SearchArguments& arguments) {
     print_json(json);
   } else {
     print_out(text_of(table));
-    const std::vector<std::string>& left_out = ranked.front().left_out;
+    const Trial& best = ranked.front();
     print_note("the best run is kept in {}{}", (folder / kBest).string(),
-               left_out.empty() ? "" : fmt::format("; without {}", quoted(left_out)));
+               !best.columns.empty()   ? "; with " + quoted(best.columns)
+               : best.left_out.empty() ? ""
+                                       : "; without " + quoted(best.left_out));
   }
   return kSuccess;
 }
@@ -467,8 +511,9 @@ void add_search(CLI::App& app, Action& action) {
           "A configuration of `linnet train` (TOML) in which searched values are\n"
           "{ search = [16, 32] } or { search = { from = 1e-4, to = 1e-2, log = true } }.\n"
           "[search] says how: method (random, grid, halving, grow; select leaves out the\n"
-          "least important columns of a table), runs, seed, metric (validation_loss, ...),\n"
-          "points of a range in a grid, factor of halving")
+          "least important columns of a table, forward adds the best ones, genetic breeds\n"
+          "sets of them), runs, seed, metric (validation_loss, ...), points of a range in\n"
+          "a grid, factor of halving")
       ->required();
   command->add_option("--out", o->out,
                       "Folder of the runs; runs/<name> if not given. The same command again "

@@ -112,7 +112,8 @@ SearchedValue searched_value(const toml::node& node, const std::string& path,
 }
 
 const std::vector<std::string>& method_names() {
-  static const std::vector<std::string> names{"random", "grid", "halving", "grow", "select"};
+  static const std::vector<std::string> names{"random", "grid",    "halving", "grow",
+                                              "select", "forward", "genetic"};
   return names;
 }
 
@@ -123,6 +124,15 @@ const std::vector<std::string>& metric_names() {
 }
 
 }  // namespace
+
+const std::string& name_of(SearchMethod method) {
+  return method_names()[static_cast<std::size_t>(method)];
+}
+
+bool chooses_columns(SearchMethod method) {
+  return method == SearchMethod::select || method == SearchMethod::forward ||
+         method == SearchMethod::genetic;
+}
 
 bool counts_runs(SearchMethod method) {
   return method != SearchMethod::grid && method != SearchMethod::grow;
@@ -153,7 +163,9 @@ SearchPlan read_search(const std::string& text, const std::filesystem::path& pat
     require(node->is_table(), "{}'search' is a table: [search]", place_of(file, node->source()));
     Section section(*node->as_table(), file, "[search]");
     plan.method = static_cast<SearchMethod>(section.choice("method", 0, method_names()));
-    plan.runs = section.integer("runs", plan.runs, 1, kMostRuns);
+    // Forward selection ends by itself; fewer runs would miss columns.
+    const std::int64_t runs = plan.method == SearchMethod::forward ? kMostRuns : plan.runs;
+    plan.runs = section.integer("runs", runs, 1, kMostRuns);
     plan.points = section.integer("points", plan.points, 2, kMostOfAGrid);
     plan.factor = section.integer("factor", plan.factor, 2, kMostRuns);
     plan.seed = static_cast<std::uint64_t>(
@@ -166,10 +178,10 @@ SearchPlan read_search(const std::string& text, const std::filesystem::path& pat
                     [&](const std::string& at, toml::node& node, const auto& /*replace*/) {
                       plan.values.push_back(searched_value(node, at, file));
                     });
-  if (plan.method == SearchMethod::select) {
+  if (chooses_columns(plan.method)) {
     require(plan.values.empty(),
-            "method = \"select\" leaves out columns of a table; '{}' is searched by another method",
-            plan.values.empty() ? "" : plan.values.front().path);
+            "method = \"{}\" leaves out columns of a table; '{}' is searched by another method",
+            name_of(plan.method), plan.values.empty() ? "" : plan.values.front().path);
     return plan;
   }
   require(!plan.values.empty(),
