@@ -178,13 +178,13 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         fleet = Fleet(network, members, seeds=[(seed + k) % 2**63 for k in range(members)], threads=self.threads or 0,
                       optimizer=self._make_optimizer(), schedule=self.schedule or Constant(), loss=self._loss,
                       loss_options=LossOptions(l2=self.l2))
-        held_out: dict[str, Any] = {} if validation is None else {"validation": validation}
+        held_out: dict[str, Any] = {} if validation is None else {"validation": validation, "keep_best": True}
         history = fleet.fit(data, epochs=self.epochs, batch=min(self.batch, len(data)), patience=self.patience,
                             shuffle=self.batch < len(data), **held_out)
         failed = [sentence for sentence in history.failures if sentence]
         if failed:
             raise _linnet.Error(f"[{type(self).__name__}] {failed[0]}")
-        self.models_ = [member.copy() for member in fleet.members]
+        self.models_ = [member.copy() if validation is None else fleet.best(k) for k, member in enumerate(fleet.members)]
         self.model_ = self.models_[0]
         self.history_ = history.members[0].table()
         self.n_iter_ = max(len(member) for member in history.members)
@@ -242,7 +242,7 @@ _PARAMETERS = """
         OMP_NUM_THREADS, which joblib sets for its worker processes, or all processors.
     verbose : writes a line for each epoch to stderr.
     ensemble : number of networks that are trained side by side on the CPU (linnet.Fleet) from seeds that follow each
-        other, and whose answers are averaged; above 1, each keeps the weights of its last epoch.
+        other, and whose answers are averaged.
 
     Attributes
     ----------

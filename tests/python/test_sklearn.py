@@ -217,6 +217,11 @@ class Ensembles(unittest.TestCase):
         made = quick(ensemble=3, validation_fraction=0.3, patience=2, epochs=300, learning_rate=1e-2).fit(
             x, np.random.default_rng(0).permutation(y))
         self.assertLess(made.n_iter_, 300)
+        noise = np.random.default_rng(0).permutation(y)
+        given = {"validation_fraction": 0.3, "epochs": 12, "learning_rate": 0.3, "random_state": 3}
+        alone, first = (quick(ensemble=members, **given).fit(x, noise).models_[0].weights() for members in (1, 2))
+        for name, value in alone.items():  # of its best epoch
+            np.testing.assert_array_equal(first[name], value)
         for given, sentence in (({"ensemble": 0}, "expected ensemble to be a number of members, at least 1; got 0"),
                                 ({"ensemble": 2.5}, "at least 1; got 2.5"),
                                 ({"ensemble": 2, "device": "cuda"}, "members train on the CPU; got 'cuda'"),
