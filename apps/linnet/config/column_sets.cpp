@@ -100,15 +100,14 @@ bool genetic_selection(std::size_t columns, std::int64_t most, std::uint64_t see
                        const CostOfColumns& cost) {
   Breeder breeder(columns, seed);
   std::vector<Individual> parents;
-  std::vector<Individual> all;  // parents, then children
+  std::vector<Individual> all;  // parents and their children, the best first
   for (std::int64_t run = 0; run < most; ++run) {
     const std::optional<ColumnSet> set = breeder.next(parents);
     if (!set) return true;
     const std::optional<double> one = cost(*set);
     if (!one) return false;
-    all.push_back({*set, *one});
+    all.insert(std::ranges::upper_bound(all, *one, {}, &Individual::cost), {*set, *one});
     if (all.size() < parents.size() + kPopulation) continue;
-    std::ranges::stable_sort(all, {}, &Individual::cost);
     all.resize(kPopulation);
     parents = all;
   }

@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <numeric>
 #include <vector>
 
 #include "base/counted.h"
+#include "base/percentile.h"
 #include "model/intervals.h"
 
 namespace linnet {
@@ -60,11 +59,10 @@ TaskReport report_of_novelty(Model& model, const Splits& data) {
 }
 
 TaskReport score_of_novelty(Model& model, const Dataset& rows) {
-  const std::vector<float> all = novelties(model, rows);
-  std::vector<std::size_t> order(all.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return all[i]; });
-  const float median = all[order[order.size() / 2]];
+  std::vector<float> all = novelties(model, rows);
+  std::vector<double> sorted(all.begin(), all.end());
+  std::ranges::sort(sorted);
+  const double median = percentile(sorted, 0.5);
   TaskReport report{.key = "novelty", .json = {{"rows", all.size()}, {"median", median}}};
   report.lines.push_back(fmt::format("{}: {}, median novelty {:.4g}", rows.info().name,
                                      counted(std::ssize(all), "row"), median));
@@ -78,12 +76,14 @@ TaskReport score_of_novelty(Model& model, const Dataset& rows) {
                     above, 100.0 * static_cast<double>(above) / static_cast<double>(all.size()),
                     *threshold, 100 * kShare));
   }
-  order.resize(std::min(order.size(), kMostListed));
   report.json["most_novel"] = nlohmann::ordered_json::array();
   report.lines.emplace_back("the most novel rows:");
-  for (const std::size_t i : order) {
-    report.json["most_novel"].push_back({{"row", i + 1}, {"novelty", all[i]}});
-    report.lines.push_back(fmt::format("  row {}: {:.4g}", i + 1, all[i]));
+  for (std::size_t i = 0; i < std::min(all.size(), kMostListed); ++i) {
+    const auto most = std::ranges::max_element(all);
+    const auto row = most - all.begin() + 1;
+    report.json["most_novel"].push_back({{"row", row}, {"novelty", *most}});
+    report.lines.push_back(fmt::format("  row {}: {:.4g}", row, *most));
+    *most = -1;  // below every novelty
   }
   return report;
 }
