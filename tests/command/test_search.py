@@ -159,6 +159,28 @@ class Search(command.CommandTest):
             f'[data]\nfile = "rows.csv"\ntarget = "y"\n{data}\n[training]\nepochs = 12\nthreads = 1\n'
             f'device = "cpu"\n[search]\n{search}\n')
 
+    def test_trials_of_a_table_train_side_by_side(self):
+        rows = "".join(f"{i % 7},{i % 11},{(i % 7) * 0.5 - (i % 11) * 0.25}\n" for i in range(150))
+        (self.folder / "rows.csv").write_text("a,b,y\n" + rows)
+        (self.folder / "net.toml").write_text(
+            '[data]\nfile = "rows.csv"\ntarget = "y"\n[network]\nlayers = [{type = "dense", units = 16}, '
+            '{type = "relu"}, {type = "dropout", rate = {search = [0.1, 0.3]}}, {type = "dense", units = 1}]\n'
+            '[optimizer]\nkind = "adam"\n'
+            f'learning_rate = {RATE}\n[training]\nepochs = 4\ndevice = "cpu"\n[search]\nruns = 5\n')
+        found = {}
+        for threads in (1, 2, 4):
+            out = f"found-{threads}"
+            found[threads] = self.search("--threads", str(threads), out=out)
+            for run in found[threads]["runs"]:
+                self.assertEqual((self.folder / out / run["run"] / "model.safetensors").read_bytes(),
+                                 (self.folder / "found-1" / run["run"] / "model.safetensors").read_bytes())
+            self.assertEqual(found[threads]["runs"], found[1]["runs"])
+        # One of them is gone: the search goes on with it.
+        shutil.rmtree(self.folder / "found-2/run-003")
+        out, err = self.run_linnet("search", "net.toml", "--out", "found-2", "--threads", "2")
+        self.assertRegex(err, r"(?s)run-001 of 5: [^\n]* \(from before\)\n.*run-003 of 5: [^\n]*[^)]\n.*run-005 of 5: ")
+        self.assertEqual(json.loads((self.folder / "found-2/search.json").read_text())["runs"], found[1]["runs"])
+
     def test_selecting_columns(self):
         self.write_table()
         found = self.search()

@@ -13,11 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "backend/plugin/cuda_plugin.h"
 #include "base/check.h"
 #include "base/files.h"
 #include "base/folder.h"
+#include "base/thread_team.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
+#include "commands/search_processes.h"
 #include "commands/train.h"
 #include "commands/train_options.h"
 #include "config/column_sets.h"
@@ -127,7 +130,12 @@ class Search {
     return trials(std::move(all));
   }
 
-  bool all(std::vector<Trial> wanted) {
+  bool all(std::vector<Trial> wanted) { return train_all(wanted); }
+
+  /// Trains trials that don't wait for each other.
+  bool train_all(std::vector<Trial>& wanted) {
+    const std::size_t at_once = most_at_once(wanted);
+    if (at_once > 1) return train_side_by_side(wanted, at_once);
     for (Trial& trial : wanted) {
       if (!train_one(trial, wanted.size())) return false;
     }
@@ -149,8 +157,8 @@ class Search {
       for (Trial& trial : wanted) {
         trial.epochs = share;
         trial.name = trial.name.substr(0, 7) + fmt::format("-epochs-{}", share);
-        if (!train_one(trial, wanted.size())) return false;
       }
+      if (!train_all(wanted)) return false;
       std::ranges::stable_sort(wanted, {}, [&](const Trial& trial) { return cost(trial); });
       const auto kept = (std::ssize(wanted) + plan_.factor - 1) / plan_.factor;
       wanted.resize(static_cast<std::size_t>(kept));
@@ -259,9 +267,64 @@ class Search {
     return job_of(options_of(trial)).training.epochs;
   }
 
+  bool is_there(const Trial& trial) const {
+    const fs::path folder = folder_ / trial.name;
+    return is_file(folder / "summary.json") && run_json(folder)["state"] == "done";
+  }
+
+  /// Returns how many trials train at the same time, each on one thread: those of a table, whose
+  /// networks are too small to keep several threads busy, and whose rows take little memory.
+  std::size_t most_at_once(const std::vector<Trial>& wanted) const {
+    const Job job = job_of(options_of(wanted.front()));
+    const std::string& device = job.model.device;
+    const bool on_cpu =
+        device == "cpu" || (device == "auto" && !prefers_cuda(job.model.cuda.library));
+    if (!job.task->table() || !on_cpu) return 1;
+    const int threads = job.model.threads > 0 ? job.model.threads : available_processors();
+    return std::min(wanted.size(), static_cast<std::size_t>(threads));
+  }
+
+  bool train_side_by_side(std::vector<Trial>& wanted, std::size_t at_once) {
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      check_metric(job_of(options_of(wanted[i])));
+      if (!is_there(wanted[i])) left.push_back(i);
+    }
+    std::size_t told = 0;
+    const auto tell_until = [&](std::size_t end) {
+      for (; told < end; ++told) note(wanted[told], wanted.size(), true);
+    };
+    const bool whole =
+        run_side_by_side({.count = left.size(),
+                          .at_once = at_once,
+                          .train =
+                              [&](std::size_t i) {
+                                const Trial& trial = wanted[left[i]];
+                                TrainOptions options = options_of(trial);
+                                options.threads = 1;
+                                return train_in_folder(options, folder_ / trial.name);
+                              },
+                          .ended =
+                              [&](std::size_t i, const std::string& failure) {
+                                tell_until(left[i]);
+                                wanted[told].failure = failure;
+                                note(wanted[told], wanted.size(), false);
+                                ++told;
+                              }});
+    if (whole) tell_until(wanted.size());
+    return whole;
+  }
+
+  /// Keeps what a trial gave, and tells it.
+  void note(Trial& trial, std::size_t count, bool there) {
+    read_score(trial, run_json(folder_ / trial.name));
+    done_.push_back(trial);
+    tell(trial, count, there);
+  }
+
   bool train_one(Trial& trial, std::size_t count) {
     const fs::path folder = folder_ / trial.name;
-    const bool there = is_file(folder / "summary.json") && run_json(folder)["state"] == "done";
+    const bool there = is_there(trial);
     if (!there) {
       TrainOptions options = options_of(trial);
       check_metric(job_of(
@@ -272,9 +335,7 @@ class Search {
         trial.failure = error.what();
       }
     }
-    read_score(trial, run_json(folder));
-    done_.push_back(trial);
-    tell(trial, count, there);
+    note(trial, count, there);
     return true;
   }
 
