@@ -57,6 +57,13 @@ class Bench(command.CommandTest):
         self.assertIn(f"({record['commit']})", out)
         self.assertIn("parameters  31530", out)
 
+    def test_values_of_a_table_have_no_accuracy(self):
+        rows = "".join(f"{i},{i * 7 % 50},{i * 3}\n" for i in range(60))
+        (self.folder / "numbers.csv").write_text("a,b,y\n" + rows)
+        (self.folder / "numbers.toml").write_text('[data]\nfile = "numbers.csv"\ntarget = "y"\n')
+        out, _ = self.run_linnet("bench", "numbers.toml", "--device", "cpu", *self.length)
+        self.assertRegex(out, r"(?m)^test        loss \S+ on \d+ samples$")
+
     def test_inference(self):
         record, _ = self.bench("--mode", "infer")
         self.assertEqual((record["mode"], record["optimizer"]), ("infer", None))

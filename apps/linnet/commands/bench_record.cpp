@@ -20,6 +20,12 @@ std::string count(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
+/// A record has null for losses that are not finite.
+std::string loss_text(const Json& loss) {
+  const bool finite = loss.is_number() && std::isfinite(loss.get<double>());
+  return finite ? fmt::format("{:.5g}", loss.get<double>()) : "not finite";
+}
+
 std::string race_text(const Json& race) {
   const auto seconds = [&](const char* key) { return race[key].get<double>(); };
   return fmt::format(
@@ -109,12 +115,12 @@ std::string bench_text(const Json& json, bool synthetic) {
       text("warmup"), seconds["median"].get<double>(), seconds["min"].get<double>(),
       seconds["max"].get<double>(), number("startup_seconds"));
   if (const Json& losses = json["losses"]; !losses.empty()) {
-    out += fmt::format("loss        {:.5g} in the first epoch, {:.5g} in the last\n",
-                       losses.front().get<double>(), losses.back().get<double>());
+    out += fmt::format("loss        {} in the first epoch, {} in the last\n",
+                       loss_text(losses.front()), loss_text(losses.back()));
   }
   if (!json["test_loss"].is_null()) {
     out += fmt::format("test        loss {:.5g}", number("test_loss"));
-    if (std::isfinite(number("test_accuracy"))) {
+    if (!json["test_accuracy"].is_null()) {
       out += fmt::format(", accuracy {:.2f} %", 100 * number("test_accuracy"));
     }
     out += fmt::format(" on {} samples\n", text("test_samples"));
