@@ -215,7 +215,8 @@ std::vector<Candidate> forward(const NodeView& node) {
                                   {whole_product_engine(),
                                    [=] { return forward_kernel(e, attrs); }}};
   // Weights that are packed once cost nothing, and every row has the same bits in every batch.
-  const bool packed = (packing_pays(e.n) && e.features > kFewFeatures) || fixed;
+  const bool pays = packing_transposed_pays({e.n, e.units, e.features});
+  const bool packed = (pays && e.features > kFewFeatures) || fixed;
   if (!packed) std::swap(products[0], products[1]);
   if (e.n == 1) {
     products.insert(packed ? products.end() : products.begin(),
@@ -241,7 +242,7 @@ std::vector<Candidate> grad_weight(const NodeView& node) {
   std::vector<Candidate> products{{"tiles", [=] { return grad_weight_kernel(e, RowSums::tiles); }},
                                   {whole_product_engine(),
                                    [=] { return grad_weight_kernel(e, RowSums::whole); }}};
-  if (faster_sums(e.n) == RowSums::whole) std::swap(products[0], products[1]);
+  if (faster_dense_sums(e.n) == RowSums::whole) std::swap(products[0], products[1]);
   const PackedRowSums packed({e.units, e.features, e.n});
   if (packed.worthwhile()) {
     products.insert(packing_pays(e.n) ? products.begin() : products.end(),

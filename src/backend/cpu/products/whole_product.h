@@ -24,11 +24,18 @@ std::size_t whole_product_bytes(const GemmShape& shape);
 void whole_product(const GemmShape& shape, const Matrix& a, const Matrix& b, float* c,
                    std::int64_t c_stride, std::byte* scratch, bool accumulate);
 
-/// Returns which sums over so many rows are the faster.
+/// Returns which sums over this number of rows are the faster.
 RowSums faster_sums(std::int64_t rows);
 
-/// Returns whether a product of so many rows is faster where b is packed once for all of its tasks
-/// (packed_products.h).
+/// The same for the weight gradients of dense layers, whose operands are in the caches more often
+/// than those of convolutions.
+RowSums faster_dense_sums(std::int64_t rows);
+
+/// Returns whether a product of this number of rows is faster where b is packed once for all of its
+/// tasks (packed_products.h).
 bool packing_pays(std::int64_t rows);
+
+/// The same where b is transposed, as the weights of a dense layer are.
+bool packing_transposed_pays(const GemmShape& shape);
 
 }  // namespace linnet::cpu

@@ -79,9 +79,13 @@ void whole_product(const GemmShape& s, const Matrix& a, const Matrix& b, float* 
 
 RowSums faster_sums(std::int64_t /*rows*/) { return RowSums::tiles; }
 
+RowSums faster_dense_sums(std::int64_t rows) { return faster_sums(rows); }
+
 bool packing_pays(std::int64_t rows) {
   constexpr std::int64_t kFewRows = 16;  // they are over before b is packed
   return rows >= kFewRows;
 }
+
+bool packing_transposed_pays(const GemmShape& shape) { return packing_pays(shape.m); }
 
 }  // namespace linnet::cpu
