@@ -44,6 +44,7 @@ class Repeat final : public StagedWork {
 struct Problem {
   const char* name;
   std::int64_t batch, size, in, out, kernel, stride, pad;
+  std::int64_t groups = 1;
 };
 
 enum class Direction { forward, grad_input, grad_weight };
@@ -76,12 +77,13 @@ void convolve(benchmark::State& state, const Problem& p, const ConvEngine& engin
               Direction direction) {
   const Conv2dAttrs attrs{.stride_h = p.stride,
                           .stride_w = p.stride,
+                          .groups = p.groups,
                           .pad_top = p.pad,
                           .pad_bottom = p.pad,
                           .pad_left = p.pad,
                           .pad_right = p.pad};
-  const ConvShape s =
-      conv_shape(attrs, {p.batch, p.size, p.size, p.in}, {p.out, p.kernel, p.kernel, p.in}, "");
+  const ConvShape s = conv_shape(attrs, {p.batch, p.size, p.size, p.in},
+                                 {p.out, p.kernel, p.kernel, p.in / p.groups}, "");
   const std::optional<Kernel> kernel = kernel_of(engine, direction, s);
   if (!kernel) {
     state.SkipWithError("not taken");
@@ -123,16 +125,27 @@ const bool registered = [] {
       {"3_to_64_7x7_by_2_at_224", 32, 224, 3, 64, 7, 2, 3},
       {"512_to_512_3x3_at_7", 32, 7, 512, 512, 3, 1, 1},
       {"1024_to_512_1x1_by_2_at_14", 32, 14, 1024, 512, 1, 2, 0},
+      {"16_groups_of_4_3x3_at_32", 32, 32, 64, 64, 3, 1, 1, 16},
+      {"16_groups_of_8_3x3_at_16", 32, 16, 128, 128, 3, 1, 1, 16},
+      {"16_groups_of_8_3x3_by_2_at_32", 32, 32, 128, 128, 3, 2, 1, 16},
+      {"16_groups_of_16_3x3_at_8", 32, 8, 256, 256, 3, 1, 1, 16},
+      {"16_groups_of_16_3x3_by_2_at_16", 32, 16, 256, 256, 3, 2, 1, 16},
+      {"14_groups_of_24_3x3_at_14", 32, 14, 336, 336, 3, 1, 1, 14},
+      {"32_groups_of_32_3x3_at_7", 32, 7, 1024, 1024, 3, 1, 1, 32},
+      {"4_groups_of_64_3x3_at_28", 8, 28, 256, 256, 3, 1, 1, 4},
       {"dense_1000_to_1000_of_8000", 8000, 1, 1000, 1000, 1, 1, 0},
       {"dense_1000_to_1_of_8000", 8000, 1, 1000, 1, 1, 1, 0},
       {"dense_3136_to_10_of_128", 128, 1, 3136, 10, 1, 1, 0},
       {"dense_512_to_512_of_64", 64, 1, 512, 512, 1, 1, 0},
+      {"dense_784_to_512_of_128", 128, 1, 784, 512, 1, 1, 0},
+      {"dense_128_to_512_of_256", 256, 1, 128, 512, 1, 1, 0},
+      {"dense_512_to_512_of_512", 512, 1, 512, 512, 1, 1, 0},
   };
   const std::pair<const char*, const ConvEngine*> engines[] = {
-      {"pointwise", &pointwise_engine()},  {"direct", &direct_engine()},
-      {"im2col", &im2col_engine()},        {"whole-image", &whole_image_engine()},
-      {"winograd", &winograd_engine()},    {"onednn", &onednn_engine()},
-      {"bf16-tiles", &bf16_tiles_engine()}};
+      {"pointwise", &pointwise_engine()}, {"direct", &direct_engine()},
+      {"im2col", &im2col_engine()},       {"whole-image", &whole_image_engine()},
+      {"winograd", &winograd_engine()},   {"onednn", &onednn_engine()},
+      {"grouped", &grouped_engine()},     {"bf16-tiles", &bf16_tiles_engine()}};
   const std::pair<const char*, Direction> directions[] = {{"forward", Direction::forward},
                                                           {"grad_input", Direction::grad_input},
                                                           {"grad_weight", Direction::grad_weight}};
