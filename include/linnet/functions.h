@@ -314,6 +314,13 @@ Expression linear(const Expression& x, const Expression& weight);
 /// letter twice in one operand, and no "...". Throws Error naming the equation and the shapes.
 Expression einsum(std::string_view equation, const std::vector<Expression>& operands);
 
+/// Lets the steps of one sequence attend to those of another (Vaswani et al., 2017): softmax(q kᵀ /
+/// sqrt(features / heads)) v in each head, for query (T, features), key (S, features) and value (S,
+/// width), which gives (T, width). Query and memory of a cross-attention each pass a Dense before
+/// it. `heads` divides features and width. Throws Error naming the shapes.
+Expression scaled_dot_product_attention(const Expression& query, const Expression& key,
+                                        const Expression& value, std::int64_t heads = 1);
+
 // ---- Images (N, H, W, C)
 
 /// Says how conv2d() moves its weight over the images.

@@ -203,6 +203,9 @@ const std::map<std::string, FunctionCase>& function_cases() {
       {"group_norm", [](Operands x) { return group_norm(x[0], 3, x[1], x[2], 1e-3); }},
       {"group_norm of steps", [](Operands x) { return group_norm(x[0], 2, x[1], x[2]); }},
       {"causal_mask", [](Operands x) { return softmax(causal_mask(x[0])); }},
+      {"attention", [](Operands x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }},
+      {"attention of heads",
+       [](Operands x) { return scaled_dot_product_attention(x[0], x[1], x[2], 2); }},
       {"split",
        [](Operands x) {
          const std::vector<Expression> parts = split(x[0], {2, 1, 1}, 1);
