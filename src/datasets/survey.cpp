@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/folder.h"
+#include "base/memory.h"
 #include "core/dims.h"
 #include "data/image_transform.h"
 #include "data/targets.h"
@@ -238,8 +239,7 @@ void check_file(const fs::path& path, DataKind kind) {
   } else if (kind == DataKind::cifar && name.ends_with(".bin")) {
     check_cifar_batch(path);
   } else if (name.ends_with(".xz") || name.ends_with(".gz")) {
-    constexpr std::size_t kMost = std::size_t{1} << (sizeof(std::size_t) > 4 ? 32 : 31);
-    read_pieces(path, kMost, [](std::string_view) { return true; });
+    read_pieces(path, most_bytes(32), [](std::string_view) { return true; });
   }
 }
 

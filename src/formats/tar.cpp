@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/staged_folder.h"
 #include "base/utf8.h"
 #include "formats/packed.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlock = 512;
 constexpr std::size_t kMostFile = std::size_t{1} << 30;
 constexpr std::size_t kMostNames = std::size_t{1} << 16;  // of a header that holds a long name
-constexpr std::size_t kMostBytes = std::size_t{1} << (sizeof(std::size_t) > 4 ? 36 : 31);
+constexpr std::size_t kMostBytes = most_bytes(36);
 constexpr std::size_t kMostFiles = 4'000'000;
 
 /// Returns a field of a header: its bytes up to the first that is zero.

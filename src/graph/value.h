@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.h"
+
 namespace linnet {
 
 /// Says where a value lives. All but `arena` outlast a step.
@@ -24,9 +26,8 @@ enum class Storage : std::uint8_t {
 inline constexpr std::size_t kStorages = 7;
 std::string_view to_string(Storage storage);
 
-/// Maximum bytes of one value: the address space of today's processors, or half of that of 32 bits.
-/// So no sum of two sizes overflows.
-inline constexpr std::size_t kMostBytes = std::size_t{1} << (sizeof(std::size_t) > 4 ? 47 : 31);
+/// Maximum bytes of one value: the address space of today's processors.
+inline constexpr std::size_t kMostBytes = most_bytes(47);
 
 /// An element type and a static shape.
 struct ValueType {
