@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "base/lower_ascii.h"
 #include "describe/nearest.h"
 #include "describe/other_names.h"
 #include "docstrings.h"

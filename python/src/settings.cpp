@@ -10,7 +10,7 @@
 
 #include <memory>
 
-#include "base/lower_ascii.h"
+#include "base/ascii.h"
 #include "bind.h"
 #include "describe/help.h"
 #include "describe/nearest.h"

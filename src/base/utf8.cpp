@@ -83,11 +83,10 @@ std::string escaped(std::string_view text) { return without_controls(text, ""); 
 
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
-  const auto begins = [&](std::size_t at) { return (byte_at(text, at) & 0xC0U) != 0x80; };
   std::size_t end = most * 3 / 4;
-  while (end > 0 && !begins(end)) --end;
+  while (end > 0 && !begins_character(text[end])) --end;
   std::size_t rest = text.size() - most / 4;
-  while (rest < text.size() && !begins(rest)) ++rest;
+  while (rest < text.size() && !begins_character(text[rest])) ++rest;
   return fmt::format("{} ... ({} bytes are left out) ... {}", text.substr(0, end), rest - end,
                      text.substr(rest));
 }

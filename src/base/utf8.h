@@ -11,6 +11,16 @@ namespace linnet {
 /// so a model file, can hold.
 bool is_utf8(std::string_view text);
 
+/// Returns whether a byte of UTF-8 begins a character; false for the second to fourth byte of one.
+constexpr bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+}
+
+/// Returns the bytes of a byte order mark at the beginning of a file's text: 3, or 0 without one.
+constexpr std::size_t byte_order_mark(std::string_view text) {
+  return text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+}
+
 /// Returns text that somebody else wrote (a name of a class, a column, a file, a tensor) as one
 /// line that is safe in any terminal, log and field between tabs: bytes that are not part of
 /// well-formed UTF-8 and ASCII's control characters as \x1B; other control characters, line

@@ -10,6 +10,8 @@
 #include <new>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace linnet::c_api {
 namespace {
 
@@ -24,7 +26,7 @@ void keep(std::string_view function, std::string_view sentence) noexcept {
     to = std::copy_n(part.data(), std::min<std::size_t>(part.size(), end - to), to);
   }
   if (to == end) {  // cut: not within a character
-    while (to > last_error.data() && (static_cast<unsigned char>(to[-1]) & 0xC0) == 0x80) --to;
+    while (to > last_error.data() && !begins_character(to[-1])) --to;
     if (to > last_error.data() && static_cast<unsigned char>(to[-1]) >= 0xC0) --to;
   }
   *to = '\0';

@@ -5,11 +5,11 @@
 #include <linnet/version.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "c_export/function_library.h"
 #include "ops/compare/compare.h"
@@ -25,7 +25,7 @@ std::string whole_index(const std::string& index) {
   std::size_t from = 0;
   for (std::size_t at; (at = index.find(kDivision, from)) != std::string::npos;) {
     std::size_t end = at + kDivision.size();
-    while (end < index.size() && std::isdigit(static_cast<unsigned char>(index[end])) != 0) ++end;
+    while (end < index.size() && is_digit(index[end])) ++end;
     out += index.substr(from, at - from) + "div(i, " +
            index.substr(at + kDivision.size(), end - at - kDivision.size()) + ")";
     from = end;

@@ -9,14 +9,13 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "c_export/function_library.h"
 #include "c_export/operator_file.h"
 
 namespace linnet {
 namespace {
-
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

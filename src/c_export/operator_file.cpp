@@ -7,6 +7,7 @@
 #include <cctype>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace linnet {
@@ -41,7 +42,7 @@ std::string listed_in_lines(const std::vector<std::string>& items, std::size_t w
 std::string identifier(const std::string& name) {
   std::string text;
   for (const char c : name) text += is_letter(c) ? c : '_';
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) text = "_" + text;
+  if (text.empty() || is_digit(text[0])) text = "_" + text;
   return text;
 }
 
@@ -57,7 +58,7 @@ std::string harmless(const std::string& text) {
 bool is_identifier(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text, [](char c) { return is_letter(c) || c == '_'; }) &&
-         std::isdigit(static_cast<unsigned char>(text[0])) == 0;
+         !is_digit(text[0]);
 }
 
 OperatorFile::OperatorFile(const InferenceGraph& graph, std::vector<Tensor> values)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace linnet {
@@ -84,7 +85,8 @@ constexpr std::array kCifarResNet{
     NameRule{"linear", "linear|fc", "", ""},
 };
 
-// Of these three, torchvision numbers blocks through; timm has a stage and a block.
+// In these three, torchvision numbers all blocks in one row; timm numbers stages and, in each,
+// blocks.
 constexpr std::array<std::uint8_t, 6> kMobileNetV2Stages{2, 4, 7, 11, 14, 17};
 constexpr std::array kMobileNetV2{
     NameRule{"features.0.0", "features.0.0", "conv_stem", ""},
@@ -266,8 +268,6 @@ struct Variable {
   std::int64_t times = 1;
   std::int64_t plus = 0;
 };
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Reads the variable that `pattern` begins with, and moves on to what follows it.
 Variable take_variable(std::string_view& pattern) {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "base/lower_ascii.h"
+#include "base/ascii.h"
 
 namespace linnet {
 namespace {

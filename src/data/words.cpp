@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace linnet {
 namespace {
 
@@ -210,9 +212,7 @@ std::size_t end_of_piece(std::string_view text, std::size_t begin) {
   std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
   if (end - begin <= kMostPiece) return end;
   end = begin + kMostPiece;
-  while (end > begin + kMostPiece - 4 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) {
-    --end;
-  }
+  while (end > begin + kMostPiece - 4 && !begins_character(text[end])) --end;
   return end;
 }
 

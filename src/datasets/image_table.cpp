@@ -11,11 +11,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/decimal.h"
 #include "base/folder.h"
-#include "base/lower_ascii.h"
 #include "base/utf8.h"
 #include "datasets/image_folder.h"
 #include "datasets/texts.h"

@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "base/lower_ascii.h"
 #include "base/utf8.h"
 #include "data/words.h"
 #include "datasets/texts.h"
@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 6> kKeyNames{"id", "index", "key", "numbe
 
 std::string_view without_mark(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+  line.remove_prefix(byte_order_mark(line));
   return line;
 }
 

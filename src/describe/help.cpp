@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "describe/nearest.h"
 
 namespace linnet {
@@ -25,9 +26,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     // Of UTF-8 the first byte of each character counts.
-    const auto width = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    }));
+    const auto width = static_cast<std::size_t>(std::ranges::count_if(word, begins_character));
     if (column + 1 + width > kWidth) {
       if (!out.empty()) out += '\n';
       out.append(indent, ' ');

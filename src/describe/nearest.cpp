@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/lower_ascii.h"
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace linnet {

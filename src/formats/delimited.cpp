@@ -6,20 +6,19 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace linnet {
 namespace {
 
 constexpr std::size_t kMostFields = std::size_t{1} << 28;
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Goes through the text from its front; fields in quotes are written over it without their quotes.
 class Parser {
  public:
   Parser(std::string& text, const DelimitedFormat& format, const std::filesystem::path& path)
-      : text_(text), format_(format), path_(path) {
-    if (std::string_view(text_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+      : text_(text), format_(format), path_(path), at_(byte_order_mark(text)) {
     for (const char c : {'\0', '\n', '\r', format_.separator})
       ends_[static_cast<unsigned char>(c)] = true;
     if (by_blanks()) ends_['\t'] = true;
@@ -127,7 +126,7 @@ class Parser {
   const DelimitedFormat& format_;
   const std::filesystem::path& path_;
   std::array<bool, 256> ends_ = {};  ///< whether a field ends at a character
-  std::size_t at_ = 0;
+  std::size_t at_;
   std::uint32_t line_ = 1;
 };
 

@@ -15,10 +15,10 @@
 #include <tuple>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/lower_ascii.h"
 #include "base/memory.h"
 #include "core/dims.h"
 #include "core/tensor_memory.h"

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/utf8.h"
+
 namespace linnet {
 namespace {
 
@@ -45,16 +47,14 @@ struct Range {
   }
 };
 
-bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
 std::size_t letters_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, begins_letter));
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
 
 std::string_view first_letters(std::string_view text, std::size_t count) {
   std::size_t end = 0;
   for (std::size_t letters = 0; end < text.size(); ++end) {
-    if (begins_letter(text[end]) && letters++ == count) break;
+    if (begins_character(text[end]) && letters++ == count) break;
   }
   return text.substr(0, end);
 }

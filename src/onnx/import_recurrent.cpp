@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "base/lower_ascii.h"
 #include "onnx/node_import.h"
 #include "ops/recurrent/recurrent.h"
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <chrono>
 
+#include "base/ascii.h"
+
 namespace linnet {
 namespace {
 
@@ -20,7 +22,6 @@ constexpr std::array<std::string_view, 7> kWeekdays{"monday", "tuesday",  "wedne
                                                     "friday", "saturday", "sunday"};
 constexpr std::size_t kShortName = 3;  // letters of Jan and Mon
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 char lower(char c) { return is_capital(c) ? static_cast<char>(c + ('a' - 'A')) : c; }

@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "base/lower_ascii.h"
 #include "base/percentile.h"
 #include "table/contents.h"
 #include "table/scaling.h"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/counted.h"
-#include "base/lower_ascii.h"
 #include "base/utf8.h"
 #include "describe/nearest.h"
 #include "table/column_facts.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "table/dates.h"
 #include "table/values.h"
@@ -28,8 +29,6 @@ constexpr std::array<std::pair<std::string_view, char>, 8> kSigns{{{"\u00A0", ' 
                                                                    {"\uFF0C", ','},
                                                                    {"\uFF0E", '.'}}};
 constexpr std::string_view kWideDigits = "\uFF10";  // to U+FF19
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 char decimal_of(std::size_t reading) { return reading < kThousands.size() ? '.' : ','; }
 char thousands_of(std::size_t reading) {

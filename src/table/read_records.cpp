@@ -224,7 +224,7 @@ void check_utf8(const TableContents& table) {
 /// Leaves out the line "sep=;" with which spreadsheets begin some files.
 void drop_separator_line(std::string& text) {
   constexpr std::string_view kMark = "sep=";
-  const std::size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  const std::size_t begin = byte_order_mark(text);
   if (text.compare(begin, kMark.size(), kMark) != 0) return;
   const std::size_t end = text.find_first_of("\r\n", begin);
   if (end == begin + kMark.size() + 1) text.erase(begin, end - begin);
@@ -239,7 +239,7 @@ struct Comments {
 /// Finds them: `given`, else those that begin with #.
 Comments find_comments(std::string_view text, std::optional<char> given) {
   Comments comments{.mark = given.value_or('#')};
-  std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  std::size_t at = byte_order_mark(text);
   while (at < text.size()) {
     if (text[at] == comments.mark) {
       comments.last = at;

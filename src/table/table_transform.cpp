@@ -10,9 +10,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/counted.h"
-#include "base/lower_ascii.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "describe/nearest.h"

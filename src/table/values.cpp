@@ -7,8 +7,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
-#include "base/lower_ascii.h"
 #include "table/number_format.h"
 
 namespace linnet {
@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t kMostDigits = 18;
 constexpr std::size_t kLongestNumber = 512;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace linnet {
 
 /// Returns the number that a text is, whole and without blanks; infinite where it says so or is
@@ -23,7 +25,7 @@ inline std::string_view in_message(std::string_view text) {
   constexpr std::size_t kMost = 100;
   if (text.size() <= kMost) return text;
   std::size_t end = kMost;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  while (end > 0 && !begins_character(text[end])) --end;
   return text.substr(0, end);
 }
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/join.h"
-#include "base/lower_ascii.h"
 #include "data/targets.h"
 
 namespace linnet {

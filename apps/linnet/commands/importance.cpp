@@ -62,9 +62,7 @@ std::string dependence_text(const PartialDependence& of) {
     text += of.values.empty() ? fmt::format("{:>16.16}", escaped(of.texts[i]))
                               : fmt::format("{:>16.6g}", of.values[i]);
     for (std::size_t o = 0; o < of.outputs.size(); ++o) {
-      const auto letters = std::ranges::count_if(of.outputs[o], [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-      });
+      const auto letters = std::ranges::count_if(of.outputs[o], begins_character);
       const std::ptrdiff_t width = std::max<std::ptrdiff_t>(letters, 12);
       text += fmt::format(" {:>{}.5g}", of.means[i][o], width);
     }

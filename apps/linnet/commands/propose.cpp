@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/folder.h"
-#include "base/lower_ascii.h"
 #include "base/shell_word.h"
 #include "config/config.h"
 #include "config/file_kind.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/lower_ascii.h"
+#include "base/ascii.h"
 #include "convert/other_formats.h"
 #include "datasets/image_folder.h"
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "report/print.h"
 
 namespace linnet::command {
@@ -45,7 +46,7 @@ std::size_t next_column(std::string_view text, std::size_t at) {
   while (at < text.size() && text[at] == '\x1b')
     at = std::min(text.find('m', at), text.size() - 1) + 1;
   if (at == text.size()) return at;
-  for (++at; at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;) ++at;
+  for (++at; at < text.size() && !begins_character(text[at]);) ++at;
   return at;
 }
 

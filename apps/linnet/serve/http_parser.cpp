@@ -11,6 +11,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace linnet::command {
 namespace {
 
@@ -150,7 +152,6 @@ std::string host_of(std::string_view authority) {
   const std::string_view port =
       end == std::string_view::npos ? "" : authority.substr(end + (bracket ? 1 : 0));
   const std::string_view host = bracket ? authority.substr(1, end - 1) : authority.substr(0, end);
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!port.empty() && (port[0] != ':' || !std::ranges::all_of(port.substr(1), is_digit)))
     return "";
   const auto is_part = [&](char c) {

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/counted.h"
+#include "base/utf8.h"
 #include "tasks/language/prepare_language.h"
 #include "tasks/language/read_language.h"
 #include "tasks/options.h"
@@ -52,7 +53,7 @@ Parts cut(std::string_view text, const LanguageTaskOptions& options) {
           validation, test);
   const auto place = [&](double share) {
     auto at = static_cast<std::size_t>(std::llround(share * static_cast<double>(text.size())));
-    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80) ++at;
+    while (at < text.size() && !begins_character(text[at])) ++at;
     return std::min(at, text.size());
   };
   const std::size_t first = place(1 - validation - test);

@@ -34,8 +34,7 @@ void add_text(Corpus& corpus, const fs::path& path) {
 }  // namespace
 
 std::string with_line_feeds(std::string text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  text.erase(0, byte_order_mark(text));
   std::erase(text, '\r');
   return text;
 }

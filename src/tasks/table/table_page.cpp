@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/counted.h"
-#include "base/lower_ascii.h"
 #include "base/shell_word.h"
 #include "describe/nearest.h"
 #include "tasks/table/table_rows.h"
