@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "describe/nearest.h"
 #include "table/values.h"
@@ -17,7 +18,6 @@ namespace {
 constexpr int kDeepest = 100;  // parentheses
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -175,9 +175,8 @@ class Reader {
     }
     const auto found = std::ranges::find(names_, name);
     if (found == names_.end()) {
-      const std::string near = did_you_mean(name, names_);
       fail("'{}' names '{}', which is neither a column of numbers nor an output{}", text_, name,
-           near.empty() ? "; expected " + listed(names_) : near);
+           did_you_mean(name, names_, "expected"));
     }
     return {.terms = {{static_cast<std::size_t>(found - names_.begin()), 1.0}}};
   }

@@ -63,9 +63,8 @@ void refuse_others(const Setting& table, std::initializer_list<std::string_view>
   const auto& entries = *table.get_if<SettingTable>();
   if (entries.empty()) return;
   const std::vector<std::string> names(known.begin(), known.end());
-  const std::string near = did_you_mean(entries.front().key, names);
   fail("unknown key '{}' in the options{}", entries.front().key,
-       near.empty() ? fmt::format("; known are {}", listed(names)) : near);
+       did_you_mean(entries.front().key, names, "known are"));
 }
 
 ModelOptions read_model_options(const Setting& table, const std::string& where) {

@@ -9,9 +9,8 @@
 #include <cmath>
 #include <optional>
 
-#include "base/check.h"
-#include "describe/nearest.h"
 #include "nn/definition.h"
+#include "nn/zoo/designs.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/channel_scale/channel_scale.h"
 
@@ -187,11 +186,7 @@ bool near(const std::array<double, 3>& a, const std::array<double, 3>& b) {
 }  // namespace
 
 const KnownNetwork& known_network(std::string_view name) {
-  const auto found = std::ranges::find(kNetworks, name, &KnownNetwork::name);
-  if (found != kNetworks.end()) return *found;
-  const std::vector<std::string> names = network_names();
-  const std::string meant = did_you_mean(name, names);
-  fail("unknown network '{}'{}", name, meant.empty() ? "; expected " + listed(names) : meant);
+  return zoo::design_named<KnownNetwork>("network", kNetworks, name);
 }
 
 PixelScale published_pixels(const KnownNetwork& known, WeightNames names) {

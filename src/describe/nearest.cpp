@@ -68,6 +68,12 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
   return name.empty() ? std::string() : fmt::format("; did you mean '{}'?", name);
 }
 
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& names,
+                         std::string_view otherwise) {
+  std::string meant = did_you_mean(given, names);
+  return meant.empty() ? fmt::format("; {} {}", otherwise, listed(names)) : meant;
+}
+
 std::string listed(const std::vector<std::string>& names) {
   if (names.empty()) return "nothing";
   std::vector<std::string> first = first_of(names, names.size());

@@ -16,6 +16,11 @@ std::string nearest(std::string_view given, const std::vector<std::string>& name
 /// Returns text such as "; did you mean 'kernel'?", or "".
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& names);
 
+/// Does the same; where no name is near, returns all: "; expected a, b or c" for `otherwise` of
+/// "expected".
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& names,
+                         std::string_view otherwise);
+
 /// Returns text such as "a, b or c", or "a, b, c or one of 970 more" where the list would take more
 /// than about 1,000 bytes.
 std::string listed(const std::vector<std::string>& names);

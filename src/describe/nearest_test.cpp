@@ -43,6 +43,8 @@ TEST(Nearest, SaysNothingWhereNothingIsNear) {
 
 TEST(Nearest, MakesSentences) {
   EXPECT_EQ(did_you_mean("kernal", {"kernel"}), "; did you mean 'kernel'?");
+  EXPECT_EQ(did_you_mean("kernal", {"kernel"}, "expected"), "; did you mean 'kernel'?");
+  EXPECT_EQ(did_you_mean("zzzzzz", {"kernel", "stride"}, "it has"), "; it has kernel or stride");
   EXPECT_EQ(listed({"a", "b", "c"}), "a, b or c");
   EXPECT_EQ(listed({"a"}), "a");
   EXPECT_EQ(listed({}), "nothing");

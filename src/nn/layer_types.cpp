@@ -30,9 +30,8 @@ std::string unknown_type(const std::string& kind, const std::string& where) {
     }
     kinds.emplace_back(type.kind());
   }
-  const std::string near = did_you_mean(kind, kinds);
   return fmt::format("unknown layer type '{}' in {}{}", kind, where,
-                     near.empty() ? fmt::format("; expected {}", listed(kinds)) : near);
+                     did_you_mean(kind, kinds, "expected"));
 }
 
 Layer read_with(Finder find, const Setting& setting, const std::string& where) {

@@ -75,9 +75,8 @@ std::size_t find_column(const TableContents& table, std::string_view column) {
                        column);
     return number - 1;
   }
-  const std::string meant = did_you_mean(column, names);
   fail<DataError>("'{}' has no column '{}'{}", table.name, column,
-                  meant.empty() ? "; it has " + listed(names) : meant);
+                  did_you_mean(column, names, "it has"));
 }
 
 Table::Table(std::shared_ptr<const TableContents> contents) : contents_(std::move(contents)) {

@@ -58,10 +58,9 @@ void read_output_loss(const SettingEntry& entry, Job& job) {
   const bool known = job.network.parameters() > 0;
   const std::string where = fmt::format("[loss.{}]", entry.key);
   if (known && std::ranges::find(outputs, entry.key) == outputs.end()) {
-    const std::string near = did_you_mean(entry.key, outputs);
     throw SettingError(entry.value.place,
                        fmt::format("{} names no output of the network{}", where,
-                                   near.empty() ? "; expected " + listed(outputs) : near));
+                                   did_you_mean(entry.key, outputs, "expected")));
   }
   LossOptions plain;
   plain.l1 = job.training.loss_options.l1;

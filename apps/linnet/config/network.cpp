@@ -205,10 +205,8 @@ class PathNetwork {
     if (found != values_.end()) return found->second;
     std::vector<std::string> known;
     for (const auto& [other, expression] : values_) known.push_back(other);
-    const std::string near = did_you_mean(name, known);
-    throw SettingError(
-        place, fmt::format("{}: expected an input or an earlier path; got '{}'{}", where, name,
-                           near.empty() ? fmt::format("; known are {}", listed(known)) : near));
+    throw SettingError(place, fmt::format("{}: expected an input or an earlier path; got '{}'{}",
+                                          where, name, did_you_mean(name, known, "known are")));
   }
 
   Expression joined(const Path& path) const {

@@ -87,9 +87,7 @@ const Json& known_entry(const std::string& name, const Json& table) {
           "'{0}' is a data set, not a workload: linnet train --workload NAME --data {0} trains one "
           "of {1} on it",
           name, listed(names));
-  const std::string near = did_you_mean(name, names);
-  fail("unknown workload '{}'{}", name,
-       near.empty() ? fmt::format("; expected {}", listed(names)) : near);
+  fail("unknown workload '{}'{}", name, did_you_mean(name, names, "expected"));
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ const Design& design_named(std::string_view family, std::span<const Design> desi
   if (found != designs.end()) return *found;
   std::vector<std::string> names;
   for (const Design& design : designs) names.emplace_back(design.name);
-  const std::string meant = did_you_mean(name, names);
-  fail("unknown {} '{}'{}", family, name, meant.empty() ? "; expected " + listed(names) : meant);
+  fail("unknown {} '{}'{}", family, name, did_you_mean(name, names, "expected"));
 }
 
 }  // namespace linnet::zoo
