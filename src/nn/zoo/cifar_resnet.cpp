@@ -45,7 +45,7 @@ Network cifar_resnet(std::int64_t depth, const ImageOptions& options) {
     }
   }
   network.add(GlobalAvgPool2d{});
-  if (options.classes > 0) network.add(Dense{.units = options.classes, .name = "linear"});
+  add_logits(network, options.classes, "linear");
   return network;
 }
 

@@ -84,9 +84,7 @@ Network convnext(std::string_view size, const ImageOptions& options) {
     }
   }
   network.add(GlobalAvgPool2d{}).add(layer_norm("head.norm"));
-  if (options.classes > 0) {
-    network.add(Dense{.units = options.classes, .weight_init = kSmall, .name = "head.fc"});
-  }
+  add_logits(network, options.classes, "head.fc", kSmall);
   return network;
 }
 

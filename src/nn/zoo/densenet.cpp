@@ -48,7 +48,7 @@ Network densenet(std::string_view model, const Design& design, const ImageOption
     }
   }
   network.add(norm(epsilon, "features.norm5")).add(relu("features.relu5")).add(GlobalAvgPool2d{});
-  if (options.classes > 0) network.add(Dense{.units = options.classes, .name = "classifier"});
+  add_logits(network, options.classes, "classifier");
   return network;
 }
 

@@ -59,8 +59,13 @@ struct Style {
   double epsilon;
   const char* part;  ///< first part of the names within a block
   bool flat;         ///< whether the last convolution and its norm are numbered with the others
-  Layer gate = Sigmoid{};
+  Layer squeeze_activation = SiLU{}, gate = Sigmoid{};
 };
+
+/// Returns the channels of a stage's depthwise convolutions, where its blocks read `channels`.
+std::int64_t depthwise_channels(const Stage& stage, std::int64_t channels) {
+  return multiple_of_8(stage.expansion * static_cast<double>(channels));
+}
 
 Layer block(const Style& style, const Stage& stage, std::int64_t channels, std::int64_t stride,
             std::int64_t squeezed, const Layer& activation, const std::string& name) {
@@ -73,14 +78,12 @@ Layer block(const Style& style, const Stage& stage, std::int64_t channels, std::
     convolution.groups = groups;
     layers.insert(layers.end(), {convolution, norm(style.epsilon, prefix + "1"), activation});
   };
-  const std::int64_t wide = multiple_of_8(stage.expansion * static_cast<double>(channels));
+  const std::int64_t wide = depthwise_channels(stage, channels);
   if (stage.expansion != 1) add(wide, 1, 1, 1);
   add(wide, stage.kernel, stride, wide);
   if (squeezed > 0) {
     layers.push_back(SqueezeExcitation{.squeezed = squeezed,
-                                       .activation = style.gate.get_if<Sigmoid>() != nullptr
-                                                         ? activation
-                                                         : Layer(ReLU{}),
+                                       .activation = style.squeeze_activation,
                                        .gate = style.gate,
                                        .name = fmt::format("{}.{}", style.part, part++)});
   }
@@ -104,17 +107,14 @@ void add_convolution(Network& network, std::int64_t filters, std::int64_t kernel
 
 void add_classifier(Network& network, const ImageOptions& options, double dropout,
                     const char* name) {
-  if (options.classes == 0) return;
-  network.add(Dropout{.rate = dropout})
-      .add(Dense{.units = options.classes,
-                 .weight_init = {Initializer::Kind::normal, 0.01},
-                 .name = name});
+  if (options.classes > 0) network.add(Dropout{.rate = dropout});
+  add_logits(network, options.classes, name, kSmallDense);
 }
 
 Network mobilenet_v3(std::span<const Stage> stages, std::int64_t units,
                      const ImageOptions& options) {
   check_options("a MobileNetV3", options.sample, options.classes);
-  const Style style{options.epsilon, "block", false, HardSigmoid{}};
+  const Style style{options.epsilon, "block", false, ReLU{}, HardSigmoid{}};
   Network network(options.sample, {options.pixels});
   std::int64_t channels = 16;
   add_convolution(network, channels, 3, 2, style.epsilon, HardSwish{}, "features.0");
@@ -122,8 +122,7 @@ Network mobilenet_v3(std::span<const Stage> stages, std::int64_t units,
   for (const Stage& stage : stages) {
     const Layer activation = stage.hard_swish ? Layer(HardSwish{}) : Layer(ReLU{});
     for (std::int64_t i = 0; i < stage.blocks; ++i) {
-      const auto wide =
-          static_cast<double>(multiple_of_8(stage.expansion * static_cast<double>(channels)));
+      const auto wide = static_cast<double>(depthwise_channels(stage, channels));
       network.add(block(style, stage, channels, i == 0 ? stage.stride : 1,
                         stage.squeezes ? multiple_of_8(wide / 4) : 0, activation,
                         fmt::format("features.{}", index++)));
@@ -133,9 +132,7 @@ Network mobilenet_v3(std::span<const Stage> stages, std::int64_t units,
   add_convolution(network, 6 * channels, 1, 1, style.epsilon, HardSwish{},
                   fmt::format("features.{}", index));
   network.add(GlobalAvgPool2d{})
-      .add(Dense{.units = units,
-                 .weight_init = {Initializer::Kind::normal, 0.01},
-                 .name = "classifier.0"})
+      .add(Dense{.units = units, .weight_init = kSmallDense, .name = "classifier.0"})
       .add(HardSwish{});
   add_classifier(network, options, 0.2, "classifier.3");
   return network;

@@ -67,11 +67,7 @@ Network regnet(std::string_view size, const ImageOptions& options) {
     }
   }
   network.add(GlobalAvgPool2d{});
-  if (options.classes > 0) {
-    network.add(Dense{.units = options.classes,
-                      .weight_init = {Initializer::Kind::normal, 0.01},
-                      .name = "fc"});
-  }
+  add_logits(network, options.classes, "fc", kSmallDense);
   return network;
 }
 

@@ -60,11 +60,7 @@ Network resnet(const Design& design, const ImageOptions& options) {
     }
   }
   network.add(GlobalAvgPool2d{});
-  if (options.classes > 0) {
-    network.add(Dense{.units = options.classes,
-                      .weight_init = {Initializer::Kind::normal, 0.01},
-                      .name = "fc"});
-  }
+  add_logits(network, options.classes, "fc", kSmallDense);
   return network;
 }
 

@@ -42,9 +42,8 @@ Network small_resnet(const ImageOptions& options) {
     network.add(residual).add(relu(name + ".relu"));
   }
   network.add(GlobalAvgPool2d{});
-  if (options.classes > 0) {
-    network.add(Dropout{.rate = kDropout}).add(Dense{.units = options.classes, .name = "fc"});
-  }
+  if (options.classes > 0) network.add(Dropout{.rate = kDropout});
+  add_logits(network, options.classes, "fc");
   return network;
 }
 

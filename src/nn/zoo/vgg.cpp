@@ -36,9 +36,7 @@ Network vgg(std::string_view model, const Design& design, const VggOptions& opti
         .add(ReLU{})
         .add(Dropout{.rate = options.dropout});
   }
-  if (options.classes > 0) {
-    network.add(Dense{.units = options.classes, .name = "classifier.6"});
-  }
+  add_logits(network, options.classes, "classifier.6");
   return network;
 }
 

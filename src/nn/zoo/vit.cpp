@@ -79,9 +79,7 @@ Network vit(std::string_view size, const ImageOptions& options) {
                                         .name = fmt::format("blocks.{}", i)});
   }
   network.add(LayerNorm{.epsilon = kNormEpsilon, .name = "norm"}).add(first_row());
-  if (options.classes > 0) {
-    network.add(Dense{.units = options.classes, .weight_init = kSmall, .name = "head"});
-  }
+  add_logits(network, options.classes, "head", kSmall);
   return network;
 }
 
