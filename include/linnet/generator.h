@@ -39,7 +39,7 @@ struct GenerateOptions {
 class Generator {
  public:
   /// Compiles the step. `cache`: whether keys and values are kept; false computes the whole context
-  /// each time, for comparison. Throws Error for any other model, and
+  /// each time, for comparison. Throws Error for a model that is not a language model, and
   /// OutOfMemory.
   explicit Generator(const Model& model, bool cache = true);
   Generator(Generator&&) noexcept;  ///< Moves; then the other one can only be assigned to.

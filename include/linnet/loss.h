@@ -51,10 +51,8 @@ enum class Loss : std::uint8_t {
   /// less; p = 1 is mae. OpenNN's Minkowski error.
   minkowski,
   /// q (t - y) where the target is above the output, (1 - q) (y - t) below, mean over all elements:
-  /// a share q
-  /// of the targets is then below the outputs. Half of mae at q = 0.5. The pinball loss of Koenker
-  /// and
-  /// Bassett, "Regression quantiles", 1978.
+  /// a share q of the targets is then below the outputs. Half of mae at q = 0.5. The pinball loss
+  /// of Koenker and Bassett, "Regression quantiles", 1978.
   quantile,
 };
 

@@ -16,7 +16,7 @@ namespace {
 }
 
 /// Returns at most 2^47, also where addresses have 32 bits: a template's values have the bytes of a
-/// large batch, which nobody allocates.
+/// large batch, which are never allocated.
 std::uint64_t possible_bytes(const ValueType& type) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 47;
   std::uint64_t bytes = size_of(type.dtype);

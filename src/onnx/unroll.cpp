@@ -170,7 +170,7 @@ class Unrolling {
       }
     }
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-      if (node.outputs[k].empty()) continue;  // nobody reads it
+      if (node.outputs[k].empty()) continue;  // no node reads it
       if (k < states) {
         additions_.node("Identity", {state[k]}, node.outputs[k]);
       } else {

@@ -19,7 +19,7 @@ class RunsBlocks {
   /// Gives each lane its memory, which may share all but the arena with the others'; called after
   /// Program::attach().
   virtual void attach_lanes(std::span<const Memory> lanes) = 0;
-  /// Runs so many blocks. The i-th one has external slot s at its bound address + i * strides[s],
+  /// Runs `blocks` blocks. The i-th one has external slot s at its bound address + i * strides[s],
   /// and first.first_row + i * rows. A block has the bits that Program::run() would give it.
   virtual void run_blocks(const StepInfo& first, std::uint64_t rows, std::size_t blocks,
                           std::span<const std::size_t> strides) = 0;

@@ -34,7 +34,7 @@ LanguageTask task_of(const std::string& text, const LanguageTaskOptions& options
   return language_task(folder / "corpus.txt", options);
 }
 
-/// Of the cat; the text that follows "the c" is known.
+/// A model of a text about a cat, in which "the c" has one continuation.
 Model trained_model() {
   LanguageTaskOptions options = kSmall;
   options.stride = 7;  // a line break comes first in some window

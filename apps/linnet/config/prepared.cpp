@@ -68,8 +68,8 @@ void read_for(const ZooNetwork& zoo, const Task& task, const std::string& path,
   if (files.size.rank() == 0) files.size = {known.side, known.side};
 }
 
-/// Replaces the task's network by one of the literature, for the same images and outputs.
-/// With trained weights, the recipe takes smaller steps.
+/// Replaces the task's network by a published one, for the same images and outputs. With trained
+/// weights, the recipe takes smaller steps.
 void take_network(const ZooNetwork& zoo, PreparedTask& made) {
   const Shape sample = made.network.input_shape();
   const Shape outputs = made.network.output_shape();

@@ -3,7 +3,7 @@
 // those above it that have no code. A processor that has one of these runs the next lower set.
 #pragma once
 
-// Code without vectors, for x86-64 before 2006, would be a quarter of a megabyte:
+// Code for x86-64 processors without SSSE3 would be a quarter of a megabyte:
 // check_vector_instructions() refuses such processors. The compiler's own flags stay at SSE2.
 #if defined(__x86_64__)
 #undef HWY_BASELINE_TARGETS

@@ -23,7 +23,7 @@ struct GemmShape {
 
 /// Says how sums over rows are multiplied, a transposed and b not, as in weight gradients: by
 /// tiles that both operands are packed into, as any other product (whole_product.h), or by the one
-/// that was measured to be faster for so many rows (docs/notes/).
+/// that was measured to be faster for this number of rows (docs/notes/).
 enum class RowSums : std::uint8_t { faster, tiles, whole };
 
 /// Returns bytes of scratch that a gemm() of these or smaller dimensions takes. Throws DeviceError
