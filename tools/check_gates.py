@@ -14,6 +14,8 @@ from check_filesystem import without_comments
 FOLDERS = ("src", "include", "apps", "python/src")
 PRINTS = (r"\bfmt::print\s*\(|\bstd::(?:cout|cerr|clog)\b|"
           r"(?<![\w.>])(?:std::)?(?:f?printf|f?puts|f?putc|putchar|fwrite)\s*\(")
+SYSTEM = (r"#\s*include\s*<(?:sys/\w+|arpa/\w+|netinet/\w+|net/\w+|unistd|fcntl|dlfcn|sched|pthread|poll|spawn|termios|"
+          r"netdb|ifaddrs|malloc|windows|io|psapi)\.h>")
 GATES = (
     # The depth of nesting is checked before anything copies or destroys what was parsed.
     (r"\b[Jj]son\w*(?:::|\.)(?:parse|sax_parse|accept)\s*\(|\bsax_parse\s*\(", ("src/base/json.h",
@@ -27,6 +29,21 @@ GATES = (
               "src/base/staged_folder.cpp",  # into files
               ),
      "prints; call print_out(), print_note() or print_line() of report/print.h"),
+    # Windows has none of these: base/ asks the system, and the rest is left out there.
+    (SYSTEM, ("src/base/anchored_file.cpp", "src/base/console.cpp", "src/base/console_windows.cpp",
+              "src/base/file_calls_posix.h", "src/base/file_calls_windows.cpp", "src/base/file_calls_windows.h",
+              "src/base/plugin.cpp", "src/base/process.cpp", "src/base/process_windows.cpp", "src/base/processors.cpp",
+              "src/base/processors_windows.cpp", "src/base/signals_held.h", "src/base/user_cache.cpp",
+              "apps/linnet/report/machine.cpp", "apps/linnet/report/machine_windows.cpp",
+              # Not built for Windows:
+              "src/backend/cpu/onednn.cpp", "src/backend/cpu/products/amx_tiles.cpp",
+              "src/backend/cpu/products/int8_tiles.cpp", "src/backend/cuda/nccl_library.cpp", "src/dist/sockets.cpp",
+              "src/dist/watch.cpp", "src/dist/engines/gloo_wire.cpp", "src/dist/engines/mpi_wire.cpp",
+              "apps/linnet/commands/measure_memory.cpp", "apps/linnet/commands/rank_processes.cpp",
+              "apps/linnet/commands/rank_processes.h", "apps/linnet/commands/serve.cpp",
+              "apps/linnet/serve/http_loop.cpp", "apps/linnet/serve/http_server.cpp", "apps/linnet/serve/listen.cpp",
+              "apps/linnet/serve/served_model.cpp", "python/src/gil.cpp"),
+     "asks the system; call file_calls.h, process.h, console.h or another header of base/"),
 )
 
 

@@ -34,6 +34,13 @@ class CheckGates(unittest.TestCase):
             self.assertEqual(self.found(code), 0, code)
         self.assertEqual(self.found("Json::parse(text)", "src/base/json.h"), 0)
 
+    def test_headers_of_the_system(self):
+        for code in ("#include <unistd.h>", "# include <sys/stat.h>", "#include <windows.h>"):
+            self.assertEqual(self.found(code), 1, code)
+        for code in ("#include <csignal>", '#include "base/file_calls.h"', "// #include <unistd.h>"):
+            self.assertEqual(self.found(code), 0, code)
+        self.assertEqual(self.found("#include <unistd.h>", "src/base/process.cpp"), 0)
+
     def test_the_tree_has_none(self):
         self.assertEqual(check_gates.check(Path(__file__).resolve().parent.parent), [])
 

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `linnet`: arguments, errors and exit status; each subcommand has a file of its own.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <linnet/error.h>
 #include <linnet/ranks.h>
 #include <linnet/version.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <system_error>
 
+#include "base/console.h"
 #include "base/memory.h"
 #include "commands/commands.h"
 #include "commands/help_format.h"
@@ -85,15 +82,6 @@ std::string unexpected(const CLI::App& app) {
   return fmt::format("unknown option '{}'{}", given, did_you_mean(given, options));
 }
 
-/// Opens closed standard streams: the next file would get the stream's number, and the output meant
-/// for the stream would land in a model or a history. Reading or writing these places fails
-/// instead.
-void occupy_standard_streams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
-  }
-}
-
 int run(int argc, char** argv) {
   CLI::App app("Linnet trains and runs neural networks on CPUs and NVIDIA GPUs.", "linnet");
   app.set_version_flag("--version", fmt::format("linnet {} ({})", version(), kCommit));
@@ -154,8 +142,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace linnet::command;
-  occupy_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large fails in write(), with a sentence
+  linnet::prepare_streams();
+  argv = linnet::utf8_arguments(argc, argv);
   try {
     // Whatever is known to be large says so itself.
     return linnet::in_memory(fmt::format("what `linnet {}` needs", argc > 1 ? argv[1] : ""),

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <limits>
 #include <new>
@@ -14,6 +10,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/file_calls.h"
+#include "base/process.h"
 
 namespace linnet {
 namespace {
@@ -41,26 +39,18 @@ constexpr std::size_t kMostOfNoSize = std::size_t{64} << 20;
   fail_to_read(path, error);
 }
 
-void require_regular(const fs::path& path, mode_t mode) {
+void require_regular(const fs::path& path, calls::Mode mode) {
   if (S_ISREG(mode)) return;
   if (S_ISDIR(mode)) fail_to_read(path, EISDIR);
-  const char* kind = S_ISFIFO(mode) ? "pipe (FIFO)" : S_ISSOCK(mode) ? "socket" : "device";
+  const char* kind = S_ISFIFO(mode) ? "pipe (FIFO)" : calls::is_socket(mode) ? "socket" : "device";
   fail<DataError>("cannot read '{}': it is a {}, not a regular file", path.string(), kind);
-}
-
-/// Returns bytes of memory of this machine, or the largest number where the system does not tell.
-std::uint64_t machine_bytes() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long size = ::sysconf(_SC_PAGE_SIZE);
-  if (pages <= 0 || size <= 0) return std::numeric_limits<std::uint64_t>::max();
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
 }
 
 /// Fills `to`; returns fewer bytes only at the end.
 std::size_t read_all(const fs::path& path, int descriptor, std::span<char> to) {
   std::size_t used = 0;
   while (used < to.size()) {
-    const ssize_t count = ::read(descriptor, to.data() + used, to.size() - used);
+    const calls::Count count = calls::read(descriptor, to.data() + used, to.size() - used);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_to_read(path, errno);
     if (count == 0) break;
@@ -88,11 +78,11 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
+    if (value_ >= 0) calls::close(value_);
   }
   int get() const { return value_; }
   /// Returns 0 or the error: network file systems report a full disk only here.
-  int close() { return ::close(std::exchange(value_, -1)) == 0 ? 0 : errno; }
+  int close() { return calls::close(std::exchange(value_, -1)) == 0 ? 0 : errno; }
 
  private:
   int value_;
@@ -101,7 +91,7 @@ class Descriptor {
 /// Returns 0 or the error.
 int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    const calls::Count count = calls::write(descriptor, bytes.data(), bytes.size());
     if (count < 0) {
       if (errno == EINTR) continue;
       return errno;
@@ -113,7 +103,7 @@ int write_all(int descriptor, std::string_view bytes) {
 
 /// Returns 0 or the error. Some file systems have nothing to bring to a disk and say EINVAL.
 int synchronise(int descriptor) {
-  return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+  return calls::synchronise(descriptor) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
 }
 
 /// Returns the file that `path` stands for: where it links to, else itself.
@@ -127,8 +117,8 @@ fs::path target_of(const fs::path& path) {
 
 /// Writes the pieces to an open file, which then allows what `old` did; returns 0 or the error.
 int write_pieces(int descriptor, std::span<const std::string_view> pieces,
-                 const std::optional<mode_t>& mode) {
-  if (mode && ::fchmod(descriptor, *mode) != 0) return errno;
+                 const std::optional<calls::Mode>& mode) {
+  if (mode && calls::allow(descriptor, *mode) != 0) return errno;
   for (const std::string_view piece : pieces) {
     if (const int error = write_all(descriptor, piece); error != 0) return error;
   }
@@ -137,7 +127,7 @@ int write_pieces(int descriptor, std::span<const std::string_view> pieces,
 
 /// A device or a pipe can't be replaced: it gets the bytes as they come.
 void write_in_place(const fs::path& path, std::span<const std::string_view> pieces) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const Descriptor file(calls::open(path, O_WRONLY));
   if (file.get() < 0) fail_to_write(path, errno);
   if (const int error = write_pieces(file.get(), pieces, {}); error != 0) {
     fail_to_write(path, error);
@@ -146,7 +136,7 @@ void write_in_place(const fs::path& path, std::span<const std::string_view> piec
 
 /// Brings a folder's names to the disk; returns 0 or the error.
 int synchronise_folder(const fs::path& folder) {
-  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor directory(calls::open_folder(folder));
   return directory.get() >= 0 ? synchronise(directory.get()) : errno;
 }
 
@@ -154,8 +144,8 @@ int synchronise_folder(const fs::path& folder) {
 int replace_file(const fs::path& path, std::span<const std::string_view> pieces) {
   const fs::path target = target_of(path);
   if (!target.has_filename()) fail_to_write(path, target.empty() ? ENOENT : EISDIR);
-  std::optional<mode_t> mode;
-  if (struct stat old{}; ::stat(target.c_str(), &old) == 0) {
+  std::optional<calls::Mode> mode;
+  if (calls::Status old{}; calls::status(target, old) == 0) {
     if (S_ISDIR(old.st_mode)) fail_to_write(path, EISDIR);
     if (!S_ISREG(old.st_mode)) {
       write_in_place(target, pieces);
@@ -169,17 +159,16 @@ int replace_file(const fs::path& path, std::span<const std::string_view> pieces)
   fs::path temporary;
   int opened = -1;
   for (int attempt = 0; opened < 0; ++attempt) {
-    temporary = folder / fmt::format(".linnet-{}-{}.tmp", ::getpid(), attempt);
-    opened =
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0666));
+    temporary = folder / fmt::format(".linnet-{}-{}.tmp", process_id(), attempt);
+    opened = calls::open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode.value_or(0666));
     if (opened < 0 && errno != EEXIST) fail_to_write(path, errno);
   }
   Descriptor file(opened);
   int error = write_pieces(file.get(), pieces, mode);
   if (const int closing = file.close(); error == 0) error = closing;
-  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+  if (error == 0 && calls::rename(temporary, target) != 0) error = errno;
   if (error != 0) {
-    ::unlink(temporary.c_str());
+    calls::remove(temporary);
     fail_to_write(path, error);
   }
   return synchronise_folder(folder);
@@ -188,23 +177,23 @@ int replace_file(const fs::path& path, std::span<const std::string_view> pieces)
 }  // namespace
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {
-  struct stat status {};
+  calls::Status status{};
   // Before opening, since opening alone wakes a device or waits for a pipe's other end.
-  if (::stat(path_.c_str(), &status) != 0) fail_to_find(path_, errno);
+  if (calls::status(path_, status) != 0) fail_to_find(path_, errno);
   require_regular(path_, status.st_mode);
   // Non-blocking: another may have put a pipe there meanwhile.
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail_to_read(path_, errno);
+  descriptor_ = calls::open(path_, O_RDONLY | calls::kNoWait);
+  if (descriptor_ < 0 || calls::status(descriptor_, status) != 0) fail_to_read(path_, errno);
   try {
     require_regular(path_, status.st_mode);
   } catch (const Error&) {
-    ::close(descriptor_);
+    calls::close(descriptor_);
     throw;
   }
   bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-InputFile::~InputFile() { ::close(descriptor_); }
+InputFile::~InputFile() { calls::close(descriptor_); }
 
 std::size_t InputFile::read(std::span<char> to) { return read_all(path_, descriptor_, to); }
 
@@ -262,8 +251,7 @@ void sync_folder(const fs::path& folder) {
 }
 
 AppendFile::AppendFile(fs::path path)
-    : path_(std::move(path)),
-      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+    : path_(std::move(path)), descriptor_(calls::open(path_, O_WRONLY | O_CREAT | O_APPEND, 0666)) {
   if (descriptor_ < 0) fail_to_write(path_, errno);
 }
 
@@ -277,14 +265,14 @@ AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
 }
 
 AppendFile::~AppendFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ >= 0) calls::close(descriptor_);
 }
 
 void AppendFile::append(std::string_view record) {
-  const off_t before = ::lseek(descriptor_, 0, SEEK_END);
+  const std::int64_t before = calls::seek_end(descriptor_);
   if (const int error = write_all(descriptor_, record); error != 0) {
     // A pipe has no end to go back to.
-    if (before >= 0 && ::ftruncate(descriptor_, before) != 0) fail_to_write(path_, errno);
+    if (before >= 0 && calls::truncate(descriptor_, before) != 0) fail_to_write(path_, errno);
     fail_to_write(path_, error);
   }
 }

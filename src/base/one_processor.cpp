@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build for browsers (cmake/LinnetWeb.cmake) has instead of processors.cpp: one thread.
+// What a build for browsers (cmake/LinnetCross.cmake) has instead of processors.cpp: one thread.
 #include "base/thread_team.h"
 
 namespace linnet {

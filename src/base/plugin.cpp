@@ -71,6 +71,8 @@ OpenPlugin open_plugin(const PluginFile& plugin, const std::string& wanted) {
   return {file, entry};
 }
 
+bool has_library(const char* name) { return dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr; }
+
 void require_version(const PluginFile& plugin, const OpenPlugin& opened,
                      const std::string& version) {
   require<DeviceError>(version == kVersionText,

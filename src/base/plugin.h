@@ -22,6 +22,9 @@ struct OpenPlugin {
 /// with one sentence: which file is missing, or which library that it needs.
 OpenPlugin open_plugin(const PluginFile& plugin, const std::string& wanted);
 
+/// Returns whether the system has a library of this name, which then stays open.
+bool has_library(const char* name);
+
 /// Throws DeviceError unless an opened plug-in is of this version of Linnet.
 void require_version(const PluginFile& plugin, const OpenPlugin& opened,
                      const std::string& version);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/staged_folder.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "base/check.h"
+#include "base/file_calls.h"
+#include "base/process.h"
 
 namespace linnet {
 namespace {
@@ -35,7 +35,7 @@ StagedFolder::StagedFolder(fs::path target) : target_(without_slash(target)) {
   fs::create_directories(parent, error);
   require(!error, "cannot write '{}': {}", target_.string(), error.message());
   for (int attempt = 0; path_.empty(); ++attempt) {
-    const fs::path candidate = parent / fmt::format(".linnet-{}-{}.tmp", ::getpid(), attempt);
+    const fs::path candidate = parent / fmt::format(".linnet-{}-{}.tmp", process_id(), attempt);
     const bool made = fs::create_directory(candidate, error);
     require(!error, "cannot write '{}': {}", target_.string(), error.message());
     if (made) path_ = candidate;
@@ -56,7 +56,7 @@ fs::path StagedFolder::make_folder(const fs::path& relative) const {
 
 void StagedFolder::write(const fs::path& relative, std::string_view content) const {
   // Not brought to the disk one by one: a hundred thousand images would take hours.
-  std::FILE* file = std::fopen((path_ / relative).c_str(), "wb");
+  std::FILE* file = calls::write_stream(path_ / relative);
   bool good = file != nullptr;
   good = good && std::fwrite(content.data(), 1, content.size(), file) == content.size();
   int error = good ? 0 : errno;
@@ -67,7 +67,7 @@ void StagedFolder::write(const fs::path& relative, std::string_view content) con
 
 void StagedFolder::commit() {
   // rename() takes the place of an empty folder, and of nothing else.
-  const bool moved = std::rename(path_.c_str(), target_.c_str()) == 0;
+  const bool moved = calls::rename(path_, target_) == 0;
   require(moved, "cannot write '{}': {}", target_.string(), std::generic_category().message(errno));
   path_.clear();
 }

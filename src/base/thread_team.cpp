@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_team.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <csignal>
 #include <optional>
 #include <system_error>
 
 #include "base/check.h"
+#include "base/signals_held.h"
 
 namespace linnet {
 namespace {
@@ -33,26 +31,6 @@ void pause_processor() {
   asm volatile("yield");
 #endif
 }
-
-/// Keeps signal handlers off the calling thread. In oneDNN's sgemm (up to 3.11, its issue 4845) the
-/// stack pointer may lie in a heap buffer, so that a handler's frame would destroy the heap.
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    sigset_t held;
-    sigfillset(&held);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
-      sigdelset(&held, fault);
-    }
-    pthread_sigmask(SIG_BLOCK, &held, &before_);
-  }
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_team.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linnet/error.h>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <csignal>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -228,51 +223,6 @@ TEST(ThreadTeam, LetsCallersTakeTurns) {
   EXPECT_EQ(good, 400);
 }
 
-volatile std::sig_atomic_t signals_handled = 0;
-
-TEST(ThreadTeam, HoldsSignalsUntilTheWorkIsDone) {
-  struct sigaction action {};
-  struct sigaction before {};
-  action.sa_handler = [](int) { signals_handled = signals_handled + 1; };
-  sigemptyset(&action.sa_mask);
-  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
-  for (const int threads : {1, 3}) {
-    signals_handled = 0;
-    ThreadTeam team(threads);
-    CountedWork work({1, 1});
-    std::atomic<int> handled_inside{0};
-    work.action = [&](std::uint64_t, std::uint32_t) {
-      ::kill(::getpid(), SIGUSR1);
-      handled_inside += signals_handled;
-    };
-    team.run(work);
-    EXPECT_EQ(handled_inside, 0) << threads;
-    EXPECT_GE(signals_handled, 1) << threads;
-  }
-  sigaction(SIGUSR1, &before, nullptr);
-}
-
-[[noreturn]] void start_threads_without_room() {
-  rlimit room{};
-  room.rlim_cur = room.rlim_max = std::size_t{64} << 20;  // the stacks of a few threads
-  setrlimit(RLIMIT_AS, &room);
-  try {
-    const ThreadTeam team(1000);
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    _exit(2);
-  }
-  _exit(0);
-}
-
-TEST(ThreadTeamDeathTest, SaysWhenThreadsCannotBeStarted) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer takes more address space than the limit of this test";
-#endif
-  EXPECT_EXIT(start_threads_without_room(), testing::ExitedWithCode(2),
-              "only [0-9]+ of 1000 threads started");
-}
-
 TEST(ThreadTeam, EndsWithoutEverHavingRun) {
   for (int i = 0; i < 100; ++i) {
     const ThreadTeam team(4);
@@ -308,7 +258,7 @@ class StragglerWork final : public StagedWork {
  private:
   std::thread::id caller_ = std::this_thread::get_id();
   std::atomic<bool> ran_{false};
-  int runs_ = 0;  // by the caller, as what follows
+  int runs_ = 0;           // by the caller, as what follows
   mutable int asked_ = 0;  // by the caller
   mutable std::atomic<bool> straggler_{false};
   mutable std::atomic<bool> closing_{false};

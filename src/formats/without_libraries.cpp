@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build for browsers (cmake/LinnetWeb.cmake) has instead of the libraries of images, of .xz
-// files and of checksums: sentences. A page gives the pixels of its images as arrays.
+// What builds for browsers and for Windows (cmake/LinnetCross.cmake) have instead of the libraries
+// of images, of .xz files and of checksums: sentences. A page gives the pixels of its images as
+// arrays.
+#include "base/build_name.h"
 #include "base/check.h"
 #include "formats/checksum.h"
 #include "formats/image_formats.h"
@@ -10,7 +12,7 @@ namespace linnet {
 namespace {
 
 [[noreturn]] void fail_without(std::string_view what, const std::filesystem::path& path) {
-  fail("cannot read '{}': WebAssembly builds of Linnet read no {}", path.string(), what);
+  fail("cannot read '{}': {} builds of Linnet read no {}", path.string(), kBuildName, what);
 }
 
 }  // namespace
@@ -19,7 +21,9 @@ Image decode_png(std::string_view, const std::filesystem::path& path, std::int64
   fail_without("PNG images", path);
 }
 
-std::string encode_png(const Image&) { fail("WebAssembly builds of Linnet write no PNG images"); }
+std::string encode_png(const Image&) {
+  fail("{} builds of Linnet write no PNG images", kBuildName);
+}
 
 Image decode_jpeg(std::string_view, const std::filesystem::path& path) {
   fail_without("JPEG images", path);
@@ -54,6 +58,6 @@ std::string unxz(std::string_view, const std::filesystem::path& path, std::size_
   fail_without(".xz files", path);
 }
 
-std::string sha256(std::string_view) { fail("WebAssembly builds of Linnet have no checksums"); }
+std::string sha256(std::string_view) { fail("{} builds of Linnet have no checksums", kBuildName); }
 
 }  // namespace linnet

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/event_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +12,8 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/file_calls.h"
+#include "base/process.h"
 
 namespace linnet {
 namespace {
@@ -22,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using protobuf::append_little_endian;
 
-/// As TensorFlow stores checksums, so that a checksum of data that hold one is not a trivial number.
+/// As TensorFlow stores checksums, so that a checksum of data that hold one is not a trivial
+/// number.
 std::uint32_t masked_crc(std::string_view bytes) {
   const std::uint32_t crc = crc32c(bytes);
   return std::rotr(crc, 15) + 0xA282EAD8U;
@@ -33,11 +33,6 @@ double seconds_since_epoch() {
   return std::chrono::duration<double>(now).count();
 }
 
-std::string host_name() {
-  utsname names{};
-  return ::uname(&names) == 0 && names.nodename[0] != '\0' ? names.nodename : "host";
-}
-
 /// Makes the file, which did not exist.
 fs::path new_event_file(const fs::path& folder) {
   std::error_code error;
@@ -46,10 +41,10 @@ fs::path new_event_file(const fs::path& folder) {
   const auto seconds = static_cast<std::int64_t>(seconds_since_epoch());
   for (int attempt = 0;; ++attempt) {
     fs::path path = folder / fmt::format("events.out.tfevents.{}.{}.{}.{}", seconds, host_name(),
-                                         ::getpid(), attempt);
-    const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+                                         process_id(), attempt);
+    const int made = calls::open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (made >= 0) {
-      ::close(made);
+      calls::close(made);
       return path;
     }
     const int reason = errno;

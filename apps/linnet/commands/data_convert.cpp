@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/end_signals.h"
 #include "commands/data_commands.h"
 #include "config/given.h"
 #include "config/images.h"
@@ -48,20 +49,19 @@ class NoteInterrupts {
  public:
   NoteInterrupts() {
     interrupted = 0;
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      before_[i] = std::signal(kSignals[i], [](int) { interrupted = 1; });
-      if (before_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);
+    for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
+      before_[i] = std::signal(kEndSignals[i], [](int) { interrupted = 1; });
+      if (before_[i] == SIG_IGN) std::signal(kEndSignals[i], SIG_IGN);
     }
   }
   NoteInterrupts(const NoteInterrupts&) = delete;
   NoteInterrupts& operator=(const NoteInterrupts&) = delete;
   ~NoteInterrupts() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
+    for (std::size_t i = 0; i < kEndSignals.size(); ++i) std::signal(kEndSignals[i], before_[i]);
   }
 
  private:
-  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<void (*)(int), kSignals.size()> before_{};
+  std::array<void (*)(int), kEndSignals.size()> before_{};
 };
 
 int convert(const ConvertOptions& options) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/interrupt.h"
 
-#include <unistd.h>
-
 #include <cerrno>
+#include <csignal>
 #include <string_view>
 
+#include "base/file_calls.h"
 #include "commands/commands.h"
 
 namespace linnet::command {
@@ -18,7 +18,7 @@ volatile std::sig_atomic_t phase = kLoading;
 volatile std::sig_atomic_t interrupted = 0;
 const std::vector<std::string>* to_remove = nullptr;
 volatile std::sig_atomic_t continues = 0;
-std::array<volatile std::sig_atomic_t, 3> caught{};  // the signals that come here
+CaughtSignals caught{};  // the signals that come here
 
 constexpr std::string_view kNothing =
     "\nlinnet: interrupted before the first step; nothing is saved\n";
@@ -29,7 +29,8 @@ constexpr std::string_view kFinishing =
 
 void say(std::string_view text) {
   // Nothing can be done about an error here.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  [[maybe_unused]] const calls::Count written =
+      calls::write(STDERR_FILENO, text.data(), text.size());
 }
 
 /// Calls functions that signal handlers may call, and no others.
@@ -41,7 +42,7 @@ void handle(int /*signal*/) {
   }
   if (phase == kLoading) {
     for (const std::string& path : *to_remove) {
-      if (::unlink(path.c_str()) != 0) ::rmdir(path.c_str());
+      if (calls::remove(path.c_str()) != 0) calls::remove_folder(path.c_str());
     }
     say(continues != 0 ? kUnchanged : kNothing);
     ::_exit(kInterrupted);
@@ -54,30 +55,15 @@ void handle(int /*signal*/) {
 
 InterruptGuard::InterruptGuard(const std::vector<std::filesystem::path>& removable,
                                bool continued) {
-  for (const std::filesystem::path& path : removable) {
-    removable_.push_back(path.string());
-  }
+  for (const std::filesystem::path& path : removable) removable_.push_back(path.string());
   to_remove = &removable_;
   continues = continued ? 1 : 0;
   phase = kLoading;
   interrupted = 0;
-  struct sigaction action {};
-  action.sa_handler = handle;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    if (kSignals[i] == SIGPIPE) action.sa_handler = SIG_IGN;
-    sigaction(kSignals[i], &action, &before_[i]);
-    // Signals that the parent ignored stay ignored: nohup, a job in the background.
-    const bool ignored = before_[i].sa_handler == SIG_IGN;
-    if (ignored) sigaction(kSignals[i], &before_[i], nullptr);
-    if (i < caught.size()) caught[i] = ignored ? 0 : kSignals[i];
-  }
+  signals_.emplace(handle, caught);
 }
 
-InterruptGuard::~InterruptGuard() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-}
+InterruptGuard::~InterruptGuard() = default;
 
 void InterruptGuard::training() { phase = kTraining; }
 void InterruptGuard::reporting(bool heard) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <csignal>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/end_signals.h"
+
 namespace linnet::command {
 
-/// While it lives, Ctrl-C (SIGINT) and the polite ends of a session (SIGTERM, SIGHUP) do what fits
+/// While it lives, Ctrl-C (SIGINT) and the polite ends of a session (kEndSignals) do what fits
 /// the phase that a training is in; the second one finds the system's own handler and kills. A
 /// reader of the progress that has gone away (SIGPIPE) does not end it. One at a time.
 class InterruptGuard {
@@ -31,9 +32,8 @@ class InterruptGuard {
   static bool requested();
 
  private:
-  static constexpr std::array<int, 4> kSignals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-  std::array<struct sigaction, kSignals.size()> before_{};
   std::vector<std::string> removable_;
+  std::optional<EndSignals> signals_;  ///< after what the handler needs
 };
 
 }  // namespace linnet::command

@@ -279,7 +279,7 @@ class Search {
     const std::string& device = job.model.device;
     const bool on_cpu =
         device == "cpu" || (device == "auto" && !prefers_cuda(job.model.cuda.library));
-    if (!job.task->table() || !on_cpu) return 1;
+    if (!job.task->table() || !on_cpu || !can_run_side_by_side()) return 1;
     const int threads = job.model.threads > 0 ? job.model.threads : available_processors();
     return std::min(wanted.size(), static_cast<std::size_t>(threads));
   }

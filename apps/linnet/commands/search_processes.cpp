@@ -76,6 +76,8 @@ bool end_training(Training& training, int status) {
 
 }  // namespace
 
+bool can_run_side_by_side() { return true; }
+
 bool run_side_by_side(const SideBySide& work) {
   const LaunchSignals signals;
   std::vector<Training> all(work.count);

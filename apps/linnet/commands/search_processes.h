@@ -17,6 +17,9 @@ struct SideBySide {
   std::function<void(std::size_t i, const std::string& failure)> ended;
 };
 
+/// Returns whether the system starts processes as copies of this one; Windows does not.
+bool can_run_side_by_side();
+
 /// Runs them all. Returns false where a signal ended one: the others are then ended by the same
 /// signal. The caller must not have started threads.
 bool run_side_by_side(const SideBySide& work);

@@ -3,16 +3,13 @@
 
 #include <fmt/format.h>
 #include <linnet/error.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <sstream>
-#include <system_error>
 #include <vector>
 
+#include "base/console.h"
 #include "base/join.h"
+#include "base/user_cache.h"
 #include "datasets/open_images.h"
 #include "report/print.h"
 
@@ -25,34 +22,13 @@ constexpr const char* kDefault = "fashion-mnist";
 
 /// Returns an environment variable; "" where it is not set.
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = environment(name);
   return value == nullptr ? "" : value;
-}
-
-/// Returns a folder of this user alone below the temporary folder, where anybody could have made
-/// one of its name before; empty where there is none.
-fs::path private_temporary_folder() {
-  std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  if (error) return {};
-  const fs::path folder = base / fmt::format("linnet-{}", ::geteuid());
-  const bool made = ::mkdir(folder.c_str(), 0700) == 0;
-  struct stat status {};
-  const bool there = (made || errno == EEXIST) && ::lstat(folder.c_str(), &status) == 0;
-  const bool ours = there && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
-                    (status.st_mode & 077) == 0;
-  return ours ? folder : fs::path();
 }
 
 }  // namespace
 
-fs::path cache_folder() {
-  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) {
-    return fs::path(cache) / "linnet";
-  }
-  const std::string home = variable("HOME");
-  return home.empty() ? private_temporary_folder() : fs::path(home) / ".cache" / "linnet";
-}
+fs::path cache_folder() { return user_cache(); }
 
 datasets::Places data_places() {
   datasets::Places places{.cache = cache_folder()};

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/runs.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +11,9 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "base/file_calls.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "base/utf8.h"
 #include "report/folder_lock.h"
 #include "report/progress.h"
@@ -192,16 +192,16 @@ std::string runs_table(const std::vector<Json>& runs) {
 
 void write_progress(const fs::path& file, const Json& progress) {
   const fs::path temporary =
-      file.parent_path() / fmt::format(".linnet-{}-progress.tmp", ::getpid());
+      file.parent_path() / fmt::format(".linnet-{}-progress.tmp", process_id());
   // Not brought to the disk, since it is written ten times a second and soon worth nothing. O_EXCL:
   // a link of this name, which somebody else has put there, is not followed.
   std::error_code none;
   fs::remove(temporary, none);
-  const int out = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int out = calls::open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
   if (out < 0) return;
   const std::string text = progress.dump() + "\n";
-  const bool whole = ::write(out, text.data(), text.size()) == std::ssize(text);
-  ::close(out);
+  const bool whole = calls::write(out, text.data(), text.size()) == std::ssize(text);
+  calls::close(out);
   if (whole) fs::rename(temporary, file, none);
 }
 

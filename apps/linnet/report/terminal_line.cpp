@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/terminal_line.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
+#include "base/console.h"
 #include "base/utf8.h"
 #include "report/print.h"
 
@@ -19,20 +16,9 @@ constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kFaint = "\x1b[2m";
 constexpr std::string_view kPlain = "\x1b[0m";
 
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
+std::string_view variable(const char* name) {
+  const char* value = environment(name);
   return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
-/// The first of these that is set counts, as for the C library.
-bool speaks_utf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string_view value = environment(name);
-    if (value.empty()) continue;
-    return value.find("UTF-8") != std::string_view::npos ||
-           value.find("utf8") != std::string_view::npos;
-  }
-  return false;
 }
 
 std::string repeated(std::string_view part, int times) {
@@ -87,15 +73,13 @@ std::size_t columns_of(const std::string& text) {
 }
 
 TerminalLine::TerminalLine()
-    : live_(isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb" &&
-            environment("CI").empty()) {
-  if (live_) style_ = {.colour = environment("NO_COLOR").empty(), .utf8 = speaks_utf8()};
+    : live_(error_is_terminal() && variable("TERM") != "dumb" && variable("CI").empty()) {
+  if (live_) style_ = {.colour = variable("NO_COLOR").empty(), .utf8 = terminal_shows_utf8()};
 }
 
 std::size_t TerminalLine::columns() {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
+  const int columns = terminal_columns();
+  return columns > 0 ? static_cast<std::size_t>(columns) : 80;
 }
 
 void TerminalLine::draw(const std::string& text) {

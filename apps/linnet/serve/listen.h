@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/socket.h>
-
 #include <string>
 #include <utility>
+
+struct sockaddr_storage;
 
 namespace linnet::command {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/plugin/cuda_plugin.h"
 
-#include <dlfcn.h>
-
 #include "base/plugin.h"
 
 namespace linnet {
@@ -23,7 +21,7 @@ const CudaPlugin& cuda_plugin(const std::string& library) {
 
 bool prefers_cuda(const std::string& library) {
   // Stays open: where there is a driver, the plug-in is next.
-  if (library.empty() && dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) return false;
+  if (library.empty() && !has_library("libcuda.so.1")) return false;
   return cuda_status(library).unusable.empty();
 }
 
