@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs test programs for ARM64 under QEMU's emulation: run_tests.py BUILD [PROGRAM...] [--cases N] [--table].
+"""Runs test programs for ARM64 under QEMU's emulation, or for Windows under wine: run_tests.py BUILD [PROGRAM...].
 
 A program's cases run in shards, one process after another. BUILD/results/PROGRAM.json keeps what each case came to, so
-that what was interrupted goes on; --again forgets it. A case without a word for --seconds is ended, and the others go on
+that what was interrupted goes on; --again forgets it. A program that ends in .exe is run under wine. A case without a word for --seconds is ended, and the others go on
 in a new process. --table prints a Markdown table of all results instead. Exits with 1 if a case failed."""
 import argparse
 import json
@@ -24,7 +24,9 @@ STATES = ("passed", "skipped", "failed", "crashed", "too slow")
 
 
 def emulated(program, *arguments):
-    """Returns the words that start a program for ARM64."""
+    """Returns the words that start a program for ARM64 or Windows."""
+    if program.suffix == ".exe":
+        return [str(ROOT / "packaging/windows/wine.sh"), str(program), *arguments]
     return [shutil.which("qemu-aarch64-static") or "qemu-aarch64-static", "-L", str(SYSROOT), str(program), *arguments]
 
 
@@ -56,7 +58,7 @@ def lines_of(process, seconds):
             return
         *whole, rest = (rest + read).split(b"\n")
         for line in whole:
-            yield line.decode("utf-8", "replace")
+            yield line.decode("utf-8", "replace").rstrip("\r")
 
 
 def run_shard(program, cases, seconds, results):
@@ -129,9 +131,11 @@ def main():
         print_table(folder)
         return 0
     bad = False
-    names = arguments.programs or sorted(path.name for path in (arguments.build / "bin").glob("*_test"))
+    names = arguments.programs or sorted({path.stem for path in (arguments.build / "bin").glob("*_test*")
+                                          if path.suffix in ("", ".exe")})
     for name in names:
-        results = run_program(arguments.build.resolve() / "bin" / name, folder / f"{name}.json", arguments)
+        program = arguments.build.resolve() / "bin" / name
+        results = run_program(program if program.exists() else program.with_suffix(".exe"), folder / f"{name}.json", arguments)
         print(f"{name}: " + ", ".join(f"{count} {state}" for count, state in zip(counts(results), STATES) if count), flush=True)
         for case, (state, _, said) in results.items():
             if state not in ("passed", "skipped"):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds what linnet.wasm links, with Emscripten: libraries.py FOLDER.
+"""Builds what linnet.wasm or linnet.exe links: libraries.py FOLDER [windows].
 
 FOLDER gets include/, lib/ and cmake/ of fmt, Highway, zlib and utf8proc, of Debian's source packages, and
 sources.json with their versions. Headers of nlohmann-json and DLPack are copied from this system's packages. Needs
-emcc, the network, and no root."""
+emcc, the network, and no root. windows: by MinGW instead, and with GoogleTest, musl's iconv, CLI11 and toml++."""
 import json
 import shutil
 import sys
@@ -22,48 +22,80 @@ SOURCES = {
     "utf8proc": ("bookworm", "2.8.0", (), ()),
     "zlib": ("bookworm", "1:1.2.13.dfsg", (), ()),
 }
-FLAGS = "-O2 -msimd128 -fwasm-exceptions"
+ICONV = ("trixie", "1.2.5", (), ())
+
+
+class Web:
+    """Emscripten."""
+    sources = SOURCES
+    headers = ("nlohmann", "dlpack")
+    flags = "-O2 -msimd128 -fwasm-exceptions"
+    cc, ar = "emcc", "emar"
+    cmake = ("emcmake", "cmake")
+    more_flags = ""
+
+
+class Windows:
+    """MinGW of Debian."""
+    sources = SOURCES | {"googletest": ("bookworm", "1.12.1", (), ()), "musl": ICONV}
+    headers = (*Web.headers, "CLI", "toml++")
+    flags = "-O2"
+    cc, ar = "x86_64-w64-mingw32-gcc-posix", "x86_64-w64-mingw32-ar"
+    more_flags = " -Wa,-muse-unaligned-vector-move -Wa,-mbig-obj"  # CMAKE_CXX_FLAGS takes the toolchain's away
+    cmake = ("cmake", f"-DCMAKE_TOOLCHAIN_FILE={HERE.parents[1]}/cmake/toolchain-windows.cmake")
+
+
 # Libraries of a few C files, whose own builds make more than an archive.
 FILES = {"utf8proc": ("utf8proc", ("utf8proc",), ("utf8proc.h",)),
          "zlib": ("z", ("adler32", "compress", "crc32", "deflate", "inffast", "inflate", "inftrees", "trees", "uncompr",
                         "zutil"), ("zlib.h", "zconf.h"))}
-HEADERS = ("nlohmann", "dlpack")
 
 
-def with_cmake(name, work, prefix):
-    archives.run("emcmake", "cmake", "-S", work / "source", "-B", work / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                 f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DCMAKE_CXX_FLAGS={FLAGS}",
-                 *SOURCES[name][3])
+def with_cmake(target, name, work, prefix):
+    archives.run(*target.cmake, "-S", work / "source", "-B", work / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                 f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LIBDIR=lib",
+                 f"-DCMAKE_CXX_FLAGS={target.flags}{target.more_flags}", *target.sources[name][3])
     archives.run("ninja", "-C", work / "build", "install")
 
 
-def of_files(name, work, prefix):
+def of_files(target, name, work, prefix):
     archive, files, headers = FILES[name]
     objects = [work / f"{file}.o" for file in files]
     for file in objects:
-        archives.run("emcc", *FLAGS.split(), "-w", "-DUTF8PROC_STATIC", "-DHAVE_UNISTD_H", "-c",
+        archives.run(target.cc, *target.flags.split(), "-w", "-DUTF8PROC_STATIC", "-DHAVE_UNISTD_H", "-c",
                      work / "source" / f"{file.stem}.c", "-o", file)
-    archives.run("emar", "rcs", prefix / f"lib/lib{archive}.a", *objects)
+    archives.run(target.ar, "rcs", prefix / f"lib/lib{archive}.a", *objects)
     for header in headers:
         shutil.copyfile(work / "source" / header, prefix / "include" / header)
 
 
-def main(prefix):
-    archives.SOURCES, archives.STATIC, archives.PYTHONS = SOURCES, {}, {}
+def iconv(target, _, work, prefix):
+    """musl's iconv.c, as packaging/static has it."""
+    header = (work / "source/include/iconv.h").read_text(encoding="utf-8").replace("<features.h>", "<stddef.h>")
+    (prefix / "include/iconv.h").write_text(header.replace("#include <bits/alltypes.h>\n", ""), encoding="utf-8")
+    objects = [work / f"{name}.o" for name in ("iconv", "iconv_close")]
+    for made in objects:
+        archives.run(target.cc, "-std=gnu11", *target.flags.split(), "-w", "-I", HERE.parent / "windows/iconv", "-I",
+                     prefix / "include", "-c", work / f"source/src/locale/{made.stem}.c", "-o", made)
+    archives.run(target.ar, "rcs", prefix / "lib/libiconv.a", *objects)
+
+
+def main(prefix, target):
+    archives.SOURCES, archives.STATIC, archives.PYTHONS = target.sources, {}, {}
     for folder in ("lib", "include"):
         (prefix / folder).mkdir(parents=True, exist_ok=True)
-    for name in HEADERS:
+    for name in target.headers:
         shutil.copytree(Path("/usr/include", name), prefix / "include" / name, dirs_exist_ok=True)
     record = prefix / "sources.json"
     done = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-    for name, wanted in SOURCES.items():
-        built_as = repr((wanted, FLAGS))
+    for name, wanted in target.sources.items():
+        built_as = repr((wanted, target.flags))
         if done.get(name, {}).get("built_as") == built_as:
             continue
         work = prefix / "work" / name
         version = archives.unpacked(name, work, prefix)
         print(f"Building {name} {version}", flush=True)
-        (of_files if name in FILES else with_cmake)(name, work, prefix)
+        (of_files if name in FILES else iconv if name == "musl" else with_cmake)(target, name, work, prefix)
         licence = prefix / "licenses" / name / "copyright"
         licence.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(work / "source/debian/copyright", licence)
@@ -73,6 +105,6 @@ def main(prefix):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["windows"]):
         raise SystemExit(__doc__.splitlines()[0])
-    main(Path(sys.argv[1]).resolve())
+    main(Path(sys.argv[1]).resolve(), Windows if sys.argv[2:] else Web)
