@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "base/folder.h"
+#include "base/process.h"
 #include "base/thread_team.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
@@ -29,6 +30,7 @@
 #include "describe/nearest.h"
 #include "report/html_report.h"
 #include "report/json.h"
+#include "report/machine.h"
 #include "report/runs.h"
 #include "report/saved_run.h"
 
@@ -273,7 +275,8 @@ class Search {
   }
 
   /// Returns how many trials train at the same time, each on one thread: those of a table, whose
-  /// networks are too small to keep several threads busy, and whose rows take little memory.
+  /// networks are too small to keep several threads busy. Each needs at least the memory that this
+  /// process took to read the table.
   std::size_t most_at_once(const std::vector<Trial>& wanted) const {
     const Job job = job_of(options_of(wanted.front()));
     const std::string& device = job.model.device;
@@ -281,7 +284,11 @@ class Search {
         device == "cpu" || (device == "auto" && !prefers_cuda(job.model.cuda.library));
     if (!job.task->table() || !on_cpu || !can_run_side_by_side()) return 1;
     const int threads = job.model.threads > 0 ? job.model.threads : available_processors();
-    return std::min(wanted.size(), static_cast<std::size_t>(threads));
+    const std::size_t most = std::min(wanted.size(), static_cast<std::size_t>(threads));
+    const std::size_t free = free_bytes();  // 0: unknown
+    return free == 0
+               ? most
+               : std::clamp<std::size_t>(free / std::max<std::size_t>(peak_bytes(), 1), 1, most);
   }
 
   bool train_side_by_side(std::vector<Trial>& wanted, std::size_t at_once) {
