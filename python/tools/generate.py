@@ -42,7 +42,7 @@ ERROR_FIELDS = {"OutOfMemory": "\n    wanted: int\n    free: int\n", "RankError"
 
 # The names of signatures, and where they come from; python/linnet/typing.py says what they are.
 ALIASES = {"Array ArrayLike DTypeLike Data PathLike": "linnet.typing",
-           "Callback": "linnet.callbacks",
+           "Callback FleetCallback": "linnet.callbacks",
            "Dataset Layer Network Splits": "linnet._linnet",
            "Callable Iterator Mapping Sequence": "collections.abc",
            "Any Literal SupportsIndex": "typing",
