@@ -9,12 +9,11 @@ import argparse
 import json
 import random
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "packaging/static"), str(Path(__file__).resolve().parent)]
-from check_static import ASK, TRAININGS, Place, Wrong, digest, predictions, serve  # noqa: E402
+from check_static import ASK, TRAININGS, Place, Wrong, digest, predictions, run_checks, serve  # noqa: E402
 from run_tests import emulated  # noqa: E402
 
 TEXTS = """[data]
@@ -94,14 +93,8 @@ def main():
     parser.add_argument("program", type=Path)
     parser.add_argument("--beside", type=Path)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="linnet-arm64-") as work:
-        try:
-            for name, result in checks(arguments.program.resolve(), arguments.beside and arguments.beside.resolve(), Path(work)):
-                print(f"{name}: {result}", flush=True)
-        except Wrong as wrong:
-            print(f"check_command.py: {wrong}", file=sys.stderr)
-            return 1
-    return 0
+    beside = arguments.beside and arguments.beside.resolve()
+    return run_checks(lambda work: checks(arguments.program.resolve(), beside, work), "arm64")
 
 
 if __name__ == "__main__":

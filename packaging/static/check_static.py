@@ -110,6 +110,18 @@ class Wrong(Exception):
     pass
 
 
+def run_checks(checks, kind):
+    """Prints the name and result of each that checks(folder) yields, or what is Wrong; returns the exit status."""
+    with tempfile.TemporaryDirectory(prefix=f"linnet-{kind}-") as work:
+        try:
+            for name, result in checks(Path(work)):
+                print(f"{name}: {result}", flush=True)
+        except Wrong as wrong:
+            print(f"WRONG: {wrong}", flush=True)
+            return 1
+    return 0
+
+
 def root_words(folder):
     """Returns the command that runs `folder`/linnet with `folder` as the root of its file system."""
     chroot = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin")
@@ -231,16 +243,11 @@ def main():
     parser.add_argument("program", type=Path)
     parser.add_argument("--beside", type=Path)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="linnet-static-") as work:
-        try:
-            beside = arguments.beside.resolve() if arguments.beside else None
-            for name, result in checks(arguments.program.resolve(), beside, Path(work)):
-                print(f"{name}: {result}", flush=True)
-        except Wrong as wrong:
-            print(f"WRONG: {wrong}")
-            return 1
-    print("All is right.")
-    return 0
+    beside = arguments.beside.resolve() if arguments.beside else None
+    status = run_checks(lambda work: checks(arguments.program.resolve(), beside, work), "static")
+    if status == 0:
+        print("All is right.")
+    return status
 
 
 if __name__ == "__main__":

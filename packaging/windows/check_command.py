@@ -13,13 +13,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "packaging/static"))
-from check_static import TRAININGS, Place, Wrong, digest, predictions  # noqa: E402
+from check_static import TRAININGS, Place, Wrong, digest, predictions, run_checks  # noqa: E402
 
 WINE = ROOT / "packaging/windows/wine.sh"
 FOLDER = "Müller 數據 😀"
@@ -127,14 +126,8 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("--beside", type=Path, required=True)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="linnet-windows-") as work:
-        try:
-            for name, result in checks(arguments.build.resolve() / "bin/linnet.exe", arguments.beside.resolve(), Path(work)):
-                print(f"{name}: {result}", flush=True)
-        except Wrong as wrong:
-            print(f"check_command.py: {wrong}", file=sys.stderr)
-            return 1
-    return 0
+    program = arguments.build.resolve() / "bin/linnet.exe"
+    return run_checks(lambda work: checks(program, arguments.beside.resolve(), work), "windows")
 
 
 if __name__ == "__main__":
