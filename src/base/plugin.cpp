@@ -10,7 +10,6 @@
 
 #include "base/check.h"
 #include "base/files.h"
-#include "base/version.h"
 
 namespace linnet {
 namespace {
@@ -72,12 +71,5 @@ OpenPlugin open_plugin(const PluginFile& plugin, const std::string& wanted) {
 }
 
 bool has_library(const char* name) { return dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr; }
-
-void require_version(const PluginFile& plugin, const OpenPlugin& opened,
-                     const std::string& version) {
-  require<DeviceError>(version == kVersionText,
-                       "{} is not usable: {} belongs to Linnet {}; expected Linnet {}",
-                       plugin.subject, opened.file, version, kVersionText);
-}
 
 }  // namespace linnet
