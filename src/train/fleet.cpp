@@ -23,6 +23,13 @@ Shape stacked(std::size_t count, const Shape& shape) {
 
 using Member = FleetState::Member;
 
+/// Throws Error for an index out of range.
+Trainer& trainer_at(FleetState& fleet, std::int64_t index) {
+  const std::int64_t last = std::ssize(fleet.members) - 1;
+  require(index >= 0 && index <= last, "expected a member from 0 to {}; got {}", last, index);
+  return fleet.members[static_cast<std::size_t>(index)].trainer;
+}
+
 /// Returns the results of `predict` for the members that did not fail.
 std::vector<Tensor> living(FleetState& fleet, const std::function<Tensor(Model&)>& predict) {
   std::vector<Tensor> all = fleet.predictions(predict);
@@ -82,17 +89,9 @@ Fleet::Fleet(const std::vector<Model>& members, FleetOptions options)
 
 std::int64_t Fleet::size() const { return std::ssize(state_->members); }
 
-Model Fleet::member(std::int64_t index) const {
-  require(index >= 0 && index < size(), "expected a member from 0 to {}; got {}", size() - 1,
-          index);
-  return state_->members[static_cast<std::size_t>(index)].trainer.model();
-}
+Model Fleet::member(std::int64_t index) const { return trainer_at(*state_, index).model(); }
 
-Model Fleet::best(std::int64_t index) const {
-  require(index >= 0 && index < size(), "expected a member from 0 to {}; got {}", size() - 1,
-          index);
-  return state_->members[static_cast<std::size_t>(index)].trainer.best();
-}
+Model Fleet::best(std::int64_t index) const { return trainer_at(*state_, index).best(); }
 
 std::vector<Evaluation> Fleet::evaluate(const Dataset& data, std::int64_t batch) {
   std::vector<Evaluation> evaluations(state_->members.size());

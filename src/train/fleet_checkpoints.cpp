@@ -12,6 +12,7 @@ namespace linnet {
 namespace {
 
 constexpr const char* kFleet = "fleet/members";
+constexpr const char* kFailure = "failure";
 
 std::string member_prefix(std::size_t member) { return fmt::format("member/{}/", member); }
 
@@ -55,6 +56,11 @@ std::vector<SavedCheckpoint> FleetCheckpoints::open() {
                        "the checkpoint '{}' is damaged: it lacks member {}", file, k);
   }
   return members;
+}
+
+std::string FleetCheckpoints::failure_in(const SavedCheckpoint& member) {
+  const Tensor* failure = member.state.find(kFailure);
+  return failure == nullptr ? "" : text_in(*failure);
 }
 
 CheckpointReport FleetCheckpoints::take(std::size_t member, const State& state, std::int64_t epoch,

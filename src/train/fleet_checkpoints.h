@@ -29,10 +29,12 @@ class FleetCheckpoints {
                    OnFile on_file);
 
   bool enabled() const { return writer_.enabled(); }
-  /// Opens the folder. Returns what each member continues, nothing where the fit is new; of a
-  /// member that had failed before the fit, the state has the entry kFailure alone. Throws Error
-  /// where the folder holds checkpoints of another fit.
+  /// Opens the folder. Returns what each member continues, nothing where the fit is new. Throws
+  /// Error where the folder holds checkpoints of another fit.
   std::vector<SavedCheckpoint> open();
+  /// Returns the sentence that take_failure() kept, of what a member continues; empty: it had not
+  /// failed. Throws DataError where it is not a text.
+  static std::string failure_in(const SavedCheckpoint& member);
   /// Keeps a member's checkpoint, and writes the file if it is due. Returns the member's place.
   CheckpointReport take(std::size_t member, const State& state, std::int64_t epoch,
                         std::uint64_t steps, bool by_time);
@@ -46,8 +48,6 @@ class FleetCheckpoints {
   void finish();
   /// Sentences on damaged files, and on those that could not be written.
   std::vector<std::string> notes() const;
-
-  static constexpr const char* kFailure = "failure";
 
  private:
   /// The newest checkpoint of a member.

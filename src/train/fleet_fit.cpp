@@ -90,11 +90,11 @@ class FleetFit {
   void prepare_all() {
     std::vector<SavedCheckpoint> saved = checkpoints_.open();
     for (std::size_t k = 0; k < saved.size(); ++k) {
-      if (const Tensor* failure = saved[k].state.find(FleetCheckpoints::kFailure)) {
-        const auto text = failure->as<std::uint8_t>();
-        fleet_.members[k].failure.assign(text.begin(), text.end());
-      } else {
+      const std::string failure = FleetCheckpoints::failure_in(saved[k]);
+      if (failure.empty()) {
         members_[k]->saved = std::move(saved[k]);
+      } else {
+        fleet_.members[k].failure = failure;
       }
     }
     fleet_.for_members([&](std::size_t k) {
