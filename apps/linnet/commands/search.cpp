@@ -294,8 +294,9 @@ class Search {
   bool train_side_by_side(std::vector<Trial>& wanted, std::size_t at_once) {
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (is_there(wanted[i])) continue;
       check_metric(job_of(options_of(wanted[i])));
-      if (!is_there(wanted[i])) left.push_back(i);
+      left.push_back(i);
     }
     std::size_t told = 0;
     const auto tell_until = [&](std::size_t end) {
