@@ -37,9 +37,9 @@ void count_hangup(int /*signal*/) { hangups_seen = hangups_seen + 1; }
 /// While it lives, the first signal that asks to end writes to an event; the second one, of the
 /// same kind, finds the system's own handler. SIGHUP is counted. Signals that the parent ignored
 /// stay ignored. One at a time.
-class EndSignals {
+class ServerSignals {
  public:
-  explicit EndSignals(int descriptor) {
+  explicit ServerSignals(int descriptor) {
     end_descriptor = descriptor;
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       const bool ends = kSignals[i] != SIGHUP;
@@ -51,9 +51,9 @@ class EndSignals {
       if (before_[i].sa_handler == SIG_IGN) sigaction(kSignals[i], &before_[i], nullptr);
     }
   }
-  EndSignals(const EndSignals&) = delete;
-  EndSignals& operator=(const EndSignals&) = delete;
-  ~EndSignals() {
+  ServerSignals(const ServerSignals&) = delete;
+  ServerSignals& operator=(const ServerSignals&) = delete;
+  ~ServerSignals() {
     for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
   }
 
@@ -155,7 +155,7 @@ void HttpServer::run_until_signal() {
       options_.log);
   get_workers_ = std::make_unique<WorkerPool>(kGetThreads);
   post_workers_ = std::make_unique<WorkerPool>(kThreads);
-  const EndSignals signals(loop_->end_descriptor());
+  const ServerSignals signals(loop_->end_descriptor());
   print_out(line);
   loop_->run();
 }
