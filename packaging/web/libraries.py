@@ -70,7 +70,7 @@ def of_files(target, name, work, prefix):
 
 
 def iconv(target, _, work, prefix):
-    """musl's iconv.c, as packaging/static has it."""
+    """musl's iconv.c, as packaging/static builds it."""
     header = (work / "source/include/iconv.h").read_text(encoding="utf-8").replace("<features.h>", "<stddef.h>")
     (prefix / "include/iconv.h").write_text(header.replace("#include <bits/alltypes.h>\n", ""), encoding="utf-8")
     objects = [work / f"{name}.o" for name in ("iconv", "iconv_close")]

@@ -60,7 +60,8 @@ TEST(Files, SaysThatADeviceIsFull) {
 TEST(Files, OpensRegularFilesAlone) {
   const TemporaryFolder folder;
   const std::string pipe = (folder / "pipe").string();
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);  // nobody writes: opening it would wait for ever
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600),
+            0);  // no process writes to it: opening it would wait for ever
   const std::string link = (folder / "link").string();
   std::filesystem::create_symlink(pipe, link);
   const std::string dangling = (folder / "dangling").string();

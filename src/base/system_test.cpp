@@ -38,7 +38,8 @@ TEST(System, AFileHasOneLock) {
   EXPECT_EQ(calls::lock(second), -1);
   EXPECT_EQ(errno, EWOULDBLOCK);
   std::string words(5, ' ');
-  EXPECT_EQ(calls::read_at(second, words.data(), 4, 1), 4);  // a lock keeps nobody from reading
+  EXPECT_EQ(calls::read_at(second, words.data(), 4, 1),
+            4);  // other descriptors read in spite of a lock
   EXPECT_EQ(words, "ords ");
   calls::close(first);
   EXPECT_EQ(calls::lock(second), 0) << std::strerror(errno);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns a folder of this user alone below the temporary folder, where anybody could have made
+/// Returns a folder of this user alone below the temporary folder, where any user could have made
 /// one of its name before; empty where there is none.
 fs::path private_temporary_folder() {
   std::error_code error;

@@ -85,8 +85,8 @@ constexpr std::array kCifarResNet{
     NameRule{"linear", "linear|fc", "", ""},
 };
 
-// In these three, torchvision numbers all blocks in one row; timm numbers stages and, in each,
-// blocks.
+// torchvision numbers all blocks of these three in one row; timm numbers stages, and blocks in
+// each.
 constexpr std::array<std::uint8_t, 6> kMobileNetV2Stages{2, 4, 7, 11, 14, 17};
 constexpr std::array kMobileNetV2{
     NameRule{"features.0.0", "features.0.0", "conv_stem", ""},

@@ -47,8 +47,8 @@ void in_file(const std::filesystem::path& file, const F& read) {
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
 class Fit {
  public:
-  /// on_step: empty where nobody hears of steps. saved: the checkpoint that the fit continues, if
-  /// there is one. take: CheckpointWriter's.
+  /// on_step: empty where no function is called for each step. saved: the checkpoint that the fit
+  /// continues, if there is one. take: CheckpointWriter's.
   Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options, OnStep on_step,
       const std::optional<SavedCheckpoint>& saved, TakeCheckpoint take = {})
       : trainer_(trainer),

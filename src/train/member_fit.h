@@ -25,9 +25,9 @@ class MemberFit {
   virtual History run() = 0;
 };
 
-/// Prepares a fit whose callback does not hear of batches. saved: the checkpoint that it continues,
-/// if there is one; take: gets its checkpoints, if options.checkpoints name a folder. Throws as
-/// Trainer::fit() does before the first step.
+/// Prepares a fit, whose callback is not called for batches. saved: the checkpoint that it
+/// continues, if there is one; take: gets its checkpoints, if options.checkpoints name a folder.
+/// Throws as Trainer::fit() does before the first step.
 std::unique_ptr<MemberFit> prepare_member(TrainerState& trainer, const Dataset& data,
                                           const FitOptions& options,
                                           const std::optional<SavedCheckpoint>& saved,

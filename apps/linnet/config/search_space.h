@@ -32,7 +32,7 @@ struct SearchedValue {
 };
 
 enum class SearchMethod : std::uint8_t { random, grid, halving, grow, select, forward, genetic };
-/// Returns the name of a method, as [search] has it.
+/// Returns the name of a method that [search] gives.
 const std::string& name_of(SearchMethod method);
 /// Returns whether a method chooses columns of a table.
 bool chooses_columns(SearchMethod method);

@@ -30,7 +30,7 @@ inline BatchNorm norm(double epsilon, std::string name) {
 inline BatchNorm silent_norm(double epsilon, std::string name) {
   return {.epsilon = epsilon, .weight_init = kZeros, .name = std::move(name)};
 }
-/// Initial weights of dense layers at the end: normal, of a small standard deviation.
+/// Initial weights of the dense layers at the end: normal, with a small standard deviation.
 inline constexpr Initializer kSmallDense{Initializer::Kind::normal, 0.01};
 
 inline ReLU relu(std::string name) { return {.name = std::move(name)}; }
