@@ -7,6 +7,7 @@
 #include <linnet/tables.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct ImportanceOptions {
   std::int64_t repeats = 5;  ///< permutations of each column, at least 1
   std::uint64_t seed = 0;    ///< seed of the permutations
   std::int64_t batch = 256;  ///< samples computed at a time
+  /// Asked before each permutation, which go in rounds of one of each column; false ends the
+  /// measurement with the rounds that are whole. Empty: all of them are measured.
+  std::function<bool(std::int64_t round, std::int64_t column)> goes_on = {};
 };
 
 /// Says how much a column of the raw table matters.

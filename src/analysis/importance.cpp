@@ -180,24 +180,30 @@ Importance permutation_importance(Model& model, const Table& rows,
           baseline.name, rows.name());
   Importance importance{.score = baseline.name, .baseline = baseline.value};
   const auto count = static_cast<std::uint64_t>(data.size());
-  std::uint64_t place = 0;
-  for (const RawColumn& column : raw_columns(model.table())) {
-    ColumnImportance of{.column = column.name};
-    for (std::int64_t repeat = 0; repeat < options.repeats; ++repeat) {
+  const std::vector<RawColumn> columns = raw_columns(model.table());
+  for (const RawColumn& column : columns) importance.columns.push_back({.column = column.name});
+  std::int64_t rounds = 0;
+  for (bool whole = true; whole && rounds < options.repeats; rounds += whole ? 1 : 0) {
+    for (std::size_t place = 0; place < columns.size(); ++place) {
+      whole = !options.goes_on || options.goes_on(rounds, static_cast<std::int64_t>(place));
+      if (!whole) break;
       const Permutation order(random_key(options.seed, RandomStream::shuffle, place,
-                                         static_cast<std::uint64_t>(repeat)),
+                                         static_cast<std::uint64_t>(rounds)),
                               count);
-      const Dataset permuted = with_column(data, column, data, [&](std::size_t row) {
+      const Dataset permuted = with_column(data, columns[place], data, [&](std::size_t row) {
         return static_cast<std::size_t>(order(row));
       });
-      of.losses.push_back(baseline.value - score_of(model, permuted, options.batch).value);
-      of.mean += of.losses.back() / static_cast<double>(options.repeats);
+      importance.columns[place].losses.push_back(baseline.value -
+                                                 score_of(model, permuted, options.batch).value);
     }
+  }
+  for (ColumnImportance& of : importance.columns) {
+    of.losses.resize(static_cast<std::size_t>(rounds));
+    const auto repeats = static_cast<double>(rounds);
+    for (const double loss : of.losses) of.mean += loss / repeats;
     double squares = 0;
     for (const double loss : of.losses) squares += (loss - of.mean) * (loss - of.mean);
-    of.std = std::sqrt(squares / static_cast<double>(options.repeats));
-    importance.columns.push_back(std::move(of));
-    ++place;
+    of.std = std::sqrt(squares / repeats);
   }
   return importance;
 }

@@ -93,6 +93,20 @@ TEST(Importance, FollowsTheSeed) {
   EXPECT_NE(losses(3)[0], losses(3)[1]);
 }
 
+TEST(Importance, EndsWithTheLastWholeRound) {
+  const Table table = fixture_table();
+  Model model = fixture_model(table);
+  ImportanceOptions options;
+  options.goes_on = [](std::int64_t round, std::int64_t column) { return round < 2 || column < 1; };
+  const Importance ended = permutation_importance(model, table, options);
+  const Importance whole = permutation_importance(model, table, {.repeats = 2});
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(ended.columns[c].losses, whole.columns[c].losses);
+    EXPECT_EQ(ended.columns[c].mean, whole.columns[c].mean);
+    EXPECT_EQ(ended.columns[c].std, whole.columns[c].std);
+  }
+}
+
 /// A network that adds up the places of a category: 7 for each row, whatever is permuted, as long
 /// as the features of the column stay together.
 TEST(Importance, PermutesAWholeColumn) {
