@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""linnet train --within. benchmarks/within.py measures how long it takes."""
+"""--within of `linnet train` and `linnet importance`. benchmarks/within.py measures how long it takes."""
 import json
 import random
 import signal
@@ -97,6 +97,30 @@ class Within(command.CommandTest):
         self.assertEqual(process.returncode, 130, said)
         self.assertIn("interrupted in the rehearsal; nothing is saved", said)
         self.assertFalse((self.folder / "timed").exists())
+
+    def test_importance(self):
+        self.train_table("--epochs", 3, "--out", "run")
+        process = self.start("importance", "run", "rows.csv", "--within", "2s", "--json", "--threads", 1)
+        out, said = process.communicate(timeout=240)
+        if process.returncode == 2:  # on a busy machine
+            self.assertIn("--within 2s is too short", said)
+            return
+        timed = json.loads(out)
+        within = timed.pop("within")
+        self.assertEqual(within["seconds"], 2)
+        repeats = timed["repeats"]
+        self.assertRegex(within["note"], rf"^{repeats} permutations of each column took \d+ % of 2s; --repeats {repeats} "
+                                         "repeats the measurement$")
+        self.assertEqual([len(column["losses"]) for column in timed["columns"]], [repeats, repeats])
+        self.assertEqual(timed, self.run_json("importance", "run", "rows.csv", "--repeats", repeats))
+        out, said = self.run_linnet("importance", "run", "rows.csv", "--within", "2s")
+        self.assertRegex(out.splitlines()[0], r", \d+ permutations of each column$")
+        self.assertIn("repeats the measurement", said)
+        for short in ("0.000001s", "0.02s"):
+            _, said = self.run_linnet("importance", "run", "rows.csv", "--within", short, status=2)
+            self.assertIn(f"--within {short} is too short: ", said)
+        for arguments in (("--within", "9"), ("--within", "5s", "--repeats", 3)):
+            self.run_linnet("importance", "run", "rows.csv", *arguments, status=2)
 
     def test_refuses(self):
         _, error = self.train_table("--within", "0.000001s", status=2)

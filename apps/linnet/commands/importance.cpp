@@ -4,12 +4,15 @@
 #include <linnet/table_transform.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 
 #include "base/check.h"
 #include "base/files.h"
 #include "base/utf8.h"
 #include "commands/commands.h"
+#include "commands/train_within.h"
 #include "config/device.h"
 #include "config/model_rows.h"
 #include "config/options.h"
@@ -22,6 +25,7 @@ namespace linnet::command {
 namespace {
 
 constexpr std::size_t kColumnsOfThePage = 6;  // with the largest importance
+constexpr std::int64_t kMostRepeats = 100'000;
 
 struct ImportanceArguments {
   GivenOptions given;
@@ -34,7 +38,59 @@ struct ImportanceArguments {
   PartialDependenceOptions dependence;
   DeviceOptions on;
   int threads = 0;
+  std::string within;  ///< the time that the command may take; empty: any
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   bool json = false;
+};
+
+/// Ends the permutations in time: a round of them begins only if it would end in time even if it
+/// took as long as the longest one.
+class PermutationLimit {
+ public:
+  /// `after`: what follows takes as long as so many permutations.
+  PermutationLimit(const TimeBudget& budget, double after)
+      : budget_(budget), after_(after), begun_(budget.passed()) {}
+
+  bool goes_on(std::int64_t round, std::int64_t column) {
+    const double now = budget_.passed();
+    if (round + column > 0) one_ = std::max(one_, now - last_);
+    last_ = now;
+    if (column == 0) {
+      if (round > 0) round_ = std::max(round_, now - round_begun_);
+      round_begun_ = now;
+    }
+    const double needed = (column == 0 ? round_ : one_) + after_ * one_;
+    return now + kSlower * needed + kOutside <= budget_.seconds();
+  }
+
+  /// Throws Error, with an estimate of the least time, unless each column was permuted. Returns how
+  /// the time was spent. `given`: the budget as it was written.
+  std::string note(const Importance& importance, const std::string& given) const {
+    const auto columns = static_cast<double>(importance.columns.size());
+    const auto rounds = std::ssize(importance.columns.front().losses);
+    require(one_ > 0, "--within {} is too short: reading model and rows takes {:.2g} s", given,
+            begun_);
+    require(rounds > 0,
+            "--within {} is too short: reading model and rows takes {:.2g} s, one permutation of "
+            "each column {:.2g} s, results {:.2g} s; give at least {:.2g}s",
+            given, begun_, columns * one_, after_ * one_,
+            kSlower * (begun_ + (columns + after_) * one_) + kOutside);
+    return fmt::format(
+        "{} permutations of each column took {:.0f} % of {}; --repeats {} repeats the measurement",
+        rounds, 100 * (last_ - begun_) / budget_.seconds(), given, rounds);
+  }
+
+ private:
+  static constexpr double kSlower = 1.05;   // what is planned may take longer
+  static constexpr double kOutside = 0.05;  // seconds of what is not planned
+
+  const TimeBudget& budget_;
+  double after_;
+  double begun_;
+  double last_ = 0;
+  double one_ = 0;  ///< seconds of the longest permutation
+  double round_ = 0;
+  double round_begun_ = 0;
 };
 
 /// The most important first.
@@ -71,9 +127,11 @@ std::string dependence_text(const PartialDependence& of) {
   return text;
 }
 
-std::string importance_text(const Importance& importance, const Table& rows) {
-  std::string text = fmt::format("{}: {} rows, {} {:.4f}\n", rows.name(), rows.rows(),
-                                 importance.score, importance.baseline);
+/// `more`: what the first line ends with.
+std::string importance_text(const Importance& importance, const Table& rows,
+                            const std::string& more) {
+  std::string text = fmt::format("{}: {} rows, {} {:.4f}{}\n", rows.name(), rows.rows(),
+                                 importance.score, importance.baseline, more);
   std::size_t width = 6;
   for (const ColumnImportance& one : importance.columns)
     width = std::max(width, escaped(one.column).size());
@@ -115,7 +173,7 @@ void write_page(const ImportanceArguments& arguments, const Importance& importan
       "{} rows, {} {:.4f}. Importance: how much of it is lost when a column's values are permuted "
       "among the rows, mean and std of {} permutations.",
       grouped(std::to_string(rows.rows())), importance.score, importance.baseline,
-      arguments.importance.repeats);
+      importance.columns.front().losses.size());
   ReportTable table{.title = "Importance of the columns",
                     .header = {"column", "importance", "std"}};
   for (const ColumnImportance& one : ranked(importance)) {
@@ -140,8 +198,24 @@ int importance_of(const ImportanceArguments& arguments) {
   const ModelRows measurable = measurable_rows(arguments.data, arguments.sheet, model);
   for (const std::string& note : measurable.notes) print_note("{}", note);
   const Table& rows = measurable.table;
-  const Importance importance = permutation_importance(model, rows, arguments.importance);
   std::vector<std::string> columns = arguments.columns;
+  ImportanceOptions how = arguments.importance;
+  const std::optional<TimeBudget> budget = budget_of(arguments.within, arguments.begun);
+  std::optional<PermutationLimit> limit;
+  if (budget) {
+    const std::size_t all = columns.empty() && dependence ? kColumnsOfThePage : columns.size();
+    const auto averaged = static_cast<double>(arguments.dependence.most_rows);
+    const auto count = static_cast<double>(rows.rows());
+    const double share = averaged == 0 ? 1 : std::min(averaged / count, 1.0);
+    limit.emplace(*budget, share * static_cast<double>(arguments.dependence.points) *
+                               static_cast<double>(all));
+    how.repeats = kMostRepeats;
+    how.goes_on = [&](std::int64_t round, std::int64_t column) {
+      return limit->goes_on(round, column);
+    };
+  }
+  const Importance importance = permutation_importance(model, rows, how);
+  const std::string note = limit ? limit->note(importance, arguments.within) : "";
   if (columns.empty() && dependence) {
     for (const ColumnImportance& one : ranked(importance)) {
       if (columns.size() < kColumnsOfThePage) columns.push_back(one.column);
@@ -153,11 +227,15 @@ int importance_of(const ImportanceArguments& arguments) {
   }
   if (!arguments.page.empty()) write_page(arguments, importance, dependences, rows);
   if (!arguments.json) {
-    std::string text = importance_text(importance, rows);
+    const std::size_t repeats = importance.columns.front().losses.size();
+    std::string text =
+        importance_text(importance, rows,
+                        limit ? fmt::format(", {} permutations of each column", repeats) : "");
     if (!arguments.columns.empty()) {
       for (const PartialDependence& of : dependences) text += dependence_text(of);
     }
     print_out(text);
+    if (limit) print_note("{}", note);
     return kSuccess;
   }
   Json json{{"model", run.model.string()},
@@ -165,7 +243,7 @@ int importance_of(const ImportanceArguments& arguments) {
             {"rows", rows.rows()},
             {"score", importance.score},
             {"baseline", importance.baseline},
-            {"repeats", arguments.importance.repeats},
+            {"repeats", importance.columns.front().losses.size()},
             {"columns", Json::array()}};
   for (const ColumnImportance& one : ranked(importance)) {
     json["columns"].push_back(
@@ -174,6 +252,7 @@ int importance_of(const ImportanceArguments& arguments) {
   for (const PartialDependence& of : dependences) {
     json["partial_dependence"].push_back(dependence_json(of));
   }
+  if (limit) json["within"] = {{"seconds", budget->seconds()}, {"note", note}};
   print_json(json);
   return kSuccess;
 }
@@ -193,8 +272,10 @@ void add_importance(CLI::App& app, Action& action) {
                    "Column whose partial dependence is printed: the mean prediction by its value;\n"
                    "may be given several times")
       ->allow_extra_args(false);
-  command->add_option("--repeats", o->importance.repeats, "Permutations of each column")
-      ->check(at_least(1, 100000));
+  CLI::Option* repeats =
+      command->add_option("--repeats", o->importance.repeats, "Permutations of each column")
+          ->check(at_least(1, kMostRepeats));
+  add_within_option(*command, o->within, "Permutes each column as often as fits").excludes(repeats);
   command->add_option("--seed", o->importance.seed, "Random seed of the permutations")
       ->check(at_least(0, kLargestSeed));
   command->add_option("--points", o->dependence.points, "Most values of partial dependence")

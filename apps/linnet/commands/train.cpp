@@ -29,7 +29,6 @@
 #include "commands/train_report.h"
 #include "commands/train_watcher.h"
 #include "commands/train_within.h"
-#include "config/duration.h"
 #include "config/prepared.h"
 #include "config/pretrained.h"
 #include "config/ranks.h"
@@ -224,13 +223,10 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   clean_cache();
   const int ranks = job.training.ranks.size();
   Prepared prepared = prepare(job, options);
-  std::optional<TimeBudget> budget;
+  const std::optional<TimeBudget> budget = budget_of(options.within, options.begun);
   std::optional<Deadline> deadline;
   TimeLimit limit;
-  if (!options.within.empty()) {
-    budget.emplace(*seconds_of(options.within), [begun = options.begun] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    });
+  if (budget) {
     const auto rehearse = [&](const Job& rehearsed, RunFolder& own, Callback& time) {
       const TimeLimit short_one{.kind = TimeLimit::Kind::rehearsal, .callback = &time};
       Prepared copy = prepared;

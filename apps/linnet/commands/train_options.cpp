@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "commands/train_checks.h"
 #include "config/config.h"
-#include "config/duration.h"
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/prepared.h"
@@ -30,12 +29,6 @@ std::string decay_mistake(const std::string& given) {
   const std::optional<double> decay = number_of(given, '.');
   if (decay && *decay >= 0 && *decay < 1) return {};
   return fmt::format("expected a number of at least 0 and below 1; got '{}'", given);
-}
-
-/// What is wrong with a time; "" where nothing is.
-std::string time_mistake(const std::string& given) {
-  if (seconds_of(given)) return {};
-  return fmt::format("expected a time, e.g. 60s, 5m or 1h; got '{}'", given);
 }
 
 /// Options that say where a run is and what is printed, not what is trained.
@@ -188,13 +181,10 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
           "a folder without a run starts one")
       ->excludes(out);
   command.option_defaults()->group("Training");
-  command
-      .add_option("--within", o.within,
-                  "Time limit for the whole command, e.g. 60s, 5m or 1h. Trains as many epochs as "
-                  "fit; early\n"
-                  "stopping is off unless --patience is given.")
-      ->check(CLI::Validator(time_mistake, "TIME"))
-      ->excludes("--epochs")
+  add_within_option(command, o.within,
+                    "Trains as many epochs as fit; early\n"
+                    "stopping is off unless --patience is given.")
+      .excludes("--epochs")
       ->excludes("--resume");
   command.option_defaults()->group("Several processes");
   command

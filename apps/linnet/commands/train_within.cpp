@@ -14,6 +14,7 @@
 #include "commands/interrupt.h"
 #include "commands/train_options.h"
 #include "config/config.h"
+#include "config/duration.h"
 #include "report/run_start.h"
 
 namespace linnet::command {
@@ -84,6 +85,14 @@ toml::table configured_training(const Job& job) {
 }
 
 }  // namespace
+
+std::optional<TimeBudget> budget_of(const std::string& given,
+                                    std::chrono::steady_clock::time_point begun) {
+  if (given.empty()) return {};
+  return TimeBudget(*seconds_of(given), [begun] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  });
+}
 
 void Rehearsal::on_progress(const Progress& progress) {
   progressed_ = budget_.passed();

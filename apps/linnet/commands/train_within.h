@@ -4,6 +4,7 @@
 #include <linnet/callback.h>
 #include <linnet/trainer.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,6 +33,10 @@ class TimeBudget {
   double seconds_;
   Clock clock_;
 };
+
+/// Returns the budget of a time as it was given; nothing where none was.
+std::optional<TimeBudget> budget_of(const std::string& given,
+                                    std::chrono::steady_clock::time_point begun);
 
 /// Holds how long the parts of a training take, in seconds.
 struct TrainingTimes {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "config/duration.h"
 #include "describe/nearest.h"
 
 namespace linnet::command {
@@ -82,6 +83,17 @@ void add_disabled_passes(CLI::App& command, std::vector<std::string>& passes) {
   command.add_option("--disable-pass", passes,
                      "For diagnosis: leave out this pass over the graph of a training; the error "
                      "for an unknown one names them all");
+}
+
+CLI::Option& add_within_option(CLI::App& command, std::string& within, const std::string& does) {
+  const auto check = [](std::string& given) -> std::string {
+    if (seconds_of(given)) return {};
+    return fmt::format("expected a time, e.g. 60s, 5m or 1h; got '{}'", given);
+  };
+  return *command
+              .add_option("--within", within,
+                          "Time limit for the whole command, e.g. 60s, 5m or 1h. " + does)
+              ->check(CLI::Validator(check, "TIME"));
 }
 
 namespace {

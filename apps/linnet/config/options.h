@@ -51,6 +51,8 @@ CLI::Validator at_least(long long least, long long most = std::numeric_limits<st
 /// Accepts numbers of bytes of at least `least`, also with a unit, e.g. 512MiB, and turns them into
 /// plain ones.
 CLI::Validator byte_count(std::uint64_t least);
+/// Adds --within, a time that seconds_of() reads. `does`: what the command does with it.
+CLI::Option& add_within_option(CLI::App& command, std::string& within, const std::string& does);
 /// Adds --threads, to an int or an optional one.
 template <class Threads>
 void add_threads_option(CLI::App& command, Threads& threads) {
