@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How well `linnet train --within` keeps and uses its time: runs on a table, on images and on texts, in turn, with times
-from --shortest to --longest. Prints a line for each run: the time from start to end, and the time in training steps (the
-epochs' seconds in history.jsonl; the rehearsal's are not among them), both as shares of what was given.
+"""How well `--within` keeps and uses its time: `linnet train` on a table, on images and on texts, `linnet search` (at
+random and by halving) and `linnet importance`, in turn, with times from --shortest to --longest. Prints a line for each run:
+the time from start to end, the time in training steps (the epochs' seconds in history.jsonl; a rehearsal's are not among
+them; of a search those of its trials, over the processors; of importance those of its permutations), and the processor time,
+over the processors, all as shares of what was given.
 
   ./dev check within                                builds build/release/bin/linnet before
-  benchmarks/within.py --runs 6 --longest 8
+  benchmarks/within.py --runs 6 --longest 8 --kinds search,halving,importance
 """
 import argparse
 import json
+import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -39,22 +43,60 @@ def write_texts(path):
     path.write_text("".join(lines))
 
 
-def kinds(folder):
-    """{kind: what `linnet train` is given}"""
+SEARCH = """[data]
+file = "table.csv"
+target = "y"
+[network]
+layers = [{type = "dense", units = {search = {from = 16, to = 64, log = true}}}, {type = "relu"}, {type = "dense", units = 1}]
+[optimizer]
+kind = "adam"
+learning_rate = {search = {from = 1e-4, to = 1e-2, log = true}}
+[training]
+epochs = 9
+[search]
+method = "%s"
+"""
+PROCESSORS = len(os.sched_getaffinity(0))
+
+
+def kinds(linnet, folder):
+    """{kind: the command, but for its time}"""
     write_table(folder / "table.csv")
     write_texts(folder / "texts.tsv")
-    return {"table": ["table.csv", "--target", "y"], "texts": ["texts.tsv"],
-            "images": ["--workload", "mnist-cnn", "--data", "digits", "--schedule", "cosine"]}
+    for method in ("random", "halving"):
+        (folder / f"{method}.toml").write_text(SEARCH % method)
+    subprocess.run([linnet, "train", "table.csv", "--target", "y", "--epochs", "3", "--quiet", "--out", "model"],
+                   cwd=folder, check=True)
+    train = ["--quiet", "--out", "{out}", "--seed", "{number}"]
+    return {"table": ["train", "table.csv", "--target", "y", *train], "texts": ["train", "texts.tsv", *train],
+            "images": ["train", "--workload", "mnist-cnn", "--data", "digits", "--schedule", "cosine", *train],
+            "search": ["search", "random.toml", "--out", "{out}", "--json"],
+            "halving": ["search", "halving.toml", "--out", "{out}", "--json"],
+            "importance": ["importance", "model", "table.csv", "--seed", "{number}"]}
 
 
-def run(linnet, folder, arguments, seconds, number):
-    out = f"run{number}"
-    begin = time.monotonic()
-    subprocess.run([linnet, "train", *arguments, "--within", f"{seconds:.1f}s", "--seed", str(number), "--quiet",
-                    "--out", out], cwd=folder, check=True)
-    took = time.monotonic() - begin
-    history = (folder / out / "history.jsonl").read_text().splitlines()
-    return took, sum(json.loads(line)["seconds"] for line in history)
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def steps_of(kind, out, done):
+    """Seconds in training steps, or permutations."""
+    if kind == "importance":
+        return float(done.stderr.split(" % of ")[0].split()[-1]) / 100 * float(done.args[-1][:-1])
+    histories = out.glob("run-*/history.jsonl") if kind in ("search", "halving") else [out / "history.jsonl"]
+    seconds = sum(json.loads(line)["seconds"] for history in histories for line in history.read_text().splitlines())
+    return seconds / (PROCESSORS if kind in ("search", "halving") else 1)
+
+
+def run(linnet, folder, kind, arguments, seconds, number):
+    """Seconds from start to end, in steps, and of processors."""
+    arguments = [word.format(out=f"run{number}", number=number) for word in arguments]
+    begin, used = time.monotonic(), processor_seconds()
+    done = subprocess.run([linnet, *arguments, "--within", f"{seconds:.1f}s"], cwd=folder, check=True,
+                          capture_output=True, text=True)
+    took, used = time.monotonic() - begin, processor_seconds() - used
+    return took, steps_of(kind, folder / f"run{number}", done), used / PROCESSORS
 
 
 def main():
@@ -63,19 +105,22 @@ def main():
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--shortest", type=float, default=5, help="seconds")
     parser.add_argument("--longest", type=float, default=20, help="seconds")
+    parser.add_argument("--kinds", help="some of table, texts, images, search, halving, importance; all if not given")
     o = parser.parse_args()
     late = enough = 0
     with tempfile.TemporaryDirectory(prefix="linnet-within-") as name:
         folder = Path(name)
-        of = kinds(folder)
+        of = kinds(o.linnet.resolve(), folder)
+        if o.kinds:
+            of = {kind: of[kind] for kind in o.kinds.split(",")}
         for number in range(o.runs):
             kind = list(of)[number % len(of)]
             seconds = o.shortest + (o.longest - o.shortest) * number / max(1, o.runs - 1)
-            took, steps = run(o.linnet.resolve(), folder, of[kind], seconds, number)
+            took, steps, used = run(o.linnet.resolve(), folder, kind, of[kind], seconds, number)
             late += took > LATEST * seconds
             enough += steps >= ENOUGH * seconds
-            print(f"{kind:<7} {seconds:5.1f} s given: took {100 * took / seconds:5.1f} %, "
-                  f"steps {100 * steps / seconds:5.1f} %", flush=True)
+            print(f"{kind:<10} {seconds:5.1f} s given: took {100 * took / seconds:5.1f} %, "
+                  f"steps {100 * steps / seconds:5.1f} %, processors {100 * used / seconds:5.1f} %", flush=True)
     print(f"{o.runs} runs: {late} took more than {100 * LATEST:.0f} % of the time, "
           f"{enough} spent {100 * ENOUGH:.0f} % in training steps")
     return 1 if late else 0

@@ -40,7 +40,7 @@ GATES = (
               "src/backend/cpu/products/int8_tiles.cpp", "src/backend/cuda/nccl_library.cpp", "src/dist/sockets.cpp",
               "src/dist/watch.cpp", "src/dist/engines/gloo_wire.cpp", "src/dist/engines/mpi_wire.cpp",
               "apps/linnet/commands/measure_memory.cpp", "apps/linnet/commands/rank_processes.cpp",
-              "apps/linnet/commands/rank_processes.h", "apps/linnet/commands/search_processes.cpp", "apps/linnet/commands/serve.cpp",
+              "apps/linnet/commands/rank_processes.h", "apps/linnet/commands/serve.cpp", "apps/linnet/commands/side_by_side.cpp",
               "apps/linnet/serve/http_loop.cpp", "apps/linnet/serve/http_server.cpp", "apps/linnet/serve/listen.cpp",
               "apps/linnet/serve/served_model.cpp", "python/src/gil.cpp"),
      "asks the system; call file_calls.h, process.h, console.h or another header of base/"),

@@ -113,9 +113,13 @@ class Search(command.CommandTest):
         self.assertEqual(len(self.search("--runs", 3, out="option")["runs"]), 3)
         self.assert_error("the search in 'option' has 3 runs, which cannot become 2: expected at least as many, "
                           "or another folder with --out", "search", "net.toml", "--out", "option")
-        self.write(search='method = "grid"', rate="0.1")
-        self.assert_error("--runs is for random, halving, select, forward and genetic; the values of 'net.toml' alone say how many "
-                          "runs this search has", "search", "net.toml", "--out", "grid", "--runs", 3)
+        # A grid has as many as it has, or the first ones.
+        self.write(search='method = "grid"', epochs=1)
+        first = self.search("--runs", 3, out="grid")["runs"]
+        self.assertEqual(len(first), 3)
+        whole = self.search(out="grid")["runs"]
+        self.assertEqual(len(whole), 10)
+        self.assertEqual([run for run in whole if run["run"] in ("run-001", "run-002", "run-003")], first)
 
     def test_grid(self):
         self.write(rate="{search = {from = 0.001, to = 0.1, log = true}}", epochs=1,

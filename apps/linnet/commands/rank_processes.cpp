@@ -219,9 +219,9 @@ LaunchSignals::LaunchSignals() {
 
 LaunchSignals::~LaunchSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-std::optional<int> LaunchSignals::next() const {
-  const timespec tenth{0, 100'000'000};
-  const int signal = sigtimedwait(&waited_, nullptr, &tenth);
+std::optional<int> LaunchSignals::next(double seconds) const {
+  const timespec time{0, static_cast<long>(seconds * 1e9)};
+  const int signal = sigtimedwait(&waited_, nullptr, &time);
   return signal > 0 ? std::optional<int>(signal) : std::nullopt;
 }
 

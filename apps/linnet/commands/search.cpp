@@ -1,38 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <linnet/importance.h>
 #include <linnet/tables.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "backend/plugin/cuda_plugin.h"
 #include "base/check.h"
 #include "base/files.h"
 #include "base/folder.h"
-#include "base/process.h"
-#include "base/thread_team.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
-#include "commands/search_processes.h"
-#include "commands/train.h"
-#include "commands/train_options.h"
-#include "config/column_sets.h"
+#include "commands/search_trials.h"
 #include "config/options.h"
 #include "config/search_space.h"
 #include "describe/nearest.h"
 #include "report/html_report.h"
 #include "report/json.h"
-#include "report/machine.h"
-#include "report/runs.h"
-#include "report/saved_run.h"
 
 namespace linnet::command {
 namespace {
@@ -40,358 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-constexpr std::int64_t kMostAttempts = 100;  // at values that no run has had
 constexpr const char* kPlanFile = "search.toml";
 constexpr const char* kBest = "best";
-
-struct SearchArguments {
-  std::string file;
-  std::string out;
-  int threads = 0;
-  std::string device;
-  std::optional<std::int64_t> runs;
-  bool json = false;
-};
-
-/// A training of the search.
-struct Trial {
-  std::vector<SearchValue> values = {};
-  std::int64_t epochs = 0;           ///< above 0: instead of the configuration's
-  std::string name = {};             ///< of its folder
-  std::optional<double> score = {};  ///< none: it failed
-  std::int64_t trained = 0;          ///< epochs
-  std::string failure = {};
-  std::vector<std::string> left_out = {};         ///< columns, by `select`, `forward`, `genetic`
-  std::vector<std::string> columns = {};          ///< that are used, by the last two
-  std::vector<ColumnImportance> importance = {};  ///< of the others, in its validation set
-};
-
-/// Runs trainings and keeps what they gave.
-class Search {
- public:
-  Search(const SearchArguments& arguments, SearchPlan plan, fs::path folder)
-      : arguments_(arguments), plan_(std::move(plan)), folder_(std::move(folder)) {}
-
-  /// False where a signal has ended it.
-  bool run() {
-    switch (plan_.method) {
-      case SearchMethod::random: return all(random_trials());
-      case SearchMethod::grid: return all(trials(grid_values(plan_)));
-      case SearchMethod::halving: return halve(random_trials());
-      case SearchMethod::grow: return grow(trials(growing_values(plan_)));
-      case SearchMethod::select: return select();
-      case SearchMethod::forward:
-      case SearchMethod::genetic: return choose_columns();
-    }
-    return true;
-  }
-
-  /// Best first; those that failed last.
-  std::vector<Trial> ranked() const {
-    std::vector<Trial> sorted = done_;
-    std::ranges::stable_sort(sorted, [&](const Trial& a, const Trial& b) { return better(a, b); });
-    return sorted;
-  }
-  /// As they are shown: of `select` the steps in their order, else the best first.
-  std::vector<Trial> listed() const {
-    return plan_.method == SearchMethod::select ? done_ : ranked();
-  }
-  const SearchPlan& plan() const { return plan_; }
-
- private:
-  double cost(const Trial& trial) const {
-    if (!trial.score) return std::numeric_limits<double>::infinity();
-    return plan_.is_loss() ? *trial.score : -*trial.score;
-  }
-  /// Of halving those that were trained longer come first: they have won.
-  bool better(const Trial& a, const Trial& b) const {
-    if (a.score.has_value() != b.score.has_value()) return a.score.has_value();
-    if (a.epochs != b.epochs) return a.epochs > b.epochs;
-    return cost(a) < cost(b);
-  }
-
-  std::vector<Trial> trials(std::vector<std::vector<SearchValue>> values) const {
-    std::vector<Trial> all;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      all.push_back({.values = std::move(values[i]), .name = fmt::format("run-{:03}", i + 1)});
-    }
-    return all;
-  }
-
-  /// No two alike, as long as there are others.
-  std::vector<Trial> random_trials() const {
-    std::vector<std::vector<SearchValue>> all;
-    for (std::int64_t i = 0; i < plan_.runs; ++i) {
-      for (std::int64_t attempt = 0; attempt < kMostAttempts; ++attempt) {
-        std::vector<SearchValue> values = random_values(plan_, i, attempt);
-        if (std::ranges::count(all, values) > 0) continue;
-        all.push_back(std::move(values));
-        break;
-      }
-    }
-    return trials(std::move(all));
-  }
-
-  bool all(std::vector<Trial> wanted) { return train_all(wanted); }
-
-  /// Trains trials that don't wait for each other.
-  bool train_all(std::vector<Trial>& wanted) {
-    const std::size_t at_once = most_at_once(wanted);
-    if (at_once > 1) return train_side_by_side(wanted, at_once);
-    for (Trial& trial : wanted) {
-      if (!train_one(trial, wanted.size())) return false;
-    }
-    return true;
-  }
-
-  /// Successive halving (Jamieson and Talwalkar, 2016): all for a few epochs, the best of them for
-  /// `factor` times as many, and so on to the configuration's number.
-  bool halve(std::vector<Trial> wanted) {
-    const std::int64_t epochs = epochs_of(wanted.front());
-    std::int64_t rungs = 1;
-    for (std::int64_t left = std::ssize(wanted); left > plan_.factor - 1 && left > 1; ++rungs) {
-      left = (left + plan_.factor - 1) / plan_.factor;
-    }
-    for (std::int64_t rung = rungs - 1; rung >= 0; --rung) {
-      std::int64_t share = epochs;
-      for (std::int64_t i = 0; i < rung; ++i)
-        share = std::max<std::int64_t>(share / plan_.factor, 1);
-      for (Trial& trial : wanted) {
-        trial.epochs = share;
-        trial.name = trial.name.substr(0, 7) + fmt::format("-epochs-{}", share);
-      }
-      if (!train_all(wanted)) return false;
-      std::ranges::stable_sort(wanted, {}, [&](const Trial& trial) { return cost(trial); });
-      const auto kept = (std::ssize(wanted) + plan_.factor - 1) / plan_.factor;
-      wanted.resize(static_cast<std::size_t>(kept));
-    }
-    return true;
-  }
-
-  /// Until a larger network stops improving the score.
-  bool grow(std::vector<Trial> wanted) {
-    double best = std::numeric_limits<double>::infinity();
-    for (Trial& trial : wanted) {
-      if (!train_one(trial, wanted.size())) return false;
-      if (!(cost(trial) < best)) break;
-      best = cost(trial);
-    }
-    return true;
-  }
-
-  /// Leaves out the least important column and trains again, as long as there are several.
-  bool select() {
-    const Job job = job_of_columns();
-    require(!job.task->row_numbers(false).empty(),
-            "method = \"select\" measures columns on the validation set; validation in [data] is "
-            "0");
-    const std::int64_t columns = std::ssize(job.task->columns());
-    const std::int64_t most = std::min(plan_.runs, columns);
-    std::vector<std::string> left_out;
-    for (std::int64_t step = 1; step <= most; ++step) {
-      Trial trial{.name = fmt::format("run-{:03}", step), .left_out = left_out};
-      if (!train_one(trial, static_cast<std::size_t>(most))) return false;
-      if (!trial.score) break;
-      done_.back().importance = importance_of(trial);
-      const auto& all = done_.back().importance;
-      if (all.size() < 2) break;
-      left_out.push_back(std::ranges::min_element(all, {}, &ColumnImportance::mean)->column);
-    }
-    return true;
-  }
-
-  /// Trains with sets of columns, from few to more or in generations.
-  bool choose_columns() {
-    const std::vector<std::string> all = job_of_columns().task->columns();
-    const bool forward = plan_.method == SearchMethod::forward;
-    const auto count = static_cast<double>(all.size());
-    const double sets = forward ? count * (count + 1) / 2 : std::exp2(count) - 1;
-    const auto most = static_cast<std::int64_t>(std::min(static_cast<double>(plan_.runs), sets));
-    const CostOfColumns cost_of = [&](const ColumnSet& used) -> std::optional<double> {
-      Trial trial{.name = fmt::format("run-{:03}", done_.size() + 1)};
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        (used[i] ? trial.columns : trial.left_out).push_back(all[i]);
-      }
-      if (!train_one(trial, static_cast<std::size_t>(most))) return std::nullopt;
-      return cost(done_.back());
-    };
-    return forward ? forward_selection(all.size(), most, cost_of)
-                   : genetic_selection(all.size(), most, plan_.seed, cost_of);
-  }
-
-  /// Throws Error unless columns can be left out.
-  Job job_of_columns() const {
-    Job job = job_of(options_of({}));
-    require(job.task->table() && job.task->folds() == 0,
-            "method = \"{}\" leaves out columns of a table: [data] names its file and target, "
-            "without folds",
-            name_of(plan_.method));
-    require(job.task->fixed_network().empty(),
-            "method = \"{}\" compares losses, which depend on the columns of a novelty; name a "
-            "target in [data]",
-            name_of(plan_.method));
-    return job;
-  }
-
-  std::vector<ColumnImportance> importance_of(const Trial& trial) const {
-    const Job job = job_of(options_of(trial));
-    ModelOptions on = job.model;
-    Model model = load_model(find_run(folder_ / trial.name), on);
-    std::vector<std::int64_t> rows = job.task->row_numbers(false);
-    for (std::int64_t& row : rows) --row;  // which count from 1
-    return permutation_importance(model, job.task->table()->take(rows), {.seed = plan_.seed})
-        .columns;
-  }
-
-  TrainOptions options_of(const Trial& trial) const {
-    TrainOptions options;
-    options.config = arguments_.file;
-    options.configuration = configuration_with(plan_, trial.values, trial.epochs, trial.left_out);
-    options.threads = arguments_.threads;
-    if (!arguments_.device.empty()) options.on.set_device(arguments_.device);
-    options.quiet = true;
-    return options;
-  }
-
-  /// What no training can give is known before the first one.
-  void check_metric(const Job& job) const {
-    require(job.task->folds() == 0,
-            "'folds' in [data] measures without keeping a model, and a search keeps its best one; "
-            "leave 'folds' out");
-    if (plan_.is_loss()) return;
-    require(job.task->learns_classes(),
-            "metric = \"{}\" is the share of right classes, and the training learns no classes; "
-            "expected validation_loss or train_loss",
-            plan_.metric);
-  }
-
-  std::int64_t epochs_of(const Trial& trial) const {
-    return job_of(options_of(trial)).training.epochs;
-  }
-
-  bool is_there(const Trial& trial) const {
-    const fs::path folder = folder_ / trial.name;
-    return is_file(folder / "summary.json") && run_json(folder)["state"] == "done";
-  }
-
-  /// Returns how many trials train at the same time, each on one thread: those of a table, whose
-  /// networks are too small to keep several threads busy. Each needs at least the memory that this
-  /// process took to read the table.
-  std::size_t most_at_once(const std::vector<Trial>& wanted) const {
-    const Job job = job_of(options_of(wanted.front()));
-    const std::string& device = job.model.device;
-    const bool on_cpu =
-        device == "cpu" || (device == "auto" && !prefers_cuda(job.model.cuda.library));
-    if (!job.task->table() || !on_cpu || !can_run_side_by_side()) return 1;
-    const int threads = job.model.threads > 0 ? job.model.threads : available_processors();
-    const std::size_t most = std::min(wanted.size(), static_cast<std::size_t>(threads));
-    const std::size_t free = free_bytes();  // 0: unknown
-    return free == 0
-               ? most
-               : std::clamp<std::size_t>(free / std::max<std::size_t>(peak_bytes(), 1), 1, most);
-  }
-
-  bool train_side_by_side(std::vector<Trial>& wanted, std::size_t at_once) {
-    std::vector<std::size_t> left;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (is_there(wanted[i])) continue;
-      check_metric(job_of(options_of(wanted[i])));
-      left.push_back(i);
-    }
-    std::size_t told = 0;
-    const auto tell_until = [&](std::size_t end) {
-      for (; told < end; ++told) note(wanted[told], wanted.size(), true);
-    };
-    const bool whole =
-        run_side_by_side({.count = left.size(),
-                          .at_once = at_once,
-                          .train =
-                              [&](std::size_t i) {
-                                const Trial& trial = wanted[left[i]];
-                                TrainOptions options = options_of(trial);
-                                options.threads = 1;
-                                return train_in_folder(options, folder_ / trial.name);
-                              },
-                          .ended =
-                              [&](std::size_t i, const std::string& failure) {
-                                tell_until(left[i]);
-                                wanted[told].failure = failure;
-                                note(wanted[told], wanted.size(), false);
-                                ++told;
-                              }});
-    if (whole) tell_until(wanted.size());
-    return whole;
-  }
-
-  /// Keeps what a trial gave, and tells it.
-  void note(Trial& trial, std::size_t count, bool there) {
-    read_score(trial, run_json(folder_ / trial.name));
-    done_.push_back(trial);
-    tell(trial, count, there);
-  }
-
-  bool train_one(Trial& trial, std::size_t count) {
-    const fs::path folder = folder_ / trial.name;
-    const bool there = is_there(trial);
-    if (!there) {
-      TrainOptions options = options_of(trial);
-      check_metric(job_of(
-          options));  // a mistake of the configuration ends the search, a training's does not
-      try {
-        if (train_in_folder(options, folder) != kSuccess) return false;
-      } catch (const Error& error) {
-        trial.failure = error.what();
-      }
-    }
-    note(trial, count, there);
-    return true;
-  }
-
-  void read_score(Trial& trial, const Json& run) const {
-    trial.score.reset();
-    trial.trained = 0;
-    for (const Json& epoch : run["epochs"]) {
-      ++trial.trained;
-      const Json score = epoch.value(plan_.metric, Json());
-      if (!score.is_number() || !trial.failure.empty()) continue;
-      const auto value = score.get<double>();
-      const bool first = !trial.score;
-      if (first || (plan_.is_loss() ? value < *trial.score : value > *trial.score)) {
-        trial.score = value;
-      }
-    }
-    require(trial.score || !trial.failure.empty(),
-            "the training in '{}' has no {}, by which the search chooses: hold samples out with "
-            "validation = 0.1 in [data]",
-            (folder_ / trial.name).string(), plan_.metric);
-  }
-
-  void tell(const Trial& trial, std::size_t count, bool there) const {
-    std::string text = trial.score ? fmt::format("{} {:.4g}", plan_.metric, *trial.score)
-                                   : "failed: " + trial.failure;
-    for (std::size_t i = 0; i < plan_.values.size(); ++i) {
-      text += fmt::format(", {} {}", plan_.values[i].path, shown_value(trial.values[i]));
-    }
-    if (!trial.columns.empty()) {
-      text += fmt::format(", with {}", quoted(trial.columns));
-    } else if (!trial.left_out.empty()) {
-      text += fmt::format(", without {}", quoted(trial.left_out));
-    }
-    print_note("{} of {}: {}{}", trial.name, count, text, there ? " (from before)" : "");
-  }
-
- public:
-  static std::string shown_value(const SearchValue& value) {
-    const auto* number = std::get_if<double>(&value);
-    return number != nullptr ? fmt::format("{:.4g}", *number) : text_of(value);
-  }
-
- private:
-  const SearchArguments& arguments_;
-  SearchPlan plan_;
-  fs::path folder_;
-  std::vector<Trial> done_;
-};
 
 /// Returns the number of runs of the search that `folder` holds, nothing where the folder is new.
 /// Throws Error where that search differs from `plan` in more than its number of runs.
@@ -411,7 +49,7 @@ std::optional<std::int64_t> runs_before(const fs::path& folder, const SearchPlan
 /// or more.
 void claim(const fs::path& folder, const SearchPlan& plan, const std::string& text) {
   if (const std::optional<std::int64_t> before = runs_before(folder, plan)) {
-    require(!counts_runs(plan.method) || *before <= plan.runs,
+    require(*before <= plan.runs,
             "the search in '{}' has {} runs, which cannot become {}: expected at least as many, or "
             "another folder with --out",
             folder.string(), *before, plan.runs);
@@ -461,8 +99,7 @@ Json json_of(const Search& search, const fs::path& folder) {
              {"values", std::move(values)}};
     if (chooses_columns(plan.method)) run["left_out"] = trial.left_out;
     if (plan.method == SearchMethod::select) {
-      run["importance"] = Json::object();
-      for (const ColumnImportance& of : trial.importance) run["importance"][of.column] = of.mean;
+      run["importance"] = trial.importance;
     }
     if (!trial.columns.empty()) run["columns"] = trial.columns;
     if (!trial.failure.empty()) run["failure"] = trial.failure;
@@ -494,7 +131,7 @@ ReportTable table_of(const Search& search) {
                                  trial.score ? fmt::format("{:.5g}", *trial.score) : "failed",
                                  std::to_string(trial.trained)};
     if (of_columns) row.push_back(fmt::format("{}", fmt::join(trial.columns, ", ")));
-    for (const SearchValue& value : trial.values) row.push_back(Search::shown_value(value));
+    for (const SearchValue& value : trial.values) row.push_back(shown_value(value));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -528,13 +165,10 @@ int search_file(const SearchArguments& arguments) {
   const fs::path folder = arguments.out.empty() ? fs::path("runs") / fs::path(arguments.file).stem()
                                                 : fs::path(arguments.out);
   std::string kept = text;
-  if (arguments.runs) {
-    require(counts_runs(plan.method),
-            "--runs is for random, halving, select, forward and genetic; the values of '{}' alone "
-            "say how many runs "
-            "this search has",
-            arguments.file);
-    plan.runs = *arguments.runs;
+  const bool chosen = plan.method == SearchMethod::random || plan.method == SearchMethod::halving;
+  if (!arguments.within.empty() && chosen) plan.runs = runs_before(folder, plan).value_or(1);
+  plan.runs = arguments.runs.value_or(plan.runs);
+  if (plan.runs != read_search(text, arguments.file).runs) {
     kept = search_text(text, arguments.file, plan.runs);
   }
   claim(folder, plan, kept);
@@ -543,11 +177,17 @@ int search_file(const SearchArguments& arguments) {
     print_note("interrupted; the same command goes on with '{}'", folder.string());
     return kInterrupted;
   }
+  InterruptGuard guard({});  // what follows is not left half written
+  guard.reporting(false);
+  if (const std::optional<std::int64_t> runs = search.runs_in_time()) {
+    write_file_atomically(folder / kPlanFile, search_text(text, arguments.file, *runs));
+  }
   const std::vector<Trial> ranked = search.ranked();
   require(ranked.front().score.has_value(), "each training failed, the first one: {}",
           ranked.front().failure);
   keep_best(folder, ranked.front());
-  const Json json = json_of(search, folder);
+  Json json = json_of(search, folder);
+  if (!arguments.within.empty()) json["within"] = search.time_json();
   const ReportTable table = table_of(search);
   write_file_atomically(folder / "search.json", json.dump(2) + "\n");
   Report page;
@@ -564,6 +204,7 @@ int search_file(const SearchArguments& arguments) {
                !best.columns.empty()   ? "; with " + quoted(best.columns)
                : best.left_out.empty() ? ""
                                        : "; without " + quoted(best.left_out));
+    if (json.contains("within")) print_note("{}", json["within"]["note"].get<std::string>());
   }
   return kSuccess;
 }
@@ -587,11 +228,15 @@ void add_search(CLI::App& app, Action& action) {
   command->add_option("--out", o->out,
                       "Folder of the runs; runs/<name> if not given. The same command again "
                       "continues a search that was stopped");
-  command
-      ->add_option("--runs", o->runs,
-                   "Number of runs instead of that in [search]; a larger one than before goes on "
-                   "with a search that is finished")
-      ->check(at_least(1, kMostRuns));
+  CLI::Option* runs =
+      command
+          ->add_option("--runs", o->runs,
+                       "Number of runs instead of that in [search], at most; a larger one than "
+                       "before goes on with a search that is finished")
+          ->check(at_least(1, kMostRuns));
+  add_within_option(*command, o->within,
+                    "Trains as many runs as fit, random and halving without a number of runs")
+      .excludes(runs);
   command->add_option("--device", o->device, "Device of all runs");
   add_threads_option(*command, o->threads);
   command->add_flag("--json", o->json, "Print one JSON object");

@@ -406,6 +406,7 @@ int train_in_folder(const TrainOptions& options, const std::filesystem::path& fo
   command.parse(arguments);
   of.given = GivenOptions(command);
   of.quiet = options.quiet;
+  of.kept = options.kept;
   if (begun) {
     of.resume = folder.string();
     return continue_run(of, command, {});

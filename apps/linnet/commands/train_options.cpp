@@ -77,7 +77,8 @@ Job described_job(const TrainOptions& options) {
       .data = options.of_data,
       .seed = options.seed,
       .check = [&](const Task& task, const std::string& data) { check_data(options, task, data); },
-      .optimizer = options.optimizer};
+      .optimizer = options.optimizer,
+      .kept = options.kept.get()};
   if (!options.configuration.empty()) {
     return parse_config(options.configuration, options.config, given);
   }

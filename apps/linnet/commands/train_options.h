@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "config/given.h"
 #include "config/images.h"
 #include "config/loss.h"
+#include "config/prepared.h"
 #include "config/pretrained.h"
 #include "config/workloads.h"
 #include "report/run_start.h"
@@ -57,6 +59,7 @@ struct TrainOptions {
   bool quiet = false;  ///< nothing is shown of a training that goes well
   /// Text of the configuration with which a run was started, no argument; empty: read the file.
   std::string configuration;
+  std::shared_ptr<KeptTask> kept = {};  ///< of other trainings on the same data
 };
 
 void add_train_options(CLI::App& command, TrainOptions& options);

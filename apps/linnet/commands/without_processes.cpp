@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a build for Windows has instead of launch.cpp, serve.cpp, measure_memory.cpp and
-// search_processes.cpp: sentences.
+// side_by_side.cpp: sentences.
 #include <string>
 
 #include "base/check.h"
 #include "commands/commands.h"
 #include "commands/measure_memory.h"
-#include "commands/search_processes.h"
+#include "commands/side_by_side.h"
 #include "subcommands.h"
 
 namespace linnet::command {
@@ -40,7 +40,7 @@ std::string run_again(const std::vector<std::string>&) {
   fail("Windows builds of Linnet measure no memory; leave out --verify");
 }
 
-bool can_run_side_by_side() { return false; }
+std::size_t most_side_by_side(const Job&, std::size_t) { return 0; }
 
 bool run_side_by_side(const SideBySide&) { fail("Windows builds of Linnet train in one process"); }
 

@@ -136,7 +136,8 @@ class Config {
     }
     s.close();
     placed_in(file_, [&] {
-      prepare(job, options_.file.empty() ? relative(file) : options_.file, how, options_.check);
+      prepare(job, options_.file.empty() ? relative(file) : options_.file, how, options_.check,
+              options_.kept);
     });
   }
 

@@ -27,6 +27,7 @@ struct ConfigOptions {
   std::optional<std::uint64_t> seed = {};  ///< of a file's split, instead of that in [training]
   CheckData check = {};                    ///< of what arguments say beside the settings of a file
   std::optional<std::string> optimizer = {};  ///< its kind, instead of that in [optimizer]
+  KeptTask* kept = nullptr;                   ///< see prepare()
 };
 
 /// Returns a file's text as a table; nothing else parses TOML (tools/check_gates.py). Throws Error

@@ -83,6 +83,30 @@ void take_network(const ZooNetwork& zoo, PreparedTask& made) {
   if (!zoo.weights.empty()) take_smaller_steps(made.training);
 }
 
+/// Returns the settings of a file, but for the columns that are left out.
+Setting reading(const DataSettings& settings) {
+  Setting given = settings.given;
+  std::erase_if(*given.get_if<SettingTable>(),
+                [](const SettingEntry& entry) { return entry.key == "ignore"; });
+  return given;
+}
+
+/// Prepares a training unless the last one was the same; of another one on the same rows these are
+/// not read again.
+PreparedTask made_once(const Task& task, const std::string& path, TaskFileOptions options,
+                       KeptTask& kept) {
+  const bool read =
+      kept.made && kept.path == path && reading(kept.options.settings) == reading(options.settings);
+  const bool same = read && kept.options.settings.given == options.settings.given &&
+                    kept.options.seed == options.seed &&
+                    kept.options.least_squares == options.least_squares;
+  if (same) return *kept.made;
+  if (read) options.settings.rows = kept.made->task->table();
+  kept.made.reset();
+  kept = {.path = path, .options = options, .made = task.prepare(path, options)};
+  return *kept.made;
+}
+
 }  // namespace
 
 void add_task_flags(CLI::App& command, Setting& given) {
@@ -105,7 +129,8 @@ void add_data(Section& data, DataSettings& settings) {
   }
 }
 
-void prepare(Job& job, const std::string& path, TaskFileOptions options, const CheckData& check) {
+void prepare(Job& job, const std::string& path, TaskFileOptions options, const CheckData& check,
+             KeptTask* kept) {
   const Task& task = task_for(path, options.settings);
   if (check) check(task, path);
   std::optional<Model> model;
@@ -118,7 +143,9 @@ void prepare(Job& job, const std::string& path, TaskFileOptions options, const C
     options.places = data_places();
   }
   if (!job.zoo.network.empty()) read_for(job.zoo, task, path, options.files);
-  PreparedTask made = task.prepare(path, options);
+  PreparedTask made = kept != nullptr && options.from == nullptr
+                          ? made_once(task, path, options, *kept)
+                          : task.prepare(path, options);
   if (!job.zoo.network.empty()) take_network(job.zoo, made);
   job.network = std::move(made.network);
   job.training = std::move(made.training);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "config/section.h"
@@ -20,9 +21,18 @@ void add_data(Section& data, DataSettings& settings);
 /// Refuses what else was given and does nothing for the task of a file or folder.
 using CheckData = std::function<void(const Task& task, const std::string& path)>;
 
+/// Keeps what prepare() made of a file or folder.
+struct KeptTask {
+  std::string path = {};
+  TaskFileOptions options = {};
+  std::optional<PreparedTask> made = {};
+};
+
 /// Sets data, network and recipe of a job to those of a file or folder, and of Job::from where
-/// there is one. Throws Error where no task takes it, and for settings that its task does not.
-void prepare(Job& job, const std::string& path, TaskFileOptions options, const CheckData& check);
+/// there is one. What `kept` holds of the same data is not made again; null: nothing is kept.
+/// Throws Error where no task takes it, and for settings that its task does not.
+void prepare(Job& job, const std::string& path, TaskFileOptions options, const CheckData& check,
+             KeptTask* kept = nullptr);
 /// Returns a job that is called as a file or folder.
 Job job_called(const std::string& path, const std::string& from);
 

@@ -134,10 +134,6 @@ bool chooses_columns(SearchMethod method) {
          method == SearchMethod::genetic;
 }
 
-bool counts_runs(SearchMethod method) {
-  return method != SearchMethod::grid && method != SearchMethod::grow;
-}
-
 std::string text_of(const SearchValue& value) {
   return std::visit([](const auto& of) { return fmt::format("{}", of); }, value);
 }
@@ -163,8 +159,10 @@ SearchPlan read_search(const std::string& text, const std::filesystem::path& pat
     require(node->is_table(), "{}'search' is a table: [search]", place_of(file, node->source()));
     Section section(*node->as_table(), file, "[search]");
     plan.method = static_cast<SearchMethod>(section.choice("method", 0, method_names()));
-    // Forward selection ends by itself; fewer runs would miss columns.
-    const std::int64_t runs = plan.method == SearchMethod::forward ? kMostRuns : plan.runs;
+    // These end by themselves; fewer runs would miss columns or values.
+    const bool ends = plan.method == SearchMethod::forward || plan.method == SearchMethod::grid ||
+                      plan.method == SearchMethod::grow;
+    const std::int64_t runs = ends ? kMostRuns : plan.runs;
     plan.runs = section.integer("runs", runs, 1, kMostRuns);
     plan.points = section.integer("points", plan.points, 2, kMostOfAGrid);
     plan.factor = section.integer("factor", plan.factor, 2, kMostRuns);

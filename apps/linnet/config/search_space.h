@@ -36,13 +36,11 @@ enum class SearchMethod : std::uint8_t { random, grid, halving, grow, select, fo
 const std::string& name_of(SearchMethod method);
 /// Returns whether a method chooses columns of a table.
 bool chooses_columns(SearchMethod method);
-/// Returns whether SearchPlan::runs says of a search how many runs it has.
-bool counts_runs(SearchMethod method);
 
 /// What [search] says, and the configuration without it.
 struct SearchPlan {
   SearchMethod method = SearchMethod::random;
-  std::int64_t runs = 20;   ///< of random, halving and genetic; of select and forward at most
+  std::int64_t runs = 20;   ///< of random, halving and genetic; of the others at most
   std::int64_t points = 5;  ///< of a range in a grid
   std::int64_t factor = 3;  ///< of halving: one of so many goes on
   std::uint64_t seed = 0;
