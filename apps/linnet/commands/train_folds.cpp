@@ -16,6 +16,7 @@
 #include "base/join.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
+#include "commands/side_by_side.h"
 #include "config/images.h"
 #include "config/loss.h"
 #include "config/named_data.h"
@@ -52,20 +53,33 @@ struct Score {
   }
 };
 
-/// Returns what metrics say, in columns.
-std::vector<Score> scores_of(const Metrics& m) {
-  switch (m.kind) {
-    case Metrics::Kind::labels:
-      return {{"accuracy", "accuracy", Score::Form::percent, {m.accuracy}},
-              {"macro_f1", "macro F1", Score::Form::share, {m.scores.macro.f1}},
-              {"log_loss", "log loss", Score::Form::share, {m.log_loss}}};
-    case Metrics::Kind::binary:
-      return {{"mean_roc_auc", "mean ROC AUC", Score::Form::share, {m.auc.mean}}};
-    case Metrics::Kind::values: break;
+/// Returns what the metrics of all folds say, in columns.
+std::vector<Score> scores_of(const std::vector<Json>& folds) {
+  std::vector<Score> scores;
+  const auto add = [&](const char* key, const char* name, Score::Form form) {
+    Score score{key, name, form};
+    for (const Json& fold : folds) {
+      const Json& metrics = fold["metrics"];
+      const bool macro = key == std::string_view("macro_f1");
+      const Json found = macro ? metrics.value("macro", Json::object()).value("f1", Json())
+                               : metrics.value(key, Json());
+      score.folds.push_back(found.is_number() ? found.get<double>() : kUndefined);
+    }
+    scores.push_back(std::move(score));
+  };
+  const Json& metrics = folds.front()["metrics"];
+  if (metrics.contains("accuracy")) {
+    add("accuracy", "accuracy", Score::Form::percent);
+    add("macro_f1", "macro F1", Score::Form::share);
+    add("log_loss", "log loss", Score::Form::share);
+  } else if (metrics.contains("mean_roc_auc")) {
+    add("mean_roc_auc", "mean ROC AUC", Score::Form::share);
+  } else {
+    add("r_squared", "R²", Score::Form::share);
+    add("mae", "MAE", Score::Form::number);
+    add("rmse", "RMSE", Score::Form::number);
   }
-  return {{"r_squared", "R²", Score::Form::share, {m.r_squared}},
-          {"mae", "MAE", Score::Form::number, {m.mae}},
-          {"rmse", "RMSE", Score::Form::number, {m.rmse}}};
+  return scores;
 }
 
 /// Hears of a signal, and shows where the training is.
@@ -86,36 +100,26 @@ class FoldWatcher : public Callback {
   bool shows_;
 };
 
-struct Fold {
-  std::int64_t trained = 0;
-  std::int64_t tested = 0;
-  std::int64_t epochs = 0;
-  bool interrupted = false;
-  Metrics metrics = {};
-  Json rivals = {};  ///< scores of simpler answers on the same rows
-};
-
-Fold train_fold(Job job, TerminalLine& line, std::int64_t fold, bool quiet) {
+/// Trains on all parts but one. Returns what folds.json says of it; null where a signal ended it.
+Json train_fold(Job job, Callback& watcher, const std::vector<std::string>& classes) {
   Model model = make_model(job);
   Splits data = job.task->data();
   const std::int64_t rows = data.train.size();
   data.train = with_oversampling(job, data.train);
   const TrainingOptions training = with_class_weights(job, data.train);
-  FoldWatcher watcher(line, fold, job.task->folds(), quiet);
   const History history = train(model, data, training, &watcher);
+  if (history.interrupted) return nullptr;
   model = model.with_member_shares(data.validation);
-  Fold done{.trained = rows,
-            .tested = data.test.size(),
-            .epochs = std::ssize(history.epochs),
-            .interrupted = history.interrupted};
-  if (done.interrupted) return done;
   HeldOut held{.part = "test", .what = "rows", .data = data.test};
   held.predictions = predictions_of(model, data.test);
   held.metrics = evaluate_metrics(model, data.test);
-  done.metrics = *held.metrics;
-  done.rivals =
-      rivals_of(model, held, job.task->data().train, job.training.loss_options.ignore_index).json;
-  return done;
+  Json fold{{"train_samples", rows},
+            {"test_samples", data.test.size()},
+            {"epochs", std::ssize(history.epochs)},
+            {"metrics", to_json(*held.metrics, classes)}};
+  fold.update(
+      rivals_of(model, held, job.task->data().train, job.training.loss_options.ignore_index).json);
+  return fold;
 }
 
 constexpr int kScoreWidth = 14;
@@ -124,12 +128,12 @@ std::string column(const std::string& text) { return fmt::format("{:>{}}", text,
 
 /// Returns the mean over the folds of what a simpler answer is worth, by the keys of scores that
 /// all folds have; empty where a fold lacks the answer. `kind`: "linear", "trivial".
-std::map<std::string, double> mean_of_rival(const std::vector<Fold>& folds, const char* kind) {
+std::map<std::string, double> mean_of_rival(const std::vector<Json>& folds, const char* kind) {
   std::map<std::string, double> mean;
   std::map<std::string, std::size_t> found;
-  for (const Fold& fold : folds) {
-    if (!fold.rivals.contains(kind)) return {};
-    for (const auto& [key, value] : fold.rivals[kind].items()) {
+  for (const Json& fold : folds) {
+    if (!fold.contains(kind)) return {};
+    for (const auto& [key, value] : fold[kind].items()) {
       if (!value.is_number()) continue;
       mean[key] += value.get<double>() / static_cast<double>(folds.size());
       ++found[key];
@@ -140,10 +144,10 @@ std::map<std::string, double> mean_of_rival(const std::vector<Fold>& folds, cons
 }
 
 /// Names the answer that looks at no input, as all folds do, or in general.
-std::string name_of_trivial(const std::vector<Fold>& folds) {
+std::string name_of_trivial(const std::vector<Json>& folds) {
   std::string name;
-  for (const Fold& fold : folds) {
-    const std::string own = fold.rivals["trivial"]["answer"].get<std::string>();
+  for (const Json& fold : folds) {
+    const std::string own = fold["trivial"]["answer"].get<std::string>();
     if (!name.empty() && own != name) return "the most frequent class";
     name = own;
   }
@@ -152,7 +156,7 @@ std::string name_of_trivial(const std::vector<Fold>& folds) {
 
 /// Says where the folds' mean is not better than that of the answer that looks at no input; else
 /// "".
-std::string worse_than_trivial(const std::vector<Fold>& folds, const std::vector<Score>& scores) {
+std::string worse_than_trivial(const std::vector<Json>& folds, const std::vector<Score>& scores) {
   const std::map<std::string, double> trivial = mean_of_rival(folds, "trivial");
   const bool values = scores.size() == 3 && scores[0].key == "r_squared";
   const Score& judged = values ? scores[2] : scores[0];
@@ -165,13 +169,15 @@ std::string worse_than_trivial(const std::vector<Fold>& folds, const std::vector
                      judged.text(found->second));
 }
 
-void print_table(const std::vector<Fold>& folds, const std::vector<Score>& scores) {
+void print_table(const std::vector<Json>& folds, const std::vector<Score>& scores) {
   std::string text = fmt::format("{:>4} {:>8} {:>8} {:>8}", "fold", "trained", "tested", "epochs");
   for (const Score& score : scores) text += column(score.name);
   text += "\n";
   for (std::size_t i = 0; i < folds.size(); ++i) {
-    text += fmt::format("{:>4} {:>8} {:>8} {:>8}", i + 1, folds[i].trained, folds[i].tested,
-                        folds[i].epochs);
+    text += fmt::format("{:>4}", i + 1);
+    for (const char* key : {"train_samples", "test_samples", "epochs"}) {
+      text += fmt::format(" {:>8}", folds[i][key].get<std::int64_t>());
+    }
     for (const Score& score : scores) text += column(score.text(score.folds[i]));
     text += "\n";
   }
@@ -198,16 +204,9 @@ void print_table(const std::vector<Fold>& folds, const std::vector<Score>& score
   print_out(text);
 }
 
-Json json_of(const Job& job, const std::vector<Fold>& folds, const std::vector<Score>& scores,
-             const std::vector<std::string>& classes, const std::string& worse) {
-  Json json{{"data", job.data}, {"folds", Json::array()}, {"mean", {}}, {"std", {}}};
-  for (const Fold& fold : folds) {
-    json["folds"].push_back({{"train_samples", fold.trained},
-                             {"test_samples", fold.tested},
-                             {"epochs", fold.epochs},
-                             {"metrics", to_json(fold.metrics, classes)}});
-    json["folds"].back().update(fold.rivals);
-  }
+Json json_of(const Job& job, const std::vector<Json>& folds, const std::vector<Score>& scores,
+             const std::string& worse) {
+  Json json{{"data", job.data}, {"folds", folds}, {"mean", {}}, {"std", {}}};
   for (const Score& score : scores) {
     json["mean"][score.key] = score.mean();
     json["std"][score.key] = score.std();
@@ -234,38 +233,78 @@ int train_folds(const TrainOptions& options, const Job& first) {
   }
   InterruptGuard guard({});
   guard.training();
-  std::vector<Fold> folds;
-  std::vector<Score> scores;
+  const std::int64_t count = first.task->folds();
+  const std::vector<std::string> classes = first.task->data().train.classes();
+  std::vector<Json> folds;
   TerminalLine line;
   const auto say = [&](const std::string& text) {
     line.clear();
     print_note("{}", text);
   };
-  for (std::int64_t fold = 0; fold < first.task->folds(); ++fold) {
+  const auto tell = [&](std::int64_t fold, const std::string& note) {
+    if (!options.quiet) say(fmt::format("fold {}: {}", fold + 1, note));
+  };
+  const auto job_of_fold = [&](std::int64_t fold) {
+    if (fold == 0) return first;
     TrainOptions of = options;
     of.of_data.fold = fold;
     of.of_data.rows = first.task->table();
-    const Job job = fold == 0 ? first : job_of(of);
-    const std::vector<std::string>& notes = job.task->notes();
-    if (!options.quiet) {
-      if (fold == 0) print_notes(join(std::span(notes).first(notes.size() - 1), "\n"));
-      say(fmt::format("fold {}: {}", fold + 1, notes.back()));
-    }
-    folds.push_back(train_fold(job, line, fold, options.quiet));
-    if (folds.back().interrupted) {
-      say(fmt::format("interrupted in fold {}; nothing is kept", fold + 1));
-      return kInterrupted;
-    }
-    const std::vector<Score> own = scores_of(folds.back().metrics);
-    if (fold == 0) {
-      scores = own;
-      continue;
-    }
-    for (std::size_t i = 0; i < own.size(); ++i) scores[i].folds.push_back(own[i].folds[0]);
+    return job_of(of);
+  };
+  if (!options.quiet) {
+    const std::vector<std::string>& notes = first.task->notes();
+    print_notes(join(std::span(notes).first(notes.size() - 1), "\n"));
+  }
+  const std::size_t at_once = most_side_by_side(first, static_cast<std::size_t>(count));
+  bool whole = true;
+  if (at_once > 1) {
+    const auto draw = [&] {
+      if (line.live() && !options.quiet) {
+        line.draw(
+            fmt::format("{} of {} folds are trained, {} at a time", folds.size(), count, at_once));
+      }
+    };
+    draw();
+    whole = run_side_by_side(
+        {.count = static_cast<std::size_t>(count),
+         .at_once = at_once,
+         .train =
+             [&](std::size_t i, std::string& said) {
+               Job job = job_of_fold(static_cast<std::int64_t>(i));
+               job.model.threads = 1;
+               FoldWatcher watcher(line, std::ssize(folds), count, true);
+               Json fold = train_fold(job, watcher, classes);
+               if (fold.is_null()) return kInterrupted;
+               fold["note"] = job.task->notes().back();
+               said = fold.dump(-1, ' ', false, Json::error_handler_t::replace);
+               return kSuccess;
+             },
+         .ended =
+             [&](std::size_t i, const std::string& said, const std::string& failure) {
+               require(failure.empty(), "fold {}: {}", i + 1, failure);
+               Json fold = object_of(said);
+               tell(static_cast<std::int64_t>(i), fold["note"].get<std::string>());
+               fold.erase("note");
+               folds.push_back(std::move(fold));
+               draw();
+             }});
+  }
+  while (whole && std::ssize(folds) < count) {
+    const Job job = job_of_fold(std::ssize(folds));
+    tell(std::ssize(folds), job.task->notes().back());
+    FoldWatcher watcher(line, std::ssize(folds), count, options.quiet);
+    Json fold = train_fold(job, watcher, classes);
+    whole = !fold.is_null();
+    if (whole) folds.push_back(std::move(fold));
+  }
+  if (!whole) {
+    say(fmt::format("interrupted in fold {}; nothing is kept", folds.size() + 1));
+    return kInterrupted;
   }
   line.clear();
+  const std::vector<Score> scores = scores_of(folds);
   const std::string worse = worse_than_trivial(folds, scores);
-  const Json json = json_of(first, folds, scores, first.task->data().train.classes(), worse);
+  const Json json = json_of(first, folds, scores, worse);
   options.json ? print_json(json) : print_table(folds, scores);
   if (!worse.empty()) print_note("warning: {}", worse);
   if (!out.empty()) write_file_atomically(out / "folds.json", json.dump(2) + "\n");
