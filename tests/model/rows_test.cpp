@@ -117,6 +117,10 @@ std::vector<RowsCase> cases() {
   add("GRU", {6, 10}, {GRU{.units = 20}});
   add("LSTM", {6, 10}, {LSTM{.units = 20}});
   add("LSTMWide", {3, 33}, {LSTM{.units = 70}});
+  // So large that the tasks of a few rows share each step.
+  add("RNNOfSharedSteps", {3, 5}, {SimpleRNN{.units = 300}});
+  add("GRUOfSharedSteps", {3, 5}, {GRU{.units = 150, .return_sequences = true, .reverse = true}});
+  add("LSTMOfSharedSteps", {140, 5}, {LSTM{.units = 135}});
   add("Attention", {6, 36}, {MultiHeadAttention{.heads = 3}});
   add("Encoder", {6, 36}, {TransformerEncoderLayer{.heads = 4, .feed_forward = 50}});
   return all;

@@ -6,22 +6,12 @@
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/partial_sums.h"
 #include "backend/cpu/pieces.h"
+#include "ops/recurrent/forward_weights_cpu.h"
+#include "ops/recurrent/shared_steps_cpu.h"
+#include "ops/recurrent/step_chunks_cpu.h"
 
 namespace linnet::cpu {
 namespace {
-
-/// Samples that go through the steps side by side: the more, the less often w_hh is read.
-std::int64_t block_rows(const RecurrentShape& s) {
-  const auto rows = std::clamp<std::int64_t>(s.units / 16 / 4 * 4, 8, 32);
-  return std::clamp<std::int64_t>(s.n, 1, rows);
-}
-
-/// Steps of a block that are multiplied by w_ih at once, or whose slopes are: what they read and
-/// write stays in the cache for the cell.
-std::int64_t chunk_steps(const RecurrentShape& s) {
-  constexpr std::int64_t kRows = 128;
-  return std::clamp<std::int64_t>(kRows / block_rows(s), 1, s.steps);
-}
 
 /// A task for each block, but not more than `most` nor than 1,024.
 int block_tasks(const RecurrentShape& s, std::int64_t most = 1024) {
@@ -38,48 +28,6 @@ void for_blocks(const RecurrentShape& s, int tasks, int task, F f) {
   for (std::int64_t n = all.begin; n < all.end; n += rows) f(Range{n, std::min(n + rows, all.end)});
 }
 
-/// Holds what every task of the forward kernel reads.
-struct ForwardShared {
-  ForwardShared(const RecurrentShape& s, Pieces& memory) {
-    const bool original = s.cell == Cell::gru_original;
-    input = {s.features, s.columns()};
-    input.data = memory.take(input.floats());
-    first = {s.units, original ? 2 * s.units : s.columns()};
-    first.data = memory.take(first.floats());
-    candidate = {s.units, original ? s.units : 0};
-    candidate.data = memory.take(candidate.floats());
-    bias = memory.take(s.columns() + s.units);
-  }
-  WeightPanels input;      ///< w_ihᵀ
-  WeightPanels first;      ///< w_hhᵀ; of gru_original the gates alone
-  WeightPanels candidate;  ///< gru_original's w_hnᵀ
-  float* bias;             ///< ForwardStep::bias
-};
-
-void pack_state(const RecurrentShape& s, const float* w_hh, const float* b_ih, const float* b_hh,
-                const ForwardShared& shared) {
-  pack_panels(w_hh, 1, s.units, shared.first);
-  pack_panels(w_hh + 2 * s.units * s.units, 1, s.units, shared.candidate);
-  std::fill_n(shared.bias, s.columns() + s.units, 0.0F);
-  if (b_ih == nullptr) return;
-  for (std::int64_t c = 0; c < s.columns(); ++c) {
-    const bool apart = s.cell == Cell::gru && c >= 2 * s.units;
-    shared.bias[c] = b_ih[c] + (apart ? 0.0F : b_hh[c]);
-    if (apart) shared.bias[c + s.units] = b_hh[c];
-  }
-}
-
-/// Returns the first in x's order of the steps that are taken from the `begin`th to the `end`th.
-std::int64_t first_step(const RecurrentShape& s, std::int64_t begin, std::int64_t end) {
-  return std::min(s.step(begin), s.step(end - 1));
-}
-
-/// Returns the places of steps from `first` on of an array (N, T, width) that begins at `data`.
-template <class T>
-StepPlaces<T> places(const RecurrentShape& s, T* data, std::int64_t width, std::int64_t first) {
-  return {data + first * width, s.steps * width, width};
-}
-
 /// Memory of a task of the forward kernel.
 struct ForwardScratch {
   ForwardScratch(const RecurrentShape& s, bool keeps, Pieces& pieces)
@@ -93,7 +41,7 @@ struct ForwardScratch {
 
 /// One block of samples, whose memory begins at these pointers, through all steps. `saved` may be
 /// null.
-void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared& shared,
+void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardWeights& weights,
                  const float* x, float* y, float* last, float* saved,
                  const ForwardScratch& scratch) {
   const std::int64_t width = padded(s.units);
@@ -106,7 +54,7 @@ void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared
                    .units = s.units,
                    .sums = sums,
                    .sums_stride = sums_stride,
-                   .bias = shared.bias,
+                   .bias = weights.bias,
                    .h = state,
                    .m = state + rows * width,
                    .rh = state + 2 * rows * width,
@@ -117,17 +65,17 @@ void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared
     const StepPlaces<float> kept =
         saved == nullptr ? StepPlaces<float>{scratch.chunk, chunk_steps(s) * s.saved(), s.saved()}
                          : places(s, saved, s.saved(), first);
-    multiply_panels({rows, end - begin}, places(s, x, s.features, first), shared.input, kept,
+    multiply_panels({rows, end - begin}, places(s, x, s.features, first), weights.input, kept,
                     false);
     step.saved_stride = kept.sample;
     for (std::int64_t index = begin; index < end; ++index) {
       const std::int64_t t = s.step(index);
       step.saved = kept.data + (t - first) * kept.step;
       step.y = y == nullptr ? nullptr : y + t * s.units;
-      multiply_panels({rows}, {step.h, width}, shared.first, {sums, sums_stride}, false);
+      multiply_panels({rows}, {step.h, width}, weights.first, {sums, sums_stride}, false);
       if (s.cell == Cell::gru_original) {
         forward_gates(step);
-        multiply_panels({rows}, {step.rh, width}, shared.candidate,
+        multiply_panels({rows}, {step.rh, width}, weights.candidate,
                         {sums + 2 * s.units, sums_stride}, false);
       }
       forward_step(step);
@@ -143,33 +91,32 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   using Out = RecurrentOp::Out;
   const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
   const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
-  const int tasks = block_tasks(s);
   const bool y_read = node.output_read.empty() || node.output_read[Out::y];
   const bool saved_read = node.output_read.empty() || node.output_read[Out::saved];
+  if (!saved_read && shares_steps(s)) return shared_steps(s, attrs.bias, y_read);
+  const int tasks = block_tasks(s);
   Kernel kernel;
   Pieces memory;
-  ForwardShared(s, memory);
+  ForwardWeights(s, {0, s.units}, memory);
   kernel.packed_bytes = memory.bytes();
-  kernel.packed_operands = {In::w_ih, In::w_hh};
-  if (attrs.bias) kernel.packed_operands.insert(kernel.packed_operands.end(), {In::b_ih, In::b_hh});
+  kernel.packed_operands = weight_operands(attrs.bias);
   Pieces counted;
   ForwardScratch(s, saved_read, counted);
   kernel.scratch_bytes = counted.bytes();
   kernel.packing.push_back(parallel(2, [=](const Args& args, const Task& task) {
     Pieces packed(args.pack());
-    const ForwardShared shared(s, packed);
-    if (task.index == 0) return pack_panels(args.in(In::w_ih), 1, s.features, shared.input);
-    pack_state(s, args.in(In::w_hh), attrs.bias ? args.in(In::b_ih) : nullptr,
-               attrs.bias ? args.in(In::b_hh) : nullptr, shared);
+    const ForwardWeights weights(s, {0, s.units}, packed);
+    if (task.index == 0) return weights.pack_input(args);
+    weights.pack_state(args, attrs.bias);
   }));
   kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
     Pieces packed(args.pack());
-    const ForwardShared shared(s, packed);
+    const ForwardWeights weights(s, {0, s.units}, packed);
     Pieces pieces(task.scratch);
     const ForwardScratch scratch(s, saved_read, pieces);
     for_blocks(s, tasks, task.index, [&](Range block) {
       const std::int64_t row = block.begin * s.steps;
-      run_forward(s, block.size(), shared, args.in(In::x) + row * s.features,
+      run_forward(s, block.size(), weights, args.in(In::x) + row * s.features,
                   y_read ? args.out(Out::y) + row * s.units : nullptr,
                   args.out(Out::last) + block.begin * s.units,
                   saved_read ? args.out(Out::saved) + row * s.saved() : nullptr, scratch);

@@ -20,9 +20,16 @@ struct WeightPanels {
   std::int64_t floats() const { return terms * padded(columns); }
 };
 
-/// Takes element (k, c) from w[k * along + c * across].
+/// Which columns of a matrix are packed: groups of `size`, whose first ones are `apart` columns
+/// from each other.
+struct ColumnGroups {
+  std::int64_t size = 0;
+  std::int64_t apart = 0;
+};
+
+/// Takes element (k, c) from w[k * along + g * across], g being the c'th column of the groups.
 void pack_panels(const float* w, std::int64_t along, std::int64_t across,
-                 const WeightPanels& panels);
+                 const WeightPanels& panels, ColumnGroups groups = {1, 1});
 
 /// Some steps of some samples.
 struct StepRows {

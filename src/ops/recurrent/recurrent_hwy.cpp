@@ -42,13 +42,15 @@ HWY_INLINE void for_panels(std::int64_t columns, F f) {
   }
 }
 
-void Pack(const float* w, std::int64_t along, std::int64_t across, const WeightPanels& panels) {
+void Pack(const float* w, std::int64_t along, std::int64_t across, const WeightPanels& panels,
+          ColumnGroups groups) {
   float* to = panels.data;
   for_panels(panels.columns, [&](std::int64_t first, std::int64_t vectors) {
     const std::int64_t width = vectors * lanes();
     for (std::int64_t c = 0; c < width; ++c) {
-      const float* from = w + (first + c) * across;
-      const bool used = first + c < panels.columns;
+      const std::int64_t column = first + c;
+      const float* from = w + (column / groups.size * groups.apart + column % groups.size) * across;
+      const bool used = column < panels.columns;
       for (std::int64_t k = 0; k < panels.terms; ++k) {
         to[k * width + c] = used ? from[k * along] : 0.0F;
       }
@@ -361,8 +363,8 @@ HWY_EXPORT(Backward);
 HWY_EXPORT(BackwardReset);
 
 void pack_panels(const float* w, std::int64_t along, std::int64_t across,
-                 const WeightPanels& panels) {
-  HWY_DYNAMIC_DISPATCH(Pack)(w, along, across, panels);
+                 const WeightPanels& panels, ColumnGroups groups) {
+  HWY_DYNAMIC_DISPATCH(Pack)(w, along, across, panels, groups);
 }
 
 void multiply_panels(StepRows rows, StepPlaces<const float> a, const WeightPanels& panels,
