@@ -41,11 +41,12 @@ HWY_INLINE void for_channels(D d, std::int64_t channels, F f) {
   if (c < channels) f(channels - lanes);
 }
 
-/// Calls f(n), for wide vectors as a constant where it is one of kValues: the compiler unrolls its
-/// loops. kSmall: whether windows may be so small.
+/// Calls f(n), for the widest vectors as a constant where it is one of kValues: the compiler
+/// unrolls its loops. kSmall: whether windows may be so small.
 template <bool kSmall, std::int64_t... kValues, class D, class F>
 HWY_INLINE void with_constant(D d, std::int64_t n, F f) {
-  if constexpr (kSmall && hn::MaxLanes(d) >= 8) {
+  constexpr std::size_t kWidest = hn::MaxLanes(hn::CappedTag<float, 16>());
+  if constexpr (kSmall && kWidest >= 8 && hn::MaxLanes(d) == kWidest) {
     if (((n == kValues && (f(std::integral_constant<std::int64_t, kValues>()), true)) || ...)) {
       return;
     }
@@ -224,7 +225,7 @@ void MaxGradI32(const PoolShape& s, Range range, const float* dy, const std::int
 }
 
 void AverageGrad(const PoolShape& s, Range range, float factor, const float* dy, float* dx) {
-  gather<true>(
+  gather<false>(
       s, range, dx,
       [=](auto d, std::int64_t at) { return hn::Mul(hn::Set(d, factor), hn::LoadU(d, dy + at)); },
       [](auto /*d*/, auto share, std::int64_t /*position*/) { return share; });
