@@ -171,7 +171,11 @@ class SideBySide(command.CommandTest):
         process = self.start("search", "net.toml", "--out", "found", "--within", "1h")
         self.addCleanup(lambda: process.poll() is None and process.kill())
         self.wait_for(lambda: len(list((self.folder / "found").glob("run-*/progress.json"))) == 2)
-        self.interrupt(process, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        time.sleep(1)
+        self.assertFalse(self.processes())
+        process.communicate()
 
     def test_the_table_is_read_once(self):
         self.write("runs = 6", epochs=40)
