@@ -52,6 +52,8 @@ void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardWeight
   ForwardStep step{.cell = s.cell,
                    .rows = rows,
                    .units = s.units,
+                   .input_gate = s.units,
+                   .saved_gate = s.units,
                    .sums = sums,
                    .sums_stride = sums_stride,
                    .bias = weights.bias,
@@ -67,10 +69,12 @@ void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardWeight
                          : places(s, saved, s.saved(), first);
     multiply_panels({rows, end - begin}, places(s, x, s.features, first), weights.input, kept,
                     false);
+    step.input_stride = kept.sample;
     step.saved_stride = kept.sample;
     for (std::int64_t index = begin; index < end; ++index) {
       const std::int64_t t = s.step(index);
       step.saved = kept.data + (t - first) * kept.step;
+      step.input = step.saved;
       step.y = y == nullptr ? nullptr : y + t * s.units;
       multiply_panels({rows}, {step.h, width}, weights.first, {sums, sums_stride}, false);
       if (s.cell == Cell::gru_original) {
@@ -93,7 +97,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
   const bool y_read = node.output_read.empty() || node.output_read[Out::y];
   const bool saved_read = node.output_read.empty() || node.output_read[Out::saved];
-  if (!saved_read && shares_steps(s)) return shared_steps(s, attrs.bias, y_read);
+  if (shares_steps(s)) return shared_forward(s, attrs.bias, y_read, saved_read);
   const int tasks = block_tasks(s);
   Kernel kernel;
   Pieces memory;
@@ -223,6 +227,7 @@ struct BackwardBlock {
     BackwardStep step{.cell = s.cell,
                       .rows = rows,
                       .units = s.units,
+                      .gate = s.units,
                       .saved_stride = s.steps * s.saved(),
                       .dy_stride = s.steps * s.units,
                       .dh = state,
@@ -293,6 +298,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   // Each has gradients of all weights of its own.
   const int tasks = block_tasks(s, std::max<std::int64_t>(kPartialFloats / gradient_floats(s), 2));
   const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
+  if (shares_steps(s)) return shared_backward(s, op, dx_read);
   Kernel kernel;
   Pieces memory;
   BackwardShared(s, tasks, memory);

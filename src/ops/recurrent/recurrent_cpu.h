@@ -60,10 +60,14 @@ void add_row_sums(StepRows rows, StepPlaces<const float> a, std::int64_t a_colum
 struct ForwardStep {
   Cell cell = Cell::gru;
   std::int64_t rows = 0;
-  std::int64_t units = 0;
-  float* saved = nullptr;  ///< begins with w_ih x: replaced by what the cell saves
+  std::int64_t units = 0;        ///< which may be some of the layer's
+  const float* input = nullptr;  ///< w_ih x
+  std::int64_t input_stride = 0;
+  std::int64_t input_gate = 0;  ///< floats from one gate's units to the next one's
+  float* saved = nullptr;       ///< what the cell saves; may be `input`
   std::int64_t saved_stride = 0;
-  const float* sums = nullptr;  ///< w_hh h, padded(columns) a row
+  std::int64_t saved_gate = 0;
+  const float* sums = nullptr;  ///< w_hh h, `units` a gate
   std::int64_t sums_stride = 0;
   const float* bias = nullptr;  ///< of a + c; after it the one of GRU's c_n
   float* h = nullptr;
@@ -80,7 +84,8 @@ void forward_gates(const ForwardStep& step);
 struct BackwardStep {
   Cell cell = Cell::gru;
   std::int64_t rows = 0;
-  std::int64_t units = 0;
+  std::int64_t units = 0;  ///< which may be some of the layer's
+  std::int64_t gate = 0;   ///< floats from one gate's units to the next one's, saved and slopes
   const float* saved = nullptr;
   const float* m_before = nullptr;  ///< lstm, with saved's stride; null in the first step
   std::int64_t saved_stride = 0;

@@ -187,12 +187,16 @@ HWY_INLINE void forward(const ForwardStep& s) {
   const std::int64_t u = s.units;
   const std::int64_t width = padded(u);
   for_row_vectors(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+    const float* from = s.input + row * s.input_stride + j;
     float* saved = s.saved + row * s.saved_stride + j;
     const float* sums = s.sums + row * s.sums_stride + j;
     const float* bias = s.bias + j;
     float* h = s.h + row * width + j;
     const auto input = [&](std::int64_t gate) {
-      return hn::Add(at.load(saved + gate * u), at.load(bias + gate * u));
+      return hn::Add(at.load(from + gate * s.input_gate), at.load(bias + gate * u));
+    };
+    const auto save = [&](std::int64_t part, V value) {
+      at.store(value, saved + part * s.saved_gate);
     };
     const auto sum = [&](std::int64_t gate) {
       return hn::Add(input(gate), at.load(sums + gate * u));
@@ -202,8 +206,8 @@ HWY_INLINE void forward(const ForwardStep& s) {
     if constexpr (kCell == Cell::tanh || kCell == Cell::relu) {
       const V x = sum(0);
       state = kCell == Cell::tanh ? tanh(x) : hn::IfThenElse(hn::Lt(x, set(0)), set(0), x);
-      at.store(state, saved);
-      at.store(before, saved + u);
+      save(0, state);
+      save(1, before);
     } else if constexpr (kCell == Cell::gru || kCell == Cell::gru_original) {
       V z;
       V n;
@@ -212,17 +216,17 @@ HWY_INLINE void forward(const ForwardStep& s) {
         z = logistic(sum(1));
         const V c = hn::Add(at.load(sums + 2 * u), at.load(bias + 3 * u));
         n = tanh(hn::MulAdd(r, c, input(2)));
-        at.store(r, saved);
-        at.store(z, saved + u);
-        at.store(c, saved + 3 * u);
+        save(0, r);
+        save(1, z);
+        save(3, c);
       } else {
-        z = at.load(saved + u);
+        z = at.load(saved + s.saved_gate);
         n = tanh(sum(2));
-        at.store(at.load(s.rh + row * width + j), saved + 3 * u);
+        save(3, at.load(s.rh + row * width + j));
       }
       state = hn::MulAdd(z, hn::Sub(before, n), n);
-      at.store(n, saved + 2 * u);
-      at.store(before, saved + 4 * u);
+      save(2, n);
+      save(4, before);
     } else {
       float* m = s.m + row * width + j;
       const V i = logistic(sum(0));
@@ -231,12 +235,12 @@ HWY_INLINE void forward(const ForwardStep& s) {
       const V o = logistic(sum(3));
       const V memory = hn::MulAdd(f, at.load(m), hn::Mul(i, g));
       state = hn::Mul(o, tanh(memory));
-      at.store(i, saved);
-      at.store(f, saved + u);
-      at.store(g, saved + 2 * u);
-      at.store(o, saved + 3 * u);
-      at.store(memory, saved + 4 * u);
-      at.store(before, saved + 5 * u);
+      save(0, i);
+      save(1, f);
+      save(2, g);
+      save(3, o);
+      save(4, memory);
+      save(5, before);
       at.store(memory, m);
     }
     at.store(state, h);
@@ -257,14 +261,15 @@ void Forward(const ForwardStep& s) {
 void ForwardGates(const ForwardStep& s) {
   const std::int64_t u = s.units;
   for_row_vectors(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+    const float* from = s.input + row * s.input_stride + j;
     float* saved = s.saved + row * s.saved_stride + j;
     const auto gate = [&](std::int64_t k) {
-      const V a = hn::Add(at.load(saved + k), at.load(s.bias + k + j));
-      return logistic(hn::Add(a, at.load(s.sums + row * s.sums_stride + k + j)));
+      const V a = hn::Add(at.load(from + k * s.input_gate), at.load(s.bias + k * u + j));
+      return logistic(hn::Add(a, at.load(s.sums + row * s.sums_stride + k * u + j)));
     };
     const V r = gate(0);
     const std::int64_t here = row * padded(u) + j;
-    at.store(gate(u), saved + u);
+    at.store(gate(1), saved + s.saved_gate);
     at.store(r, saved);
     at.store(hn::Mul(r, at.load(s.h + here)), s.rh + here);
   });
@@ -277,10 +282,10 @@ HWY_INLINE void backward(const BackwardStep& s) {
     const float* saved = s.saved + row * s.saved_stride + j;
     float* slopes = s.slopes + row * s.slopes_stride + j;
     for (std::int64_t part = 0; part < cell_saved(kCell); ++part) {
-      hwy::Prefetch(saved + s.next_saved + part * u);
+      hwy::Prefetch(saved + s.next_saved + part * s.gate);
     }
     float* dh = s.dh + row * padded(u) + j;
-    const auto put = [&](std::int64_t part, V value) { at.store(value, slopes + part * u); };
+    const auto put = [&](std::int64_t part, V value) { at.store(value, slopes + part * s.gate); };
     V d = at.load(dh);
     if (s.dy != nullptr) d = hn::Add(d, at.load(s.dy + row * s.dy_stride + j));
     V direct = set(0);
@@ -289,16 +294,16 @@ HWY_INLINE void backward(const BackwardStep& s) {
       put(0, kCell == Cell::tanh ? hn::Mul(d, tanh_slope(h))
                                  : hn::IfThenElseZero(hn::Gt(h, set(0)), d));
     } else if constexpr (kCell == Cell::gru || kCell == Cell::gru_original) {
-      const V z = at.load(saved + u);
-      const V n = at.load(saved + 2 * u);
-      const V before = at.load(saved + 4 * u);
+      const V z = at.load(saved + s.gate);
+      const V n = at.load(saved + 2 * s.gate);
+      const V before = at.load(saved + 4 * s.gate);
       direct = hn::Mul(d, z);
       const V dz = hn::Mul(hn::Mul(d, hn::Sub(before, n)), slope(z));
       const V dn = hn::Mul(hn::Sub(d, direct), tanh_slope(n));
       if constexpr (kCell == Cell::gru) {
         const V r = at.load(saved);
         put(0, hn::Mul(dn, r));
-        put(1, hn::Mul(hn::Mul(dn, at.load(saved + 3 * u)), slope(r)));
+        put(1, hn::Mul(hn::Mul(dn, at.load(saved + 3 * s.gate)), slope(r)));
         put(2, dz);
         put(3, dn);
       } else {
@@ -308,10 +313,10 @@ HWY_INLINE void backward(const BackwardStep& s) {
     } else {
       float* dm = s.dm + row * padded(u) + j;
       const V i = at.load(saved);
-      const V f = at.load(saved + u);
-      const V g = at.load(saved + 2 * u);
-      const V o = at.load(saved + 3 * u);
-      const V t = tanh(at.load(saved + 4 * u));
+      const V f = at.load(saved + s.gate);
+      const V g = at.load(saved + 2 * s.gate);
+      const V o = at.load(saved + 3 * s.gate);
+      const V t = tanh(at.load(saved + 4 * s.gate));
       const V all = hn::MulAdd(hn::Mul(d, o), tanh_slope(t), at.load(dm));
       const V m = s.m_before == nullptr ? set(0) : at.load(s.m_before + row * s.saved_stride + j);
       put(0, hn::Mul(hn::Mul(all, g), slope(i)));
@@ -340,7 +345,7 @@ void BackwardReset(const BackwardStep& s) {
     const float* saved = s.saved + row * s.saved_stride + j;
     const V r = at.load(saved);
     const V drh = at.load(s.drh + row * padded(u) + j);
-    const V dr = hn::Mul(hn::Mul(drh, at.load(saved + 4 * u)), slope(r));
+    const V dr = hn::Mul(hn::Mul(drh, at.load(saved + 4 * s.gate)), slope(r));
     float* dh = s.dh + row * padded(u) + j;
     at.store(hn::MulAdd(drh, r, at.load(dh)), dh);
     at.store(dr, s.slopes + row * s.slopes_stride + j);

@@ -156,6 +156,31 @@ TEST(Recurrent, WeightsOfEverySizeAgreeWithTheReference) {
   }
 }
 
+/// Weights so large that a CPU's tasks share each step: a few samples, several chunks of steps, and
+/// several blocks of samples.
+TEST(Recurrent, SharedStepsAgreeWithTheReference) {
+  struct SharedCase {
+    Cell cell;
+    Sizes sizes;
+    bool reverse = false;
+  };
+  for (const auto& [cell, sizes, reverse] :
+       {SharedCase{Cell::lstm, {3, 45, 9, 150}}, SharedCase{Cell::lstm, {135, 2, 40, 270}, true},
+        SharedCase{Cell::gru, {2, 70, 33, 135}, true}, SharedCase{Cell::gru, {70, 3, 5, 300}},
+        SharedCase{Cell::tanh, {129, 2, 17, 520}}}) {
+    OpCase forward = recurrent("recurrent shared", {.cell = cell, .reverse = reverse}, sizes, 0.1);
+    forward.gradient = false;
+    forward.tolerance = 5e-5;
+    forward.devices = {"CPU"};
+    check(forward);
+    OpCase backward = recurrent_grad("recurrent grad shared", cell, reverse, sizes);
+    backward.devices = {"CPU"};
+    backward.fills = {{-1, 1}, {-0.1, 0.1}, {-0.1, 0.1}};
+    backward.tolerance = 5e-5;
+    check(backward);
+  }
+}
+
 TEST(Recurrent, ExtremeSumsSaturate) {
   for (Cell cell : {Cell::tanh, Cell::gru, Cell::gru_original, Cell::lstm}) {
     OpCase c = recurrent("recurrent extreme", {.cell = cell}, {});
