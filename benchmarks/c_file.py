@@ -45,8 +45,9 @@ epochs = 1
 batch = 64
 """
 NETWORKS = ("mlp", "mnist-cnn", "gru")
-FLAGS = {"c": ("-O2",), "c-int8": ("-O2",), "c-native": ("-O3", "-march=native"),
-         "c-int8-native": ("-O3", "-march=native")}
+PLAIN, NATIVE = ("-O2",), ("-O3", "-march=native")
+FLAGS = {"c": PLAIN, "c-int8": PLAIN, "c-quantized": PLAIN, "c-native": NATIVE, "c-int8-native": NATIVE,
+         "c-quantized-native": NATIVE}
 
 
 def check(command):
@@ -98,6 +99,7 @@ class Network:
         check([linnet, "export", self.folder / "run", "--onnx", self.folder / "model.onnx"])
         self.found["model_files"] = {"model.safetensors": self.model.stat().st_size,
                                      "model.onnx": (self.folder / "model.onnx").stat().st_size}
+        check([linnet, "quantize", self.folder / "run", "--data", "digits", "-o", self.folder / "quantized.safetensors"])
         for key, flags in FLAGS.items():
             self.compile(key, flags)
         self.add("linnet", [self.options.bench, self.model])
@@ -107,7 +109,8 @@ class Network:
     def compile(self, key, flags):
         folder = self.folder / key
         int8 = ["--int8"] if "int8" in key else []
-        check([self.options.linnet, "export", self.folder / "run", "--c", folder, *int8])
+        model = "quantized.safetensors" if "quantized" in key else "run"
+        check([self.options.linnet, "export", self.folder / model, "--c", folder, *int8])
         source = folder / "model.c"
         check([self.options.cc, "-std=c99", *flags, "-c", source, "-o", folder / "model.o"])
         check([self.options.cc, "-std=gnu99", "-O2", "-I", folder, HERE / "latency_driver.c",

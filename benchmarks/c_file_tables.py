@@ -5,6 +5,7 @@ from side_table import Table
 
 TITLE = "A network as one C file, beside the library and onnxruntime"
 WORDS = {"c": "C file, f32, `-O2`", "c-int8": "C file, int8, `-O2`",
+         "c-quantized": "C file, quantized, `-O2`", "c-quantized-native": "C file, quantized, `-O3 -march=native`",
          "c-native": "C file, f32, `-O3 -march=native`",
          "c-int8-native": "C file, int8, `-O3 -march=native`",
          "linnet": "the library: a `Predictor`", "onnxruntime": "onnxruntime, from Python"}
@@ -39,9 +40,9 @@ def sizes(result):
     lines = []
     for network in result["networks"]:
         name = f"`{network['name']}`, {network['parameters']:,} parameters"
-        for key, words in (("c", "C file, f32"), ("c-int8", "C file, int8")):
-            each = network["engines"][key]
-            if each["failed"]:
+        for key, words in (("c", "C file, f32"), ("c-int8", "C file, int8"), ("c-quantized", "C file, quantized")):
+            each = network["engines"].get(key)  # older results have fewer
+            if each is None or each["failed"]:
                 continue
             size = each["size"]
             lines.append((name, words, f"{each['source_bytes']:,}",

@@ -14,6 +14,7 @@
 #   NAME_trial_cudnn.cpp   one that takes a node by a trial on a device, which only a build for GPUs has
 #   NAME_function.cpp  what users call in networks (linnet/functions.h): part of the layer nn
 #   NAME_onnx.cpp      reads and writes it: void linnet::onnx::register_NAME_onnx(Rules&), part of the layer onnx
+#   NAME_c.cpp         writes it to C files:      void linnet::register_NAME_c(Writers&), part of the layer c_export
 #   NAME_pass.cpp      a pass of a fusion:        void linnet::register_NAME_pass(Passes&)
 #   *_test.cpp         cases of op_test; *_pass_test.cpp: of fusions_test; of cuda_backend_test *_simulated_test.cpp,
 #                      and *_device_test.cpp, which run on a GPU, too; *_cudnn_test.cpp: of cudnn_ops_test;
@@ -47,7 +48,7 @@ function(linnet_operators)
       set_property(GLOBAL APPEND PROPERTY LINNET_OP_${kind}_TESTS ${file})
     elseif(stem MATCHES "_test$")
       set_property(GLOBAL APPEND PROPERTY LINNET_OP_TESTS ${source})
-    elseif(stem MATCHES "_(pass|function|onnx)$")
+    elseif(stem MATCHES "_(pass|function|onnx|c)$")
       string(TOUPPER ${CMAKE_MATCH_1} kind)
       set_property(GLOBAL APPEND PROPERTY LINNET_OP_${kind}_SOURCES ${file})
       set_property(GLOBAL APPEND PROPERTY LINNET_OP_${kind}_NAMES ${stem})

@@ -10,7 +10,8 @@ include nothing from commands/.
 A file belongs to the layer whose SOURCES names it, or names its .cpp; else to the one layer that
 takes sources from its folder; else to the layer named like the folder of src/. In src/ops and in
 the folders of src/fusions *_cpu.* and *_hwy.* belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.* and
-*_cudnn.* to ops_cuda, *_function.* to nn, *_onnx.* to onnx, *_pass.* to fusions, and the rest to ops. src/backend/cuda/plugin.cpp is the plug-in's own.
+*_cudnn.* to ops_cuda, *_function.* to nn, *_onnx.* to onnx, *_c.* to c_export, *_pass.* to fusions, and the rest to ops.
+src/backend/cuda/plugin.cpp is the plug-in's own.
 
 A header that names a fixed-width integer (std::int64_t) includes <cstdint> (of C: <stdint.h>). Any other file does too, or
 one of the tree's headers that it includes: that another library's header brings it is chance.
@@ -25,7 +26,8 @@ TOP = ("backend/cuda/plugin.cpp",)  # files that join all layers
 GENERATED = "linnet/layers.h"  # by CMake: every header of include/linnet/layers/
 OPERATOR_FILES = (("ops_cuda", r"(^cuda_kernels\.h|\.cuh?|_(cuda|cublaslt|cudnn)\.\w+)$"),
                   ("ops_cpu", r"(^cpu_kernels|_cpu|_hwy)\.\w+$"),
-                  ("nn", r"_function\.\w+$"), ("onnx", r"_onnx\.\w+$"), ("fusions", r"_pass\.\w+$"))
+                  ("nn", r"_function\.\w+$"), ("onnx", r"_onnx\.\w+$"),
+                  ("c_export", r"_c\.\w+$"), ("fusions", r"_pass\.\w+$"))
 FIXED_WIDTH = re.compile(r"\bu?int(?:_fast|_least)?(?:8|16|32|64|max|ptr)_t\b")
 FOLDERS = ("include", "src", "apps", "tests", "benchmarks", "examples", "tools")
 

@@ -35,7 +35,9 @@ struct CExportOptions {
 /// output in the network's order; ids are `const int32_t *`. Weights are constants, and all memory
 /// is static: one thread at a time may call it. Waits. Throws Error for a name that is not a C
 /// identifier, and naming the layer for an operator without C code, such as one that reads lengths
-/// of sequences, or without derivatives in C where these are asked for.
+/// of sequences, or without derivatives in C where these are asked for. Products that quantize()
+/// has rounded are computed in 8 bits and summed in 32, as on the CPU; derivatives of such a model
+/// are refused.
 std::string c_source(const Model& model, const CExportOptions& options = {});
 /// Returns the header that declares what c_source() defines. Throws as c_source() does.
 std::string c_header(const Model& model, const CExportOptions& options = {});

@@ -22,11 +22,11 @@ CTexts c_texts(const Model& model, const CExportOptions& options) {
   const std::string& name = options.name;
   require(is_identifier(name), "expected a name that is a C identifier, e.g. digits; got '{}'",
           name);
-  require(quantized_layers(model) == 0,
-          "the model is quantized; export the one it was made of, whose weights can be written in "
-          "8 bits");
+  const bool quantized = quantized_layers(model) > 0;
+  require(!quantized || !options.jacobian,
+          "the model is quantized; derivatives are those of the one it was made of");
   const NetworkDefinition& network = model.state().definition();
-  const InferenceGraph graph = inference_graph(network, "C");
+  const InferenceGraph graph = inference_graph(network, "C", quantized);
   std::vector<Tensor> values;
   for (const ParameterSpec& spec : network.parameters) values.push_back(model.parameter(spec.name));
   CFile file(graph, std::move(values), options);

@@ -25,6 +25,8 @@ class CFile final : public OperatorFile {
   std::string ids(const std::vector<float>& values) override;
   std::string matrix(const std::vector<float>& values, std::int64_t columns, bool scale_rows,
                      std::int64_t groups) override;
+  std::string integers(const std::vector<int>& values) override;
+  std::string spare_levels(std::int64_t elements) override;
   void call(std::string_view function, const std::string& arguments) override;
   void each(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
             const std::string& formula) override;
@@ -47,6 +49,7 @@ class CFile final : public OperatorFile {
  private:
   std::string memory_at(std::size_t offset) const override;
   std::string ids_at(std::size_t offset) const override;
+  std::string levels_at(std::size_t offset) const override;
   std::string input_at(const std::string& name) const override {
     return of_tangents() ? "direction" : name;
   }
@@ -66,6 +69,7 @@ class CFile final : public OperatorFile {
   std::string program_;
   std::string jacobian_;
   std::string tables_;
+  std::int64_t spare_ = 0;                    ///< levels of the largest node's own memory
   std::map<std::string, std::string> names_;  ///< of tables by their text
 };
 

@@ -191,6 +191,16 @@ static void scale_channels(const float *x, const float *scale, const float *shif
   }
 }
 )"},
+      {"add_scaled_channels",
+       {},
+       R"(/* y = x scale + shift + added. */
+static void add_scaled_channels(const float *x, const float *scale, const float *shift, const float *added, float *y,
+                                int rows, int channels) {
+  for (int i = 0; i < rows * channels; ++i) {
+    y[i] = x[i] * scale[i % channels] + shift[i % channels] + added[i];
+  }
+}
+)"},
       {"add_bias",
        {},
        R"(static void add_bias(const float *x, const float *bias, float *y, int rows, int channels) {
@@ -409,7 +419,7 @@ static void lstm(const float *x, const @W@ *w_ih@SI@, const @W@ *w_hh@SH@, const
 /// Returns the first function for which `f` is true, callees first; null: none.
 template <class F>
 const CFunction* find_function(F f) {
-  for (const auto* all : {&first_functions(), &further_c_functions()}) {
+  for (const auto* all : {&first_functions(), &further_c_functions(), &level_c_functions()}) {
     const auto found = std::ranges::find_if(*all, f);
     if (found != all->end()) return &*found;
   }

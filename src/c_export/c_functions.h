@@ -20,6 +20,8 @@ struct CFunction {
 
 /// Returns those that stand after the ones of c_functions.cpp.
 const std::vector<CFunction>& further_c_functions();
+/// Returns those that compute in 8 bits, which stand after these.
+const std::vector<CFunction>& level_c_functions();
 
 /// Throws InternalError for an unknown name.
 const CFunction& c_function(std::string_view name);

@@ -2,10 +2,13 @@
 #include "c_export/inference_graph.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
 #include "c_export/operator_file.h"
+#include "fusions/fusions.h"
 #include "plan/offsets.h"
 #include "plan/passes/passes.h"
 
@@ -56,9 +59,32 @@ void join(InferenceGraph& g) {
   }
 }
 
-/// Elements of 4 bytes that share one array.
+/// The most terms of a sum of levels by weights that is sure not to overflow.
+constexpr std::int64_t kMostTerms = 65536;
+
+/// Returns whether the file has an operator that a pass would like to write.
+bool has_writer(const Op& op, std::span<const ValueType> inputs,
+                std::span<const ValueType> /*outputs*/) {
+  if (!can_write(op) || inputs.empty()) return false;
+  if (inputs[kFirst].dtype == DType::u8 && inputs.size() > kSecond) {
+    const Shape& w = inputs[kSecond].shape;
+    if (w.elements() > kMostTerms * w[0]) return false;
+  }
+  try {
+    op.infer(inputs);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+/// Elements of one type that share one array.
 class Places {
  public:
+  explicit Places(std::size_t bytes) : bytes_(bytes) {}
+
+  /// Returns the bytes of an element.
+  std::size_t bytes() const { return bytes_; }
   /// `offset` gets the place, in elements.
   void add(const Interval& wanted, std::size_t& offset) {
     wanted_.push_back(wanted);
@@ -68,19 +94,21 @@ class Places {
   std::size_t assign() {
     const std::size_t bytes = assign_offsets(wanted_);
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      *offsets_[i] = wanted_[i].offset / sizeof(float);
+      *offsets_[i] = wanted_[i].offset / bytes_;
     }
-    return bytes / sizeof(float);
+    return bytes / bytes_;
   }
 
  private:
+  std::size_t bytes_;
   std::vector<Interval> wanted_;
   std::vector<std::size_t*> offsets_;
 };
 
 }  // namespace
 
-InferenceGraph inference_graph(const NetworkDefinition& network, std::string_view language) {
+InferenceGraph inference_graph(const NetworkDefinition& network, std::string_view language,
+                               bool on_levels) {
   InferenceGraph g;
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
     const NetworkInput& input = network.inputs[i];
@@ -95,26 +123,34 @@ InferenceGraph inference_graph(const NetworkDefinition& network, std::string_vie
     info.offset = g.inputs.size() + i;
   }
   remove_dead(g.graph, {});
+  if (on_levels) {
+    all_passes().run(Phase::forward, g.graph, has_writer);
+    all_passes().run(Phase::inference, g.graph, has_writer);
+    remove_dead(g.graph, {});
+  }
   join(g);
 
   std::vector<Interval> lives = lives_of(g);
   const auto& nodes = g.graph.nodes();
   g.offsets.resize(lives.size());
   g.scratch.resize(nodes.size());
-  Places floats;
-  Places ids;
+  Places floats(sizeof(float));
+  Places ids(sizeof(std::int32_t));
+  Places levels(sizeof(std::int16_t));
   for (std::size_t v = 0; v < lives.size(); ++v) {
     const Value value{static_cast<int>(v)};
     const bool read = lives[v].last > lives[v].first || g.graph.uses(value) > 0 ||
                       g.graph.info(value).storage == Storage::external;
     if (!is_computed(g.graph, value) || g.roots[v].id != value.id || !read) continue;
     const Node& node = *g.graph.producer(value);
+    if (is_rounded_weight(node)) continue;
     const DType dtype = g.graph.type(value).dtype;
-    require(dtype == DType::f32 || dtype == DType::i32,
+    require(dtype == DType::f32 || dtype == DType::i32 || (on_levels && dtype == DType::u8),
             "[{} '{}'] cannot be written as {}: expected f32 results; got {}", node.op->name(),
             node.name, language, to_string(dtype));
-    lives[v].bytes = static_cast<std::size_t>(g.graph.shape(value).elements()) * sizeof(float);
-    (dtype == DType::f32 ? floats : ids).add(lives[v], g.offsets[v]);
+    Places& places = dtype == DType::f32 ? floats : dtype == DType::i32 ? ids : levels;
+    lives[v].bytes = static_cast<std::size_t>(g.graph.shape(value).elements()) * places.bytes();
+    places.add(lives[v], g.offsets[v]);
   }
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const std::size_t wanted = scratch_of(g.graph, nodes[n]);
@@ -122,6 +158,7 @@ InferenceGraph inference_graph(const NetworkDefinition& network, std::string_vie
   }
   g.floats = floats.assign();
   g.ids = ids.assign();
+  g.levels = levels.assign();
   return g;
 }
 

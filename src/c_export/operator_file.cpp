@@ -5,15 +5,29 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <utility>
 
 #include "base/ascii.h"
 #include "base/check.h"
+#include "ops/quantize/quantize.h"
 
 namespace linnet {
 namespace {
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Returns rows of weights as whole numbers of each one's step.
+std::vector<float> rounded_rows(std::vector<float> weights, std::int64_t rows) {
+  const std::size_t width =
+      weights.size() / static_cast<std::size_t>(std::max<std::int64_t>(rows, 1));
+  for (std::size_t at = 0; width > 0 && at < weights.size(); at += width) {
+    const std::span<float> row(weights.data() + at, width);
+    const float step = weight_step(row);
+    for (float& w : row) w = static_cast<float>(steps_of(w, step)) * step;
+  }
+  return weights;
+}
 
 std::string with_point(std::string text) {
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
@@ -69,12 +83,31 @@ std::string OperatorFile::at(Value value) {
   const auto input = std::ranges::find(g_.inputs, root.id, &Value::id);
   if (input != g_.inputs.end()) return input_at("in_" + identifier(graph().info(root).name));
   const bool are_ids = graph().type(root).dtype == DType::i32;
-  if (graph().producer(root) == nullptr) {  // a weight that is a plain operand is a table
+  if (!is_computed(root)) {  // a weight that is a plain operand is a table
     if (of_tangents_) return nothing();
     return are_ids ? ids(parameter(root)) : floats(parameter(root));
   }
   const std::size_t offset = g_.offsets[static_cast<std::size_t>(root.id)];
+  if (graph().type(root).dtype == DType::u8) return levels_at(offset);
   return are_ids ? ids_at(offset) : memory_at(offset);
+}
+
+std::string OperatorFile::no_levels() const {
+  fail("[{} '{}'] cannot be written as {}: it computes in 8 bits", node().op->name(), node().name,
+       language());
+}
+
+std::string OperatorFile::integers(const std::vector<int>& /*values*/) { return no_levels(); }
+std::string OperatorFile::spare_levels(std::int64_t /*elements*/) { return no_levels(); }
+std::string OperatorFile::levels_at(std::size_t /*offset*/) const { return no_levels(); }
+
+bool is_rounded_weight(const Node& node) {
+  return dynamic_cast<const QuantizeWeightsOp*>(node.op.get()) != nullptr;
+}
+
+bool OperatorFile::is_computed(Value value) const {
+  const Node* node = graph().producer(g_.roots[static_cast<std::size_t>(value.id)]);
+  return node != nullptr && !(is_rounded_weight(*node) && !is_computed(node->inputs[kFirst]));
 }
 
 std::string OperatorFile::at_if_read(Value value) {
@@ -86,6 +119,9 @@ std::string OperatorFile::scratch() const { return memory_at(g_.scratch[node_]);
 
 std::vector<float> OperatorFile::parameter(Value value) const {
   value = g_.roots[static_cast<std::size_t>(value.id)];  // a view has the same elements
+  if (const Node* rounds = graph().producer(value); rounds != nullptr && !is_computed(value)) {
+    return rounded_rows(parameter(rounds->inputs[kFirst]), graph().shape(value)[0]);
+  }
   const ValueInfo& info = graph().info(value);
   const auto count = static_cast<std::size_t>(info.type.shape.elements());
   if (info.storage == Storage::constant) {
@@ -132,7 +168,10 @@ Value OperatorFile::differentiated() const {
 void OperatorFile::write_nodes() {
   const auto& nodes = graph().nodes();
   for (node_ = 0; node_ < nodes.size(); ++node_) {
-    if (node().op->is_view() || graph().shape(node().outputs[0]).elements() == 0) continue;
+    const bool is_weight = is_rounded_weight(node()) && !is_computed(node().outputs[0]);
+    if (node().op->is_view() || is_weight || graph().shape(node().outputs[0]).elements() == 0) {
+      continue;
+    }
     comment(fmt::format("{}: {}", harmless(node().name),
                         to_string(graph().shape(node().outputs[0]).sample())));
     if (derives_)

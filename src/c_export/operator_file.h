@@ -53,11 +53,9 @@ class OperatorFile {
   std::string scratch() const;
 
   /// Returns whether a node computes a value, or what it is a view of.
-  bool is_computed(Value value) const {
-    return graph().producer(g_.roots[static_cast<std::size_t>(value.id)]) != nullptr;
-  }
-  /// Returns the elements of a parameter, or of a view of one. Throws Error where `value` is
-  /// computed.
+  bool is_computed(Value value) const;
+  /// Returns the elements of a parameter, rounded where the network rounds it, or of a view of one.
+  /// Throws Error where `value` is computed.
   std::vector<float> parameter(Value value) const;
   /// Returns a table of constants, as arguments: of equal contents there is one.
   virtual std::string floats(const std::vector<float>& values) = 0;
@@ -68,6 +66,12 @@ class OperatorFile {
   /// after the other, whose columns have scales of their own.
   virtual std::string matrix(const std::vector<float>& values, std::int64_t columns,
                              bool scale_rows = false, std::int64_t groups = 1) = 0;
+
+  /// Returns a table of integers from -128 to 127, as arguments. Throws Error where the language
+  /// computes on no levels, as the next one.
+  virtual std::string integers(const std::vector<int>& values);
+  /// Returns memory for `elements` levels that a node alone uses, as arguments.
+  virtual std::string spare_levels(std::int64_t elements);
 
   /// Adds a call to the program, and the function to the file. Throws Error naming the layer where
   /// the language has no such function.
@@ -106,11 +110,15 @@ class OperatorFile {
   virtual std::string memory_at(std::size_t offset) const = 0;
   /// Returns the same of the memory of ids. Throws Error where the language has none.
   virtual std::string ids_at(std::size_t offset) const = 0;
+  /// Returns the same of the memory of levels.
+  virtual std::string levels_at(std::size_t offset) const;
   /// Returns an input's first element, as arguments; `name`: an identifier.
   virtual std::string input_at(const std::string& name) const = 0;
   virtual void comment(const std::string& text) = 0;
 
  private:
+  std::string no_levels() const;
+
   const InferenceGraph& g_;
   std::vector<Tensor> values_;
   std::size_t node_ = 0;
@@ -124,6 +132,11 @@ void write_operator(OperatorFile& file, const Node& node);
 /// operands lie where the operands themselves do, in an array of their own. Throws Error where its
 /// operator has none.
 void write_with_tangents(OperatorFile& file, const Node& node);
+/// Returns whether there is code for nodes of an operator.
+bool can_write(const Op& op);
+/// Returns whether a node rounds weights: those of a parameter are rounded when the file is
+/// written.
+bool is_rounded_weight(const Node& node);
 /// Returns how many floats the node wants for itself.
 std::size_t scratch_of(const Graph& graph, const Node& node);
 

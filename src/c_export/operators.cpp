@@ -44,7 +44,21 @@ std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t col
   return turned;
 }
 
+std::string at_sample(const std::string& place, std::int64_t n, std::int64_t elements) {
+  return n == 0 ? place : fmt::format("{} + {}", place, n * elements);
+}
+
 namespace {
+
+/// Calls f(place of x, place of y) for each sample of the first operand.
+template <class F>
+void for_samples(const Written& w, F f) {
+  const Shape& x = w.shape_in(0);
+  for (std::int64_t n = 0; n < x[0]; ++n) {
+    f(at_sample(w.in(0), n, x.sample().elements()),
+      at_sample(w.out(), n, w.shape_out().sample().elements()));
+  }
+}
 
 void write_dense(const Written& w) {
   const std::int64_t features = w.shape_in(DenseOp::w)[1];
@@ -58,34 +72,44 @@ void write_dense(const Written& w) {
       w.file.call("add_bias", fmt::format("{}, {}, {}, {}, {}", w.out(), w.in(DenseOp::b), w.out(),
                                           rows, units));
     }
-    return;
+    return activate_result(w, w.attrs<DenseOp>().activation);
   }
   w.file.call("dense", fmt::format("{}, {}, {}, {}, {}, {}, {}", w.in(DenseOp::x),
                                    w.file.matrix(transposed(w.weight(DenseOp::w), features), units),
                                    w.in_or_none(DenseOp::b), w.out(), rows, features, units));
+  activate_result(w, w.attrs<DenseOp>().activation);
 }
 
-void write_conv2d(const Written& w) {
-  const Conv2dAttrs& a = w.attrs<Conv2dOp>();
+}  // namespace
+
+void call_conv2d(const Written& w, const Conv2dAttrs& a, const std::vector<float>& all,
+                 const std::string& bias) {
   const Shape& x = w.shape_in(Conv2dOp::x);
   const Shape& weight = w.shape_in(Conv2dOp::w);
   const Shape& y = w.shape_out();
   const std::int64_t filters = weight[0] / a.groups;  // of a group
   const std::int64_t taps = weight[1] * weight[2] * weight[3];
-  const std::vector<float> all = w.weight(Conv2dOp::w);
   std::vector<float> turned;
   for (std::int64_t g = 0; g < a.groups; ++g) {
     const auto begin = all.begin() + g * filters * taps;
     const auto part = transposed({begin, begin + filters * taps}, taps);
     turned.insert(turned.end(), part.begin(), part.end());
   }
-  w.file.call("conv2d", fmt::format("{}, {}, {}, {}, {}", w.in(Conv2dOp::x),
-                                    w.file.matrix(turned, filters, false, a.groups),
-                                    w.in_or_none(Conv2dOp::b), w.out(),
-                                    fmt::join({x[1], x[2], x[3], y[1], y[2], y[3], weight[1],
-                                               weight[2], a.stride_h, a.stride_w, a.dilation_h,
-                                               a.dilation_w, a.pad_top, a.pad_left, a.groups},
-                                              ", ")));
+  const std::string matrix = w.file.matrix(turned, filters, false, a.groups);
+  for_samples(w, [&](const std::string& from, const std::string& to) {
+    w.file.call("conv2d", fmt::format("{}, {}, {}, {}, {}", from, matrix, bias, to,
+                                      fmt::join({x[1], x[2], x[3], y[1], y[2], y[3], weight[1],
+                                                 weight[2], a.stride_h, a.stride_w, a.dilation_h,
+                                                 a.dilation_w, a.pad_top, a.pad_left, a.groups},
+                                                ", ")));
+  });
+  activate_result(w, a.activation);
+}
+
+namespace {
+
+void write_conv2d(const Written& w) {
+  call_conv2d(w, w.attrs<Conv2dOp>(), w.weight(Conv2dOp::w), w.in_or_none(Conv2dOp::b));
 }
 
 template <class O>
@@ -93,20 +117,24 @@ void write_pool(const Written& w) {
   const Pool2dAttrs& a = w.attrs<O>();
   const Shape& x = w.shape_in(O::x);
   const Shape& y = w.shape_out();
-  w.file.call(O::kName, fmt::format("{}, {}, {}", w.in(O::x), w.out(),
-                                    fmt::join({x[1], x[2], x[3], y[1], y[2], a.size_h, a.size_w,
-                                               a.stride_h, a.stride_w, a.pad_top, a.pad_left},
-                                              ", ")));
+  for_samples(w, [&](const std::string& from, const std::string& to) {
+    w.file.call(O::kName, fmt::format("{}, {}, {}", from, to,
+                                      fmt::join({x[1], x[2], x[3], y[1], y[2], a.size_h, a.size_w,
+                                                 a.stride_h, a.stride_w, a.pad_top, a.pad_left},
+                                                ", ")));
+  });
 }
 
 void write_bin_mean(const Written& w) {
   const BinMean2dAttrs& a = w.attrs<BinMean2dOp>();
   const Shape& x = w.shape_in(BinMean2dOp::x);
-  w.file.call(BinMean2dOp::kName,
-              fmt::format("{}, {}, {}", w.in(BinMean2dOp::x), w.out(),
-                          fmt::join({x[1], x[2], x[3], a.out_h, a.out_w, a.size_h, a.size_w,
-                                     a.stride_h, a.stride_w, a.pad_top, a.pad_left},
-                                    ", ")));
+  for_samples(w, [&](const std::string& from, const std::string& to) {
+    w.file.call(BinMean2dOp::kName,
+                fmt::format("{}, {}, {}", from, to,
+                            fmt::join({x[1], x[2], x[3], a.out_h, a.out_w, a.size_h, a.size_w,
+                                       a.stride_h, a.stride_w, a.pad_top, a.pad_left},
+                                      ", ")));
+  });
 }
 
 bool are_neighbours(const ReduceAttrs& a) {
@@ -149,7 +177,9 @@ void write_reduce(const Written& w) {
 template <class O>
 void write_global_pool(const Written& w) {
   const Shape& x = w.shape_in(O::x);
-  w.file.call(O::kName, fmt::format("{}, {}, {}, {}", w.in(O::x), w.out(), x[1] * x[2], x[3]));
+  for_samples(w, [&](const std::string& from, const std::string& to) {
+    w.file.call(O::kName, fmt::format("{}, {}, {}, {}", from, to, x[1] * x[2], x[3]));
+  });
 }
 
 template <class O>
@@ -159,11 +189,14 @@ void write_rows(const Written& w) {
               fmt::format("{}, {}, {}, {}", w.in(O::x), w.out(), rows_of(x), channels_of(x)));
 }
 
-void scale_channels(const Written& w, const std::vector<float>& scale, std::vector<float> shift) {
+/// `residual`: what is added, as arguments, or "".
+void scale_channels(const Written& w, const std::vector<float>& scale, std::vector<float> shift,
+                    const std::string& residual = "") {
   if (w.file.of_tangents()) shift.assign(shift.size(), 0);
-  w.file.call("scale_channels", fmt::format("{}, {}, {}, {}, {}, {}", w.in(0), w.file.floats(scale),
-                                            w.file.floats(shift), w.out(), rows_of(w.shape_in(0)),
-                                            channels_of(w.shape_in(0))));
+  w.file.call(residual.empty() ? "scale_channels" : "add_scaled_channels",
+              fmt::format("{}, {}, {}{}{}, {}, {}, {}", w.in(0), w.file.floats(scale),
+                          w.file.floats(shift), residual.empty() ? "" : ", ", residual, w.out(),
+                          rows_of(w.shape_in(0)), channels_of(w.shape_in(0))));
 }
 
 void write_batch_norm(const Written& w) {
@@ -179,7 +212,8 @@ void write_batch_norm(const Written& w) {
     scale.push_back(static_cast<float>(factor));
     shift.push_back(static_cast<float>(beta[c] - mean[c] * factor));
   }
-  scale_channels(w, scale, shift);
+  scale_channels(w, scale, shift, w.attrs<Op>().residual ? w.in(Op::In::residual) : "");
+  activate_result(w, w.attrs<Op>().activation);
 }
 
 void write_channel_scale(const Written& w) {
@@ -270,15 +304,19 @@ void write_elements(const Written& w, const std::string& formula) {
   w.file.each(w.shape_out().elements(), {{.value = w.node.inputs[0]}}, w.node.outputs[0], formula);
 }
 
-void write_activation(const Written& w) {
-  switch (w.attrs<ActivationOp>().kind) {
-    case Activation::none: return write_elements(w, "x");
-    case Activation::relu: return write_elements(w, "x <= 0.0f ? 0.0f : x");  // NaN stays
-    case Activation::tanh: return write_elements(w, "tanhf(x)");
-    case Activation::sigmoid: return write_elements(w, "1.0f / (1.0f + expf(-x))");
-    case Activation::gelu:
-      return write_elements(w, "0.5f * x * (1.0f + erff(x * 0.70710678118654752f))");
+const char* formula_of(Activation kind) {
+  switch (kind) {
+    case Activation::none: break;
+    case Activation::relu: return "x <= 0.0f ? 0.0f : x";  // NaN stays
+    case Activation::tanh: return "tanhf(x)";
+    case Activation::sigmoid: return "1.0f / (1.0f + expf(-x))";
+    case Activation::gelu: return "0.5f * x * (1.0f + erff(x * 0.70710678118654752f))";
   }
+  return "x";
+}
+
+void write_activation(const Written& w) {
+  write_elements(w, formula_of(w.attrs<ActivationOp>().kind));
 }
 
 /// Returns the formula of y from x.
@@ -329,6 +367,19 @@ void write_scale(const Written& w) {
 }
 
 }  // namespace
+
+void activate_result(const Written& w, Activation kind) {
+  const Value y = w.node.outputs[0];
+  if (kind != Activation::none) {
+    w.file.each(w.shape_out().elements(), {{.value = y}}, y, formula_of(kind));
+  }
+}
+
+void add_to_result(const Written& w, Value other) {
+  const Value y = w.node.outputs[0];
+  w.file.each(w.shape_out().elements(), {{.name = 'a', .value = y}, {.name = 'b', .value = other}},
+              y, "a + b");
+}
 
 std::string index_of_b(const Shape& a, const Shape& b) {
   std::string index;
@@ -411,6 +462,8 @@ const Writers& writers() {
     };
     add_formula_writers(all);
     add_layout_writers(all);
+    add_level_writers(all);
+    register_operator_writers(all);
     return all;
   }();
   return kWriters;
@@ -428,6 +481,8 @@ void write_operator(OperatorFile& file, const Node& node) {
   }
   writer->second({file, node});
 }
+
+bool can_write(const Op& op) { return writers().contains(op.name()); }
 
 std::size_t scratch_of(const Graph& graph, const Node& node) {
   if (const auto* reduce = dynamic_cast<const ReduceOp*>(node.op.get())) {

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "c_export/operator_file.h"
+#include "ops/conv2d/conv2d.h"
 #include "ops/matmul/matmul.h"
+#include "ops/quantize/quantize.h"
 
 namespace linnet {
 
@@ -41,6 +43,23 @@ std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t col
 /// Returns the shortest literal of C that is the same float.
 std::string c_number(double value);
 
+/// Returns the place of sample n, of `elements` elements each. More than one are in a graph of one
+/// sample where a network takes steps, or another axis, as further samples.
+std::string at_sample(const std::string& place, std::int64_t n, std::int64_t elements);
+
+/// Sets the result to an activation of itself.
+void activate_result(const Written& w, Activation kind);
+/// Adds another value of its shape to the result.
+void add_to_result(const Written& w, Value other);
+/// Writes a convolution by `weights`, as the operator's operand w has them; `bias`: as arguments.
+/// Its activation follows.
+void call_conv2d(const Written& w, const Conv2dAttrs& attrs, const std::vector<float>& weights,
+                 const std::string& bias);
+
+/// Returns the reciprocal of the scale, the lowest and the highest level less that of 0, as
+/// arguments.
+std::string level_arguments(const LevelsAttrs& levels);
+
 /// Writes products of matrices.
 void call_matmul(OperatorFile& file, const std::string& a, const std::string& b,
                  const std::string& y, const MatmulDims& dims, const MatmulAttrs& attrs);
@@ -59,5 +78,10 @@ using Writers = std::map<std::string_view, Writer>;
 void add_layout_writers(Writers& all);
 /// Adds products, comparisons, selections, sums along an axis and ids.
 void add_formula_writers(Writers& all);
+
+/// Adds the rounding to levels.
+void add_level_writers(Writers& all);
+/// Adds those that stand in src/ops and src/fusions; generated.
+void register_operator_writers(Writers& all);
 
 }  // namespace linnet

@@ -19,14 +19,16 @@ class Quantize(command.CommandTest):
         self.assert_error("the model is quantized already", "quantize", out, "--data", data, "-o",
                           self.folder / "again.safetensors")
 
-    def test_onnx_takes_it_and_c_says_what_does(self):
+    def test_onnx_and_c_take_it(self):
         _, folder = self.train()
         out, file = self.folder / "int8.safetensors", self.folder / "int8.onnx"
         self.run_linnet("quantize", folder, "--data", self.folder / "patterns", "-o", out)
         self.run_linnet("export", out, "--onnx", file)
         self.assertIn(b"QuantizeLinear", file.read_bytes())
-        self.assert_error("the model is quantized; export the one it was made of, whose weights can be written in 8 bits",
-                          "export", out, "--c", self.folder / "c")
+        printed, _ = self.run_linnet("export", out, "--c", self.folder / "c")
+        self.assertIn("model_predict() in C99, products of 8-bit integers; compile it with -lm", printed)
+        self.assert_error("the model is quantized; derivatives are those of the one it was made of", "export", out,
+                          "--c", self.folder / "c", "--jacobian")
 
     def test_what_is_wrong_is_said(self):
         _, folder = self.train()

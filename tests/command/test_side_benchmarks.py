@@ -75,15 +75,18 @@ class SideBenchmarks(command.CommandTest):
         self.assertEqual([each["name"] for each in result["networks"]], ["mlp", "mnist-cnn", "gru"])
         for network in result["networks"]:
             engines = network["engines"]
-            self.assertEqual(list(engines), ["c", "c-int8", "c-native", "c-int8-native", "linnet"])
+            self.assertEqual(list(engines), ["c", "c-int8", "c-quantized", "c-native", "c-int8-native",
+                                             "c-quantized-native", "linnet"])
             for name, engine in engines.items():
                 self.assertIsNone(engine["failed"])
                 self.assertGreater(engine["median_us"]["median"], 0)
-                self.assertLess(engine["difference"], 0.05 if "int8" in name else 1e-5, name)
+                rounds = "int8" in name or "quantized" in name
+                self.assertLess(engine["difference"], 0.1 if rounds else 1e-5, name)
             sizes = [engines[name]["size"]["text"] + engines[name]["size"]["data"]
-                     for name in ("c", "c-int8")]
+                     for name in ("c", "c-int8", "c-quantized")]
             self.assertGreater(sizes[0], 4 * network["parameters"])
             self.assertLess(sizes[1], sizes[0] / 2)
+            self.assertLess(sizes[2], sizes[0] if network["name"] == "gru" else sizes[0] / 2)
         self.assertIn("| C file, int8, `-O3 -march=native` |", text)
 
     def test_kernels(self):

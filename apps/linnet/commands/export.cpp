@@ -4,6 +4,7 @@
 #include <linnet/function_export.h>
 #include <linnet/intervals.h>
 #include <linnet/onnx.h>
+#include <linnet/quantize.h>
 
 #include <algorithm>
 #include <memory>
@@ -85,10 +86,11 @@ int export_model(const ExportOptions& options) {
   print_table_note(model, "a comment in its header");
   print_interval_note(model);
   const std::filesystem::path file = std::filesystem::path(options.c_folder) / (how.name + ".c");
-  print_out(fmt::format("{}: {}_predict(){} in C99, {} weights; compile it with -lm\n",
-                        file.string(), how.name,
-                        how.jacobian ? fmt::format(" and {}_jacobian()", how.name) : "",
-                        options.int8 ? "8-bit" : "32-bit"));
+  print_out(fmt::format("{}: {}_predict(){} in C99, {}; compile it with -lm\n", file.string(),
+                        how.name, how.jacobian ? fmt::format(" and {}_jacobian()", how.name) : "",
+                        quantized_layers(model) > 0 ? "products of 8-bit integers"
+                        : options.int8              ? "8-bit weights"
+                                                    : "32-bit weights"));
   return kSuccess;
 }
 
