@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import c_file_tables
+import image_scores
 import kernel_tables
 import machine
 import memory_tables
@@ -20,7 +21,7 @@ import table_ensemble_scores
 import table_scores
 
 ROOT = Path(__file__).resolve().parents[1]
-KINDS = {"c-file": c_file_tables, "kernels": kernel_tables, "memory": memory_tables, "ranks": rank_tables,
+KINDS = {"c-file": c_file_tables, "images": image_scores, "kernels": kernel_tables, "memory": memory_tables, "ranks": rank_tables,
          "serve-attacks": serve_attack_tables, "serve-load": serve_load_tables, "series": series_scores, "sketch": sketch_tables,
          "table-ensembles": table_ensemble_scores, "tables": table_scores}
 LINNET_HELP = "`cmake --build build/release --target linnet_command` builds it; --linnet names another"
