@@ -252,7 +252,10 @@ int importance_of(const ImportanceArguments& arguments) {
   for (const PartialDependence& of : dependences) {
     json["partial_dependence"].push_back(dependence_json(of));
   }
-  if (limit) json["within"] = {{"seconds", budget->seconds()}, {"note", note}};
+  if (limit) {
+    json["within"]["seconds"] = budget->seconds();
+    json["within"]["note"] = note;
+  }
   print_json(json);
   return kSuccess;
 }

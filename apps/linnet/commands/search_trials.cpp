@@ -29,8 +29,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMostAttempts = 100;  // at values that no run has had
-constexpr double kOutside = 0.05;            // seconds after the last training
-constexpr double kSlower = 1.1;              // what is planned may take longer
+constexpr double kResults = 0.02;            // share of the time for what follows the trainings
+constexpr double kOutside = 0.05;            // seconds of it
+constexpr double kSlower = 1.2;              // what is planned may take longer
 constexpr double kMostASecond = 100;         // trials that could end
 constexpr std::int64_t kRehearsed = 9;       // a rehearsal trains one of so many epochs
 constexpr double kWatched = 0.1;             // share of the time until the first one is judged
@@ -74,7 +75,7 @@ Search::Search(const SearchArguments& arguments, SearchPlan plan, fs::path folde
       folder_(std::move(folder)),
       budget_(budget_of(arguments.within, arguments.begun)) {
   limit_.left = [this] {
-    return is_hopeless() ? 0 : budget_->seconds() - kOutside - budget_->passed();
+    return is_hopeless() ? 0 : (1 - kResults) * budget_->seconds() - kOutside - budget_->passed();
   };
 }
 
@@ -98,10 +99,10 @@ bool Search::by_method() {
   return train_all(all);
 }
 
-std::vector<Trial> Search::ranked() const {
-  std::vector<Trial> sorted = done_;
-  std::ranges::stable_sort(sorted, [&](const Trial& a, const Trial& b) { return better(a, b); });
-  return sorted;
+std::vector<Trial> Search::ranked(std::vector<Trial> trials) const {
+  std::stable_sort(trials.begin(), trials.end(),
+                   [&](const Trial& a, const Trial& b) { return better(a, b); });
+  return trials;
 }
 
 std::vector<Trial> Search::listed() const {
@@ -137,14 +138,16 @@ std::vector<Trial> Search::first_trials(std::vector<std::vector<SearchValue>> va
 /// first one that is like another.
 std::vector<Trial> Search::random_trials() const {
   std::vector<std::vector<SearchValue>> all;
-  std::set<std::vector<SearchValue>> known;
+  std::set<std::string> known;
   const double could = budget_ ? std::min(kMostASecond * budget_->seconds(), 1.0 * kMostRuns) : 0;
   const std::int64_t most = std::max(plan_.runs, static_cast<std::int64_t>(could));
   for (std::int64_t i = 0; i < most; ++i) {
     const auto before = std::ssize(all);
     for (std::int64_t attempt = 0; attempt < kMostAttempts; ++attempt) {
       std::vector<SearchValue> values = random_values(plan_, i, attempt);
-      if (!known.insert(values).second) continue;
+      std::string key;
+      for (const SearchValue& value : values) key += text_of(value) + '\n';
+      if (!known.insert(std::move(key)).second) continue;
       all.push_back(std::move(values));
       break;
     }
@@ -266,7 +269,7 @@ bool Search::halve(std::vector<Trial> wanted) {
     most_ = wanted.size();
     if (budget_) limit_.longest = start_ + epoch_ * static_cast<double>(rung.epochs);
     if (!train_all(wanted)) return false;
-    std::ranges::stable_sort(wanted, {}, [&](const Trial& trial) { return cost(trial); });
+    wanted = ranked(std::move(wanted));
   }
   return true;
 }
@@ -534,7 +537,12 @@ Json Search::time_json() const {
   }
   note += fmt::format("; --runs {} {} the search", *runs_in_time(),
                       halving && limit_.over ? "ends" : "repeats");
-  return {{"seconds", budget_->seconds()}, {"took", took}, {"share", share}, {"note", note}};
+  Json json;
+  json["seconds"] = budget_->seconds();
+  json["took"] = took;
+  json["share"] = share;
+  json["note"] = note;
+  return json;
 }
 
 std::string shown_value(const SearchValue& value) {

@@ -55,7 +55,7 @@ class Search {
   /// Returns false where a signal has ended it. Throws Error for a time that is too short.
   bool run();
   /// Returns the trials, the best first, those that failed last.
-  std::vector<Trial> ranked() const;
+  std::vector<Trial> ranked() const { return ranked(done_); }
   /// Returns the trials as they are shown: of `select` the steps in their order, else ranked().
   std::vector<Trial> listed() const;
   const SearchPlan& plan() const { return plan_; }
@@ -67,6 +67,7 @@ class Search {
   Json time_json() const;
 
  private:
+  std::vector<Trial> ranked(std::vector<Trial> trials) const;
   double cost(const Trial& trial) const;
   bool better(const Trial& a, const Trial& b) const;
   std::vector<Trial> trials(std::vector<std::vector<SearchValue>> values) const;

@@ -113,10 +113,11 @@ Json train_fold(Job job, Callback& watcher, const std::vector<std::string>& clas
   HeldOut held{.part = "test", .what = "rows", .data = data.test};
   held.predictions = predictions_of(model, data.test);
   held.metrics = evaluate_metrics(model, data.test);
-  Json fold{{"train_samples", rows},
-            {"test_samples", data.test.size()},
-            {"epochs", std::ssize(history.epochs)},
-            {"metrics", to_json(*held.metrics, classes)}};
+  Json fold;
+  fold["train_samples"] = rows;
+  fold["test_samples"] = data.test.size();
+  fold["epochs"] = std::ssize(history.epochs);
+  fold["metrics"] = to_json(*held.metrics, classes);
   fold.update(
       rivals_of(model, held, job.task->data().train, job.training.loss_options.ignore_index).json);
   return fold;
