@@ -142,7 +142,8 @@ NetworkDefinition with_views(const NetworkDefinition& network, const TestViews& 
     for (std::size_t v = 1; v < views.size(); ++v) {
       const Value other = maps[v - 1][static_cast<std::size_t>(averaged.id)];
       const Value scaled = graph.emit(ScaleOp({.alpha = views[v].share}), {other}, kName);
-      sum = graph.emit(AddOp(), {sum, scaled}, kName);
+      // ONNX and C files have no AddOp.
+      sum = graph.emit(ArithmeticOp({.kind = Arithmetic::add}), {sum, scaled}, kName);
     }
     output.members.clear();  // each sees one view
     output.value = last != nullptr ? graph.add_one(last->op, {sum}, kName) : sum;

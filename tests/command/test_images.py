@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of images: streamed, augmented, with bad files."""
 import json
+import math
+import os
+import shutil
 import struct
+import subprocess
 import unittest
 import zlib
 
@@ -22,6 +26,23 @@ threads = 1
 flip = true
 {augment}
 """
+
+DRIVER = """
+#include <stdio.h>
+#include "net.h"
+int main(void) {
+  float pixels[NET_IN_INPUT], scores[NET_OUT_0];
+  for (int i = 0; i < NET_IN_INPUT; ++i) pixels[i] = (float)getchar();
+  net_predict(pixels, scores);
+  for (int c = 0; c < NET_OUT_0; ++c) printf("%.9g\\n", scores[c]);
+  return 0;
+}
+"""
+
+
+def softmax(scores):
+    powers = [math.exp(score - max(scores)) for score in scores]
+    return [power / sum(powers) for power in powers]
 
 
 def bmp(side, seed):
@@ -87,6 +108,51 @@ class Images(command.CommandTest):
             self.assertIn(f"--tta: expected flip, shift=PIXELS or both, such as flip,shift=1; got '{views}'", error)
         self.assertIn("expected views shifted by 0 to 11 pixels of images of (12, 12, 3); got 12",
                       self.run_linnet("predict", "run", "plain.bmp", "--tta", "shift=12", status=2)[1])
+
+    def test_a_model_keeps_its_views(self):
+        """A training's --tta is in the saved model: predict, evaluate, serve, ONNX and C use it alike."""
+        plain, _ = self.train("--seed", 3, out="plain")
+        summary, _ = self.train("--seed", 3, "--tta", "flip,shift=1", out="kept")
+        self.assertEqual(summary["test_accuracy_of_one_view"], plain["test_accuracy"])
+        self.assertNotEqual(summary["test_loss"], plain["test_loss"])
+        scores = {name: self.run_json("evaluate", name, "--data", "images", *views)["metrics"]
+                  for name, views in (("plain", ("--tta", "flip,shift=1")), ("kept", ()))}
+        self.assertEqual(scores["kept"], scores["plain"])
+        self.assertEqual(scores["kept"]["accuracy"], summary["test_accuracy"])
+
+        def outputs(name, *arguments):
+            answer = self.run_json("predict", name, "images/test/a/0.bmp", *arguments)
+            return answer["predictions"][0]["outputs"]
+        wanted = outputs("plain", "--tta", "flip,shift=1")
+        self.assertEqual(outputs("kept"), wanted)
+        self.assertNotEqual(outputs("plain"), wanted)
+        self.run_linnet("export", "kept", "--onnx", "kept.onnx")
+        self.run_linnet("convert", "kept.onnx", "-o", "back.safetensors")
+        row = bmp(12, 0)[54:90]
+        command.npy(self.folder / "x.npy", "<f4", (1, 3, 12, 12),
+                    [row[3 * at + channel] for channel in (2, 1, 0) for _ in range(12) for at in range(12)])
+        back = self.run_json("predict", "back.safetensors", "x.npy")["predictions"][0]["outputs"]
+        for a, b in zip(softmax(back), wanted):
+            self.assertAlmostEqual(a, b, places=4)
+        for a, b in zip(softmax(self.in_c("kept", bmp(12, 0))), wanted):
+            self.assertAlmostEqual(a, b, places=4)
+        error = self.run_linnet("train", "images.toml", "--tta", "shift=12", "--out", "x", status=2)[1]
+        self.assertIn("expected views shifted by 0 to 11 pixels", error)
+        self.assertFalse((self.folder / "x/model.safetensors").exists())
+
+    def in_c(self, model, image):
+        """What the C file of a model answers on an image of 12 x 12 pixels."""
+        compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        self.run_linnet("export", model, "--c", "c", "--name", "net")
+        (self.folder / "c/main.c").write_text(DRIVER)
+        subprocess.run([compiler, "-std=c99", "-o", "net", "c/main.c", "c/net.c", "-lm"], cwd=self.folder,
+                       check=True)
+        rows = [image[at:at + 36] for at in range(len(image) - 36, 53, -36)]  # the last row is the first
+        pixels = b"".join(row[i:i + 3][::-1] for row in rows for i in range(0, 36, 3))
+        printed = subprocess.run([self.folder / "net"], input=pixels, capture_output=True, check=True).stdout
+        return [float(score) for score in printed.split()]
 
     def test_crops_and_resizes(self):
         self.write_config(side=8, augment="crop = true\ncutout = 2")

@@ -32,6 +32,7 @@
 #include "config/prepared.h"
 #include "config/pretrained.h"
 #include "config/ranks.h"
+#include "config/views.h"
 #include "dist/rank_group.h"
 #include "model/intervals.h"
 #include "nn/definition.h"
@@ -120,6 +121,7 @@ Prepared prepare(Job& job, const TrainOptions& options) {
   Model model = make_model(job);  // before the data: a missing device costs no download
   check_used(options.given, model);
   check_shards(options, job.training, model);
+  if (options.views) model.network().with_views(parse_views(*options.views));  // throws before work
   LoadedData data = data_of(job, options.quiet);
   if (model.device() == "cpu" && data.splits.train.inputs()[0].source == nullptr) {
     options.given.refuse({"--streamed"}, "image files and GPUs",
@@ -160,6 +162,22 @@ class SilentWatcher : public Callback {
   InterruptGuard& guard_;
 };
 
+/// Says what the saved model, which sees several views of each image, is worth on the test set.
+void add_views(Json& summary, const std::string& views, Model& model, const Job& job,
+               const Splits& splits, Watcher& watcher) {
+  summary["tta"] = views;
+  if (splits.test.size() == 0 || !summary["test_accuracy"].is_number()) return;
+  const Evaluation averaged =
+      evaluate(model, splits.test, job.training.loss, 256, job.training.loss_options);
+  const double alone = summary["test_accuracy"].get<double>();
+  summary["test_accuracy_of_one_view"] = alone;
+  summary["test_loss"] = averaged.loss;
+  summary["test_accuracy"] = averaged.accuracy;
+  watcher.line(
+      fmt::format("linnet: one view of each image: test accuracy {:.2f} %; --tta {}: {:.2f} %",
+                  100 * alone, views, 100 * averaged.accuracy));
+}
+
 /// A training that has ended, and what its summary says.
 struct Trained {
   History history;
@@ -191,8 +209,9 @@ Trained train_and_report(const Job& job, Prepared prepared, RunFolder& folder,
   }
   const bool weighs = !model.network().definition().outputs.front().members.empty();
   if (weighs) model = model.with_member_shares(data.splits.validation);
+  if (options.views) model = model.with_views(parse_views(*options.views));
   const bool calibrates = calibrate_where_possible(model, data.splits.validation);
-  if (weighs || calibrates) watcher.save();
+  if (weighs || calibrates || options.views) watcher.save();
   const std::optional<TaskReport> own = job.task->report(model);
   const HeldOut held = held_out_of(model, job, data.splits, own.has_value());
   const Rivals rivals =
@@ -202,6 +221,7 @@ Trained train_and_report(const Job& job, Prepared prepared, RunFolder& folder,
   Json summary = Json::object();
   if (!verdict.empty()) summary["verdict"] = verdict;  // first, as in report and terminal
   summary.update(summary_json(job, model, history, data, held, folder));
+  if (options.views) add_views(summary, *options.views, model, job, data.splits, watcher);
   summary.update(rivals.json);
   if (!rivals.worse.empty()) warnings.insert(warnings.begin(), rivals.worse);
   if (own) summary[own->key] = own->json;

@@ -26,6 +26,7 @@ void check_data(const TrainOptions& options, const Task& task, const std::string
   const std::string what = sentence_on(task, data);
   if (!task.accepts(TaskSettings::images)) {
     given.refuse(image_option_names(), "images", what);
+    given.refuse({"--tta"}, "images", what);
   } else {
     check_image_files(given, data);
   }

@@ -14,6 +14,7 @@
 #include "config/options.h"
 #include "config/prepared.h"
 #include "config/training.h"
+#include "config/views.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
 #include "table/values.h"
@@ -124,6 +125,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   add_disabled_passes(command, o.disabled_passes);
   command.option_defaults()->group("Images");
   add_augment_option(command, o.augment);
+  add_views_option(command, o.views);
   add_flags(command, image_flags(), o.images);
   add_device_options(command, o.on);
   add_threads_option(command, o.threads);

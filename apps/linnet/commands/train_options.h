@@ -39,6 +39,7 @@ struct TrainOptions {
   Setting training = {SettingTable()};  ///< fields of training_table()
   std::vector<std::string> disabled_passes;
   std::optional<std::string> augment;
+  std::optional<std::string> views;
   Setting images = {SettingTable()};  ///< fields of image_flags()
   std::optional<int> threads;
   std::optional<std::uint64_t> seed;
