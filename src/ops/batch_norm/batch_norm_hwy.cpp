@@ -18,7 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr int kGroup = 4;
+/// Rows of a group; the oldest processors go without, for the size of the code.
+constexpr int kGroup = HWY_TARGET == HWY_SSSE3 ? 1 : 4;
 
 /// Calls f(d, RowCount, c, r) for every vector from column c on in row r; RowCount rows from there
 /// on are its own.

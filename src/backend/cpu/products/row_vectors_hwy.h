@@ -44,7 +44,9 @@ template <int kGroup, class F>
 HWY_INLINE void for_row_groups(std::int64_t rows, std::int64_t columns, F&& f) {
   constexpr std::int64_t kShort = 64;
   std::int64_t r = 0;
-  for (; columns < kShort && r + kGroup <= rows; r += kGroup) f(RowCount<kGroup>{}, r);
+  if constexpr (kGroup > 1) {
+    for (; columns < kShort && r + kGroup <= rows; r += kGroup) f(RowCount<kGroup>{}, r);
+  }
   for (; r < rows; ++r) f(RowCount<1>{}, r);
 }
 
