@@ -54,10 +54,13 @@ TEST_F(CompileOnce, ASecondEvaluationCompilesAndAllocatesNothing) {
   };
   EXPECT_EQ(counts_of(smoothed).programs, 2U);
   EXPECT_EQ(counts_of(smoothed), kNothing);
-  // Another loss is another program, in the memory that is there: it needs less.
-  const Counts other = counts_of([&] { evaluate(model_, digits_.test, {}, 25); });
+  // Another loss is another program, in the memory that is there, unless it needs more.
+  const auto plain = [&] { evaluate(model_, digits_.test, {}, 25); };
+  const Counts other = counts_of(plain);
   EXPECT_EQ(other.programs, 2U);
-  EXPECT_EQ(other.allocations, 0U);
+  EXPECT_LE(other.allocations, 1U);
+  EXPECT_EQ(counts_of(plain), kNothing);
+  EXPECT_EQ(counts_of(smoothed), kNothing);
 }
 
 TEST_F(CompileOnce, EvaluationsSeeWeightsThatChange) {

@@ -49,6 +49,11 @@ Network network_of(std::string_view pass) {
                                }};
     return Network({28, 28, 1}, {Rescale{}, wasteful, Flatten{}, Dense{.units = 10}});
   }
+  if (pass == "cancel_reshapes") {
+    const Conv1d steps{.filters = 4, .kernel = 3};
+    return Network({28, 28, 1}, {Rescale{}, Reshape{{28, 28}}, steps, ReLU{}, steps, Flatten{},
+                                 Dense{.units = 10}});
+  }
   if (pass == "fuse_attention") {
     return Network({28, 28, 1}, {Rescale{}, Reshape{{28, 28}}, MultiHeadAttention{.heads = 4},
                                  MultiHeadAttention{.heads = 2, .causal = true, .dropout = 0.2},
