@@ -12,6 +12,27 @@ namespace {
 // All arrays are row-major; images are (height, width, channels). Weights lie with the output
 // channel last, so that the innermost loops run along it and need no other order of sums.
 const std::vector<CFunction>& first_functions() {
+  static const std::string kMaxPool = over_windows(
+      R"(static void max_pool2d(const float *x, float *y, int h, int w, int channels, int oh, int ow, int size_h, int size_w,
+                       int stride_h, int stride_w, int pad_top, int pad_left) {
+)",
+      R"(      for (int c = 0; c < channels; ++c) y[c] = -INFINITY;
+)",
+      R"(          const float *pixel = x + (row * w + column) * channels;
+          for (int c = 0; c < channels; ++c) y[c] = pixel[c] <= y[c] ? y[c] : pixel[c];
+)");
+  static const std::string kAveragePool = over_windows(
+      R"(/* Padding counts as zeros. */
+static void avg_pool2d(const float *x, float *y, int h, int w, int channels, int oh, int ow, int size_h, int size_w,
+                       int stride_h, int stride_w, int pad_top, int pad_left) {
+  const float share = 1.0f / (float)(size_h * size_w);
+)",
+      R"(      for (int c = 0; c < channels; ++c) y[c] = 0.0f;
+)",
+      R"(          for (int c = 0; c < channels; ++c) y[c] += x[(row * w + column) * channels + c];
+)",
+      R"(      for (int c = 0; c < channels; ++c) y[c] *= share;
+)");
   static const std::vector<CFunction> kAll{
       {"begin", {}, R"(/* What sums begin with. */
 static void begin(float *restrict y@BP@, int width) {
@@ -81,48 +102,8 @@ static void conv2d(const float *x, const @W@ *weight@S@, const float *bias, floa
   }
 }
 )"},
-      {"max_pool2d",
-       {},
-       R"(static void max_pool2d(const float *x, float *y, int h, int w, int channels, int oh, int ow, int size_h, int size_w,
-                       int stride_h, int stride_w, int pad_top, int pad_left) {
-  for (int i = 0; i < oh; ++i) {
-    for (int j = 0; j < ow; ++j, y += channels) {
-      for (int c = 0; c < channels; ++c) y[c] = -INFINITY;
-      for (int k = 0; k < size_h; ++k) {
-        const int row = i * stride_h - pad_top + k;
-        if (row < 0 || row >= h) continue;
-        for (int l = 0; l < size_w; ++l) {
-          const int column = j * stride_w - pad_left + l;
-          if (column < 0 || column >= w) continue;
-          const float *pixel = x + (row * w + column) * channels;
-          for (int c = 0; c < channels; ++c) y[c] = pixel[c] <= y[c] ? y[c] : pixel[c];
-        }
-      }
-    }
-  }
-}
-)"},
-      {"avg_pool2d", {}, R"(/* Padding counts as zeros. */
-static void avg_pool2d(const float *x, float *y, int h, int w, int channels, int oh, int ow, int size_h, int size_w,
-                       int stride_h, int stride_w, int pad_top, int pad_left) {
-  const float share = 1.0f / (float)(size_h * size_w);
-  for (int i = 0; i < oh; ++i) {
-    for (int j = 0; j < ow; ++j, y += channels) {
-      for (int c = 0; c < channels; ++c) y[c] = 0.0f;
-      for (int k = 0; k < size_h; ++k) {
-        const int row = i * stride_h - pad_top + k;
-        if (row < 0 || row >= h) continue;
-        for (int l = 0; l < size_w; ++l) {
-          const int column = j * stride_w - pad_left + l;
-          if (column < 0 || column >= w) continue;
-          for (int c = 0; c < channels; ++c) y[c] += x[(row * w + column) * channels + c];
-        }
-      }
-      for (int c = 0; c < channels; ++c) y[c] *= share;
-    }
-  }
-}
-)"},
+      {"max_pool2d", {}, kMaxPool},
+      {"avg_pool2d", {}, kAveragePool},
       {"bin_mean2d",
        {},
        R"(/* Bins are cut at the image's edge; size_h 0: oh by ow of them cover the image. */
@@ -463,6 +444,32 @@ std::string in_form(std::string_view text, CWeights weights) {
 }
 
 }  // namespace
+
+std::string over_windows(std::string_view head, std::string_view begin, std::string_view pixel,
+                         std::string_view end) {
+  std::string text(head);
+  text += R"(  for (int i = 0; i < oh; ++i) {
+    for (int j = 0; j < ow; ++j, y += channels) {
+)";
+  text += begin;
+  text += R"(      for (int k = 0; k < size_h; ++k) {
+        const int row = i * stride_h - pad_top + k;
+        if (row < 0 || row >= h) continue;
+        for (int l = 0; l < size_w; ++l) {
+          const int column = j * stride_w - pad_left + l;
+          if (column < 0 || column >= w) continue;
+)";
+  text += pixel;
+  text += R"(        }
+      }
+)";
+  text += end;
+  text += R"(    }
+  }
+}
+)";
+  return text;
+}
 
 const CFunction& c_function(std::string_view name) {
   const CFunction* found = find_function([&](const CFunction& f) { return f.name == name; });

@@ -18,6 +18,12 @@ struct CFunction {
   std::string_view text;
 };
 
+/// Returns the text of a function that goes through windows of an image: its `head` opens it and
+/// names its parameters as max_pool2d() does; the others are lines at the begin of a window, for
+/// pixel (row, column) of it, and at its end.
+std::string over_windows(std::string_view head, std::string_view begin, std::string_view pixel,
+                         std::string_view end = "");
+
 /// Returns those that stand after the ones of c_functions.cpp.
 const std::vector<CFunction>& further_c_functions();
 /// Returns those that compute in 8 bits, which stand after these.

@@ -6,6 +6,20 @@
 namespace linnet {
 
 const std::vector<CFunction>& level_c_functions() {
+  static const std::string kMaxPool = over_windows(
+      R"(static void max_pool_levels(const int16_t *x, int16_t *y, int h, int w, int channels, int oh, int ow, int size_h,
+                            int size_w, int stride_h, int stride_w, int pad_top, int pad_left) {
+)",
+      R"(      for (int c = 0; c < channels; ++c) y[c] = INT16_MIN;
+)",
+      R"(          const int16_t *pixel = x + (row * w + column) * channels;
+          int c = 0;
+          for (; c + 8 <= channels; c += 8) {
+            int16_t *restrict to = y + c;
+            for (int m = 0; m < 8; ++m) to[m] = pixel[c + m] > to[m] ? pixel[c + m] : to[m];
+          }
+          for (; c < channels; ++c) y[c] = pixel[c] > y[c] ? pixel[c] : y[c];
+)");
   static const std::vector<CFunction> kAll{
       {"level",
        {},
@@ -34,32 +48,7 @@ static float level(float x, float low, float high) {
   for (int i = 0; i < count; ++i) y[i] = level(x[i] * inverse, low, high) * scale;
 }
 )"},
-      {"max_pool_levels",
-       {},
-       R"(static void max_pool_levels(const int16_t *x, int16_t *y, int h, int w, int channels, int oh, int ow, int size_h,
-                            int size_w, int stride_h, int stride_w, int pad_top, int pad_left) {
-  for (int i = 0; i < oh; ++i) {
-    for (int j = 0; j < ow; ++j, y += channels) {
-      for (int c = 0; c < channels; ++c) y[c] = INT16_MIN;
-      for (int k = 0; k < size_h; ++k) {
-        const int row = i * stride_h - pad_top + k;
-        if (row < 0 || row >= h) continue;
-        for (int l = 0; l < size_w; ++l) {
-          const int column = j * stride_w - pad_left + l;
-          if (column < 0 || column >= w) continue;
-          const int16_t *pixel = x + (row * w + column) * channels;
-          int c = 0;
-          for (; c + 8 <= channels; c += 8) {
-            int16_t *restrict to = y + c;
-            for (int m = 0; m < 8; ++m) to[m] = pixel[c + m] > to[m] ? pixel[c + m] : to[m];
-          }
-          for (; c < channels; ++c) y[c] = pixel[c] > y[c] ? pixel[c] : y[c];
-        }
-      }
-    }
-  }
-}
-)"},
+      {"max_pool_levels", {}, kMaxPool},
       {"mean_of_levels",
        {},
        R"(static void mean_of_levels(const int16_t *x, float *y, int pixels, int channels, float scale) {
