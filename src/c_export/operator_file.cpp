@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <span>
 #include <utility>
 
 #include "base/ascii.h"
@@ -17,14 +16,12 @@ namespace {
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-/// Returns rows of weights as whole numbers of each one's step.
+/// Returns rows of weights, each rounded.
 std::vector<float> rounded_rows(std::vector<float> weights, std::int64_t rows) {
   const std::size_t width =
       weights.size() / static_cast<std::size_t>(std::max<std::int64_t>(rows, 1));
   for (std::size_t at = 0; width > 0 && at < weights.size(); at += width) {
-    const std::span<float> row(weights.data() + at, width);
-    const float step = weight_step(row);
-    for (float& w : row) w = static_cast<float>(steps_of(w, step)) * step;
+    round_row({weights.data() + at, width}, weights.data() + at);
   }
   return weights;
 }

@@ -60,6 +60,11 @@ float weight_step(std::span<const float> row);
 inline std::int8_t steps_of(float w, float step) {
   return static_cast<std::int8_t>(std::nearbyint(w / step));
 }
+/// Rounds a row of weights to whole numbers of its step. `to` may be the row itself.
+inline void round_row(std::span<const float> row, float* to) {
+  const float step = weight_step(row);
+  for (const float w : row) *to++ = static_cast<float>(steps_of(w, step)) * step;
+}
 
 /// y = w with each row (an output channel's weights) rounded to whole numbers of its own step,
 /// weight_step(). w (rows, ...), f32. The gradient passes unchanged.

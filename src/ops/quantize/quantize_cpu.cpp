@@ -39,12 +39,8 @@ std::optional<Kernel> prepare_weights(const NodeView& node) {
   const std::int64_t width = node.in(In::w).elements() / std::max<std::int64_t>(rows, 1);
   return one_stage(rows, 2.0 * static_cast<double>(width), [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* w = args.in(In::w) + r * width;
-      float* y = args.out(Out::y) + r * width;
-      const float step = weight_step({w, static_cast<std::size_t>(width)});
-      for (std::int64_t i = 0; i < width; ++i) {
-        y[i] = static_cast<float>(steps_of(w[i], step)) * step;
-      }
+      round_row({args.in(In::w) + r * width, static_cast<std::size_t>(width)},
+                args.out(Out::y) + r * width);
     }
   });
 }
