@@ -50,7 +50,7 @@ struct SharedForward {
       saved = memory.take(of.saved_read ? 0 : floats * cell_saved(of.s.cell));
     }
     float* sums;
-    float* saved;  ///< what nobody reads
+    float* saved;  ///< of a step, where RecurrentOp::Out::saved is not written
   };
 
   ForwardWeights weights(const Args& args, int part) const {

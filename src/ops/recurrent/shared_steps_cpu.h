@@ -40,11 +40,7 @@ struct SharedSteps {
   std::int64_t most_units() const {
     return ((s.units + kLanes - 1) / kLanes + parts - 1) / parts * kLanes;
   }
-  /// Steps that are multiplied by w_ih at once, or whose slopes are.
-  std::int64_t chunk() const {
-    constexpr std::int64_t kRows = 128;
-    return std::clamp<std::int64_t>(kRows / std::max<std::int64_t>(s.n, 1), 1, s.steps);
-  }
+  std::int64_t chunk() const { return chunk_steps(s, std::max<std::int64_t>(s.n, 1)); }
 
   RecurrentShape s;
   int parts = 1;   ///< of the units
@@ -52,7 +48,7 @@ struct SharedSteps {
 };
 
 /// Whether that is faster than tasks that take their samples through all steps alone: there are too
-/// few samples for several tasks, or w_hh does not fit into a core's L2 cache.
+/// few samples for several tasks, or w_hh is larger than a core's L2 cache, taken to be 1 MiB.
 inline bool shares_steps(const RecurrentShape& s) {
   constexpr std::int64_t kCached = std::int64_t{256} << 10;  // floats
   constexpr std::int64_t kMostSteps = 4096;                  // each is a stage

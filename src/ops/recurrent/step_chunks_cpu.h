@@ -14,12 +14,14 @@ inline std::int64_t block_rows(const RecurrentShape& s) {
   return std::clamp<std::int64_t>(s.n, 1, rows);
 }
 
-/// Steps of a block that are multiplied by w_ih at once, or whose slopes are: what they read and
-/// write stays in the cache for the cell.
-inline std::int64_t chunk_steps(const RecurrentShape& s) {
+/// Steps of `samples`, at least one, that are multiplied by w_ih at once, or whose slopes are: what
+/// they read and write stays in the cache for the cell.
+inline std::int64_t chunk_steps(const RecurrentShape& s, std::int64_t samples) {
   constexpr std::int64_t kRows = 128;
-  return std::clamp<std::int64_t>(kRows / block_rows(s), 1, s.steps);
+  return std::clamp<std::int64_t>(kRows / samples, 1, s.steps);
 }
+/// Those of a block.
+inline std::int64_t chunk_steps(const RecurrentShape& s) { return chunk_steps(s, block_rows(s)); }
 
 /// Returns the first in x's order of the steps that are taken from the `begin`th to the `end`th.
 inline std::int64_t first_step(const RecurrentShape& s, std::int64_t begin, std::int64_t end) {
