@@ -39,7 +39,7 @@ class SideBySide(command.CommandTest):
         (self.folder / "net.toml").write_text(CONFIG % (epochs, search))
 
     def processes(self):
-        """Of this test, which work in its folder."""
+        """The numbers of this test's processes, which work in its folder."""
         found = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:

@@ -47,7 +47,7 @@ struct ImportanceArguments {
 /// took as long as the longest one.
 class PermutationLimit {
  public:
-  /// `after`: what follows takes as long as so many permutations.
+  /// `after`: the number of permutations that take as long as what follows them.
   PermutationLimit(const TimeBudget& budget, double after)
       : budget_(budget), after_(after), begun_(budget.passed()) {}
 

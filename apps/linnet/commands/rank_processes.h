@@ -18,7 +18,7 @@ class LaunchSignals {
   ~LaunchSignals();
   LaunchSignals(const LaunchSignals&) = delete;
   LaunchSignals& operator=(const LaunchSignals&) = delete;
-  /// Returns the next signal, or nothing after so many seconds, below 1.
+  /// Returns the next signal, or nothing where none comes within `seconds`, which are below 1.
   std::optional<int> next(double seconds = 0.1) const;
   /// The mask that processes are started with.
   const sigset_t& before() const { return before_; }

@@ -33,7 +33,7 @@ constexpr double kResults = 0.02;            // share of the time for what follo
 constexpr double kOutside = 0.05;            // seconds of it
 constexpr double kSlower = 1.2;              // what is planned may take longer
 constexpr double kMostASecond = 100;         // trials that could end
-constexpr std::int64_t kRehearsed = 9;       // a rehearsal trains one of so many epochs
+constexpr std::int64_t kRehearsed = 9;       // a rehearsal trains a ninth of the epochs
 constexpr double kWatched = 0.1;             // share of the time until the first one is judged
 constexpr double kHopeless = 1.5;            // times the time that is given
 
@@ -43,7 +43,7 @@ struct Rung {
   std::int64_t epochs = 0;  ///< of each
 };
 
-/// Returns the rounds of a halving that ends at so many epochs.
+/// Returns the rounds of a halving whose last one trains `epochs` epochs.
 std::vector<Rung> rungs_of(std::int64_t trials, std::int64_t epochs, std::int64_t factor) {
   std::vector<Rung> rungs{{trials, epochs}};
   while (rungs.back().trials > std::max<std::int64_t>(factor - 1, 1)) {
@@ -114,7 +114,7 @@ double Search::cost(const Trial& trial) const {
   return plan_.is_loss() ? *trial.score : -*trial.score;
 }
 
-/// Of halving those that were trained longer come first: they have won.
+/// A trial of a halving that was trained longer is better: it has won a round.
 bool Search::better(const Trial& a, const Trial& b) const {
   if (a.score.has_value() != b.score.has_value()) return a.score.has_value();
   if (a.epochs != b.epochs) return a.epochs > b.epochs;
