@@ -391,6 +391,22 @@ Expression jacobian(const Expression& y, const Expression& x);
 /// Returns the matrix of second derivatives of y's elements, added up, by x, times v, of x's shape
 /// and taken as a constant.
 Expression hessian_vector(const Expression& y, const Expression& x, const Expression& v);
+/// Returns the second derivatives of each of y's elements by each pair of x's: y's dims, then x's
+/// twice. 0 where the slope does not depend on x. Takes a backward pass for each element of y, and
+/// one for each of these by each of x.
+Expression hessian(const Expression& y, const Expression& x);
+
+/// Returns, in a custom loss, the input `name` of the network whose output `y` is ("": the first),
+/// so that the loss can have derivatives of y by it:
+/// @code
+/// options.custom_loss = [](const Expression& y, const Expression& target) {
+///   const Expression x = network_input(y);
+///   return square(y - target) + 0.1 * square(gradient(y, x) - 1);
+/// };
+/// @endcode
+/// It is what the network gets: augmented images, numbers that a table's transform made. Throws
+/// Error for an unknown name, and outside of a loss.
+Expression network_input(const Expression& y, std::string_view name = "");
 
 }  // namespace linnet
 LINNET_API_END

@@ -202,6 +202,19 @@ class Model {
   /// input_gradient(). Waits. Throws as it does, and for more than 8 dims.
   Tensor jacobian(const Dataset& data, const std::string& by = {}, const std::string& of = {},
                   std::int64_t batch = 256);
+  /// Returns the Hessian of a whole output, f32 (N, output..., input..., input...), at inference:
+  /// the second derivatives of each element by each pair of the input's, in one program; 0 where
+  /// the slopes do not change. `of` and `by` are those of input_gradient(). Waits. Throws Error as
+  /// it does, for more than 8 dims or 4,096 elements of output times input, and naming a layer that
+  /// is not twice differentiable: of norms, recurrence and maximum pooling.
+  Tensor hessian(const Dataset& data, const std::string& by = {}, const std::string& of = {},
+                 std::int64_t batch = 256);
+  /// Returns another model with the same weights, without dropout, whose network has the further
+  /// output "jacobian", (output..., input...), and for `hessian` "hessian", (output..., input...,
+  /// input...): for a Predictor, a model file and export_onnx(). Waits. Throws Error as hessian()
+  /// does, and for a network that has such outputs.
+  Model with_derivatives(const std::string& by = {}, const std::string& of = {},
+                         bool hessian = false) const;
 
   /// Returns another model with another last layer, which keeps the name `layer` unless `head` has
   /// a name. All other weights are copied; those of `head` are initialised from the seed of this

@@ -310,6 +310,23 @@ void bind_predictions(nb::class_<ModelHandle>& c) {
       },
       nb::arg("data"), nb::kw_only(), nb::arg("by") = "", nb::arg("of") = "",
       nb::arg("batch") = 256, doc("Model.jacobian"));
+  c.def(
+      "hessian",
+      [](ModelHandle& m, const DataLike& data, const std::string& by, const std::string& of,
+         std::int64_t batch) {
+        const Dataset samples = dataset_of(data);
+        return array_of(m.use([&](Model& model) { return model.hessian(samples, by, of, batch); }));
+      },
+      nb::arg("data"), nb::kw_only(), nb::arg("by") = "", nb::arg("of") = "",
+      nb::arg("batch") = 256, doc("Model.hessian"));
+  c.def(
+      "with_derivatives",
+      [](ModelHandle& m, const std::string& by, const std::string& of, bool hessian) {
+        return ModelHandle(
+            m.use([&](Model& model) { return model.with_derivatives(by, of, hessian); }));
+      },
+      nb::kw_only(), nb::arg("by") = "", nb::arg("of") = "", nb::arg("hessian") = false,
+      doc("Model.with_derivatives"));
 }
 
 void bind_files(nb::module_& m) {

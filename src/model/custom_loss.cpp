@@ -24,7 +24,7 @@ Value add_mean(Graph& graph, Value x, const std::string& name) {
 }
 
 Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_view what, Value y,
-                        Value target) {
+                        Value target, const LossInputs& inputs) {
   if (graph.type(target).dtype == DType::i32) {
     const Shape& outputs = graph.shape(y);
     require(outputs.rank() == graph.shape(target).rank() + 1,
@@ -33,15 +33,16 @@ Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_vi
     target = graph.emit(OneHotOp({.classes = outputs[-1]}), {target}, kName);
   }
   const auto scope = std::make_shared<const ExpressionScope>(
-      ExpressionScope{.graph = graph, .name = std::string(what)});
+      ExpressionScope{.graph = graph, .name = std::string(what), .inputs = inputs});
   const Expression result = function({scope, y.id, true}, {scope, target.id, true});
   require(result.scope() == scope && result.batched(),
           "the {} function must return an expression of its operands", what);
   return {result.value()};
 }
 
-Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target, Value weights) {
-  const Value values = add_custom_values(graph, loss, kName, y, target);
+Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target, Value weights,
+                      const LossInputs& inputs) {
+  const Value values = add_custom_values(graph, loss, kName, y, target, inputs);
   if (weights) return weighted_mean(graph, values, shares_of(graph, weights));
   return add_mean(graph, values, kName);
 }

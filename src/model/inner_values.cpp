@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "model/derivative_network.h"
 #include "model/input_batches.h"
 #include "model/named_places.h"
 #include "model/session.h"
@@ -108,22 +109,27 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
   return result;
 }
 
+/// Of a program that computes the part's one output.
+ProgramRecipe prediction_recipe(std::string key, const ModelState& model, const Part& part) {
+  const DType first = part->inputs.empty() ? DType::f32 : part->inputs[0].dtype;
+  const Supports supports = supports_of(*model.backend);
+  return {.key = std::move(key),
+          .graph_of =
+              [part, first, supports](std::int64_t n) {
+                return prediction_step(*part, first, n, OutputForm::plain, supports);
+              },
+          .fixed_weights = true};
+}
+
 }  // namespace
 
 Tensor Model::value_of(const std::string& layer, const Dataset& data, std::int64_t batch) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   ModelState& model = state();
   const Part part = part_of_layer(model.definition(), layer);
-  const DType first = part->inputs.empty() ? DType::f32 : part->inputs[0].dtype;
-  const Supports supports = supports_of(*model.backend);
-  const ProgramRecipe recipe{.key = fmt::format("value of {}", layer),
-                             .graph_of =
-                                 [part, first, supports](std::int64_t n) {
-                                   return prediction_step(*part, first, n, OutputForm::plain,
-                                                          supports);
-                                 },
-                             .fixed_weights = true};
-  return run(model, *part, data, batch, recipe, {}, part->output_sample());
+  return run(model, *part, data, batch,
+             prediction_recipe(fmt::format("value of {}", layer), model, part), {},
+             part->output_sample());
 }
 
 Tensor Model::input_gradient(const Dataset& data, const InputGradient& which, std::int64_t batch) {
@@ -188,6 +194,19 @@ Tensor Model::jacobian(const Dataset& data, const std::string& by, const std::st
     }
   }
   return all;
+}
+
+Tensor Model::hessian(const Dataset& data, const std::string& by, const std::string& of,
+                      std::int64_t batch) {
+  require(batch > 0, "expected a batch of at least 1; got {}", batch);
+  ModelState& model = state();
+  const NetworkDefinition made =
+      derivative_network(model.definition(), by, of, Derivatives::jacobian_and_hessian);
+  const NetworkOutput& hessian = made.outputs.back();
+  const Part part = part_for(made, hessian.name, hessian.value);
+  return run(model, *part, data, batch,
+             prediction_recipe(fmt::format("hessian of '{}' by '{}'", of, by), model, part), {},
+             part->output_sample());
 }
 
 }  // namespace linnet

@@ -10,6 +10,7 @@
 #include "core/tensor_memory.h"
 #include "describe/nearest.h"
 #include "model/buffer_memory.h"
+#include "model/derivative_network.h"
 #include "model/evaluation_sums.h"
 #include "model/model_state.h"
 #include "model/output_form.h"
@@ -140,6 +141,12 @@ Model Model::with_views(const TestViews& views) const {
   Model made = copy_with(network().with_views(views));
   made.state_->held_out_errors = {};  // which were measured without views
   return made;
+}
+
+Model Model::with_derivatives(const std::string& by, const std::string& of, bool hessian) const {
+  const Derivatives which = hessian ? Derivatives::jacobian_and_hessian : Derivatives::jacobian;
+  return copy_with(Network(std::make_unique<NetworkDefinition>(
+      derivative_network(state_->definition(), by, of, which))));
 }
 
 Model Model::to(const std::string& device) const {

@@ -78,6 +78,9 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
   }
   const bool mixes = mode == Mode::training && data.augment.mix.has_value();
   if (mixes) batch[0] = mix_samples(graph, data.augment, batch[0], data.parts[0].name);
+  LossInputs inputs;
+  for (std::size_t i = 0; i < data.inputs; ++i)
+    inputs.emplace_back(network.inputs[i].name, batch[i]);
   Forward forward;
   std::vector<std::vector<Value>> members;
   forward.outputs = instantiate(network, graph, std::span(batch).first(data.inputs), attrs.batch,
@@ -106,7 +109,7 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
     for (const Value learner : apart ? learners : std::vector{y}) {
       const Value one =
           target.how.custom != nullptr
-              ? add_custom_loss(graph, target.how.custom, learner, t, weights)
+              ? add_custom_loss(graph, target.how.custom, learner, t, weights, inputs)
               : add_loss(graph, target.how.loss, target.how.options, learner, t, weights);
       loss = loss ? graph.emit(AddOp(), {loss, one}, "loss") : one;
     }

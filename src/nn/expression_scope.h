@@ -21,6 +21,8 @@ struct ExpressionScope {
   Graph& graph;
   NetworkBuilder* builder = nullptr;  ///< null in a loss, which has neither layers nor weights
   std::string name = {};              ///< of all its operators; empty: numbered by kind
+  /// Of the network that a loss is of, by name; empty elsewhere.
+  std::vector<std::pair<std::string, Value>> inputs = {};
 };
 
 /// Adds an operator, and says which of its operands have lengths; its outputs, which have a batch

@@ -13,6 +13,7 @@
 #include "message_of.h"
 #include "nn/definition.h"
 #include "temporary_folder.h"
+#include "weights.h"
 
 namespace linnet::testing {
 namespace {
@@ -184,13 +185,16 @@ TEST(Derivatives, JacobiansAndHessiansAgreeWithDifferences) {
                                             {"jacobian", jacobian(y, x)},
                                             {"slope", gradient(y, x)},
                                             {"product", hessian_vector(y, x, v)},
-                                            {"v", v}});
+                                            {"v", v},
+                                            {"hessian", hessian(y, x)}});
   const Computed f(network);
   const std::vector<double> at = points(kSamples * 3);
   const std::vector<double> jacobians = f(at, 1);
   const std::vector<double> products = f(at, 3);
   const std::vector<double> along = f(at, 4);
+  const std::vector<double> hessians = f(at, 5);
   ASSERT_EQ(jacobians.size(), kSamples * 6U);
+  ASSERT_EQ(hessians.size(), kSamples * 18U);
   const double h = 1e-5;
   for (std::size_t n = 0; n < kSamples; ++n) {
     for (std::size_t j = 0; j < 3; ++j) {
@@ -198,10 +202,16 @@ TEST(Derivatives, JacobiansAndHessiansAgreeWithDifferences) {
       std::vector<double> down = at;
       up[n * 3 + j] += h;
       down[n * 3 + j] -= h;
-      const std::vector<double> above = f(up, 0);
-      const std::vector<double> below = f(down, 0);
+      const std::vector<double> y_above = f(up, 0);
+      const std::vector<double> y_below = f(down, 0);
       for (std::size_t i = 0; i < 2; ++i) {
-        EXPECT_NEAR(jacobians[n * 6 + i * 3 + j], (above[n * 2 + i] - below[n * 2 + i]) / (2 * h),
+        EXPECT_NEAR(jacobians[n * 6 + i * 3 + j],
+                    (y_above[n * 2 + i] - y_below[n * 2 + i]) / (2 * h), 1e-8);
+      }
+      const std::vector<double> above = f(up, 1);
+      const std::vector<double> below = f(down, 1);
+      for (std::size_t k = 0; k < 6; ++k) {
+        EXPECT_NEAR(hessians[(n * 6 + k) * 3 + j], (above[n * 6 + k] - below[n * 6 + k]) / (2 * h),
                     1e-8);
       }
       // The Hessian is symmetric: its row j times v is how slope j changes along v.
@@ -299,6 +309,68 @@ TEST(Derivatives, NameWhatHasNone) {
                           }};
   EXPECT_EQ(message_of([&] { Network({2}, {layer}); }),
             "[gradient 'weighted_1'] expected x as f32 with a batch; got f32 (2) of weights alone");
+}
+
+/// A loss of values and of slopes, by network_input().
+Expression sobolev(const Expression& y, const Expression& target) {
+  return square(y - target) + 0.3 * square(gradient(y, network_input(y)) - 2);
+}
+
+TEST(Derivatives, StandInCustomLosses) {
+  std::vector<float> x;
+  std::vector<float> t;
+  for (int i = 0; i < 12; ++i) {
+    x.push_back(std::sin(2.3F * static_cast<float>(i)));
+    t.push_back(std::cos(1.1F * static_cast<float>(i)));
+  }
+  const Dataset data = data_of(records(x, {1}), records(t, {1}));
+  const Network network({1}, {Dense{.units = 5}, Tanh{}, Dense{.units = 1}});
+  Model model(network, {.device = "cpu", .seed = 3});
+  const Objective objective{.custom_loss = sobolev, .optimizer = SGD{.learning_rate = 1}};
+  Trainer trainer(model, objective);
+
+  const std::vector<float> y = vector_of(model.predict(data));
+  const std::vector<float> slope = vector_of(model.jacobian(data));
+  double loss = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    loss += (std::pow(y[i] - t[i], 2) + 0.3 * std::pow(slope[i] - 2, 2)) / 12;
+  }
+  EXPECT_NEAR(trainer.evaluate(data).loss, loss, 1e-6);
+
+  // One step of rate 1 takes the gradient off the weights.
+  const std::vector<float> before = parameter(model, "dense_1.weight");
+  trainer.fit(data, {.epochs = 1, .batch = 12, .shuffle = false});
+  const std::vector<float> after = parameter(model, "dense_1.weight");
+  const float h = 1e-2F;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const auto loss_at = [&](float moved) {
+      Model other(network, {.device = "cpu", .seed = 3});
+      std::vector<float> weights = before;
+      weights[i] += moved;
+      set_parameter(other, "dense_1.weight", weights);
+      return Trainer(other, objective).evaluate(data).loss;
+    };
+    EXPECT_NEAR(before[i] - after[i], (loss_at(h) - loss_at(-h)) / (2 * h), 2e-3) << i;
+  }
+}
+
+TEST(Derivatives, OfLossesSayWhatIsWrong) {
+  const Dataset data =
+      data_of(records(std::vector<float>{1, 2}, {1}), records(std::vector<float>{1, 2}, {1}));
+  const auto refusal = [&](CustomLoss loss, std::vector<Layer> layers) {
+    Model model(Network({1}, std::move(layers)), {.device = "cpu"});
+    return message_of([&] { train(model, data, {.epochs = 1, .custom_loss = std::move(loss)}); });
+  };
+  EXPECT_EQ(refusal([](const Expression& y, const Expression&) { return network_input(y, "z"); },
+                    {Dense{.units = 1}}),
+            "[network_input] the network has no input 'z'; it has input");
+  EXPECT_NE(refusal(sobolev, {BatchNorm{}, Dense{.units = 1}}).find("has no gradient"),
+            std::string::npos);
+  FunctionalNetwork functional;
+  const Expression x = functional.input("x", {1});
+  EXPECT_EQ(message_of([&] { network_input(x); }),
+            "[network_input] expected the output that a loss gets; outside of a loss "
+            "FunctionalNetwork::input() returns the input");
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ def right_calls(ours):
             (model.predict, [x], {"batch": 3}), (model.predict, [{"input": x}], {}), (model.set_weights, [model.weights()], {}),
             (model.set_parameter, ["dense_1.bias", np.ones(4)], {}), (model.value_of, ["dense_1", x], {}),
             (model.input_gradient, [x], {"by": "input", "of": "output", "index": 1}), (model.jacobian, [x], {"by": "input", "of": "output"}),
+            (model.hessian, [x], {"by": "input", "of": "output"}),
             (model.with_head, ["dense_2", ln.Dense(3)], {}),
             (ln.Predictor, [model], {"batches": [1, 2], "dtype": "f32"}), (ln.Predictor(model).predict, [x], {"out": np.empty((8, 2), "f4")}),
             (ln.Predictor(model).classify, [x], {}), (data.take, [[0, 1]], {}), (data.split, [0.5], {"seed": 1, "stratify": True}),

@@ -196,6 +196,28 @@ class Training(unittest.TestCase):
         with self.assertRaisesRegex(ln.Error, "does not depend on x"):
             ln.gradient(f.input("z", 1), x)
 
+    def test_value_jacobian_and_hessian_of_a_model(self):
+        f = ln.FunctionalNetwork()
+        x = f.input("x", 2)
+        model = ln.Model(f.build({"y": ln.sum(ln.square(x) * x, [0], True)}))
+        at = np.array([[0.5, -1.5], [2.0, 1.0]], np.float32)
+        np.testing.assert_allclose(model.jacobian(at), 3 * at[:, None] ** 2, rtol=1e-5)
+        wanted = 6 * at[:, None, :, None] * np.eye(2)
+        np.testing.assert_allclose(model.hessian(at), wanted, atol=1e-5)
+        found = ln.Predictor(model.with_derivatives(hessian=True)).predict({"x": at})
+        self.assertEqual(list(found), ["y", "jacobian", "hessian"])
+        np.testing.assert_allclose(found["hessian"], wanted, atol=1e-5)
+
+    def test_a_loss_has_derivatives(self):
+        x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]
+
+        def loss(y, target):
+            return ln.square(y - target) + ln.square(ln.gradient(y, ln.network_input(y)) - 2)
+
+        model = ln.Model(ln.sequential(1, [ln.Dense(1)]), seed=1)
+        ln.train(model, (x, 2 * x + 1), epochs=300, batch=32, loss=loss, optimizer=ln.Adam(learning_rate=0.05))
+        np.testing.assert_allclose(model.jacobian(x), 2, atol=0.02)
+
     def test_expressions_end_with_their_function(self):
         kept = []
         ln.sequential(3, [ln.CustomLayer(lambda x, w: kept.append((x, w)) or x, "keeps")])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/functions.h>
 
+#include "describe/nearest.h"
 #include "graph/differentiate.h"
 #include "nn/expression/support.h"
 #include "ops/arithmetic/arithmetic.h"
@@ -18,9 +19,13 @@ void check_operand(std::string_view function, const char* what, const Expression
           to_string(x.dtype()), to_string(x.shape()), x.batched() ? "" : " of weights alone");
 }
 
+/// What a derivative is by something that y does not depend on.
+enum class Missing : std::uint8_t { is_refused, is_zero };
+
 /// Returns the gradients of the sum of y times `weights` (of y's shape) by each of x.
 std::vector<Expression> gradients(std::string_view function, const Expression& y,
-                                  const Expression& weights, const std::vector<Expression>& x) {
+                                  const Expression& weights, const std::vector<Expression>& x,
+                                  Missing missing = Missing::is_refused) {
   const ExpressionScope& scope = *y.scope();
   Graph& graph = scope.graph;
   std::vector<Value> wrt;
@@ -46,6 +51,10 @@ std::vector<Expression> gradients(std::string_view function, const Expression& y
   if (scope.builder != nullptr) scope.builder->settle_lengths();
   std::vector<Expression> gradients;
   for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!found[i] && missing == Missing::is_zero) {
+      gradients.push_back(emit(ScaleOp({.alpha = 0}), {x[i]}));
+      continue;
+    }
     require(static_cast<bool>(found[i]), "[{}] y {} does not depend on x {}", called(function, y),
             to_string(y.shape()), to_string(x[i].shape()));
     gradients.emplace_back(y.scope(), found[i].id, true);
@@ -88,6 +97,40 @@ Expression hessian_vector(const Expression& y, const Expression& x, const Expres
           called("hessian_vector", y), to_string(x.shape()), to_string(v.shape()));
   const Expression slope = gradients("hessian_vector", y, ones("hessian_vector", y), {x}).front();
   return gradients("hessian_vector", slope, v, {x}).front();
+}
+
+Expression hessian(const Expression& y, const Expression& x) {
+  const auto element = [](const Expression& of, std::int64_t i) {
+    return slice(reshaped(of, Shape{of.shape().elements()}), 0, i, i + 1);
+  };
+  const auto by_x = [&](const Expression& one) {
+    return gradients("hessian", one, ones("hessian", one), {x}, Missing::is_zero).front();
+  };
+  std::vector<Expression> rows;
+  for (std::int64_t i = 0; i < y.shape().elements(); ++i) {
+    const Expression slope = by_x(element(y, i));
+    for (std::int64_t j = 0; j < x.shape().elements(); ++j) {
+      rows.push_back(by_x(element(slope, j)));
+    }
+  }
+  std::vector<std::int64_t> dims = dims_of(y.shape());
+  for (int twice = 0; twice < 2; ++twice) {
+    for (const std::int64_t dim : x.shape().dims()) dims.push_back(dim);
+  }
+  return reshaped(stack(rows, 0), Shape(dims));
+}
+
+Expression network_input(const Expression& y, std::string_view name) {
+  const auto& inputs = y.scope()->inputs;
+  require(!inputs.empty(),
+          "[network_input] expected the output that a loss gets; outside of a "
+          "loss FunctionalNetwork::input() returns the input");
+  std::vector<std::string> names;
+  for (const auto& [known, value] : inputs) {
+    if (name.empty() || known == name) return {y.scope(), value.id, true};
+    names.push_back(known);
+  }
+  fail("[network_input] the network has no input '{}'; it has {}", name, some_of(names));
 }
 
 }  // namespace linnet
