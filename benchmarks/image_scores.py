@@ -10,6 +10,8 @@ HEADS = {"linnet": "Linnet", "torch": "PyTorch", "hog-svm": "HOG + SVM"}
 
 def shown(runs, key, form):
     values = [run[key] for run in runs]
+    if not values:
+        return "–"
     if len(values) == 1:
         return form(values[0])
     return f"{form(statistics.mean(values))} ({form(min(values))} to {form(max(values))})"
@@ -31,5 +33,5 @@ def tables(result):
     about = ("Percent of the test images; mean over the seeds (least to most). Linnet's defaults, of which no "
              "choice was made on test images.")
     return [Table("Accuracy", about, (*sizes, *heads.values()), lines("accuracy", percent)),
-            Table("CPU seconds of a training", "User time on one thread; Linnet's with its start and report.",
+            Table("CPU seconds of a training", "User and system time on one thread; Linnet's with its start and report.",
                   (*sizes, *heads.values()), lines("seconds", "{:.0f}".format))]

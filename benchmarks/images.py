@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares `linnet train FOLDER` with a small PyTorch network and with HOG and an SVM on five folders of images.
+"""Compares `linnet train FOLDER` with a small PyTorch network and with HOG and an SVM on six folders of images.
 
     benchmarks/images.py --data ../shared/data      wants build/release/bin/linnet
 
@@ -10,9 +10,10 @@ choice of the epoch, the others learn from all of them. Linnet and PyTorch learn
 each seed. The PyTorch network is four 3x3 convolutions of 32, 64, 128 and 128 filters with batch norms and
 pooling, trained by Adam with a cosine decay for 40 epochs, with random crops and, in colour, flips.
 `--also NAME=PATH` measures another build of Linnet on the same folders. Seconds are the processor's (user
-time), with the start of the command for Linnet. `--runs FILE` keeps each training as it ends and repeats
-none that is there; `--measure` takes some of the contestants, and then writes nothing but that file.
-With all sets it writes benchmarks/results/<date>-cpu-<isa>-images.json and .md.
+and system), with the start of the command for Linnet. `--runs FILE` keeps each training as it ends and
+repeats none that is there; `--measure` takes some of the contestants, and then writes nothing but that file.
+`--kept` measures nothing further: what the file lacks stays empty. With all sets it writes
+benchmarks/results/images/<date>-cpu-<isa>-images.json and .md.
 """
 import argparse
 import gzip
@@ -85,9 +86,12 @@ def cifar(folder):
         yield (rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), [CIFAR_NAMES[i] for i in rows[:, 0]])
 
 
-def cifar_4000(folder):
-    train, test = cifar(folder)
-    return Images(first_of_each(*train, 400), first_of_each(*test, 200), 32, 4)
+def cifar_of(count):
+    """A set of so many images of each class, and 200 to test."""
+    def images(folder):
+        train, test = cifar(folder)
+        return Images(first_of_each(*train, count), first_of_each(*test, 200), 32, 4)
+    return images
 
 
 def photos_600(folder):
@@ -134,12 +138,13 @@ def xrays(folder):
     return Images(parts["train"], parts["test"], 64, 8)
 
 
-SETS = {"cifar10-4000": cifar_4000, "mnist-1000": mnist_1000, "digits": digits, "chest-xray": xrays,
+SETS = {"cifar10-4000": cifar_of(400), "cifar10-500": cifar_of(50), "mnist-1000": mnist_1000, "digits": digits, "chest-xray": xrays,
         "photos-600": photos_600}
 
 
 def used(who):
-    return resource.getrusage(who).ru_utime
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
 
 
 def run_linnet(linnet, folder, seed, arguments):
@@ -150,7 +155,9 @@ def run_linnet(linnet, folder, seed, arguments):
              f"{temporary}/run", "--json", *arguments], check=True, capture_output=True, text=True).stdout
         seconds = used(resource.RUSAGE_CHILDREN) - before
     summary = json.loads(out.splitlines()[-1])
-    return {"accuracy": summary["test_accuracy"], "seconds": seconds, "epochs": summary["epochs"]}
+    run = {"accuracy": summary["test_accuracy"], "seconds": seconds, "epochs": summary["epochs"]}
+    alone = summary.get("test_accuracy_of_one_view")
+    return run if alone is None else {**run, "accuracy_of_one_view": alone}
 
 
 def small_network(channels, classes):
@@ -218,12 +225,15 @@ def run_hog(images):
 class Runs:
     """Trainings that have ended, a line of JSON each in a file."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, path, kept):
+        self.path, self.kept = path, kept
         lines = path.read_text().splitlines() if path and path.exists() else []
         self.all = {tuple(key): run for key, run in map(json.loads, lines)}
 
     def get(self, key, measure):
+        """Returns the training of the key; None where it was not measured and --kept forbids it."""
+        if key not in self.all and self.kept:
+            return None
         if key not in self.all:
             self.all[key] = measure()
             if self.path:
@@ -248,7 +258,7 @@ def compare(name, options, runs):
             for seed in range(1 if what == "hog-svm" else options.seeds):
                 if what in options.measure:
                     run = runs.get((name, what, seed), lambda: measure(seed))
-                    scores.setdefault(what, []).append(run)
+                    scores.setdefault(what, []).extend([run] if run else [])
     return {"images": name, "train": len(images.train), "test": len(images.test),
             "classes": len({n for _, n in images.train}), "scores": scores}
 
@@ -262,6 +272,7 @@ def main():
     parser.add_argument("--also", nargs="*", default=[], metavar="NAME=PATH", help="other builds of linnet")
     parser.add_argument("--measure", nargs="*", metavar="NAME", help="linnet, torch, hog-svm, or a name of --also")
     parser.add_argument("--runs", type=pathlib.Path, help="file that keeps the trainings that have ended")
+    parser.add_argument("--kept", action="store_true", help="write the results of what --runs has")
     parser.add_argument("--arguments", nargs=argparse.REMAINDER, default=[], help="for linnet train; comes last")
     options = other_results.parsed(parser, "images")
     options.builds = {"linnet": options.linnet} | dict(pair.split("=", 1) for pair in options.also)
@@ -269,7 +280,7 @@ def main():
     whole = options.measure is None and options.sets == list(SETS)
     options.measure = everything if options.measure is None else options.measure
     at_start = os.getloadavg()[0]
-    runs = Runs(options.runs)
+    runs = Runs(options.runs, options.kept)
     results = [compare(name, options, runs) for name in options.sets]
     if not whole:
         return
