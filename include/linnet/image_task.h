@@ -40,7 +40,7 @@ struct ImageTaskOptions {
 struct ImageTask {
   Splits data;                    ///< the samples of the three parts
   Network network;                ///< the default network, for these images and classes
-  TrainingOptions training = {};  ///< the default recipe, with early stopping
+  TrainingOptions training = {};  ///< the default recipe, image_training()
   /// Sentences on what was decided: the size of the images, the parts, what is learned.
   std::vector<std::string> notes = {};
 };
@@ -60,9 +60,13 @@ ImageTask image_task(const Splits& data, const ImageTaskOptions& options = {});
 /// where they leave it open. Reads the headers of the files.
 DatasetOptions image_files(const std::filesystem::path& folder, DatasetOptions options = {});
 
-/// Returns the default recipe for so many training images of this shape: AdamW, a cosine decay,
-/// random crops of padded images and, in colour, flips; early stopping by the validation loss, the
-/// best epoch's weights kept.
+/// Returns the default recipe for so many training images of this shape: Muon, one cycle of the
+/// learning rate over all epochs (100 of fewer than 300 images, fewer of more, 12 from 30,000 on),
+/// random crops of padded images, flips in colour and rotations by up to 10 degrees in grey; the
+/// weights of the epoch with the lowest validation loss are kept. Nothing stops early, since a
+/// schedule that is cut short has not lowered the learning rate. image_task() leaves out flips
+/// where classes are single characters or name a side ("turn_left"), and flips and rotations where
+/// the images have values.
 TrainingOptions image_training(const Shape& sample, std::int64_t images);
 
 }  // namespace linnet

@@ -57,8 +57,8 @@ Network resnet101(const ImageOptions& options = {});
 /// with 10 classes. Throws Error for another depth.
 Network cifar_resnet(std::int64_t depth, const ImageOptions& options = {});
 
-/// Returns the residual network that image_task() trains, for small images and few samples: pixels
-/// -> conv 32 3x3 -> batch norm -> ReLU -> three blocks of two 3x3 convolutions, with 32, 64 and
+/// Returns a residual network for small images (image_task() trains a cheaper one, which pools):
+/// pixels -> conv 32 3x3 -> batch norm -> ReLU -> 3 blocks of two 3x3 convolutions, with 32, 64,
 /// 128 filters -> global average pool -> dropout 0.2 -> dense "fc". Where the shorter side has at
 /// least 64 pixels the first convolution has stride 2, and from 128 on a max pool follows it.
 /// Shortcuts of the second and third block are 1x1 convolutions with a batch norm. 308,650

@@ -104,6 +104,19 @@ class Photos(Prepared):
         self.assertEqual(summary["train_samples"], 300)
         self.assertIn("whose validation loss", " ".join(summary["notes"]))
 
+    def test_options_stand_over_the_defaults(self):
+        summary = self.fit("photos", "--epochs", 2, "--seed", 4)
+        again = self.fit("photos", "--epochs", 2, "--seed", 4, out="again")
+        self.assertEqual(again["test_loss"], summary["test_loss"])
+        self.assertEqual((summary["optimizer"], summary["schedule"]), ("muon", "one_cycle"))
+        others = self.fit("photos", "--epochs", 2, "--seed", 4, "--augment", "none", out="still")
+        self.assertNotEqual(others["test_loss"], summary["test_loss"])
+        others = self.fit("photos", "--epochs", 2, "--optimizer", "adamw", "--schedule", "cosine", "--loss", "hinge",
+                          out="others")
+        self.assertEqual((others["optimizer"], others["schedule"]), ("adamw", "cosine"))
+        tuned = self.fit("photos", "--epochs", 1, "--from", "run", out="tuned")
+        self.assertEqual(tuned["optimizer"], "adamw")
+
     def test_train_and_test_folders_are_kept(self):
         shutil.copytree(self.folder / "photos", self.folder / "both/train")
         shutil.copytree(self.folder / "photos", self.folder / "both/test")

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <variant>
 
 #include "base/files.h"
 #include "data_sets.h"
@@ -51,8 +52,8 @@ TEST(ImageTask, LearnsAFolderAndPredictsAFile) {
   EXPECT_EQ(task.data.test.size(), 12);
   EXPECT_EQ(task.network.input_shape(), (Shape{12, 12, 3}));
   EXPECT_TRUE(task.training.keep_best);
+  EXPECT_EQ(task.training.augment.flip, 0);  // a flip changes the class of these
   task.training.epochs = 6;
-  task.training.augment.flip = 0;  // a flip changes the class of these
   Model model(task.network, {.device = "cpu", .threads = 1});
   train(model, task.data, task.training);
   EXPECT_GT(evaluate_metrics(model, task.data.test).accuracy, 0.9);
@@ -125,6 +126,80 @@ TEST(ImageTask, SmallNetworksFitEverySize) {
     const Network network = zoo::small_resnet({.sample = {side, side, 3}, .classes = 5});
     EXPECT_EQ(network.output_shape(), Shape{5});
     EXPECT_EQ(network.parameters(), 308650 - 5 * 129);
+  }
+}
+
+/// Long schedules of few images, short ones of many; always to their end.
+TEST(ImageTask, TheRecipeFollowsFromTheImages) {
+  std::int64_t epochs = 1000;
+  std::int64_t seen = 0;
+  for (const std::int64_t images : {40, 600, 999, 1000, 4000, 20000, 60000, 1000000}) {
+    const TrainingOptions training = image_training({32, 32, 3}, images);
+    EXPECT_LE(training.epochs, epochs) << images;
+    EXPECT_GE(training.epochs, 5) << images;
+    EXPECT_EQ(training.patience, 0) << images;
+    EXPECT_TRUE(training.keep_best);
+    const auto* cycle = std::get_if<OneCycle>(&training.schedule);
+    ASSERT_NE(cycle, nullptr);
+    EXPECT_EQ(cycle->epochs, 0);
+    EXPECT_LT(training.batch * 2, std::max<std::int64_t>(images, 33));
+    EXPECT_GT(images * training.epochs, seen / 2) << images;
+    seen = images * training.epochs;
+    epochs = training.epochs;
+  }
+  EXPECT_EQ(image_training({32, 32, 3}, 600).augment,
+            (Augment{.padding = 4, .reflect = true, .flip = 0.5}));
+  EXPECT_EQ(image_training({28, 28, 1}, 600).augment,
+            (Augment{.padding = 3, .reflect = true, .rotate = 10}));
+  EXPECT_EQ(image_training({1, 1, 1}, 600).augment, (Augment{.padding = 1, .rotate = 10}));
+}
+
+TEST(ImageTask, MirrorsWhereClassesStay) {
+  const TemporaryFolder folder;
+  const auto flip = [&](const std::string& first, const std::string& second) {
+    std::filesystem::remove_all(folder / "photos");
+    write_photos(folder / "photos", 20, 8);
+    std::filesystem::rename(folder / "photos/left", folder / "photos/first");
+    std::filesystem::rename(folder / "photos/right", folder / "photos/second");
+    std::filesystem::rename(folder / "photos/first", folder / "photos" / first);
+    std::filesystem::rename(folder / "photos/second", folder / "photos" / second);
+    return image_task(folder / "photos").training.augment.flip;
+  };
+  EXPECT_EQ(flip("cat", "dog"), 0.5);
+  EXPECT_EQ(flip("cat", "7"), 0.5);
+  EXPECT_EQ(flip("bright", "leftover"), 0.5);
+  EXPECT_EQ(flip("0", "7"), 0);
+  EXPECT_EQ(flip("a", "\xC3\xA4"), 0);
+  EXPECT_EQ(flip("Turn_Left", "straight"), 0);
+  EXPECT_EQ(flip("none", "right hand"), 0);
+  const Dataset grey({{"image", Tensor(std::vector<std::uint8_t>(20 * 64), {20, 8, 8, 1})}},
+                     {{"label", Tensor(std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1,
+                                                                 0, 1, 0, 1, 0, 1, 0, 1, 0, 1})}});
+  const TrainingOptions of_grey = image_task({.train = grey}).training;
+  EXPECT_EQ(of_grey.augment.flip, 0);
+  EXPECT_EQ(of_grey.augment.rotate, 10);
+  EXPECT_EQ(of_grey.loss_options.label_smoothing, 0.1);
+  const Dataset values({{"image", Tensor(std::vector<std::uint8_t>(20 * 192), {20, 8, 8, 3})}},
+                       {{"angle", Tensor(std::vector<float>(20, 0.5F), {20, 1})}});
+  const TrainingOptions of_values = image_task({.train = values}).training;
+  EXPECT_EQ(of_values.augment.flip, 0);
+  EXPECT_EQ(of_values.loss_options.label_smoothing, 0);
+}
+
+TEST(ImageTask, GreyImagesOfValuesKeepTheirAngles) {
+  const Dataset grey({{"image", Tensor(std::vector<std::uint8_t>(20 * 64), {20, 8, 8, 1})}},
+                     {{"angle", Tensor(std::vector<float>(20, 0.5F), {20, 1})}});
+  EXPECT_EQ(image_task({.train = grey}).training.augment.rotate, 0);
+}
+
+TEST(ImageTask, DefaultNetworksFitEverySize) {
+  for (const std::int64_t side : {1, 3, 8, 28, 32, 64, 115, 128, 224}) {
+    const Dataset data({{"image", Tensor(std::vector<std::uint8_t>(
+                                             static_cast<std::size_t>(4 * side * (side + 1))),
+                                         {4, side, side + 1, 1})}},
+                       {{"label", Tensor(std::vector<std::int32_t>{0, 1, 0, 1})}});
+    const ImageTask task = image_task({.train = data}, {.validation = 0, .test = 0});
+    EXPECT_EQ(task.network.output_shape(), Shape{2}) << side;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "describe/nearest.h"
 #include "nn/definition.h"
 #include "report/saved_run.h"
+#include "tasks/image/image_defaults.h"
 #include "tasks/task_recipe.h"
 
 namespace linnet::command {
@@ -80,6 +81,7 @@ void take_network(const ZooNetwork& zoo, PreparedTask& made) {
   sizes.image = {sample[0], sample[1]};
   sizes.classes = outputs[0];
   made.network = known_network(zoo.network).make(sizes);
+  suit_any_network(made.training);
   if (!zoo.weights.empty()) take_smaller_steps(made.training);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/image_task.h>
 #include <linnet/layers.h>
-#include <linnet/zoo.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,23 +13,14 @@
 #include "data/targets.h"
 #include "datasets/open_images.h"
 #include "formats/image_header.h"
+#include "tasks/image/image_defaults.h"
 #include "tasks/split_task.h"
-#include "tasks/task_recipe.h"
 
 namespace linnet {
 namespace {
 
 constexpr std::int64_t kLongestSide = 128;                  // pixels of images that keep their size
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // of images in memory
-
-TaskRecipe recipe_for(std::int64_t images) {
-  if (images < 1000) return {16, 100, 25};
-  if (images < 10000) return {32, 50, 12};
-  if (images < 50000) return {64, 25, 6};
-  return {128, 15, 4};
-}
-
-constexpr double kLearningRate = 2e-3;
 
 /// Returns how the side of an image shrinks where `longest` becomes kLongestSide.
 std::int64_t scaled(std::int64_t side, std::int64_t longest) {
@@ -130,17 +120,6 @@ DatasetOptions image_files(const std::filesystem::path& folder, DatasetOptions o
   return sized(folder, std::move(options)).first;
 }
 
-TrainingOptions image_training(const Shape& sample, std::int64_t images) {
-  require(sample.rank() == 3, "expected images (height, width, channels); got samples of {}",
-          to_string(sample));
-  TrainingOptions training = training_by(recipe_for(images), kLearningRate);
-  training.schedule = CosineDecay{};
-  training.augment.padding = std::max<std::int64_t>(1, std::min(sample[0], sample[1]) / 8);
-  training.augment.reflect = std::min(sample[0], sample[1]) > 1;
-  training.augment.flip = sample[2] == 3 ? 0.5 : 0;
-  return training;
-}
-
 ImageTask image_task(const Splits& data, const ImageTaskOptions& options) {
   const std::int64_t outputs = outputs_of(data.train);
   const bool classes = !labels_of(data.train).empty();
@@ -149,11 +128,13 @@ ImageTask image_task(const Splits& data, const ImageTaskOptions& options) {
                           .test = options.test,
                           .stratify = options.stratify,
                           .seed = options.seed};
-  ImageTask task{.data = split_for_task(data, shares),
-                 .network = zoo::small_resnet({.sample = sample, .classes = outputs})};
+  ImageTask task{.data = split_for_task(data, shares), .network = image_network(sample, outputs)};
   const bool values = !classes && !is_multi_label(task.data.train);
   if (values) task.network.add(scaled_outputs(values_of(task.data.train), outputs));
   task.training = image_training(sample, task.data.train.size());
+  if (classes) task.training.loss_options.label_smoothing = kClassSmoothing;
+  if (values || !may_be_mirrored(task.data.train.classes())) task.training.augment.flip = 0;
+  if (values) task.training.augment.rotate = 0;  // an angle changes with the image
   task.training.seed = options.seed;
   task.training.streamed = data.train.inputs()[0].source != nullptr;
   const std::string what = classes  ? fmt::format("one of {} classes", outputs)

@@ -4,10 +4,12 @@
 #include <linnet/series_transform.h>
 #include <linnet/table_transform.h>
 
+#include <optional>
 #include <utility>
 
 #include "datasets/load_dataset.h"
 #include "nn/definition.h"
+#include "tasks/image/image_defaults.h"
 #include "tasks/image/image_page.h"
 #include "tasks/options.h"
 #include "tasks/registry.h"
@@ -65,10 +67,19 @@ class Images final : public Task {
           datasets::options_for(*how.from, path.string(), how.places, std::move(options.files));
     }
     ImageTask made = image_task(path, options);
-    if (how.from != nullptr) take_smaller_steps(made.training);
+    if (how.from != nullptr) {
+      suit_any_network(made.training);
+      take_smaller_steps(made.training);
+    }
     return {std::make_shared<const Images>(std::move(made.data), std::move(made.notes)),
             how.from == nullptr ? std::move(made.network) : how.from->network(),
             std::move(made.training)};
+  }
+
+  /// The smoothing of the recipe is for its own loss: others may take none.
+  void replace_loss(TrainingOptions& training, std::optional<Loss> chosen,
+                    bool /*by_output*/) const override {
+    if (chosen) training.loss_options.label_smoothing = 0;
   }
 
   TaskPage page(const std::filesystem::path& path) const override {
