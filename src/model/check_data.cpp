@@ -136,6 +136,34 @@ void check_values(Loss loss, const Column& column, const TargetData& target, con
   });
 }
 
+/// Returns the variance of all elements of a target, about their one mean.
+double variance_of(const Column& column, const Dataset& data) {
+  require<DataError>(column.source == nullptr,
+                     "the normalized squared error needs the variance of the targets, and those of "
+                     "'{}' come from a source of records; use mse",
+                     data.info().name);
+  double sum = 0;
+  double squares = 0;
+  double count = 0;
+  double shift = 0;  // near the mean, so that squares lose nothing
+  for_each_counted<float>(column, [&](std::span<const float> values, std::size_t) {
+    if (count == 0 && !values.empty()) shift = values.front();
+    for (const float value : values) {
+      sum += value - shift;
+      squares += (value - shift) * (value - shift);
+    }
+    count += static_cast<double>(values.size());
+    return false;
+  });
+  const double mean = sum / std::max(count, 1.0);
+  const double variance = squares / std::max(count, 1.0) - mean * mean;
+  require<DataError>(variance > 0 && std::isfinite(variance),
+                     "the normalized squared error divides by the variance of the targets, which "
+                     "is {} in the data set '{}'; use mse",
+                     variance, data.info().name);
+  return variance;
+}
+
 TargetData target_of(const Column& column, const Shape& outputs,
                      std::optional<std::int32_t> ignored, const Dataset& data) {
   TargetData target{.what = name_of_target(column, data),
@@ -321,6 +349,10 @@ TargetLoss constant_loss(const NetworkDefinition& network, std::size_t output, O
   const Shape outputs = network.output_sample(output);
   if (loss.loss == Loss::automatic) loss.loss = Loss::mse;
   check_loss_options(loss.loss, loss.options, false, outputs);
+  require(loss.loss != Loss::normalized_squared_error || loss.custom,
+          "the normalized squared error of the output '{}' needs targets that differ; its target "
+          "is one number: use mse",
+          loss.output);
   const bool probability = loss.loss == Loss::cross_entropy || loss.loss == Loss::focal ||
                            loss.loss == Loss::binary_cross_entropy ||
                            loss.loss == Loss::kl_divergence;
@@ -368,6 +400,10 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
     check_loss_options(loss.loss, loss.options, target.labels, outputs);
     if (!target.labels && !loss.custom) {
       check_values(loss.loss, column, target, data);
+    }
+    if (loss.loss == Loss::normalized_squared_error && !loss.custom) {
+      loss.loss = Loss::mse;
+      loss.weight /= variance_of(column, data);
     }
     const Tensor& weights = data.weights();
     if (weights.shape().rank() == 2) {

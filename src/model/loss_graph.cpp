@@ -282,6 +282,7 @@ Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Val
     case Loss::focal: return build.focal();
     case Loss::minkowski: return build.minkowski();
     case Loss::quantile: return build.quantile();
+    case Loss::normalized_squared_error:  // mse of a weight by now
     case Loss::automatic: break;
   }
   throw InternalError("a loss that was not resolved");

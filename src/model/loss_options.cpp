@@ -14,10 +14,19 @@ namespace linnet {
 namespace {
 
 constexpr std::int64_t kMostClasses = 1 << 20;  // a stray label would cost gigabytes
-constexpr std::array<std::string_view, 12> kLossNames{
-    "automatic", "cross_entropy", "mse",   "mae",    "binary_cross_entropy",
-    "huber",     "kl_divergence", "hinge", "cosine", "focal",
-    "minkowski", "quantile"};
+constexpr std::array<std::string_view, 13> kLossNames{"automatic",
+                                                      "cross_entropy",
+                                                      "mse",
+                                                      "mae",
+                                                      "binary_cross_entropy",
+                                                      "huber",
+                                                      "kl_divergence",
+                                                      "hinge",
+                                                      "cosine",
+                                                      "focal",
+                                                      "minkowski",
+                                                      "quantile",
+                                                      "normalized_squared_error"};
 
 void require_weights(const std::vector<double>& weights, std::string_view what,
                      const Shape& outputs) {
@@ -41,7 +50,7 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
   belongs(o.label_smoothing > 0, "label smoothing", loss == Loss::cross_entropy || binary);
   belongs(!o.class_weights.empty(), "class weights",
           labels || binary || loss == Loss::cross_entropy || loss == Loss::mse ||
-              loss == Loss::mae);
+              loss == Loss::mae || loss == Loss::normalized_squared_error);
   if (!o.class_weights.empty()) require_weights(o.class_weights, "class weights", outputs);
   belongs(o.ignore_index.has_value(), "ignored label", labels && !binary);
   belongs(o.quantile != LossOptions{}.quantile, "quantile", loss == Loss::quantile);

@@ -51,7 +51,8 @@ Answers answers_of(const ModelState& model) {
     case Loss::huber:
     case Loss::cosine:
     case Loss::minkowski:
-    case Loss::quantile: break;
+    case Loss::quantile:
+    case Loss::normalized_squared_error: break;
   }
   return Answers::values;
 }

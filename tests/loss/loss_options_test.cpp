@@ -14,7 +14,7 @@ std::string refusal(Loss loss, const LossOptions& options, bool labels = true) {
 
 TEST(LossOptions, NamesFollowTheEnumeration) {
   const std::vector<std::string_view> names = loss_names();
-  ASSERT_EQ(names.size(), static_cast<std::size_t>(Loss::quantile) + 1);
+  ASSERT_EQ(names.size(), static_cast<std::size_t>(Loss::normalized_squared_error) + 1);
   EXPECT_EQ(names[static_cast<std::size_t>(Loss::automatic)], "automatic");
   EXPECT_EQ(names[static_cast<std::size_t>(Loss::binary_cross_entropy)], "binary_cross_entropy");
   EXPECT_EQ(names[static_cast<std::size_t>(Loss::kl_divergence)], "kl_divergence");
