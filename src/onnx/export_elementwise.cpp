@@ -102,8 +102,14 @@ std::string unary_of(Nodes& n, const UnaryAttrs& a, const std::string& x) {
 
 void arithmetic(Exporter& e, const Node& node, const Op& op) {
   Nodes n(e, node);
+  const Arithmetic kind = dynamic_cast<const ArithmeticOp&>(op).attrs().kind;
+  if (kind == Arithmetic::exceeds) {  // 1, 1/2 where they are equal, or 0
+    return combine(e, node, [&](const std::string& a, const std::string& b) {
+      return n.plus(n.times(n("Sign", {n("Sub", {a, b})}), 0.5), 0.5);
+    });
+  }
   const auto name = [&]() -> std::string_view {
-    switch (dynamic_cast<const ArithmeticOp&>(op).attrs().kind) {
+    switch (kind) {
       case Arithmetic::add: return "Add";
       case Arithmetic::subtract: return "Sub";
       case Arithmetic::multiply: return "Mul";

@@ -112,6 +112,7 @@ std::int64_t axis_in(Form form, std::int64_t axis, std::size_t rank);
 
 // Each adds the operators of its file.
 void add_elementwise_export(ExportOperators& all);
+void add_gradient_export(ExportOperators& all);
 void add_image_export(ExportOperators& all);
 void add_product_export(ExportOperators& all);
 void add_sequence_export(ExportOperators& all);

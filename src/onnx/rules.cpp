@@ -29,6 +29,7 @@ const Rules& rules() {
     add_grid(all.imports);
     add_neighbours(all.imports);
     add_elementwise_export(all.exports);
+    add_gradient_export(all.exports);
     add_image_export(all.exports);
     add_product_export(all.exports);
     add_sequence_export(all.exports);

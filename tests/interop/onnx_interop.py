@@ -246,6 +246,32 @@ class Commands(unittest.TestCase):
         got = session.run(None, {"input_0": numpy.load(fixtures / "cnn_input_0.npy")})[0]
         numpy.testing.assert_allclose(got, numpy.load(fixtures / "cnn_y.npy"), rtol=1e-4, atol=1e-4)
 
+    def test_derivatives_are_an_output(self):
+        import onnxruntime
+
+        table, file = self.folder / "t.csv", self.folder / "model.onnx"
+        rng = numpy.random.default_rng(1)
+        x = rng.uniform(-1, 1, (60, 2))
+        numpy.savetxt(table, numpy.column_stack([x, numpy.sin(x[:, 0]) * x[:, 1]]), delimiter=",", header="a,b,y", comments="")
+        net = self.folder / "net.toml"
+        net.write_text('[network]\nlayers = [{type = "dense", units = 8}, {type = "tanh"}, {type = "dense", units = 1}]\n')
+        done = self.linnet("train", net, "--data", table, "--target", "y", "--epochs", 3, "--threads", 1, "--device", "cpu",
+                           "--out", self.folder / "run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.linnet("export", self.folder / "run", "--onnx", file, "--jacobian")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("with the output 'jacobian'", done.stdout)
+        onnx.checker.check_model(onnx.load(file), full_check=True)
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        name, at = session.get_inputs()[0].name, rng.uniform(-1, 1, (4, 2)).astype(numpy.float32)
+        y, jacobian = session.run(None, {name: at})
+        self.assertEqual(jacobian.shape, (4, 1, 2))
+        for k in range(2):
+            move = numpy.zeros(2, numpy.float32)
+            move[k] = 0.02
+            up, down = (session.run(None, {name: at + sign * move})[0] for sign in (1, -1))
+            numpy.testing.assert_allclose(jacobian[:, 0, k], ((up - down) / 0.04)[:, 0], atol=2e-3)
+
     def test_mistakes_are_named(self):
         node = onnx.helper.make_node("Det", ["x"], ["y"], name="the_node")
         value = [onnx.helper.make_tensor_value_info(name, 1, ["N", 3, 3]) for name in "xy"]

@@ -199,6 +199,34 @@ int main(int argc, char** argv) {
                    GlobalAvgPool1d{}, Dense{.units = 3}, Softmax{}},
                   DType::i32),
         1, {{"input", 20}});
+  const auto derivatives = [&](const std::string& name, auto f) {
+    FunctionalNetwork of;
+    const Expression given = of.input("x", {3});
+    const Expression y = f(4 * given - 2);
+    write(folder / ("derivatives_" + name),
+          of.build({{"y", y}, {"jacobian", jacobian(y, given)}, {"hessian", hessian(y, given)}}), 1,
+          {});
+  };
+  derivatives("dense", [](const Expression& v) {
+    return v | Dense{.units = 5} | Tanh{} | Dense{.units = 4} | Sigmoid{} | Dense{.units = 4} |
+           GELU{} | Dense{.units = 4} | ReLU{} | Dense{.units = 2};
+  });
+  derivatives("activations", [](const Expression& v) {
+    return v | Dense{.units = 5} | SiLU{} | Dense{.units = 5} | Softplus{.beta = 2} |
+           Dense{.units = 5} | ELU{} | Dense{.units = 5} | SELU{} | Dense{.units = 5} |
+           LeakyReLU{} | Dense{.units = 5} | GELU{.tanh_form = true} | Dense{.units = 5} |
+           HardSwish{} | Dense{.units = 5} | HardSigmoid{} | Dense{.units = 2};
+  });
+  derivatives("functions", [](const Expression& v) {
+    const Expression w = square(v) + 1;
+    return sin(v) * cos(v) + exp(0.3 * v) / w + log(w) * sqrt(w) + rsqrt(w) + log1p(w) +
+           expm1(0.1 * v) + erf(v) + pow(w, 1.5) + reciprocal(w) + abs(v) * v + clip(v, -1, 1) * v +
+           maximum(v, w - 2) + minimum(v, 0.5);
+  });
+  derivatives("reduced", [](const Expression& v) {
+    return softmax(sin(v)) * v + log_softmax(square(v)) +
+           mean(v * v, {0}, true) * sum(v, {0}, true);
+  });
   FunctionalNetwork ensemble;
   const Expression x = ensemble.input("x", {8});
   const Expression bins =

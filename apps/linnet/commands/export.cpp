@@ -58,17 +58,14 @@ int export_model(const ExportOptions& options) {
                          options.onnx.empty() ? "--function writes another one"
                                               : "--onnx writes another one");
   }
-  if (!options.onnx.empty()) {
-    options.given.refuse({"--jacobian"}, "C files (--c) and functions (--function)",
-                         "--onnx writes another one");
-  }
   ModelOptions on{.device = "cpu", .threads = 1};
   const Model model = load_model(find_run(options.model), on);
   if (!options.onnx.empty()) {
-    export_onnx(model, options.onnx);
+    export_onnx(options.jacobian ? model.with_derivatives() : model, options.onnx);
     print_table_note(model, "its metadata 'linnet.features'");
     print_interval_note(model);
-    print_out(fmt::format("{}: opset 17, any batch, images as (N, C, H, W)\n", options.onnx));
+    print_out(fmt::format("{}: opset 17, any batch, images as (N, C, H, W){}\n", options.onnx,
+                          options.jacobian ? ", with the output 'jacobian'" : ""));
     return kSuccess;
   }
   if (!options.function.empty()) {
@@ -116,8 +113,8 @@ void add_export(CLI::App& app, Action& action) {
   command->add_flag("--int8", options->int8,
                     "Write the C file's weights as 8-bit integers with scales");
   command->add_flag("--jacobian", options->jacobian,
-                    "Add a function of the outputs' derivatives by the inputs to the file of C or "
-                    "of --function");
+                    "Add the outputs' derivatives by the inputs: a function in the file of C or of "
+                    "--function, an output of the ONNX file");
   command->footer("Example: linnet export runs/demo --c firmware --name digits --int8");
   act(*command, options, action, export_model);
 }
