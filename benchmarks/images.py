@@ -282,6 +282,7 @@ def main():
     at_start = os.getloadavg()[0]
     runs = Runs(options.runs, options.kept)
     results = [compare(name, options, runs) for name in options.sets]
+    results = [each for each in results if any(each["scores"].values())]
     if not whole:
         return
     other_results.save(
