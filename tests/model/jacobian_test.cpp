@@ -55,22 +55,23 @@ TEST(Jacobian, IsByTheNamedInputOfTheNamedOutput) {
             "the network has no input 'c'; it has 'a', 'b'");
 }
 
-constexpr std::int64_t kRows = 3;
-constexpr std::int64_t kFeatures = 4;
+constexpr std::int64_t kPointRows = 3;
+constexpr std::int64_t kPointFeatures = 4;
 
 Dataset points(const std::vector<float>& x) {
-  return Dataset({{"x", records(x, {kFeatures})}}, {});
+  return Dataset({{"x", records(x, {kPointFeatures})}}, {});
 }
 
 std::vector<float> some_points() {
   std::vector<float> x;
-  for (int i = 0; i < kRows * kFeatures; ++i) x.push_back(std::sin(1.7F * static_cast<float>(i)));
+  for (int i = 0; i < kPointRows * kPointFeatures; ++i)
+    x.push_back(std::sin(1.7F * static_cast<float>(i)));
   return x;
 }
 
 Model smooth() {
-  return Model(Network({kFeatures}, {Dense{.units = 6}, Tanh{}, Dropout{}, Dense{.units = 5},
-                                     SiLU{}, Dense{.units = 2}}),
+  return Model(Network({kPointFeatures}, {Dense{.units = 6}, Tanh{}, Dropout{}, Dense{.units = 5},
+                                          SiLU{}, Dense{.units = 2}}),
                {.device = "cpu", .seed = 4});
 }
 
@@ -82,20 +83,20 @@ void expect_differences(const std::vector<float>& derivatives,
   const double h = 0.04;
   const auto moved = [&](std::size_t feature, double by) {
     std::vector<float> x = at;
-    for (std::size_t row = 0; row < kRows; ++row) {
-      x[row * kFeatures + feature] += static_cast<float>(by);
+    for (std::size_t row = 0; row < kPointRows; ++row) {
+      x[row * kPointFeatures + feature] += static_cast<float>(by);
     }
     return vector_of(f(points(x)));
   };
-  for (std::size_t feature = 0; feature < kFeatures; ++feature) {
+  for (std::size_t feature = 0; feature < kPointFeatures; ++feature) {
     const auto up = moved(feature, h);
     const auto down = moved(feature, -h);
     const auto far_up = moved(feature, 2 * h);
     const auto far_down = moved(feature, -2 * h);
-    ASSERT_EQ(derivatives.size(), up.size() * kFeatures);
+    ASSERT_EQ(derivatives.size(), up.size() * kPointFeatures);
     for (std::size_t i = 0; i < up.size(); ++i) {
       const double difference = (8.0 * (up[i] - down[i]) - (far_up[i] - far_down[i])) / (12 * h);
-      EXPECT_NEAR(derivatives[i * kFeatures + feature], difference, 5e-5)
+      EXPECT_NEAR(derivatives[i * kPointFeatures + feature], difference, 5e-5)
           << "value " << i << ", feature " << feature;
     }
   }
@@ -111,16 +112,16 @@ TEST(Jacobian, AgreesWithDifferences) {
 TEST(Hessian, AgreesWithDifferencesOfTheJacobian) {
   Model model = smooth();
   const Tensor hessian = model.hessian(points(some_points()));
-  EXPECT_EQ(hessian.shape(), Shape({kRows, 2, kFeatures, kFeatures}));
+  EXPECT_EQ(hessian.shape(), Shape({kPointRows, 2, kPointFeatures, kPointFeatures}));
   expect_differences(vector_of(hessian), [&](const Dataset& x) { return model.jacobian(x); });
 }
 
 TEST(Hessian, IsZeroWhereSlopesStay) {
   for (const Layer& activation : {Layer(ReLU{}), Layer(Reshape{.sample = {6}})}) {
-    Model model(Network({kFeatures}, {Dense{.units = 6}, activation, Dense{.units = 1}}),
+    Model model(Network({kPointFeatures}, {Dense{.units = 6}, activation, Dense{.units = 1}}),
                 {.device = "cpu"});
     const Tensor hessian = model.hessian(points(some_points()));
-    EXPECT_EQ(vector_of(hessian), std::vector<float>(kRows * kFeatures * kFeatures));
+    EXPECT_EQ(vector_of(hessian), std::vector<float>(kPointRows * kPointFeatures * kPointFeatures));
   }
 }
 
