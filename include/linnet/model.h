@@ -217,9 +217,9 @@ class Model {
                          bool hessian = false) const;
 
   /// Returns another model with another last layer, which keeps the name `layer` unless `head` has
-  /// a name. All other weights are copied; those of `head` are initialised from the seed of this
-  /// model's options. The new model has no class names. Waits. Throws Error if `layer` is not the
-  /// last one with weights, or is applied more than once.
+  /// a name. All other weights are copied, with those that `layer` shares with others; those of
+  /// `head` are initialised from the seed of this model's options. The new model has no class
+  /// names. Waits. Throws Error as Network::with_head() does.
   Model with_head(const std::string& layer, const Layer& head) const;
 
   /// Returns another model with the same weights that averages its outputs over several views of

@@ -56,8 +56,8 @@ class Network {
   /// does not fit.
   Network& add(const Layer& layer);
 
-  /// Returns the network with another last layer, which keeps the name `layer` unless `head` has a
-  /// name. Throws Error if `layer` is not the last one with weights, or is applied more than once.
+  /// Returns the network with another last layer, named `layer` unless `head` has a name; other
+  /// layers keep weights they share with it. Throws Error if `layer` is not the last with weights.
   Network with_head(const std::string& layer, const Layer& head) const;
 
   /// Returns the network that averages its outputs over several views of each image of the first

@@ -15,6 +15,7 @@
 #include "model/model_state.h"
 #include "model/output_form.h"
 #include "model/precision.h"
+#include "nn/heads.h"
 #include "ops/cpu_kernels.h"
 
 namespace linnet {
@@ -158,10 +159,10 @@ Model Model::to(const std::string& device) const {
 
 Model Model::with_head(const std::string& layer, const Layer& head) const {
   Model made(network().with_head(layer, head), state_->options);
+  const std::vector<bool> replaced = replaced_parameters(network().definition(), layer);
   State kept;
-  for (const auto& [name, value] : weights()) {
-    const bool replaced = name.starts_with(layer + ".");
-    if (!replaced) kept.set(name, value);
+  for (std::size_t i = 0; const auto& [name, value] : weights()) {
+    if (!replaced[i++]) kept.set(name, value);
   }
   made.set_weights(kept);
   made.state_->record.sample_shape = state_->record.sample_shape;

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "nn/builder.h"
+#include "nn/heads.h"
 #include "nn/layer_records.h"
 #include "nn/views.h"
 
@@ -17,18 +18,69 @@ bool is_of(const std::string& name, const std::string& layer) {
   return name == layer || name.starts_with(layer + ".");
 }
 
-/// Returns the layer of the last node that reads a weight; "" if none does.
-std::string last_layer_with_weights(const NetworkDefinition& network) {
-  for (auto node = network.graph.nodes().rbegin(); node != network.graph.nodes().rend(); ++node) {
+bool reads(const Node& node, const ParameterSpec& spec) {
+  return std::ranges::find(node.inputs, spec.value) != node.inputs.end();
+}
+
+std::string owner_of(const ParameterSpec& spec) {
+  return spec.name.substr(0, spec.name.rfind('.'));
+}
+
+/// Throws Error unless the last node that reads a weight is a part of `layer`.
+void check_is_last(const NetworkDefinition& network, const std::string& layer) {
+  const std::string last = last_weighted_layer(network);
+  if (is_of(last, layer)) return;
+  for (const Node& node : network.graph.nodes()) {
+    if (is_of(node.name, layer)) continue;
     for (const ParameterSpec& spec : network.parameters) {
-      if (std::ranges::find(node->inputs, spec.value) == node->inputs.end()) continue;
-      return spec.name.substr(0, spec.name.rfind('.'));
+      require(!is_of(owner_of(spec), layer) || !reads(node, spec),
+              "'{}' cannot be replaced: '{}' has the same weights", layer, node.name);
+    }
+  }
+  fail("'{}' is not the last layer with weights; that is '{}'", layer, last);
+}
+
+/// Returns, by value, whether it depends on the inputs.
+std::vector<bool> of_samples(const NetworkDefinition& network) {
+  std::vector<bool> of(network.graph.value_count());
+  const auto is = [&](Value v) { return of[static_cast<std::size_t>(v.id)]; };
+  for (const NetworkInput& input : network.inputs) {
+    of[static_cast<std::size_t>(input.value.id)] = true;
+  }
+  for (const Node& node : network.graph.nodes()) {
+    if (std::ranges::none_of(node.inputs, is)) continue;
+    for (const Value output : node.outputs) of[static_cast<std::size_t>(output.id)] = true;
+  }
+  return of;
+}
+
+}  // namespace
+
+std::string last_weighted_layer(const NetworkDefinition& network) {
+  const std::vector<Node>& nodes = network.graph.nodes();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    for (const ParameterSpec& spec : network.parameters) {
+      if (!reads(*node, spec)) continue;
+      const std::string owner = owner_of(spec);
+      return is_of(node->name, owner) ? owner : node->name;
     }
   }
   return "";
 }
 
-}  // namespace
+std::vector<bool> replaced_parameters(const NetworkDefinition& network, const std::string& layer) {
+  std::vector<bool> replaced;
+  for (const ParameterSpec& spec : network.parameters) {
+    bool is = is_of(owner_of(spec), layer);
+    bool others = false;
+    for (const Node& node : network.graph.nodes()) {
+      if (!reads(node, spec)) continue;
+      (is_of(node.name, layer) ? is : others) = true;
+    }
+    replaced.push_back(is && !others);
+  }
+  return replaced;
+}
 
 Network::Network(Shape sample, std::vector<Layer> layers, DType dtype)
     : definition_(std::make_unique<NetworkDefinition>()) {
@@ -66,8 +118,8 @@ Network Network::with_views(const TestViews& views) const {
 
 Network Network::with_head(const std::string& layer, const Layer& head) const {
   const NetworkDefinition& from = *definition_;
-  const std::string last = last_layer_with_weights(from);
-  require(is_of(last, layer), "'{}' is not the last layer with weights; that is '{}'", layer, last);
+  check_is_last(from, layer);
+  const std::vector<bool> replaces = replaced_parameters(from, layer);
   auto made = std::make_unique<NetworkDefinition>();
   made->kinds = from.kinds;
   made->layers = from.layers;
@@ -81,11 +133,11 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
   for_constants(from.graph, [&](Value v, const std::vector<double>& elements) {
     mapped(v) = builder.graph().add_constant(elements);
   });
-  for (const ParameterSpec& spec : from.parameters) {
-    const std::size_t dot = spec.name.rfind('.');
-    const std::string owner = spec.name.substr(0, dot);
-    if (is_of(owner, layer)) continue;
-    const std::string role = spec.name.substr(dot + 1);
+  for (std::size_t i = 0; i < from.parameters.size(); ++i) {
+    if (replaces[i]) continue;
+    const ParameterSpec& spec = from.parameters[i];
+    const std::string owner = owner_of(spec);
+    const std::string role = spec.name.substr(owner.size() + 1);
     mapped(spec.value) =
         spec.trainable
             ? builder.weight(owner, role, spec.shape, spec.initializer, spec.fan_in, spec.fan_out)
@@ -97,9 +149,9 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
       if (to && mapped(Value{lengths})) made->lengths.emplace(to.id, mapped(Value{lengths}).id);
     }
   };
-  const auto add_head = [&](const Node& first) {
+  const auto add_head = [&](Value x) {
     carry_lengths();
-    builder.set_current(mapped(first.inputs.front()));
+    builder.set_current(mapped(x));
     builder.name_next(layer);
     const std::size_t others = made->layers.size();
     builder.build(head);
@@ -108,11 +160,15 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
     made->layers.resize(others);
     replace_record(made->layers, layer, record);
   };
+  const std::vector<bool> depends = of_samples(from);
+  const auto is_of_samples = [&](Value v) { return depends[static_cast<std::size_t>(v.id)]; };
   bool replaced = false;
   with_batch_named([&] {
     for (const Node& node : from.graph.nodes()) {
       if (is_of(node.name, layer)) {
-        if (!std::exchange(replaced, true)) add_head(node);
+        const auto x = std::ranges::find_if(node.inputs, is_of_samples);
+        if (x == node.inputs.end()) continue;  // computed of weights alone
+        if (!std::exchange(replaced, true)) add_head(*x);
         for (const Value output : node.outputs) mapped(output) = builder.current();
         continue;
       }

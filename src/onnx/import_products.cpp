@@ -224,8 +224,13 @@ Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,
   const std::size_t rank = x.t.e.shape().rank();
   const bool held = n.network().is_weight(*w) || (bias && n.network().is_weight(*bias));
   if (held || !w->trains || rank == 0 || rank > 2) {
-    y.e = linear(x.t.e, n.weight(w, layout));
-    if (bias) y.e = y.e + n.weight(bias, as_is({out}));
+    // A weight that another layer has keeps that one's name; the bias names this layer then.
+    Importer& network = n.network();
+    auto scope = x.t.e.scope();
+    if (bias && !network.is_weight(*bias)) scope = network.scope(n.layer_name(*bias));
+    const Expression rows(scope, x.t.e.value(), true);
+    y.e = linear(rows, network.weight(w, layout, scope));
+    if (bias) y.e = y.e + network.weight(bias, as_is({out}), scope);
   } else {
     Dense layer;
     layer.units = out;

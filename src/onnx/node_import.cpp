@@ -246,8 +246,9 @@ Expression NodeImport::zero_of_samples(std::size_t rank) const {
 
 std::string NodeImport::layer_name(const Constant& weight) const {
   const std::string from = shown(weight.name);
-  for (const std::string_view end : {".weight", "_weight", ".kernel", "_kernel", ".W", "_W", ".w",
-                                     "_w", ".gamma", "_gamma", ".scale", "_scale"}) {
+  for (const std::string_view end :
+       {".weight", "_weight", ".kernel", "_kernel", ".W", "_W", ".w", "_w", ".gamma", "_gamma",
+        ".scale", "_scale", ".bias", "_bias", ".b", "_b"}) {
     if (from.size() > end.size() && from.ends_with(end)) {
       return importer_.unique_name(from.substr(0, from.size() - end.size()));
     }

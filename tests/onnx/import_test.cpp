@@ -235,6 +235,65 @@ TEST(OnnxImport, makes_one_dense_layer_of_a_product_and_its_bias) {
   expect_near(computed(model, 1), floats({0.5, 0.25, 0.125}, {1, 3}), 0);
 }
 
+TEST(OnnxImport, has_heads_that_can_be_replaced_whichever_way_their_weight_lies) {
+  for (const std::int64_t turned : {0, 1}) {
+    OnnxBytes model;
+    model.dims = {0, 2};
+    model.initializers = {turned == 0
+                              ? OnnxBytes::floats("fc.weight", {2, 3}, {1, 10, 100, 2, 20, 200})
+                              : OnnxBytes::floats("fc.weight", {3, 2}, {1, 2, 10, 20, 100, 200}),
+                          OnnxBytes::floats("fc.bias", {3}, {0.5, 0.25, 0.125})};
+    model.nodes = {OnnxBytes::node("Gemm", {"x", "fc.weight", "fc.bias"}, {"y"}, "gemm",
+                                   {OnnxBytes::integer("transB", turned)})};
+    expect_near(computed(model, 2), floats({2.5, 20.25, 200.125, 8.5, 80.25, 800.125}, {2, 3}), 0);
+    const Model other = imported(model).with_head("fc", Dense{.units = 5});
+    EXPECT_EQ(other.parameter_shape("fc.weight"), Shape({5, 2}));
+  }
+}
+
+// As language models have them: the head multiplies by the embedding's table.
+TEST(OnnxImport, has_heads_of_shared_weights_that_can_be_replaced) {
+  OnnxBytes model;
+  model.type = 7;
+  model.dims = {0, 3};
+  for (const bool gemm : {false, true}) {
+    model.initializers = {OnnxBytes::floats("embed.weight", {4, 2}, {0, 1, 2, 3, 4, 5, 6, 7}),
+                          OnnxBytes::floats("lm_head.bias", {4}, {1, 2, 3, 4})};
+    model.nodes = {OnnxBytes::node("Gather", {"embed.weight", "x"}, {"e"}, "look_up")};
+    const auto add = [&](std::vector<std::string> nodes) {
+      model.nodes.insert(model.nodes.end(), nodes.begin(), nodes.end());
+    };
+    if (gemm) {
+      add({OnnxBytes::node("ReduceMean", {"e"}, {"m"}, "mean",
+                           {OnnxBytes::integers("axes", {1}), OnnxBytes::integer("keepdims", 0)}),
+           OnnxBytes::node("Gemm", {"m", "embed.weight", "lm_head.bias"}, {"y"}, "n",
+                           {OnnxBytes::integer("transB", 1)})});
+    } else {
+      add({OnnxBytes::node("Transpose", {"embed.weight"}, {"t"}, "turn",
+                           {OnnxBytes::integers("perm", {1, 0})}),
+           OnnxBytes::node("MatMul", {"e", "t"}, {"p"}, "product"),
+           OnnxBytes::node("Add", {"p", "lm_head.bias"}, {"y"}, "sum")});
+    }
+    const Model read = imported(model);
+    EXPECT_EQ(read.parameter_names(), (std::vector<std::string>{"embed.weight", "lm_head.bias"}));
+    const Model other = read.with_head("lm_head", Dense{.units = 5});
+    EXPECT_EQ(other.parameter_names(),
+              (std::vector<std::string>{"embed.weight", "lm_head.weight", "lm_head.bias"}));
+    expect_near(other.parameter("embed.weight"), read.parameter("embed.weight"), 0);
+    EXPECT_EQ(other.network().output_shape(), gemm ? Shape({5}) : Shape({3, 5}));
+    EXPECT_EQ(message_of([&] { read.with_head("embed", Dense{.units = 5}); }),
+              "'embed' cannot be replaced: 'lm_head' has the same weights");
+  }
+  // Without a bias the head has its node's name.
+  model.nodes = {OnnxBytes::node("Gather", {"embed.weight", "x"}, {"e"}, "look_up"),
+                 OnnxBytes::node("Transpose", {"embed.weight"}, {"t"}, "turn",
+                                 {OnnxBytes::integers("perm", {1, 0})}),
+                 OnnxBytes::node("MatMul", {"e", "t"}, {"y"}, "product")};
+  const Model other = imported(model).with_head("product", Dense{.units = 5});
+  EXPECT_EQ(other.parameter_names(),
+            (std::vector<std::string>{"embed.weight", "product.weight", "product.bias"}));
+}
+
 TEST(OnnxImport, cuts_triangles_of_matrices_of_one_number) {
   OnnxBytes model;
   model.dims = {0, 1, 1};

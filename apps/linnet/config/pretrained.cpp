@@ -14,16 +14,17 @@
 #include "config/options.h"
 #include "datasets/load_dataset.h"
 #include "nn/definition.h"
+#include "nn/heads.h"
 #include "report/saved_run.h"
 
 namespace linnet::command {
 namespace {
 
-/// Returns the layer whose weights are the last ones.
-std::string last_layer(const Model& model) {
-  const std::vector<std::string> names = model.parameter_names();
-  require(!names.empty(), "--replace-head needs a model with weights; this one has none");
-  return names.back().substr(0, names.back().rfind('.'));
+/// Returns the layer that --replace-head replaces.
+std::string head_of(const Model& model) {
+  const std::string layer = last_weighted_layer(model.network().definition());
+  require(!layer.empty(), "--replace-head needs a model with weights; this one has none");
+  return layer;
 }
 
 /// Returns the parameters that train, each a group with what the job's groups say of it.
@@ -146,7 +147,7 @@ Model make_model(Job& job) {
   Model model = job.from.empty() ? Model(job.network, job.model)
                                  : Model::load(find_run(job.from).model, job.model);
   if (!job.from.empty()) {
-    if (job.head > 0) model = model.with_head(last_layer(model), Dense{.units = job.head});
+    if (job.head > 0) model = model.with_head(head_of(model), Dense{.units = job.head});
     job.network = model.network();
     job.for_images = nullptr;
     if (!job.data.empty() && !job.task->brings_data()) {
