@@ -56,7 +56,7 @@ void BlendOp::reference(const ReferenceArgs& args) const {
     const BlendFactors by = blend_factors(rule, range.weight, args.step);
     if (by.stays) return;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double keep = by.moves ? 1 - double{by.take} : double{by.keep};
+      const double keep = rule.kind == Blend::add ? 1 : 1 - double{by.take};
       const double kept = keep == 0 ? 0 : keep * args.in(In::target)[i];
       args.in(In::target)[i] = kept + by.take * args.in(In::source)[i];
     }

@@ -98,7 +98,8 @@ void OptimizerUpdateOp::reference(const ReferenceArgs& args) const {
   const GradientScale scale =
       scaled > 0 ? gradient_scale(args.in(scaled).data.data()) : GradientScale{};
   for (const UpdateRange& range : ranges_of(attrs(), args.in(In::parameters).shape.elements())) {
-    const UpdateFactors factors = update_factors(settings, range, args.step, norm, scale);
+    const UpdateFactorsOf<double> factors =
+        update_factors<double>(settings, range, args.step, norm, scale, LibraryPower{});
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       double none = 0;
       update_element(settings.rule, factors, args.in(In::parameters)[i], args.in(In::gradients)[i],

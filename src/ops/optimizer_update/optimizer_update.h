@@ -151,21 +151,23 @@ constexpr int moments(UpdateRule rule) {
 }
 
 /// The numbers of one step that do not depend on the element: all factors of the update rule.
-/// Without initialisers, so that a kernel can keep it in shared memory.
-struct UpdateFactors {
-  float rate;         ///< of the momentum or gradient term
-  float decay;        ///< what the parameter itself is multiplied with (adamw, lion)
-  float penalty;      ///< weight decay that is added to the gradient
-  float first_keep;   ///< beta1 or the momentum
-  float first_add;    ///< what the gradient is multiplied with as it enters the first moment
-  float second_keep;  ///< beta2 or alpha
-  float second_add;
-  float second_scale;  ///< 1 / sqrt(1 - beta2^t), on the root of the second moment
-  float epsilon;
-  float initial_sum;
-  float clip;        ///< on the gradient
-  float clip_value;  ///< the gradient's largest magnitude; infinite: any
+/// Without initialisers, so that a kernel can keep it in shared memory. T: float or double.
+template <class T>
+struct UpdateFactorsOf {
+  T rate;         ///< of the momentum or gradient term
+  T decay;        ///< what the parameter itself is multiplied with (adamw, lion)
+  T penalty;      ///< weight decay that is added to the gradient
+  T first_keep;   ///< beta1 or the momentum
+  T first_add;    ///< what the gradient is multiplied with as it enters the first moment
+  T second_keep;  ///< beta2 or alpha
+  T second_add;
+  T second_scale;  ///< 1 / sqrt(1 - beta2^t), on the root of the second moment
+  T epsilon;
+  T initial_sum;
+  T clip;        ///< on the gradient
+  T clip_value;  ///< the gradient's largest magnitude; infinite: any
 };
+using UpdateFactors = UpdateFactorsOf<float>;
 /// What gradients that follow from a scaled loss are divided by (LossScaleOp), with their norm, and
 /// the steps that were left out, which bias corrections do not count.
 struct GradientScale {

@@ -84,29 +84,31 @@ LINNET_HOST_DEVICE inline GradientScale gradient_scale(const T* state) {
           .skipped = state[static_cast<std::size_t>(LossScale::skipped)]};
 }
 
-template <class Power>
-LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& settings,
-                                                       const UpdateRange& range,
-                                                       const StepInfo& step, double norm,
-                                                       const GradientScale& scale, Power power) {
+/// T: the type of the factors.
+template <class T = float, class Power>
+LINNET_HOST_DEVICE inline UpdateFactorsOf<T> update_factors(const UpdateSettings& settings,
+                                                            const UpdateRange& range,
+                                                            const StepInfo& step, double norm,
+                                                            const GradientScale& scale,
+                                                            Power power) {
   const double rate = learning_rate_at(settings, step.schedule_step(), power) * step.rate_factor *
                       range.rate_factor;
-  UpdateFactors f{.rate = static_cast<float>(rate),
-                  .decay = 1,
-                  .penalty = static_cast<float>(range.weight_decay),
-                  .first_keep = static_cast<float>(settings.momentum),
-                  .first_add = 1,
-                  .second_keep = 0,
-                  .second_add = 0,
-                  .second_scale = 1,
-                  .epsilon = static_cast<float>(settings.epsilon),
-                  .initial_sum = static_cast<float>(settings.initial_sum),
-                  .clip = static_cast<float>(1 / scale.scale),
-                  .clip_value = std::numeric_limits<float>::infinity()};
+  UpdateFactorsOf<T> f{.rate = static_cast<T>(rate),
+                       .decay = 1,
+                       .penalty = static_cast<T>(range.weight_decay),
+                       .first_keep = static_cast<T>(settings.momentum),
+                       .first_add = 1,
+                       .second_keep = 0,
+                       .second_add = 0,
+                       .second_scale = 1,
+                       .epsilon = static_cast<T>(settings.epsilon),
+                       .initial_sum = static_cast<T>(settings.initial_sum),
+                       .clip = static_cast<T>(1 / scale.scale),
+                       .clip_value = std::numeric_limits<T>::infinity()};
   if (settings.clip_norm > 0 && norm / scale.scale > settings.clip_norm) {
-    f.clip = static_cast<float>(settings.clip_norm / norm);
+    f.clip = static_cast<T>(settings.clip_norm / norm);
   }
-  if (settings.clip_value > 0) f.clip_value = static_cast<float>(settings.clip_value);
+  if (settings.clip_value > 0) f.clip_value = static_cast<T>(settings.clip_value);
   switch (settings.rule) {
     case UpdateRule::sgd:
     case UpdateRule::momentum:
@@ -114,34 +116,34 @@ LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& set
     case UpdateRule::adagrad: break;
     case UpdateRule::rmsprop:
     case UpdateRule::rmsprop_momentum:
-      f.second_keep = static_cast<float>(settings.alpha);
-      f.second_add = static_cast<float>(1 - settings.alpha);
+      f.second_keep = static_cast<T>(settings.alpha);
+      f.second_add = static_cast<T>(1 - settings.alpha);
       break;
     case UpdateRule::adam:
     case UpdateRule::adamw: {
       const auto t = static_cast<double>(step.update + 1) - scale.skipped;
-      f.rate = static_cast<float>(rate / (1 - power(settings.beta1, t)));
-      f.first_keep = static_cast<float>(settings.beta1);
-      f.first_add = static_cast<float>(1 - settings.beta1);
-      f.second_keep = static_cast<float>(settings.beta2);
-      f.second_add = static_cast<float>(1 - settings.beta2);
-      f.second_scale = static_cast<float>(1 / std::sqrt(1 - power(settings.beta2, t)));
+      f.rate = static_cast<T>(rate / (1 - power(settings.beta1, t)));
+      f.first_keep = static_cast<T>(settings.beta1);
+      f.first_add = static_cast<T>(1 - settings.beta1);
+      f.second_keep = static_cast<T>(settings.beta2);
+      f.second_add = static_cast<T>(1 - settings.beta2);
+      f.second_scale = static_cast<T>(1 / std::sqrt(1 - power(settings.beta2, t)));
       break;
     }
     case UpdateRule::lion:
-      f.first_keep = static_cast<float>(settings.beta1);
-      f.first_add = static_cast<float>(1 - settings.beta1);
-      f.second_keep = static_cast<float>(settings.beta2);
-      f.second_add = static_cast<float>(1 - settings.beta2);
+      f.first_keep = static_cast<T>(settings.beta1);
+      f.first_add = static_cast<T>(1 - settings.beta1);
+      f.second_keep = static_cast<T>(settings.beta2);
+      f.second_add = static_cast<T>(1 - settings.beta2);
       break;
     case UpdateRule::muon:
-      f.first_add = static_cast<float>(1 - settings.momentum);
-      f.second_keep = static_cast<float>(settings.alpha);
-      f.second_add = static_cast<float>(1 - settings.alpha);
+      f.first_add = static_cast<T>(1 - settings.momentum);
+      f.second_keep = static_cast<T>(settings.alpha);
+      f.second_add = static_cast<T>(1 - settings.alpha);
       break;
   }
   if (decays_apart(settings.rule)) {
-    f.decay = static_cast<float>(1 - rate * range.weight_decay);
+    f.decay = static_cast<T>(1 - rate * range.weight_decay);
     f.penalty = 0;
   }
   return f;
@@ -149,9 +151,9 @@ LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& set
 
 /// Clamps to [-most, most]; NaN stays NaN.
 template <class T>
-LINNET_HOST_DEVICE inline T clamped(T x, float most) {
+LINNET_HOST_DEVICE inline T clamped(T x, T most) {
   if (x > most) return most;
-  return x < -most ? static_cast<T>(-most) : x;
+  return x < -most ? -most : x;
 }
 
 /// -1, 0 or 1; NaN stays NaN.
@@ -164,8 +166,8 @@ LINNET_HOST_DEVICE inline T sign_of(T x) {
 /// Updates a parameter p by its gradient g; moments that the rule does not keep are left alone.
 /// T: float or double.
 template <class T>
-LINNET_HOST_DEVICE inline void update_element(UpdateRule rule, const UpdateFactors& f, T& p, T g,
-                                              T& first, T& second) {
+LINNET_HOST_DEVICE inline void update_element(UpdateRule rule, const UpdateFactorsOf<T>& f, T& p,
+                                              T g, T& first, T& second) {
   g = clamped(g * f.clip, f.clip_value) + f.penalty * p;
   switch (rule) {
     case UpdateRule::sgd: p -= f.rate * g; break;
