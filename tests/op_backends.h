@@ -28,6 +28,9 @@ TestedDevice tested_cpu();
 /// arithmetic, that falls back on rounded operands.
 std::vector<TestedDevice> tested_cpus_in_bf16();
 
+/// Returns the CPU in double precision with 1, 2 and 4 threads; nothing in a program without it.
+std::vector<TestedDevice> tested_in_f64();
+
 /// Returns the devices at bf16 or fp16 that store activations in this type.
 std::vector<TestedDevice> tested_in(DType half);
 

@@ -11,6 +11,7 @@
 
 #include "core/half.h"
 
+#include "backend/cpu/widen.h"
 #include "graph/differentiate.h"
 #include "graph/interpreter.h"
 #include "op_backends.h"
@@ -446,6 +447,40 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
 
 }  // namespace
 
+namespace {
+
+/// Returns whether the device has kernels for all nodes.
+bool supports_all(const Backend& backend, const Graph& graph) {
+  return std::ranges::all_of(graph.nodes(), [&](const Node& node) {
+    return backend.supports(*node.op, graph.types(node.inputs), graph.types(node.outputs));
+  });
+}
+
+/// Compares the outputs of a graph on a CPU in double precision, where it has all kernels.
+void compare_in_f64(Graph graph, const std::vector<Value>& inputs,
+                    const std::vector<std::vector<double>>& data, const std::vector<Value>& outputs,
+                    Interpreter& interpreter, const StepInfo& step, bool finite) {
+  constexpr double kTolerance = 1e-13;
+  for (const TestedDevice& device : tested_in_f64()) {
+    if (!supports_all(*device.backends[0], graph)) continue;
+    cpu::widen(graph);
+    const std::vector<Bytes> bytes = all_bytes(graph, inputs, data);
+    std::vector<Bytes> first;
+    for (Backend* backend : device.backends) {
+      const std::vector<Bytes> found = run_on(*backend, graph, inputs, bytes, outputs, step,
+                                              finite && first.empty(), first.empty());
+      if (first.empty()) first = found;
+      EXPECT_EQ(found, first) << "other bits at " << backend->threads() << " threads in fp64";
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      expect_close(to_doubles(graph.type(outputs[i]), first[i]), interpreter[outputs[i]].data,
+                   kTolerance, "in fp64");
+    }
+  }
+}
+
+}  // namespace
+
 void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs,
                             const std::vector<std::vector<double>>& data,
                             const std::vector<Value>& outputs, double tolerance,
@@ -458,6 +493,7 @@ void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs
   for (Value v : outputs) {
     for (double x : interpreter[v].data) finite = finite && !std::isnan(x);
   }
+  compare_in_f64(graph, inputs, data, outputs, interpreter, step, finite);
   for (const TestedDevice& device : tested_devices()) {
     if (!runs_on(device, devices)) continue;
     const std::vector<Bytes> first =

@@ -121,6 +121,9 @@ struct Capabilities {
   /// Gradients are stored in f16, whose range is so small that steps multiply their losses by a
   /// scale (LossScaleOp).
   bool scales_loss = false;
+  /// Values that graphs have as f32 lie in memory as f64: weights, gradients, moments, operands in
+  /// external slots but records of data sets, results.
+  bool f64 = false;
 };
 
 /// A kind of device. Kernels are chosen when a plan is prepared; none is chosen later.

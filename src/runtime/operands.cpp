@@ -81,6 +81,15 @@ void Operands::require_bound(const Plan& plan) const {
 
 namespace {
 
+/// Returns whether the operators' floats lie in memory as f64 (Capabilities::f64): a plan has f64
+/// counters in any case.
+bool holds_doubles(const Plan& plan) {
+  return std::ranges::none_of(plan.graph.nodes(), [&](const Node& node) {
+    return std::ranges::any_of(node.outputs,
+                               [&](Value v) { return plan.graph.type(v).dtype == DType::f32; });
+  });
+}
+
 /// Calls f(i, elements) for each output of floats, those in 16 bits too, that anybody reads. Not
 /// for one with more room than its type has (PlanOptions::room): a kernel keeps there what it
 /// likes.
@@ -92,7 +101,8 @@ void for_outputs_read(const Plan& plan, std::size_t n,
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueType& type = plan.graph.type(node.outputs[i]);
     const bool half = type.dtype == DType::bf16 || type.dtype == DType::f16;
-    if ((type.dtype != DType::f32 && !half) || !read[i]) continue;
+    const bool is_double = type.dtype == DType::f64 && holds_doubles(plan);
+    if ((type.dtype != DType::f32 && !half && !is_double) || !read[i]) continue;
     const auto id = static_cast<std::size_t>(node.outputs[i].id);
     if (plan.values[id].bytes > type.bytes()) continue;
     const float* data = fetch(i);
@@ -102,6 +112,12 @@ void for_outputs_read(const Plan& plan, std::size_t n,
       const std::span halves(reinterpret_cast<const std::uint16_t*>(data), elements);
       std::ranges::transform(halves, std::back_inserter(widened),
                              type.dtype == DType::bf16 ? float_of_bf16 : float_of_f16);
+      data = widened.data();
+    } else if (is_double) {  // what is finite there may be none of f32's
+      const std::span doubles(reinterpret_cast<const double*>(data), elements);
+      std::ranges::transform(doubles, std::back_inserter(widened), [](double x) {
+        return std::isfinite(x) ? 0.0F : static_cast<float>(x);
+      });
       data = widened.data();
     }
     f(i, std::span(data, elements));

@@ -10,6 +10,7 @@
 #include "backend/cpu/memory.h"
 #include "backend/cpu/sample_chains.h"
 #include "backend/cpu/shared_stages.h"
+#include "backend/cpu/widen.h"
 #include "base/check.h"
 #include "base/instructions.h"
 #include "runtime/prepare.h"
@@ -17,9 +18,10 @@
 namespace linnet::cpu {
 
 CpuBackend::CpuBackend(Registry registry, std::shared_ptr<ThreadTeam> team, Products products,
-                       const CpuOptions& options)
+                       const CpuOptions& options, Numbers numbers)
     : registry_(std::move(registry)),
       products_(products),
+      numbers_(numbers),
       team_(std::move(team)),
       tuner_(options, products, team_) {
   check_vector_instructions();
@@ -96,13 +98,14 @@ std::unique_ptr<BatchStream> CpuBackend::stream_batches(const BatchLayout& layou
 }
 
 std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& options) {
+  if (numbers_ == Numbers::f64) widen(graph);
   const Choose choose = [&](const NodeView& node, const std::vector<Candidate>& candidates) {
     return tuner_.choose(node, candidates);
   };
   std::vector<Kernel> kernels = prepare_kernels<Kernel>(
-      graph, "the CPU",
+      graph, numbers_ == Numbers::f64 ? "the CPU in fp64" : "the CPU",
       [&](const NodeView& node) { return registry_.prepare(node, products_, choose); },
-      options.fixed_weights);
+      options.fixed_weights && numbers_ == Numbers::f32);
   const std::string unsaved = tuner_.save();
   std::vector<SampleChain> chains;
   if (options.chains) chains = find_sample_chains(graph, kernels);

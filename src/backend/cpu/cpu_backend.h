@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "backend/cpu/ceilings.h"
@@ -11,15 +12,26 @@
 
 namespace linnet::cpu {
 
+/// How the CPU holds the values that graphs have as f32.
+enum class Numbers : std::uint8_t {
+  f32,
+  f64,  ///< as f64 (widen.h): the registry's kernels are those of f64
+};
+
 /// The CPU: kernels of a registry on a team of threads that all its programs share.
 class CpuBackend final : public Backend {
  public:
+  /// products: fp32 with Numbers::f64.
   explicit CpuBackend(Registry registry, std::shared_ptr<ThreadTeam> team,
-                      Products products = Products::fp32, const CpuOptions& options = {});
+                      Products products = Products::fp32, const CpuOptions& options = {},
+                      Numbers numbers = Numbers::f32);
 
   std::string_view name() const override { return "cpu"; }
   Capabilities capabilities() const override {
-    return {.host_memory = true, .side_by_side = true, .blocks = true};
+    return {.host_memory = true,
+            .side_by_side = true,
+            .blocks = true,
+            .f64 = numbers_ == Numbers::f64};
   }
   int threads() const override { return team_->threads(); }
   std::shared_ptr<ThreadTeam> team() const override { return team_; }
@@ -39,6 +51,7 @@ class CpuBackend final : public Backend {
  private:
   Registry registry_;
   Products products_;
+  Numbers numbers_;
   std::shared_ptr<ThreadTeam> team_;
   Tuner tuner_;
 };

@@ -30,6 +30,7 @@ TEST(Arithmetic, AgreesWithTheReference) {
     check({"arithmetic a number a pixel", op, {f32({2, 3, 2, 4}), f32({3, 2, 1})}, fills});
     check({"arithmetic a row a step", op, {f32({2, 3, 4, 2}), f32({3, 1, 2})}, fills});
     check({"arithmetic leading ones", op, {f32({3, 2, 5}), f32({1, 1, 5})}, fills});
+    check({"arithmetic one number", op, {f32({1, 1}), f32({1})}, fills});
     check({"arithmetic ones", op, {f32({3, 5}), f32({1, 1})}, fills});
     check({"arithmetic one sample", op, {f32({1, 5}), f32({1, 1})}, fills});
     check({"arithmetic no sample, repeated", op, {f32({0, 4}), f32({0, 1})}, fills, false});

@@ -11,9 +11,10 @@ std::vector<ValueType> GatherBatchOp::infer(std::span<const ValueType> inputs) c
               inputs[In::data].shape[0] == 1,
           "expected records as (1, ...); got {}",
           to_string({"data"}, {inputs.begin(), inputs.end()}));
-  const bool labels = inputs[In::data].dtype == DType::i32;
-  require(labels || inputs[In::data].dtype == DType::u8 || inputs[In::data].dtype == DType::f32,
-          "expected u8, f32 or i32 records; got {}", to_string(inputs[In::data]));
+  const DType dtype = inputs[In::data].dtype;
+  const bool labels = dtype == DType::i32;
+  require(labels || dtype == DType::u8 || dtype == DType::f32 || dtype == DType::f64,
+          "expected u8, f32, f64 or i32 records; got {}", to_string(inputs[In::data]));
   return {{labels ? DType::i32 : DType::f32, inputs[In::data].shape.with_batch(attrs().batch)}};
 }
 

@@ -24,7 +24,8 @@ struct GatherBatchAttrs {
 
 /// Copies the records of a batch out of a whole data set: data (1, ...) stands for
 /// StepInfo::samples records of that shape; the result is (batch, ...). u8 and f32 records become
-/// f32 as record * scale + shift; i32 records (labels) stay. Record i of the batch is
+/// f32 as record * scale + shift, and so do f64 ones, which kernels of fp64 alone take; i32 records
+/// (labels) stay. Record i of the batch is
 /// RecordIndex(step, shuffle)(i) of the data. The last batch of an epoch must have been cut to what
 /// is left.
 class GatherBatchOp final : public OpBase<GatherBatchOp, GatherBatchAttrs> {

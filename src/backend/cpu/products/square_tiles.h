@@ -16,4 +16,9 @@ inline constexpr std::size_t kTileElements = kTile * kTile;
 /// a and b are `rows` rows of kTile, c is a tile. sign: 1 or -1. All are aligned to 64 bytes.
 void add_tile_product(double* c, const double* a, const double* b, std::int64_t rows, double sign);
 
+/// The same of the first `height` rows and `width` columns of the tile, at least: what lies beyond
+/// them in the same vectors is added to as well.
+void add_tile_part(double* c, const double* a, const double* b, std::int64_t rows,
+                   std::int64_t height, std::int64_t width);
+
 }  // namespace linnet::cpu

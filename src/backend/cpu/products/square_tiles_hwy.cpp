@@ -42,11 +42,12 @@ HWY_INLINE void corner(double* c, const double* a, const double* b, std::int64_t
   }
 }
 
-void AddTileProduct(double* c, const double* a, const double* b, std::int64_t rows, double sign) {
+void AddTileProduct(double* c, const double* a, const double* b, std::int64_t rows, double sign,
+                    std::int64_t height, std::int64_t width) {
   const Tag d;
   const auto step = 2 * static_cast<std::int64_t>(hn::Lanes(d));
-  for (std::int64_t j = 0; j < kTile; j += step) {
-    for (std::int64_t i = 0; i < kTile; i += kRows) {
+  for (std::int64_t j = 0; j < width; j += step) {
+    for (std::int64_t i = 0; i < height; i += kRows) {
       corner(c + i * kTile + j, a + i, b + j, rows, hn::Set(d, sign));
     }
   }
@@ -62,7 +63,12 @@ namespace linnet::cpu {
 HWY_EXPORT(AddTileProduct);
 
 void add_tile_product(double* c, const double* a, const double* b, std::int64_t rows, double sign) {
-  HWY_DYNAMIC_DISPATCH(AddTileProduct)(c, a, b, rows, sign);
+  HWY_DYNAMIC_DISPATCH(AddTileProduct)(c, a, b, rows, sign, kTile, kTile);
+}
+
+void add_tile_part(double* c, const double* a, const double* b, std::int64_t rows,
+                   std::int64_t height, std::int64_t width) {
+  HWY_DYNAMIC_DISPATCH(AddTileProduct)(c, a, b, rows, 1, height, width);
 }
 
 }  // namespace linnet::cpu
