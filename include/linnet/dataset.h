@@ -31,6 +31,9 @@ struct Column {
   /// or i64, from 1 to T (of a target from 0). Empty: all steps count. Padding affects no result,
   /// even if it is NaN; ids in it must be rows of the embedding.
   Tensor lengths = {};
+  /// The records as f64 (N, ...), of which `data` is rounded, where they were given so: models of
+  /// the precision fp64 read them. A data set drops them where they are not those of `data`.
+  Tensor exact = {};
 
   /// Returns whether the column has lengths of sequences.
   bool has_lengths() const { return lengths.elements() > 0; }

@@ -32,6 +32,9 @@ enum class Precision : std::uint8_t {
   /// On CUDA alone: operands rounded to IEEE's 16-bit type, sums in fp32. Training multiplies the
   /// loss by a scale, which follows from what overflows.
   fp16,
+  /// On the CPU alone: weights, values and sums in double precision, for networks of dense layers
+  /// and expressions. Predictions are f64; inputs and targets may be.
+  fp64,
 };
 
 /// Returns how this CPU multiplies at Precision::bf16: "AMX" or "AVX512_BF16" where the processor

@@ -62,17 +62,19 @@ struct ModelOptions {
   /// Team of threads from make_thread_team(), instead of `threads` new ones. Models of one team
   /// take turns. A GPU needs none.
   std::shared_ptr<ThreadTeam> team = {};
-  std::uint64_t seed = 0;                      ///< seed of the initial weights
-  Precision precision = Precision::automatic;  ///< of matrix products and convolutions
-  CpuOptions cpu = {};                         ///< how the CPU chooses its engines
-  CudaOptions cuda = {};                       ///< how a GPU is used
+  std::uint64_t seed = 0;  ///< seed of the initial weights
+  Precision precision =
+      Precision::automatic;  ///< of matrix products and convolutions; fp64: of all
+  CpuOptions cpu = {};       ///< how the CPU chooses its engines
+  CudaOptions cuda = {};     ///< how a GPU is used
   /// Readers of the own operators (CustomOperator) that a loaded model file holds, by name.
   OperatorReaders operators = {};
 };
 
 /// Holds a network with weights on a device. A shared handle: copies refer to the same model, which
 /// lives until the last of them is destroyed; copy() makes another model. A move copies, so no
-/// Model is empty. Trainers and Predictors share the model.
+/// Model is empty. Trainers and Predictors share the model. What is f32 in the comments below is
+/// f64 of a model of Precision::fp64.
 ///
 /// Not thread-safe: one thread at a time may use a model and its trainers. Predictor::predict() and
 /// Predictor::classify() may be called from several threads at once.
@@ -99,8 +101,10 @@ class Model {
   /// all. Waits. Throws Error if it cannot be written, e.g. on a full disk, and for a weight that
   /// is NaN or infinite: such weights never overwrite a good file.
   void save(const std::filesystem::path& path) const;
-  /// Returns the model of a file that save() wrote. Throws DataError for a file that is missing,
-  /// cut short, damaged, or without a Linnet network, and for `options` as the constructor does.
+  /// Returns the model of a file that save() wrote. A file of f64 weights, which models of fp64
+  /// write, gives such a model unless `options` name a precision or a GPU. Throws DataError for a
+  /// file that is missing, cut short, damaged, or without a Linnet network, and for `options` as
+  /// the constructor does.
   static Model load(const std::filesystem::path& path, ModelOptions options = {});
 
   /// Returns the network.

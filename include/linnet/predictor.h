@@ -38,7 +38,8 @@ struct Classified {
 /// The weights are the model's, so the next prediction uses what training or set_weights() wrote. A
 /// prediction takes turns with every other use of the model.
 ///
-/// Samples are f32 or u8, or i32 where the network takes ids; outputs are f32.
+/// Samples are f32 or u8, or i32 where the network takes ids; outputs are f32. Of a model of
+/// Precision::fp64 samples may be f64, too, and outputs are.
 ///
 /// predict() and classify() may be called from several threads at once: each call gets its own
 /// program, which is kept. On the CPU they run in parallel where the model computes on one thread

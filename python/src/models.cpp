@@ -19,6 +19,7 @@
 #include "bind.h"
 #include "datasets.h"
 #include "docstrings.h"
+#include "model/model_state.h"
 #include "shapes.h"
 #include "shown.h"
 #include "tensors.h"
@@ -238,9 +239,11 @@ void bind_weights(nb::class_<ModelHandle>& c) {
       "set_weights",
       [](ModelHandle& m, const NamedArrays& weights, bool partial) {
         std::vector<State::Entry> entries;
+        const bool keeps_f64 = computes_in_f64(m.model().state());
         for (const State::Entry& entry : state_of(weights, "weights")) {
           const DType dtype = entry.value.dtype();  // PyTorch has bf16, NumPy the others
-          const bool is_float = dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
+          const bool is_float =
+              (dtype == DType::f64 && !keeps_f64) || dtype == DType::f16 || dtype == DType::bf16;
           entries.push_back({entry.name, is_float ? entry.value.to(DType::f32) : entry.value});
         }
         const State state(std::move(entries));

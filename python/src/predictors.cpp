@@ -34,15 +34,15 @@ Tensor writable(nb::handle out) {
   if (PyObject_GetBuffer(out.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE) !=
       0) {
     PyErr_Clear();
-    throw nb::type_error("expected out to be a dense, writable array of float32");
+    throw nb::type_error("expected out to be a dense, writable array of float32, or of float64");
   }
   const auto held = hold(view);
-  if (view.format == nullptr || std::string_view(view.format) != "f" ||
-      view.ndim > static_cast<int>(Shape::kMostAxes)) {
-    throw nb::type_error("expected out to be a dense, writable array of float32");
+  const std::string_view format = view.format == nullptr ? "" : view.format;
+  if ((format != "f" && format != "d") || view.ndim > static_cast<int>(Shape::kMostAxes)) {
+    throw nb::type_error("expected out to be a dense, writable array of float32, or of float64");
   }
   const std::vector<std::int64_t> dims(view.shape, view.shape + view.ndim);
-  return Tensor::borrow_writable(DType::f32, Shape(dims),
+  return Tensor::borrow_writable(format == "d" ? DType::f64 : DType::f32, Shape(dims),
                                  {static_cast<std::byte*>(view.buf),
                                   static_cast<std::size_t>(view.len)},
                                  held);

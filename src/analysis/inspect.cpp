@@ -80,8 +80,9 @@ NetworkSummary summarize(const Network& network, std::int64_t batch, const Train
   }
   summary.layers = rows.take();
   const auto backend = open_backend(on);
-  summary.training = planned_training(definition, batch, options, *backend);
-  summary.prediction = prediction_memory(definition, batch, options.loss, *backend);
+  const NetworkDefinition planned = laid_out_for(definition, backend->capabilities().f64);
+  summary.training = planned_training(planned, batch, options, *backend);
+  summary.prediction = prediction_memory(planned, batch, options.loss, *backend);
   return summary;
 }
 
@@ -89,7 +90,8 @@ std::string dump_training_step(const Network& network, std::int64_t batch, Dump 
                                const TrainingOptions& options, const ModelOptions& on) {
   require(batch >= 1, "expected a batch of at least 1; got {}", batch);
   const auto backend = open_backend(on);
-  Graph graph = training_graph(network.definition(), batch, options, *backend);
+  const NetworkDefinition planned = laid_out_for(network.definition(), backend->capabilities().f64);
+  Graph graph = training_graph(planned, batch, options, *backend);
   if (what == Dump::graph) return dump(graph);
   return dump(backend->prepare(std::move(graph), {})->plan());
 }

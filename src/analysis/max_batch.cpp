@@ -91,7 +91,8 @@ MaxBatch max_batch(const Network& network, const MaxBatchOptions& limit,
                    const TrainingOptions& options, const ModelOptions& on) {
   require(limit.memory_limit > 0, "expected a memory limit of at least 1 byte; got 0");
   const auto backend = open_backend(on);
-  return Search(network.definition(), limit, options, *backend).run();
+  const NetworkDefinition planned = laid_out_for(network.definition(), backend->capabilities().f64);
+  return Search(planned, limit, options, *backend).run();
 }
 
 }  // namespace linnet

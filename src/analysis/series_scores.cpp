@@ -92,7 +92,7 @@ std::vector<Tensor> outputs_of(Model& model, const SeriesWindows& windows, std::
   std::vector<Tensor> forecasts;
   const std::vector<Column> outputs = model.predict_all(windows.data(), batch);
   for (const std::string& target : model.series().targets()) {
-    forecasts.push_back(std::ranges::find(outputs, target, &Column::name)->data);
+    forecasts.push_back(std::ranges::find(outputs, target, &Column::name)->data.to(DType::f32));
     const std::span<const float> values = forecasts.back().as<float>();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
     require(bad == values.end(),

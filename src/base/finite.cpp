@@ -34,6 +34,11 @@ std::size_t first_not_finite(std::span<const float> values) {
   return values.size();
 }
 
+std::size_t first_not_finite(std::span<const double> values) {
+  const auto bad = std::ranges::find_if(values, [](double v) { return !std::isfinite(v); });
+  return static_cast<std::size_t>(bad - values.begin());
+}
+
 bool is_count(double value) {
   constexpr double kMost = 9007199254740992;  // 2^53
   return value >= 0 && value <= kMost && value == std::floor(value);

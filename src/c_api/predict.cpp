@@ -11,6 +11,7 @@
 #include "c_api/arrays.h"
 #include "c_api/errors.h"
 #include "c_api/handles.h"
+#include "model/model_state.h"
 #include "nn/definition.h"
 
 namespace linnet::c_api {
@@ -46,7 +47,12 @@ void predict(const linnet_model* model, std::int64_t samples, const float* input
   const Tensor x = Tensor::borrow(std::span(inputs, inputs_floats), in);
   const Tensor y = Tensor::borrow(std::span(outputs, outputs_floats), out);
   for_batches(samples, [&](std::int64_t begin, std::int64_t end) {
-    predictor.predict(x.rows(begin, end), y.rows(begin, end));
+    if (!computes_in_f64(model->model.state())) {
+      predictor.predict(x.rows(begin, end), y.rows(begin, end));
+      return;
+    }
+    const Tensor found = predictor.predict(x.rows(begin, end)).to(DType::f32);
+    std::ranges::copy(found.as<float>(), y.rows(begin, end).as_writable<float>().begin());
   });
 }
 

@@ -25,6 +25,7 @@ CTexts c_texts(const Model& model, const CExportOptions& options) {
   const bool quantized = quantized_layers(model) > 0;
   require(!quantized || !options.jacobian,
           "the model is quantized; derivatives are those of the one it was made of");
+  refuse_f64(model, "C code");
   const NetworkDefinition& network = model.state().definition();
   const InferenceGraph graph = inference_graph(network, "C", quantized);
   std::vector<Tensor> values;

@@ -52,6 +52,7 @@ void write_list_jacobian(FunctionFile& file, const InferenceGraph& graph) {
 
 std::string function_source(const Model& model, std::string_view extension, const std::string& name,
                             const FunctionExportOptions& options) {
+  refuse_f64(model, "a function's code");
   const Language* language = language_of(extension);
   require(language != nullptr,
           "expected a file of Python (.py), JavaScript (.js, .cjs, .mjs), Java (.java) or PHP "

@@ -56,6 +56,21 @@ void check_source(const Column& column, bool target) {
   check_record(column.name, source.record());
 }
 
+/// Returns whether `data` is `exact` rounded to f32: bit by bit, but for NaN.
+bool is_rounded(const Tensor& data, const Tensor& exact) {
+  if (data.dtype() != DType::f32 || data.shape() != exact.shape()) return false;
+  return std::ranges::equal(data.as<float>(), exact.as<double>(), [](float x, double whole) {
+    return x == static_cast<float>(whole) || (std::isnan(x) && std::isnan(whole));
+  });
+}
+
+/// Keeps what was given in f64 beside what is read of it.
+void settle_exact(Column& column, const Tensor& given) {
+  if (given.dtype() == DType::f64) column.exact = given;
+  const bool fits = column.exact.dtype() == DType::f64 && is_rounded(column.data, column.exact);
+  if (!fits) column.exact = Tensor();
+}
+
 /// Brings a column into the types that are read.
 void settle(Column& column, bool target) {
   require<DataError>(!column.name.empty(), "{} of a data set has no name",
@@ -66,7 +81,9 @@ void settle(Column& column, bool target) {
   check_record(column.name, column.data.shape().sample());
   const DType dtype = type_read(column.data.dtype(), target);
   try {
-    column.data = column.data.to_host().to(dtype);
+    const Tensor given = column.data.to_host();
+    column.data = given.to(dtype);
+    settle_exact(column, given);
   } catch (const Error& error) {
     fail<DataError>("the column '{}' is read as {}: {}", column.name, to_string(dtype),
                     error.what());

@@ -137,6 +137,7 @@ Dataset Dataset::rows(std::int64_t begin, std::int64_t end) const {
   Dataset part = changed(*this, [&](Column& column) {
     if (column.source == nullptr) {
       column.data = column.data.rows(begin, end);
+      if (column.exact.elements() > 0) column.exact = column.exact.rows(begin, end);
     } else {
       column.source = std::make_shared<SourceRows>(column.source, begin, end - begin);
     }
@@ -157,6 +158,7 @@ Dataset Dataset::take(std::span<const std::int64_t> rows) const {
     if (column.has_lengths()) column.lengths = taken(column.lengths, rows);
     if (column.source == nullptr) {
       column.data = taken(column.data, rows);
+      if (column.exact.elements() > 0) column.exact = taken(column.exact, rows);
       return;
     }
     if (kept == nullptr) {

@@ -185,6 +185,16 @@ TargetData target_of(const Column& column, const Shape& outputs,
 
 }  // namespace
 
+namespace {
+
+/// Returns the records of a column in memory as a network of these numbers reads them.
+const Tensor& records_of(const NetworkDefinition& network, const Column& column) {
+  const bool exact = network.numbers == DType::f64 && column.exact.elements() > 0;
+  return exact ? column.exact : column.data;
+}
+
+}  // namespace
+
 StepData assumed_data(const NetworkDefinition& network, Loss loss) {
   if (loss == Loss::automatic) {
     const Shape outputs = network.output_sample();
@@ -223,9 +233,11 @@ std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const 
     }
     const Shape record = record_as(column.record(), input.sample);
     check_input(input, column.dtype(), record, columns.size() == 1, data, crops && i == 0);
+    const Tensor& records = records_of(network, column);
+    const DType dtype = column.source != nullptr ? column.dtype() : records.dtype();
     parts.push_back({.name = i == 0 ? "samples" : input.name,
-                     .record = {column.dtype(), record.batched(1)},
-                     .bytes = column.data.bytes(),
+                     .record = {dtype, record.batched(1)},
+                     .bytes = records.bytes(),
                      .source = column.source.get()});
   }
   return parts;
@@ -418,11 +430,13 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
       check_steps(column.record()[0], "lengths of the targets", target, loss, outputs, data);
     }
     step.targets.push_back({i, std::move(loss), step.parts.size()});
-    step.parts.push_back(
-        {.name = i == 0 ? "targets" : network.outputs[i].name,
-         .record = {target.labels ? DType::i32 : DType::f32, target.shape.batched(1)},
-         .bytes = column.data.bytes(),
-         .source = column.source.get()});
+    const Tensor& records = records_of(network, column);
+    const bool exact = !target.labels && records.dtype() == DType::f64;
+    const DType dtype = target.labels ? DType::i32 : exact ? DType::f64 : DType::f32;
+    step.parts.push_back({.name = i == 0 ? "targets" : network.outputs[i].name,
+                          .record = {dtype, target.shape.batched(1)},
+                          .bytes = records.bytes(),
+                          .source = column.source.get()});
   }
   add_weights(step, network, targets, data);
   step.augment = step_augment(options.augment, run, data, step);

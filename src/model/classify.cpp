@@ -45,7 +45,7 @@ std::vector<Classified> classes_of(const PredictorState& state, const Tensor& ou
   const bool probabilities = gives_probabilities(state);
   std::vector<Classified> classified;
   for (std::int64_t i = 0; i < outputs.shape()[0]; ++i) {
-    const Tensor row = outputs.rows(i, i + 1);
+    const Tensor row = outputs.rows(i, i + 1).to(DType::f32);
     const std::span<const float> y = row.as<float>();
     require(all_finite(y), "the outputs of sample {} are not finite", i);
     const auto top = std::ranges::max_element(y);

@@ -17,7 +17,7 @@ namespace {
 
 /// Returns what of a shard, or of a sum of shards, is summed in f32.
 Value add_shard_array(Graph& graph, const ShardLayout& layout, std::size_t place) {
-  const auto elements = static_cast<std::int64_t>(layout.bytes / sizeof(float));
+  const auto elements = static_cast<std::int64_t>(layout.bytes / layout.number_bytes);
   return graph.add_value("shard", {DType::f32, Shape{elements}}, Storage::gradient, place);
 }
 
@@ -54,8 +54,8 @@ void add_running_statistics(Graph& graph, const NetworkDefinition& network,
   std::ranges::sort(measured, [](const MeasuredStatistics& a, const MeasuredStatistics& b) {
     return a.application != b.application ? a.application < b.application : a.begin < b.begin;
   });
-  const ValueType type{DType::f32,
-                       Shape{static_cast<std::int64_t>(network.bytes(false) / sizeof(float))}};
+  const ValueType type{DType::f32, Shape{static_cast<std::int64_t>(network.bytes(false) /
+                                                                   size_of(network.numbers))}};
   const auto padding = static_cast<std::int64_t>(align_up(1) / sizeof(float));
   const Value running = graph.add_value("running statistics", type, Storage::state);
   for (std::size_t application = 0; application <= measured.back().application; ++application) {
@@ -83,7 +83,8 @@ BlendAttrs blend_of_trained(const OptimizerAttrs& optimizer, std::int64_t length
 }  // namespace
 
 ValueType flat_type(const NetworkDefinition& network) {
-  return {DType::f32, Shape{static_cast<std::int64_t>(network.bytes(true) / sizeof(float))}};
+  return {DType::f32,
+          Shape{static_cast<std::int64_t>(network.bytes(true) / size_of(network.numbers))}};
 }
 
 Value add_training_counters(Graph& graph) {

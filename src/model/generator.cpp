@@ -137,7 +137,7 @@ struct Generator::State {
       Tensor ids(DType::i32, {1, context});
       std::ranges::fill(ids.as_writable<std::int32_t>(), 0);
       std::ranges::copy(read, ids.as_writable<std::int32_t>().begin());
-      whole = model.predict(ids, 1);
+      whole = model.predict(ids, 1).to(DType::f32);
     }
   }
 

@@ -70,12 +70,12 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
   std::vector<InputBatches> inputs;
   inputs.reserve(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    inputs.emplace_back(parts[i], part.inputs[i], false, data.size(), batch);
+    inputs.emplace_back(parts[i], part.held(part.inputs[i].dtype), data.size(), batch);
   }
   Session session(model);
   DataPass pass = session.add_pass(data.size(), batch, recipe);
   session.attach();
-  Tensor result(DType::f32, result_sample.batched(data.size()));
+  Tensor result(part.held(), result_sample.batched(data.size()));
   const Backend& backend = *model.backend;
   const bool on_host = backend.capabilities().host_memory;
   std::vector<std::shared_ptr<Buffer>> memory(parts.size() + constants.size() + 1);
@@ -111,7 +111,7 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
 
 /// Of a program that computes the part's one output.
 ProgramRecipe prediction_recipe(std::string key, const ModelState& model, const Part& part) {
-  const DType first = part->inputs.empty() ? DType::f32 : part->inputs[0].dtype;
+  const DType first = part->held(part->inputs.empty() ? DType::f32 : part->inputs[0].dtype);
   const Supports supports = supports_of(*model.backend);
   return {.key = std::move(key),
           .graph_of =
@@ -151,11 +151,11 @@ Tensor Model::input_gradient(const Dataset& data, const InputGradient& which, st
           "expected an index below {1} for the output '{0}'; got {2}", output.name,
           sample.elements(), which.index);
   const std::int64_t rows = std::min(batch, data.size());
-  Tensor weights(DType::f32, sample.batched(rows));
+  std::vector<float> ones(static_cast<std::size_t>(rows * sample.elements()));
   for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t at = row * sample.elements() + which.index;
-    weights.as_writable<float>()[static_cast<std::size_t>(at)] = 1;
+    ones[static_cast<std::size_t>(row * sample.elements() + which.index)] = 1;
   }
+  const Tensor weights = Tensor(std::move(ones), sample.batched(rows)).to(part->held());
   const Supports supports = supports_of(*model.backend);
   const auto place = static_cast<std::size_t>(by - part->inputs.begin());
   const ProgramRecipe recipe{.key = fmt::format("gradient of {} by {}", output.name, input.name),
@@ -180,13 +180,13 @@ Tensor Model::jacobian(const Dataset& data, const std::string& by, const std::st
   for (const Shape& shape : {output, input}) {
     dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
   }
-  Tensor all =
-      in_memory("the Jacobian", [&] { return Tensor(DType::f32, Shape(std::span(dims))); });
-  const auto width = static_cast<std::size_t>(input.elements());
-  const std::span<float> to = all.as_writable<float>();
+  const DType numbers = state().definition().numbers;
+  Tensor all = in_memory("the Jacobian", [&] { return Tensor(numbers, Shape(std::span(dims))); });
+  const std::size_t width = static_cast<std::size_t>(input.elements()) * size_of(numbers);
+  const std::span<std::byte> to = all.writable_bytes();
   for (std::int64_t element = 0; element < output.elements(); ++element) {
     const Tensor one = input_gradient(data, {.by = by, .of = of, .index = element}, batch);
-    const std::span<const float> from = one.as<float>();
+    const std::span<const std::byte> from = one.bytes();
     for (std::int64_t row = 0; row < data.size(); ++row) {
       const auto at = static_cast<std::size_t>(row * output.elements() + element) * width;
       std::ranges::copy(from.subspan(static_cast<std::size_t>(row) * width, width),

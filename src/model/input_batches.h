@@ -17,10 +17,10 @@ namespace linnet {
 /// One input of a data set, batch by batch as the program takes it.
 class InputBatches {
  public:
-  /// keeps: the program takes samples in their own type; else bytes become floats.
-  InputBatches(const StepData::Part& part, const NetworkInput& input, bool keeps,
-               std::int64_t samples, std::int64_t batch)
-      : part_(part), widens_(!keeps && part.record.dtype != input.dtype), samples_(samples) {
+  /// wanted: the type in which the program takes samples; empty: in their own.
+  InputBatches(const StepData::Part& part, std::optional<DType> wanted, std::int64_t samples,
+               std::int64_t batch)
+      : part_(part), wanted_(wanted.value_or(part.record.dtype)), samples_(samples) {
     if (part_.source == nullptr) return;
     reader_.emplace(std::vector{part_}, std::make_shared<ThreadTeam>());
     read_.resize(static_cast<std::size_t>(std::min(batch, samples)) * part_.record.bytes());
@@ -37,15 +37,15 @@ class InputBatches {
     } else {
       records = part_.bytes.subspan(static_cast<std::size_t>(first) * part_.record.bytes(), bytes);
     }
-    if (!widens_) return records;
+    if (part_.record.dtype == wanted_) return records;
     const Shape shape = part_.record.shape.with_batch(count);
-    wide_ = Tensor::borrow(part_.record.dtype, shape, records).to(DType::f32);
+    wide_ = Tensor::borrow(part_.record.dtype, shape, records).to(wanted_);
     return wide_.bytes();
   }
 
  private:
   const StepData::Part& part_;
-  bool widens_;  ///< bytes for an input of floats
+  DType wanted_;
   std::int64_t samples_;
   std::optional<RecordReader> reader_;  ///< of a source
   std::vector<std::byte> read_;

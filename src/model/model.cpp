@@ -17,6 +17,7 @@
 #include "model/precision.h"
 #include "nn/heads.h"
 #include "ops/cpu_kernels.h"
+#include "ops_f64/f64_kernels.h"
 
 namespace linnet {
 namespace {
@@ -31,12 +32,38 @@ const ParameterSpec& find_parameter(const ModelState& state, const std::string& 
   return state.definition().parameters[found->second];
 }
 
-void upload(ModelState& state, const ParameterSpec& spec, std::span<const float> values) {
-  state.backend->upload(state.buffer_of(spec), spec.offset, std::as_bytes(values));
+/// Writes a weight, converted to the type in which it lies there.
+void upload(ModelState& state, const ParameterSpec& spec, const Tensor& values) {
+  const Tensor held = values.to_host().to(spec.dtype);
+  state.backend->upload(state.buffer_of(spec), spec.offset, held.bytes());
   ++state.weights_version;
 }
 
+Tensor downloaded(const ModelState& state, const ParameterSpec& spec) {
+  Tensor values = uninitialized_tensor(spec.dtype, spec.shape);
+  state.backend->download(state.buffer_of(spec), spec.offset, values.writable_bytes());
+  return values;
+}
+
+/// Throws Error naming the first layer that has no kernel in double precision.
+void check_kernels(const NetworkDefinition& network, const Backend& backend) {
+  for (const Node& node : network.graph.nodes()) {
+    require(backend.supports(*node.op, network.graph.types(node.inputs),
+                             network.graph.types(node.outputs)),
+            "[{} '{}'] does not compute in fp64, which takes dense layers, activations and "
+            "expressions; expected another precision, such as fp32",
+            node.op->name(), node.name);
+  }
+}
+
 }  // namespace
+
+void refuse_f64(const Model& model, std::string_view what) {
+  require(!computes_in_f64(model.state()),
+          "{} holds f32 and the model computes in fp64; expected a model of fp32, such as its file "
+          "loaded with that precision",
+          what);
+}
 
 std::shared_ptr<ThreadTeam> make_thread_team(int threads) {
   return std::make_shared<ThreadTeam>(threads);
@@ -45,23 +72,31 @@ std::shared_ptr<ThreadTeam> make_thread_team(int threads) {
 std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
   const std::string& device = options.device;
   const bool cuda = device == "cuda" || device.starts_with("cuda:");
+  const bool fp64 = options.precision == Precision::fp64;
   require(device == "auto" || device == "cpu" || cuda,
           "unknown device '{}'; expected auto, cpu, cuda, cuda:INDEX or cuda:UUID", device);
-  if (cuda || (device == "auto" && prefers_cuda(options.cuda.library))) {
+  require(!cuda || !fp64, "the precision fp64 is for the CPU; expected the device cpu, got {}",
+          device);
+  if (cuda || (!fp64 && device == "auto" && prefers_cuda(options.cuda.library))) {
     const std::string which = device.starts_with("cuda:") ? device.substr(5) : std::string();
     return cuda_plugin(options.cuda.library).open(which, options.cuda, options.precision);
   }
   require(options.precision != Precision::fp16,
-          "the precision fp16 is for CUDA; a CPU computes in fp32 (also for tf32) or bf16");
+          "the precision fp16 is for CUDA; a CPU computes in fp32 (also for tf32), bf16 or fp64");
   cpu::Registry registry;
-  cpu::register_cpu_kernels(registry);
+  if (fp64) {
+    cpu::register_f64_kernels(registry);
+  } else {
+    cpu::register_cpu_kernels(registry);
+  }
   const cpu::Products products =
       options.precision == Precision::bf16 ? cpu::bf16_products() : cpu::Products::fp32;
+  const cpu::Numbers numbers = fp64 ? cpu::Numbers::f64 : cpu::Numbers::f32;
   return std::make_unique<cpu::CpuBackend>(std::move(registry),
                                            options.team != nullptr
                                                ? options.team
                                                : make_thread_team(options.threads),
-                                           products, options.cpu);
+                                           products, options.cpu, numbers);
 }
 
 std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
@@ -75,6 +110,11 @@ std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
                                                    .statistics = nullptr,
                                                    .class_names = {}});
   ModelState& s = *state;
+  if (s.backend->capabilities().f64) {
+    check_kernels(s.network.definition(), *s.backend);
+    s.laid_out =
+        std::make_shared<const NetworkDefinition>(laid_out(s.network.definition(), DType::f64));
+  }
   s.device = s.backend->name();
   s.threads = s.backend->threads();
   try {
@@ -92,7 +132,7 @@ std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
     const ParameterSpec& spec = s.definition().parameters[i];
     s.parameter_index.emplace(spec.name, i);
     initialize(spec, i, seed, values);
-    upload(s, spec, values);
+    upload(s, spec, Tensor::borrow(DType::f32, spec.shape, std::as_bytes(std::span(values))));
   }
   return state;
 }
@@ -112,14 +152,11 @@ namespace {
 Model copy_of(const ModelState& from, const Network& network, const ModelOptions& options) {
   Model copy(network, options);
   ModelState& to = copy.state();
-  const auto transfer = [&](const Buffer& source, Buffer& target, std::size_t bytes) {
-    std::vector<std::byte> memory(bytes);
-    from.backend->download(source, 0, memory);
-    to.backend->upload(target, 0, memory);
-  };
   const NetworkDefinition& definition = from.definition();
-  transfer(*from.parameters, *to.parameters, definition.bytes(true));
-  transfer(*from.statistics, *to.statistics, definition.bytes(false));
+  for (std::size_t i = 0; i < definition.parameters.size(); ++i) {
+    const ParameterSpec& spec = definition.parameters[i];
+    upload(to, to.definition().parameters[i], downloaded(from, spec));
+  }
   to.class_names = from.class_names;
   to.table = from.table;
   to.series = from.series;
@@ -252,46 +289,41 @@ Shape Model::parameter_shape(const std::string& name) const {
 }
 
 Tensor Model::parameter(const std::string& name) const {
-  const ParameterSpec& spec = find_parameter(*state_, name);
-  Tensor values = uninitialized_tensor(DType::f32, spec.shape);
-  state_->backend->download(state_->buffer_of(spec), spec.offset, values.writable_bytes());
-  return values;
+  return downloaded(*state_, find_parameter(*state_, name));
 }
 
 void Model::set_parameter(const std::string& name, const Tensor& values) {
   const ParameterSpec& spec = find_parameter(*state_, name);
   require(values.shape() == spec.shape, "the parameter '{}' is {}; got values of {}", name,
           to_string(spec.shape), to_string(values.shape()));
-  const Tensor floats = values.to_host().to(DType::f32);
-  upload(*state_, spec, floats.as<float>());
+  upload(*state_, spec, values);
 }
 
 Tensor Model::parameter_memory(const std::string& name) {
   const ParameterSpec& spec = find_parameter(*state_, name);
   state_->weights_shared = true;
   return tensor_over(*state_, spec.trainable ? state_->parameters : state_->statistics, spec.offset,
-                     DType::f32, spec.shape);
+                     spec.dtype, spec.shape);
 }
 
 State Model::weights() const {
   State weights;
   for (const ParameterSpec& spec : state_->definition().parameters) {
-    Tensor values(DType::f32, spec.shape);
-    state_->backend->download(state_->buffer_of(spec), spec.offset, values.writable_bytes());
-    weights.set(spec.name, std::move(values));
+    weights.set(spec.name, downloaded(*state_, spec));
   }
   return weights;
 }
 
 void Model::set_weights(const State& weights) {
   for (const auto& [name, value] : weights) {
-    const Shape& shape = find_parameter(*state_, name).shape;
-    require(value.dtype() == DType::f32 && value.shape() == shape,
-            "the weight '{}' is f32 {}; got {} {}", name, to_string(shape),
-            to_string(value.dtype()), to_string(value.shape()));
+    const ParameterSpec& spec = find_parameter(*state_, name);
+    const bool fits = value.dtype() == DType::f32 || value.dtype() == spec.dtype;
+    require(fits && value.shape() == spec.shape, "the weight '{}' is {} {}; got {} {}", name,
+            to_string(spec.dtype), to_string(spec.shape), to_string(value.dtype()),
+            to_string(value.shape()));
   }
   for (const auto& [name, value] : weights) {
-    upload(*state_, find_parameter(*state_, name), value.to_host().as<float>());
+    upload(*state_, find_parameter(*state_, name), value);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/model_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -40,7 +41,7 @@ Network network_from(const SafetensorsFile& file, const OperatorReaders& operato
 }
 
 bool is_float(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
 }
 
 /// Throws Error unless the tensors, whose bytes are there, are the network's weights: before any
@@ -56,6 +57,14 @@ void check_tensors(const NetworkDefinition& network, const SafetensorsFile& file
   require<DataError>(network.parameters.size() == file.tensors().size(),
                      "it holds {} tensors, but the network has {} weights", file.tensors().size(),
                      network.parameters.size());
+}
+
+/// Returns whether the file is that of a model of fp64: all of its weights are f64.
+bool holds_f64(const SafetensorsFile& file) {
+  const std::vector<TensorView>& tensors = file.tensors();
+  return !tensors.empty() && std::ranges::all_of(tensors, [](const TensorView& tensor) {
+    return tensor.dtype == DType::f64;
+  });
 }
 
 /// Endings of other programs' models: a file of that name would be taken for one of theirs.
@@ -91,12 +100,15 @@ void Model::save(const std::filesystem::path& path) const {
   std::vector<Tensor> values;
   std::vector<TensorView> tensors;
   for (const std::string& name : parameter_names()) {
-    const std::span<const float> data = values.emplace_back(parameter(name)).as<float>();
-    const std::size_t bad = first_not_finite(data);
-    require<DataError>(bad == data.size(),
-                       "cannot save the model to '{}': element {} of the weight '{}' is {}",
-                       path.string(), bad, name, bad < data.size() ? data[bad] : 0);
-    tensors.push_back({name, DType::f32, parameter_shape(name), std::as_bytes(data)});
+    const Tensor& value = values.emplace_back(parameter(name));
+    const auto check = [&](const auto& data) {
+      const std::size_t bad = first_not_finite(data);
+      require<DataError>(bad == data.size(),
+                         "cannot save the model to '{}': element {} of the weight '{}' is {}",
+                         path.string(), bad, name, bad < data.size() ? data[bad] : 0);
+    };
+    value.dtype() == DType::f64 ? check(value.as<double>()) : check(value.as<float>());
+    tensors.push_back({name, value.dtype(), value.shape(), value.bytes()});
   }
   std::map<std::string, std::string> metadata{{kNetworkKey, network().to_json()},
                                               {kClassesKey, nlohmann::json(class_names()).dump()},
@@ -115,6 +127,10 @@ Model load_model(const SafetensorsFile& file, const std::string& name, ModelOpti
     return in_memory("it", [&] {
       Network network = network_from(file, options.operators);
       check_tensors(network.definition(), file);
+      if (holds_f64(file) && options.precision == Precision::automatic &&
+          !options.device.starts_with("cuda")) {
+        options.precision = Precision::fp64;
+      }
       Model model(std::move(network), std::move(options));
       for (const TensorView& tensor : file.tensors()) {
         model.set_parameter(tensor.name, to_tensor(tensor));

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/align.h"
@@ -30,6 +31,7 @@ inline constexpr std::size_t kKeptProgramBytes = std::size_t{1} << 30;
 struct ModelState {
   Network network;
   std::unique_ptr<Backend> backend;
+  std::shared_ptr<const NetworkDefinition> laid_out = nullptr;  ///< of a model of fp64
   int threads = 1;
   std::string device;
   ModelOptions options = {};  ///< as the model was made
@@ -48,7 +50,10 @@ struct ModelState {
   /// Predictors of the Model's own predictions, one for each form of the output.
   std::vector<std::shared_ptr<PredictorState>> predictors = {};
 
-  const NetworkDefinition& definition() const { return network.definition(); }
+  /// Returns the network, its weights laid out as they lie on the device.
+  const NetworkDefinition& definition() const {
+    return laid_out ? *laid_out : network.definition();
+  }
   std::size_t counters_offset() const { return definition().bytes(false); }
   Buffer& buffer_of(const ParameterSpec& spec) const {
     return spec.trainable ? *parameters : *statistics;
@@ -63,5 +68,13 @@ std::unique_ptr<Backend> open_backend(const ModelOptions& options);
 /// same.
 std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
                                        std::uint64_t seed);
+
+/// Throws Error for a model of fp64: `what`, such as "an ONNX file", holds f32 alone.
+void refuse_f64(const Model& model, std::string_view what);
+
+/// Returns whether the model computes in double precision.
+inline bool computes_in_f64(const ModelState& model) {
+  return model.definition().numbers == DType::f64;
+}
 
 }  // namespace linnet

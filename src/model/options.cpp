@@ -387,7 +387,8 @@ Description described<ModelOptions>() {
            field<&O::precision>("precision")
                .as(precisions)
                .flag("--precision",
-                     "Arithmetic of matrix products and convolutions; fp16: on a GPU"),
+                     "Arithmetic of matrix products and convolutions; fp16: on a GPU; fp64: on a "
+                     "CPU, of everything"),
            field<&O::cpu>("cpu"), field<&O::cuda>("cuda"), field<&O::operators>("operators")},
           nullptr};
 }

@@ -31,8 +31,8 @@ constexpr std::array<std::string_view, 2> enum_names(Better /*which*/) {
   return {"smaller", "larger"};
 }
 constexpr std::string_view enum_type(Better /*which*/) { return "Better"; }
-constexpr std::array<std::string_view, 5> enum_names(Precision /*precision*/) {
-  return {"automatic", "fp32", "tf32", "bf16", "fp16"};
+constexpr std::array<std::string_view, 6> enum_names(Precision /*precision*/) {
+  return {"automatic", "fp32", "tf32", "bf16", "fp16", "fp64"};
 }
 
 template <>

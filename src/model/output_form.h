@@ -21,8 +21,8 @@ Answers answers_of(const ModelState& model);
 /// of the training knows no probabilities.
 OutputForm probability_form(const ModelState& model);
 
-/// Returns the first output of every sample in that form, f32 (N, outputs...) in the data set's
-/// order.
+/// Returns the first output of every sample in that form, f32 (N, outputs...), of a model of fp64
+/// too, in the data set's order.
 Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form);
 
 /// Returns every output of every sample, f32 (N, outputs...), without offsets of targets.

@@ -25,7 +25,8 @@ std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batc
   std::vector<InputBatches> inputs;
   inputs.reserve(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    inputs.emplace_back(parts[i], network.inputs[i], i == 0, data.size(), batch);
+    const DType held = network.held(network.inputs[i].dtype);
+    inputs.emplace_back(parts[i], i == 0 ? std::nullopt : std::optional(held), data.size(), batch);
   }
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < wanted; ++i) {
@@ -33,11 +34,7 @@ std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batc
     const std::int64_t width = network.output_sample(i).elements();
     results.emplace_back(
         in_memory(fmt::format("the output of {} samples, {} numbers each,", data.size(), width),
-                  [&] {
-                    return Tensor(std::vector<float>(static_cast<std::size_t>(data.size()) *
-                                                     static_cast<std::size_t>(width)),
-                                  shape);
-                  }));
+                  [&] { return Tensor(network.held(), shape); }));
   }
   PredictorState& predictor = predictor_of(model.state(), form);
   for (std::int64_t first = 0; first < data.size(); first += batch) {
@@ -63,11 +60,14 @@ Dataset of_first_input(const Tensor& samples, const Model& model) {
 }  // namespace
 
 Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form) {
-  return predict(model, data, batch, form, 1)[0];
+  return predict(model, data, batch, form, 1)[0].to(DType::f32);
 }
 
 std::vector<Tensor> predict_outputs(Model& model, const Dataset& data, std::int64_t batch) {
-  return predict(model, data, batch, OutputForm::plain, model.state().definition().outputs.size());
+  std::vector<Tensor> outputs =
+      predict(model, data, batch, OutputForm::plain, model.state().definition().outputs.size());
+  for (Tensor& output : outputs) output = output.to(DType::f32);
+  return outputs;
 }
 
 Tensor with_offsets(const Tensor& outputs, const std::vector<double>& offsets) {
@@ -80,7 +80,7 @@ Tensor with_offsets(const Tensor& outputs, const std::vector<double>& offsets) {
 }
 
 Tensor Model::predict(const Dataset& data, std::int64_t batch) {
-  return with_offsets(predict_in_form(*this, data, batch, OutputForm::plain),
+  return with_offsets(linnet::predict(*this, data, batch, OutputForm::plain, 1)[0],
                       table().target_offsets());
 }
 
@@ -93,13 +93,14 @@ Tensor Model::predict_probabilities(const Tensor& samples, std::int64_t batch) {
 }
 
 Tensor Model::predict_probabilities(const Dataset& data, std::int64_t batch) {
-  return with_offsets(predict_in_form(*this, data, batch, probability_form(state())),
+  return with_offsets(linnet::predict(*this, data, batch, probability_form(state()), 1)[0],
                       table().target_offsets());
 }
 
 std::vector<Column> Model::predict_all(const Dataset& data, std::int64_t batch) {
   const NetworkDefinition& network = state().definition();
-  std::vector<Tensor> results = predict_outputs(*this, data, batch);
+  std::vector<Tensor> results =
+      linnet::predict(*this, data, batch, OutputForm::plain, network.outputs.size());
   std::vector<Column> columns;
   for (std::size_t i = 0; i < results.size(); ++i) {
     Tensor result = std::move(results[i]);

@@ -61,11 +61,13 @@ std::string name_among(const auto& named, std::size_t place) {
   return named.size() > 1 ? fmt::format(" '{}'", named[place].name) : std::string();
 }
 
-/// The first input takes bytes for floats.
+/// The first input takes bytes for floats; all inputs of a model of fp64 take f64, too.
 void require_samples(const NetworkDefinition& network, std::size_t place, DType dtype) {
   const NetworkInput& input = network.inputs[place];
   const bool bytes = place == 0 && input.dtype == DType::f32;
-  if (dtype == input.dtype || (bytes && dtype == DType::u8)) return;
+  if (dtype == input.dtype || dtype == network.held(input.dtype) || (bytes && dtype == DType::u8)) {
+    return;
+  }
   fail("expected samples{} in {}; got {}", name_among(network.inputs, place),
        bytes ? "f32 or u8" : to_string(input.dtype), to_string(dtype));
 }
@@ -96,10 +98,11 @@ std::span<std::byte> output_bytes(const NetworkDefinition& network, std::size_t 
                                   std::int64_t count, Tensor outputs) {
   require_host(outputs, "outputs");
   const Shape wanted = network.output_sample(place).batched(count);
-  if (outputs.dtype() != DType::f32 || outputs.shape() != wanted) {
-    fail("{} samples of {} need memory for outputs{} of f32 {}; got {} {}", count,
-         to_string(network.inputs[0].sample), name_among(network.outputs, place), to_string(wanted),
-         to_string(outputs.dtype()), to_string(outputs.shape()));
+  if (outputs.dtype() != network.numbers || outputs.shape() != wanted) {
+    fail("{} samples of {} need memory for outputs{} of {} {}; got {} {}", count,
+         to_string(network.inputs[0].sample), name_among(network.outputs, place),
+         to_string(network.numbers), to_string(wanted), to_string(outputs.dtype()),
+         to_string(outputs.shape()));
   }
   return outputs.writable_bytes();
 }
@@ -108,6 +111,7 @@ std::span<std::byte> output_bytes(const NetworkDefinition& network, std::size_t 
 struct NamedInputs {
   std::int64_t count = 0;
   std::vector<std::span<const std::byte>> memory = {};
+  std::vector<Tensor> converted = {};  ///< which `memory` refers to
 };
 
 NamedInputs named_inputs(const NetworkDefinition& network, const State& inputs) {
@@ -127,6 +131,11 @@ NamedInputs named_inputs(const NetworkDefinition& network, const State& inputs) 
                     network.inputs[*sequences].sample[0]);
     }
     result.count = count;
+    const DType held = network.held(input.dtype);
+    if (place > 0 && samples->dtype() != held) {
+      result.memory.push_back(result.converted.emplace_back(samples->to(held)).bytes());
+      continue;
+    }
     result.memory.push_back(samples->bytes());
   }
   return result;
@@ -157,12 +166,12 @@ PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype,
     : model_(model), batch_(batch), inputs_(model.definition().inputs.size()) {
   const NetworkDefinition& network = model.definition();
   for (const NetworkInput& input : network.inputs) {
-    const DType type = ports_.empty() ? dtype : input.dtype;
+    const DType type = ports_.empty() ? dtype : network.held(input.dtype);
     ports_.push_back({.bytes = ValueType{type, input.sample.batched(batch)}.bytes()});
   }
   for (std::size_t i = 0; i < network.outputs.size(); ++i) {
     ports_.push_back(
-        {.bytes = ValueType{DType::f32, network.output_sample(i).batched(batch)}.bytes()});
+        {.bytes = ValueType{network.numbers, network.output_sample(i).batched(batch)}.bytes()});
   }
   const std::function<Graph(std::int64_t)> graph_of = [&](std::int64_t n) {
     return prediction_step(network, dtype, n, form, supports_of(*model.backend));
@@ -359,7 +368,7 @@ void Predictor::predict(const Tensor& samples, Tensor outputs) const {
 Tensor Predictor::predict(const Tensor& samples) const {
   const NetworkDefinition& network = state_->model.definition();
   static_cast<void>(network.only_input());
-  Tensor outputs(DType::f32, output_shape().batched(batch_of(network, 0, samples)));
+  Tensor outputs(network.numbers, output_shape().batched(batch_of(network, 0, samples)));
   predict(samples, outputs);
   return outputs;
 }
@@ -383,7 +392,7 @@ State Predictor::predict(const State& inputs) const {
   State outputs;
   for (std::size_t i = 0; i < network.outputs.size(); ++i) {
     outputs.set(network.outputs[i].name,
-                Tensor(DType::f32, network.output_sample(i).batched(count)));
+                Tensor(network.numbers, network.output_sample(i).batched(count)));
   }
   predict(inputs, outputs);
   return outputs;
@@ -395,8 +404,8 @@ Tensor Predictor::input(std::int64_t batch, DType dtype) {
 }
 
 Tensor Predictor::output(std::int64_t batch, DType dtype) {
-  return tensor_over(state_->model, state_->at(batch, dtype).output(), 0, DType::f32,
-                     output_shape().batched(batch));
+  return tensor_over(state_->model, state_->at(batch, dtype).output(), 0,
+                     state_->model.definition().numbers, output_shape().batched(batch));
 }
 
 void Predictor::set_input(const Tensor& samples) {

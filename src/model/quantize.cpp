@@ -217,6 +217,7 @@ Model quantize(const Model& model, const Dataset& data, const QuantizeOptions& o
           "expected at least 1 sample and a batch of at least 1; got {} and {}", options.samples,
           options.batch);
   require<DataError>(data.size() > 0, "'{}' has no samples to quantize with", data.info().name);
+  refuse_f64(model, "a quantized model");
   require(quantized_layers(model) == 0, "the model is quantized already");
   const NetworkDefinition& network = model.state().definition();
   require(std::ranges::any_of(network.graph.nodes(), is_product),

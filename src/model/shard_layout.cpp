@@ -33,7 +33,8 @@ std::size_t most_applications(const NetworkDefinition& network) {
 }  // namespace
 
 ShardLayout::ShardLayout(const NetworkDefinition& network, bool collected)
-    : statistics_bytes(most_applications(network) * align_up(network.bytes(false))),
+    : number_bytes(size_of(network.numbers)),
+      statistics_bytes(most_applications(network) * align_up(network.bytes(false))),
       statistics(collected ? 0 : align_up(network.bytes(true))),
       bytes(statistics + statistics_bytes),
       counters(bytes),
@@ -67,7 +68,7 @@ std::vector<MeasuredStatistics> measure_statistics(Graph& graph, const NetworkDe
     std::vector<Value> inputs = node.inputs;
     for (const std::size_t i : {kRunningMean, kRunningVariance}) {
       const ValueInfo running = graph.info(node.inputs[i]);
-      const auto begin = static_cast<std::int64_t>(running.offset / sizeof(float));
+      const auto begin = static_cast<std::int64_t>(running.offset / size_of(network.numbers));
       measured.push_back(
           {application, begin, begin + running.type.shape.elements(), norm->attrs().momentum});
       inputs[i] =
@@ -95,7 +96,7 @@ void sync_norms(Graph& graph) {
 }
 
 void share_statistics(Graph& graph, const ShardLayout& layout) {
-  const auto elements = static_cast<std::int64_t>(layout.statistics_bytes / sizeof(float));
+  const auto elements = static_cast<std::int64_t>(layout.statistics_bytes / layout.number_bytes);
   const Value measured = graph.add_value("statistics", {DType::f32, Shape{elements}},
                                          Storage::gradient, layout.measured);
   const Value shared = graph.emit(ShareOp(), {measured}, "statistics");

@@ -19,13 +19,14 @@ namespace linnet {
 /// Where a shard leaves what it found, as offsets in bytes in Storage::gradient: gradients laid out
 /// as the weights, then statistics of the batch laid out as the running ones, once for each time
 /// that a norm is applied, then its counters (f64). All of that is summed over the shards: what
-/// `bytes` counts as one f32 array, and the counters.
+/// `bytes` counts as one array of numbers, and the counters.
 struct ShardLayout {
   /// collected: the gradients lie in the arena instead (collect_gradients).
   explicit ShardLayout(const NetworkDefinition& network, bool collected = false);
   /// Room for a sum of shards that waits for its sibling in the tree, after the shard's own.
   std::size_t level(std::size_t level) const { return (level + 1) * (measured + statistics_bytes); }
 
+  std::size_t number_bytes = 0;      ///< of an element, NetworkDefinition::numbers
   std::size_t statistics_bytes = 0;  ///< of all applications
   std::size_t statistics = 0;
   std::size_t bytes = 0;

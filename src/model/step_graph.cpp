@@ -413,8 +413,8 @@ Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
     const NetworkInput& input = network.inputs[i];
     inputs.push_back(gather(graph, input.name,
-                            {i == 0 ? first : input.dtype, input.sample.batched(1)}, i,
-                            {.batch = batch}));
+                            {i == 0 ? first : network.held(input.dtype), input.sample.batched(1)},
+                            i, {.batch = batch}));
   }
   std::vector<Value> parameters;
   std::vector<Value> outputs =

@@ -127,13 +127,13 @@ enum class LastLayer : std::uint8_t { other, softmax, log_softmax, sigmoid };
 LastLayer last_layer(const Graph& graph, Value output);
 
 /// Returns the sum of output 0's elements, each times its weight, differentiated by an input in
-/// inference mode. Slots: inputs of the network's types, weights as output 0, the gradient. `by`:
-/// an input of f32, on which output 0 depends.
+/// inference mode. Slots: inputs as NetworkDefinition::held() says, weights as output 0, the
+/// gradient. `by`: an input of f32, on which output 0 depends.
 Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std::int64_t batch,
                           const Supports& supports);
 
 /// Gather in stored order and forward in inference mode into the slots after the inputs.
-/// `first`: of the first input.
+/// `first`: of the first input; the others are as NetworkDefinition::held() says.
 Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_t batch,
                       OutputForm form, const Supports& supports);
 

@@ -38,7 +38,7 @@ void require_match(const NetworkDefinition& network, const std::string& pattern,
 
 UpdateRange range_of(const ParameterSpec& spec) {
   const auto count = static_cast<std::size_t>(spec.shape.elements());
-  const auto first = static_cast<std::int64_t>(spec.offset / sizeof(float));
+  const auto first = static_cast<std::int64_t>(spec.offset / size_of(spec.dtype));
   const std::size_t bytes = align_up(count * sizeof(float));
   return {.begin = first, .end = first + static_cast<std::int64_t>(bytes / sizeof(float))};
 }

@@ -68,7 +68,18 @@ std::size_t NetworkDefinition::bytes(bool trainable) const {
                                  [&](const auto& spec) { return spec.trainable == trainable; });
   if (last == parameters.rend()) return 0;
   // Counted without a ValueType: progress asks while a training runs, which allocates nothing.
-  return last->offset + align_up(static_cast<std::size_t>(last->shape.elements()) * sizeof(float));
+  return last->offset + align_up(static_cast<std::size_t>(last->shape.elements()) * sizeof(float)) /
+                            sizeof(float) * size_of(last->dtype);
+}
+
+NetworkDefinition laid_out(const NetworkDefinition& network, DType numbers) {
+  NetworkDefinition made = network;
+  made.numbers = numbers;
+  for (ParameterSpec& spec : made.parameters) {
+    spec.offset = spec.offset / size_of(spec.dtype) * size_of(numbers);
+    spec.dtype = numbers;
+  }
+  return made;
 }
 
 const NetworkInput& NetworkDefinition::only_input() const {

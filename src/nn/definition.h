@@ -23,9 +23,10 @@ struct ParameterSpec {
   Initializer initializer;
   std::int64_t fan_in = 1;
   std::int64_t fan_out = 1;
-  bool trainable = true;   ///< else it lies in Storage::state
-  std::size_t offset = 0;  ///< in bytes in its storage, aligned
-  Value value;             ///< in the template graph
+  bool trainable = true;     ///< else it lies in Storage::state
+  std::size_t offset = 0;    ///< in bytes in its storage, aligned
+  DType dtype = DType::f32;  ///< as which it lies there: f32, or f64 of a model of fp64
+  Value value;               ///< in the template graph
 };
 
 /// The batch at which a network's shapes are checked as it is built: nothing is computed at it. A
@@ -73,6 +74,9 @@ struct NetworkDefinition {
   std::vector<ParameterSpec> parameters;
   /// Number of layers of each kind named by number; parts of a layer after its name.
   std::map<std::string, int> kinds;
+  /// The type in which weights and the values between operators lie in memory: f32, or f64 of a
+  /// model of fp64. Graphs have f32 in both cases; the backend widens them.
+  DType numbers = DType::f32;
 
   /// What the network was made of: a record of each layer (layer_records.h), for people. What is
   /// computed is the graph's alone.
@@ -91,12 +95,22 @@ struct NetworkDefinition {
   bool has_lengths() const;
   /// Returns bytes of the storage that holds the trainable weights, or the other ones.
   std::size_t bytes(bool trainable) const;
+  /// Returns the type in which values of `dtype` lie: `numbers` instead of f32.
+  DType held(DType dtype = DType::f32) const { return dtype == DType::f32 ? numbers : dtype; }
   Shape output_sample(std::size_t output = 0) const {
     return graph.shape(outputs[output].value).sample();
   }
   /// Returns the one input. Throws Error for a network of several, naming them.
   const NetworkInput& only_input() const;
 };
+
+/// Returns the network with its weights laid out as `numbers`, f32 or f64: each begins at the same
+/// element of its storage.
+NetworkDefinition laid_out(const NetworkDefinition& network, DType numbers);
+/// Does so for a backend, of which `f64` is Capabilities::f64.
+inline NetworkDefinition laid_out_for(const NetworkDefinition& network, bool f64) {
+  return laid_out(network, f64 ? DType::f64 : DType::f32);
+}
 
 enum class Mode : std::uint8_t { training, inference };
 

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "core/dims.h"
+#include "model/model_state.h"
 #include "onnx/constant.h"
 #include "onnx/rules.h"
 #include "ops/quantize/quantize.h"
@@ -293,6 +294,7 @@ namespace linnet {
 void export_onnx(const Model& model, const std::filesystem::path& path) {
   std::optional<onnx::Exporter> exporter;
   try {
+    refuse_f64(model, "an ONNX file");
     exporter.emplace(model);
     exporter->run();
   } catch (const Error& error) {

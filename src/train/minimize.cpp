@@ -14,19 +14,18 @@
 namespace linnet {
 namespace {
 
-/// Puts a vector's elements, which it rounds to f32, into tensors of the names and shapes of
-/// `like`.
+/// Puts a vector's elements, which it rounds to their type, into tensors of the names, types and
+/// shapes of `like`.
 State unflatten(const State& like, std::span<double> x) {
   State state;
   for (const auto& [name, value] : like) {
-    Tensor weight(DType::f32, value.shape());
-    const std::span<float> to = weight.as_writable<float>();
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      to[i] = static_cast<float>(x[i]);
-      x[i] = double{to[i]};
-    }
-    x = x.subspan(to.size());
-    state.set(name, std::move(weight));
+    const std::span<double> own = x.first(static_cast<std::size_t>(value.elements()));
+    x = x.subspan(own.size());
+    const Tensor exact = Tensor(std::vector<double>(own.begin(), own.end()), value.shape());
+    state.set(name, exact.to(value.dtype()));
+    if (value.dtype() == DType::f64) continue;
+    const Tensor rounded = state[name].to(DType::f64);
+    std::ranges::copy(rounded.as<double>(), own.begin());
   }
   return state;
 }
@@ -34,8 +33,9 @@ State unflatten(const State& like, std::span<double> x) {
 /// Adds `share` times the tensors' elements.
 void add(std::span<double> sum, const State& state, double share) {
   for (const auto& [name, value] : state) {
-    const std::span<const float> from = value.as<float>();
-    for (std::size_t i = 0; i < from.size(); ++i) sum[i] += share * double{from[i]};
+    const Tensor wide = value.to(DType::f64);
+    const std::span<const double> from = wide.as<double>();
+    for (std::size_t i = 0; i < from.size(); ++i) sum[i] += share * from[i];
     sum = sum.subspan(from.size());
   }
 }
@@ -74,8 +74,8 @@ Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
   };
   std::vector<double> x;
   for (const auto& [name, value] : like) {
-    const Tensor weight = trainer.model.parameter(name);
-    x.insert(x.end(), weight.as<float>().begin(), weight.as<float>().end());
+    const Tensor weight = trainer.model.parameter(name).to(DType::f64);
+    x.insert(x.end(), weight.as<double>().begin(), weight.as<double>().end());
   }
   LbfgsMemory& curvature = objective.curvature;
   if (!same_bits(objective.minimum, objective.trained_weights())) curvature.clear();

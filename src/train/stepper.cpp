@@ -227,9 +227,11 @@ State Stepper::found_gradients(float scale) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const ParameterSpec& spec = parameters[i];
     if (!trains_[i]) continue;
-    Tensor values(DType::f32, spec.shape);
+    Tensor values(spec.dtype, spec.shape);
     model.backend->download(*objective_.memory->gradients, spec.offset, values.writable_bytes());
-    for (float& value : values.as_writable<float>()) value /= scale;  // a power of two
+    if (scale != 1) {  // a power of two
+      for (float& value : values.as_writable<float>()) value /= scale;
+    }
     gradients.set(spec.name, std::move(values));
   }
   std::array<double, kCounters> counters{};

@@ -236,7 +236,7 @@ State ObjectiveState::state() {
   State state;
   if (scales_loss(*model)) state.set(kScale, loss_scale());
   for_moments(*this, [&](std::string moment, const ParameterSpec& spec, std::size_t offset) {
-    Tensor values(DType::f32, spec.shape);
+    Tensor values(spec.dtype, spec.shape);
     model->backend->download(optimizer_memory(), offset, values.writable_bytes());
     state.set(std::move(moment), std::move(values));
   });
@@ -264,6 +264,9 @@ void ObjectiveState::load(const State& state) {
 TrainerState::TrainerState(Model trained, Objectives aims, TrainerOptions how)
     : model(std::move(trained)), options(std::move(how)) {
   check_metrics(options.metrics, network());
+  require(
+      options.ranks.size() == 1 || !computes_in_f64(state()),
+      "ranks sum gradients in f32; expected one rank for a model of fp64, or another precision");
   description_of<TrainerOptions>().check(&options, "");
   for (NamedObjective& aim : aims) {
     objectives.push_back(std::make_unique<ObjectiveState>(std::move(aim.name), model.shared_state(),
@@ -355,7 +358,7 @@ State averaged_weights(TrainerState& trainer, ObjectiveState& objective) {
   for_moments(objective,
               [&](const std::string& name, const ParameterSpec& spec, std::size_t offset) {
                 if (!name.starts_with(kAverage)) return;
-                Tensor values(DType::f32, spec.shape);
+                Tensor values(spec.dtype, spec.shape);
                 trainer.state().backend->download(objective.optimizer_memory(), offset,
                                                   values.writable_bytes());
                 weights.set(spec.name, std::move(values));

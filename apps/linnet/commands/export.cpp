@@ -58,7 +58,8 @@ int export_model(const ExportOptions& options) {
                          options.onnx.empty() ? "--function writes another one"
                                               : "--onnx writes another one");
   }
-  ModelOptions on{.device = "cpu", .threads = 1};
+  // The files hold f32: weights of fp64 are rounded.
+  ModelOptions on{.device = "cpu", .threads = 1, .precision = Precision::fp32};
   const Model model = load_model(find_run(options.model), on);
   if (!options.onnx.empty()) {
     export_onnx(options.jacobian ? model.with_derivatives() : model, options.onnx);

@@ -52,7 +52,8 @@ int plan(const PlanOptions& options) {
                            ? cuda_plugin(on.cuda.library)
                                  .describe(described_gpu(options.target), on.cuda, on.precision)
                            : open_backend(on);
-  const NetworkDefinition& network = job.network.definition();
+  const NetworkDefinition network =
+      laid_out_for(job.network.definition(), backend->capabilities().f64);
   const std::int64_t batch = job.training.batch;
   Graph graph = infer ? prediction_graph(network, batch, *backend)
                       : training_graph(network, batch, job.training, *backend);

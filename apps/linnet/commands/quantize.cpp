@@ -32,7 +32,7 @@ Dataset calibration_set(const Splits& splits, const std::string& name) {
 }
 
 int quantize_run(const QuantizeArguments& arguments) {
-  ModelOptions on{.device = "cpu", .threads = arguments.threads};
+  ModelOptions on{.device = "cpu", .threads = arguments.threads, .precision = Precision::fp32};
   const SavedRun run = find_run(arguments.run);
   Model model = load_model(run, on);
   const Task& task = task_of(model);

@@ -114,14 +114,22 @@ std::string cuda_library() {
   return library != nullptr ? library : "";
 }
 
+namespace {
+
+/// Returns what the model computes in: the CPU takes all but bf16 and fp64 as fp32.
+Precision precision_of(const Model& model, const ModelOptions& options) {
+  if (computes_in_f64(model.state())) return Precision::fp64;
+  const bool own = model.device() != "cpu" || options.precision == Precision::bf16;
+  return own ? options.precision : Precision::fp32;
+}
+
+}  // namespace
+
 void add_device(Json& json, const Model& model, const ModelOptions& options) {
   const bool cuda = model.device() != "cpu";
   json["device"] = model.device();
   json["device_name"] = device_name(model, options);
-  // The CPU takes all but bf16 as fp32.
-  const Precision precision =
-      cuda || options.precision == Precision::bf16 ? options.precision : Precision::fp32;
-  json["precision"] = name_of(precision);
+  json["precision"] = name_of(precision_of(model, options));
   json["graph"] = cuda ? Json(graph_name(options.cuda.graph_steps)) : Json();
   json["conv_engine"] = cuda ? Json(options.cuda.cudnn ? "graph" : "legacy") : Json();
   json["deterministic"] = cuda ? Json(options.cuda.deterministic) : Json();

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "data/targets.h"
+#include "model/model_state.h"
 
 namespace linnet::command {
 namespace {
@@ -52,7 +53,7 @@ class Pass {
         batch_(batch),
         streamed_(streamed),
         on_host_(model.device() == "cpu"),
-        outputs_(DType::f32, predictor_.output_shape().batched(batch)) {
+        outputs_(model.state().definition().numbers, predictor_.output_shape().batched(batch)) {
     require(data.inputs().size() == 1 && data.inputs()[0].source == nullptr,
             "--mode infer needs data in memory with one input; '{}' has others", data.info().name);
   }
@@ -78,7 +79,8 @@ class Pass {
 
   /// Outputs of the last batch that predict() gave.
   bool finite() const {
-    return std::ranges::all_of(outputs_.as<float>(), [](float y) { return std::isfinite(y); });
+    const Tensor rounded = outputs_.to(DType::f32);
+    return std::ranges::all_of(rounded.as<float>(), [](float y) { return std::isfinite(y); });
   }
 
  private:

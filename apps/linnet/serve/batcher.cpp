@@ -122,7 +122,7 @@ void Batcher::answer(std::vector<Waiting>& batch) {
       for (const Waiting& waiting : batch) rows.push_back(waiting.sample[name]);
       inputs.set(name, stacked(rows, size));
     }
-    const Tensor outputs = predictor_.predict(inputs)[output_];
+    const Tensor outputs = predictor_.predict(inputs)[output_].to(DType::f32);
     metrics_.count_batch(std::ssize(batch));
     const auto elements = outputs.as<float>();
     const std::size_t width = elements.size() / static_cast<std::size_t>(size);

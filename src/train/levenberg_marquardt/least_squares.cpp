@@ -92,8 +92,8 @@ void LeastSquares::check() const {
   require(model_.backend->capabilities().host_memory,
           "{} expected the device 'cpu'; the model is on '{}'", kMethod, model_.device);
   require(model_.options.precision == Precision::automatic ||
-              model_.options.precision == Precision::fp32,
-          "{} expected the precision fp32 on the CPU; got {}", kMethod,
+              model_.options.precision == Precision::fp32 || computes_in_f64(model_),
+          "{} expected the precision fp32 or fp64 on the CPU; got {}", kMethod,
           FieldFormat<Precision>::names()[static_cast<std::size_t>(model_.options.precision)]);
   check_network(network);
   require(!data_.has_source(), "{} expected data in memory, not images that are read from files",
@@ -112,7 +112,7 @@ void LeastSquares::check() const {
             target.how.weight);
     require(!target.lengths, "{} expected targets of one length; those of '{}' have several",
             kMethod, name);
-    require(target.how.target || data_.parts[target.part].record.dtype == DType::f32,
+    require(target.how.target || data_.parts[target.part].record.dtype != DType::i32,
             "{} expected values as targets of '{}', not labels", kMethod, name);
   }
 }
@@ -149,22 +149,23 @@ void LeastSquares::bind(Session& session) {
 void LeastSquares::bind(Session& session, Bound& bound, const JacobianLayout& layout,
                         std::int64_t batch) {
   session.bind_data(bound.pass, data_);
-  const auto add = [&](std::size_t slot, std::int64_t width) -> std::vector<float>& {
+  const DType numbers = model_.definition().numbers;
+  const auto add = [&](std::size_t slot, Tensor values) {
     if (slot >= bound.memory.size()) bound.memory.resize(slot + 1);
-    bound.memory[slot].assign(static_cast<std::size_t>(batch * width), 0.0F);
-    bound.pass.bind(slot, bound.memory[slot].data());
-    return bound.memory[slot];
+    bound.memory[slot] = std::move(values);
+    bound.pass.bind(slot, bound.memory[slot].bytes().data());
   };
   for (const auto* results : {&layout.results, &layout.outputs, &layout.targets}) {
     for (const JacobianLayout::Result& result : *results) {
-      if (result.width > 0) add(result.slot, result.width);
+      if (result.width > 0) add(result.slot, Tensor(numbers, Shape{batch * result.width}));
     }
   }
   for (const JacobianLayout::Seed& seed : layout.seeds) {
-    std::vector<float>& ones = add(seed.slot, seed.width);
+    std::vector<float> ones(static_cast<std::size_t>(batch * seed.width));
     for (std::int64_t row = 0; row < batch; ++row) {
       ones[static_cast<std::size_t>(row * seed.width + seed.element)] = 1;
     }
+    add(seed.slot, Tensor(std::move(ones)).to(numbers));
   }
 }
 
@@ -180,32 +181,29 @@ std::size_t LeastSquares::bytes() const {
   add(layout_.targets, rows_batch_);
   add(layout_.seeds, rows_batch_);
   return NormalEquations::bytes(layout_.unknowns) +
-         static_cast<std::size_t>(numbers) * sizeof(float);
+         static_cast<std::size_t>(numbers) * size_of(model_.definition().numbers);
 }
 
 std::vector<double> LeastSquares::weights() const {
   std::vector<double> weights;
-  const std::vector<ParameterSpec>& parameters = model_.definition().parameters;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
+  for (std::size_t i = 0; i < trains_.size(); ++i) {
     if (!trains_[i]) continue;
-    std::vector<float> values(static_cast<std::size_t>(parameters[i].shape.elements()));
-    model_.backend->download(*model_.parameters, parameters[i].offset,
-                             std::as_writable_bytes(std::span(values)));
-    weights.insert(weights.end(), values.begin(), values.end());
+    const ParameterSpec& spec = model_.definition().parameters[i];
+    Tensor values(spec.dtype, spec.shape);
+    model_.backend->download(*model_.parameters, spec.offset, values.writable_bytes());
+    const Tensor wide = values.to(DType::f64);
+    weights.insert(weights.end(), wide.as<double>().begin(), wide.as<double>().end());
   }
   return weights;
 }
 
 void LeastSquares::set_weights(std::span<const double> weights) {
-  const std::vector<ParameterSpec>& parameters = model_.definition().parameters;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
+  for (std::size_t i = 0; i < trains_.size(); ++i) {
     if (!trains_[i]) continue;
-    const auto count = static_cast<std::size_t>(parameters[i].shape.elements());
-    std::vector<float> values(count);
-    std::ranges::transform(weights.first(count), values.begin(),
-                           [](double weight) { return static_cast<float>(weight); });
-    model_.backend->upload(*model_.parameters, parameters[i].offset,
-                           std::as_bytes(std::span(values)));
+    const ParameterSpec& spec = model_.definition().parameters[i];
+    const auto count = static_cast<std::size_t>(spec.shape.elements());
+    const Tensor values = Tensor::borrow(weights.first(count), spec.shape).to(spec.dtype);
+    model_.backend->upload(*model_.parameters, spec.offset, values.bytes());
     weights = weights.subspan(count);
   }
   ++model_.weights_version;
@@ -226,6 +224,25 @@ double LeastSquares::factor(std::size_t target, std::int64_t element, std::int64
   return factor;
 }
 
+template <class T>
+double LeastSquares::squares(std::int64_t first, std::int64_t samples) const {
+  const std::vector<const T*> memory = values_.addresses<T>();
+  double sum = 0;
+  for (std::size_t t = 0; t < data_.targets.size(); ++t) {
+    const std::int64_t width = value_layout_.outputs[t].width;
+    const T* const y = memory[value_layout_.outputs[t].slot];
+    const std::optional<double>& constant = data_.targets[t].how.target;
+    for (std::int64_t i = 0; i < samples * width; ++i) {
+      const double scale = factor(t, i % width, first + i / width);
+      if (scale == 0) continue;  // whatever the sample is
+      const double wanted = constant ? *constant : double{memory[value_layout_.targets[t].slot][i]};
+      const double residual = double{y[i]} - wanted;
+      sum += scale * residual * residual;
+    }
+  }
+  return sum;
+}
+
 double LeastSquares::value() {
   const StepInfo first{.samples = static_cast<std::uint64_t>(samples_)};
   double sum = 0;
@@ -233,20 +250,7 @@ double LeastSquares::value() {
     values_.pass.run(first, step, step + 1);
     const auto rows = static_cast<std::int64_t>(values_.pass.rows_of(step));
     const std::int64_t begin = static_cast<std::int64_t>(step) * batch_;
-    for (std::size_t t = 0; t < data_.targets.size(); ++t) {
-      const std::int64_t width = value_layout_.outputs[t].width;
-      const std::vector<float>& y = values_.memory[value_layout_.outputs[t].slot];
-      const std::optional<double>& constant = data_.targets[t].how.target;
-      for (std::int64_t i = 0; i < rows * width; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        const double scale = factor(t, i % width, begin + i / width);
-        if (scale == 0) continue;  // whatever the sample is
-        const double wanted =
-            constant ? *constant : double{values_.memory[value_layout_.targets[t].slot][at]};
-        const double residual = double{y[at]} - wanted;
-        sum += scale * residual * residual;
-      }
-    }
+    sum += in_f64() ? squares<double>(begin, rows) : squares<float>(begin, rows);
   }
   double penalty = 0;
   double decay = 0;
@@ -264,28 +268,29 @@ NormalEquations& LeastSquares::equations() {
   const StepInfo first{.samples = static_cast<std::uint64_t>(samples_)};
   for (std::uint64_t step = 0; step < derivatives_.pass.steps(); ++step) {
     derivatives_.pass.run(first, step, step + 1);
-    add_rows(static_cast<std::int64_t>(step) * rows_batch_,
-             static_cast<std::int64_t>(derivatives_.pass.rows_of(step)));
+    const auto begin = static_cast<std::int64_t>(step) * rows_batch_;
+    const auto rows = static_cast<std::int64_t>(derivatives_.pass.rows_of(step));
+    in_f64() ? add_rows<double>(begin, rows) : add_rows<float>(begin, rows);
   }
   return *equations_;
 }
 
+template <class T>
 void LeastSquares::add_rows(std::int64_t first, std::int64_t samples) {
   const auto of_sample = static_cast<std::int64_t>(layout_.rows.size());
-  const auto memory = [&](const JacobianLayout::Result& result) {
-    return derivatives_.memory[result.slot].data();
-  };
+  const std::vector<const T*> addresses = derivatives_.addresses<T>();
+  const auto memory = [&](const JacobianLayout::Result& result) { return addresses[result.slot]; };
   const auto write = [&](std::int64_t n, const JacobianLayout::Row& row, std::span<double> to) {
     const double scale = std::sqrt(factor(row.target, row.element, first + n));
     if (scale == 0) return;
     for (const JacobianLayout::Term& term : row.terms) {
-      const float* left = memory(layout_.results[term.left]) + n * term.units;
+      const T* left = memory(layout_.results[term.left]) + n * term.units;
       double* at = to.data() + term.first;
       if (term.kind != JacobianLayout::Term::Kind::product) {
         for (std::int64_t u = 0; u < term.units; ++u) at[u] += scale * double{left[u]};
         continue;
       }
-      const float* right = memory(layout_.results[term.right]) + n * term.features;
+      const T* right = memory(layout_.results[term.right]) + n * term.features;
       for (std::int64_t u = 0; u < term.units; ++u) {
         const double slope = scale * double{left[u]};
         for (std::int64_t f = 0; f < term.features; ++f) *at++ += slope * double{right[f]};

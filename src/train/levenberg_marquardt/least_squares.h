@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/jacobian_graph.h"
+#include "model/model_state.h"
 #include "model/session.h"
 #include "train/levenberg_marquardt/normal_equations.h"
 
@@ -52,17 +53,31 @@ class LeastSquares {
   std::span<const double> decays() const { return decays_; }
 
  private:
-  /// A pass with the memory of its results, by external slot.
+  /// A pass with the memory of its results, by external slot, in NetworkDefinition::numbers.
   struct Bound {
     DataPass pass = {};
-    std::vector<std::vector<float>> memory = {};
+    std::vector<Tensor> memory = {};
+    /// Returns the results' addresses, by slot; T: their type.
+    template <class T>
+    std::vector<const T*> addresses() const {
+      std::vector<const T*> all;
+      for (const Tensor& one : memory) {
+        all.push_back(one.elements() > 0 ? one.as<T>().data() : nullptr);
+      }
+      return all;
+    }
   };
   ProgramRecipe recipe(bool derivatives) const;
   void bind(Session& session, Bound& bound, const JacobianLayout& layout, std::int64_t batch);
   void check() const;
   /// Returns the factor of the square of a residual.
   double factor(std::size_t target, std::int64_t element, std::int64_t sample) const;
+  /// Returns the sum of squares of one batch's residuals, from sample `first` on.
+  template <class T>
+  double squares(std::int64_t first, std::int64_t samples) const;
+  template <class T>
   void add_rows(std::int64_t first, std::int64_t samples);
+  bool in_f64() const { return computes_in_f64(model_); }
 
   ModelState& model_;
   const StepData& data_;

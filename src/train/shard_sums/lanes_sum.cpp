@@ -25,7 +25,11 @@ class LanesSum final : public OwnSum {
       if (own[lane].rows > 0) continue;
       queue.run();  // of which a step before has used the place
       std::byte* const begin = memory_->gradients->data() + lane * layout_.level(0);
-      std::fill_n(reinterpret_cast<float*>(begin), layout_.bytes / sizeof(float), kNeutral);
+      if (layout_.number_bytes == sizeof(double)) {
+        std::fill_n(reinterpret_cast<double*>(begin), layout_.bytes / sizeof(double), -0.0);
+      } else {
+        std::fill_n(reinterpret_cast<float*>(begin), layout_.bytes / sizeof(float), kNeutral);
+      }
       std::fill_n(reinterpret_cast<double*>(begin + layout_.counters), kCounters, -0.0);
     }
     queue.add(*add_->program, own.front().step);
