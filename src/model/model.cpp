@@ -184,7 +184,7 @@ Model Model::with_views(const TestViews& views) const {
 Model Model::with_derivatives(const std::string& by, const std::string& of, bool hessian) const {
   const Derivatives which = hessian ? Derivatives::jacobian_and_hessian : Derivatives::jacobian;
   return copy_with(Network(std::make_unique<NetworkDefinition>(
-      derivative_network(state_->definition(), by, of, which))));
+      derivative_network(state_->network.definition(), by, of, which))));
 }
 
 Model Model::to(const std::string& device) const {

@@ -40,10 +40,10 @@ class BadInput(command.CommandTest):
                               f"got '{graph}'", *train, f"--graph={graph}")
         self.assert_error("--conv-engine: expected legacy or graph; got 'legaci'; did you mean "
                           "'legacy'?", *train, "--conv-engine", "legaci")
-        self.assert_error("--precision: expected auto, fp32, tf32, bf16 or fp16; got 'fp61'; did you "
-                          "mean 'fp16'?", *train, "--precision", "fp61")
-        self.assert_error("the precision fp16 is for CUDA; a CPU computes in fp32 (also for tf32) "
-                          "or bf16", *train, "--device", "cpu", "--precision", "fp16")
+        self.assert_error("--precision: expected auto, fp32, tf32, bf16, fp16 or fp64; got 'fp61'; did "
+                          "you mean 'fp16'?", *train, "--precision", "fp61")
+        self.assert_error("the precision fp16 is for CUDA; a CPU computes in fp32 (also for tf32), "
+                          "bf16 or fp64", *train, "--device", "cpu", "--precision", "fp16")
         self.assert_error("unexpected argument 'extra'", "devices", "extra")
 
     def test_workloads(self):

@@ -273,7 +273,8 @@ TEST(LossScaleOnCpu, IsRefused) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "the precision fp16 is for CUDA; a CPU computes in fp32 (also for tf32) or bf16");
+                 "the precision fp16 is for CUDA; a CPU computes in fp32 (also for tf32), bf16 or "
+                 "fp64");
   }
 }
 

@@ -218,6 +218,57 @@ class Training(unittest.TestCase):
         ln.train(model, (x, 2 * x + 1), epochs=300, batch=32, loss=loss, optimizer=ln.Adam(learning_rate=0.05))
         np.testing.assert_allclose(model.jacobian(x), 2, atol=0.02)
 
+    def test_double_precision(self):
+        f = ln.FunctionalNetwork()
+        x = f.input("x", 1)
+        u = (x | ln.Dense(12) | ln.Tanh() | ln.Dense(1)) * (1 - ln.square(x))
+        curve = ln.gradient(ln.gradient(u, x), x)
+        network = f.build({"residual": curve + np.pi ** 2 * ln.sin(np.pi * x), "u": u})
+        points = np.linspace(-1, 1, 41)[:, None]
+        data = ln.Dataset({"x": points}, {"residual": np.zeros((41, 1))})
+
+        def solved(precision):
+            trainer = ln.Trainer(ln.Model(network, device="cpu", precision=precision, seed=3))
+            trainer.fit(data, epochs=5, batch=41)
+            found = trainer.minimize(data, ln.LBFGS(800, gradient_tolerance=1e-10, loss_tolerance=0))
+            return trainer.model, found.loss
+
+        model, loss = solved("fp64")
+        self.assertLess(loss, 0.1 * solved("fp32")[1])
+        found = model.predict_all(data)["u"]
+        self.assertEqual(found.dtype, np.float64)
+        self.assertLess(np.abs(found - np.sin(np.pi * points)).max(), 1e-4)
+        slope = model.input_gradient(data, of="u")
+        self.assertEqual(slope.dtype, np.float64)
+        self.assertLess(np.abs(slope - np.pi * np.cos(np.pi * points)).max(), 1e-3)
+        again = pickle.loads(pickle.dumps(model))
+        for name, weight in model.weights().items():
+            self.assertEqual(weight.dtype, np.float64)
+            np.testing.assert_array_equal(again.parameter(name), weight)
+        with self.assertRaisesRegex(ln.Error, r"^\[conv2d 'conv2d_1'\] does not compute in fp64"):
+            ln.Model(cnn(), device="cpu", precision="fp64")
+
+    def test_levenberg_marquardt_in_double_precision(self):
+        def drawn(shape, phase):
+            return np.sin(12.9898 * np.arange(np.prod(shape)) + phase).reshape(shape)
+
+        def net(units):
+            return ln.sequential(2, [ln.Dense(units), ln.Tanh(), ln.Dense(1)])
+
+        teacher = ln.Model(net(3), device="cpu", precision="fp64")
+        teacher.set_weights({"dense_1.weight": 2.5 * drawn((3, 2), 1.7), "dense_1.bias": drawn(3, 0.2),
+                             "dense_2.weight": drawn((1, 3), 2.2), "dense_2.bias": np.zeros(1)})
+        x = drawn((100, 2), 0.4)
+        y = teacher.predict(x)
+
+        def loss(precision):
+            trainer = ln.Trainer(ln.Model(net(4), device="cpu", precision=precision, seed=5),
+                                 optimizer=ln.LevenbergMarquardt())
+            return trainer.fit((x, y), epochs=100, batch=100).epochs[-1].train.loss
+
+        self.assertLess(loss("fp64"), 1e-30)
+        self.assertGreater(loss("fp32"), 1e-16)
+
     def test_expressions_end_with_their_function(self):
         kept = []
         ln.sequential(3, [ln.CustomLayer(lambda x, w: kept.append((x, w)) or x, "keeps")])
