@@ -29,7 +29,9 @@ INTEGERS = {"an integer": "int",
             "an array of integers": "Union[int, Sequence[int]]",
             "a number or an array of numbers": "Union[float, Sequence[float]]",
             "an integer or [height, width]": "Union[int, Sequence[int]]",
+            "an integer or [depth, height, width]": "Union[int, Sequence[int]]",
             '"same", "valid", an integer or [top, bottom, left, right]': "Union[int, str, Sequence[int]]",
+            '"same", "valid", an integer or [front, back, top, bottom, left, right]': "Union[int, str, Sequence[int]]",
             "a number or the name of an initializer": "Union[float, str, Mapping[str, float]]",
             "a layer": "_Base",
             "an array of layers": "Sequence[_Base]",
@@ -83,7 +85,7 @@ def docstring(page, indent):
         for field in page["fields"]:
             text = python_text(f"{field['key']}: {field['doc']}")
             if field["type"].startswith('"same", "valid"'):
-                text += '; also "same", "valid" or (top, bottom, left, right)'
+                text += '; also "same", "valid" or ' + re.sub(r".*\[(.*)\]", r"(\1)", field["type"])
             if "initializer" in field["type"]:
                 text += "; a number, or the name of an initializer, e.g. 'he_normal'"
             lines += textwrap.wrap(text, 94, initial_indent="  ", subsequent_indent="      ")

@@ -107,6 +107,61 @@ void FieldFormat<Padding2d>::numbers(const Padding2d& p, std::vector<double>& to
   if (p.mode == Padding2d::Mode::fixed) push(to, {p.top, p.bottom, p.left, p.right});
 }
 
+Setting FieldFormat<Size3d>::write(const Size3d& value) {
+  if (value == Size3d(value.depth)) return {value.depth};
+  return {Setting::List{{value.depth}, {value.height}, {value.width}}};
+}
+
+Size3d FieldFormat<Size3d>::read(const FieldReading& from) {
+  if (const auto* all = from.setting.get_if<std::int64_t>()) return *all;
+  const std::vector<std::int64_t> sizes = integers(from.setting, 3);
+  if (sizes.empty()) from.refuse_type(type());
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+std::string FieldFormat<Size3d>::cpp(const Size3d& value) {
+  if (value == Size3d(value.depth)) return std::to_string(value.depth);
+  return fmt::format("{{{}, {}, {}}}", value.depth, value.height, value.width);
+}
+
+void FieldFormat<Size3d>::numbers(const Size3d& value, std::vector<double>& to) {
+  push(to, {value.depth, value.height, value.width});
+}
+
+Setting FieldFormat<Padding3d>::write(const Padding3d& p) {
+  if (p.mode == Padding3d::Mode::valid) return {std::string("valid")};
+  if (p.mode == Padding3d::Mode::same) return {std::string("same")};
+  const std::array sides{p.front, p.back, p.top, p.bottom, p.left, p.right};
+  if (std::ranges::count(sides, p.front) == std::ssize(sides)) return {p.front};
+  Setting::List list;
+  for (const std::int64_t side : sides) list.push_back({side});
+  return {list};
+}
+
+Padding3d FieldFormat<Padding3d>::read(const FieldReading& from) {
+  if (const auto* all = from.setting.get_if<std::int64_t>()) return Padding3d::all(*all);
+  if (from.setting.get_if<std::string>() != nullptr) {
+    return from.choice({"valid", "same"}) == 0 ? Padding3d::valid() : Padding3d::same();
+  }
+  const std::vector<std::int64_t> sides = integers(from.setting, 6);
+  if (sides.empty()) from.refuse_type(type());
+  return {Padding3d::Mode::fixed, sides[0], sides[1], sides[2], sides[3], sides[4], sides[5]};
+}
+
+std::string FieldFormat<Padding3d>::cpp(const Padding3d& p) {
+  const Setting written = write(p);
+  if (const auto* mode = written.get_if<std::string>()) return "Padding3d::" + *mode + "()";
+  if (written.get_if<std::int64_t>() != nullptr) return fmt::format("Padding3d::all({})", p.front);
+  return fmt::format("{{Padding3d::Mode::fixed, {}, {}, {}, {}, {}, {}}}", p.front, p.back, p.top,
+                     p.bottom, p.left, p.right);
+}
+
+void FieldFormat<Padding3d>::numbers(const Padding3d& p, std::vector<double>& to) {
+  if (p.mode == Padding3d::Mode::fixed) {
+    push(to, {p.front, p.back, p.top, p.bottom, p.left, p.right});
+  }
+}
+
 Setting FieldFormat<Initializer>::write(const Initializer& value) {
   if (value.kind == Kind::constant) return {value.value};
   const std::string name(name_of(value.kind));

@@ -3,6 +3,7 @@
 
 #include <linnet/layer.h>
 #include <linnet/layers/settings.h>
+#include <linnet/layers/settings3d.h>
 
 #include <string>
 #include <variant>
@@ -34,6 +35,28 @@ struct FieldFormat<Padding2d> {
   static Padding2d read(const FieldReading& from);
   static std::string cpp(const Padding2d& value);
   static void numbers(const Padding2d& value, std::vector<double>& to);
+};
+
+/// 3, or [depth, height, width]
+template <>
+struct FieldFormat<Size3d> {
+  static std::string type() { return "an integer or [depth, height, width]"; }
+  static Setting write(const Size3d& value);
+  static Size3d read(const FieldReading& from);
+  static std::string cpp(const Size3d& value);
+  static void numbers(const Size3d& value, std::vector<double>& to);
+};
+
+/// "valid", "same", 1 or [front, back, top, bottom, left, right]
+template <>
+struct FieldFormat<Padding3d> {
+  static std::string type() {
+    return "\"same\", \"valid\", an integer or [front, back, top, bottom, left, right]";
+  }
+  static Setting write(const Padding3d& value);
+  static Padding3d read(const FieldReading& from);
+  static std::string cpp(const Padding3d& value);
+  static void numbers(const Padding3d& value, std::vector<double>& to);
 };
 
 /// "he_normal", a number (a constant), { uniform = 0.05 } or { normal = 1 }

@@ -79,8 +79,8 @@ TEST(LayerTypes, AnExampleIsTheSameInCppAndToml) {
 }
 
 TEST(LayerTypes, MistakesNameTheKeyAndWhatWasExpected) {
-  EXPECT_EQ(mistake({{"type", text("conv3d")}}),
-            "unknown layer type 'conv3d' in here; did you mean 'conv1d'?");
+  EXPECT_EQ(mistake({{"type", text("conv4d")}}),
+            "unknown layer type 'conv4d' in here; did you mean 'conv1d'?");
   EXPECT_EQ(mistake({{"type", text("conv2d")}}), "here needs the key 'filters'");
   EXPECT_EQ(mistake({{"type", text("dense")}, {"unitz", {std::int64_t{3}}}}),
             "unknown key 'unitz' in here; did you mean 'units'?");

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "nn/layers/window.h"
+#include "ops/bin_mean2d/bin_mean2d.h"
 #include "ops/pool2d/pool2d.h"
 
 namespace linnet {
@@ -36,5 +37,10 @@ inline Pool2dAttrs layer_windows(std::string_view kind, const std::string& layer
           stride.width);
   return pool_attributes(x, size, stride, padding);
 }
+
+/// Returns the bins of a layer's average pool that leaves padding out. Throws Error for a window
+/// that does not fit the padded images x (N, H, W, C).
+BinMean2dAttrs bins_inside(std::string_view kind, const std::string& layer, const Shape& x,
+                           const Pool2dAttrs& windows);
 
 }  // namespace linnet

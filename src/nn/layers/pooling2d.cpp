@@ -4,23 +4,38 @@
 #include "nn/builder.h"
 #include "nn/layer_fields.h"
 #include "nn/layers/pooling.h"
-#include "ops/bin_mean2d/bin_mean2d.h"
 
 namespace linnet {
 namespace {
 
 /// Returns the output's dimension along one axis. Throws Error where the window doesn't fit the
 /// padded input.
-std::int64_t windows(const std::string& layer, std::int64_t in, std::int64_t size,
-                     std::int64_t stride, std::int64_t before, std::int64_t after) {
+std::int64_t windows_along(std::string_view kind, const std::string& layer, std::int64_t in,
+                           std::int64_t size, std::int64_t stride, std::int64_t before,
+                           std::int64_t after) {
   require(before >= 0 && after >= 0 && before < size && after < size && size <= in + before + after,
-          "[avg_pool2d '{}'] expected padding smaller than the window and a window that fits; got "
-          "a window of {}, padding {} and {}, an input of {}",
-          layer, size, before, after, in);
+          "[{} '{}'] expected padding smaller than the window and a window that fits; got a window "
+          "of {}, padding {} and {}, an input of {}",
+          kind, layer, size, before, after, in);
   return (in + before + after - size) / stride + 1;
 }
 
 }  // namespace
+
+BinMean2dAttrs bins_inside(std::string_view kind, const std::string& layer, const Shape& x,
+                           const Pool2dAttrs& a) {
+  const auto rows = windows_along(kind, layer, x[1], a.size_h, a.stride_h, a.pad_top, a.pad_bottom);
+  const auto columns =
+      windows_along(kind, layer, x[2], a.size_w, a.stride_w, a.pad_left, a.pad_right);
+  return {.out_h = rows,
+          .out_w = columns,
+          .size_h = a.size_h,
+          .size_w = a.size_w,
+          .stride_h = a.stride_h,
+          .stride_w = a.stride_w,
+          .pad_top = a.pad_top,
+          .pad_left = a.pad_left};
+}
 
 void MaxPool2d::build(NetworkBuilder& builder) const {
   const std::string layer = builder.begin(*this);
@@ -36,19 +51,9 @@ void AvgPool2d::build(NetworkBuilder& builder) const {
   const Pool2dAttrs a = layer_windows("avg_pool2d", layer, x, size, stride, padding);
   if (count_include_pad) {
     builder.apply(AvgPool2dOp(a), layer);
-    return;
+  } else {
+    builder.apply(BinMean2dOp(bins_inside("avg_pool2d", layer, x, a)), layer);
   }
-  const std::int64_t rows = windows(layer, x[1], a.size_h, a.stride_h, a.pad_top, a.pad_bottom);
-  const std::int64_t columns = windows(layer, x[2], a.size_w, a.stride_w, a.pad_left, a.pad_right);
-  builder.apply(BinMean2dOp({.out_h = rows,
-                             .out_w = columns,
-                             .size_h = a.size_h,
-                             .size_w = a.size_w,
-                             .stride_h = a.stride_h,
-                             .stride_w = a.stride_w,
-                             .pad_top = a.pad_top,
-                             .pad_left = a.pad_left}),
-                layer);
 }
 
 void AdaptiveAvgPool2d::build(NetworkBuilder& builder) const {
