@@ -98,7 +98,20 @@ TheirTensor with_flipped_channels(TheirTensor tensor) {
   return tensor;
 }
 
+/// Ours are (filters, height, width, depth, channels) under four axes.
+TheirTensor conv3d_weight(const WeightLayer& layer, bool keras) {
+  const Shape& w = layer.weights.at("weight");
+  const std::int64_t d = layer.planes;
+  const std::int64_t channels = w[3] / d;
+  const Shape view{w[0], w[1], w[2], d, channels};
+  return keras ? reordered("kernel", {d, w[1], w[2], channels, w[0]}, "weight", w, view,
+                           {3, 1, 2, 4, 0})
+               : reordered("weight", {w[0], channels, d, w[1], w[2]}, "weight", w, view,
+                           {0, 4, 3, 1, 2});
+}
+
 TheirTensor conv_weight(const WeightLayer& layer, bool keras, bool bgr) {
+  if (layer.planes > 0) return conv3d_weight(layer, keras);
   const Shape& w = layer.weights.at("weight");  // (filters, height, width, channels)
   TheirTensor tensor =
       keras ? reordered("kernel", {w[1], w[2], w[3], w[0]}, "weight", w, w, {1, 2, 3, 0})
@@ -117,6 +130,7 @@ TheirTensor dense_weight(const WeightLayer& layer, WeightNames names, const Name
     return same("weight", conv ? Shape{w[0], w[1], 1, 1} : w, "weight");
   }
   const Shape view = layer.flattened.batched(w[0]);  // (units, height, width, channels)
+  if (view.rank() == 5) return reordered("weight", w, "weight", w, view, {0, 4, 1, 2, 3});
   const Shape theirs{view[0], view[3], view[1], view[2]};
   return reordered("weight", conv ? theirs : w, "weight", w, view, {0, 3, 1, 2});
 }

@@ -2,6 +2,8 @@
 #include "convert/layouts.h"
 
 #include <gtest/gtest.h>
+#include <linnet/layers.h>
+#include <linnet/network.h>
 
 #include <numeric>
 
@@ -50,6 +52,37 @@ TEST(Layouts, ConvolutionsOfPyTorchAndKeras) {
   EXPECT_EQ(values(there_and_back(keras, {ours})), (Floats{0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11}));
   const TheirTensor bgr = their_tensors(layer, WeightNames::keras, kPlain, true)[0];
   EXPECT_EQ(values(there_and_back(bgr, {ours})), (Floats{2, 8, 1, 7, 0, 6, 5, 11, 4, 10, 3, 9}));
+}
+
+/// Three filters over two planes of (1, 2) pixels with two channels, and what is flattened after.
+TEST(Layouts, ConvolutionsOfVolumes) {
+  const Network network({2, 1, 2, 2}, {Conv3d{.filters = 3, .kernel = {2, 1, 2}, .name = "c"},
+                                       Conv3d{.filters = 2, .kernel = 1, .name = "e"}, Flatten{},
+                                       Dense{.units = 1}});
+  const std::vector<WeightLayer> layers = weight_layers(network.definition());
+  EXPECT_EQ(layers.at(0).planes, 2);
+  EXPECT_EQ(layers.at(1).planes, 1);
+  EXPECT_EQ(layers.at(2).planes, 0);
+  EXPECT_EQ(layers.at(2).flattened, (Shape{1, 1, 1, 2}));
+  const Tensor ours = counted({3, 1, 2, 4});  // filters, height, width, planes and channels
+  const TheirTensor torch = their_tensors(layers[0], WeightNames::torchvision, kPlain, false)[0];
+  EXPECT_EQ(torch.shape, (Shape{3, 2, 2, 1, 2}));  // filters, channels, planes, height, width
+  EXPECT_EQ(values(there_and_back(torch, {ours})),
+            (Floats{0, 4,  2,  6,  1,  5,  3,  7,  8,  12, 10, 14,
+                    9, 13, 11, 15, 16, 20, 18, 22, 17, 21, 19, 23}));
+  const TheirTensor keras = their_tensors(layers[0], WeightNames::keras, kPlain, false)[0];
+  EXPECT_EQ(keras.shape, (Shape{2, 1, 2, 2, 3}));  // planes, height, width, channels, filters
+  EXPECT_EQ(values(there_and_back(keras, {ours})),
+            (Floats{0, 8,  16, 1, 9,  17, 4, 12, 20, 5, 13, 21,
+                    2, 10, 18, 3, 11, 19, 6, 14, 22, 7, 15, 23}));
+  const WeightLayer dense{.name = "d",
+                          .kind = Kind::dense,
+                          .weights = {{"weight", {1, 12}}},
+                          .roles = {"weight"},
+                          .flattened = {1, 3, 2, 2}};
+  EXPECT_EQ(values(there_and_back(their_tensors(dense, WeightNames::torchvision, kPlain, false)[0],
+                                  {counted({1, 12})})),
+            (Floats{0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}));
 }
 
 TEST(Layouts, DenseAfterFlatten) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nn/layers/volumes.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/dense/dense.h"
 #include "ops/gather/gather.h"
@@ -17,14 +18,16 @@ const O* as(const Node& node) {
   return dynamic_cast<const O*>(node.op.get());
 }
 
-/// Returns the images whose pixels are the dense layer's features; of rank 0 without any.
+/// Returns the images, or volumes, whose pixels are the dense layer's features; of rank 0 without
+/// any.
 Shape flattened_before(const Graph& graph, const Node& dense) {
   const Value x = dense.inputs[DenseOp::In::x];
   const Node* before = graph.producer(x);
   if (before == nullptr || as<ReshapeOp>(*before) == nullptr) return {};
   const Shape& from = graph.shape(before->inputs[0]);
   // A layer on each pixel has a reshape before it, too.
-  const bool whole = from.rank() == 4 && from.sample().elements() == graph.shape(x)[-1];
+  const bool is_grid = from.rank() == 4 || from.rank() == 5;
+  const bool whole = is_grid && from.sample().elements() == graph.shape(x)[-1];
   return whole ? from.sample() : Shape{};
 }
 
@@ -33,6 +36,7 @@ void classify(const Graph& graph, const Node& node, WeightLayer& layer) {
   using Kind = WeightLayer::Kind;
   if (as<Conv2dOp>(node) != nullptr) {
     layer.kind = Kind::conv;
+    if (const auto planes = covered_planes(graph, node)) layer.planes = planes->count;
   } else if (as<DenseOp>(node) != nullptr) {
     layer.kind = Kind::dense;
     layer.flattened = flattened_before(graph, node);

@@ -17,8 +17,10 @@ struct WeightLayer {
   Kind kind = Kind::other;
   std::map<std::string, Shape> weights = {};  ///< by role: "weight", "bias", "running_mean", ...
   std::vector<std::string> roles = {};        ///< in the network's order
-  /// Dims (H, W, C) that a Flatten before a dense layer has joined; (): there is no Flatten.
+  /// Dims (H, W, C), or (D, H, W, C), that a Flatten before a dense layer has joined; (): there is
+  /// no Flatten.
   Shape flattened = {};
+  std::int64_t planes = 0;  ///< of a Conv3d's kernel; 0: the layer is none
   bool first_conv = false;  ///< whether no other convolution comes before it
 
   bool has(const std::string& role) const { return weights.contains(role); }
