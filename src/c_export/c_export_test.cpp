@@ -184,6 +184,25 @@ TEST(CExport, ImagesThatGrow) {
   EXPECT_LT(difference_of({7, 4, 3}, resized), kClose);
 }
 
+TEST(CExport, Volumes) {
+  const Network network(
+      {5, 7, 6, 4},
+      {Conv3d{.filters = 6, .kernel = {3, 2, 3}, .stride = {1, 2, 1}, .padding = Padding3d::all(1)},
+       BatchNorm{}, ReLU{}, MaxPool3d{.size = 2, .stride = 1},
+       Conv3d{.filters = 4,
+              .kernel = {3, 2, 2},
+              .stride = {2, 1, 1},
+              .padding = {Padding3d::Mode::fixed, 2, 2, 0, 1, 0, 0},
+              .dilation = {2, 1, 1},
+              .groups = 2,
+              .bias = false},
+       AvgPool3d{.size = {1, 2, 2}}, Flatten{}, Dense{.units = 3}});
+  EXPECT_LT(difference(network), kClose);
+  const double of_integers = difference(network, {.weights = CWeights::int8});
+  EXPECT_LT(of_integers, 0.02);
+  EXPECT_GT(of_integers, 1e-5);
+}
+
 TEST(CExport, GruOfTheOriginalForm) {
   const Network network({6, 4}, {GRU{.units = 5, .reset_after = false, .return_sequences = true},
                                  GRU{.units = 3, .reset_after = false, .reverse = true}});

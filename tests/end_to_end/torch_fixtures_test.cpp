@@ -48,6 +48,21 @@ Network all_recurrent(const TorchFixture&) {
                  DType::i32);
 }
 
+/// Returns layers over volumes.
+Network volumes(const TorchFixture& fixture) {
+  return Network(fixture.sample,
+                 {Conv3d{.filters = 8, .padding = Padding3d::same()}, Tanh{},
+                  MaxPool3d{.size = {1, 2, 2}}, BatchNorm{},
+                  Conv3d{.filters = 6,
+                         .kernel = {3, 2, 3},
+                         .stride = {2, 1, 1},
+                         .padding = {Padding3d::Mode::fixed, 1, 1, 0, 0, 1, 1},
+                         .dilation = {1, 2, 1},
+                         .groups = 2},
+                  Tanh{}, AvgPool3d{.size = {2, 3, 3}, .stride = 1, .padding = Padding3d::all(1)},
+                  Flatten{}, Dense{.units = 5}});
+}
+
 template <class Options>
 using OfImages = Network (*)(const Options& options);
 
@@ -64,6 +79,7 @@ const std::vector<ZooModel>& zoo_models() {
   static const std::vector<ZooModel> all{
       {"mnist_cnn", sized(workloads::mnist_cnn)},
       {"mlp", small_mlp},
+      {"volumes", volumes},
       {"rosenbrock_mlp", [](const TorchFixture&) { return workloads::rosenbrock_mlp(); }},
       {"flux_cnn", sized(workloads::flux_cnn)},
       {"vgg_cifar10", sized(workloads::vgg_cifar10)},
