@@ -200,6 +200,7 @@ std::vector<std::pair<std::string, std::string>> decomposed_operators() {
     const std::string domain = form.of_onnx ? "" : std::string(kRuntimeDomain) + ".";
     all.emplace_back(domain + std::string(name), fmt::format("as {}", form.op));
   }
+  all.emplace_back("If", "a condition that does not depend on the inputs");
   all.emplace_back("Loop",
                    fmt::format("a constant number of iterations, at most {}", kMostIterations));
   return all;

@@ -130,21 +130,8 @@ void Importer::run() {
   require<DataError>(model_.ml_opset >= 0 && model_.ml_opset <= kNewestMlOpset,
                      "expected at most opset {} of the domain ai.onnx.ml; got {}", kNewestMlOpset,
                      model_.ml_opset);
-  for (const TensorProto& tensor : model_.initializers) {
-    if (tensor.type == Type::string) texts_.emplace(tensor.name, &tensor);
-    if (bytes_of(tensor.type) == 0) continue;  // refused where it is used
-    auto constant = std::make_shared<Constant>(tensor);
-    constant->trains = is_float(tensor.type);
-    read_elements_ += constant->elements();
-    define(tensor.name, ConstantPtr(std::move(constant)));
-  }
-  for (const NodeProto& node : model_.nodes) {
-    for (const std::string_view input : node.inputs) {
-      Uses& uses = uses_[std::string(input)];
-      ++uses.count;
-      uses.reader = &node;
-    }
-  }
+  for (const TensorProto& tensor : model_.initializers) add_initializer(tensor);
+  count_uses(model_.nodes);
   for (const ValueProto& output : model_.outputs) ++uses_[std::string(output.name)].count;
   add_inputs();
   for (const NodeProto& node : model_.nodes) add_node(node);
@@ -214,6 +201,15 @@ std::int64_t Importer::rows_for(std::string_view ids) const {
   };
   reaches(ids, look, keeps_ids);
   return least;
+}
+
+void Importer::add_initializer(const TensorProto& tensor) {
+  if (tensor.type == Type::string) texts_.emplace(tensor.name, &tensor);
+  if (bytes_of(tensor.type) == 0) return;  // refused where it is used
+  auto constant = std::make_shared<Constant>(tensor);
+  constant->trains = is_float(tensor.type);
+  read_elements_ += constant->elements();
+  define(tensor.name, ConstantPtr(std::move(constant)));
 }
 
 void Importer::add_inputs() {
@@ -305,6 +301,7 @@ void Importer::add_node(const NodeProto& node) {
   std::string called = clean(node.name);
   if (called.empty() && !node.outputs.empty()) called = clean(node.outputs[0]);
   try {
+    if (is_if(node)) return add_branch(node);
     const Operator* found = rules().import_of(node);
     require<DataError>(found != nullptr || is_of_onnx(node) || node.domain == kMlDomain,
                        "operators of the domain '{}' are not supported", clean(node.domain));

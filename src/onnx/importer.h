@@ -5,6 +5,7 @@
 #include <linnet/state.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -46,6 +47,9 @@ struct Layout {
 Layout as_is(const Dims& dims);
 /// With its axes in another order.
 Layout in_order(const Dims& dims, const std::vector<int>& order);
+
+/// Returns whether a node is an If.
+bool is_if(const NodeProto& node);
 
 /// The network that is being made of a file.
 class Importer {
@@ -136,6 +140,13 @@ class Importer {
   /// Returns a transposed initializer as itself, so that both stay one weight.
   std::pair<ConstantPtr, Layout> untransposed(const ConstantPtr& constant,
                                               const Layout& layout) const;
+  void add_initializer(const TensorProto& tensor);
+  /// Counts what nodes read, those of their branches too; `within`: the node whose branch they are.
+  void count_uses(const std::vector<NodeProto>& nodes, const NodeProto* within = nullptr,
+                  int depth = 0);
+  /// Adds the nodes of the branch that an If takes. Throws DataError for a condition that depends
+  /// on the inputs.
+  void add_branch(const NodeProto& node);
   void add_inputs();
   void add_input(const ValueProto& input);
   void add_node(const NodeProto& node);
@@ -159,6 +170,8 @@ class Importer {
   std::set<const void*> computed_;
   std::map<std::string, Uses, std::less<>> uses_;
   std::set<const NodeProto*> passed_over_;
+  std::deque<ModelProto> branches_;  ///< that are taken
+  int nested_ = 0;                   ///< branches around a node that is being added
   std::map<std::string, const TensorProto*, std::less<>> texts_;  ///< initializers of strings
   std::map<std::string, Classes, std::less<>> classes_;
   std::map<std::string, std::string, std::less<>> unsupported_;  ///< outputs, and of which node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of a constant number of iterations.
+// Loops of a constant number of iterations, and known conditions.
 #include <gtest/gtest.h>
 #include <linnet/onnx.h>
 #include <linnet/tensor.h>
@@ -199,6 +199,76 @@ TEST(OnnxLoop, names_rows_by_short_names) {
   onnx::decompose(model);
   EXPECT_EQ(std::ranges::count_if(model.made, [](const auto& made) { return made.size() > 100; }),
             0);
+}
+
+std::string branch(std::string_view name, const std::vector<std::string>& nodes,
+                   const std::string& output, const std::string& initializer = "") {
+  std::string graph;
+  for (const std::string& node : nodes) protobuf::put_bytes(graph, 1, node);
+  if (!initializer.empty()) protobuf::put_bytes(graph, 5, initializer);
+  protobuf::put_bytes(graph, 12, B::value(output, {}));
+  std::string attribute;
+  protobuf::put_bytes(attribute, 1, name);
+  protobuf::put_bytes(attribute, 6, graph);
+  protobuf::put_integer(attribute, 20, 5);
+  return attribute;
+}
+
+/// Doubles x (N, 3, 2) where its axis 1 has `steps`, and adds 5 where it has not; squeezes with
+/// another If within the first branch.
+B chosen(std::int64_t steps) {
+  B model;
+  model.dims = {0, 3, 2};
+  model.initializers = {testing::integers("place", {1}, {}), testing::integers("n", {steps}, {}),
+                        testing::integers("never", {0}, {}), B::floats("two", {}, {2})};
+  const std::string inner =
+      B::node("If", {"never_is"}, {"inside"}, "inner",
+              {branch("then_branch", {B::node("Neg", {"x"}, {"value"}, "neg")}, "value"),
+               branch("else_branch", {B::node("Mul", {"x", "two"}, {"value"}, "double")},
+                      "value")});
+  model.nodes = {B::node("Shape", {"x"}, {"shape"}, "s"),
+                 B::node("Gather", {"shape", "place"}, {"dim"}, "g"),
+                 B::node("Equal", {"dim", "n"}, {"is"}, "e"),
+                 B::node("Equal", {"dim", "never"}, {"never_is"}, "v"),
+                 B::node("If", {"is"}, {"result"}, "outer",
+                         {branch("then_branch", {inner}, "inside"),
+                          branch("else_branch", {B::node("Add", {"x", "five"}, {"more"}, "add")},
+                                 "more", B::floats("five", {}, {5}))}),
+                 B::node("Identity", {"result"}, {"y"}, "i")};
+  return model;
+}
+
+TEST(OnnxIf, takes_the_branch_of_a_known_condition) {
+  testing::expect_near(testing::computed(chosen(3), 1),
+                       testing::floats({0, 2, 4, 6, 8, 10}, {1, 3, 2}), 0);
+  testing::expect_near(testing::computed(chosen(4), 1),
+                       testing::floats({5, 6, 7, 8, 9, 10}, {1, 3, 2}), 0);
+}
+
+TEST(OnnxIf, is_refused_where_it_depends_on_the_inputs) {
+  B model = chosen(3);
+  model.nodes[2] = B::node("ReduceMax", {"x"}, {"is"}, "e", {B::integer("keepdims", 0)});
+  EXPECT_NE(testing::refusal(model), "");
+  model = chosen(3);
+  model.nodes[4] = B::node("If", {"x"}, {"result"}, "outer");
+  EXPECT_NE(testing::refusal(model).find(
+                "[If 'outer'] expected a condition that does not depend on the inputs"),
+            std::string::npos)
+      << testing::refusal(model);
+  model.nodes[4] = B::node("If", {"is"}, {"result"}, "outer");
+  EXPECT_NE(testing::refusal(model).find("[If 'outer'] has no then_branch"), std::string::npos)
+      << testing::refusal(model);
+}
+
+TEST(OnnxIf, is_refused_where_it_is_too_deep) {
+  B model = chosen(3);
+  std::string inner = B::node("Identity", {"x"}, {"deep"}, "id");
+  for (int i = 0; i < 40; ++i) {
+    inner = B::node("If", {"is"}, {"deep"}, "if", {branch("then_branch", {inner}, "deep")});
+  }
+  model.nodes[4] = inner;
+  EXPECT_NE(testing::refusal(model).find("more than 16 deep in each other"), std::string::npos)
+      << testing::refusal(model);
 }
 
 TEST(OnnxReverseSequence, turns_all_steps) {
