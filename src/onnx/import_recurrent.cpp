@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/ascii.h"
 #include "base/check.h"
@@ -12,6 +13,8 @@
 
 namespace linnet::onnx {
 namespace {
+
+constexpr std::int64_t kMostSteps = 256;  // that are computed one by one
 
 /// Returns the operator's order of gates in Linnet's: of ONNX's iofc and zrh, Linnet has ifgo and
 /// rzn.
@@ -77,12 +80,87 @@ Recurrent settings_of(NodeImport& n) {
   return r;
 }
 
-/// A state that is not given, or zeros.
-void require_zeros(NodeImport& n, std::size_t input) {
-  if (!n.has(input)) return;
+/// Returns whether an operand is given and not zeros.
+bool has_numbers(NodeImport& n, std::size_t input) {
+  if (!n.has(input) || !n.is_constant(input)) return n.has(input);
   const std::vector<double> values = n.constant(input)->values();
-  require<DataError>(std::ranges::all_of(values, [](double x) { return x == 0; }),
-                     "initial states other than zeros are not supported");
+  return std::ranges::any_of(values, [](double x) { return x != 0; });
+}
+
+/// Returns an initial state (rows, directions, units), or one that all rows share (directions,
+/// units); none: it is zeros.
+std::optional<Expression> initial_state(NodeImport& n, std::size_t input, const Recurrent& r,
+                                        bool batch_first) {
+  if (!has_numbers(n, input)) return {};
+  const int rows = batch_first ? 0 : 1;
+  const int directions = batch_first ? 1 : 0;
+  const Dims dims = n.input(input).dims();
+  require<DataError>(dims.size() == 3 &&
+                         dims[static_cast<std::size_t>(directions)] == r.directions &&
+                         dims[2] == r.units,
+                     "expected initial states of {} directions and {} units; got {}", r.directions,
+                     r.units, text_of(dims));
+  if (!n.is_constant(input)) return arranged(n.floats(input), {directions, 2}, rows);
+  require<DataError>(dims[static_cast<std::size_t>(rows)] == 1,
+                     "constant initial states that differ from sample to sample are not supported");
+  return n.weight(n.constant(input), {{r.directions, r.units}, {0, 1}, {r.directions, r.units}});
+}
+
+/// Weights of one direction.
+struct CellWeights {
+  Expression of_x;  ///< (gates units, features)
+  Expression of_h;  ///< (gates units, units)
+  std::optional<Expression> x_bias;
+  std::optional<Expression> h_bias;
+};
+
+struct States {
+  Expression all;   ///< (rows, T, U)
+  Expression last;  ///< (rows, U)
+  Expression cell;  ///< of an LSTM, likewise
+};
+
+/// Computes a cell step by step from given states, where the recurrent operator begins with zeros:
+/// x (T, F).
+States step_by_step(const Expression& x, Cell cell, bool reverse, const CellWeights& w,
+                    const std::optional<Expression>& h0, const std::optional<Expression>& c0) {
+  const std::int64_t steps = x.shape()[0];
+  const std::int64_t units = w.of_h.shape()[1];
+  const auto gate = [&](const Expression& all, std::int64_t k) {
+    return slice(all, 0, k * units, (k + 1) * units);
+  };
+  const auto biased = [](const Expression& y, const std::optional<Expression>& b) {
+    return b ? y + *b : y;
+  };
+  const Expression of_x = biased(linear(x, w.of_x), w.x_bias);
+  const Expression zeros = clip(gate(reshape(slice(of_x, 0, 0, 1), {of_x.shape()[1]}), 0), 0, 0);
+  Expression h = h0 ? zeros + *h0 : zeros;
+  Expression c = c0 ? zeros + *c0 : zeros;
+  std::vector<Expression> all(static_cast<std::size_t>(steps), h);
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const std::int64_t t = reverse ? steps - 1 - i : i;
+    const Expression now = reshape(slice(of_x, 0, t, t + 1), {of_x.shape()[1]});
+    const Expression before = biased(linear(h, w.of_h), w.h_bias);
+    const auto both = [&](std::int64_t k) { return gate(now, k) + gate(before, k); };
+    if (cell == Cell::lstm) {
+      c = sigmoid(both(1)) * c + sigmoid(both(0)) * tanh(both(2));
+      h = sigmoid(both(3)) * tanh(c);
+    } else if (cell == Cell::gru || cell == Cell::gru_original) {
+      const Expression reset = sigmoid(both(0));
+      const Expression keep = sigmoid(both(1));
+      Expression from_h = reset * gate(before, 2);
+      if (cell == Cell::gru_original) {
+        const std::optional<Expression> bias =
+            w.h_bias ? std::optional(gate(*w.h_bias, 2)) : std::nullopt;
+        from_h = biased(linear(reset * h, gate(w.of_h, 2)), bias);
+      }
+      h = (1 - keep) * tanh(gate(now, 2) + from_h) + keep * h;
+    } else {
+      h = cell == Cell::relu ? relu(now + before) : tanh(now + before);
+    }
+    all[static_cast<std::size_t>(t)] = h;
+  }
+  return {stack(all, 0), h, c};
 }
 
 void recurrent(NodeImport& n) {
@@ -109,19 +187,21 @@ void recurrent(NodeImport& n) {
     require<DataError>(std::ranges::all_of(lengths, [&](std::int64_t l) { return l == steps; }),
                        "sequence_lens other than all steps are not supported");
   }
-  require_zeros(n, 5);
-  if (r.cell == Cell::lstm) {
-    require_zeros(n, 6);
-    if (n.has(7)) {
-      const std::vector<double> values = n.constant(7)->values();
-      require<DataError>(std::ranges::all_of(values, [](double p) { return p == 0; }),
-                         "peepholes are not supported");
-    }
-  }
+  const bool has_cell = r.cell == Cell::lstm;
+  require<DataError>(!has_cell || !has_numbers(n, 7), "peepholes are not supported");
+  const std::optional<Expression> h0 = initial_state(n, 5, r, batch_first);
+  const std::optional<Expression> c0 =
+      has_cell ? initial_state(n, 6, r, batch_first) : std::nullopt;
+  const bool wants_cell = has_cell && n.wants(2);
+  const bool by_step = h0 || c0 || wants_cell;
+  require<DataError>(!by_step || dims[static_cast<std::size_t>(steps_axis)] <= kMostSteps,
+                     "expected at most {} steps with initial states or states of cells",
+                     kMostSteps);
   const Expression rows_of_x = arranged(x, {steps_axis, 2}, batch_axis);  // (rows, T, F)
   const std::string layer = n.layer_name(*w);
   std::vector<Expression> states;  // (rows, T, U) of each direction
   std::vector<Expression> last;    // (rows, U)
+  std::vector<Expression> cells;   // of LSTMs
   for (std::int64_t d = 0; d < r.directions; ++d) {
     const bool reverse = r.reverse || d == 1;
     const std::string name =
@@ -141,6 +221,19 @@ void recurrent(NodeImport& n) {
         operands.push_back(weights.add(role("bias_ih"), {rows}, kZeros));
         operands.push_back(weights.add(role("bias_hh"), {rows}, kZeros));
       }
+      if (by_step) {
+        CellWeights w{operands[1], operands[2], {}, {}};
+        if (n.has(3)) {
+          w.x_bias = operands[3];
+          w.h_bias = operands[4];
+        }
+        const auto of_direction = [&](const std::optional<Expression>& all) {
+          return all ? std::optional(reshape(slice(*all, 0, d, d + 1), {r.units})) : all;
+        };
+        const States s = step_by_step(e, r.cell, reverse, w, of_direction(h0), of_direction(c0));
+        both = {s.all, s.last, s.cell};
+        return both[0];
+      }
       both = add_operator(std::make_shared<RecurrentOp>(
                               RecurrentAttrs{.cell = r.cell, .bias = n.has(3), .reverse = reverse}),
                           "recurrent", operands);
@@ -149,6 +242,7 @@ void recurrent(NodeImport& n) {
     static_cast<void>(rows_of_x | cell);
     states.push_back(n.scoped(both[0]));
     last.push_back(n.scoped(both[1]));
+    if (by_step) cells.push_back(n.scoped(both[2]));
     Importer& network = n.network();
     network.set_weight(name, role("weight_ih"), gates_of(*w, r.directions, d, r.cell));
     network.set_weight(name, role("weight_hh"), gates_of(*state, r.directions, d, r.cell));
@@ -189,13 +283,15 @@ void recurrent(NodeImport& n) {
   };
   if (n.wants(0)) n.give(with_directions(states, true), 0);
   if (n.wants(1)) n.give(with_directions(last, false), 1);
+  if (wants_cell) n.give(with_directions(cells, false), 2);
 }
 
 }  // namespace
 
 void add_recurrent(Operators& all) {
   const char* limit =
-      "constant weights, zero initial states, default activations; no clip, no peepholes";
+      "constant weights, default activations; no clip, no peepholes; at most 256 steps with "
+      "initial states or an LSTM's output Y_c";
   for (const char* name : {"RNN", "GRU", "LSTM"}) all[name] = {recurrent, limit};
 }
 
