@@ -44,11 +44,30 @@ void convolution(Exporter& e, const Node& node, std::string_view op, AttributeLi
   e.set(y, Form::channels, e.file().node(op, inputs, node.name, std::move(attributes)));
 }
 
+/// Writes a Conv3d in place of its conv2d.
+void conv3d(Exporter& e, const Node& node, const Conv2dAttrs& a, const Exporter::Volumes& volumes) {
+  const auto& [x, count, stride, dilation, front, back, made] = volumes.planes;
+  const Value weight = node.inputs[Conv2dOp::In::w];
+  const Shape& w = e.shape(weight);  // (O, H, W, D I)
+  const std::int64_t in = w[3] / count;
+  std::vector<std::string> inputs = {e.in(x, Form::channels),
+                                     e.weight(weight, {w[0], w[1], w[2], count, in},
+                                              {0, 4, 3, 1, 2}, {w[0], in, count, w[1], w[2]})};
+  e.with_bias(node, inputs);
+  AttributeList list = window({count, w[1], w[2]}, {stride, a.stride_h, a.stride_w},
+                              {front, a.pad_top, a.pad_left, back, a.pad_bottom, a.pad_right});
+  list.emplace_back("dilations", Ints{dilation, a.dilation_h, a.dilation_w});
+  list.emplace_back("group", a.groups);
+  e.set(volumes.result->outputs[0], Form::channels,
+        e.file().node("Conv", inputs, node.name, std::move(list)));
+}
+
 void conv2d(Exporter& e, const Node& node, const Op& op) {
   const Conv2dAttrs& attrs = dynamic_cast<const Conv2dOp&>(op).attrs();
   if (attrs.bias || attrs.activation != Activation::none) {
     Exporter::refuse(node, "it is fused with the next operator");
   }
+  if (const Exporter::Volumes* volumes = e.volumes(node)) return conv3d(e, node, attrs, *volumes);
   convolution(e, node, "Conv", window(attrs, e.shape(node.inputs[1])));
 }
 

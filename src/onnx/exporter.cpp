@@ -16,7 +16,10 @@
 #include "model/model_state.h"
 #include "onnx/constant.h"
 #include "onnx/rules.h"
+#include "ops/bias_add/bias_add.h"
+#include "ops/conv2d/conv2d.h"
 #include "ops/quantize/quantize.h"
+#include "ops/reshape/reshape.h"
 
 namespace linnet::onnx {
 namespace {
@@ -42,9 +45,6 @@ Dims sample_of(const Shape& shape, bool channels) {
   return dims;
 }
 
-/// Images are written as (N, C, H, W).
-bool is_image(const Shape& shape) { return shape.rank() == 4; }
-
 }  // namespace
 
 Exporter::Exporter(const Model& model)
@@ -60,6 +60,7 @@ void Exporter::run() {
     require(std::ranges::none_of(definition_.inputs, same),
             "expected different names of inputs and outputs for ONNX; '{}' is both", output.name);
   }
+  find_volumes();
   add_inputs();
   const NetworkDefinition needed =
       pruned(definition_, std::vector<bool>(definition_.outputs.size(), true));
@@ -86,6 +87,26 @@ void Exporter::run() {
     file_.add_metadata("linnet.features", nlohmann::json(model_.table().feature_names()).dump());
     file_.add_metadata("linnet.table", model_.table().to_json());
   }
+}
+
+void Exporter::find_volumes() {
+  for (const Node& node : graph().nodes()) {
+    if (node.op->name() != Conv2dOp::kName) continue;
+    std::optional<CoveredPlanes> planes = covered_planes(graph(), node);
+    if (!planes) continue;
+    const Node* bias = only_reader(node.outputs[0], BiasAddOp::kName);
+    const Value y = (bias == nullptr ? node : *bias).outputs[0];
+    const Node* result = only_reader(y, ReshapeOp::kName);
+    if (result == nullptr || shape(result->outputs[0]).rank() != 5) continue;
+    for (const Node* made : planes->nodes) skip(*made);
+    skip(*result);
+    volumes_[&node] = {std::move(*planes), result};
+  }
+}
+
+const Exporter::Volumes* Exporter::volumes(const Node& conv) const {
+  const auto found = volumes_.find(&conv);
+  return found == volumes_.end() ? nullptr : &found->second;
 }
 
 void Exporter::add_inputs() {

@@ -12,6 +12,7 @@
 
 #include "graph/graph.h"
 #include "nn/definition.h"
+#include "nn/layers/volumes.h"
 #include "onnx/graph_writer.h"
 
 namespace linnet::onnx {
@@ -73,6 +74,13 @@ class Exporter {
   const Node* only_reader(Value v, std::string_view op) const;
   /// Adds to a product's inputs the bias that is added to it alone; the value that has both.
   Value with_bias(const Node& product, std::vector<std::string>& inputs);
+  /// A Conv3d: what its conv2d convolves, and the reshape to volumes after it.
+  struct Volumes {
+    CoveredPlanes planes;
+    const Node* result = nullptr;
+  };
+  /// Returns that of a conv2d; null: it is none of a Conv3d.
+  const Volumes* volumes(const Node& conv) const;
   /// Says that a node's work has been done by another one.
   void skip(const Node& node) { skipped_.push_back(&node); }
 
@@ -91,8 +99,13 @@ class Exporter {
   /// Weights in their order of axes, of which the first is the same as before.
   std::string write_rounded(const ParameterSpec& spec, const Dims& dims,
                             const std::vector<float>& values);
+  void find_volumes();
   void add_inputs();
   void add_outputs();
+  /// Returns whether a value is written as (N, C, H, W), or (N, C, D, H, W).
+  bool is_image(const Shape& shape) const {
+    return shape.rank() == 4 || (shape.rank() == 5 && !volumes_.empty());
+  }
   Names& names(Value v) { return names_[static_cast<std::size_t>(v.id)]; }
 
   const Model& model_;
@@ -100,6 +113,7 @@ class Exporter {
   GraphWriter file_;
   std::vector<Names> names_;
   std::vector<const Node*> skipped_;
+  std::map<const Node*, Volumes> volumes_;                      ///< by their conv2d
   std::map<std::pair<int, std::string>, std::string> weights_;  ///< by value and layout
 };
 

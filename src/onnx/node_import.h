@@ -133,6 +133,7 @@ void add_elementwise(Operators& all);
 void add_shapes(Operators& all);
 void add_parts(Operators& all);
 void add_images(Operators& all);
+void add_resize(Operators& all);
 void add_norms(Operators& all);
 void add_products(Operators& all);
 void add_recurrent(Operators& all);

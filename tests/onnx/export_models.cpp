@@ -179,6 +179,18 @@ int main(int argc, char** argv) {
                    Concat{.branches = {{}, {Conv2d{.filters = 2, .kernel = 1}}}},
                    MaxPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1)}, SELU{}}),
         1, {});
+  write(folder / "layers_volumes",
+        of_layers({5, 7, 6, 4},
+                  {Conv3d{.filters = 6,
+                          .kernel = {3, 2, 3},
+                          .stride = {1, 2, 1},
+                          .padding = {Padding3d::Mode::fixed, 1, 0, 0, 1, 2, 1},
+                          .groups = 2},
+                   BatchNorm{}, ReLU{}, MaxPool3d{.size = 2, .stride = 1},
+                   Conv3d{.filters = 4, .kernel = 2, .dilation = {1, 2, 1}, .bias = false},
+                   AvgPool3d{.size = {1, 1, 2}, .count_include_pad = false}, Flatten{},
+                   Dense{.units = 3}}),
+        1, {});
   write(folder / "layers_pixels",
         of_layers({8, 6, 3}, {Conv2d{.filters = 4}, Dense{.units = 5}, ReLU{}, Conv2d{.filters = 3},
                               Dense{.units = 2}}),

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "core/dims.h"
 #include "message_of.h"
 #include "onnx/byte_models.h"
 #include "onnx/onnx_bytes.h"
@@ -34,19 +35,23 @@ using testing::refusal;
 const std::filesystem::path kFixtures = LINNET_ONNX_FIXTURES;
 const ModelOptions kOnCpu{.device = "cpu", .threads = 1};
 
-/// (N, C, H, W) as (N, H, W, C).
+/// (N, C, H, W) as (N, H, W, C), and volumes likewise.
 Tensor channels_last(const Tensor& images) {
   const Shape& s = images.shape();
+  const std::int64_t channels = s[1];
+  const std::int64_t places = s.elements() / (s[0] * channels);
   const auto from = images.as<float>();
   std::vector<float> to;
   for (std::int64_t n = 0; n < s[0]; ++n) {
-    for (std::int64_t p = 0; p < s[2] * s[3]; ++p) {
-      for (std::int64_t c = 0; c < s[1]; ++c) {
-        to.push_back(from[static_cast<std::size_t>((n * s[1] + c) * s[2] * s[3] + p)]);
+    for (std::int64_t p = 0; p < places; ++p) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        to.push_back(from[static_cast<std::size_t>((n * channels + c) * places + p)]);
       }
     }
   }
-  return Tensor(std::move(to), {s[0], s[2], s[3], s[1]});
+  std::vector<std::int64_t> dims = dims_of(s);
+  std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+  return Tensor(std::move(to), Shape(dims));
 }
 
 /// A fixture's inputs as the network takes them.
@@ -54,7 +59,7 @@ Dataset inputs_of(const std::string& name, const OnnxImport& import) {
   std::vector<Column> inputs;
   for (const OnnxPort& port : import.inputs) {
     Tensor array = read_npy(kFixtures / (name + "_" + port.name + ".npy"));
-    if (array.shape().rank() == 4) array = channels_last(array);
+    if (array.shape().rank() >= 4) array = channels_last(array);
     if (port.name == "input_1") array = array.to(DType::f32);  // a mask
     inputs.push_back({port.name, array});
   }
@@ -89,9 +94,9 @@ TEST_P(Fixture, is_exported_and_imported_again) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Onnx, Fixture,
-                         ::testing::Values("cnn", "texts", "encoder", "tied", "bert", "bert_dynamo",
-                                           "roberta", "roberta_dynamo", "distilbert", "t5",
-                                           "deberta_dynamo"),
+                         ::testing::Values("cnn", "volumes", "growing", "texts", "encoder", "tied",
+                                           "bert", "bert_dynamo", "roberta", "roberta_dynamo",
+                                           "distilbert", "t5", "deberta_dynamo"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(OnnxImport, has_readable_weights_that_train) {
