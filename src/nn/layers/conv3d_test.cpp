@@ -215,10 +215,13 @@ TEST(Pooling3dLayers, AreTheirDefinitions) {
   const Size3d kernel{2, 3, 3};
   const Size3d stride{2, 1, 3};
   expect_numbers(pooled(MaxPool3d{.size = kernel, .stride = stride, .padding = kSides}), largest);
-  expect_numbers(pooled(AvgPool3d{.size = kernel, .stride = stride, .padding = kSides}), with_padding);
-  expect_numbers(pooled(AvgPool3d{
-                  .size = kernel, .stride = stride, .padding = kSides, .count_include_pad = false}),
-              inside);
+  expect_numbers(pooled(AvgPool3d{.size = kernel, .stride = stride, .padding = kSides}),
+                 with_padding);
+  expect_numbers(pooled(AvgPool3d{.size = kernel,
+                                  .stride = stride,
+                                  .padding = kSides,
+                                  .count_include_pad = false}),
+                 inside);
 }
 
 TEST(Pooling3dLayers, TakeWholeVolumes) {
