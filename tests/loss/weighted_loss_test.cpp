@@ -252,7 +252,7 @@ TEST(WeightedLoss, OfOnesOwn) {
   };
   for (const CustomLoss& loss : {each, means}) {
     const auto loss_of = [&](Graph& graph, Value x, Value t, Value w) {
-      return add_custom_loss(graph, loss, x, t, w);
+      return add_custom_loss(graph, loss, x, t, w, {});
     };
     expect({4, 3}, f32({4, 3}), {4}, kWeighed, kValues, 2.384259, gradient, loss_of);
   }
