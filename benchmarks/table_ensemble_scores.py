@@ -5,7 +5,7 @@ import statistics
 
 from side_table import Table
 
-TITLE = "Tables: the default ensemble beside one network, linear models, an MLP and trees"
+TITLE = "Tables: the default ensemble beside one network, linear models and trees"
 DOUBTED = "seconds"  # on a busy machine; errors do not depend on it
 ENSEMBLE, ONE = "ensemble", "one network"
 FEW = 700  # rows

@@ -17,9 +17,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 BLOCK = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHAPES = re.compile(r"^`\((N.*?)\).* → ", re.MULTILINE)
-INPUTS = {"N, ...": [7, 7, 16], "N, ..., C": [8, 8, 16], "N, H, W, C": [8, 8, 16], "N, T, C": [8, 16],
-          "N, T": [8, 16], "N, ..., features": [16], "N, T, features": [8, 16], "N, features": [1], "": [8, 8, 16]}
+INPUTS = {"N, ...": [7, 7, 16], "N, ..., C": [8, 8, 16], "N, H, W, C": [8, 8, 16],
+          "N, D, H, W, C": [8, 8, 8, 4], "N, T, C": [8, 16], "N, T": [8, 16], "N, ..., features": [16],
+          "N, T, features": [8, 16], "N, features": [1], "": [8, 8, 16]}
 COLOURS = [8, 8, 3]  # for a layer whose block has a number for each of them
+BOUNDED = [2]        # the same
 linnet = "linnet"
 
 
@@ -65,7 +67,9 @@ def problem(block, before=""):
                 text = block + network('{ type = "dense", units = 3 }, { type = "dense", units = 3 }', [8])
             else:
                 shapes = SHAPES.findall(before.rpartition("\n### ")[2])
-                shape = COLOURS if 'type = "normalize"' in block else INPUTS[shapes[-1] if shapes else ""]
+                own = {'type = "normalize"': COLOURS, 'type = "bounding"': BOUNDED}
+                shape = next((shape for layer, shape in own.items() if layer in block),
+                             INPUTS[shapes[-1] if shapes else ""])
                 text = network(block, shape)
             arguments = ["summary", name]
         (folder / name).write_text(block if named else text)

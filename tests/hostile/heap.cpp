@@ -15,9 +15,11 @@ std::atomic<std::size_t> most{std::numeric_limits<std::size_t>::max()};
 std::atomic<std::size_t> highest{0};
 std::size_t before = 0;
 
-[[maybe_unused]] void* counted(std::size_t bytes) {
+[[maybe_unused]] void* counted(std::size_t bytes, std::align_val_t alignment = std::align_val_t{}) {
   if (live + bytes > most) throw std::bad_alloc();
-  void* memory = std::malloc(bytes);
+  const auto unit = static_cast<std::size_t>(alignment);
+  void* memory =
+      unit == 0 ? std::malloc(bytes) : std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
   if (memory == nullptr) throw std::bad_alloc();
   const std::size_t now = live += malloc_usable_size(memory);
   std::size_t top = highest;
@@ -36,10 +38,20 @@ std::size_t before = 0;
 #ifndef __SANITIZE_ADDRESS__
 void* operator new(std::size_t bytes) { return counted(bytes); }
 void* operator new[](std::size_t bytes) { return counted(bytes); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, alignment);
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, alignment);
+}
 void operator delete(void* memory) noexcept { give_back(memory); }
 void operator delete[](void* memory) noexcept { give_back(memory); }
 void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { give_back(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { give_back(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
 #endif
 
 namespace linnet::testing {
