@@ -4,10 +4,10 @@
 #include <linnet/table_transform.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
-#include "base/memory.h"
 #include "model/input_batches.h"
 #include "model/output_form.h"
 #include "model/predictor_state.h"
@@ -30,11 +30,7 @@ std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batc
   }
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < wanted; ++i) {
-    const Shape shape = network.output_sample(i).batched(data.size());
-    const std::int64_t width = network.output_sample(i).elements();
-    results.emplace_back(
-        in_memory(fmt::format("the output of {} samples, {} numbers each,", data.size(), width),
-                  [&] { return Tensor(network.held(), shape); }));
+    results.emplace_back(network.held(), network.output_sample(i).batched(data.size()));
   }
   PredictorState& predictor = predictor_of(model.state(), form);
   for (std::int64_t first = 0; first < data.size(); first += batch) {

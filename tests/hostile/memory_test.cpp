@@ -153,7 +153,7 @@ TEST_F(Memory, SaysWhichPredictionsDoNotFit) {
   const Dataset data({{"x", Tensor(DType::f32, {1000, 1})}});
   const HeapLimit limit(2 * kMiB);
   EXPECT_EQ(error_of([&] { model.predict(data); }),
-            "the output of 1000 samples, 1000 numbers each, does not fit into memory");
+            "a tensor of f32 (1000, 1000) does not fit into memory");
 }
 
 }  // namespace
