@@ -49,22 +49,24 @@ void disturb(Model& model, std::mt19937& random) {
   model.set_weights(state);
 }
 
-/// Images as ONNX has them.
+/// Images and volumes as ONNX has them.
 Tensor channels_first(const Tensor& t) {
   const Shape& s = t.shape();
-  if (s.rank() != 4) return t;
+  if (s.rank() != 4 && s.rank() != 5) return t;
   const auto from = t.as<float>();
   std::vector<float> to(from.size());
-  const std::int64_t pixels = s[1] * s[2];
+  const std::int64_t channels = s[-1];
+  const std::int64_t pixels = s.elements() / s[0] / channels;
   for (std::int64_t n = 0; n < s[0]; ++n) {
     for (std::int64_t p = 0; p < pixels; ++p) {
-      for (std::int64_t c = 0; c < s[3]; ++c) {
-        to[static_cast<std::size_t>((n * s[3] + c) * pixels + p)] =
-            from[static_cast<std::size_t>((n * pixels + p) * s[3] + c)];
+      for (std::int64_t c = 0; c < channels; ++c) {
+        to[static_cast<std::size_t>((n * channels + c) * pixels + p)] =
+            from[static_cast<std::size_t>((n * pixels + p) * channels + c)];
       }
     }
   }
-  return Tensor(std::move(to), {s[0], s[3], s[1], s[2]});
+  if (s.rank() == 4) return Tensor(std::move(to), {s[0], channels, s[1], s[2]});
+  return Tensor(std::move(to), {s[0], channels, s[1], s[2], s[3]});
 }
 
 using Ids = std::map<std::string, std::int32_t>;  ///< the largest of an input of i32
