@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/layer_fields.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <span>
+#include <tuple>
 
 #include "base/check.h"
 #include "describe/nearest.h"
@@ -30,8 +34,82 @@ std::vector<std::int64_t> integers(const Setting& setting, std::size_t count) {
   return numbers;
 }
 
-void push(std::vector<double>& to, std::initializer_list<std::int64_t> numbers) {
+void push(std::vector<double>& to, std::span<const std::int64_t> numbers) {
   for (const std::int64_t number : numbers) to.push_back(static_cast<double>(number));
+}
+
+// The numbers of a size, or of a padding's sides, in the order in which they are written.
+std::array<std::int64_t, 2> parts_of(const Size2d& size) { return {size.height, size.width}; }
+std::array<std::int64_t, 3> parts_of(const Size3d& size) {
+  return {size.depth, size.height, size.width};
+}
+std::array<std::int64_t, 4> parts_of(const Padding2d& p) {
+  return {p.top, p.bottom, p.left, p.right};
+}
+std::array<std::int64_t, 6> parts_of(const Padding3d& p) {
+  return {p.front, p.back, p.top, p.bottom, p.left, p.right};
+}
+
+bool all_equal(std::span<const std::int64_t> parts) {
+  return std::ranges::count(parts, parts.front()) == std::ssize(parts);
+}
+
+/// One number for equal ones, or the list.
+Setting written(std::span<const std::int64_t> parts) {
+  if (all_equal(parts)) return {parts.front()};
+  Setting::List list;
+  for (const std::int64_t part : parts) list.push_back({part});
+  return {list};
+}
+
+/// Reads a list of as many numbers as `parts` has.
+template <class T, std::size_t kParts>
+void read_parts(const FieldReading& from, std::array<std::int64_t, kParts>& parts) {
+  const std::vector<std::int64_t> given = integers(from.setting, kParts);
+  if (given.empty()) from.refuse_type(FieldFormat<T>::type());
+  std::ranges::copy(given, parts.begin());
+}
+
+template <class Size>
+Size read_sizes(const FieldReading& from) {
+  if (const auto* all = from.setting.get_if<std::int64_t>()) return *all;
+  auto parts = parts_of(Size(0));
+  read_parts<Size>(from, parts);
+  return std::apply([](auto... part) { return Size(part...); }, parts);
+}
+
+template <class Size>
+std::string cpp_of_sizes(const Size& size) {
+  const auto parts = parts_of(size);
+  if (all_equal(parts)) return std::to_string(parts.front());
+  return fmt::format("{{{}}}", fmt::join(parts, ", "));
+}
+
+template <class Padding>
+Setting written_padding(const Padding& p) {
+  if (p.mode == Padding::Mode::valid) return {std::string("valid")};
+  if (p.mode == Padding::Mode::same) return {std::string("same")};
+  return written(parts_of(p));
+}
+
+template <class Padding>
+Padding read_padding(const FieldReading& from) {
+  if (const auto* all = from.setting.get_if<std::int64_t>()) return Padding::all(*all);
+  if (from.setting.get_if<std::string>() != nullptr) {
+    return from.choice({"valid", "same"}) == 0 ? Padding::valid() : Padding::same();
+  }
+  auto parts = parts_of(Padding());
+  read_parts<Padding>(from, parts);
+  return std::apply([](auto... part) { return Padding{Padding::Mode::fixed, part...}; }, parts);
+}
+
+template <class Padding>
+std::string cpp_of_padding(std::string_view type, const Padding& p) {
+  if (p.mode == Padding::Mode::valid) return fmt::format("{}::valid()", type);
+  if (p.mode == Padding::Mode::same) return fmt::format("{}::same()", type);
+  const auto parts = parts_of(p);
+  if (all_equal(parts)) return fmt::format("{}::all({})", type, parts.front());
+  return fmt::format("{{{}::Mode::fixed, {}}}", type, fmt::join(parts, ", "));
 }
 
 std::vector<Layer> read_layers(const Setting::List& list, const std::string& where) {
@@ -57,109 +135,40 @@ Kind initializer_kind(std::string_view name) {
   return static_cast<Kind>(found - kInitializers.begin());
 }
 
-Setting FieldFormat<Size2d>::write(const Size2d& value) {
-  if (value.height == value.width) return {value.height};
-  return {Setting::List{{value.height}, {value.width}}};
-}
-
-Size2d FieldFormat<Size2d>::read(const FieldReading& from) {
-  if (const auto* both = from.setting.get_if<std::int64_t>()) return *both;
-  const std::vector<std::int64_t> sizes = integers(from.setting, 2);
-  if (sizes.empty()) from.refuse_type(type());
-  return {sizes[0], sizes[1]};
-}
-
-std::string FieldFormat<Size2d>::cpp(const Size2d& value) {
-  if (value.height == value.width) return std::to_string(value.height);
-  return fmt::format("{{{}, {}}}", value.height, value.width);
-}
-
+Setting FieldFormat<Size2d>::write(const Size2d& value) { return written(parts_of(value)); }
+Size2d FieldFormat<Size2d>::read(const FieldReading& from) { return read_sizes<Size2d>(from); }
+std::string FieldFormat<Size2d>::cpp(const Size2d& value) { return cpp_of_sizes(value); }
 void FieldFormat<Size2d>::numbers(const Size2d& value, std::vector<double>& to) {
-  push(to, {value.height, value.width});
+  push(to, parts_of(value));
 }
 
-Setting FieldFormat<Padding2d>::write(const Padding2d& p) {
-  if (p.mode == Padding2d::Mode::valid) return {std::string("valid")};
-  if (p.mode == Padding2d::Mode::same) return {std::string("same")};
-  if (p.top == p.bottom && p.top == p.left && p.top == p.right) return {p.top};
-  return {Setting::List{{p.top}, {p.bottom}, {p.left}, {p.right}}};
-}
-
-Padding2d FieldFormat<Padding2d>::read(const FieldReading& from) {
-  if (const auto* all = from.setting.get_if<std::int64_t>()) return Padding2d::all(*all);
-  if (from.setting.get_if<std::string>() != nullptr) {
-    return from.choice({"valid", "same"}) == 0 ? Padding2d::valid() : Padding2d::same();
-  }
-  const std::vector<std::int64_t> sides = integers(from.setting, 4);
-  if (sides.empty()) from.refuse_type(type());
-  return {Padding2d::Mode::fixed, sides[0], sides[1], sides[2], sides[3]};
-}
-
-std::string FieldFormat<Padding2d>::cpp(const Padding2d& p) {
-  const Setting written = write(p);
-  if (const auto* mode = written.get_if<std::string>()) return "Padding2d::" + *mode + "()";
-  if (written.get_if<std::int64_t>() != nullptr) return fmt::format("Padding2d::all({})", p.top);
-  return fmt::format("{{Padding2d::Mode::fixed, {}, {}, {}, {}}}", p.top, p.bottom, p.left,
-                     p.right);
-}
-
-void FieldFormat<Padding2d>::numbers(const Padding2d& p, std::vector<double>& to) {
-  if (p.mode == Padding2d::Mode::fixed) push(to, {p.top, p.bottom, p.left, p.right});
-}
-
-Setting FieldFormat<Size3d>::write(const Size3d& value) {
-  if (value == Size3d(value.depth)) return {value.depth};
-  return {Setting::List{{value.depth}, {value.height}, {value.width}}};
-}
-
-Size3d FieldFormat<Size3d>::read(const FieldReading& from) {
-  if (const auto* all = from.setting.get_if<std::int64_t>()) return *all;
-  const std::vector<std::int64_t> sizes = integers(from.setting, 3);
-  if (sizes.empty()) from.refuse_type(type());
-  return {sizes[0], sizes[1], sizes[2]};
-}
-
-std::string FieldFormat<Size3d>::cpp(const Size3d& value) {
-  if (value == Size3d(value.depth)) return std::to_string(value.depth);
-  return fmt::format("{{{}, {}, {}}}", value.depth, value.height, value.width);
-}
-
+Setting FieldFormat<Size3d>::write(const Size3d& value) { return written(parts_of(value)); }
+Size3d FieldFormat<Size3d>::read(const FieldReading& from) { return read_sizes<Size3d>(from); }
+std::string FieldFormat<Size3d>::cpp(const Size3d& value) { return cpp_of_sizes(value); }
 void FieldFormat<Size3d>::numbers(const Size3d& value, std::vector<double>& to) {
-  push(to, {value.depth, value.height, value.width});
+  push(to, parts_of(value));
 }
 
-Setting FieldFormat<Padding3d>::write(const Padding3d& p) {
-  if (p.mode == Padding3d::Mode::valid) return {std::string("valid")};
-  if (p.mode == Padding3d::Mode::same) return {std::string("same")};
-  const std::array sides{p.front, p.back, p.top, p.bottom, p.left, p.right};
-  if (std::ranges::count(sides, p.front) == std::ssize(sides)) return {p.front};
-  Setting::List list;
-  for (const std::int64_t side : sides) list.push_back({side});
-  return {list};
+Setting FieldFormat<Padding2d>::write(const Padding2d& p) { return written_padding(p); }
+Padding2d FieldFormat<Padding2d>::read(const FieldReading& from) {
+  return read_padding<Padding2d>(from);
+}
+std::string FieldFormat<Padding2d>::cpp(const Padding2d& p) {
+  return cpp_of_padding("Padding2d", p);
+}
+void FieldFormat<Padding2d>::numbers(const Padding2d& p, std::vector<double>& to) {
+  if (p.mode == Padding2d::Mode::fixed) push(to, parts_of(p));
 }
 
+Setting FieldFormat<Padding3d>::write(const Padding3d& p) { return written_padding(p); }
 Padding3d FieldFormat<Padding3d>::read(const FieldReading& from) {
-  if (const auto* all = from.setting.get_if<std::int64_t>()) return Padding3d::all(*all);
-  if (from.setting.get_if<std::string>() != nullptr) {
-    return from.choice({"valid", "same"}) == 0 ? Padding3d::valid() : Padding3d::same();
-  }
-  const std::vector<std::int64_t> sides = integers(from.setting, 6);
-  if (sides.empty()) from.refuse_type(type());
-  return {Padding3d::Mode::fixed, sides[0], sides[1], sides[2], sides[3], sides[4], sides[5]};
+  return read_padding<Padding3d>(from);
 }
-
 std::string FieldFormat<Padding3d>::cpp(const Padding3d& p) {
-  const Setting written = write(p);
-  if (const auto* mode = written.get_if<std::string>()) return "Padding3d::" + *mode + "()";
-  if (written.get_if<std::int64_t>() != nullptr) return fmt::format("Padding3d::all({})", p.front);
-  return fmt::format("{{Padding3d::Mode::fixed, {}, {}, {}, {}, {}, {}}}", p.front, p.back, p.top,
-                     p.bottom, p.left, p.right);
+  return cpp_of_padding("Padding3d", p);
 }
-
 void FieldFormat<Padding3d>::numbers(const Padding3d& p, std::vector<double>& to) {
-  if (p.mode == Padding3d::Mode::fixed) {
-    push(to, {p.front, p.back, p.top, p.bottom, p.left, p.right});
-  }
+  if (p.mode == Padding3d::Mode::fixed) push(to, parts_of(p));
 }
 
 Setting FieldFormat<Initializer>::write(const Initializer& value) {
