@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two programs that print what they measured, run in turn, and the ratios of their numbers."""
+import datetime
 import json
 import os
 import statistics
 import subprocess
 import sys
+
+import machine
 
 # Settings that make PyTorch faster on two cores: bound, spinning threads, and memory that is kept.
 TUNED = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "active", "OMP_PROC_BIND": "close",
@@ -28,6 +31,21 @@ def repeated(engines, repetitions):
         for engine, (command, environment) in engines.items():
             found[engine].append(measured(command, environment))
     return found
+
+
+def begun(**more):
+    """What a result begins with: the date, the machine and its load now, then `more`."""
+    return {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(),
+            "load": os.getloadavg()[0], **more}
+
+
+def write(out, result, script, title, conditions, table):
+    """Writes the result as OUT.json, and as OUT.md the table with what it was measured by; conditions: those that
+    stand after the processor."""
+    out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
+    page = [f"# {title}, {result['date']}", "", f"{result['machine']['processor']}, {conditions}", "",
+            f"Made by `benchmarks/{script}`.", "", table, ""]
+    out.with_suffix(".md").write_text("\n".join(page))
 
 
 def ratios(found, peer, measure):

@@ -8,9 +8,6 @@ Each PYTHON is an interpreter that has the package and NumPy. Every repetition i
 a seed of its own. Prints and writes a table: steps a second by PyTorch's (medians, least to most), the relative L2
 errors of the solutions, and the coefficient that `inverse` finds (0.4 is right)."""
 import argparse
-import datetime
-import json
-import os
 import statistics
 import sys
 from pathlib import Path
@@ -18,7 +15,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import in_turn  # noqa: E402
-import machine  # noqa: E402
 
 NAMES = ["burgers", "poisson", "heat", "inverse"]
 
@@ -70,8 +66,7 @@ def main():
     options = arguments()
     heads = ("| equation | points | × PyTorch | steps a second, Linnet / PyTorch | first 20 steps, s | error, both | "
              "coefficient |\n| --- | --- | --- | --- | --- | --- | --- |")
-    result = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(),
-              "load": os.getloadavg()[0], "steps": options.steps, "runs": []}
+    result = in_turn.begun(steps=options.steps, runs=[])
     rows = []
     for name in options.names or NAMES:
         for points in options.points:
@@ -82,13 +77,10 @@ def main():
     table = "\n".join([heads, *rows])
     print(table)
     if options.out:
-        options.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
-        options.out.with_suffix(".md").write_text("\n".join([
-            f"# Networks for differential equations, {result['date']}", "",
-            f"{result['machine']['processor']}, 2 threads; load average {result['load']:.2f} at the start; "
-            f"{options.steps} steps of Adam on all points, {options.repetitions} repetitions with a seed each, in "
-            "turn. Errors: relative L2 of the solution on a grid of 101 x 101.", "",
-            "Made by `benchmarks/equations/run.py`.", "", table, ""]))
+        in_turn.write(options.out, result, "equations/run.py", "Networks for differential equations",
+                      f"2 threads; load average {result['load']:.2f} at the start; {options.steps} steps of Adam on all "
+                      f"points, {options.repetitions} repetitions with a seed each, in turn. Errors: relative L2 of the "
+                      "solution on a grid of 101 x 101.", table)
 
 
 main()

@@ -9,16 +9,12 @@ fresh process on two threads. Prints and writes a table of medians (least to mos
 beside it. Ratios above 1 say that the fleet is faster; the share of the roof is its operations, counted from the
 shapes, by the machine's measured peak in f32."""
 import argparse
-import datetime
-import json
-import os
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import in_turn  # noqa: E402
-import machine  # noqa: E402
 from in_turn import TUNED, cell, ratios  # noqa: E402
 
 SIDES = [("linnet", "fleet", "Linnet, a fleet"), ("linnet", "alone", "Linnet, one after the other"),
@@ -58,17 +54,13 @@ def main():
             continue
         command = [python, "-B", str(HERE / f"{package}_side.py"), way, str(options.seconds)]
         engines["linnet" if way == "fleet" else f"{package} {way}"] = (command, TUNED if package == "torch" else {})
-    result = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(),
-              "load": os.getloadavg()[0], "repetitions": options.repetitions,
-              "found": in_turn.repeated(engines, options.repetitions)}
+    result = in_turn.begun(repetitions=options.repetitions)
+    result["found"] = in_turn.repeated(engines, options.repetitions)
     print(table(result["found"]))
     if options.out:
-        options.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
-        page = [f"# A fleet of 32 table networks, {result['date']}", "",
-                f"{result['machine']['processor']}, 2 threads; load average {result['load']:.2f} at the start; "
-                f"{options.repetitions} repetitions, each a fresh process, in turn; medians (least to most).", "",
-                "Made by `benchmarks/fleet/run.py`.", "", table(result["found"]), ""]
-        options.out.with_suffix(".md").write_text("\n".join(page))
+        in_turn.write(options.out, result, "fleet/run.py", "A fleet of 32 table networks",
+                      f"2 threads; load average {result['load']:.2f} at the start; {options.repetitions} repetitions, each a "
+                      "fresh process, in turn; medians (least to most).", table(result["found"]))
 
 
 main()

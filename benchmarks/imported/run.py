@@ -8,9 +8,7 @@ onnxruntime's, and how fast one image is on one thread, in turn.
 PYTHON of --linnet has the package; that of --peer has torch, timm, onnx, onnxscript and onnxruntime from PyPI. Weights
 are drawn. A ratio above 1 says that Linnet is faster."""
 import argparse
-import datetime
 import json
-import os
 import statistics
 import sys
 import tempfile
@@ -19,7 +17,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import in_turn  # noqa: E402
-import machine  # noqa: E402
 
 ARCHITECTURES = """resnet18 resnet26d seresnet18 resnest14d res2net50_14w_8s dla34 hrnet_w18_small densenet121 vgg11
 mobilenetv2_100 mobilenetv3_small_100 mobilenetv3_large_100 mnasnet_small ghostnet_100 repghostnet_050
@@ -110,8 +107,7 @@ def markdown(result):
 
 def main():
     options = arguments()
-    result = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(),
-              "load": os.getloadavg()[0], "repetitions": options.repetitions, "models": []}
+    result = in_turn.begun(repetitions=options.repetitions, models=[])
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

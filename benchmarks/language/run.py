@@ -9,8 +9,6 @@ repetition is a fresh process with a seed of its own. One thread is timed by the
 changes that little. The text is Python's own reference, which help() shows; nothing of it is kept. Prints and writes a
 table: the losses of both after all steps, characters a second in training and in generation."""
 import argparse
-import datetime
-import json
 import os
 import statistics
 import sys
@@ -21,7 +19,6 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import corpus  # noqa: E402
 import in_turn  # noqa: E402
-import machine  # noqa: E402
 
 
 def arguments():
@@ -84,17 +81,16 @@ def main():
     table = "\n".join(["| | Linnet | PyTorch | Linnet by PyTorch |", "| --- | --- | --- | --- |",
                        *(f"| {' | '.join(row)} |" for row in rows(found))])
     print(table)
-    result = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(), "load": load,
-              "steps": options.steps, "threads": options.threads, "length": options.length, "characters": len(text), **found}
+    result = in_turn.begun(steps=options.steps, threads=options.threads, length=options.length, characters=len(text), **found)
+    result["load"] = load
     if options.out:
-        options.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
-        options.out.with_suffix(".md").write_text("\n".join([
-            f"# A character model beside PyTorch, {result['date']}", "",
-            f"{result['machine']['processor']}, {options.threads} thread{'s' * (options.threads > 1)}{' (seconds of the processor)' * (options.threads == 1)}; load average {load:.2f} at the start, on a host that others "
-            f"use too. {corpus.LAYERS} layers of width {corpus.WIDTH}, {corpus.HEADS} heads, context {corpus.CONTEXT}, "
-            f"batch {corpus.BATCH}, AdamW, {options.steps} steps from the same weights on the same windows of a text of "
-            f"{len(text):,} characters; {options.repetitions} repetitions with a seed each, in turn.", "",
-            "Made by `benchmarks/language/run.py`.", "", table, ""]))
+        one = options.threads == 1
+        in_turn.write(options.out, result, "language/run.py", "A character model beside PyTorch",
+                      f"{options.threads} thread{' (seconds of the processor)' if one else 's'}; load average {load:.2f} at "
+                      f"the start, on a host that others use too. {corpus.LAYERS} layers of width {corpus.WIDTH}, "
+                      f"{corpus.HEADS} heads, context {corpus.CONTEXT}, batch {corpus.BATCH}, AdamW, {options.steps} steps "
+                      f"from the same weights on the same windows of a text of {len(text):,} characters; "
+                      f"{options.repetitions} repetitions with a seed each, in turn.", table)
 
 
 main()

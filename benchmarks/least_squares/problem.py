@@ -3,7 +3,7 @@
 
 Data and first weights follow the rules of OpenNN's benchmark (docs/benchmarks/quality/precision of its repository,
 July 2026): Python's `random` of seed 1234, inputs in [-1, 1], every column standardised by its population's mean and
-standard deviation, all weights and biases in [-1, 1]."""
+std, all weights and biases in [-1, 1]."""
 import random
 
 import numpy as np

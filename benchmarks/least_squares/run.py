@@ -8,9 +8,6 @@ The first interpreter has the package linnet, the second SciPy; both have NumPy.
 every engine; each run is a fresh process. Prints and writes a table: mean squared errors of the best seed and the
 mean, and seconds."""
 import argparse
-import datetime
-import json
-import os
 import statistics
 import sys
 from pathlib import Path
@@ -18,7 +15,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import in_turn  # noqa: E402
-import machine  # noqa: E402
 
 
 def arguments():
@@ -64,18 +60,14 @@ def main():
     print(table)
     if not options.out:
         return
-    result = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(),
-              "load": os.getloadavg()[0], "iterations": options.iterations, "threads": options.threads, "runs": found}
-    options.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
-    options.out.with_suffix(".md").write_text("\n".join([
-        f"# Least squares, {result['date']}", "",
-        f"{result['machine']['processor']}, {options.threads} thread(s); load average {result['load']:.2f} at the end; "
-        f"OpenNN's precision task ([problem.py](../../least_squares/problem.py)): Rosenbrock's function of 10 inputs, "
-        f"10,000 points, 10 tanh units, all columns standardised, first weights in [-1, 1], the same for all; at most "
-        f"{options.iterations} iterations (of SciPy's least_squares: evaluations), {options.seeds} seeds, in turn. Mean "
-        "squared errors of the training points. OpenNN's own figures, on its machine: Levenberg-Marquardt 0.108 to 0.12 in "
-        "14 s, quasi-Newton 0.108 in 0.9 s.", "",
-        "Made by `benchmarks/least_squares/run.py`.", "", table, ""]))
+    result = in_turn.begun(iterations=options.iterations, threads=options.threads, runs=found)
+    in_turn.write(options.out, result, "least_squares/run.py", "Least squares",
+                  f"{options.threads} thread(s); load average {result['load']:.2f} at the end; OpenNN's precision task "
+                  "([problem.py](../../least_squares/problem.py)): Rosenbrock's function of 10 inputs, 10,000 points, 10 "
+                  "tanh units, all columns standardised, first weights in [-1, 1], the same for all; at most "
+                  f"{options.iterations} iterations (of SciPy's least_squares: evaluations), {options.seeds} seeds, in "
+                  "turn. Mean squared errors of the training points. OpenNN's own figures, on its machine: "
+                  "Levenberg-Marquardt 0.108 to 0.12 in 14 s, quasi-Newton 0.108 in 0.9 s.", table)
 
 
 main()

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of HIGGS' shape (28 standardised numbers, a binary target), drawn: speed does not depend on what they are."""
-import time
+import json
+import statistics
+import sys
+from pathlib import Path
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from call_seconds import call_seconds  # noqa: E402
 
 FEATURES, WIDTH = 28, 1024
 
@@ -13,11 +19,7 @@ def samples(rows):
     return x, (x.sum(axis=1, keepdims=True) + draw.standard_normal((rows, 1)) > 0).astype(np.float32)
 
 
-def median_seconds(work, times=5):
-    """Seconds of the median call after one that is not counted."""
-    seconds = []
-    for _ in range(times + 1):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return sorted(seconds[1:])[times // 2]
+def report(work, rows, times):
+    """Prints samples/s of the median call of `work`, after one that is not counted."""
+    seconds = statistics.median(call_seconds(work, 0, untimed=1, least=times))
+    print(json.dumps({"samples_per_second": rows / seconds}))

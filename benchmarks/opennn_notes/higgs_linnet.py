@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """higgs_linnet.py train|infer ROWS BATCH THREADS: the dense network of OpenNN's HIGGS notes in Linnet; samples/s."""
-import json
 import sys
-import time
 
 import higgs
 import linnet as ln
@@ -15,15 +13,11 @@ def main():
     model = ln.Model(ln.sequential(higgs.FEATURES, layers), device="cpu", threads=threads)
     if mode == "infer":
         predictor = ln.Predictor(model)
-        seconds = higgs.median_seconds(lambda: [predictor.predict(x[i:i + batch]) for i in range(0, rows, batch)])
+        higgs.report(lambda: [predictor.predict(x[i:i + batch]) for i in range(0, rows, batch)], rows, 5)
     else:
         trainer = ln.Trainer(model, loss="binary_cross_entropy")
         data = ln.Dataset(x, y)
-        trainer.fit(data, epochs=1, batch=batch)  # compiles
-        start = time.perf_counter()
-        trainer.fit(data, epochs=1, batch=batch)
-        seconds = time.perf_counter() - start
-    print(json.dumps({"samples_per_second": rows / seconds}))
+        higgs.report(lambda: trainer.fit(data, epochs=1, batch=batch), rows, 1)
 
 
 main()

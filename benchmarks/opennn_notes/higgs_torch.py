@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """higgs_torch.py train|infer ROWS BATCH THREADS: the same in PyTorch; samples/s."""
-import json
 import sys
-import time
 
 import higgs
 import torch
@@ -17,7 +15,7 @@ def main():
                           nn.Linear(higgs.WIDTH, 1))
     if mode == "infer":
         with torch.inference_mode():
-            seconds = higgs.median_seconds(lambda: [model(x[i:i + batch]) for i in range(0, rows, batch)])
+            higgs.report(lambda: [model(x[i:i + batch]) for i in range(0, rows, batch)], rows, 5)
     else:
         optimizer = torch.optim.Adam(model.parameters())
         loss = nn.BCEWithLogitsLoss()
@@ -30,11 +28,7 @@ def main():
                 loss(model(x[chosen]), y[chosen]).backward()
                 optimizer.step()
 
-        epoch()
-        start = time.perf_counter()
-        epoch()
-        seconds = time.perf_counter() - start
-    print(json.dumps({"samples_per_second": rows / seconds}))
+        higgs.report(epoch, rows, 1)
 
 
 main()

@@ -7,8 +7,6 @@
 FOLDER holds start_bench and rest_bench (targets of the build), the first interpreter the package linnet, the second
 PyTorch; both have NumPy. Published figures are of other machines: they say what was counted, no more."""
 import argparse
-import datetime
-import json
 import os
 import re
 import statistics
@@ -20,10 +18,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import in_turn  # noqa: E402
-import machine  # noqa: E402
 
 BATCH = 1024
-# Of the repository Artelnics/opennn, docs/benchmarks, as its notes of July 2026 have them.
+# The repository Artelnics/opennn published them in docs/benchmarks, in July 2026.
 PUBLISHED = {"train": "107,121 (i9-12900K), 59,372 (i7-12700H)", "infer": "416,825 (i9-12900K), 209,774 (i7-12700H)",
              "start": "36 ms", "rest": "195.2 to 235.6 MB", "lines": "14"}
 
@@ -104,13 +101,9 @@ def main():
     print(table)
     if not options.out:
         return
-    result = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(),
-              "load": os.getloadavg()[0], "threads": options.threads, "rows": options.rows, "found": found}
-    options.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
-    options.out.with_suffix(".md").write_text("\n".join([
-        f"# OpenNN's benchmark notes, {result['date']}", "",
-        f"{result['machine']['processor']}, {options.threads} threads; load average {result['load']:.2f} at the end; medians, "
-        "least to most.", "", "Made by `benchmarks/opennn_notes/run.py`.", "", table, ""]))
+    result = in_turn.begun(threads=options.threads, rows=options.rows, found=found)
+    in_turn.write(options.out, result, "opennn_notes/run.py", "OpenNN's benchmark notes",
+                  f"{options.threads} threads; load average {result['load']:.2f} at the end; medians, least to most.", table)
 
 
 main()

@@ -9,9 +9,6 @@ onnxscript, onnxruntime and openvino). Every repetition is a fresh process on tw
 medians (least to most) and everything measured as JSON beside it. Ratios above 1 say that Linnet is faster; shares of
 the roof, how much of the machine's measured peaks of arithmetic and memory it uses."""
 import argparse
-import datetime
-import json
-import os
 import statistics
 import subprocess
 import sys
@@ -21,7 +18,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import in_turn  # noqa: E402
-import machine  # noqa: E402
 from in_turn import TUNED, cell, ratios  # noqa: E402
 
 NAMES = ["table-mlp", "keras-cnn", "resnet18", "mobilenet", "lstm", "transformer", "conv1d", "autoencoder",
@@ -105,21 +101,17 @@ def table(result):
 
 def main():
     options = arguments()
-    result = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": machine.about(),
-              "load": os.getloadavg()[0], "repetitions": options.repetitions, "networks": {}}
+    result = in_turn.begun(repetitions=options.repetitions, networks={})
     for name in options.names or (FURTHER if options.further else NAMES):
         result["networks"][name] = repetitions(name, options)
         print(table({"networks": {name: result["networks"][name]}}).splitlines()[2], flush=True)
     print(table(result))
     if options.out:
-        options.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
         which = "Eighteen further networks" if options.further else "Ten networks"
-        page = [f"# {which} that Linnet was not tuned for, {result['date']}", "",
-                f"{result['machine']['processor']}, 2 threads; load average {result['load']:.2f} at the start; "
-                f"{options.repetitions} repetitions, each a fresh process, engines in turn; "
-                "first epoch and memory: " + " / ".join(next(iter(result["networks"].values()))) + ".", "",
-                "Made by `benchmarks/ordinary/run.py`.", "", table(result), ""]
-        options.out.with_suffix(".md").write_text("\n".join(page))
+        engines = " / ".join(next(iter(result["networks"].values())))
+        in_turn.write(options.out, result, "ordinary/run.py", f"{which} that Linnet was not tuned for",
+                      f"2 threads; load average {result['load']:.2f} at the start; {options.repetitions} repetitions, each a "
+                      f"fresh process, engines in turn; first epoch and memory: {engines}.", table(result))
 
 
 main()
