@@ -66,7 +66,10 @@ bool is_rounded(const Tensor& data, const Tensor& exact) {
 
 /// Keeps what was given in f64 beside what is read of it.
 void settle_exact(Column& column, const Tensor& given) {
-  if (given.dtype() == DType::f64) column.exact = given;
+  if (given.dtype() == DType::f64 && column.data.dtype() == DType::f32) {
+    column.exact = given;
+    return;
+  }
   const bool fits = column.exact.dtype() == DType::f64 && is_rounded(column.data, column.exact);
   if (!fits) column.exact = Tensor();
 }

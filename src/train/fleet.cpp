@@ -106,7 +106,7 @@ std::vector<Evaluation> Fleet::evaluate(const Dataset& data, std::int64_t batch)
 
 Tensor Fleet::predict_members(const Dataset& data, std::int64_t batch) {
   const std::vector<Tensor> made =
-      state_->predictions([&](Model& model) { return model.predict(data, batch).to(DType::f32); });
+      state_->predictions([&](Model& model) { return model.predict(data, batch); });
   const auto first = std::ranges::find_if(state_->members, &Member::alive);
   const Tensor& like = made[static_cast<std::size_t>(first - state_->members.begin())];
   Tensor all(DType::f32, stacked(made.size(), like.shape()));
@@ -123,14 +123,12 @@ Tensor Fleet::predict_members(const Dataset& data, std::int64_t batch) {
 }
 
 Tensor Fleet::predict(const Dataset& data, std::int64_t batch) {
-  return mean_of(
-      living(*state_, [&](Model& model) { return model.predict(data, batch).to(DType::f32); }));
+  return mean_of(living(*state_, [&](Model& model) { return model.predict(data, batch); }));
 }
 
 Tensor Fleet::predict_probabilities(const Dataset& data, std::int64_t batch) {
-  return mean_of(living(*state_, [&](Model& model) {
-    return model.predict_probabilities(data, batch).to(DType::f32);
-  }));
+  return mean_of(
+      living(*state_, [&](Model& model) { return model.predict_probabilities(data, batch); }));
 }
 
 Tensor Fleet::predict_quantiles(const Dataset& data, const std::vector<double>& levels,
@@ -140,7 +138,7 @@ Tensor Fleet::predict_quantiles(const Dataset& data, const std::vector<double>& 
     require(level >= 0 && level <= 1, "expected quantiles from 0 to 1; got {}", level);
   }
   const std::vector<Tensor> made =
-      living(*state_, [&](Model& model) { return model.predict(data, batch).to(DType::f32); });
+      living(*state_, [&](Model& model) { return model.predict(data, batch); });
   Tensor quantiles(DType::f32, stacked(levels.size(), made.front().shape()));
   const std::span<float> out = quantiles.as_writable<float>();
   const auto elements = static_cast<std::size_t>(made.front().elements());

@@ -73,12 +73,12 @@ struct FleetState {
   /// Throws Error where FitOptions::memory_limit does not hold the training of all members.
   void check_memory(const FitOptions& fit) const;
 
-  /// Returns the members' results of `predict`, those that failed without elements.
+  /// Returns the members' results of `predict` as f32, those that failed without elements.
   std::vector<Tensor> predictions(const std::function<Tensor(Model&)>& predict) {
     require(std::ranges::any_of(members, &Member::alive), "every member of the fleet has failed");
     std::vector<Tensor> made(members.size());
     for_members([&](std::size_t k) {
-      if (members[k].alive()) made[k] = predict(members[k].trainer.model());
+      if (members[k].alive()) made[k] = predict(members[k].trainer.model()).to(DType::f32);
     });
     return made;
   }
