@@ -87,7 +87,7 @@ def cifar(folder):
 
 
 def cifar_of(count):
-    """A set of so many images of each class, and 200 to test."""
+    """The set of the first `count` images of each class, and 200 of each to test."""
     def images(folder):
         train, test = cifar(folder)
         return Images(first_of_each(*train, count), first_of_each(*test, 200), 32, 4)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For builds of some operators alone (LINNET_ONLY_OPS), which lack those of fp64.
+// Stands for op_f64.cpp in builds of some operators alone (LINNET_ONLY_OPS), which lack fp64.
 #include "op_backends.h"
 
 namespace linnet::testing {

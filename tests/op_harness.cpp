@@ -445,10 +445,6 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
   check_second(c, graph, all_inputs, all_data, computed, random);
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns whether the device has kernels for all nodes.
 bool supports_all(const Backend& backend, const Graph& graph) {
   return std::ranges::all_of(graph.nodes(), [&](const Node& node) {

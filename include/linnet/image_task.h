@@ -60,7 +60,7 @@ ImageTask image_task(const Splits& data, const ImageTaskOptions& options = {});
 /// where they leave it open. Reads the headers of the files.
 DatasetOptions image_files(const std::filesystem::path& folder, DatasetOptions options = {});
 
-/// Returns the default recipe for so many training images of this shape: Muon, one cycle of the
+/// Returns the default recipe for `images` training images of this shape: Muon, one cycle of the
 /// learning rate over all epochs (100 of fewer than 300 images, fewer of more, 12 from 30,000 on),
 /// random crops of padded images, flips in colour and rotations by up to 10 degrees in grey; the
 /// weights of the epoch with the lowest validation loss are kept. Nothing stops early, since a

@@ -183,10 +183,6 @@ TargetData target_of(const Column& column, const Shape& outputs,
   return target;
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the records of a column in memory as a network of these numbers reads them.
 const Tensor& records_of(const NetworkDefinition& network, const Column& column) {
   const bool exact = network.numbers == DType::f64 && column.exact.elements() > 0;

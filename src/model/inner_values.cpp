@@ -109,7 +109,7 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
   return result;
 }
 
-/// Of a program that computes the part's one output.
+/// Returns the recipe of a program that computes the part's one output.
 ProgramRecipe prediction_recipe(std::string key, const ModelState& model, const Part& part) {
   const DType first = part->held(part->inputs.empty() ? DType::f32 : part->inputs[0].dtype);
   const Supports supports = supports_of(*model.backend);

@@ -21,7 +21,7 @@ struct ExpressionScope {
   Graph& graph;
   NetworkBuilder* builder = nullptr;  ///< null in a loss, which has neither layers nor weights
   std::string name = {};              ///< of all its operators; empty: numbered by kind
-  /// Of the network that a loss is of, by name; empty elsewhere.
+  /// The inputs of a loss's network, by name; none in other scopes.
   std::vector<std::pair<std::string, Value>> inputs = {};
 };
 

@@ -63,7 +63,7 @@ Text slope_of(Terms& t, Activation kind, const Text& saved) {
   return n.number(1);
 }
 
-/// f'(x), as UnaryGradOp has it: `x` is y for kinds of slope_from_output().
+/// Returns f'(x), as UnaryGradOp defines it: `x` is y for kinds of slope_from_output().
 Text slope_of(Terms& t, const UnaryAttrs& a, const Text& x) {
   Nodes& n = t.n;
   switch (a.kind) {

@@ -25,7 +25,7 @@ std::optional<Kernel> mapped(const NodeView& node, Map f) {
   });
 }
 
-/// Of two operands of one shape.
+/// Returns the kernel of two operands that have one shape.
 std::optional<Kernel> joined(const NodeView& node, Join f) {
   return one_stage(node.out(kFirst).elements(), kCheap, [f](const Args& args, Range range) {
     join_elements(f, args.in<double>(kFirst) + range.begin, args.in<double>(kSecond) + range.begin,

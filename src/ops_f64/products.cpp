@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kMostRows = 128;
 constexpr std::int64_t kMostColumns = 256;
 constexpr std::int64_t kMostTerms = 256;
-/// Terms of a sum that is split over tasks, each of which adds up at least so many.
+/// A sum is split over tasks that add up at least this number of terms each.
 constexpr std::int64_t kLeastTerms = 1024;
 constexpr std::int64_t kMostParts = 32;
 

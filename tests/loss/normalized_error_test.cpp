@@ -28,7 +28,7 @@ Model plain() {
   return Model(Network({1}, {Dense{.units = 3}, Tanh{}, Dense{.units = 2}}), {.device = "cpu"});
 }
 
-/// Of all elements, about their one mean.
+/// Returns the variance of all elements about their one mean.
 double variance(const std::vector<float>& y) {
   double mean = 0;
   for (const float value : y) mean += value / static_cast<double>(y.size());

@@ -14,9 +14,9 @@ namespace linnet {
 /// loss is about as accurate as the last one; without it a confident network's loss rises before.
 inline constexpr double kClassSmoothing = 0.1;
 
-/// Returns the default network for images of this shape, with so many outputs: a stem that reduces
-/// the shorter side to 8 to 16 pixels, three residual blocks, the mean over all pixels, dropout and
-/// a dense layer "fc".
+/// Returns the default network for images of this shape: a stem that reduces the shorter side to 8
+/// to 16 pixels, three residual blocks, the mean over all pixels, dropout and a dense layer "fc" of
+/// `outputs` units.
 Network image_network(const Shape& sample, std::int64_t outputs);
 
 /// Changes image_training(), whose optimizer suits image_network(), for other networks: AdamW.
