@@ -41,7 +41,8 @@ CudnnMath math_of(const Context& context) {
     case Precision::bf16: return CudnnMath::bf16;
     case Precision::fp16: return CudnnMath::fp16;
     case Precision::automatic:
-    case Precision::tf32: break;
+    case Precision::tf32:
+    case Precision::fp64: break;  // a network of fp64 does not come to a GPU
   }
   return CudnnMath::tf32;
 }
