@@ -31,21 +31,22 @@ License: Apache-2.0
 
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
-  execute_process(COMMAND gzip -9nf ${changelog} COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB pages ${folder}/share/man/man1/*.1)
+  execute_process(COMMAND gzip -9nf ${changelog} ${pages} COMMAND_ERROR_IS_FATAL ANY)
 
-  file(GLOB libraries ${folder}/lib/*.so ${folder}/lib/*.so.* ${folder}/bin/*)
+  # Debian's own folder of libraries has the architecture's name: lib/x86_64-linux-gnu.
+  file(GLOB libraries ${folder}/lib/*.so* ${folder}/lib/*/*.so* ${folder}/bin/*)
   foreach(library ${libraries})
     if(NOT IS_SYMLINK ${library})
       file(RPATH_SET FILE ${library} NEW_RPATH "")
     endif()
   endforeach()
 
-  file(GLOB plugins ${folder}/lib/liblinnet_*.so)
+  file(GLOB plugins RELATIVE ${folder} ${folder}/lib/liblinnet_*.so ${folder}/lib/*/liblinnet_*.so)
   foreach(plugin ${plugins})
-    get_filename_component(name ${plugin} NAME)
     file(APPEND ${folder}/share/lintian/overrides/${package}
 "# liblinnet.so opens it by its name from its own folder; nothing is linked with it.
-${package}: sharedobject-in-library-directory-missing-soname [usr/lib/${name}]
+${package}: sharedobject-in-library-directory-missing-soname [usr/${plugin}]
 ")
   endforeach()
 endforeach()
