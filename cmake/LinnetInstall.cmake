@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install` in components: library (liblinnet.so.0.1), development (headers, find_package,
-# pkg-config), command (with its shell completions), cuda, mpi and gloo (plug-ins). Included after all targets.
+# pkg-config), command (with its man page and shell completions), cuda, mpi and gloo (plug-ins). Included after
+# all targets.
 if(NOT TARGET linnet)
   return()
 endif()
@@ -42,14 +43,16 @@ foreach(linnet_pc_name linnet linnet-c)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
 
+# The words that start the command, quoted for a script of the installation.
+set(linnet_started "${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:linnet_command>")
+list(TRANSFORM linnet_started REPLACE "(.+)" "\"\\1\"")
+list(JOIN linnet_started " " linnet_started)
+
 # linnet_install_completion(shell directory file): what `linnet completion <shell>` prints.
 function(linnet_install_completion shell directory file)
-  set(command "${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:linnet_command>")
-  list(TRANSFORM command REPLACE "(.+)" "\"\\1\"")
-  list(JOIN command " " command)
   set(written ${CMAKE_CURRENT_BINARY_DIR}/completions/${file})
   install(CODE "
-    execute_process(COMMAND ${command} completion ${shell}
+    execute_process(COMMAND ${linnet_started} completion ${shell}
                     OUTPUT_VARIABLE text RESULT_VARIABLE result ERROR_QUIET)
     if(result EQUAL 0)
       file(WRITE \"${written}\" \"\${text}\")
@@ -58,10 +61,27 @@ function(linnet_install_completion shell directory file)
     endif()" COMPONENT command)
 endfunction()
 
+# linnet_install_man_page(): linnet(1), of the command's help. Without Python there is none.
+function(linnet_install_man_page)
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  if(NOT Python3_FOUND)
+    return()
+  endif()
+  set(written ${CMAKE_CURRENT_BINARY_DIR}/man/linnet.1)
+  install(CODE "
+    execute_process(COMMAND \"${Python3_EXECUTABLE}\" -B \"${PROJECT_SOURCE_DIR}/tools/manual_site/man_page.py\"
+                            \"${written}\" ${linnet_started}
+                    RESULT_VARIABLE result ERROR_QUIET)
+    if(result EQUAL 0)
+      file(INSTALL \"${written}\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
+    endif()" COMPONENT command)
+endfunction()
+
 if(TARGET linnet_command)
   set_target_properties(linnet_command PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS linnet_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+  linnet_install_man_page()
   linnet_install_completion(bash bash-completion/completions linnet)
   linnet_install_completion(zsh zsh/site-functions _linnet)
   linnet_install_completion(fish fish/vendor_completions.d linnet.fish)

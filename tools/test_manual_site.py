@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "manual_site"))
 import build  # noqa: E402
+import man_page  # noqa: E402
 import reference  # noqa: E402
 
 FILES = {"CHANGELOG.md": "# Changes\n", "CONTRIBUTING.md": "[style](docs/style.md#code)\n",
@@ -64,6 +65,17 @@ class Reference(unittest.TestCase):
         self.assertIn("## linnet train\n\n```text\nHelp of train\n```\n", page)
         self.assertIn("## linnet max-batch\n", page)
         self.assertEqual(page.count("\n## "), 2)
+
+    def test_a_name_in_the_man_page_may_leave_no_room(self):
+        for line, expected in (("  --lr NUMBER               Learning rate", ("--lr NUMBER", "Learning rate")),
+                               ("  --streamed, --no-streamed Image files", ("--streamed, --no-streamed", "Image files")),
+                               ("  --tune-a-kernel, --no-run N", ("--tune-a-kernel, --no-run N", "")),
+                               ("  --separator {, ; | tab blank}", ("--separator {, ; | tab blank}", "")),
+                               ("  train   Trains it", ("train", "Trains it"))):
+            self.assertEqual(man_page.entry(line), expected)
+
+    def test_text_of_the_man_page_is_no_macro(self):
+        self.assertEqual(man_page.escaped("-x 'a'\n\n.gz `b`"), "\\-x \\(aqa\\(aq\n\n\\&.gz \\fBb\\fR")
 
     def test_the_python_api_comes_from_stubs(self):
         with tempfile.TemporaryDirectory() as folder:

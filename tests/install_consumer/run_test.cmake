@@ -17,6 +17,10 @@ run("Installing" ${CMAKE_COMMAND} --install ${LINNET_BINARY_DIR} --prefix ${WORK
 # An installed package must not know where it was installed.
 file(RENAME ${WORK_DIR}/first ${WORK_DIR}/prefix)
 
+if(MAN_PAGE AND NOT EXISTS ${WORK_DIR}/prefix/${MAN_PAGE})
+  message(FATAL_ERROR "The man page was not installed: ${MAN_PAGE}")
+endif()
+
 # Of what users get, stripped. MOST_BYTES 0: any size.
 if(MOST_BYTES AND STRIP)
   foreach(file ${PROGRAM} ${LIBRARY})

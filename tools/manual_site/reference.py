@@ -9,22 +9,35 @@ STUBS = ("__init__.py", "_linnet/__init__.pyi", "_linnet/datasets.pyi", "_linnet
 
 
 def help_of(command, *arguments):
-    return subprocess.run([command, *arguments, "--help"], capture_output=True, text=True, check=True).stdout.rstrip()
+    return subprocess.run([*command, *arguments, "--help"], capture_output=True, text=True, check=True).stdout.rstrip()
+
+
+def version_of(command):
+    """Returns "linnet 0.1.0": without the commit."""
+    text = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True).stdout
+    return text.partition(" (")[0].strip()
 
 
 def commands_in(text):
-    """The names of commands in the help of the whole: lines of two blanks, a name, blanks and a sentence."""
+    """The names of commands in a help page: lines of two blanks, a name, blanks and a sentence."""
     return re.findall(r"^  ([a-z][a-z-]*) {2,}[A-Z]", text, re.MULTILINE)
+
+
+def help_pages(command):
+    """Returns ("linnet data info", its help) of the whole and of each command, those of commands after theirs."""
+    def of(words):
+        page = help_of(command, *words)
+        return [(" ".join(["linnet", *words]), page)] + [each for name in commands_in(page) for each in of([*words, name])]
+    return of([])
 
 
 def command_page(command):
     """Returns the page of the command's help, with a section for each command."""
     if command is None:
         return "# The command\n\nBuild it (`./dev build`), and `./dev docs` writes its help here.\n"
-    overview = help_of(command)
+    (_, overview), *others = help_pages([command])
     parts = ["# The command\n\nWhat `linnet --help` and `linnet COMMAND --help` print.\n", f"```text\n{overview}\n```\n"]
-    for name in commands_in(overview):
-        parts.append(f"## linnet {name}\n\n```text\n{help_of(command, name)}\n```\n")
+    parts += [f"## {words}\n\n```text\n{page}\n```\n" for words, page in others]
     return "\n".join(parts)
 
 
