@@ -59,7 +59,7 @@ if(pkg_config)
 endif()
 
 # A program in C, by find_package() in a project that knows no C++, and by pkg-config.
-run("Configuring the program in C" ${CMAKE_COMMAND} -S ${CONSUMER_DIR}/../c_consumer -B ${WORK_DIR}/c
+run("Configuring the program in C" ${CMAKE_COMMAND} -S ${C_CONSUMER_DIR} -B ${WORK_DIR}/c
     -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_C_COMPILER=${CC} -DEXAMPLES_DIR=${EXAMPLES_DIR}
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-Werror)
 run("Building the program in C" ${CMAKE_COMMAND} --build ${WORK_DIR}/c)
