@@ -81,6 +81,8 @@ if(TARGET linnet_command)
   set_target_properties(linnet_command PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS linnet_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+  install(FILES ${PROJECT_SOURCE_DIR}/packaging/serve/linnet.service ${PROJECT_SOURCE_DIR}/packaging/serve/nginx.conf
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/linnet/examples COMPONENT command)
   linnet_install_man_page()
   linnet_install_completion(bash bash-completion/completions linnet)
   linnet_install_completion(zsh zsh/site-functions _linnet)

@@ -44,7 +44,7 @@ def calls(line):
     """The arguments of each call of linnet in a line: also within mpirun, and after the -- of linnet launch."""
     words = words_of(line)
     for place, word in enumerate(words):
-        if word == "linnet" and not (place and words[place - 1] in ("-u", "--libs", "upstream")):
+        if word == "linnet" and not (place and words[place - 1] in ("-u", "--libs", "man", "upstream")):
             rest = words[place + 1:]
             while "--" in rest:
                 yield rest[:rest.index("--")]
