@@ -135,8 +135,9 @@ web() {
     libdlpack-dev >/dev/null
   inside ./dev web
   local made=$root/root/linnet/build/web
-  mkdir -p build/web && rm -rf build/web/package build/web/linnet*
+  mkdir -p build/web/libraries && rm -rf build/web/package build/web/linnet*
   cp -r "$made/package" "$made"/linnet* build/web/
+  cp "$made/libraries/sources.json" build/web/libraries/
 }
 
 run_all() {

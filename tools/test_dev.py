@@ -21,8 +21,8 @@ class Packages(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory(prefix="linnet-dev-")
         self.addCleanup(temporary.cleanup)
         self.folder = Path(temporary.name)
-        (self.folder / "tools").mkdir()
-        for name in ("dev", "CMakePresets.json", "tools/packages.txt"):
+        for name in ("dev", "CMakePresets.json", "tools/packages.txt", "packaging/release.sh"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, self.folder / name)
         for name, text in PROGRAMS.items():
             program = self.folder / "bin" / name
@@ -66,7 +66,8 @@ class Packages(unittest.TestCase):
     def test_release_takes_artefacts(self):
         status, out, ran = self.dev("release", "sdist", "wheel")
         self.assertEqual((status, ran), (2, ""))
-        self.assertIn("there is no artefact 'wheel'; expected sdist, packages, static or a Python such as python3.12", out)
+        self.assertIn("there is no artefact 'wheel'; expected sdist, packages, static, arm64, web or a Python such as "
+                      "python3.12", out)
 
     def test_install_takes_parts(self):
         status, out, ran = self.dev("install", "prefix", "gpu")

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds what linnet.wasm or linnet.exe links: libraries.py FOLDER [windows].
 
-FOLDER gets include/, lib/ and cmake/ of fmt, Highway, zlib and utf8proc, of Debian's source packages, and
-sources.json with their versions. Headers of nlohmann-json and DLPack are copied from this system's packages. Needs
-emcc, the network, and no root. windows: by MinGW instead, and with GoogleTest, musl's iconv, CLI11 and toml++."""
+FOLDER gets include/, lib/ and cmake/ of fmt, Highway, zlib and utf8proc, of Debian's source packages, headers of
+nlohmann-json and DLPack, of this system's packages, and sources.json with all versions, the compiler's too. Needs emcc, the network, and no root. windows: by MinGW instead, and with GoogleTest, musl's iconv, CLI11 and toml++."""
 import json
 import shutil
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "wheels"))
 import archives  # noqa: E402
+import parts  # noqa: E402
 
 # Release, upstream version, patches that are left out, CMake's options.
 SOURCES = {
@@ -22,6 +22,7 @@ SOURCES = {
     "utf8proc": ("bookworm", "2.8.0", (), ()),
     "zlib": ("bookworm", "1:1.2.13.dfsg", (), ()),
 }
+HEADERS = {"nlohmann": "nlohmann-json3-dev", "dlpack": "libdlpack-dev", "CLI": "libcli11-dev", "toml++": "libtomlplusplus-dev"}
 ICONV = ("trixie", "1.2.5", (), ())
 
 
@@ -29,6 +30,7 @@ class Web:
     """Emscripten."""
     sources = SOURCES
     headers = ("nlohmann", "dlpack")
+    runtime = ("emscripten",)  # packages of what the compiler links
     flags = "-O2 -msimd128 -fwasm-exceptions"
     cc, ar = "emcc", "emar"
     cmake = ("emcmake", "cmake")
@@ -39,6 +41,7 @@ class Windows:
     """MinGW of Debian."""
     sources = SOURCES | {"googletest": ("bookworm", "1.12.1", (), ()), "musl": ICONV}
     headers = (*Web.headers, "CLI", "toml++")
+    runtime = ("g++-mingw-w64-x86-64-posix", "mingw-w64-x86-64-dev")
     flags = "-O2"
     cc, ar = "x86_64-w64-mingw32-gcc-posix", "x86_64-w64-mingw32-ar"
     more_flags = " -Wa,-muse-unaligned-vector-move -Wa,-mbig-obj"  # CMAKE_CXX_FLAGS takes the toolchain's away
@@ -88,6 +91,11 @@ def main(prefix, target):
         shutil.copytree(Path("/usr/include", name), prefix / "include" / name, dirs_exist_ok=True)
     record = prefix / "sources.json"
     done = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+    for package in (*(HEADERS[name] for name in target.headers), *target.runtime):
+        name, version = parts.installed(package)
+        parts.copy_licence(package, prefix / "licenses" / name)
+        done[name] = {"version": version, "built_as": package}
+    record.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
     for name, wanted in target.sources.items():
         built_as = repr((wanted, target.flags))
         if done.get(name, {}).get("built_as") == built_as:

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lists what is linked into wheels and the static program: parts.py [FOLDER...] [--python PYTHON] [--release ARTEFACTS].
+"""Lists what is linked into artefacts: parts.py [FOLDER...] [--python PYTHON] [--sources FOLDER] [--headers]
+[--release ARTEFACTS].
 
 Writes FOLDER/sboms/linnet.cdx.json (CycloneDX 1.5) and FOLDER/licenses/NAME/copyright, which a wheel holds. FOLDER is
 that of archives.py, PYTHON an interpreter that has nanobind; without it, the list is of the static program, which holds
-the C library. --release: writes ARTEFACTS/linnet.cdx.json instead, of all folders, with the sums of the files there."""
+the C library. --release: writes ARTEFACTS/linnet.cdx.json instead, of all folders, with the sums of the files there; --sources adds
+what a folder of packaging/web/libraries.py names, --headers the headers that Debian packages of Linnet compile in."""
 import argparse
 import hashlib
 import json
@@ -17,6 +19,7 @@ from pathlib import Path
 PACKAGES = ("zlib1g-dev liblzma-dev libexpat1-dev libpng-dev libjpeg62-turbo-dev libwebp-dev libutf8proc-dev "
             "libtiff-dev liblerc-dev libjbig-dev libdeflate-dev libzstd-dev libssl-dev libtomlplusplus-dev nlohmann-json3-dev "
             "libcli11-dev libboost1.74-dev libstdc++-12-dev").split()
+HEADERS = ["nlohmann-json3-dev", "libcli11-dev", "libboost1.74-dev"]  # shared libraries are what a .deb depends on
 MODULE = ["libdlpack-dev"]  # with Python's
 PROGRAM = ["libc6-dev"]  # of the static one
 
@@ -40,23 +43,31 @@ def shortened(text):
     return "\n\n".join(p for p in paragraphs if p.startswith("License:")) + "\n"
 
 
+def copy_licence(package, target):
+    """Writes the copyright file of an installed package into the folder."""
+    target.mkdir(parents=True, exist_ok=True)
+    text = Path(f"/usr/share/doc/{package}/copyright").read_text(encoding="utf-8")
+    (target / "copyright").write_text(shortened(text), encoding="utf-8")
+
+
 def component(name, version, kind):
     purl = f"pkg:pypi/{name}@{version}" if kind == "pypi" else f"pkg:deb/debian/{name}@{version}?arch=source"
     return {"type": "library", "name": name, "version": version, "purl": purl, "bom-ref": purl}
 
 
+def of_sources(folder):
+    """Returns the parts that a folder's sources.json names."""
+    named = json.loads((folder / "sources.json").read_text(encoding="utf-8"))
+    return [component(name, source["version"], "deb") for name, source in named.items()]
+
+
 def components(folder, python):
     """Returns the parts, and copies their licences."""
-    found = []
-    for name, source in json.loads((folder / "sources.json").read_text(encoding="utf-8")).items():
-        found.append(component(name, source["version"], "deb"))
+    found = of_sources(folder)
     for package in PACKAGES + (MODULE if python else PROGRAM):
         name, version = installed(package)
         found.append(component(name, version, "deb"))
-        target = folder / "licenses" / name
-        target.mkdir(parents=True, exist_ok=True)
-        text = Path(f"/usr/share/doc/{package}/copyright").read_text(encoding="utf-8")
-        (target / "copyright").write_text(shortened(text), encoding="utf-8")
+        copy_licence(package, folder / "licenses" / name)
     return found + (python_components(folder, python) if python else [])
 
 
@@ -99,12 +110,17 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", metavar="FOLDER", type=Path, nargs="*")
     parser.add_argument("--python")
-    parser.add_argument("--release", type=Path)
+    parser.add_argument("--sources", metavar="FOLDER", type=Path, action="append", default=[])
+    parser.add_argument("--headers", action="store_true")
+    parser.add_argument("--release", metavar="ARTEFACTS", type=Path)
     arguments = parser.parse_args()
     if arguments.release:
         # With PYTHON the first folder is that of wheels.
         found = [part for index, folder in enumerate(arguments.folders)
                  for part in components(folder, arguments.python if index == 0 else None)]
+        found += [part for folder in arguments.sources for part in of_sources(folder)]
+        if arguments.headers:
+            found += [component(*installed(package), "deb") for package in HEADERS]
         files = sorted(arguments.release.iterdir())
         write(arguments.release / "linnet.cdx.json", bill("linnet", linnet_version(), unique(found), files))
     else:
