@@ -59,7 +59,7 @@ release_web() {
 
 # release_parts [PART...]: makes all parts, or these. A part that fails leaves the others their turn.
 release_parts() {
-  local folder=build/artefacts notes=$PWD/build/artefacts.notes system part parts=() lists=()
+  local folder=build/artefacts notes=$PWD/build/artefacts.notes system part parts=() linked=() lists=()
   (($#)) || set -- python3 sdist packages static arm64 web
   for part in "$@"; do
     case $part in
@@ -76,10 +76,10 @@ release_parts() {
     # In a shell of its own: some steps exit.
     ( "release_$part" ) || { say "./dev: $part was not made"; printf '%s\tfailed\n' "$part" >>"$notes"; }
   done
-  # Wheels come first: their parts need Python's.
-  ! grep -q $'^wheel\t.*\t' "$notes" || lists+=(.cache/manylinux --python "$(cat "$notes.python")")
-  ! grep -q $'^static\t.*\t' "$notes" || lists+=(.cache/static)
+  # The folder of wheels comes first: --python is about it.
+  ! grep -q $'^wheel\t.*\t' "$notes" || linked+=(.cache/manylinux) lists+=(--python "$(cat "$notes.python")")
+  ! grep -q $'^static\t.*\t' "$notes" || linked+=(.cache/static)
   ! grep -q $'^web\t.*\t' "$notes" || lists+=(--sources build/web/libraries)
   ! grep -qE $'^(packages|arm64)\t.*\t' "$notes" || lists+=(--headers)
-  python3 -B packaging/wheels/parts.py "${lists[@]}" --release "$folder" && python3 -B packaging/release.py "$folder" "$notes"
+  python3 -B packaging/wheels/parts.py "${linked[@]}" "${lists[@]}" --release "$folder" && python3 -B packaging/release.py "$folder" "$notes"
 }

@@ -16,7 +16,11 @@ date_of_commit() { :; }
 . packaging/release.sh
 release_sdist() { echo sources >"$folder/linnet-0.1.0.tar.gz"; noted 'linnet-*.tar.gz' './dev release sdist' 'Debian: twine'; }
 release_wheel() { exit 75; }
-release_parts "$@"
+"""
+MADE = """release_wheel() { echo w >"$folder/a.whl"; echo py >"$notes.python"; noted a.whl make test; }
+release_static() { echo s >"$folder/a.tar.xz"; noted '*.tar.xz' make test; }
+release_arm64() { echo a >"$folder/a.deb"; noted '*.deb' make test; }
+release_web() { echo j >"$folder/a.tgz"; noted '*.tgz' make test; }
 """
 
 
@@ -62,17 +66,32 @@ class Release(unittest.TestCase):
             for file in self.made.iterdir():
                 file.unlink()
 
+    def release(self, functions, *parts):
+        return subprocess.run(["bash", "-c", functions + 'release_parts "$@"', "bash", *parts], cwd=self.folder,
+                              capture_output=True, text=True, check=False)
+
     def test_a_part_that_fails_leaves_the_others_their_turn(self):
         for name in ("packaging", "include"):
             (self.folder / name).symlink_to(ROOT / name)
-        ran = subprocess.run(["bash", "-c", STUBS, "bash", "python3.12", "sdist"], cwd=self.folder, capture_output=True,
-                             text=True, check=False)
+        ran = self.release(STUBS, "python3.12", "sdist")
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertIn("| wheels for Linux: FAILED |", ran.stdout)
         self.assertIn("| linnet-0.1.0.tar.gz | 8 |", ran.stdout)
         bill = json.loads((self.made / "linnet.cdx.json").read_text())
         self.assertEqual([each["name"] for each in bill["components"]], ["linnet-0.1.0.tar.gz"])
         self.assertIn("| linnet.cdx.json |", ran.stdout)
+
+    def test_the_list_of_parts_is_of_what_was_made(self):
+        (self.folder / "packaging/wheels").mkdir(parents=True)
+        for name in ("release.sh", "release.py"):
+            (self.folder / "packaging" / name).symlink_to(ROOT / "packaging" / name)
+        (self.folder / "packaging/wheels/parts.py").write_text("import sys; open('asked', 'w').write(' '.join(sys.argv[1:]))")
+        for parts, asked in ((("static", "python3", "web", "arm64"),
+                              ".cache/manylinux .cache/static --python py --sources build/web/libraries --headers"),
+                             (("sdist",), ""), (("sdist", "static"), ".cache/static")):
+            ran = self.release(STUBS + MADE, *parts)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertEqual((self.folder / "asked").read_text(), f"{asked} --release build/artefacts".strip())
 
 
 if __name__ == "__main__":
