@@ -54,10 +54,10 @@ enum class Loss : std::uint8_t {
   /// a share q of the targets is then below the outputs. Half of mae at q = 0.5. The pinball loss
   /// of Koenker and Bassett, "Regression quantiles", 1978.
   quantile,
-  /// (y - t)^2 over (t - mean of t)^2, both added up over all elements of the data set: mse divided
-  /// by the variance of its targets, which is 1 - R^2. Of each data set its own variance: a
-  /// training's is that of the training set. OpenNN's normalized squared error. Throws DataError
-  /// for targets that are all alike, and for those of a source of records.
+  /// mse divided by the variance of the targets, about the mean of all their elements: 1 - R^2.
+  /// What a Trainer evaluates is divided by the variance of the training set that it has read;
+  /// linnet::evaluate() takes that of its own data. OpenNN's normalized squared error. Throws
+  /// DataError where these targets are all alike, and where they come from a source of records.
   normalized_squared_error,
 };
 

@@ -64,8 +64,8 @@ namespace {
 Evaluation evaluate_objective(TrainerState& trainer, const ObjectiveState& objective,
                               const Dataset& data, std::int64_t batch) {
   trainer.check_finite();
-  return evaluate_as(*objective.model, data, objective.losses(), objective.losses_of(), batch,
-                     objective.key, trainer.options.metrics);
+  return evaluate_as(*objective.model, data, objective.held_out_losses(), objective.losses_of(),
+                     batch, objective.key, trainer.options.metrics);
 }
 
 }  // namespace

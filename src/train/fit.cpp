@@ -73,7 +73,8 @@ class Fit {
       place_.last_epoch = stopped->last_epoch;
     }
     if (stopped && options_.shards == 0) options_.shards = shards_of(stopped->settings);
-    const StepData steps = data_of(data_);
+    StepData steps = objective_.read(data_, options_.augment);
+    steps.metrics = trainer_.options.metrics;
     parts_.train = {.data = steps, .samples = data.size(), .pass = {}};
     if (options.validation.size() > 0) {
       parts_.validation = {.data = held_out_data(options.validation, data.classes()),
@@ -264,12 +265,6 @@ class Fit {
     if (checkpoints_.enabled() && wanted) save_checkpoint();
   }
 
-  StepData data_of(const Dataset& data) const {
-    StepData read = objective_.read(data, options_.augment);
-    read.metrics = trainer_.options.metrics;
-    return read;
-  }
-
   /// What is known to be useless before the first step.
   void check_samples(const Dataset& data) const {
     const NetworkDefinition& network = model_.definition();
@@ -295,7 +290,10 @@ class Fit {
       fitting = resize_smaller(std::move(fitting), network.inputs[0].sample, index);
     }
     held_out_.push_back(std::move(fitting));
-    return data_of(held_out_.back());
+    StepData read = step_data(model_.definition(), held_out_.back(),
+                              objective_.held_out_losses(options_.augment), objective_.losses_of());
+    read.metrics = trainer_.options.metrics;
+    return read;
   }
 
   void build() {

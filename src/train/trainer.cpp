@@ -154,8 +154,30 @@ TrainingOptions ObjectiveState::losses(const Augment& augment) const {
           .augment = augment};
 }
 
-StepData ObjectiveState::read(const Dataset& data, const Augment& augment) const {
-  return step_data(network(), data, losses(augment), losses_of());
+TrainingOptions ObjectiveState::held_out_losses(const Augment& augment) const {
+  TrainingOptions options = losses(augment);
+  for (const OutputLoss& loss : normalized) {
+    std::erase_if(options.output_losses,
+                  [&](const OutputLoss& own) { return own.output == loss.output; });
+    options.output_losses.push_back(loss);
+  }
+  return options;
+}
+
+StepData ObjectiveState::read(const Dataset& data, const Augment& augment) {
+  StepData found = step_data(network(), data, losses(augment), losses_of());
+  normalized.clear();
+  for (const TargetLoss& target : found.targets) {
+    const std::vector<OutputLoss>& own = objective.output_losses;
+    const auto named = std::ranges::find(own, target.how.output, &OutputLoss::output);
+    const Loss loss = named != own.end()   ? named->loss
+                      : target.output == 0 ? objective.loss
+                                           : Loss::automatic;
+    if (loss == Loss::normalized_squared_error && !target.how.custom) {
+      normalized.push_back(target.how);
+    }
+  }
+  return found;
 }
 
 LossesOf ObjectiveState::losses_of() const {

@@ -34,8 +34,12 @@ struct ObjectiveState {
   const NetworkDefinition& network() const { return model->definition(); }
   /// Returns the objective's losses, and nothing else.
   TrainingOptions losses(const Augment& augment = {}) const;
-  /// Returns the objective's losses over a data set.
-  StepData read(const Dataset& data, const Augment& augment = {}) const;
+  /// Returns the same for data that are held out: normalized by the training set's targets where
+  /// one was read.
+  TrainingOptions held_out_losses(const Augment& augment = {}) const;
+  /// Returns the objective's losses over a training set, whose targets normalize
+  /// held_out_losses() from now on.
+  StepData read(const Dataset& data, const Augment& augment = {});
   /// Returns what the objective's output_losses say of outputs that they don't name.
   LossesOf losses_of() const;
   /// Returns the optimizer, with a schedule of `length` epochs unless it has a length of its own.
@@ -72,6 +76,7 @@ struct ObjectiveState {
   std::string name;
   std::shared_ptr<ModelState> model;
   Objective objective;
+  std::vector<OutputLoss> normalized = {};  ///< by the training set's targets, as mse
   HostSchedule schedule;
   std::string key;  ///< begins the keys of programs that are this objective's alone
   std::shared_ptr<TrainingMemory> memory = std::make_shared<TrainingMemory>();

@@ -8,6 +8,7 @@ import pathlib
 import random
 import re
 import shutil
+import statistics
 import struct
 import unittest
 
@@ -124,6 +125,19 @@ class Tables(command.CommandTest):
         write_flowers(self.folder / "flowers.csv")
         self.assert_error("[levenberg_marquardt] learns values; 'kind' is a class: train by another optimizer, such as "
                           "adamw", "train", "flowers.csv", "--target", "kind", "--optimizer", "levenberg_marquardt")
+
+    def test_normalized_error_of_held_out_rows_that_are_alike(self):
+        """The latest rows, which are held out, have one target: the training rows' variance divides their error."""
+        targets = [7 if i > 35 else 7 + math.sin(3 * i) for i in range(60)]
+        lines = [f"2024-{1 + i // 28:02}-{1 + i % 28:02},{math.sin(i):.4f},{y!r}" for i, y in enumerate(targets)]
+        (self.folder / "late.csv").write_text("\n".join(["day,x,y"] + lines) + "\n")
+        summary = self.train_table("late.csv", "--target", "y", "--time", "day", "--epochs", 1, "--ensemble", 1,
+                                   "--loss", "normalized_squared_error")
+        metrics = json.loads((self.folder / "run/metrics.json").read_text())
+        variance = statistics.pvariance(targets[:42])
+        for found, rmse in ((summary["test_loss"], metrics["rmse"]),
+                            (summary["validation_loss"], metrics["validation"]["rmse"])):
+            self.assertAlmostEqual(found * variance / rmse ** 2, 1, places=4)
 
     def test_the_best_epoch_is_kept(self):
         write_values(self.folder / "values.csv")

@@ -60,6 +60,42 @@ TEST(NormalizedSquaredError, TrainsAsMseDoes) {
   }
 }
 
+/// Targets that are all alike: they have no variance of their own.
+Dataset alike() {
+  return data_of(records(std::vector<float>{0.5F, -0.5F}, {1}),
+                 records(std::vector<float>(4, 1000), {2}));
+}
+
+TEST(NormalizedSquaredError, HeldOutSetsTakeTheTrainingSetsVariance) {
+  Model model = plain();
+  Trainer trainer(model, {.loss = Loss::normalized_squared_error,
+                          .optimizer = SGD{.learning_rate = 0.001}});
+  const History history =
+      trainer.fit(values(),
+                  {.epochs = 2, .batch = 8, .validation = alike(), .test = alike(), .patience = 2});
+  const double scale = variance(vector_of(first_target(values())));
+  const double wanted = evaluate(model, alike(), Loss::mse).loss / scale;
+  EXPECT_NEAR(history.epochs.back().validation.loss, wanted, 1e-5 * wanted);
+  EXPECT_NEAR(history.epochs.back().test.loss, wanted, 1e-5 * wanted);
+  EXPECT_NEAR(trainer.evaluate(alike()).loss, wanted, 1e-5 * wanted);
+}
+
+TEST(NormalizedSquaredError, TakesTheVarianceOfTheSetThatIsTrainedOn) {
+  Model model = plain();
+  Trainer trainer(model,
+                  {.output_losses = {
+                       {.output = "output", .loss = Loss::normalized_squared_error, .weight = 3}}});
+  const auto expect_variance_of = [&](const Dataset& data) {
+    trainer.fit(data, {.epochs = 1});
+    const double wanted =
+        3 * evaluate(model, alike(), Loss::mse).loss / variance(vector_of(first_target(data)));
+    EXPECT_NEAR(trainer.evaluate(alike()).loss, wanted, 1e-5 * wanted);
+  };
+  expect_variance_of(values());
+  expect_variance_of(data_of(records(std::vector<float>{1, 2}, {1}),
+                             records(std::vector<float>{998, 1002, 1004, 1000}, {2})));
+}
+
 TEST(NormalizedSquaredError, SaysWhatItCannotDivideBy) {
   const auto refusal = [](const Dataset& data) {
     Model model = plain();
@@ -71,6 +107,10 @@ TEST(NormalizedSquaredError, SaysWhatItCannotDivideBy) {
   EXPECT_NE(refusal(data_of(x, records(std::vector<std::int32_t>{0, 1}))).find("expects values"),
             std::string::npos);
   Model model = plain();
+  EXPECT_NE(message_of([&] {
+              train(model, alike(), {.loss = Loss::normalized_squared_error});
+            }).find("which is 0"),
+            std::string::npos);
   const TrainingOptions options{
       .output_losses = {{.output = "output", .loss = Loss::normalized_squared_error, .target = 1}}};
   EXPECT_NE(message_of([&] { train(model, values(), options); }).find("is one number"),
