@@ -64,6 +64,7 @@ class Compiled {
     function_ = ::dlsym(library_, (options.name + "_predict").c_str());
     EXPECT_NE(function_, nullptr) << ::dlerror();
     if (options.jacobian) jacobian_ = ::dlsym(library_, (options.name + "_jacobian").c_str());
+    if (options.hessian) hessian_ = ::dlsym(library_, (options.name + "_hessian").c_str());
   }
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
@@ -77,12 +78,19 @@ class Compiled {
     ASSERT_NE(jacobian_, nullptr);
     reinterpret_cast<void (*)(const float*, float*)>(jacobian_)(input, output);
   }
+  /// outputs: a pointer for each output of the network.
+  template <class... Pointers>
+  void hessian(const float* input, Pointers... outputs) const {
+    ASSERT_NE(hessian_, nullptr);
+    reinterpret_cast<void (*)(const float*, Pointers...)>(hessian_)(input, outputs...);
+  }
 
  private:
   TemporaryFolder folder_;
   void* library_ = nullptr;
   void* function_ = nullptr;
   void* jacobian_ = nullptr;
+  void* hessian_ = nullptr;
 };
 
 /// The largest difference from the model's own outputs of two samples, by their largest element.

@@ -28,6 +28,12 @@ struct CExportOptions {
   /// convolutions, averages, batch, layer and group norm, activations, softmax and elementwise
   /// arithmetic. Other inputs hold ids, by which nothing is differentiated.
   bool jacobian = false;
+  /// Adds `void model_hessian(const float *input, float *output)`: the second derivatives of each
+  /// output element by each pair of input elements, (outputs, inputs, inputs), as Model::hessian()
+  /// defines them. The file grows by the code of one backward pass for each of outputs x inputs.
+  /// Needs one input of numbers, 32-bit weights, and layers that Model::hessian() takes: dense
+  /// layers, convolutions, averages, activations, softmax, sums and elementwise arithmetic.
+  bool hessian = false;
 };
 
 /// Returns a model's inference for one sample as a C99 file that needs only the standard library:

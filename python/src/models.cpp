@@ -391,11 +391,13 @@ void bind_files(nb::module_& m) {
   m.def(
       "export_c",
       [](ModelHandle& model, const std::filesystem::path& folder, const std::string& name,
-         bool jacobian) {
-        model.use([&](Model& m) { export_c(m, folder, {.name = name, .jacobian = jacobian}); });
+         bool jacobian, bool hessian) {
+        model.use([&](Model& m) {
+          export_c(m, folder, {.name = name, .jacobian = jacobian, .hessian = hessian});
+        });
       },
       nb::arg("model"), nb::arg("folder"), nb::arg("name") = "model", nb::arg("jacobian") = false,
-      doc("export_c"));
+      nb::arg("hessian") = false, doc("export_c"));
   m.def(
       "export_function",
       [](ModelHandle& model, const std::filesystem::path& file, bool jacobian) {

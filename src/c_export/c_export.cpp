@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "c_export/c_file.h"
+#include "model/derivative_network.h"
 #include "model/model_state.h"
 
 namespace linnet {
@@ -18,13 +19,26 @@ struct CTexts {
   std::string header;
 };
 
+/// Writes the second derivatives of each output by the input of numbers.
+void write_hessians(CFile& file, const NetworkDefinition& network) {
+  const std::string by = file.graph().info(file.differentiated()).name;
+  for (std::size_t i = 0; i < network.outputs.size(); ++i) {
+    NetworkDefinition made =
+        derivative_network(network, by, network.outputs[i].name, Derivatives::jacobian_and_hessian);
+    made.outputs.erase(made.outputs.begin(), made.outputs.end() - 1);
+    file.write_hessian(inference_graph(made, "C"), i);
+  }
+}
+
 CTexts c_texts(const Model& model, const CExportOptions& options) {
   const std::string& name = options.name;
   require(is_identifier(name), "expected a name that is a C identifier, e.g. digits; got '{}'",
           name);
   const bool quantized = quantized_layers(model) > 0;
-  require(!quantized || !options.jacobian,
+  require(!quantized || !(options.jacobian || options.hessian),
           "the model is quantized; derivatives are those of the one it was made of");
+  require(!options.hessian || options.weights == CWeights::f32,
+          "second derivatives are written with 32-bit weights; got 8-bit ones");
   refuse_f64(model, "C code");
   const NetworkDefinition& network = model.state().definition();
   const InferenceGraph graph = inference_graph(network, "C", quantized);
@@ -33,6 +47,7 @@ CTexts c_texts(const Model& model, const CExportOptions& options) {
   CFile file(graph, std::move(values), options);
   file.write_program();
   if (options.jacobian) file.write_jacobian();
+  if (options.hessian) write_hessians(file, network);
   return {file.text(model), file.header(model)};
 }
 

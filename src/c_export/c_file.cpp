@@ -35,7 +35,10 @@ std::string upper(std::string text) {
 }  // namespace
 
 CFile::CFile(const InferenceGraph& graph, std::vector<Tensor> values, const CExportOptions& options)
-    : OperatorFile(graph, std::move(values)), options_(options) {}
+    : OperatorFile(graph, std::move(values)),
+      options_(options),
+      floats_(std::max<std::size_t>(graph.floats, 1)),
+      ids_(graph.ids) {}
 
 std::string CFile::memory_at(std::size_t offset) const {
   const char* array = of_tangents() ? "tangents" : "memory";
@@ -140,6 +143,19 @@ void CFile::write_jacobian() {
   program_.swap(jacobian_);
 }
 
+void CFile::write_hessian(const InferenceGraph& graph, std::size_t output) {
+  const InferenceGraph& predicted = g();
+  program_.swap(hessian_);
+  use(graph);
+  write_nodes();
+  const Value value = graph.outputs.front();
+  copy(at(value), fmt::format("out_{}", output), graph.graph.shape(value).elements());
+  use(predicted);
+  program_.swap(hessian_);
+  floats_ = std::max(floats_, graph.floats);
+  ids_ = std::max(ids_, graph.ids);
+}
+
 void CFile::copy(const std::string& from, const std::string& to, std::int64_t count) {
   if (from == to) return;  // the result took over its operand's memory
   line(fmt::format("memcpy({}, {}, sizeof(float) * {});", to, from, count));
@@ -227,6 +243,13 @@ std::string CFile::header(const Model& model) const {
         "{};\n",
         signature("jacobian"));
   }
+  if (options_.hessian) {
+    text += fmt::format(
+        "/* Writes the second derivatives of each output element by each pair of input elements: "
+        "(outputs, inputs, inputs). */\n"
+        "{};\n",
+        signature("hessian"));
+  }
   if (!model.class_names().empty()) {
     text += fmt::format("extern const char *const {}_class_names[];\n", options_.name);
   }
@@ -248,6 +271,7 @@ std::string CFile::text(const Model& model) const {
       defines(model));
   text += signature("predict") + ";\n";
   if (options_.jacobian) text += signature("jacobian") + ";\n";
+  if (options_.hessian) text += signature("hessian") + ";\n";
   if (!model.class_names().empty()) {
     text += fmt::format(
         "extern const char *const {}_class_names[];\n"
@@ -259,15 +283,17 @@ std::string CFile::text(const Model& model) const {
     text += "};\n";
   }
   text += "\n" + tables_ + "\n";
-  text += fmt::format("static float memory[{}];\n", std::max<std::size_t>(g().floats, 1));
-  if (g().ids > 0) text += fmt::format("static int32_t ids[{}];\n", g().ids);
+  text += fmt::format("static float memory[{}];\n", floats_);
+  if (ids_ > 0) text += fmt::format("static int32_t ids[{}];\n", ids_);
   // The last pair may end one after the last level.
   if (g().levels > 0) text += fmt::format("static int16_t levels[{}];\n", g().levels + 1);
   if (spare_ > 0) text += fmt::format("static int16_t spare[{}];\n", spare_ + 1);
   text += '\n';
   text += c_functions(functions_, options_.weights);
   text += signature("predict") + " {\n" + program_ + "}\n";
-  return options_.jacobian ? text + "\n" + jacobian_text() : text;
+  if (options_.jacobian) text += "\n" + jacobian_text();
+  if (options_.hessian) text += "\n" + signature("hessian") + " {\n" + hessian_ + "}\n";
+  return text;
 }
 
 }  // namespace linnet

@@ -38,6 +38,10 @@ class CFile final : public OperatorFile {
   /// has more than one input, or one of ids.
   void write_jacobian();
 
+  /// Writes the second derivatives of output `output`: the result of `graph`, which reads the same
+  /// inputs and has the same parameters.
+  void write_hessian(const InferenceGraph& graph, std::size_t output);
+
   void need(std::string_view function) override { functions_.emplace_back(function); }
   void each_tangent(std::int64_t count, const std::vector<FormulaOperand>& operands, Value to,
                     const std::string& formula) override;
@@ -68,7 +72,10 @@ class CFile final : public OperatorFile {
   std::vector<std::string> functions_;
   std::string program_;
   std::string jacobian_;
+  std::string hessian_;
   std::string tables_;
+  std::size_t floats_ = 1;                    ///< of the memory that all functions share
+  std::size_t ids_ = 0;                       ///< likewise
   std::int64_t spare_ = 0;                    ///< levels of the largest node's own memory
   std::map<std::string, std::string> names_;  ///< of tables by their text
 };

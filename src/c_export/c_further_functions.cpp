@@ -6,7 +6,29 @@
 namespace linnet {
 
 const std::vector<CFunction>& further_c_functions() {
+  static const std::string kAveragePoolGrad = over_windows(
+      R"(/* Each pixel of a window gets an equal part of dy, which is named y. */
+static void avg_pool2d_grad(const float *y, float *dx, int h, int w, int channels, int oh, int ow, int size_h,
+                            int size_w, int stride_h, int stride_w, int pad_top, int pad_left) {
+  const float share = 1.0f / (float)(size_h * size_w);
+  for (int i = 0; i < h * w * channels; ++i) dx[i] = 0.0f;
+)",
+      "",
+      R"(          for (int c = 0; c < channels; ++c) dx[(row * w + column) * channels + c] += share * y[c];
+)");
   static const std::vector<CFunction> kAll{
+      {"avg_pool2d_grad", {}, kAveragePoolGrad},
+      {"log_softmax_grad",
+       {},
+       R"(/* dx of y = log_softmax(x), from y and dy. */
+static void log_softmax_grad(const float *y, const float *dy, float *dx, int rows, int width) {
+  for (int r = 0; r < rows; ++r, y += width, dy += width, dx += width) {
+    float sum = 0.0f;
+    for (int c = 0; c < width; ++c) sum += dy[c];
+    for (int c = 0; c < width; ++c) dx[c] = dy[c] - expf(y[c]) * sum;
+  }
+}
+)"},
       {"take", {}, R"(/* y (dims) from x, whose elements lie by strides. */
 static void take(const float *x, float *y, int rank, const int *dims, const int *strides) {
   const int last = rank - 1;

@@ -26,9 +26,10 @@ void write_matmul(const Written& w) {
   call_matmul(w.file, w.in(MatmulOp::a), w.in(MatmulOp::b), w.out(), d, a);
 }
 
-void write_conv_transpose(const Written& w) {
+}  // namespace
+
+void call_conv_transpose(const Written& w, const Conv2dAttrs& a) {
   using Op = ConvTranspose2dOp;
-  const Conv2dAttrs& a = w.attrs<Op>().conv;
   const Shape& x = w.shape_in(Op::x);
   const Shape& weight = w.shape_in(Op::w);
   const Shape& y = w.shape_out();
@@ -45,13 +46,22 @@ void write_conv_transpose(const Written& w) {
       }
     }
   }
-  w.file.call("conv_transpose2d",
-              fmt::format("{}, {}, {}, {}", w.in(Op::x),
-                          w.file.matrix(turned, units, false, a.groups), w.out(),
-                          fmt::join({x[1], x[2], x[3], y[1], y[2], y[3], weight[1], weight[2],
-                                     a.stride_h, a.stride_w, a.dilation_h, a.dilation_w, a.pad_top,
-                                     a.pad_left, a.groups},
-                                    ", ")));
+  const std::string matrix = w.file.matrix(turned, units, false, a.groups);
+  for (std::int64_t n = 0; n < x[0]; ++n) {
+    w.file.call("conv_transpose2d",
+                fmt::format("{}, {}, {}, {}", at_sample(w.in(Op::x), n, x.sample().elements()),
+                            matrix, at_sample(w.out(), n, y.sample().elements()),
+                            fmt::join({x[1], x[2], x[3], y[1], y[2], y[3], weight[1], weight[2],
+                                       a.stride_h, a.stride_w, a.dilation_h, a.dilation_w,
+                                       a.pad_top, a.pad_left, a.groups},
+                                      ", ")));
+  }
+}
+
+namespace {
+
+void write_conv_transpose(const Written& w) {
+  call_conv_transpose(w, w.attrs<ConvTranspose2dOp>().conv);
 }
 
 void write_arg_reduce(const Written& w) {

@@ -73,18 +73,18 @@ bool is_identifier(std::string_view text) {
 }
 
 OperatorFile::OperatorFile(const InferenceGraph& graph, std::vector<Tensor> values)
-    : g_(graph), values_(std::move(values)) {}
+    : g_(&graph), values_(std::move(values)) {}
 
 std::string OperatorFile::at(Value value) {
-  const Value root = g_.roots[static_cast<std::size_t>(value.id)];
-  const auto input = std::ranges::find(g_.inputs, root.id, &Value::id);
-  if (input != g_.inputs.end()) return input_at("in_" + identifier(graph().info(root).name));
+  const Value root = g_->roots[static_cast<std::size_t>(value.id)];
+  const auto input = std::ranges::find(g_->inputs, root.id, &Value::id);
+  if (input != g_->inputs.end()) return input_at("in_" + identifier(graph().info(root).name));
   const bool are_ids = graph().type(root).dtype == DType::i32;
   if (!is_computed(root)) {  // a weight that is a plain operand is a table
     if (of_tangents_) return nothing();
     return are_ids ? ids(parameter(root)) : floats(parameter(root));
   }
-  const std::size_t offset = g_.offsets[static_cast<std::size_t>(root.id)];
+  const std::size_t offset = g_->offsets[static_cast<std::size_t>(root.id)];
   if (graph().type(root).dtype == DType::u8) return levels_at(offset);
   return are_ids ? ids_at(offset) : memory_at(offset);
 }
@@ -103,19 +103,19 @@ bool is_rounded_weight(const Node& node) {
 }
 
 bool OperatorFile::is_computed(Value value) const {
-  const Node* node = graph().producer(g_.roots[static_cast<std::size_t>(value.id)]);
+  const Node* node = graph().producer(g_->roots[static_cast<std::size_t>(value.id)]);
   return node != nullptr && !(is_rounded_weight(*node) && !is_computed(node->inputs[kFirst]));
 }
 
 std::string OperatorFile::at_if_read(Value value) {
-  const bool is_output = std::ranges::find(g_.outputs, value.id, &Value::id) != g_.outputs.end();
+  const bool is_output = std::ranges::find(g_->outputs, value.id, &Value::id) != g_->outputs.end();
   return is_output || graph().uses(value) > 0 ? at(value) : nothing();
 }
 
-std::string OperatorFile::scratch() const { return memory_at(g_.scratch[node_]); }
+std::string OperatorFile::scratch() const { return memory_at(g_->scratch[node_]); }
 
 std::vector<float> OperatorFile::parameter(Value value) const {
-  value = g_.roots[static_cast<std::size_t>(value.id)];  // a view has the same elements
+  value = g_->roots[static_cast<std::size_t>(value.id)];  // a view has the same elements
   if (const Node* rounds = graph().producer(value); rounds != nullptr && !is_computed(value)) {
     return rounded_rows(parameter(rounds->inputs[kFirst]), graph().shape(value)[0]);
   }
@@ -125,12 +125,12 @@ std::vector<float> OperatorFile::parameter(Value value) const {
     if (info.elements.empty()) return std::vector<float>(count, static_cast<float>(info.fill));
     return {info.elements.begin(), info.elements.end()};
   }
-  const auto found = std::ranges::find(g_.parameters, value.id, &Value::id);
-  require(found != g_.parameters.end(),
+  const auto found = std::ranges::find(g_->parameters, value.id, &Value::id);
+  require(found != g_->parameters.end(),
           "[{} '{}'] cannot be written as {}: its weight '{}' is computed, expected a parameter",
           node().op->name(), node().name, language(), info.name);
   const auto elements =
-      values_[static_cast<std::size_t>(found - g_.parameters.begin())].as<float>();
+      values_[static_cast<std::size_t>(found - g_->parameters.begin())].as<float>();
   return {elements.begin(), elements.end()};
 }
 
@@ -142,10 +142,10 @@ std::string OperatorFile::tangent_at(Value value) {
 }
 
 bool OperatorFile::has_tangent(Value value) const {
-  const Value root = g_.roots[static_cast<std::size_t>(value.id)];
+  const Value root = g_->roots[static_cast<std::size_t>(value.id)];
   return graph().producer(root) != nullptr ||
          (graph().type(root).dtype == DType::f32 &&
-          std::ranges::find(g_.inputs, root.id, &Value::id) != g_.inputs.end());
+          std::ranges::find(g_->inputs, root.id, &Value::id) != g_->inputs.end());
 }
 
 void OperatorFile::write_tangents(const Node& node) {
@@ -156,10 +156,10 @@ void OperatorFile::write_tangents(const Node& node) {
 
 Value OperatorFile::differentiated() const {
   const auto of_numbers = [&](Value input) { return graph().type(input).dtype == DType::f32; };
-  const auto count = std::ranges::count_if(g_.inputs, of_numbers);
+  const auto count = std::ranges::count_if(g_->inputs, of_numbers);
   require(count == 1, "derivatives in {} need a network with one input of numbers; got {}",
           language(), count == 0 ? "ids alone" : fmt::format("{} of them", count));
-  return *std::ranges::find_if(g_.inputs, of_numbers);
+  return *std::ranges::find_if(g_->inputs, of_numbers);
 }
 
 void OperatorFile::write_nodes() {

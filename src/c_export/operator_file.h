@@ -32,7 +32,7 @@ class OperatorFile {
   OperatorFile(const OperatorFile&) = delete;
   OperatorFile& operator=(const OperatorFile&) = delete;
 
-  const Graph& graph() const { return g_.graph; }
+  const Graph& graph() const { return g_->graph; }
   /// Returns whether what is written now is the derivative along one direction of the input: at()
   /// says then where values' derivatives are, and nothing() for constants, which have none.
   bool of_tangents() const { return of_tangents_; }
@@ -89,19 +89,21 @@ class OperatorFile {
                             Value to, const std::string& formula) = 0;
   /// Writes a node's derivatives with what its operator writes, which has to be linear.
   void write_tangents(const Node& node);
+  /// Returns the input by which all is differentiated. Throws Error unless the network has exactly
+  /// one of numbers.
+  Value differentiated() const;
   /// Returns where a value's derivatives are, as arguments.
   std::string tangent_at(Value value);
   /// Returns whether the value has derivatives: neither a constant nor an input of ids.
   bool has_tangent(Value value) const;
 
  protected:
-  const InferenceGraph& g() const { return g_; }
+  const InferenceGraph& g() const { return *g_; }
+  /// Goes on with another graph of the same parameters, which must outlive its use.
+  void use(const InferenceGraph& graph) { g_ = &graph; }
   /// Makes write_nodes() write derivatives beside the values, or stops it.
   void set_derives(bool on) { derives_ = on; }
   bool derives() const { return derives_; }
-  /// Returns the input by which all is differentiated. Throws Error unless the network has exactly
-  /// one of numbers.
-  Value differentiated() const;
   /// Returns the node that is being written.
   const Node& node() const { return graph().nodes()[node_]; }
   /// Writes every node of the graph.
@@ -119,7 +121,7 @@ class OperatorFile {
  private:
   std::string no_levels() const;
 
-  const InferenceGraph& g_;
+  const InferenceGraph* g_;
   std::vector<Tensor> values_;
   std::size_t node_ = 0;
   bool of_tangents_ = false;

@@ -461,6 +461,7 @@ const Writers& writers() {
         {UnaryOp::kName, write_unary},
     };
     add_formula_writers(all);
+    add_gradient_writers(all);
     add_layout_writers(all);
     add_level_writers(all);
     register_operator_writers(all);

@@ -113,20 +113,27 @@ void of_softmax(OperatorFile& file, const Node& node) {
 }
 
 void of_activation(OperatorFile& file, const Node& node) {
-  switch (static_cast<const ActivationOp&>(*node.op).attrs().kind) {
-    case Activation::none: return linear(file, node);
-    case Activation::relu: return after(file, node, "y > 0.0f ? 1.0f : 0.0f");
-    case Activation::tanh: return after(file, node, "1.0f - y * y");
-    case Activation::sigmoid: return after(file, node, "y * (1.0f - y)");
-    case Activation::gelu:
-      return before(file, node,
-                    "0.5f * (1.0f + erff(x * 0.70710678118654752f)) + "
-                    "x * 0.39894228040143268f * expf(-0.5f * x * x)");
-  }
+  const Activation kind = static_cast<const ActivationOp&>(*node.op).attrs().kind;
+  if (kind == Activation::none) return linear(file, node);
+  (slope_from_output(kind) ? after : before)(file, node, activation_slope(kind));
 }
 
-/// Returns the slope at x as C; empty where it is 0 everywhere.
-std::string slope_of(const OperatorFile& file, const UnaryAttrs& a) {
+}  // namespace
+
+std::string activation_slope(Activation kind) {
+  switch (kind) {
+    case Activation::none: break;
+    case Activation::relu: return "y > 0.0f ? 1.0f : 0.0f";
+    case Activation::tanh: return "1.0f - y * y";
+    case Activation::sigmoid: return "y * (1.0f - y)";
+    case Activation::gelu:
+      return "0.5f * (1.0f + erff(x * 0.70710678118654752f)) + "
+             "x * 0.39894228040143268f * expf(-0.5f * x * x)";
+  }
+  return "1.0f";
+}
+
+std::string unary_slope(OperatorFile& file, const UnaryAttrs& a) {
   const std::string alpha = c_number(a.alpha);
   switch (a.kind) {
     case Unary::exp:
@@ -154,7 +161,7 @@ std::string slope_of(const OperatorFile& file, const UnaryAttrs& a) {
     case Unary::softplus: return fmt::format("1.0f / (1.0f + expf(-{} * x))", alpha);
     case Unary::hard_sigmoid: return "x > -3.0f && x < 3.0f ? 1.0f / 6.0f : 0.0f";
     case Unary::hard_swish: return "x < -3.0f ? 0.0f : x < 3.0f ? x / 3.0f + 0.5f : 1.0f";
-    case Unary::gelu_tanh: return "gelu_tanh_slope(x)";
+    case Unary::gelu_tanh: file.need("gelu_tanh_slope"); return "gelu_tanh_slope(x)";
     case Unary::erf: return "1.1283791670955126f * expf(-x * x)";
     case Unary::sign:
     case Unary::floor:
@@ -164,12 +171,11 @@ std::string slope_of(const OperatorFile& file, const UnaryAttrs& a) {
   return "";
 }
 
+namespace {
+
 void of_unary(OperatorFile& file, const Node& node) {
-  const UnaryAttrs& attrs = static_cast<const UnaryOp&>(*node.op).attrs();
-  const std::string slope = slope_of(file, attrs);
-  if (slope.empty()) return flat(file, node);
-  if (attrs.kind == Unary::gelu_tanh) file.need("gelu_tanh_slope");
-  before(file, node, slope);
+  const std::string slope = unary_slope(file, static_cast<const UnaryOp&>(*node.op).attrs());
+  slope.empty() ? flat(file, node) : before(file, node, slope);
 }
 
 void of_arithmetic(OperatorFile& file, const Node& node) {

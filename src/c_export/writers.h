@@ -11,6 +11,7 @@
 #include "ops/conv2d/conv2d.h"
 #include "ops/matmul/matmul.h"
 #include "ops/quantize/quantize.h"
+#include "ops/unary/unary.h"
 
 namespace linnet {
 
@@ -49,6 +50,9 @@ std::string at_sample(const std::string& place, std::int64_t n, std::int64_t ele
 
 /// Sets the result to an activation of itself.
 void activate_result(const Written& w, Activation kind);
+/// Writes a transposed convolution, or a convolution's gradient by its input: operand 0 by the
+/// weights in operand 1.
+void call_conv_transpose(const Written& w, const Conv2dAttrs& attrs);
 /// Adds another value of its shape to the result.
 void add_to_result(const Written& w, Value other);
 /// Writes a convolution by `weights`, as the operator's operand w has them; `bias`: as arguments.
@@ -78,6 +82,13 @@ using Writers = std::map<std::string_view, Writer>;
 void add_layout_writers(Writers& all);
 /// Adds products, comparisons, selections, sums along an axis and ids.
 void add_formula_writers(Writers& all);
+
+/// Adds the operators that derivatives add to a network.
+void add_gradient_writers(Writers& all);
+/// Returns an activation's slope as C, from its result y, or of gelu from its operand x.
+std::string activation_slope(Activation kind);
+/// Returns the slope at x as C; empty where it is 0 everywhere. Adds what it calls to the file.
+std::string unary_slope(OperatorFile& file, const UnaryAttrs& attrs);
 
 /// Adds the rounding to levels.
 void add_level_writers(Writers& all);

@@ -59,6 +59,21 @@ class Export(command.CommandTest):
         self.assertFalse((self.folder / "out").exists())
         self.assert_error("cannot read 'nowhere': No such file or directory", "export", "nowhere", "--c", "out")
 
+    def test_hessian(self):
+        rows = "".join(f"{i % 7},{i % 5},{(i % 7) * (i % 5)}\n" for i in range(80))
+        (self.folder / "rows.csv").write_text("a,b,y\n" + rows)
+        self.run_linnet("train", "rows.csv", "--target", "y", "--optimizer", "levenberg_marquardt", "--epochs", 3,
+                        "--out", "smooth", "--device", "cpu")
+        out, _ = self.run_linnet("export", "smooth", "--c", "out", "--jacobian", "--hessian")
+        self.assertEqual(out, "out/model.c: model_predict(), model_jacobian(), model_hessian() in C99, 32-bit weights; "
+                              "compile it with -lm\n")
+        self.assertIn("void model_hessian(const float *in_numbers, float *out_0);",
+                      (self.folder / "out/model.h").read_text())
+        self.assert_error("second derivatives are written with 32-bit weights; got 8-bit ones",
+                          "export", "smooth", "--c", "out", "--hessian", "--int8")
+        self.assert_error("--hessian is for C files (--c); --onnx writes another one: leave it out",
+                          "export", "smooth", "--onnx", "m.onnx", "--hessian")
+
     def test_where_nothing_can_be_written(self):
         _, model = self.train()
         (self.folder / "file").write_text("")

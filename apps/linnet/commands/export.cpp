@@ -28,6 +28,7 @@ struct ExportOptions {
   std::string name = "model";
   bool int8 = false;
   bool jacobian = false;
+  bool hessian = false;
 };
 
 /// Says what an exported table's model takes.
@@ -54,7 +55,7 @@ int export_model(const ExportOptions& options) {
   require(kinds == 1, "linnet export needs --c FOLDER, --onnx FILE or --function FILE; got {}",
           kinds == 0 ? "none" : "several");
   if (options.c_folder.empty()) {
-    options.given.refuse({"--name", "--int8"}, "C files (--c)",
+    options.given.refuse({"--name", "--int8", "--hessian"}, "C files (--c)",
                          options.onnx.empty() ? "--function writes another one"
                                               : "--onnx writes another one");
   }
@@ -79,13 +80,18 @@ int export_model(const ExportOptions& options) {
   }
   const CExportOptions how{.name = options.name,
                            .weights = options.int8 ? CWeights::int8 : CWeights::f32,
-                           .jacobian = options.jacobian};
+                           .jacobian = options.jacobian,
+                           .hessian = options.hessian};
   export_c(model, options.c_folder, how);
   print_table_note(model, "a comment in its header");
   print_interval_note(model);
   const std::filesystem::path file = std::filesystem::path(options.c_folder) / (how.name + ".c");
-  print_out(fmt::format("{}: {}_predict(){} in C99, {}; compile it with -lm\n", file.string(),
-                        how.name, how.jacobian ? fmt::format(" and {}_jacobian()", how.name) : "",
+  const auto further = [&](bool given, const char* function) {
+    return given ? fmt::format(", {}_{}()", how.name, function) : "";
+  };
+  print_out(fmt::format("{}: {}_predict(){}{} in C99, {}; compile it with -lm\n", file.string(),
+                        how.name, further(how.jacobian, "jacobian"),
+                        further(how.hessian, "hessian"),
                         quantized_layers(model) > 0 ? "products of 8-bit integers"
                         : options.int8              ? "8-bit weights"
                                                     : "32-bit weights"));
@@ -116,6 +122,8 @@ void add_export(CLI::App& app, Action& action) {
   command->add_flag("--jacobian", options->jacobian,
                     "Add the outputs' derivatives by the inputs: a function in the file of C or of "
                     "--function, an output of the ONNX file");
+  command->add_flag("--hessian", options->hessian,
+                    "Add a function of the outputs' second derivatives to the C file");
   command->footer("Example: linnet export runs/demo --c firmware --name digits --int8");
   act(*command, options, action, export_model);
 }
