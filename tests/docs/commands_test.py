@@ -99,6 +99,21 @@ class Commands(unittest.TestCase):
                     with self.subTest(page=page.relative_to(ROOT).as_posix(), line=line):
                         self.assertRegex(text, rf"(?m)^  {re.escape(words[words.index('./dev') + 1])}\b")
 
+    def test_every_feature_of_opennn_has_its_place(self):
+        """No cell of "OpenNN's features, here" is empty, what is missing says why, and its options exist."""
+        known = set()
+        for names in (*((each,) for each in commands_in(help_of())), ("data", "info")):
+            known |= set(re.findall(r"--[a-z][\w-]*", help_of(*names)))
+        rows = [[cell.strip() for cell in line.strip("|").split("|")]
+                for line in (ROOT / "docs/guides/beside-opennn.md").read_text().splitlines() if line.startswith("|")]
+        self.assertGreater(len(rows), 50)
+        for row in rows:
+            with self.subTest(row=row):
+                self.assertEqual([bool(cell) for cell in row], [True, True])
+                if row[1].startswith("missing"):
+                    self.assertRegex(row[1], "^missing: .{20}")
+                self.assertEqual(set(re.findall(r"--[a-z][\w-]*", row[1])) - known, set())
+
     def test_what_is_wrong_is_found(self):
         for line, wrong in (("linnet trian data.csv", "there is no command 'trian'"),
                             ("linnet train a.csv --targt x", "'linnet train' has no option '--targt'"),

@@ -5,13 +5,18 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <numbers>
+#include <set>
+#include <tuple>
 
 #include "data_sets.h"
 #include "fixtures.h"
 #include "graph/interpreter.h"
+#include "graph/registry.h"
 #include "message_of.h"
 #include "nn/definition.h"
+#include "ops/ops.h"
 #include "temporary_folder.h"
 #include "weights.h"
 
@@ -149,24 +154,50 @@ std::vector<Case> cases() {
       {"resized",
        {3, 3, 1},
        [](const Expression& x) { return resize2d(sin(x), 5, true) * resize2d(x, 5); }},
+      {"bins",
+       {5, 4, 2},
+       [](const Expression& x) { return sin(x) | AdaptiveAvgPool2d{.output = 3} | Tanh{}; }},
+      {"scaled",
+       {2, 3, 2},
+       [](const Expression& x) {
+         return x | Normalize{.mean = {0.1, 0.2}, .std = {1, 2}} | ConvTranspose2d{.filters = 3} |
+                Tanh{};
+       }},
+      {"masked",
+       {3, 3},
+       [](const Expression& x) {
+         return causal_mask(sin(x), 0.5) * x * expand(slice(x, 0, 1, 2), {3, 3});
+       }},
+      {"found",
+       {4, 3},
+       [](const Expression& x) {
+         const Expression largest = argmax(x, 0);  // (3)
+         return gather(sin(x), largest, 0) * transpose(one_hot(largest, 3), {1, 0}) +
+                gather(square(x), to_ids(reshape(slice(x, 0, 0, 1), {3}) * 0 + 1), 0);
+       }},
   };
+}
+
+/// The network of a case: its function and derivatives of it.
+Network network_of(const Case& c) {
+  FunctionalNetwork functional;
+  Expression y = functional.input("x", c.sample);
+  const Expression x = y;
+  std::vector<std::pair<std::string, Expression>> outputs;
+  y = c.f(x);
+  outputs.emplace_back("y0", y);
+  for (int order = 1; order <= c.orders; ++order) {
+    y = gradient(y, x);
+    outputs.emplace_back("y" + std::to_string(order), y);
+    y = y * sin(x + 0.5);  // else a sum of slopes would hide signs
+    outputs.emplace_back("weighted" + std::to_string(order), y);
+  }
+  return functional.build(outputs);
 }
 
 TEST(Derivatives, AgreeWithDifferencesToTheThirdOrder) {
   for (const Case& c : cases()) {
-    FunctionalNetwork functional;
-    Expression y = functional.input("x", c.sample);
-    const Expression x = y;
-    std::vector<std::pair<std::string, Expression>> outputs;
-    y = c.f(x);
-    outputs.emplace_back("y0", y);
-    for (int order = 1; order <= c.orders; ++order) {
-      y = gradient(y, x);
-      outputs.emplace_back("y" + std::to_string(order), y);
-      y = y * sin(x + 0.5);  // else a sum of slopes would hide signs
-      outputs.emplace_back("weighted" + std::to_string(order), y);
-    }
-    const Network network = functional.build(outputs);
+    const Network network = network_of(c);
     const Computed f(network);
     const std::vector<double> at = points(kSamples * c.sample.elements());
     for (int order = 0; order < c.orders; ++order) {
@@ -280,6 +311,58 @@ std::string refused(const Shape& sample, const Function& f) {
   FunctionalNetwork functional;
   const Expression x = functional.input("x", sample);
   return message_of([&] { gradient(f(x), x); });
+}
+
+/// Operators that networks may hold and no case has, with the gradient that has no derivative, or
+/// why there is none by numbers.
+const std::map<std::string, std::string>& without_case() {
+  static const std::map<std::string, std::string> kAll{
+      {"batch_norm", "batch_norm_grad"},
+      {"global_max_pool", "global_max_pool_grad"},
+      {"group_norm", "group_norm_grad"},
+      {"max_pool2d", "max_pool2d_grad"},
+      {"recurrent", "recurrent_grad"},
+      {"dropout", ""},           // inference drops it; its mask is a factor, in its own tests
+      {"gather", ""},            // of ids from weights
+      {"quantize", ""},          // steps: its gradient passes unchanged
+      {"quantize_weights", ""},  // likewise
+      {"random_normal", ""},     // of nothing
+      {"random_uniform", ""},    // likewise
+      {"reverse_sequence", ""},  // within recurrent layers alone; in its own tests
+      {"sequence_mask", ""},     // of lengths
+  };
+  return kAll;
+}
+
+TEST(Derivatives, EveryOperatorHasACaseOrIsNamed) {
+  std::set<std::string> names;
+  for (const Case& c : cases()) {
+    const Network network = network_of(c);
+    for (const Node& node : network.definition().graph.nodes()) names.emplace(node.op->name());
+  }
+  for (const std::string& name : all_ops().names_of_networks()) {
+    EXPECT_NE(names.contains(name), without_case().contains(name))
+        << "'" << name << "' has " << (names.contains(name) ? "a case and is named" : "no case");
+  }
+}
+
+TEST(Derivatives, TheNamedRefuse) {
+  const auto gradient_of = [](const Shape& sample, const Layer& layer) {
+    const std::string sentence = refused(sample, [&](const Expression& x) { return x | layer; });
+    return sentence.substr(sentence.find("its gradient is"));
+  };
+  const std::vector<std::tuple<std::string, Shape, Layer>> layers{
+      {"batch_norm", {3}, BatchNorm{}},
+      {"global_max_pool", {4, 4, 2}, GlobalMaxPool2d{}},
+      {"group_norm", {3}, LayerNorm{}},
+      {"max_pool2d", {4, 4, 2}, MaxPool2d{}},
+      {"recurrent", {4, 3}, LSTM{.units = 2}}};
+  std::size_t refuse = 0;
+  for (const auto& [name, gradient] : without_case()) refuse += gradient.empty() ? 0 : 1;
+  EXPECT_EQ(layers.size(), refuse);
+  for (const auto& [name, sample, layer] : layers) {
+    EXPECT_EQ(gradient_of(sample, layer), "its gradient is '" + without_case().at(name) + "'");
+  }
 }
 
 TEST(Derivatives, NameWhatHasNone) {
