@@ -25,6 +25,8 @@ namespace linnet {
 namespace {
 
 constexpr double kDaysOfYear = 365.2425;
+/// The most numbers of a column that a data set keeps in f64 too.
+constexpr std::size_t kMostExact = std::size_t{1} << 22;
 
 using Places = std::unordered_map<std::string_view, std::int32_t>;
 
@@ -189,10 +191,30 @@ class Booleans {
   const std::vector<std::string>& words_;
 };
 
+/// WrittenNumbers of a column of samples: in f64, which a data set keeps beside those in f32, or of
+/// many in f32 alone.
+class WrittenNumbers {
+ public:
+  explicit WrittenNumbers(std::size_t count) {
+    count > kMostExact ? rounded_.resize(count) : exact_.resize(count);
+  }
+  void set(std::size_t i, double value) {
+    rounded_.empty() ? exact_[i] = value : rounded_[i] = static_cast<float>(value);
+  }
+  Tensor tensor(Shape shape) && {
+    return rounded_.empty() ? Tensor(std::move(exact_), std::move(shape))
+                            : Tensor(std::move(rounded_), std::move(shape));
+  }
+
+ private:
+  std::vector<double> exact_;
+  std::vector<float> rounded_;
+};
+
 /// Writes the features of one input, column by column.
 class FeatureWriter {
  public:
-  FeatureWriter(const Table& table, std::span<float> to, std::size_t features,
+  FeatureWriter(const Table& table, WrittenNumbers& to, std::size_t features,
                 std::vector<std::string>& notes)
       : table_(table), to_(to), features_(features), notes_(notes) {}
 
@@ -282,7 +304,7 @@ class FeatureWriter {
                                            : "12/31/2024";
   }
   void put(std::int64_t row, std::size_t feature, double value) {
-    to_[static_cast<std::size_t>(row) * features_ + first_ + feature] = static_cast<float>(value);
+    to_.set(static_cast<std::size_t>(row) * features_ + first_ + feature, value);
   }
   void circle(std::int64_t row, std::size_t feature, double turn) {
     put(row, feature, std::sin(2 * std::numbers::pi * turn));
@@ -295,7 +317,7 @@ class FeatureWriter {
   }
 
   const Table& table_;
-  std::span<float> to_;
+  WrittenNumbers& to_;
   std::size_t features_;
   std::vector<std::string>& notes_;
   std::size_t first_ = 0;
@@ -341,21 +363,21 @@ class Labels {
 };
 
 /// The value of a target, less what networks do not learn of it.
-float value_of(const ColumnReader& column, std::int64_t row, double offset) {
+double value_of(const ColumnReader& column, std::int64_t row, double offset) {
   const double value = column.number(row) - offset;
   require<DataError>(std::abs(value) <= std::numeric_limits<float>::max(),
                      "{}: {} is beyond 32-bit floating-point numbers", column.place(row), value);
-  return static_cast<float>(value);
+  return value;
 }
 
 /// 0 or 1 of a label.
-float answer_of(const ColumnReader& column, std::int64_t row) {
+double answer_of(const ColumnReader& column, std::int64_t row) {
   const std::optional<bool> answer = boolean_of(column.text(row));
   if (!answer) {
     fail<DataError>("{}: expected a label of 0 or 1; got '{}'", column.place(row),
                     in_message(column.text(row)));
   }
-  return *answer ? 1.0F : 0.0F;
+  return *answer ? 1 : 0;
 }
 
 std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
@@ -364,7 +386,7 @@ std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
   std::vector<Column> columns;
   const auto count = static_cast<std::size_t>(rows.rows());
   if (features > 0) {
-    std::vector<float> values(count * static_cast<std::size_t>(features));
+    WrittenNumbers values(count * static_cast<std::size_t>(features));
     FeatureWriter write(rows, values, static_cast<std::size_t>(features), notes);
     for (const TableInput& input : record.inputs) {
       const std::string& name = column_of(input);
@@ -373,7 +395,7 @@ std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
     }
     write.finish();
     columns.push_back(
-        {.name = "numbers", .data = Tensor(std::move(values), {rows.rows(), features})});
+        {.name = "numbers", .data = std::move(values).tensor({rows.rows(), features})});
   }
   if (id_columns == 0) return columns;
   std::vector<std::int32_t> ids(count * static_cast<std::size_t>(id_columns));
@@ -443,21 +465,21 @@ Dataset TableTransform::transform(const Table& rows) const {
             std::move(info)};
   }
   const std::vector<std::string> names = targets();
-  std::vector<float> values(static_cast<std::size_t>(rows.rows()) * names.size());
+  WrittenNumbers values(static_cast<std::size_t>(rows.rows()) * names.size());
   const bool labels = target_kind() == TableTarget::labels;
   const std::vector<double> offsets = target_offsets();
   for (std::size_t t = 0; t < names.size(); ++t) {
     const ColumnReader column(rows, matching.need(names[t]), record_->reading, names[t]);
     for (std::int64_t row = 0; row < rows.rows(); ++row) {
       require<DataError>(!column.missing(row), "{}: the target is missing", column.place(row));
-      values[static_cast<std::size_t>(row) * names.size() + t] =
-          labels ? answer_of(column, row) : value_of(column, row, offsets[t]);
+      values.set(static_cast<std::size_t>(row) * names.size() + t,
+                 labels ? answer_of(column, row) : value_of(column, row, offsets[t]));
     }
   }
   const Shape shape{rows.rows(), std::ssize(names)};
   return {samples.inputs(),
           {{.name = names.size() == 1 ? names[0] : "targets",
-            .data = Tensor(std::move(values), shape)}},
+            .data = std::move(values).tensor(shape)}},
           std::move(info)};
 }
 

@@ -41,6 +41,20 @@ TEST(TableTransform, StandardisesFillsAndEncodes) {
             (std::vector<std::int32_t>{0, 1, 0, 1}));
 }
 
+TEST(TableTransform, KeepsTheDigitsForDoublePrecision) {
+  const Table table = parse_table("x,y\n0,1.1\n1,1000.7\n5,-3.3\n");
+  const TableTransform transform = TableTransform::fit(table, "y");
+  const Dataset data = transform.transform(table);
+  const std::span<const double> x = data.inputs()[0].exact.as<double>();
+  const double std = std::sqrt(14.0 / 3);  // of 0, 1, 5
+  ASSERT_EQ(x.size(), 3U);
+  EXPECT_NEAR(x[0], -2 / std, 1e-15);
+  EXPECT_NEAR(x[2], 3 / std, 1e-15);
+  const std::span<const double> y = data.targets()[0].exact.as<double>();
+  EXPECT_EQ(std::vector<double>(y.begin(), y.end()), (std::vector<double>{1.1, 1000.7, -3.3}));
+  EXPECT_EQ(vector_of(data.targets()[0].data), (std::vector<float>{1.1F, 1000.7F, -3.3F}));
+}
+
 TEST(TableTransform, NothingButItsRowsCounts) {
   const Table table = parse_table("x,y\n0,1.5\n2,2.5\n1000,3.5\n");
   const std::vector<std::int64_t> first{0, 1};

@@ -50,6 +50,20 @@ class DoublePrecision(command.CommandTest):
         self.assertAlmostEqual(self.error_of("run") / self.error_of("narrow"), 1, delta=0.05)
         self.assertAlmostEqual(self.error_of("run") / self.error_of("run", "--precision", "fp32"), 1, delta=1e-3)
 
+    def test_rows_keep_their_digits(self):
+        """Rows of one tanh unit are learned to an error that fp32 numbers in the data would not allow."""
+        rng = random.Random(5)
+        rows = [(rng.uniform(-1, 1), rng.uniform(-1, 1)) for _ in range(200)]
+        (self.folder / "unit.csv").write_text(
+            "a,b,y\n" + "".join(f"{a!r},{b!r},{2 * math.tanh(a - 0.5 * b)!r}\n" for a, b in rows))
+        losses = {}
+        for precision in ("fp32", "fp64"):
+            self.train_table("unit.csv", "--target", "y", "--seed", 1, "--optimizer", "levenberg_marquardt",
+                             "--precision", precision, out=precision)
+            losses[precision] = min(epoch["train_loss"] for epoch in self.history(self.folder / precision))
+        self.assertGreater(losses["fp32"], 1e-17)
+        self.assertLess(losses["fp64"], 1e-20)
+
     def test_the_networks_of_tables(self):
         self.check("smooth.csv", "--target", "y", "--seed", 1, "--epochs", 4)
         out, _ = self.run_linnet("predict", "run", "smooth.csv")
