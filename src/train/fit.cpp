@@ -261,7 +261,8 @@ class Fit {
     ++place_.epoch;
     place_.updates = 0;
     place_.seconds = 0;
-    const bool wanted = options_.checkpoints.every_epoch || place_.ended();
+    const bool wanted =
+        options_.checkpoints.every_epoch || place_.ended() || checkpoints_.due(trainer_.steps);
     if (checkpoints_.enabled() && wanted) save_checkpoint();
   }
 

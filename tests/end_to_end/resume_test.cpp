@@ -245,6 +245,23 @@ TEST(Resume, AStopSavesFirst) {
   EXPECT_GT(looks, 6);
 }
 
+TEST(Resume, OneThatIsDueAtTheEndOfAnEpochIsWritten) {
+  const TemporaryFolder folder;
+  Case how = small_case();  // 5 steps an epoch
+  how.options.epochs = 4;
+  Checkpoints checkpoints = every_step(folder / "steps");
+  checkpoints.every_epoch = false;
+  checkpoints.every_seconds = 0;
+  checkpoints.every_steps = 5;
+  fitted(how, how.trainer(1), checkpoints);
+  EXPECT_EQ(checkpoint_files(checkpoints.folder).size(), 4U);
+  checkpoints.folder = folder / "time";
+  checkpoints.every_steps = 0;
+  checkpoints.every_seconds = 1e-9;
+  fitted(how, how.trainer(1), checkpoints);
+  EXPECT_GE(checkpoint_files(checkpoints.folder).size(), 4U);
+}
+
 TEST(Resume, TheAverageThatTrainLeaves) {
   const Splits data{.train = circle_data(70), .validation = circle_data(100, 5)};
   for (const bool keep_best : {false, true}) {
