@@ -87,6 +87,18 @@ class Search(command.CommandTest):
         self.assert_error("the folder 'found' holds another search (search.toml); name another folder "
                           "with --out", "search", "net.toml", "--out", "found")
 
+    def test_short_runs_are_not_saved_after_each_epoch(self):
+        self.write(search="runs = 2")
+        found = self.search()
+        self.write(epochs='3\ncheckpoint_every = "epoch"', search="runs = 2")
+        self.assertEqual(self.search(out="saved")["runs"], found["runs"])
+        for run in ("run-001", "run-002"):
+            files = [len(list((self.folder / out / run).glob("checkpoints/*.safetensors"))) for out in ("found", "saved")]
+            self.assertEqual(files[0], 1)
+            self.assertGreater(files[1], 1)
+            self.assertEqual((self.folder / "found" / run / "model.safetensors").read_bytes(),
+                             (self.folder / "saved" / run / "model.safetensors").read_bytes())
+
     def test_a_finished_search_gets_more_runs(self):
         for search in ("runs = %d", 'method = "halving"\nruns = %d\nfactor = 2'):
             out, at_once = f"found-{len(search)}", f"whole-{len(search)}"

@@ -21,6 +21,7 @@ kind = "adam"
 learning_rate = {search = {from = 1e-4, to = 1e-1, log = true}}
 [training]
 epochs = %s
+patience = 0
 device = "cpu"
 threads = 2
 [search]

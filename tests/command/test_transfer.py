@@ -101,7 +101,7 @@ class Transfer(command.CommandTest):
 
     def test_it_is_continued_too(self):
         whole = ("train", "--from", "body", "--replace-head", 10, "--freeze", "conv*", "--data",
-                 "few", "--device", "cpu", "--epochs", 300, "--batch", 4)
+                 "few", "--device", "cpu", "--epochs", 300, "--batch", 4, "--checkpoint-every", "epoch")
         self.run_linnet(*whole, "--out", "whole")
         process = self.start(*whole, "--out", "run")
         while not list((self.folder / "run").glob("checkpoints/*.safetensors")):

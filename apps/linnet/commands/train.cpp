@@ -29,6 +29,7 @@
 #include "commands/train_report.h"
 #include "commands/train_watcher.h"
 #include "commands/train_within.h"
+#include "config/config.h"
 #include "config/prepared.h"
 #include "config/pretrained.h"
 #include "config/ranks.h"
@@ -238,11 +239,26 @@ Trained train_and_report(const Job& job, Prepared prepared, RunFolder& folder,
   return {std::move(history), std::move(summary)};
 }
 
+constexpr std::int64_t kFewParameters = 1'000'000;
+constexpr double kSecondsUnsaved = 10;
+
+/// Lets a small network be saved by time, unless something else was asked for: after each of its
+/// short epochs, flushing checkpoint and model to the disk would take longer than the epoch.
+void save_by_time(Job& job, const TrainOptions& options, const Model& model) {
+  const bool small = model.network().parameters() <= kFewParameters;
+  const bool given =
+      options.checkpoint_every || configured_training(job).contains("checkpoint_every");
+  if (!small || given || job.training.ranks.size() > 1) return;
+  job.training.checkpoints.every_epoch = false;
+  job.training.checkpoints.every_seconds = kSecondsUnsaved;
+}
+
 /// Trains in a folder that is ready.
 int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
   clean_cache();
   const int ranks = job.training.ranks.size();
   Prepared prepared = prepare(job, options);
+  save_by_time(job, options, prepared.model);
   const std::optional<TimeBudget> budget = budget_of(options.within, options.begun);
   std::optional<Deadline> deadline;
   TimeLimit limit;

@@ -21,6 +21,7 @@ Watcher::Watcher(Model& model, RunFolder& folder, const std::vector<std::string>
       words_(words),
       epochs_(training.epochs),
       replaces_(training.keep_best || training.average.decay > 0),
+      rarely_(!training.checkpoints.every_epoch),
       on_failed_save_(training.checkpoints.on_failed_save),
       guard_(guard) {
   add_log(std::make_unique<JsonLinesLog>(folder.history()));
@@ -44,8 +45,8 @@ void Watcher::on_progress(const Progress& reported) {
 
 void Watcher::on_epoch(const EpochReport& report) {
   if (!quiet_) display_.epoch(report, epochs_);
-  const bool due = limit_.callback == nullptr ||
-                   std::chrono::steady_clock::now() - saved_at_ > std::chrono::seconds(1);
+  const bool due =
+      !rarely_ || std::chrono::steady_clock::now() - saved_at_ > std::chrono::seconds(1);
   if (saved_at_stop_ || (due && attempt([&] { save(); }))) saved_epoch_ = report.epoch;
   for (const auto& log : logs_) attempt([&] { log->on_epoch(report); });
   if (limit_.callback != nullptr) limit_.callback->on_epoch(report);

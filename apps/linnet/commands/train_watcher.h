@@ -48,7 +48,10 @@ class Watcher : public Callback {
   void on_checkpoint(const CheckpointReport& report) override;
 
   /// Sets what ends the training early. With a limit the model is saved at most once a second.
-  void keep_time(const TimeLimit& limit) { limit_ = limit; }
+  void keep_time(const TimeLimit& limit) {
+    limit_ = limit;
+    rarely_ = rarely_ || limit.callback != nullptr;
+  }
 
   /// Saves the model unless the last epoch's is saved and kept. Throws Error where that fails.
   void finish();
@@ -78,6 +81,7 @@ class Watcher : public Callback {
   const std::vector<std::string>& words_;
   std::int64_t epochs_;
   bool replaces_;  ///< the training ends with other weights: the best epoch's, or an average
+  bool rarely_;    ///< saves the model at most once a second, and not after each epoch
   OnFailedSave on_failed_save_;
   InterruptGuard& guard_;
   std::int64_t saved_epoch_ = 0;

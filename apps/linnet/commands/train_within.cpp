@@ -76,14 +76,6 @@ void record_length(const RunFolder& folder, std::int64_t epochs, std::int64_t pa
   write_run_start(folder.start(), start);
 }
 
-/// Returns what the job's configuration says in [training].
-toml::table configured_training(const Job& job) {
-  if (job.configuration.empty()) return {};
-  const toml::table table = parse_toml(job.configuration, job.name);
-  const toml::table* training = table["training"].as_table();
-  return training == nullptr ? toml::table() : *training;
-}
-
 }  // namespace
 
 std::optional<TimeBudget> budget_of(const std::string& given,

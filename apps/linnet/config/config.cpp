@@ -229,4 +229,11 @@ Job parse_config(const std::string& text, const std::filesystem::path& path,
   return job;
 }
 
+toml::table configured_training(const Job& job) {
+  if (job.configuration.empty()) return {};
+  const toml::table table = parse_toml(job.configuration, job.name);
+  const toml::table* training = table["training"].as_table();
+  return training == nullptr ? toml::table() : *training;
+}
+
 }  // namespace linnet::command

@@ -46,4 +46,7 @@ Job read_config(const std::filesystem::path& path, const ConfigOptions& options 
 Job parse_config(const std::string& text, const std::filesystem::path& path,
                  const ConfigOptions& options = {});
 
+/// Returns what a job's configuration says in [training]; empty where it has none.
+toml::table configured_training(const Job& job);
+
 }  // namespace linnet::command
