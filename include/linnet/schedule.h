@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <variant>
+#include <vector>
 
 LINNET_API_BEGIN
 namespace linnet {
@@ -71,6 +72,19 @@ struct OneCycle {
   double floor = 1e-4 / 25;
 };
 
+/// Interpolates the factor linearly between knots: `factors[i]` at the place `at[i]`, and the first
+/// and the last factor outside (numpy.interp; in PyTorch LambdaLR with it). The defaults are a
+/// triangle. Places count from the training's start. A warm-up leads to the factor at its end.
+struct Piecewise {
+  /// Places of 1 to 32 knots, each in [0, 1e9] and above the one before.
+  std::vector<double> at = {0, 0.3, 1};
+  /// Factors at these places, as many, each at least 0.
+  std::vector<double> factors = {0.04, 1, 0};
+  /// Epochs at a place of 1, in [0, 1e9]; 0: all epochs of the training, of which places are
+  /// shares. With 1 places are epochs.
+  double epochs = 0;
+};
+
 /// Multiplies the factor by `factor` if the loss has not improved for more than `patience` epochs
 /// (ReduceLROnPlateau). The loss is that of the validation set, or without one of the test set, or
 /// without both of the training.
@@ -94,7 +108,7 @@ using ScheduleFunction = std::function<double(double epoch, std::uint64_t step)>
 
 /// Describes how the learning rate changes during a training, e.g. CosineDecay{.floor = 0.1}.
 using Schedule = std::variant<Constant, StepDecay, CosineDecay, LinearDecay, PolynomialDecay,
-                              OneCycle, Plateau, ScheduleFunction>;
+                              OneCycle, Piecewise, Plateau, ScheduleFunction>;
 
 /// Raises the factor linearly before the schedule: step s has (s + 1) / n, where n is the number of
 /// steps in `epochs` (Goyal et al., "Accurate, large minibatch SGD", 2017). Decays begin after it.

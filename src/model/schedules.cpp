@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 
 #include "base/check.h"
 #include "model/optimizers.h"
@@ -51,6 +52,22 @@ void set(UpdateSettings& to, const OneCycle& s, const TrainingLength& length) {
   to.rise_steps = s.rise * cycle - 1;  // as in PyTorch
 }
 
+void set(UpdateSettings& to, const Piecewise& s, const TrainingLength& length) {
+  const std::size_t count = s.at.size();
+  require(count >= 1 && count <= kMostKnots && s.factors.size() == count,
+          "[piecewise] expected 1 to {} places in at and as many factors; got {} and {}",
+          kMostKnots, count, s.factors.size());
+  const auto fallen = std::ranges::adjacent_find(s.at, std::greater_equal<>{});
+  require(fallen == s.at.end(), "[piecewise] expected places that rise in at; got {} before {}",
+          fallen == s.at.end() ? 0 : *fallen, fallen == s.at.end() ? 0 : *(fallen + 1));
+  to.decay = Decay::piecewise;
+  const double epochs = s.epochs == 0 ? static_cast<double>(length.epochs) : s.epochs;
+  to.knots = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    to.knots.add(s.at[i] * epochs * static_cast<double>(length.steps_per_epoch), s.factors[i]);
+  }
+}
+
 /// The host's: see HostSchedule.
 void set(UpdateSettings& to, const Plateau& /*schedule*/, const TrainingLength& /*length*/) {
   to.decay = Decay::constant;
@@ -91,6 +108,10 @@ Kinds<Schedule> described() {
            field<&OneCycle::start>("start").between(0, 1),
            field<&OneCycle::floor>("floor").between(0, 1)},
           OneCycle{.epochs = 20, .rise = 0.25});
+  all.add("piecewise", "Piecewise",
+          {field<&Piecewise::at>("at").between(0, kMostEpochs),
+           field<&Piecewise::factors>("factors").at_least(0).finite(), epochs<Piecewise>()},
+          Piecewise{.at = {0, 2, 8, 10}, .factors = {0.2, 1, 0.1, 0}, .epochs = 1});
   all.add("plateau", "Plateau",
           {field<&Plateau::factor>("factor").in(
                {.least = 0, .most = 1, .above_least = true, .below_most = true}),

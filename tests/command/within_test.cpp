@@ -200,6 +200,8 @@ TEST(Within, SaysWhereNoNumberOfEpochsRepeatsTheRun) {
 TEST(Within, KnowsSchedulesThatNeedALength) {
   EXPECT_TRUE(follows_length(CosineDecay{}));
   EXPECT_TRUE(follows_length(OneCycle{}));
+  EXPECT_TRUE(follows_length(Piecewise{}));
+  EXPECT_FALSE(follows_length(Piecewise{.epochs = 1}));
   EXPECT_FALSE(follows_length(CosineDecay{.epochs = 5}));
   EXPECT_FALSE(follows_length(Constant{}));
   EXPECT_FALSE(follows_length(StepDecay{}));

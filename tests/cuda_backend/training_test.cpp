@@ -115,7 +115,7 @@ TEST_P(CudaTraining, OfSchedulesThatTheHostKnowsFollowsTheCpu) {
                                          return 1 / (1 + epoch + 0.1 * double(step));
                                        },
                                        Plateau{.factor = 0.1, .patience = 0, .threshold = 0.9},
-                                       OneCycle{}, PolynomialDecay{.power = 1.5}}) {
+                                       OneCycle{}, PolynomialDecay{.power = 1.5}, Piecewise{}}) {
     options.schedule = schedule;
     expect_as_on_the_cpu(two_numbers(), sums_data(50, 1), sums_data(9, 2), options);
   }

@@ -48,6 +48,7 @@ std::vector<Schedule> schedules() {
           LinearDecay{.epochs = 6},
           PolynomialDecay{.power = 2, .epochs = 5},
           OneCycle{.epochs = 5},
+          Piecewise{.at = {0, 1.5, 4}, .factors = {0.2, 1, 0.1}, .epochs = 1},
           Plateau{.factor = 0.5, .patience = 0, .threshold = 0.2},
           ScheduleFunction([](double epoch, std::uint64_t step) {
             return 1 / (1 + epoch + 0.01 * static_cast<double>(step));

@@ -140,6 +140,11 @@ std::map<std::string, TrainingOptions> torch_cases() {
       {"polynomial", with(PolynomialDecay{.power = 2.5})},
       {"one cycle", with(OneCycle{})},
       {"one cycle settings", with(OneCycle{.rise = 0.5, .start = 0.25, .floor = 0.25 / 8})},
+      {"triangle", with(Piecewise{})},
+      {"piecewise",
+       with(Piecewise{.at = {1.0 / 3, 1, 1.5, 3}, .factors = {0.2, 1, 0.5, 0.1}, .epochs = 1})},
+      {"warm-up and piecewise",
+       with(Piecewise{.at = {6.0 / 12, 9.0 / 12}, .factors = {1, 0.25}}, {.epochs = 4.0 / 3})},
       {"warm-up", with(Constant{}, {.epochs = 4.0 / 3})},
       {"warm-up and cosine", with(CosineDecay{.floor = 0.1}, {.epochs = 4.0 / 3})},
       {"warm-up and linear", with(LinearDecay{.floor = 0.2}, {.epochs = 4.0 / 3})},
@@ -271,6 +276,19 @@ TEST(Optimizers, NameWhatIsOutOfRange) {
             "[polynomial] expected power to be above 0 and finite; got 0");
   EXPECT_EQ(error({.schedule = OneCycle{.rise = 1.5}}),
             "[one_cycle] expected rise to be in [0, 1]; got 1.5");
+  EXPECT_EQ(error({.schedule = Piecewise{.at = {0, 1}}}),
+            "[piecewise] expected 1 to 32 places in at and as many factors; got 2 and 3");
+  EXPECT_EQ(error({.schedule = Piecewise{.at = {}, .factors = {}}}),
+            "[piecewise] expected 1 to 32 places in at and as many factors; got 0 and 0");
+  EXPECT_EQ(error({.schedule = Piecewise{.at = std::vector<double>(33, 0.5),
+                                         .factors = std::vector<double>(33, 1)}}),
+            "[piecewise] expected 1 to 32 places in at and as many factors; got 33 and 33");
+  EXPECT_EQ(error({.schedule = Piecewise{.at = {0, 0.5, 0.5}}}),
+            "[piecewise] expected places that rise in at; got 0.5 before 0.5");
+  EXPECT_EQ(error({.schedule = Piecewise{.at = {0, std::nan(""), 1}}}),
+            "[piecewise] expected at to be in [0, 1e9]; got nan");
+  EXPECT_EQ(error({.schedule = Piecewise{.factors = {0, INFINITY, 1}}}),
+            "[piecewise] expected factors to be at least 0 and finite; got inf");
   EXPECT_EQ(error({.schedule = Plateau{.factor = 1}}),
             "[plateau] expected factor to be in (0, 1); got 1");
   EXPECT_EQ(error({.schedule = ScheduleFunction{}}), "the schedule is an empty function");

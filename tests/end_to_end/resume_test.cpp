@@ -140,7 +140,7 @@ TEST(Resume, FromEveryStepOfEveryOptimizer) {
 TEST(Resume, FromEveryStepOfEverySchedule) {
   for (const Schedule& schedule :
        std::vector<Schedule>{StepDecay{.every_epochs = 0.5, .gamma = 0.3},
-                             CosineDecay{.floor = 0.1}, OneCycle{},
+                             CosineDecay{.floor = 0.1}, OneCycle{}, Piecewise{},
                              Plateau{.factor = 0.5, .patience = 0, .threshold = 0.5},
                              ScheduleFunction([](double epoch, std::uint64_t step) {
                                return 1 / (1 + epoch + 0.01 * static_cast<double>(step));

@@ -26,6 +26,21 @@ void require_ranges(const std::vector<std::int64_t>& bounds, std::int64_t length
 
 }  // namespace
 
+std::vector<double> Knots::flat() const {
+  std::vector<double> flat;
+  for (std::int64_t i = 0; i < count; ++i) flat.insert(flat.end(), {steps[i], factors[i]});
+  return flat;
+}
+
+Knots Knots::of(const std::vector<double>& flat) {
+  require(flat.size() % 2 == 0 && flat.size() <= 2 * kMostKnots,
+          "expected steps and factors of at most {} knots; got {} numbers", kMostKnots,
+          flat.size());
+  Knots knots;
+  for (std::size_t i = 0; i < flat.size(); i += 2) knots.add(flat[i], flat[i + 1]);
+  return knots;
+}
+
 void OptimizerAttrs::add(const UpdateRange& range) {
   if (!bounds.empty() && bounds.back() == range.begin && rate_factors.back() == range.rate_factor &&
       weight_decays.back() == range.weight_decay) {

@@ -32,10 +32,36 @@ constexpr std::array<std::string_view, 10> enum_names(UpdateRule) {
 }
 
 /// Says how the learning rate's factor follows from StepInfo::schedule_step(); see schedule.h.
-enum class Decay : std::uint8_t { constant, step, cosine, linear, polynomial, one_cycle };
-constexpr std::array<std::string_view, 6> enum_names(Decay) {
-  return {"constant", "step", "cosine", "linear", "polynomial", "one_cycle"};
+enum class Decay : std::uint8_t {
+  constant,
+  step,
+  cosine,
+  linear,
+  polynomial,
+  one_cycle,
+  piecewise
+};
+constexpr std::array<std::string_view, 7> enum_names(Decay) {
+  return {"constant", "step", "cosine", "linear", "polynomial", "one_cycle", "piecewise"};
 }
+
+/// As many knots as a kernel's argument holds.
+inline constexpr std::size_t kMostKnots = 32;
+
+/// Where the factor on the learning rate is given, in rising order; it is linear in between.
+struct Knots {
+  std::int64_t count = 0;
+  double steps[kMostKnots] = {};
+  double factors[kMostKnots] = {};
+  void add(double step, double factor) {
+    steps[count] = step;
+    factors[count++] = factor;
+  }
+  /// Returns steps and factors in turn; of() is the inverse.
+  std::vector<double> flat() const;
+  static Knots of(const std::vector<double>& flat);
+  bool operator==(const Knots&) const = default;
+};
 
 /// The numbers of an update, which a kernel takes as an argument. Schedules are in steps.
 struct UpdateSettings {
@@ -62,6 +88,7 @@ struct UpdateSettings {
   double power = 1;              ///< polynomial
   double start = 1;              ///< one_cycle
   double floor = 0;
+  Knots knots = {};  ///< piecewise
   bool operator==(const UpdateSettings&) const = default;
 };
 
@@ -115,6 +142,11 @@ struct OptimizerAttrs {
     visit("rate_factors", rate_factors);
     visit("weight_decays", weight_decays);
     visit("guarded", guarded);
+    if (settings.decay == Decay::piecewise) {
+      std::vector<double> knots = settings.knots.flat();
+      visit("knots", knots);
+      settings.knots = Knots::of(knots);
+    }
     if (settings.rule != UpdateRule::muon) return;  // checkpoints of other rules know none of these
     visit("adam_rate", settings.adam_rate);
     visit("iterations", settings.iterations);

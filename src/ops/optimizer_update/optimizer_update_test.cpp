@@ -55,6 +55,9 @@ TEST(OptimizerUpdate, AgreesWithTheReference) {
   check_rule("linear", {.decay = Decay::linear, .total_steps = 9}, 64);
   check_rule("polynomial", {.decay = Decay::polynomial, .total_steps = 9, .power = 1.5}, 64);
   check_rule("one cycle", {.decay = Decay::one_cycle, .total_steps = 9, .rise_steps = 1.7}, 64);
+  UpdateSettings knots{.decay = Decay::piecewise};
+  for (const double step : {0.5, 1.5, 2.5, 3.5, 1e6}) knots.knots.add(step, 0.3 + step * 1e-5);
+  check_rule("piecewise", knots, 64);
   check_rule("adam, several elements a thread", {.rule = Rule::adam}, 700001);
 }
 
@@ -370,6 +373,28 @@ TEST(OptimizerUpdate, SchedulesAreTheirFormulas) {
     EXPECT_NEAR(learning_rate_at(s, 24), 0.08, 1e-12);
     EXPECT_NEAR(learning_rate_at(s, 1000), 0.08, 1e-12);
   }
+}
+
+TEST(OptimizerUpdate, KnotsAreInterpolated) {
+  UpdateSettings s{.learning_rate = 0.5, .decay = Decay::piecewise};
+  for (const auto& [step, factor] : {std::pair{2.0, 0.2}, {4.0, 1.0}, {6.5, 0.5}}) {
+    s.knots.add(step, factor);
+  }
+  const auto factor = [&](std::uint64_t step) { return learning_rate_at(s, step) / 0.5; };
+  EXPECT_DOUBLE_EQ(factor(0), 0.2);
+  EXPECT_DOUBLE_EQ(factor(2), 0.2);
+  EXPECT_DOUBLE_EQ(factor(3), 0.6);
+  EXPECT_DOUBLE_EQ(factor(4), 1);
+  EXPECT_DOUBLE_EQ(factor(6), 1 - 0.5 * 2 / 2.5);
+  EXPECT_DOUBLE_EQ(factor(7), 0.5);
+  EXPECT_DOUBLE_EQ(factor(1000), 0.5);
+  s.warmup_steps = 3;
+  EXPECT_DOUBLE_EQ(factor(0), 0.2);
+  EXPECT_DOUBLE_EQ(factor(2), 0.6);
+  EXPECT_DOUBLE_EQ(factor(4), 1);
+  EXPECT_EQ(Knots::of(s.knots.flat()), s.knots);
+  EXPECT_THROW(Knots::of({1, 2, 3}), Error);
+  EXPECT_THROW(Knots::of(std::vector<double>(66, 0)), Error);
 }
 
 /// A warm-up leads up to the cycle's first factor; the cycle itself is as it would be alone.

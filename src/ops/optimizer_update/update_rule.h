@@ -36,6 +36,17 @@ LINNET_HOST_DEVICE inline double along_cosine(double begin, double end, double t
   return end + (begin - end) * (0.5 * (1 + std::cos(std::numbers::pi * t)));
 }
 
+/// Returns the factor at a step of the training.
+LINNET_HOST_DEVICE inline double factor_at(const Knots& knots, double step) {
+  std::int64_t next = 0;  // the first knot after the step
+  while (next < knots.count && knots.steps[next] <= step) ++next;
+  if (next == 0) return knots.factors[0];
+  const double before = knots.factors[next - 1];
+  if (next == knots.count) return before;
+  const double begin = knots.steps[next - 1];
+  return before + (knots.factors[next] - before) * ((step - begin) / (knots.steps[next] - begin));
+}
+
 /// Returns the factor on the learning rate after the warm-up. `s`: updates done since.
 template <class Power>
 LINNET_HOST_DEVICE inline double decay_at(const UpdateSettings& settings, double s, Power power) {
@@ -56,6 +67,8 @@ LINNET_HOST_DEVICE inline double decay_at(const UpdateSettings& settings, double
       const double fall = length - 1 - peak;
       return along_cosine(1, settings.floor, fall > 0 ? std::min((s - peak) / fall, 1.0) : 1.0);
     }
+    case Decay::piecewise:
+      return factor_at(settings.knots, s + static_cast<double>(settings.warmup_steps));
   }
   return 1;
 }
@@ -66,8 +79,10 @@ LINNET_HOST_DEVICE inline double learning_rate_at(const UpdateSettings& settings
   const auto s = static_cast<double>(update);
   const auto warmup = static_cast<double>(settings.warmup_steps);
   if (s < warmup) {
-    const bool rises = settings.decay == Decay::one_cycle && settings.rise_steps > 0;
-    return settings.learning_rate * (rises ? settings.start : 1.0) * (s + 1) / warmup;
+    double top = 1;
+    if (settings.decay == Decay::one_cycle && settings.rise_steps > 0) top = settings.start;
+    if (settings.decay == Decay::piecewise) top = factor_at(settings.knots, warmup);
+    return settings.learning_rate * top * (s + 1) / warmup;
   }
   return settings.learning_rate * decay_at(settings, s - warmup, power);
 }
