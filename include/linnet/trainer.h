@@ -277,6 +277,23 @@ class Trainer {
   /// loss that is not finite at the start.
   Minimum minimize(const Dataset& data, const LBFGS& options = {});
 
+  /// Changes which parameters train from the next step on, as Objective::trains says it; empty:
+  /// all. Moments, averages and the position stay, so a parameter that trains again continues with
+  /// its moments, and bias corrections count only the updates that changed it. Lookahead takes a
+  /// parameter that begins to train from where it is. To continue a saved state, call this before
+  /// load_state(). Compiles at the next step. Throws Error, and changes nothing, for a pattern that
+  /// matches no parameter, and within a fit of this trainer.
+  void set_trains(std::vector<ParameterGroup> trains);
+  /// Changes which parameters one of several objectives trains.
+  void set_trains(std::string_view objective, std::vector<ParameterGroup> trains);
+  /// Sets the weights that train to their moving average (Objective::average), or without one to
+  /// those of Lookahead's last return; training continues from there. Moments, the average itself
+  /// and running statistics stay. Waits. Throws Error if neither is kept, if no step was done, and
+  /// within a fit of this trainer.
+  void take_average();
+  /// Sets the weights that one of several objectives trains to their average.
+  void take_average(std::string_view objective);
+
   /// Returns loss, accuracy and custom metrics over a data set, in inference mode, by the
   /// objective's losses and the model's weights. Waits. Throws the Error of an earlier step that
   /// was not finite.

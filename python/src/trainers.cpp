@@ -232,6 +232,29 @@ void bind_state(nb::class_<TrainerHandle>& c) {
             [&](Trainer& x) { return objective.empty() ? x.averaged() : x.averaged(objective); }));
       },
       nb::arg("objective") = "", doc("Trainer.averaged"));
+  c.def(
+      "set_trains",
+      [](TrainerHandle& t, const nb::object& trains, const std::string& objective) {
+        std::vector<ParameterGroup> groups;
+        if (!trains.is_none()) {
+          groups = Convert<std::vector<ParameterGroup>>::from(trains, {"set_trains", "trains"});
+        }
+        t.use([&](Trainer& x) {
+          objective.empty() ? x.set_trains(std::move(groups))
+                            : x.set_trains(objective, std::move(groups));
+        });
+      },
+      nb::arg("trains"), nb::arg("objective") = "",
+      nb::sig(keep("def set_trains(self, trains: " + Convert<std::vector<ParameterGroup>>::type() +
+                   " | None, objective: str = '') -> None")),
+      doc("Trainer.set_trains"));
+  c.def(
+      "take_average",
+      [](TrainerHandle& t, const std::string& objective) {
+        t.use(
+            [&](Trainer& x) { objective.empty() ? x.take_average() : x.take_average(objective); });
+      },
+      nb::arg("objective") = "", doc("Trainer.take_average"));
   c.def_prop_ro(
       "steps", [](TrainerHandle& t) { return t.use([](Trainer& x) { return x.steps(); }); },
       doc("Trainer.steps"));

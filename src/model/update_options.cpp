@@ -51,6 +51,7 @@ std::optional<UpdateRange> range_in(const OptimizerAttrs& attrs, const Parameter
     if (own.begin < range.begin || own.begin >= range.end) continue;
     own.rate_factor = range.rate_factor;
     own.weight_decay = range.weight_decay;
+    own.left_out = range.left_out;
     return own;
   }
   return std::nullopt;
@@ -99,13 +100,14 @@ namespace {
 /// Resolves names to ranges of the flat arrays; no groups: every parameter trains.
 void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
                 const std::vector<ParameterGroup>& given, const std::vector<bool>& reached,
-                const std::string& objective) {
+                const std::string& objective, const std::vector<std::int64_t>& left_out) {
   const auto trains = [&](std::size_t i) {
     return network.parameters[i].trainable && (reached.empty() || reached[i]);
   };
   bool all = true;
   for (std::size_t i = 0; i < network.parameters.size(); ++i) {
-    all = all && (trains(i) || !network.parameters[i].trainable);
+    const bool whole = trains(i) && (left_out.empty() || left_out[i] == 0);
+    all = all && (whole || !network.parameters[i].trainable);
   }
   std::vector<ParameterGroup> groups = given;
   if (groups.empty() && !all) groups.emplace_back();
@@ -123,6 +125,7 @@ void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
     if (!trains(i) || group == groups.end() || range.size() == 0) continue;
     range.rate_factor = group->learning_rate_factor;
     range.weight_decay = group->weight_decay.value_or(attrs.settings.weight_decay);
+    if (!left_out.empty()) range.left_out = left_out[i];
     attrs.add(range);
   }
   require(groups.empty() || !attrs.bounds.empty(), "no loss depends on a parameter of the network");
@@ -132,8 +135,8 @@ void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
 
 void add_parameters(OptimizerAttrs& attrs, const NetworkDefinition& network,
                     const Objective& objective, const std::vector<bool>& reached,
-                    const std::string& name) {
-  add_groups(attrs, network, objective.trains, reached, name);
+                    const std::string& name, const std::vector<std::int64_t>& left_out) {
+  add_groups(attrs, network, objective.trains, reached, name, left_out);
   if (const auto* muon = std::get_if<Muon>(&objective.optimizer)) {
     set_matrices(attrs, network, muon->exclude);
   }

@@ -35,12 +35,13 @@ UpdateRange range_of(const ParameterSpec& spec);
 std::optional<UpdateRange> range_in(const OptimizerAttrs& attrs, const ParameterSpec& spec);
 
 /// Resolves the objective's groups to ranges of the flat arrays; no groups: every parameter trains.
-/// What is not `reached` (empty: all are) does not train. Throws Error for a pattern that matches
+/// What is not `reached` (empty: all are) does not train. left_out: by parameter, the updates that
+/// did not change it; empty: none. Throws Error for a pattern that matches
 /// no parameter, or none that is reached, by losses of the objective of that name, and for what the
 /// optimizer needs of the parameters.
 void add_parameters(OptimizerAttrs& attrs, const NetworkDefinition& network,
                     const Objective& objective, const std::vector<bool>& reached = {},
-                    const std::string& name = {});
+                    const std::string& name = {}, const std::vector<std::int64_t>& left_out = {});
 
 /// Does both.
 OptimizerAttrs resolve(const TrainingOptions& options, const NetworkDefinition& network,

@@ -44,6 +44,43 @@ void in_file(const std::filesystem::path& file, const F& read) {
   }
 }
 
+/// Lets a fit compile for the updates that parameters of its checkpoint left out, before it is
+/// known whether the checkpoint will be loaded.
+class ComingLeftOut {
+ public:
+  ComingLeftOut(ObjectiveState& objective, const std::optional<SavedCheckpoint>& saved)
+      : objective_(objective),
+        before_(objective.left_out),
+        at_(objective.left_out_at),
+        kept_(!saved) {
+    if (!saved) return;
+    objective.left_out.clear();
+    objective.left_out_at = 0;
+    if (saved->state.find(kLeftOut) == nullptr) return;
+    in_file(saved->file, [&] {
+      objective.left_out = left_out_of(saved->state, "", objective.network().parameters.size(),
+                                       position_of(saved->state).steps);
+    });
+    objective.left_out_at = objective.updates;
+  }
+  ~ComingLeftOut() {
+    if (kept_) return;
+    objective_.left_out = before_;
+    objective_.left_out_at = at_;
+  }
+  ComingLeftOut(const ComingLeftOut&) = delete;
+  ComingLeftOut& operator=(const ComingLeftOut&) = delete;
+
+  /// Is called once the checkpoint is loaded.
+  void keep() { kept_ = true; }
+
+ private:
+  ObjectiveState& objective_;
+  std::vector<std::int64_t> before_;
+  std::uint64_t at_;
+  bool kept_;
+};
+
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
 class Fit {
  public:
@@ -55,6 +92,7 @@ class Fit {
         objective_(trainer.only("fit() needs a trainer with one; call step(NAME, batch)")),
         model_(trainer.state()),
         turn_(trainer, "fit()"),
+        left_out_(objective_, saved),
         data_(data),
         options_(options),
         callback_(options.callback != nullptr ? *options.callback : silent_),
@@ -217,6 +255,7 @@ class Fit {
     check_place(stopped, length, at.steps, at.epochs, what);
     if (saved) {
       in_file(saved->file, [&] { load(trainer_, saved->state); });
+      left_out_.keep();
     }
     trainer_.stopped_fit.reset();
     place_ = stopped;
@@ -529,6 +568,7 @@ class Fit {
   ObjectiveState& objective_;
   ModelState& model_;
   Turn turn_;
+  ComingLeftOut left_out_;
   // Handles of its own: a callback may change those that the caller gave.
   const Dataset data_;
   FitOptions options_;  ///< with the shards that were chosen

@@ -46,7 +46,7 @@ std::string moment_name(std::size_t moment, const std::string& parameter) {
 }
 
 /// Calls f(name, spec, offset) for every moment of the objective's optimizer: of several objectives
-/// each has moments of what it trains alone.
+/// each has moments of what it trains alone, unless that has changed.
 template <class F>
 void for_moments(const ObjectiveState& objective, const F& f) {
   const NetworkDefinition& network = objective.network();
@@ -57,7 +57,8 @@ void for_moments(const ObjectiveState& objective, const F& f) {
   for (std::size_t m = 0; m < objective.arrays(); ++m) {
     for (std::size_t i = 0; i < network.parameters.size(); ++i) {
       const ParameterSpec& spec = network.parameters[i];
-      if (!spec.trainable || (!objective.name.empty() && !trains[i])) continue;
+      if (!spec.trainable) continue;
+      if (!objective.name.empty() && !trains[i] && objective.left_out.empty()) continue;
       if (m == 1 && m < count && matrices[i]) continue;  // a direction, which each step makes anew
       const bool looks_ahead = m == count && objective.lookahead().every > 0;
       f(m < count ? moment_name(m, spec.name) : (looks_ahead ? kLookahead : kAverage) + spec.name,
@@ -84,10 +85,11 @@ void check_names(const Objectives& objectives) {
 constexpr const char* kScale = "optimizer/loss_scale";
 
 /// Returns whether an entry may be in one state and not in another: what L-BFGS remembers, a
-/// damping, a fit, and the loss's scale, of trainings in fp16.
+/// damping, a fit, the loss's scale, of trainings in fp16, and the updates that parameters left
+/// out.
 bool is_optional(std::string_view name) {
   return name.starts_with(LbfgsMemory::kPrefix) || name.starts_with(Damping::kPrefix) ||
-         name.starts_with(FitState::kPrefix) || name.ends_with(kScale);
+         name.starts_with(FitState::kPrefix) || name.ends_with(kScale) || name.ends_with(kLeftOut);
 }
 
 /// Returns the loss's scale of a state, a first one where it has none. Throws Error unless it is a
@@ -187,14 +189,15 @@ LossesOf ObjectiveState::losses_of() const {
 
 OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch) const {
   OptimizerAttrs attrs = resolve(objective, length, steps_of_epoch);
-  add_parameters(attrs, network(), objective);
+  add_parameters(attrs, network(), objective, {}, {}, updates_left_out());
   return attrs;
 }
 
 OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch,
                                          const StepData& data) const {
   OptimizerAttrs attrs = resolve(objective, length, steps_of_epoch);
-  add_parameters(attrs, network(), objective, reached_parameters(network(), data), name);
+  add_parameters(attrs, network(), objective, reached_parameters(network(), data), name,
+                 updates_left_out());
   return attrs;
 }
 
@@ -263,6 +266,7 @@ State ObjectiveState::state() {
     state.set(std::move(moment), std::move(values));
   });
   if (!name.empty()) state.set(kUpdates, counter(updates));
+  if (!left_out.empty()) state.set(kLeftOut, Tensor(updates_left_out()));
   schedule.save(state);
   if (!curvature.empty() && same_bits(minimum, trained_weights())) curvature.save(state);
   damping.save(state);
@@ -274,6 +278,7 @@ void ObjectiveState::load(const State& state) {
     model->backend->upload(optimizer_memory(), moments - kLossScaleBytes, scale_of(state).bytes());
   }
   if (!name.empty()) updates = counted(state, kUpdates);
+  load_left_out(state);
   schedule.load(state);
   curvature = LbfgsMemory::of(state);
   minimum = curvature.empty() ? State() : trained_weights();
@@ -455,6 +460,7 @@ void load(TrainerState& trainer, const State& state) {
     const double left_out = scale.as<float>()[static_cast<std::size_t>(LossScale::skipped)];
     require(left_out <= static_cast<double>(updates),
             "the state has {} steps that were left out, of {}", left_out, updates);
+    static_cast<void>(left_out_of(state, prefix, trainer.network().parameters.size(), updates));
     objective->schedule.check(objective->name.empty() ? state : state.part(prefix));
   }
   static_cast<void>(LbfgsMemory::of(state));
@@ -463,8 +469,8 @@ void load(TrainerState& trainer, const State& state) {
   clear_stopped(trainer.state(), *trainer.memory);
   for (const auto& objective : trainer.objectives) {
     clear_shards(trainer.state(), *objective->memory);
-    objective->load(objective->name.empty() ? state : state.part(state_prefix(*objective)));
     if (objective->name.empty()) objective->updates = steps;
+    objective->load(objective->name.empty() ? state : state.part(state_prefix(*objective)));
   }
   trainer.epochs = epochs;
   trainer.steps = steps;

@@ -52,6 +52,16 @@ struct ObjectiveState {
   WeightAverage average() const;
   /// Returns the weights that the objective asks to be taken back to.
   WeightLookahead lookahead() const;
+  /// Trainer::set_trains(). Throws Error, and changes nothing, for a pattern that matches nothing.
+  void set_trains(std::vector<ParameterGroup> trains);
+  /// Returns, by parameter, how many of the updates done so far did not change it; empty: the
+  /// parameters that train never changed.
+  std::vector<std::int64_t> updates_left_out() const;
+  /// Takes what a state says of that.
+  void load_left_out(const State& state);
+  /// Returns the average of the weights that train, or Lookahead's where no average is kept. Throws
+  /// Error where neither is. Waits.
+  State averaged_trained_weights();
   /// Arrays of moments, lookahead's weights and the average among them.
   std::size_t arrays() const;
   /// Allocates `averaged` where an average is kept.
@@ -83,12 +93,21 @@ struct ObjectiveState {
   std::shared_ptr<Buffer> averaged = nullptr;  ///< that fit() evaluates, laid out as the weights
   std::size_t moments = 0;                     ///< where they begin in the trainer's memory
   std::uint64_t updates = 0;                   ///< done so far
-  LbfgsMemory curvature = {};                  ///< of minimize()
-  State minimum = {};                          ///< the weights at which that was
-  Damping damping = {};                        ///< of LevenbergMarquardt
+  std::vector<std::int64_t> left_out = {};     ///< updates_left_out() when `left_out_at` were done
+  std::uint64_t left_out_at = 0;
+  LbfgsMemory curvature = {};  ///< of minimize()
+  State minimum = {};          ///< the weights at which that was
+  Damping damping = {};        ///< of LevenbergMarquardt
   std::unique_ptr<Stepper> stepper = nullptr;
   std::unique_ptr<Stepper> differentiator = nullptr;
 };
+
+/// Name of ObjectiveState::updates_left_out() in a state.
+inline constexpr const char* kLeftOut = "optimizer/left_out";
+/// Returns that of a state after so many updates; empty where the state says nothing. Throws Error
+/// unless these are such counts.
+std::vector<std::int64_t> left_out_of(const State& state, const std::string& prefix,
+                                      std::size_t parameters, std::uint64_t updates);
 
 /// State of a Trainer: a model, objectives, and its progress.
 struct TrainerState {

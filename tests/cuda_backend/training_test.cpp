@@ -121,6 +121,24 @@ TEST_P(CudaTraining, OfSchedulesThatTheHostKnowsFollowsTheCpu) {
   }
 }
 
+TEST_P(CudaTraining, OfThawedParametersFollowsTheCpu) {
+  const Network network({2}, {Dense{.units = 4, .name = "a"}, Tanh{}, Dense{.units = 2}});
+  std::vector<std::vector<float>> weights;
+  for (const Model& one : {Model(network, {.device = "cpu", .seed = 5}), model(network, {}, 5)}) {
+    Trainer trainer(one, {.optimizer = Adam{.learning_rate = 1e-2}, .average = {.decay = 0.9}});
+    for (const char* trains : {"dense*", "*", "a.*", "*"}) {
+      trainer.set_trains({{.name = trains}});
+      trainer.fit(sums_data(50, 1), {.batch = 16});
+    }
+    weights.push_back(all_weights(one));
+    trainer.take_average();
+    EXPECT_EQ(all_weights(one), all_weights(trainer.averaged()));
+  }
+  for (std::size_t i = 0; i < weights[0].size(); ++i) {
+    EXPECT_NEAR(weights[1][i], weights[0][i], 1e-4) << i;
+  }
+}
+
 TEST_P(CudaTraining, OfAFrozenBatchNormFollowsTheCpu) {
   const Network network({28, 28, 1}, {Rescale{}, Conv2d{.filters = 4, .bias = false}, BatchNorm{},
                                       ReLU{}, MaxPool2d{4}, Flatten{}, Dense{.units = 10}});

@@ -205,6 +205,35 @@ TEST(Optimizers, AgreeWithPyTorch) {
   }
 }
 
+/// Moments and bias corrections of what was frozen, as where requires_grad of PyTorch's changes.
+TEST(Optimizers, ThawedParametersAgreeWithPyTorch) {
+  std::ifstream file(LINNET_TORCH_FIXTURES "/optimizers.json");
+  const auto json = nlohmann::json::parse(file);
+  using Phases = std::vector<std::vector<ParameterGroup>>;
+  const std::map<std::string, std::pair<Optimizer, Phases>> cases{
+      {"adam", {Adam{.learning_rate = kRate}, {{{.name = "b*"}}, {{.name = "b*"}}, {}, {}}}},
+      {"adamw and back",
+       {AdamW{.learning_rate = kRate}, {{}, {{.name = "a*"}}, {}, {{.name = "b.w*"}}}}},
+      {"momentum",
+       {SGD{.learning_rate = kRate, .momentum = 0.9},
+        {{}, {{.name = "a*"}}, {}, {{.name = "b*"}}}}}};
+  ASSERT_EQ(json.at("thawed").size(), cases.size());
+  for (const auto& row : json.at("thawed")) {
+    const auto name = row.at("name").get<std::string>();
+    SCOPED_TRACE(name);
+    const auto& [optimizer, phases] = cases.at(name);
+    Trainer trainer(pattern_model(false), {.optimizer = optimizer});
+    for (const std::vector<ParameterGroup>& trains : phases) {
+      trainer.set_trains(trains);
+      trainer.fit(pattern_data(), {.batch = 4, .shuffle = false});
+    }
+    const auto weights = row.at("weights").get<std::map<std::string, std::vector<double>>>();
+    for (const auto& [tensor, values] : weights) {
+      EXPECT_LE(largest_difference(parameter(trainer.model(), tensor), values), 1e-5) << tensor;
+    }
+  }
+}
+
 TEST(Optimizers, EverySettingArrives) {
   const auto settings = [](const Objective& options) { return resolve(options, 4, 7).settings; };
   EXPECT_EQ(settings({.optimizer = RMSprop{.learning_rate = 0.3,

@@ -43,13 +43,17 @@ Knots Knots::of(const std::vector<double>& flat) {
 
 void OptimizerAttrs::add(const UpdateRange& range) {
   if (!bounds.empty() && bounds.back() == range.begin && rate_factors.back() == range.rate_factor &&
-      weight_decays.back() == range.weight_decay) {
+      weight_decays.back() == range.weight_decay &&
+      (left_out.empty() ? 0 : left_out.back()) == range.left_out) {
     bounds.back() = range.end;
     return;
   }
   bounds.insert(bounds.end(), {range.begin, range.end});
   rate_factors.push_back(range.rate_factor);
   weight_decays.push_back(range.weight_decay);
+  if (left_out.empty() && range.left_out == 0) return;
+  left_out.resize(rate_factors.size());
+  left_out.back() = range.left_out;
 }
 
 std::vector<UpdateRange> ranges_of(const OptimizerAttrs& attrs, std::int64_t length) {
@@ -58,7 +62,7 @@ std::vector<UpdateRange> ranges_of(const OptimizerAttrs& attrs, std::int64_t len
   std::vector<UpdateRange> ranges;
   for (std::size_t r = 0; r < attrs.rate_factors.size(); ++r) {
     ranges.push_back({attrs.bounds[2 * r], attrs.bounds[2 * r + 1], attrs.rate_factors[r],
-                      attrs.weight_decays[r]});
+                      attrs.weight_decays[r], attrs.left_out.empty() ? 0 : attrs.left_out[r]});
   }
   return ranges;
 }
@@ -101,6 +105,9 @@ std::vector<ValueType> OptimizerUpdateOp::infer(std::span<const ValueType> input
               attrs().weight_decays.size() == attrs().rate_factors.size(),
           "expected a factor and a weight decay for each of {} ranges; got {} and {}",
           attrs().bounds.size() / 2, attrs().rate_factors.size(), attrs().weight_decays.size());
+  require(attrs().left_out.empty() || attrs().left_out.size() == attrs().rate_factors.size(),
+          "expected updates that were left out for each of {} ranges; got {}",
+          attrs().rate_factors.size(), attrs().left_out.size());
   return {};
 }
 

@@ -99,6 +99,7 @@ struct UpdateRange {
   std::int64_t end = 0;
   double rate_factor = 1;
   double weight_decay = 0;
+  std::int64_t left_out = 0;  ///< earlier updates, which its bias corrections don't count
   std::int64_t size() const { return end - begin; }
   bool operator==(const UpdateRange&) const = default;
 };
@@ -114,6 +115,7 @@ struct OptimizerAttrs {
   std::vector<std::int64_t> bounds = {};
   std::vector<double> rate_factors = {};    ///< by range, on the learning rate
   std::vector<double> weight_decays = {};   ///< by range, instead of the settings'
+  std::vector<std::int64_t> left_out = {};  ///< by range; empty: none of them left an update out
   std::vector<std::int64_t> matrices = {};  ///< muon: where in the arrays each of them begins
   bool guarded = false;  ///< whether a last operand stops the updates; see FiniteCheckOp
   template <class V>
@@ -142,6 +144,7 @@ struct OptimizerAttrs {
     visit("rate_factors", rate_factors);
     visit("weight_decays", weight_decays);
     visit("guarded", guarded);
+    if (!left_out.empty()) visit("left_out", left_out);
     if (settings.decay == Decay::piecewise) {
       std::vector<double> knots = settings.knots.flat();
       visit("knots", knots);

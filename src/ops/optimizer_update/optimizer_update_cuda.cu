@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(kBlock)
     const UpdateRange own{.begin = 0,
                           .end = 0,
                           .rate_factor = table.rate_factor[threadIdx.x],
-                          .weight_decay = table.weight_decay[threadIdx.x]};
+                          .weight_decay = table.weight_decay[threadIdx.x],
+                          .left_out = table.left_out[threadIdx.x]};
     factors_of_block[threadIdx.x] =
         update_factors(settings, own, *step, norm != nullptr ? *norm : 0,
                        scale != nullptr ? gradient_scale(scale) : GradientScale{}, SquaringPower{});

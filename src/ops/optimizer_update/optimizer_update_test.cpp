@@ -180,11 +180,33 @@ TEST(OptimizerUpdate, RangesThatTrainAlikeAreJoined) {
   attrs.add({.begin = 48, .end = 64, .weight_decay = 0.1});
   attrs.add({.begin = 64, .end = 80});
   attrs.add({.begin = 80, .end = 96, .rate_factor = 0.5});
+  EXPECT_TRUE(attrs.left_out.empty());
   EXPECT_EQ(attrs.bounds, (std::vector<std::int64_t>{0, 32, 48, 64, 64, 80, 80, 96}));
   EXPECT_EQ(ranges_of(attrs, 96)[3],
             (UpdateRange{.begin = 80, .end = 96, .rate_factor = 0.5, .weight_decay = 0}));
   EXPECT_EQ(ranges_of({.settings = {.weight_decay = 0.3}}, 7),
             (std::vector<UpdateRange>{{.begin = 0, .end = 7, .weight_decay = 0.3}}));
+  attrs.add({.begin = 96, .end = 112, .rate_factor = 0.5, .left_out = 3});
+  attrs.add({.begin = 112, .end = 128, .rate_factor = 0.5, .left_out = 3});
+  attrs.add({.begin = 128, .end = 144, .rate_factor = 0.5});
+  EXPECT_EQ(attrs.left_out, (std::vector<std::int64_t>{0, 0, 0, 0, 3, 0}));
+  EXPECT_EQ(ranges_of(attrs, 144)[4],
+            (UpdateRange{.begin = 96, .end = 128, .rate_factor = 0.5, .left_out = 3}));
+}
+
+TEST(OptimizerUpdate, BiasCorrectionsCountTheUpdatesOfARange) {
+  const UpdateSettings settings{.rule = Rule::adamw, .learning_rate = 0.1};
+  const UpdateFactors late = update_factors(settings, {.left_out = 5}, {.update = 7}, 0);
+  const UpdateFactors early = update_factors(settings, {}, {.update = 2}, 0);
+  EXPECT_EQ(late.rate, early.rate);
+  EXPECT_EQ(late.second_scale, early.second_scale);
+  const UpdateFactors first =
+      update_factors(settings, {.left_out = 9}, {.update = 9}, 0, {.skipped = 1});
+  EXPECT_EQ(first.rate, update_factors(settings, {}, {}, 0).rate);
+  OptimizerAttrs attrs{.settings = settings};
+  attrs.add({.begin = 0, .end = 64, .weight_decay = 0.1});
+  attrs.add({.begin = 64, .end = 128, .left_out = 2});
+  check_rule("left out", attrs, 128);
 }
 
 TEST(OptimizerUpdate, TablesOfRangesNameEachElementOnce) {

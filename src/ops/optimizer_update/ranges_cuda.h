@@ -24,6 +24,7 @@ struct RangeTable {
   std::int64_t shift[kMost];  ///< from a range's items to its elements
   double rate_factor[kMost];
   double weight_decay[kMost];
+  std::int64_t left_out[kMost];
 
   /// Returns the element of an item; `range` becomes the item's. A thread asks in rising order and
   /// begins with range 0. kRangeUnit items from a multiple of it on lie in one range.
@@ -45,6 +46,7 @@ RangeTable<kMost> table_of(std::span<const UpdateRange> ranges) {
     table.end[r] = table.items;
     table.rate_factor[r] = ranges[r].rate_factor;
     table.weight_decay[r] = ranges[r].weight_decay;
+    table.left_out[r] = ranges[r].left_out;
   }
   return table;
 }

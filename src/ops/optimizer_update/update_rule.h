@@ -136,7 +136,10 @@ LINNET_HOST_DEVICE inline UpdateFactorsOf<T> update_factors(const UpdateSettings
       break;
     case UpdateRule::adam:
     case UpdateRule::adamw: {
-      const auto t = static_cast<double>(step.update + 1) - scale.skipped;
+      // Updates that fp16 skipped are counted twice where the range left them out as well.
+      const double t = std::max(static_cast<double>(step.update + 1) - scale.skipped -
+                                    static_cast<double>(range.left_out),
+                                1.0);
       f.rate = static_cast<T>(rate / (1 - power(settings.beta1, t)));
       f.first_keep = static_cast<T>(settings.beta1);
       f.first_add = static_cast<T>(1 - settings.beta1);
