@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the tables of docs/benchmarks.md: manual_plots.py writes docs/images/benchmarks-untuned.svg and -workloads.svg.
+"""Draws tables of the manual: manual_plots.py writes docs/images/benchmarks-untuned.svg, -workloads.svg and training-fast.svg.
 
 A bar is a ratio of speed on a logarithmic axis; the line at 1 is the rival's speed. A test compares what is there."""
 import math
@@ -10,18 +10,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/benchmarks.md"
-# Title of the section, file, what the title of the plot says, and the columns that are drawn.
-PLOTS = (("Networks that nobody tuned", "benchmarks-untuned.svg", "Speed over PyTorch, and over the better of onnxruntime and OpenVINO",
+FAST = ROOT / "docs/guides/training-fast.md"
+# Page, title of the section, file, what the title of the plot says, and the columns that are drawn.
+PLOTS = ((PAGE, "Networks that nobody tuned", "benchmarks-untuned.svg", "Speed over PyTorch, and over the better of onnxruntime and OpenVINO",
           ("training, × PyTorch", "a batch, × the better of the two")),
-         ("Workloads, training", "benchmarks-workloads.svg", "Training speed over each rival", ("PyTorch", "torch.compile", "TensorFlow")))
+         (PAGE, "Workloads, training", "benchmarks-workloads.svg", "Training speed over each rival", ("PyTorch", "torch.compile", "TensorFlow")),
+         (FAST, "Measured: the defaults for images", "training-fast.svg", "Speed of a whole training, over the defaults before and over PyTorch",
+          ("as fast as before, ×", "as fast as PyTorch, ×")))
 COLORS = ("#2563a8", "#b45309", "#2f7d4f")
 LEFT, RIGHT, TOP, BAR, GAP, WIDTH = 290, 60, 64, 13, 12, 900
 LEAST, MOST = 0.4, 32.0  # ratios at the ends of the axis
 
 
-def table(section):
+def table(page, section):
     """(heads, rows of cells) of the first table in the page's section."""
-    text = PAGE.read_text().partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    text = page.read_text().partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     lines = [line.strip("|").split("|") for line in re.findall(r"^\|.*", text, re.MULTILINE)]
     cells = [[cell.strip().replace("`", "") for cell in line] for line in lines]
     return cells[0], cells[2:]
@@ -32,8 +35,8 @@ def place(ratio):
     return LEFT + share * (WIDTH - LEFT - RIGHT)
 
 
-def drawing(section, title, columns):
-    heads, rows = table(section)
+def drawing(page, section, title, columns):
+    heads, rows = table(page, section)
     places = [heads.index(column) for column in columns]
     bars = [[(color, float(row[at])) for color, at in zip(COLORS, places) if row[at]] for row in rows]
     height = TOP + sum(len(each) * BAR + GAP for each in bars) + 30
@@ -61,8 +64,8 @@ def drawing(section, title, columns):
 
 
 def main():
-    for section, file, title, columns in PLOTS:
-        (ROOT / "docs/images" / file).write_text(drawing(section, title, columns))
+    for page, section, file, title, columns in PLOTS:
+        (ROOT / "docs/images" / file).write_text(drawing(page, section, title, columns))
     return 0
 
 
