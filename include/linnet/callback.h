@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ struct Evaluation {
   std::int64_t samples = 0;  ///< number of samples; 0: nothing was evaluated
   /// Own metrics, by CustomMetric::name. An epoch of training has none.
   std::map<std::string, double> metrics = {};
+  /// Result of one view of each image, beside that of several (evaluate_views()); else null.
+  std::shared_ptr<const Evaluation> one_view = nullptr;
 };
 
 /// Reports one epoch of a fit.

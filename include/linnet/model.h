@@ -230,6 +230,9 @@ class Model {
   /// each image (Network::with_views()): evaluate(), predictions, saved files, servers and exports
   /// do so alike. Waits. Throws Error as Network::with_views() does.
   Model with_views(const TestViews& views = {}) const;
+  /// Returns another model with the same weights and without views: train this one, since a model
+  /// with views trains each of them. Waits.
+  Model without_views() const;
   /// Returns a copy whose ensemble (FunctionalNetwork::build_ensemble()) weighs its members: the
   /// shares, together 1, that give the held-out samples the least log loss or squared error, drawn
   /// towards equal ones as if 8 further samples said so. Samples with a label outside the

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,13 @@ class Network {
   /// Returns the network that averages its outputs over several views of each image of the first
   /// input, by the same weights: the numbers before a last Softmax, LogSoftmax or Sigmoid. One pass
   /// takes as long as one of each view. Throws Error for an input other than images, for an output
-  /// with axes of its own, such as pixels, and for views out of range.
+  /// with axes of its own, such as pixels, and for views out of range. Views that the network has
+  /// are replaced.
   Network with_views(const TestViews& views = {}) const;
+  /// Returns the network that with_views() was called on, or this one where it has no views.
+  Network without_views() const;
+  /// Returns the views that the network averages; nothing where it has none.
+  std::optional<TestViews> views() const;
 
   /// Returns the shape of one sample of the first input.
   Shape input_shape() const;

@@ -29,7 +29,7 @@
 namespace linnet {
 struct FleetState;
 struct TrainerState;
-}
+}  // namespace linnet
 
 LINNET_API_BEGIN
 namespace linnet {
@@ -413,6 +413,14 @@ History train(Model& model, const Splits& splits, const TrainingOptions& options
 /// data that do not fit the network.
 Evaluation evaluate(Model& model, const Dataset& data, Loss loss = Loss::automatic,
                     std::int64_t batch = 256, const LossOptions& loss_options = {});
+
+/// Returns loss and accuracy of outputs that are averaged over several views of each image
+/// (Model::with_views()), and beside them, in Evaluation::one_view, those of one view. Copies the
+/// weights and compiles at each call: where it is called often, evaluate a model with views. Waits.
+/// Throws as evaluate() and Network::with_views() do.
+Evaluation evaluate_views(Model& model, const Dataset& data, const TestViews& views,
+                          Loss loss = Loss::automatic, std::int64_t batch = 256,
+                          const LossOptions& loss_options = {});
 
 }  // namespace linnet
 LINNET_API_END

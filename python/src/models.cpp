@@ -144,6 +144,12 @@ void bind_making(nb::class_<ModelHandle>& c) {
             m.use([&](Model& model) { return model.with_views({.flip = flip, .shift = shift}); }));
       },
       nb::arg("flip") = true, nb::arg("shift") = 0, doc("Model.with_views"));
+  c.def(
+      "without_views",
+      [](ModelHandle& m) {
+        return ModelHandle(m.use([](Model& model) { return model.without_views(); }));
+      },
+      doc("Model.without_views"));
 }
 
 void bind_facts(nb::class_<ModelHandle>& c) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <linnet/network.h>
 #include <linnet/zoo.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -10,6 +11,7 @@
 #include "bind.h"
 #include "docstrings.h"
 #include "expressions.h"
+#include "nn/views.h"
 #include "options.h"
 #include "shapes.h"
 #include "shown.h"
@@ -83,6 +85,14 @@ void bind_network(nb::module_& m) {
             return n.with_views({.flip = flip, .shift = shift});
           },
           nb::arg("flip") = true, nb::arg("shift") = 0, doc("Network.with_views"))
+      .def("without_views", &Network::without_views, doc("Network.without_views"))
+      .def_prop_ro(
+          "views",
+          [](const Network& n) -> std::optional<std::string> {
+            const std::optional<TestViews> views = n.views();
+            return views ? std::optional(to_string(*views)) : std::nullopt;
+          },
+          doc("Network.views", "As a text such as \"flip,shift=1\"."))
       .def_prop_ro(
           "input_shape", [](const Network& n) { return tuple_of(n.input_shape()); },
           nb::sig("def input_shape(self) -> tuple[int, ...]"), doc("Network.input_shape"))

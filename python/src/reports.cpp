@@ -43,6 +43,12 @@ void bind_evaluation(nb::module_& m) {
       .def_ro("accuracy", &Evaluation::accuracy, doc("Evaluation.accuracy"))
       .def_ro("samples", &Evaluation::samples, doc("Evaluation.samples"))
       .def_ro("metrics", &Evaluation::metrics, doc("Evaluation.metrics"))
+      .def_prop_ro(
+          "one_view",
+          [](const Evaluation& e) {
+            return e.one_view == nullptr ? nb::none() : nb::cast(Evaluation(*e.one_view));
+          },
+          nb::sig("def one_view(self) -> Evaluation | None"), doc("Evaluation.one_view"))
       .def("__repr__", &text_of);
   shown(evaluation, "_repr_html_", "evaluation_html");
 }

@@ -14,6 +14,7 @@
 #include "datasets.h"
 #include "docstrings.h"
 #include "models.h"
+#include "nn/views.h"
 #include "tensors.h"
 #include "training.h"
 
@@ -165,6 +166,15 @@ Evaluation evaluate(TrainerHandle& t, const nb::object& first, const nb::object&
   });
 }
 
+/// Views of a text such as "flip,shift=1"; True: those of with_views().
+std::optional<TestViews> views_from(const nb::object& tta) {
+  if (nb::isinstance<nb::str>(tta))
+    return parse_views(nb::cast<std::string>(tta), "[evaluate] tta");
+  if (tta.is_none()) return std::nullopt;
+  if (!PyBool_Check(tta.ptr())) refuse({"evaluate", "tta"}, "a bool or a str", tta);
+  return nb::cast<bool>(tta) ? std::optional(TestViews()) : std::nullopt;
+}
+
 History fit(TrainerHandle& t, const DataLike& data, const nb::args& others,
             const nb::kwargs& named) {
   if (others.size() > 0) {
@@ -301,18 +311,26 @@ void bind_metrics(nb::module_& m) {
   m.def(
       "evaluate",
       [](ModelHandle& model, const DataLike& data, const nb::object& loss, std::int64_t batch,
-         const LossOptions& loss_options) {
+         const LossOptions& loss_options, const nb::object& tta) {
         const Loss by = Convert<Loss>::from(loss, {"evaluate", "loss"});
+        const std::optional<TestViews> views = views_from(tta);
         const Dataset samples = dataset_of(data);
-        return model.use([&](Model& m) { return evaluate(m, samples, by, batch, loss_options); });
+        return model.use([&](Model& m) {
+          return views ? evaluate_views(m, samples, *views, by, batch, loss_options)
+                       : evaluate(m, samples, by, batch, loss_options);
+        });
       },
       nb::arg("model"), nb::arg("data"), nb::arg("loss") = "automatic", nb::arg("batch") = 256,
-      nb::arg("loss_options") = LossOptions(),
+      nb::arg("loss_options") = LossOptions(), nb::arg("tta") = false,
       nb::sig(keep("def evaluate(model: Model, data: " + std::string(DataLike::Name.text) +
                    ", loss: " + Convert<Loss>::type() +
-                   " = 'automatic', batch: int = 256, loss_options: LossOptions = ...) -> "
-                   "Evaluation")),
-      doc("evaluate"));
+                   " = 'automatic', batch: int = 256, loss_options: LossOptions = ..., "
+                   "tta: bool | str = False) -> Evaluation")),
+      doc("evaluate",
+          "tta averages the outputs over several views of each image: \"flip\" or True, the "
+          "mirrored one too; \"shift=1\", also moved by 1 pixel; or both, \"flip,shift=1\", as "
+          "Model.with_views() does. Evaluation.one_view is then the result without. It copies the "
+          "weights and compiles at each call."));
   m.def(
       "evaluate_metrics",
       [](ModelHandle& model, const DataLike& data, std::int64_t batch,

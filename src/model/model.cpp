@@ -181,6 +181,12 @@ Model Model::with_views(const TestViews& views) const {
   return made;
 }
 
+Model Model::without_views() const {
+  Model made = copy_with(network().without_views());
+  made.state_->held_out_errors = {};
+  return made;
+}
+
 Model Model::with_derivatives(const std::string& by, const std::string& of, bool hessian) const {
   const Derivatives which = hessian ? Derivatives::jacobian_and_hessian : Derivatives::jacobian;
   return copy_with(Network(std::make_unique<NetworkDefinition>(

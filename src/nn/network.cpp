@@ -116,6 +116,12 @@ Network Network::with_views(const TestViews& views) const {
   return Network(std::make_unique<NetworkDefinition>(linnet::with_views(*definition_, views)));
 }
 
+Network Network::without_views() const {
+  return Network(std::make_unique<NetworkDefinition>(linnet::without_views(*definition_)));
+}
+
+std::optional<TestViews> Network::views() const { return views_of(*definition_); }
+
 Network Network::with_head(const std::string& layer, const Layer& head) const {
   const NetworkDefinition& from = *definition_;
   check_is_last(from, layer);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/views.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,7 +55,7 @@ Value moved(Graph& graph, Value x, int axis, std::int64_t shift) {
   return graph.emit(ConcatOp({.axis = axis}), std::move(parts), kName);
 }
 
-std::vector<View> views_of(Graph& graph, Value images, const TestViews& how) {
+std::vector<View> add_views(Graph& graph, Value images, const TestViews& how) {
   std::vector<View> views{{.name = "", .images = images}};
   if (how.shift > 0) {
     views[0].share = 0.5;
@@ -72,6 +76,39 @@ std::vector<View> views_of(Graph& graph, Value images, const TestViews& how) {
                      .share = views[i].share});
   }
   return views;
+}
+
+/// Returns an operator of with_views(), as a node of the type; null for any other node.
+template <class O>
+const O* own_op(const Node* node) {
+  if (node == nullptr || node->name != kName || node->inputs.empty()) return nullptr;
+  return dynamic_cast<const O*>(node->op.get());
+}
+
+/// What with_views() made of an output.
+struct Averaged {
+  Value one = {};   ///< that is averaged, of the images as they are; empty: nothing is
+  OpPtr last = {};  ///< of the average; null: the average is the output
+};
+
+Averaged averaged_in(const Graph& graph, Value output) {
+  Averaged found;
+  const Node* node = graph.producer(output);
+  if (own_op<ArithmeticOp>(node) == nullptr && own_op<Op>(node) != nullptr) {
+    found.last = node->op;
+    node = graph.producer(node->inputs.front());
+  }
+  while (own_op<ArithmeticOp>(node) != nullptr) node = graph.producer(node->inputs.front());
+  if (own_op<ScaleOp>(node) != nullptr) found.one = node->inputs.front();
+  return found;
+}
+
+/// Returns the pixels after "shift="; 0 where they are none.
+std::int64_t shift_of(std::string_view number) {
+  std::int64_t pixels = 0;
+  const char* end = number.data() + number.size();
+  const auto [stopped, error] = std::from_chars(number.data(), end, pixels);
+  return error == std::errc{} && stopped == end ? std::max<std::int64_t>(pixels, 0) : 0;
 }
 
 /// Returns the node of a last Softmax, LogSoftmax or Sigmoid: views are averaged before it.
@@ -124,11 +161,12 @@ std::vector<Value> add_again(Graph& graph, const NetworkDefinition& network, con
 
 }  // namespace
 
-NetworkDefinition with_views(const NetworkDefinition& network, const TestViews& how) {
+NetworkDefinition with_views(const NetworkDefinition& given, const TestViews& how) {
+  const NetworkDefinition network = without_views(given);
   check_views(network, how);
   NetworkDefinition made = network;
   Graph& graph = made.graph;
-  const std::vector<View> views = views_of(graph, network.inputs.front().value, how);
+  const std::vector<View> views = add_views(graph, network.inputs.front().value, how);
   std::vector<std::vector<Value>> maps;
   for (std::size_t v = 1; v < views.size(); ++v) {
     maps.push_back(add_again(graph, network, views[v]));
@@ -149,6 +187,57 @@ NetworkDefinition with_views(const NetworkDefinition& network, const TestViews& 
     output.value = last != nullptr ? graph.add_one(last->op, {sum}, kName) : sum;
   }
   return pruned(made, std::vector<bool>(made.outputs.size(), true));
+}
+
+NetworkDefinition without_views(const NetworkDefinition& network) {
+  if (!views_of(network)) return network;
+  NetworkDefinition made = network;
+  for (NetworkOutput& output : made.outputs) {
+    const Averaged found = averaged_in(network.graph, output.value);
+    if (!found.one) continue;
+    output.value = found.last != nullptr ? made.graph.add_one(found.last, {found.one},
+                                                              std::string(found.last->name()))
+                                         : found.one;
+  }
+  return pruned(made, std::vector<bool>(made.outputs.size(), true));
+}
+
+std::optional<TestViews> views_of(const NetworkDefinition& network) {
+  const Graph& graph = network.graph;
+  const bool averages = std::ranges::any_of(network.outputs, [&](const NetworkOutput& output) {
+    return static_cast<bool>(averaged_in(graph, output.value).one);
+  });
+  if (!averages) return std::nullopt;
+  TestViews found{.flip = false};
+  for (const Node& node : graph.nodes()) {
+    const auto* turned = own_op<StridedSliceOp>(&node);
+    if (turned == nullptr) continue;
+    const StridedSliceAttrs& attrs = turned->attrs();
+    if (attrs.axis == kHeight) found.shift = attrs.count;
+    if (attrs.axis == kWidth && attrs.count == network.inputs.front().sample[1]) found.flip = true;
+  }
+  return found;
+}
+
+TestViews parse_views(const std::string& text, std::string_view where) {
+  constexpr std::string_view kShift = "shift=";
+  TestViews views{.flip = false};
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view entry = std::string_view(text).substr(begin, end - begin);
+    if (entry.starts_with(kShift)) views.shift = shift_of(entry.substr(kShift.size()));
+    if (entry == "flip") views.flip = true;
+    require(entry == "flip" || (entry.starts_with(kShift) && views.shift > 0),
+            "{}: expected flip, shift=PIXELS or both, such as flip,shift=1; got '{}'", where, text);
+    begin = end + 1;
+  }
+  return views;
+}
+
+std::string to_string(const TestViews& views) {
+  const std::string flip = views.flip ? "flip" : "";
+  if (views.shift == 0) return flip;
+  return fmt::format("{}{}shift={}", flip, views.flip ? "," : "", views.shift);
 }
 
 }  // namespace linnet

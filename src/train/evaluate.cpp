@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "base/check.h"
@@ -57,6 +58,17 @@ Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t b
                     const LossOptions& loss_options) {
   return evaluate_as(model.state(), data, {.loss = loss, .loss_options = loss_options},
                      LossesOf::targets, batch, "");
+}
+
+Evaluation evaluate_views(Model& model, const Dataset& data, const TestViews& views, Loss loss,
+                          std::int64_t batch, const LossOptions& loss_options) {
+  const auto of = [&](Model of_views) {
+    return evaluate(of_views, data, loss, batch, loss_options);
+  };
+  Evaluation averaged = of(model.with_views(views));
+  const Evaluation one = model.network().views() ? of(model.without_views()) : of(model);
+  averaged.one_view = std::make_shared<const Evaluation>(one);
+  return averaged;
 }
 
 namespace {

@@ -136,6 +136,12 @@ class Images(command.CommandTest):
             self.assertAlmostEqual(a, b, places=4)
         for a, b in zip(softmax(self.in_c("kept", bmp(12, 0))), wanted):
             self.assertAlmostEqual(a, b, places=4)
+        # A model with views trains as without, and keeps them, unless others are asked for.
+        for name in ("plain", "kept"):
+            self.train("--from", name, "--epochs", 1, "--seed", 4, out=f"{name} again")
+        self.assertEqual(outputs("kept again"), outputs("plain again", "--tta", "flip,shift=1"))
+        self.train("--from", "kept", "--epochs", 1, "--seed", 4, "--tta", "flip", out="flipped")
+        self.assertEqual(outputs("flipped"), outputs("plain again", "--tta", "flip"))
         error = self.run_linnet("train", "images.toml", "--tta", "shift=12", "--out", "x", status=2)[1]
         self.assertIn("expected views shifted by 0 to 11 pixels", error)
         self.assertFalse((self.folder / "x/model.safetensors").exists())

@@ -31,6 +31,23 @@ class Serve(serving.ServeTest):
         self.assertEqual(self.predict(nested), [wanted])
         self.assertEqual(self.stop(), (0, ""))
 
+    def test_a_model_with_views_is_answered_as_predict_answers_it(self):
+        _, folder = self.train("--tta", "flip,shift=1")
+        image = command.patterns(100, 2)[0][3 * 784:4 * 784]
+        (self.folder / "one.png").write_bytes(command.png(image))
+        wanted = self.run_json("predict", folder, "one.png")["predictions"][0]
+        wanted.pop("input")
+        self.serve(folder)
+        self.assertEqual(self.predict(command.png(image), "image/png"), [wanted])
+        self.assertEqual(self.predict({"inputs": [list(image)]}), [wanted])
+        self.assertEqual(self.predict({"inputs": [list(image)] * 40}), [wanted] * 40)
+        self.assertEqual(self.stop(), (0, ""))
+        _, plain = self.train(out="plain")
+        once = self.run_json("predict", plain, "one.png")["predictions"][0]
+        self.assertNotEqual(once["outputs"], wanted["outputs"])
+        self.assertEqual(self.run_json("predict", plain, "one.png", "--tta", "flip,shift=1")["predictions"][0]["outputs"],
+                         wanted["outputs"])
+
     def test_rows_of_a_table_are_answered_as_predict_answers_them(self):
         quoted = '"a ""b"", c"'
         rows = ["size,colour,kind"]

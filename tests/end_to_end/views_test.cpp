@@ -168,6 +168,59 @@ TEST(Views, OfSeveralInputsChangeTheImagesAlone) {
   EXPECT_EQ(vector_of(both[1].data), vector_of(once[1].data));
 }
 
+/// What was averaged comes back, from a file too, and views replace those that are there.
+TEST(Views, AreTakenAwayAndReplaced) {
+  const TemporaryFolder folder;
+  for (const std::vector<Layer>& last : {std::vector<Layer>{}, {Softmax{}}, {Sigmoid{}}}) {
+    Model plain = model_of(network(last));
+    const std::vector<float> wanted = vector_of(plain.predict(view(4, 0, false)));
+    EXPECT_FALSE(plain.network().views());
+    for (const TestViews& views :
+         {TestViews{}, {.shift = 1}, {.flip = false, .shift = 3}, {.flip = false, .shift = 4}}) {
+      plain.with_views(views).save(folder / "views.safetensors");
+      Model loaded = Model::load(folder / "views.safetensors", {.device = "cpu", .threads = 2});
+      ASSERT_TRUE(loaded.network().views());
+      EXPECT_EQ(loaded.network().views()->flip, views.flip);
+      EXPECT_EQ(loaded.network().views()->shift, views.shift);
+      EXPECT_EQ(vector_of(loaded.without_views().predict(view(4, 0, false))), wanted);
+      EXPECT_EQ(vector_of(loaded.with_views().predict(view(4, 0, false))),
+                vector_of(plain.with_views().predict(view(4, 0, false))));
+    }
+    EXPECT_EQ(plain.without_views().network().to_json(), plain.network().to_json());
+  }
+}
+
+/// A model without views trains as the one that never had any.
+TEST(Views, AModelTrainsAgainWithoutThem) {
+  const Dataset data({{"x", view(6, 0, false)}},
+                     {{"y", Tensor(std::vector<std::int32_t>{0, 1, 2, 0, 1, 2}, {6})}});
+  Model once = model_of(network({Softmax{}}));
+  Model again = once.with_views({.shift = 1}).without_views();
+  for (Model* model : {&once, &again}) train(*model, data, {.epochs = 2, .batch = 3});
+  EXPECT_TRUE(same_bits(once.weights(), again.weights()));
+}
+
+TEST(Views, AreEvaluatedBesideOneView) {
+  const Dataset data({{"x", view(6, 0, false)}},
+                     {{"y", Tensor(std::vector<std::int32_t>{0, 1, 2, 0, 1, 2}, {6})}});
+  Model plain = model_of(network());
+  Model averaged = plain.with_views({.shift = 1});
+  const Evaluation one = evaluate(plain, data);
+  const Evaluation several = evaluate(averaged, data);
+  EXPECT_NE(one.loss, several.loss);
+  EXPECT_EQ(several.one_view, nullptr);
+  for (Model* model : {&plain, &averaged}) {
+    const Evaluation both = evaluate_views(*model, data, {.shift = 1});
+    EXPECT_EQ(both.loss, several.loss);
+    EXPECT_EQ(both.accuracy, several.accuracy);
+    ASSERT_NE(both.one_view, nullptr);
+    EXPECT_EQ(both.one_view->loss, one.loss);
+    EXPECT_EQ(both.one_view->samples, 6);
+  }
+  EXPECT_EQ(message_of([&] { evaluate_views(plain, data, {.flip = false}); }),
+            "expected a flip, a shift or both as views; got none");
+}
+
 TEST(Views, SayWhatTheyNeed) {
   const auto error = [](const Network& network, const TestViews& views) {
     return message_of([&] { network.with_views(views); });

@@ -59,6 +59,62 @@ class Training(unittest.TestCase):
         self.assertIn("validation_loss", history.table())
         self.assertIn("<table>", history._repr_html_())
 
+    def test_a_schedule_of_knots(self):
+        schedule = ln.Piecewise(at=[0, 1, 2], factors=(0.5, 1, 0.25), epochs=1)
+        self.assertEqual((schedule.at, schedule.factors, schedule.epochs), ([0, 1, 2], [0.5, 1, 0.25], 1))
+        self.assertEqual(repr(ln.Piecewise(epochs=2)), "Piecewise(epochs=2.0)")
+        data = digits(256, 8)
+        history = ln.Trainer(ln.Model(cnn()), optimizer=ln.SGD(0.1), schedule=schedule).fit(data.train, epochs=3, batch=64)
+        expected = 0.1 * np.interp([3, 7, 11], [0, 4, 8], [0.5, 1, 0.25])
+        np.testing.assert_allclose([epoch.learning_rate for epoch in history.epochs], expected, rtol=1e-12)
+        for wrong, sentence in (({"at": [0, 0, 1]}, "expected places that rise in at; got 0 before 0"),
+                                ({"at": [0, 1]}, "as many factors; got 2 and 3"),
+                                ({"at": [0, float("nan"), 1]}, "expected at to be in"),
+                                ({"factors": [0, -1, 0]}, "expected factors to be at least 0")):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(ln.Error, sentence):
+                ln.Trainer(ln.Model(cnn()), schedule=ln.Piecewise(**wrong))
+
+    def test_parameters_are_frozen_and_thawed(self):
+        data = digits(256, 8)
+        trainer = ln.Trainer(ln.Model(cnn()), optimizer="adam", average=ln.Average(0.9))
+        trainer.set_trains(["dense*"])
+        before = np.array(trainer.model.parameter("conv2d_1.weight"))
+        trainer.fit(data.train, batch=64)
+        np.testing.assert_array_equal(trainer.model.parameter("conv2d_1.weight"), before)
+        trainer.set_trains(None)
+        trainer.fit(data.train, batch=64)
+        self.assertFalse(np.array_equal(trainer.model.parameter("conv2d_1.weight"), before))
+        trainer.set_trains([ln.ParameterGroup("conv*", learning_rate_factor=0.5)])
+        averaged = trainer.averaged().parameter("conv2d_1.weight")
+        trainer.take_average()
+        np.testing.assert_array_equal(trainer.model.parameter("conv2d_1.weight"), averaged)
+        with self.assertRaisesRegex(ln.Error, "no parameter matches 'x'"):
+            trainer.set_trains(["x"])
+        with self.assertRaises(TypeError):
+            trainer.set_trains([3])
+
+    def test_views_are_evaluated_beside_one(self):
+        data = digits(256, 64)
+        model = ln.Model(cnn())
+        plain = ln.evaluate(model, data.test)
+        self.assertIsNone(plain.one_view)
+        stored = model.with_views(flip=True, shift=1)
+        self.assertEqual((stored.network.views, model.network.views), ("flip,shift=1", None))
+        for one in (model, stored):
+            both = ln.evaluate(one, data.test, tta="flip,shift=1")
+            self.assertEqual(both.loss, ln.evaluate(stored, data.test).loss)
+            self.assertEqual(both.one_view.loss, plain.loss)
+        self.assertEqual(ln.evaluate(model, data.test, tta=True).loss,
+                         ln.evaluate(model.with_views(), data.test).loss)
+        np.testing.assert_array_equal(stored.without_views().predict(data.test), model.predict(data.test))
+        for wrong in ("turn", "shift=0", "shift=-1", "flip,", "", "shift=99999999999999999999"):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(ln.Error, r"\[evaluate\] tta: expected flip, shift=PIXELS"):
+                ln.evaluate(model, data.test, tta=wrong)
+        with self.assertRaisesRegex(ln.Error, "expected views shifted by 0 to 27 pixels"):
+            ln.evaluate(model, data.test, tta="shift=28")
+        with self.assertRaises(TypeError):
+            ln.evaluate(model, data.test, tta=1.5)
+
     def test_quantized_models_predict_nearly_the_same(self):
         data = digits()
         model = ln.Model(cnn(), device="cpu")

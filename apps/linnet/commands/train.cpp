@@ -37,6 +37,7 @@
 #include "dist/rank_group.h"
 #include "model/intervals.h"
 #include "nn/definition.h"
+#include "nn/views.h"
 #include "report/folder_lock.h"
 #include "report/print.h"
 #include "report/rivals.h"
@@ -120,9 +121,10 @@ Splits oversampled(const Job& job, LoadedData& data, bool quiet) {
 
 Prepared prepare(Job& job, const TrainOptions& options) {
   Model model = make_model(job);  // before the data: a missing device costs no download
+  if (options.views) job.views = parse_views(*options.views);
   check_used(options.given, model);
   check_shards(options, job.training, model);
-  if (options.views) model.network().with_views(parse_views(*options.views));  // throws before work
+  if (job.views) model.network().with_views(*job.views);  // throws before work
   LoadedData data = data_of(job, options.quiet);
   if (model.device() == "cpu" && data.splits.train.inputs()[0].source == nullptr) {
     options.given.refuse({"--streamed"}, "image files and GPUs",
@@ -164,8 +166,9 @@ class SilentWatcher : public Callback {
 };
 
 /// Says what the saved model, which sees several views of each image, is worth on the test set.
-void add_views(Json& summary, const std::string& views, Model& model, const Job& job,
-               const Splits& splits, Watcher& watcher) {
+void add_views(Json& summary, Model& model, const Job& job, const Splits& splits,
+               Watcher& watcher) {
+  const std::string views = to_string(*job.views);
   summary["tta"] = views;
   if (splits.test.size() == 0 || !summary["test_accuracy"].is_number()) return;
   const Evaluation averaged =
@@ -210,9 +213,9 @@ Trained train_and_report(const Job& job, Prepared prepared, RunFolder& folder,
   }
   const bool weighs = !model.network().definition().outputs.front().members.empty();
   if (weighs) model = model.with_member_shares(data.splits.validation);
-  if (options.views) model = model.with_views(parse_views(*options.views));
+  if (job.views) model = model.with_views(*job.views);
   const bool calibrates = calibrate_where_possible(model, data.splits.validation);
-  if (weighs || calibrates || options.views) watcher.save();
+  if (weighs || calibrates || job.views) watcher.save();
   const std::optional<TaskReport> own = job.task->report(model);
   const HeldOut held = held_out_of(model, job, data.splits, own.has_value());
   const Rivals rivals =
@@ -222,7 +225,7 @@ Trained train_and_report(const Job& job, Prepared prepared, RunFolder& folder,
   Json summary = Json::object();
   if (!verdict.empty()) summary["verdict"] = verdict;  // first, as in report and terminal
   summary.update(summary_json(job, model, history, data, held, folder));
-  if (options.views) add_views(summary, *options.views, model, job, data.splits, watcher);
+  if (job.views) add_views(summary, model, job, data.splits, watcher);
   summary.update(rivals.json);
   if (!rivals.worse.empty()) warnings.insert(warnings.begin(), rivals.worse);
   if (own) summary[own->key] = own->json;

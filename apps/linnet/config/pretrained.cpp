@@ -147,6 +147,8 @@ Model make_model(Job& job) {
   Model model = job.from.empty() ? Model(job.network, job.model)
                                  : Model::load(find_run(job.from).model, job.model);
   if (!job.from.empty()) {
+    job.views = model.network().views();
+    if (job.views) model = model.without_views();
     if (job.head > 0) model = model.with_head(head_of(model), Dense{.units = job.head});
     job.network = model.network();
     job.for_images = nullptr;

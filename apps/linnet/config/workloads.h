@@ -48,6 +48,8 @@ struct Job {
   double oversample = 0;          ///< OversampleOptions::share of the training set; 0: as it is
   /// The same network for other images, of a workload whose network takes any; null else.
   std::function<Network(const Shape& sample)> for_images = {};
+  /// Views that the saved model averages: --tta's, else those of the model that `from` names.
+  std::optional<TestViews> views = {};
   DatasetOptions images = {};            ///< of image files; `streamed` is the training's
   std::string from = {};                 ///< a model to start from, a file or a run; empty: none
   ZooNetwork zoo = {};                   ///< in place of the task's network
