@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,54 +11,25 @@
 #include "base/finite.h"
 #include "data/lengths.h"
 #include "model/bind_columns.h"
+#include "model/id_limits.h"
 #include "model/loss_shares.h"
-#include "ops/gather/gather.h"
-#include "ops/reshape/reshape.h"
-#include "plan/passes/match.h"
 
 namespace linnet {
 namespace {
 
-/// An embedding that reads a network's input.
-struct Reader {
-  std::string layer;
-  std::int64_t rows = std::numeric_limits<std::int64_t>::max();
-};
-
-/// Returns the input that `ids` are, perhaps under another shape.
-Value read_from(const Graph& graph, Value ids) {
-  for (const Node* node = graph.producer(ids);
-       op_as<ReshapeOp>(node) != nullptr || op_as<CopyOp>(node) != nullptr;
-       node = graph.producer(ids)) {
-    ids = node->inputs.front();
-  }
-  return ids;
-}
-
-/// Returns the smallest embedding that reads an input; none: nothing limits its ids.
-std::optional<Reader> embedding_of(const NetworkDefinition& network, const NetworkInput& input) {
-  std::optional<Reader> smallest;
-  for (const Node& node : network.graph.nodes()) {
-    if (node.op->name() != GatherOp::kName) continue;
-    if (read_from(network.graph, node.inputs[GatherOp::In::indices]) != input.value) continue;
-    const std::int64_t rows = network.graph.shape(node.inputs[GatherOp::In::table])[0];
-    if (!smallest || rows < smallest->rows) smallest = {node.name, rows};
-  }
-  return smallest;
-}
-
-void check_ids(const NetworkDefinition& network, const NetworkInput& input,
-               std::span<const std::int32_t> ids, const std::filesystem::path& file,
-               std::string_view what, const Dataset& data) {
-  const std::optional<Reader> reader = embedding_of(network, input);
-  if (!reader) return;
+void check_column_ids(const NetworkDefinition& network, std::size_t input,
+                      std::span<const std::int32_t> ids, const std::filesystem::path& file,
+                      std::string_view what, const Dataset& data) {
+  const std::vector<IdLimit> limits = id_limits(network);
+  const auto limit = std::ranges::find(limits, input, &IdLimit::input);
+  if (limit == limits.end()) return;
   const auto bad =
-      std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= reader->rows; });
+      std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= limit->rows; });
   if (bad == ids.end()) return;
   fail<DataError>("{} has the id {}; the embedding '{}' expects 0 to {}",
-                  place_of(static_cast<std::size_t>(bad - ids.begin()), input.sample, file, what,
-                           data),
-                  *bad, reader->layer, reader->rows - 1);
+                  place_of(static_cast<std::size_t>(bad - ids.begin()),
+                           network.inputs[input].sample, file, what, data),
+                  *bad, limit->reader, limit->rows - 1);
 }
 
 /// Checks a column in memory, but for padding, which may hold anything.
@@ -87,8 +56,7 @@ bool counts(std::span<const std::int32_t> labels, const LossOptions& options) {
 
 }  // namespace
 
-std::string place_of(std::size_t index, const Shape& record, const std::filesystem::path& file,
-                     std::string_view what, const Dataset& data) {
+std::string place_of(std::size_t index, const Shape& record, std::string_view owner) {
   const auto width = static_cast<std::size_t>(std::max<std::int64_t>(record.elements(), 1));
   std::vector<std::size_t> column(record.dims().size());
   std::size_t rest = index % width;
@@ -101,9 +69,14 @@ std::string place_of(std::size_t index, const Shape& record, const std::filesyst
                             : column.size() > 1
                                 ? fmt::format(", column ({})", fmt::join(column, ", "))
                                 : fmt::format(", column {}", column[0]);
-  const std::string owner = file.empty() ? fmt::format("the {} of '{}'", what, data.info().name)
-                                         : fmt::format("'{}'", file.string());
   return fmt::format("row {}{} of {} (counted from 0)", index / width, where, owner);
+}
+
+std::string place_of(std::size_t index, const Shape& record, const std::filesystem::path& file,
+                     std::string_view what, const Dataset& data) {
+  return place_of(index, record,
+                  file.empty() ? fmt::format("the {} of '{}'", what, data.info().name)
+                               : fmt::format("'{}'", file.string()));
 }
 
 std::string name_of_input(const Column& column, const Dataset& data) {
@@ -135,8 +108,8 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
     const Column& column = *inputs[i];
     if (network.sequences_of(i)) continue;
     if (column.source != nullptr || column.dtype() != DType::i32) continue;
-    check_ids(network, network.inputs[i], column.data.as<std::int32_t>(), file_of_input(data),
-              name_of_input(column, data), data);
+    check_column_ids(network, i, column.data.as<std::int32_t>(), file_of_input(data),
+                     name_of_input(column, data), data);
   }
 }
 

@@ -18,6 +18,9 @@ namespace linnet {
 std::string place_of(std::size_t index, const Shape& record, const std::filesystem::path& file,
                      std::string_view what, const Dataset& data);
 
+/// Returns the same of `owner`, e.g. "the input 'x'".
+std::string place_of(std::size_t index, const Shape& record, std::string_view owner);
+
 /// Returns how messages call a column, and the file that it was read from: "samples" and "targets"
 /// where the data set has one, else "column 'x'", of no known file.
 std::string name_of_input(const Column& column, const Dataset& data);

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "model/derivative_network.h"
+#include "model/id_limits.h"
 #include "model/input_batches.h"
 #include "model/named_places.h"
 #include "model/session.h"
@@ -76,6 +77,7 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
   DataPass pass = session.add_pass(data.size(), batch, recipe);
   session.attach();
   Tensor result(part.held(), result_sample.batched(data.size()));
+  const std::vector<IdLimit> limits = id_limits(part);
   const Backend& backend = *model.backend;
   const bool on_host = backend.capabilities().host_memory;
   std::vector<std::shared_ptr<Buffer>> memory(parts.size() + constants.size() + 1);
@@ -93,7 +95,10 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
   for (std::int64_t first = 0; first < data.size(); first += batch) {
     const std::int64_t count = std::min(batch, data.size() - first);
     std::size_t slot = 0;
-    for (InputBatches& input : inputs) give(slot++, input.at(first, count));
+    std::vector<std::span<const std::byte>> samples;
+    for (InputBatches& input : inputs) samples.push_back(input.at(first, count));
+    check_ids(part, limits, samples, static_cast<std::uint64_t>(first));
+    for (const std::span<const std::byte> bytes : samples) give(slot++, bytes);
     for (const Tensor& constant : constants) give(slot++, constant.rows(0, count).bytes());
     const std::span<std::byte> to = result.rows(first, first + count).writable_bytes();
     Buffer* from = on_host ? nullptr : &on_device(slot, to.size());

@@ -115,6 +115,7 @@ std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
     s.laid_out =
         std::make_shared<const NetworkDefinition>(laid_out(s.network.definition(), DType::f64));
   }
+  s.id_limits = id_limits(s.definition());
   s.device = s.backend->name();
   s.threads = s.backend->threads();
   try {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/align.h"
+#include "model/id_limits.h"
 #include "model/program_cache.h"
 #include "nn/definition.h"
 #include "ops/metrics/metrics.h"
@@ -43,8 +44,9 @@ struct ModelState {
   SeriesTransform series = {};
   TrainingRecord record = {};
   HeldOutErrors held_out_errors = {};
-  std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics
-  bool weights_shared = false;        ///< others hold their addresses and may write at any time
+  std::vector<IdLimit> id_limits = {};  ///< of the network's inputs
+  std::uint64_t weights_version = 0;    ///< counts every writing of weights or running statistics
+  bool weights_shared = false;          ///< others hold their addresses and may write at any time
   std::map<std::string, std::size_t, std::less<>> parameter_index = {};  ///< places by name
   std::unique_ptr<ProgramCache> programs = nullptr;
   /// Predictors of the Model's own predictions, one for each form of the output.

@@ -146,6 +146,7 @@ NamedInputs named_inputs(const NetworkDefinition& network, const State& inputs) 
 void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
                    std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs, std::uint64_t first) {
+  check_ids(state.model.definition(), state.model.id_limits, inputs, first);
   if (state.model.backend->capabilities().host_memory) {
     return Use(state, count, dtype)->run(inputs, outputs, first);
   }
@@ -244,10 +245,14 @@ void PreparedBatch::bind(std::size_t port, const std::byte* address) {
   made_.rest->bind(port, address + blocks * strides_[port]);
 }
 
+std::span<const std::byte> PreparedBatch::first_input() {
+  if (!other_input_.bytes().empty()) return other_input_.bytes();
+  return {memory_of(0)->data(), ports_[0].bytes};
+}
+
 void PreparedBatch::run() {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    const bool other = i == 0 && !other_input_.bytes().empty();
-    bind(i, other ? other_input_.bytes().data() : memory_of(i)->data());
+    bind(i, i == 0 ? first_input().data() : memory_of(i)->data());
   }
   run_bound(0);
 }
@@ -417,7 +422,14 @@ void Predictor::set_input(const Tensor& samples) {
   state_->at(count, samples.dtype()).set_input(samples);
 }
 
-void Predictor::run(std::int64_t batch, DType dtype) { state_->at(batch, dtype).run(); }
+void Predictor::run(std::int64_t batch, DType dtype) {
+  PreparedBatch& prepared = state_->at(batch, dtype);
+  const ModelState& model = state_->model;
+  if (!model.id_limits.empty() && model.backend->capabilities().host_memory) {
+    check_ids(model.definition(), model.id_limits, std::array{prepared.first_input()}, 0);
+  }
+  prepared.run();
+}
 void Predictor::wait() const { wait_for(state_->model); }
 
 }  // namespace linnet

@@ -35,6 +35,8 @@ class PreparedBatch {
   }
   /// Samples of the first input; empty: input() again.
   void set_input(Tensor samples);
+  /// Returns the device's memory of what is set.
+  std::span<const std::byte> first_input();
   /// From set_input()'s memory, or input(), to output().
   void run();
   /// From and to memory that the device reads and writes: the first inputs and outputs as given,
