@@ -31,7 +31,11 @@ struct OnnxPort {
   /// The ONNX axis of each axis of a sample: {2, 3, 1} for images, which ONNX orders (N, C, H, W)
   /// and Linnet (N, H, W, C). {-1} where a sample is a single number, without an axis in ONNX.
   std::vector<int> axes;
-  int batch = 0;  ///< the ONNX axis of the batch; -1: none
+  int batch = 0;          ///< the ONNX axis of the batch; -1: none
+  std::string type = {};  ///< element type in the file, as ONNX calls it: "FLOAT", "INT64", ...
+  /// Shape in the file, in ONNX's order; -1: a batch that the file leaves open.
+  std::vector<std::int64_t> dims = {};
+  std::int64_t below = 0;  ///< ids are from 0 to below - 1; 0: numbers, or ids without a limit
 };
 
 /// Holds an imported model.
@@ -41,20 +45,27 @@ struct OnnxImport {
   /// Outputs, in the network's order: labels of a classifier after its scores. Labels that are
   /// strings are numbers from 0 on.
   std::vector<OnnxPort> outputs;
+  std::string producer = {};  ///< program that wrote the file, and its version: "pytorch 2.9.0"
+  std::map<std::string, std::string> metadata = {};  ///< the file's metadata by key, as UTF-8
+  /// Keys of export_onnx()'s metadata that do not fit the network: the model is without them.
+  std::vector<std::string> left_out = {};
 };
 
 /// Reads an ONNX file (opset 6 to 28 of the default domain, pipelines of ai.onnx.ml) as a network
 /// that can be trained: its float initializers become weights with their names, images become (N,
 /// H, W, C), constants are computed. Data in other files is read only from the file's folder and
-/// below. `options` says where the model computes. Throws DataError naming the node for an
-/// operator, an attribute or a shape that is not supported, and the file where it is damaged.
+/// below. Metadata that export_onnx() writes become the model's again. `options` says where the
+/// model computes. Throws DataError naming the node for an operator, an attribute or a shape that
+/// is not supported, and the file where it is damaged.
 OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOptions& import = {},
                        ModelOptions options = {});
 
 /// Writes the model's inference as an ONNX file of opset 17 and IR 8 for any batch: images are
-/// (N, C, H, W), ids int32. The file appears whole or not at all. Waits. Throws Error naming the
-/// layer that ONNX has no operators for, before anything is written, and where the file would be
-/// larger than 2 GiB or cannot be written.
+/// (N, C, H, W), ids int32; inputs of an imported model have the element type and the order of axes
+/// that they had in its file. Class names, transforms of rows, errors of intervals and the training
+/// record without its samples become metadata. The file appears whole or not at all. Waits. Throws
+/// Error naming the layer that ONNX has no operators for, before anything is written, and where the
+/// file would be larger than 2 GiB or cannot be written.
 void export_onnx(const Model& model, const std::filesystem::path& path);
 
 /// Names an operator that import_onnx() reads.

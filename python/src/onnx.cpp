@@ -2,6 +2,7 @@
 #include <linnet/onnx.h>
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -27,23 +28,32 @@ namespace {
 /// An imported model, whose calls take turns.
 struct Imported {
   ModelHandle model;
-  std::vector<OnnxPort> inputs, outputs;
+  OnnxImport made;
 };
 
 }  // namespace
 
 void bind_onnx(nb::module_& m) {
   Fields<OnnxPort> port(m, "OnnxPort");
-  port("name", &OnnxPort::name)("batch", &OnnxPort::batch);
+  port("name", &OnnxPort::name)("batch", &OnnxPort::batch)("type",
+                                                           &OnnxPort::type)("below",
+                                                                            &OnnxPort::below);
   port.bound()
       .def_ro("axes", &OnnxPort::axes, doc("OnnxPort.axes"))
+      .def_ro("dims", &OnnxPort::dims, doc("OnnxPort.dims"))
       .def_prop_ro(
           "sample", [](const OnnxPort& p) { return tuple_of(p.sample); },
           nb::sig("def sample(self) -> tuple[int, ...]"), doc("OnnxPort.sample"));
+  const auto of = [](auto OnnxImport::*field) {
+    return [field](const Imported& self) -> const auto& { return self.made.*field; };
+  };
   nb::class_<Imported>(m, "OnnxImport", doc("OnnxImport"))
       .def_ro("model", &Imported::model, doc("OnnxImport.model"))
-      .def_ro("inputs", &Imported::inputs, doc("OnnxImport.inputs"))
-      .def_ro("outputs", &Imported::outputs, doc("OnnxImport.outputs"));
+      .def_prop_ro("inputs", of(&OnnxImport::inputs), doc("OnnxImport.inputs"))
+      .def_prop_ro("outputs", of(&OnnxImport::outputs), doc("OnnxImport.outputs"))
+      .def_prop_ro("producer", of(&OnnxImport::producer), doc("OnnxImport.producer"))
+      .def_prop_ro("metadata", of(&OnnxImport::metadata), doc("OnnxImport.metadata"))
+      .def_prop_ro("left_out", of(&OnnxImport::left_out), doc("OnnxImport.left_out"));
   m.def(
       "import_onnx",
       [](const std::filesystem::path& path, const nb::kwargs& named) {
@@ -52,7 +62,7 @@ void bind_onnx(nb::module_& m) {
         const auto on = take<ModelOptions>(arguments, "import_onnx");
         refuse_others(arguments, "import_onnx", {"shapes", "batch_axis", "device", "threads"});
         const OnnxImport made = without_gil([&] { return import_onnx(path, how, on); });
-        return Imported{ModelHandle(made.model), made.inputs, made.outputs};
+        return Imported{ModelHandle(made.model), made};
       },
       nb::sig(signature("import_onnx", "path: PathLike",
                         options<OnnxImportOptions>().parameters() + ", " +

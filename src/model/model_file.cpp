@@ -17,11 +17,8 @@ namespace linnet {
 namespace {
 
 constexpr const char* kNetworkKey = "linnet.network";
-constexpr const char* kClassesKey = "linnet.classes";
 constexpr const char* kTableKey = "linnet.table";
 constexpr const char* kSeriesKey = "linnet.series";
-constexpr const char* kTrainingKey = "linnet.training";
-constexpr const char* kErrorsKey = "linnet.held_out_errors";
 
 std::vector<std::string> classes_from(const std::string& text) {
   const auto json = parse_json<nlohmann::json>(text, 1, "its list of class names");
@@ -110,13 +107,29 @@ void Model::save(const std::filesystem::path& path) const {
     value.dtype() == DType::f64 ? check(value.as<double>()) : check(value.as<float>());
     tensors.push_back({name, value.dtype(), value.shape(), value.bytes()});
   }
-  std::map<std::string, std::string> metadata{{kNetworkKey, network().to_json()},
-                                              {kClassesKey, nlohmann::json(class_names()).dump()},
-                                              {kTrainingKey, to_json(training_record())}};
-  if (!table().empty()) metadata[kTableKey] = table().to_json();
-  if (!series().empty()) metadata[kSeriesKey] = series().to_json();
-  if (held_out_errors(*this).samples > 0) metadata[kErrorsKey] = to_json(held_out_errors(*this));
+  std::map<std::string, std::string> metadata = facts_of(*this);
+  metadata[kNetworkKey] = network().to_json();
   write_safetensors(path, tensors, metadata);
+}
+
+std::map<std::string, std::string> facts_of(const Model& model) {
+  std::map<std::string, std::string> facts{{kClassesKey,
+                                            nlohmann::json(model.class_names()).dump()},
+                                           {kTrainingKey, to_json(model.training_record())}};
+  if (!model.table().empty()) facts[kTableKey] = model.table().to_json();
+  if (!model.series().empty()) facts[kSeriesKey] = model.series().to_json();
+  if (held_out_errors(model).samples > 0) facts[kErrorsKey] = to_json(held_out_errors(model));
+  if (!model.state().onnx_inputs.empty()) facts[kOnnxKey] = model.state().onnx_inputs;
+  return facts;
+}
+
+void set_fact(Model& model, const std::string& key, const std::string& text) {
+  if (key == kClassesKey) model.set_class_names(classes_from(text));
+  if (key == kTableKey) model.set_table(TableTransform::from_json(text));
+  if (key == kSeriesKey) model.set_series(SeriesTransform::from_json(text));
+  if (key == kTrainingKey) model.set_training_record(training_record_from(text));
+  if (key == kErrorsKey) set_held_out_errors(model, held_out_errors_from(text));
+  if (key == kOnnxKey) model.state().onnx_inputs = text;
 }
 
 namespace {
@@ -135,22 +148,7 @@ Model load_model(const SafetensorsFile& file, const std::string& name, ModelOpti
       for (const TensorView& tensor : file.tensors()) {
         model.set_parameter(tensor.name, to_tensor(tensor));
       }
-      const auto classes = file.metadata().find(kClassesKey);
-      if (classes != file.metadata().end()) model.set_class_names(classes_from(classes->second));
-      const auto table = file.metadata().find(kTableKey);
-      if (table != file.metadata().end()) model.set_table(TableTransform::from_json(table->second));
-      const auto series = file.metadata().find(kSeriesKey);
-      if (series != file.metadata().end()) {
-        model.set_series(SeriesTransform::from_json(series->second));
-      }
-      const auto training = file.metadata().find(kTrainingKey);
-      if (training != file.metadata().end()) {
-        model.set_training_record(training_record_from(training->second));
-      }
-      const auto errors = file.metadata().find(kErrorsKey);
-      if (errors != file.metadata().end()) {
-        set_held_out_errors(model, held_out_errors_from(errors->second));
-      }
+      for (const auto& [key, text] : file.metadata()) set_fact(model, key, text);
       return model;
     });
   } catch (const Error& error) {

@@ -13,7 +13,9 @@
 
 #include "base/check.h"
 #include "core/dims.h"
+#include "model/model_file.h"
 #include "model/model_state.h"
+#include "model/training_record.h"
 #include "onnx/constant.h"
 #include "onnx/rules.h"
 #include "ops/bias_add/bias_add.h"
@@ -79,14 +81,50 @@ void Exporter::run() {
     found->second(*this, *own, *op);
   }
   add_outputs();
-  if (!model_.class_names().empty()) {
-    file_.add_metadata("linnet.classes", nlohmann::json(model_.class_names()).dump());
+  add_metadata();
+}
+
+void Exporter::add_metadata() {
+  std::map<std::string, std::string> facts = facts_of(model_);
+  facts.erase(kOnnxKey);
+  if (model_.class_names().empty()) facts.erase(kClassesKey);
+  TrainingRecord record = model_.training_record();
+  record.seen.clear();  // which tell of samples
+  facts.erase(kTrainingKey);
+  if (record != TrainingRecord()) facts[kTrainingKey] = to_json(record);
+  if (auto errors = facts.extract(kErrorsKey)) {
+    errors.key() = kIntervalsKey;
+    facts.insert(std::move(errors));
   }
   // The graph takes transformed numbers: names tell which number is which.
   if (!model_.table().empty()) {
-    file_.add_metadata("linnet.features", nlohmann::json(model_.table().feature_names()).dump());
-    file_.add_metadata("linnet.table", model_.table().to_json());
+    facts["linnet.features"] = nlohmann::json(model_.table().feature_names()).dump();
   }
+  for (const auto& [key, text] : facts) file_.add_metadata(key, text);
+}
+
+void Exporter::add_kept_input(const NetworkInput& input, const KeptInput& as) {
+  const bool image = input.dtype == DType::f32;
+  const Type own = image ? Type::f32 : Type::i32;
+  Dims dims(as.axes.size());
+  std::vector<std::int64_t> order = {0};  // of the file's axes in the network
+  for (std::size_t i = 0; i < as.axes.size(); ++i) {
+    dims[static_cast<std::size_t>(as.axes[i]) - 1] = input.sample[static_cast<int>(i)];
+    order.push_back(as.axes[i]);
+  }
+  file_.add_input(input.name, as.type, dims);
+  std::string x = input.name;
+  if (as.type != own) {
+    x = file_.node("Cast", {x}, input.name, {{"to", static_cast<std::int64_t>(own)}});
+  }
+  if (order.size() == 1) {
+    x = file_.node("Reshape", {x, file_.integers(input.name + ".shape", {2}, {-1, 1})}, input.name);
+  } else if (image && order.size() >= 3 && order == channels_last(order.size())) {
+    return set(input.value, Form::channels, x);
+  } else if (!std::ranges::is_sorted(order)) {
+    x = file_.node("Transpose", {x}, input.name, {{"perm", order}});
+  }
+  set(input.value, Form::plain, x);
 }
 
 void Exporter::find_volumes() {
@@ -110,7 +148,15 @@ const Exporter::Volumes* Exporter::volumes(const Node& conv) const {
 }
 
 void Exporter::add_inputs() {
+  const std::vector<KeptInput> kept = kept_inputs(model_.state().onnx_inputs);
   for (const NetworkInput& input : definition_.inputs) {
+    const auto as = std::ranges::find(kept, input.name, &KeptInput::name);
+    if (as != kept.end() && as->type != Type::undefined &&
+        (as->axes.size() == input.sample.rank() ||
+         (as->axes.empty() && input.sample == Shape{1}))) {
+      add_kept_input(input, *as);
+      continue;
+    }
     const Shape& whole = shape(input.value);
     const bool image = is_image(whole) && input.dtype == DType::f32;
     file_.add_input(input.name, input.dtype == DType::f32 ? Type::f32 : Type::i32,

@@ -14,6 +14,7 @@
 #include "nn/definition.h"
 #include "nn/layers/volumes.h"
 #include "onnx/graph_writer.h"
+#include "onnx/kept_inputs.h"
 
 namespace linnet::onnx {
 
@@ -101,6 +102,8 @@ class Exporter {
                             const std::vector<float>& values);
   void find_volumes();
   void add_inputs();
+  void add_kept_input(const NetworkInput& input, const KeptInput& as);
+  void add_metadata();
   void add_outputs();
   /// Returns whether a value is written as (N, C, H, W), or (N, C, D, H, W).
   bool is_image(const Shape& shape) const {

@@ -290,8 +290,9 @@ void Importer::add_input(const ValueProto& input) {
   t.e = Expression(scope(""), value.id, true);
   if (is_ids) t.below = rows_for(input.name);
   if (sample.empty()) t.e = reshape(t.e, Shape());
-  inputs_.push_back(
-      {name, shape, sample.empty() ? std::vector<int>{-1} : order, options_.batch_axis ? 0 : -1});
+  if (options_.batch_axis) dims[0] = batch_in_file();
+  inputs_.push_back({name, shape, sample.empty() ? std::vector<int>{-1} : order,
+                     options_.batch_axis ? 0 : -1, name_of(input.type), std::move(dims), t.below});
   define(input.name, std::move(t));
 }
 
@@ -343,7 +344,10 @@ void Importer::add_output(const ValueProto& output) {
   require<DataError>(batch < 0 || is_batch(t, batch),
                      "the output '{}' of {} combines the batch with other dims in one axis", name,
                      batch_named(text_of(dims_of(t))));
-  if (t.e.dtype() == DType::i32) t.e = as_numbers(t.e, t.below, name);
+  Dims dims = dims_of(t);
+  if (batch >= 0) dims[static_cast<std::size_t>(batch)] = batch_in_file();
+  const bool is_ids = t.e.dtype() == DType::i32;
+  if (is_ids) t.e = as_numbers(t.e, t.below, name);
   const int rank = static_cast<int>(t.axes.size());
   std::vector<int> order;
   for (int i = 0; i < rank; ++i) {
@@ -364,7 +368,9 @@ void Importer::add_output(const ValueProto& output) {
   for (const OnnxPort& other : outputs_) {
     require<DataError>(other.name != name, "two outputs are named '{}'", name);
   }
-  outputs_.push_back({name, e.shape(), order, batch});
+  const Type type = output.type == Type::undefined ? t.type : output.type;
+  outputs_.push_back(
+      {name, e.shape(), order, batch, name_of(type), std::move(dims), is_ids ? t.below : 0});
   results_.emplace_back(name, Value{e.value()});
 }
 

@@ -67,6 +67,8 @@ class Importer {
   const ModelProto& model() const { return model_; }
   /// Returns the batch's size where the file has a fixed one, else kTemplateBatch.
   std::int64_t batch() const { return batch_; }
+  /// Returns the same for an OnnxPort.
+  std::int64_t batch_in_file() const { return batch_ == kTemplateBatch ? -1 : batch_; }
   /// Returns a name that nothing in the network has yet: `wanted`, or with a number.
   std::string unique_name(std::string wanted);
   /// Returns the scope of operators of this name.

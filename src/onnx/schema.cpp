@@ -340,6 +340,14 @@ std::string name_of(Type type) {
   return fmt::format("type {}", static_cast<int>(type));
 }
 
+Type type_named(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Type::bf16); ++i) {
+    const auto type = static_cast<Type>(i);
+    if (bytes_of(type) > 0 && name_of(type) == name) return type;
+  }
+  return Type::undefined;
+}
+
 std::size_t bytes_of(Type type) {
   switch (type) {
     case Type::u8:
@@ -402,6 +410,7 @@ ModelProto parse_model(std::shared_ptr<const std::string> bytes) {
     switch (f.number) {
       case 1: model.ir_version = integer_of(f); break;
       case 2: model.producer = bytes_of(f); break;
+      case 3: model.producer_version = bytes_of(f); break;
       case 7:
         require<DataError>(!has_graph, "it has two graphs");
         read_graph(bytes_of(f), model);

@@ -35,6 +35,8 @@ enum class Type : std::uint8_t {
 };
 /// ONNX's name of a type, e.g. "FLOAT"; "type 99" of an unknown one.
 std::string name_of(Type type);
+/// Returns the type of this name whose tensors are read; undefined: none has it.
+Type type_named(std::string_view name);
 /// Returns bytes of an element; 0 for a type whose tensors are not read.
 std::size_t bytes_of(Type type);
 constexpr bool is_float(Type t) {
@@ -128,6 +130,7 @@ struct ModelProto {
   std::int64_t opset = 0;     ///< of the default domain; 0: not said
   std::int64_t ml_opset = 0;  ///< of ai.onnx.ml
   std::string_view producer;
+  std::string_view producer_version;
   std::vector<NodeProto> nodes;
   std::vector<TensorProto> initializers;
   std::vector<ValueProto> inputs;

@@ -154,12 +154,20 @@ class Intervals(serving.ServeTest):
         summary = json.loads((self.folder / "none/summary.json").read_text())
         self.assertNotIn("test_intervals", summary)
 
-    def test_an_export_says_what_it_lacks(self):
+    def test_an_export_has_errors_or_says_that_it_lacks_them(self):
         self.train_noisy("y")
-        for arguments in (("--onnx", "model.onnx"), ("--c", "c")):
-            _, err = self.run_linnet("export", "run", *arguments)
-            self.assertIn("the file holds no errors of held-out samples: intervals around its values need the model "
-                          "file", err)
+        _, err = self.run_linnet("export", "run", "--c", "c")
+        self.assertIn("the file holds no errors of held-out samples: intervals around its values need the model file",
+                      err)
+        _, err = self.run_linnet("export", "run", "--onnx", "model.onnx")
+        self.assertNotIn("held-out", err)
+        self.run_linnet("convert", "model.onnx", "-o", "again.safetensors")
+        first, again = (self.run_json("predict", model, "noisy.csv", "--interval", 0.9)
+                        for model in ("run", "again.safetensors"))
+        self.assertEqual(again["targets"], first["targets"])
+        for one, other in zip(first["predictions"], again["predictions"], strict=True):
+            for key in ("outputs", "low", "high"):
+                self.assertAlmostEqual(one[key][0], other[key][0], places=4)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "core/dims.h"
 #include "message_of.h"
+#include "nn/definition.h"
 #include "onnx/byte_models.h"
 #include "onnx/onnx_bytes.h"
 #include "onnx/ports.h"
@@ -35,33 +36,14 @@ using testing::refusal;
 const std::filesystem::path kFixtures = LINNET_ONNX_FIXTURES;
 const ModelOptions kOnCpu{.device = "cpu", .threads = 1};
 
-/// (N, C, H, W) as (N, H, W, C), and volumes likewise.
-Tensor channels_last(const Tensor& images) {
-  const Shape& s = images.shape();
-  const std::int64_t channels = s[1];
-  const std::int64_t places = s.elements() / (s[0] * channels);
-  const auto from = images.as<float>();
-  std::vector<float> to;
-  for (std::int64_t n = 0; n < s[0]; ++n) {
-    for (std::int64_t p = 0; p < places; ++p) {
-      for (std::int64_t c = 0; c < channels; ++c) {
-        to.push_back(from[static_cast<std::size_t>((n * channels + c) * places + p)]);
-      }
-    }
-  }
-  std::vector<std::int64_t> dims = dims_of(s);
-  std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
-  return Tensor(std::move(to), Shape(dims));
-}
-
 /// A fixture's inputs as the network takes them.
 Dataset inputs_of(const std::string& name, const OnnxImport& import) {
   std::vector<Column> inputs;
-  for (const OnnxPort& port : import.inputs) {
-    Tensor array = read_npy(kFixtures / (name + "_" + port.name + ".npy"));
-    if (array.shape().rank() >= 4) array = channels_last(array);
-    if (port.name == "input_1") array = array.to(DType::f32);  // a mask
-    inputs.push_back({port.name, array});
+  for (std::size_t i = 0; i < import.inputs.size(); ++i) {
+    const OnnxPort& port = import.inputs[i];
+    const DType dtype = import.model.network().definition().inputs[i].dtype;
+    const Tensor array = read_npy(kFixtures / (name + "_" + port.name + ".npy"));
+    inputs.push_back({port.name, testing::to_network(array, port, true, dtype)});
   }
   return Dataset(inputs, {});
 }

@@ -36,8 +36,9 @@ TEST_P(OfKeras, gives_what_keras_gave_and_is_exported) {
                        read_npy(kKeras / (name + "_y.npy")), 1e-5F);
   const testing::TemporaryFolder folder;
   export_onnx(import.model, folder / "m.onnx");
-  Model again = import_onnx(folder / "m.onnx", {}, one_thread).model;
-  testing::expect_near(again.predict(Dataset({{"x", x}}, {})), y, 1e-5F);
+  OnnxImport again = import_onnx(folder / "m.onnx", {}, one_thread);
+  const Dataset samples({{"x", samples_of(name, again)}}, {});
+  testing::expect_near(again.model.predict(samples), y, 1e-5F);
 }
 
 INSTANTIATE_TEST_SUITE_P(Onnx, OfKeras,

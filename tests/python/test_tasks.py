@@ -236,6 +236,10 @@ class Onnx(unittest.TestCase):
             found = ln.import_onnx(Path(folder) / "model.onnx", threads=1)
         self.assertEqual([(port.sample, port.axes, port.batch) for port in found.inputs], [((8, 8, 3), [2, 3, 1], 0)])
         np.testing.assert_allclose(found.model.predict(x), model.predict(x), atol=1e-5)
+        port = found.inputs[0]
+        self.assertEqual((port.type, port.dims, port.below), ("FLOAT", [-1, 3, 8, 8], 0))
+        self.assertTrue(found.producer.startswith("linnet "))
+        self.assertEqual((found.metadata, found.left_out), ({}, []))
         self.assertIn("Conv", [operator.name for operator in ln.onnx_operators()])
         with self.assertRaises(ln.DataError):
             ln.import_onnx("missing.onnx")

@@ -12,6 +12,7 @@
 #include "base/folder.h"
 #include "commands/commands.h"
 #include "core/dims.h"
+#include "describe/nearest.h"
 #include "report/json.h"
 
 namespace linnet::command {
@@ -43,7 +44,10 @@ Json ports_json(const std::vector<OnnxPort>& ports) {
     json.push_back({{"name", port.name},
                     {"sample", dims_of(port.sample)},
                     {"axes", port.axes},
-                    {"batch", port.batch}});
+                    {"batch", port.batch},
+                    {"type", port.type},
+                    {"shape", port.dims},
+                    {"below", port.below > 0 ? Json(port.below) : Json(nullptr)}});
   }
   return json;
 }
@@ -51,9 +55,13 @@ Json ports_json(const std::vector<OnnxPort>& ports) {
 std::string ports_text(const std::vector<OnnxPort>& ports) {
   std::vector<std::string> each;
   for (const OnnxPort& port : ports) {
-    each.push_back(fmt::format("'{}' {}", port.name, to_string(port.sample)));
+    std::vector<std::string> dims;
+    for (const std::int64_t dim : port.dims) dims.push_back(dim < 0 ? "N" : fmt::to_string(dim));
+    each.push_back(fmt::format("'{}' {} of {} ({})", port.name, to_string(port.sample), port.type,
+                               fmt::join(dims, ", ")));
+    if (port.below > 0) each.back() += fmt::format(", ids from 0 to {}", port.below - 1);
   }
-  return fmt::format("{}", fmt::join(each, ", "));
+  return fmt::format("{}", fmt::join(each, "; "));
 }
 
 }  // namespace
@@ -84,11 +92,18 @@ int convert_onnx(const std::string& in, const std::string& out, const std::strin
   if (json) {
     print_json({{"inputs", ports_json(imported.inputs)},
                 {"outputs", ports_json(imported.outputs)},
-                {"parameters", parameters}});
+                {"parameters", parameters},
+                {"producer", imported.producer},
+                {"metadata", imported.metadata},
+                {"left_out", imported.left_out}});
     return kSuccess;
   }
   print_note("converted '{}' to '{}': {} parameters, samples {}, outputs {}", in, out, parameters,
              ports_text(imported.inputs), ports_text(imported.outputs));
+  if (!imported.producer.empty()) print_note("written by {}", imported.producer);
+  if (!imported.left_out.empty()) {
+    print_note("metadata that do not fit the network are left out: {}", some_of(imported.left_out));
+  }
   return kSuccess;
 }
 

@@ -65,7 +65,6 @@ int export_model(const ExportOptions& options) {
   if (!options.onnx.empty()) {
     export_onnx(options.jacobian ? model.with_derivatives() : model, options.onnx);
     print_table_note(model, "its metadata 'linnet.features'");
-    print_interval_note(model);
     print_out(fmt::format("{}: opset 17, any batch, images as (N, C, H, W){}\n", options.onnx,
                           options.jacobian ? ", with the output 'jacobian'" : ""));
     return kSuccess;
