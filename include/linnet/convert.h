@@ -55,6 +55,12 @@ struct ImportOptions {
   Shape image = {};                       ///< (height, width); (): the network's usual one
   std::int64_t steps = 150;               ///< ids of a sample, of text models
   std::vector<std::string> ignore = {};   ///< patterns (* and ?) of names to leave out
+  /// Names of layers in the file, "fc" or "module.fc", and what they are read as, "head": of their
+  /// tensors, the first components change.
+  std::map<std::string, std::string> rename = {};
+  /// Whether every tensor must become a weight, and every weight come from a tensor. If false,
+  /// other tensors are left out, and weights that the file lacks are drawn from ModelOptions::seed.
+  bool strict = true;
   /// Number of outputs of a new last dense layer, whose first weights ModelOptions::seed gives; the
   /// weights of the file's last layer are left out. 0: the file's last layer.
   std::int64_t classes = 0;
@@ -68,6 +74,8 @@ struct Imported {
   /// Tensors that carry no weights (counters of batches, seeds) or that ImportOptions::ignore
   /// names.
   std::vector<std::string> ignored = {};
+  /// Without ImportOptions::strict: what did not fit, a sentence each, with names and shapes.
+  std::vector<std::string> unfit = {};
 };
 
 /// Makes a model of a known network with these weights. Names are matched by the rules of the
@@ -78,7 +86,8 @@ struct Imported {
 /// network returns features. The first layer scales bytes as ImportOptions::pixels says, so the
 /// model takes images as bytes. Tensors are f32, f64, f16 or bf16. Waits. Throws Error for an
 /// unknown network, and DataError that lists every tensor without a parameter, every missing
-/// weight, and every tensor of another shape, with both names and shapes.
+/// weight, and every tensor of another shape, with both names and shapes; if not strict, where no
+/// tensor fits.
 Imported import_weights(const State& weights, const ImportOptions& options,
                         const ModelOptions& on = {});
 

@@ -46,6 +46,7 @@ const Options<ImportOptions>& options<ImportOptions>() {
                               {option<&O::network>("network"), option<&O::names>("names"),
                                option<&O::pixels>("pixels"), option<&O::image>("image"),
                                option<&O::steps>("steps"), option<&O::ignore>("ignore"),
+                               option<&O::rename>("rename"), option<&O::strict>("strict"),
                                option<&O::classes>("classes")}};
   return all;
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "base/check.h"
@@ -85,6 +86,16 @@ void split_names(std::vector<Given>& tensors, const std::string& without) {
 /// Counters of batches and seeds of dropouts, which no network of ours has.
 bool is_bookkeeping(std::string_view name) {
   return name.ends_with("num_batches_tracked") || name.ends_with("seed_generator_state");
+}
+
+/// Returns the name with other first components where they are one of `names`.
+std::string with_names(const std::string& name, const std::map<std::string, std::string>& names) {
+  for (const auto& [from, to] : std::views::reverse(names)) {  // "fc.out" before "fc"
+    if (name.starts_with(from) && name.size() > from.size() && is_separator(name[from.size()])) {
+      return to + name.substr(from.size());
+    }
+  }
+  return name;
 }
 
 /// Where the tensors belong: by our layer and their role.
@@ -302,7 +313,10 @@ Imported import_weights(const State& weights, const ImportOptions& options,
     if (named || is_bookkeeping(entry.name)) {
       ignored.push_back(entry.name);
     } else {
-      tensors.push_back({.name = entry.name, .layer = {}, .role = {}, .values = entry.value});
+      tensors.push_back({.name = with_names(entry.name, options.rename),
+                         .layer = {},
+                         .role = {},
+                         .values = entry.value});
     }
   }
   require<DataError>(tensors.size() <= kMostTensors,
@@ -329,8 +343,10 @@ Imported import_weights(const State& weights, const ImportOptions& options,
                                              to_string(tensor.values.shape())));
   }
   const std::vector<std::string>& problems = placing.problems();
-  require<DataError>(problems.empty(), "the weights do not fit {}, by the names of {}: {}{}",
-                     known.name, text_of(names),
+  const bool bears = !options.strict && placing.placed() > 0;
+  require<DataError>(problems.empty() || bears,
+                     "the weights do not fit {}, by the names of {}: {}{}", known.name,
+                     text_of(names),
                      fmt::join(problems.begin(),
                                problems.begin() + std::min(std::ssize(problems), kMostProblems),
                                "; "),
@@ -349,6 +365,7 @@ Imported import_weights(const State& weights, const ImportOptions& options,
   imported.names = names;
   imported.placed = placing.placed();
   imported.ignored = std::move(ignored);
+  imported.unfit = problems;
   return imported;
 }
 

@@ -253,6 +253,48 @@ TEST(Convert, RefusesNamesOfNetworksThatComputeSomethingElse) {
             "the layer 'conv1' has no counterpart in keras");
 }
 
+TEST(Convert, LayersOfTheFileAreReadByOtherNames) {
+  const Model text = small_text(true);
+  const State theirs = export_weights(text, WeightNames::torchvision);
+  const State other = renamed(theirs, [](const std::string& name) {
+    return name.starts_with("fc.") ? "head.out" + name.substr(2) : name;
+  });
+  ImportOptions options = of("gru-text");
+  options.steps = 6;
+  EXPECT_NE(error_of([&] { import_weights(other, options, kOn); }), "");
+  options.rename = {{"head.out", "fc"}, {"head.ou", "gru"}, {"g", "h"}};
+  EXPECT_TRUE(same_bits(import_weights(other, options, kOn).model.weights(), text.weights()));
+}
+
+TEST(Convert, WhatDoesNotFitIsLeftOutAndNamed) {
+  const Model text = small_text(true);
+  State theirs = export_weights(text, WeightNames::torchvision);
+  std::vector<State::Entry> entries;
+  for (const State::Entry& entry : theirs) {
+    if (entry.name == "gru.bias_hh_l0") continue;
+    const bool wrong = entry.name == "fc.bias";
+    entries.push_back({entry.name, wrong ? Tensor(DType::f32, {12, 3}) : entry.value});
+  }
+  entries.push_back({"extra", Tensor(DType::f32, {2})});
+  ImportOptions options = of("gru-text");
+  options.steps = 6;
+  options.strict = false;
+  const Imported imported = import_weights(State(entries), options, kOn);
+  ASSERT_EQ(imported.unfit.size(), 3U);
+  EXPECT_EQ(imported.unfit[2], "'extra' (2) belongs to no parameter");
+  EXPECT_TRUE(
+      same_bits(imported.model.parameter("dense_1.weight"), text.parameter("dense_1.weight")));
+  EXPECT_EQ(imported.placed, std::ssize(entries) - 2);
+  const State none({{"extra", Tensor(DType::f32, {2})}});
+  EXPECT_NE(error_of([&] { import_weights(none, options, kOn); }), "");
+  ImportOptions images = of("cifar-resnet20");
+  images.strict = false;
+  EXPECT_NE(error_of([&] {
+              import_weights(none, images, kOn);
+            }).find("the weights do not fit cifar-resnet20"),
+            std::string::npos);
+}
+
 TEST(WeightFiles, AreReadAsTheyWereWritten) {
   const TemporaryFolder folder;
   const State state({{"a/b", Tensor(std::vector<float>{1, -2, 3}, {3, 1})},
@@ -280,6 +322,9 @@ TEST(WeightFiles, AreReadAsTheyWereWritten) {
   EXPECT_EQ(error_of([] { read_weights("x.TFLite"); }),
             "cannot read 'x.TFLite': expected .safetensors or .npz; write it as ONNX by `python -m "
             "tf2onnx.convert --tflite x.tflite --output x.onnx`");
+  EXPECT_EQ(error_of([] { read_weights("x.xml"); }),
+            "cannot read 'x.xml': expected .safetensors or .npz; OpenVINO's form (.xml and .bin) "
+            "has no way back; convert the ONNX file that it was made of");
 }
 
 TEST(WeightFiles, AreReadFromShards) {

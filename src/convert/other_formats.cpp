@@ -46,6 +46,10 @@ constexpr std::array kFormats{
            "write it as ONNX by `python -m tf2onnx.convert --tflite x.tflite --output x.onnx`"},
     Format{".gguf",
            "llama.cpp's form of weights is not read; take the .safetensors that it was made of"},
+    Format{
+        ".xml",
+        "OpenVINO's form (.xml and .bin) has no way back; convert the ONNX file that it was made "
+        "of"},
     Format{".mlmodel", kCoreMl},
     Format{".mlpackage", kCoreMl},
 };

@@ -73,7 +73,8 @@ class Convert(command.CommandTest):
         report = json.loads(self.run_linnet("convert", "keras.npz", "--network", "gru-text", "-o",
                                             "n.safetensors", "--json")[0])
         self.assertEqual(report, {"network": "gru-text", "names": "keras", "tensors": 6,
-                                  "ignored": [], "parameters": 83, "pixels": None})
+                                  "ignored": [], "unfit": [], "parameters": 83,
+                                  "pixels": None})
         # A model file needs no run folder.
         command.npy(self.folder / "x.npy", "<i4", (2, 4), [1, 2, 3, 4, 5, 0, 1, 2])
         out, _ = self.run_linnet("predict", "m.safetensors", "x.npy")
@@ -120,6 +121,56 @@ class Convert(command.CommandTest):
             "the weights do not fit gru-text, by the names of torchvision: 'fc.weight' is f32 (2, 4); expected f32 (2, 3), since 'dense_1.weight' of the network is (2, 3); 'fc.bias' (2), which 'dense_1.bias' (2) of the network needs, is missing; 'other' (1) belongs to no parameter",
             "convert", "bad.safetensors", "--network", "gru-text", "-o", "m.safetensors")
         self.assertFalse((self.folder / "m.safetensors").exists())
+
+    def test_says_what_is_left_out(self):
+        tensors = gru()
+        tensors["head.weight"] = tensors.pop("fc.weight")
+        tensors["head.bias"] = tensors.pop("fc.bias")
+        tensors["other"] = ([1], [0])
+        write_safetensors(self.folder / "other.safetensors", tensors)
+        convert = ("convert", "other.safetensors", "--network", "gru-text", "--steps", 4, "-o",
+                   "m.safetensors")
+        _, err = self.run_linnet(*convert, "--rename", "head.*=fc.*", "--non-strict")
+        self.assertEqual(err, "linnet: converted 7 tensors by the names of torchvision to gru-text in 'm.safetensors': samples (4), outputs (2)\n"
+                              "linnet: 'other' (1) belongs to no parameter\n")
+        report = self.run_json(*convert, "--rename", "head=fc", "--non-strict")
+        self.assertEqual(report["unfit"], ["'other' (1) belongs to no parameter"])
+        for bad in ("head", "=fc", "head=", "*=fc"):
+            self.assert_error("--rename: expected a layer of the file and its name in the network, "
+                              f"such as fc=head; got '{bad}'", *convert, "--rename", bad)
+
+    def test_ports_of_onnx_files_and_ids_out_of_range(self):
+        self.run_linnet("convert", "torch.safetensors", "--network", "gru-text", "--steps", 4, "-o",
+                        "m.safetensors")
+        (self.folder / "classes.txt").write_text("bad\ngood\n")
+        self.run_linnet("convert", "torch.safetensors", "--network", "gru-text", "--steps", 4, "-o",
+                        "m.safetensors", "--classes", "classes.txt")
+        self.run_linnet("export", "m.safetensors", "--onnx", "m.onnx")
+        _, err = self.run_linnet("convert", "m.onnx", "-o", "n.safetensors")
+        self.assertRegex(err, r"^linnet: converted 'm.onnx' to 'n.safetensors': \d+ parameters, "
+                              r"samples 'input' \(4\) of INT32 \(N, 4\), ids from 0 to 5, outputs "
+                              r"'output' \(2\) of FLOAT \(N, 2\)\nlinnet: written by linnet \S+\n$")
+        report = self.run_json("convert", "m.onnx", "-o", "n.safetensors")
+        self.assertEqual(report["inputs"], [{"name": "input", "sample": [4], "axes": [1], "batch": 0,
+                                             "type": "INT32", "shape": [-1, 4], "below": 6}])
+        self.assertEqual(json.loads(report["metadata"]["linnet.classes"]), ["bad", "good"])
+        command.npy(self.folder / "x.npy", "<i4", (2, 4), [1, 2, 3, 4, 5, 0, 1, 2])
+        out, _ = self.run_linnet("predict", "n.safetensors", "x.npy")
+        self.assertEqual(out, "x.npy[0]\tbad\t0.5000\nx.npy[1]\tbad\t0.5000\n")
+        command.npy(self.folder / "x.npy", "<i4", (2, 4), [1, 2, 3, 4, 5, 0, 6, 2])
+        self.assert_error("row 1, column 2 of the input 'input' (counted from 0) has the id 6; the "
+                          "embedding 'embedding_1' expects 0 to 5", "predict", "n.safetensors",
+                          "x.npy")
+
+    def test_networks_of_openvino_are_recognised(self):
+        (self.folder / "v.xml").write_text('<?xml version="1.0"?>\n<net name="v" version="11">')
+        (self.folder / "r.xml").write_text("<rows/>")
+        way = "OpenVINO's form (.xml and .bin) has no way back; convert the ONNX file that it was made of"
+        self.assert_error(f"cannot read 'v.xml': expected .onnx, .safetensors or .npz; {way}",
+                          "convert", "v.xml", "-o", "m.safetensors")
+        self.assert_error(f"'v.xml' is of another program; {way}", "v.xml")
+        self.assert_error("'r.xml' is a file of records; write a table of it (CSV), or for texts "
+                          "lines of a label, a tab and a text", "r.xml")
 
     def test_asks_for_one_direction(self):
         self.assert_error("linnet convert needs --network, to make a model of weights, or --to, to write a model's weights; got neither", "convert", "torch.safetensors", "-o",

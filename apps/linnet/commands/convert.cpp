@@ -34,6 +34,8 @@ struct ConvertOptions {
   std::int64_t image_size = 0;
   std::int64_t steps = 0;
   std::vector<std::string> ignore;
+  std::vector<std::string> rename;
+  bool non_strict = false;
   std::string classes;
   OnnxConvertOptions onnx;
   bool json = false;
@@ -42,6 +44,22 @@ struct ConvertOptions {
 const std::vector<std::string>& dtype_names() {
   static const std::vector<std::string> names{"f32", "f16", "bf16"};
   return names;
+}
+
+/// "fc=head", or "fc.*=head.*"
+std::pair<std::string, std::string> renaming(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const auto layer = [](std::string name) {
+    if (name.ends_with(".*") || name.ends_with("/*")) name.resize(name.size() - 2);
+    return name;
+  };
+  std::string from = layer(text.substr(0, equals));
+  std::string to = equals == std::string::npos ? "" : layer(text.substr(equals + 1));
+  require(!from.empty() && !to.empty() && (from + to).find('*') == std::string::npos,
+          "--rename: expected a layer of the file and its name in the network, such as fc=head; "
+          "got '{}'",
+          text);
+  return {std::move(from), std::move(to)};
 }
 
 /// Weights of another library become a model.
@@ -59,6 +77,8 @@ int import_file(const ConvertOptions& options) {
   if (options.image_size > 0) import.image = {options.image_size, options.image_size};
   if (options.steps > 0) import.steps = options.steps;
   import.ignore = options.ignore;
+  for (const std::string& text : options.rename) import.rename.insert(renaming(text));
+  import.strict = !options.non_strict;
   Imported imported =
       import_weights(read_weights(options.in), import, {.device = "cpu", .threads = 1});
   const Network& network = imported.model.network();
@@ -74,11 +94,9 @@ int import_file(const ConvertOptions& options) {
   const std::optional<PixelScale> pixels = pixel_scale_of(network);
   const std::string names = weight_names()[static_cast<std::size_t>(imported.names)];
   if (options.json) {
-    Json json{{"network", options.network},
-              {"names", names},
-              {"tensors", imported.placed},
-              {"ignored", imported.ignored},
-              {"parameters", network.parameters()}};
+    Json json{{"network", options.network}, {"names", names},
+              {"tensors", imported.placed}, {"ignored", imported.ignored},
+              {"unfit", imported.unfit},    {"parameters", network.parameters()}};
     json["pixels"] =
         pixels ? Json(pixel_scale_names()[static_cast<std::size_t>(*pixels)]) : Json(nullptr);
     print_json(json);
@@ -90,6 +108,7 @@ int import_file(const ConvertOptions& options) {
   if (!imported.ignored.empty()) {
     print_note("left out: {}", some_of(imported.ignored));
   }
+  for (const std::string& problem : imported.unfit) print_note("{}", problem);
   return kSuccess;
 }
 
@@ -126,8 +145,8 @@ int convert(const ConvertOptions& options) {
                           const std::string& what) {
     options.given.refuse(names, purpose, fmt::format("'{}' is {}", options.in, what));
   };
-  const std::vector<std::string> importing{"--from", "--pixels", "--image-size", "--steps",
-                                           "--ignore"};
+  const std::vector<std::string> importing{"--from",   "--pixels", "--image-size", "--steps",
+                                           "--ignore", "--rename", "--non-strict"};
   const std::string weights = "weights that --network makes a model of";
   if (options.in.ends_with(".onnx")) {
     const std::string what = "an ONNX file, which describes its network";
@@ -197,6 +216,14 @@ void add_convert(CLI::App& app, Action& action) {
       ->check(at_least(1));
   command->add_option("--ignore", o->ignore, "Leave out tensors of this name (* and ?); repeatable")
       ->allow_extra_args(false);
+  command
+      ->add_option("--rename", o->rename,
+                   "Read the tensors of a layer of the file by another name, FROM=TO: fc=head; "
+                   "repeatable")
+      ->allow_extra_args(false);
+  command->add_flag("--non-strict", o->non_strict,
+                    "Leave out tensors that do not fit, draw weights that are missing, and list "
+                    "both");
   command->add_option("--classes", o->classes,
                       "Text file with one class name per line, in the order of the outputs");
   command
@@ -209,7 +236,7 @@ void add_convert(CLI::App& app, Action& action) {
   set_most_used(*command, {"--output", "--network", "--from", "--to", "--classes"});
   command->footer(
       "Every tensor must belong to a parameter: tensors that are left over, missing or of another "
-      "shape are listed, and nothing is written.\n"
+      "shape are listed, and nothing is written unless --non-strict is given.\n"
       "Example: linnet convert resnet50.safetensors --network resnet50 -o model.safetensors\n"
       "Example: linnet convert squeezenet.onnx -o squeezenet.safetensors\n"
       "Example: linnet convert model.safetensors --to keras -o resnet50.npz");

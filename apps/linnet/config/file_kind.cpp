@@ -2,6 +2,7 @@
 #include "config/file_kind.h"
 
 #include <fmt/format.h>
+#include <linnet/error.h>
 #include <linnet/tables.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/files.h"
 #include "convert/other_formats.h"
 #include "datasets/image_folder.h"
 
@@ -46,6 +48,17 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
+/// Returns whether an XML file describes a network of OpenVINO.
+bool is_openvino(const std::filesystem::path& path) {
+  std::array<char, 512> head{};
+  try {
+    InputFile file(path);
+    return std::string_view(head.data(), file.read(head)).find("<net ") != std::string_view::npos;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::string file_kind(const std::filesystem::path& path) {
@@ -55,7 +68,8 @@ std::string file_kind(const std::filesystem::path& path) {
   }
   const std::string ending = lower_ascii(path.extension().string());
   for (const Kind& kind : kinds()) {
-    if (std::ranges::count(kind.endings, ending) > 0) return std::string(kind.text);
+    if (std::ranges::count(kind.endings, ending) == 0) continue;
+    if (ending != ".xml" || !is_openvino(path)) return std::string(kind.text);
   }
   const std::string_view way = way_from_other_format(path);
   return way.empty() ? "" : fmt::format("of another program; {}", way);
