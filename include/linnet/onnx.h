@@ -60,13 +60,21 @@ struct OnnxImport {
 OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOptions& import = {},
                        ModelOptions options = {});
 
-/// Writes the model's inference as an ONNX file of opset 17 and IR 8 for any batch: images are
-/// (N, C, H, W), ids int32; inputs of an imported model have the element type and the order of axes
-/// that they had in its file. Class names, transforms of rows, errors of intervals and the training
-/// record without its samples become metadata. The file appears whole or not at all. Waits. Throws
-/// Error naming the layer that ONNX has no operators for, before anything is written, and where the
-/// file would be larger than 2 GiB or cannot be written.
-void export_onnx(const Model& model, const std::filesystem::path& path);
+/// Says how export_onnx() writes.
+struct OnnxExportOptions {
+  /// Version of ONNX's operators, 13 to 21: that of the oldest program that reads the file. IR is 7
+  /// up to opset 14, 8 up to 18, 9 up to 20, and 10.
+  std::int64_t opset = 17;
+};
+
+/// Writes the model's inference as an ONNX file for any batch: images are (N, C, H, W), ids int32;
+/// inputs of an imported model have the element type and the order of axes that they had in its
+/// file. Class names, transforms of rows, errors of intervals and the training record without its
+/// samples become metadata. The file appears whole or not at all. Waits. Throws Error for another
+/// opset, naming the layer that ONNX has no operators for, before anything is written, and where
+/// the file would be larger than 2 GiB or cannot be written.
+void export_onnx(const Model& model, const std::filesystem::path& path,
+                 const OnnxExportOptions& options = {});
 
 /// Names an operator that import_onnx() reads.
 struct OnnxOperator {

@@ -71,11 +71,13 @@ void bind_onnx(nb::module_& m) {
       doc("import_onnx", options<OnnxImportOptions>().arguments()));
   m.def(
       "export_onnx",
-      [](ModelHandle& model, const std::filesystem::path& path) {
-        model.use([&](Model& m) { export_onnx(m, path); });
+      [](ModelHandle& model, const std::filesystem::path& path, std::int64_t opset) {
+        model.use([&](Model& m) { export_onnx(m, path, {.opset = opset}); });
       },
-      nb::arg("model"), nb::arg("path"),
-      nb::sig("def export_onnx(model: Model, path: PathLike) -> None"), doc("export_onnx"));
+      nb::arg("model"), nb::arg("path"), nb::kw_only(),
+      nb::arg("opset") = OnnxExportOptions().opset,
+      nb::sig("def export_onnx(model: Model, path: PathLike, *, opset: int = 17) -> None"),
+      doc("export_onnx"));
   Fields<OnnxOperator>(m, "OnnxOperator")("name", &OnnxOperator::name)("limit",
                                                                        &OnnxOperator::limit);
   m.def("onnx_operators", &onnx_operators, doc("onnx_operators"));

@@ -84,7 +84,9 @@ std::string unary_of(Nodes& n, const UnaryAttrs& a, const std::string& x) {
       if (a.alpha == 1) return n("Softplus", {x});
       return n.times(n("Softplus", {n.times(x, a.alpha)}), 1 / a.alpha);
     case Unary::hard_sigmoid: return n("HardSigmoid", {x}, {{"alpha", 1.0 / 6}, {"beta", 0.5}});
-    case Unary::hard_swish: return n("HardSwish", {x});
+    case Unary::hard_swish:
+      if (n.opset() >= 14) return n("HardSwish", {x});
+      return n("Mul", {x, n("HardSigmoid", {x}, {{"alpha", 1.0 / 6}, {"beta", 0.5}})});
     case Unary::gelu_tanh: {
       const std::string cube = n("Mul", {n("Mul", {x, x}), x});
       const std::string inner =

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "core/dims.h"
+#include "onnx/export_nodes.h"
 #include "onnx/exporter.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/bin_mean2d/bin_mean2d.h"
@@ -154,8 +155,7 @@ void pool_all(Exporter& e, const Node& node, std::string_view op) {
 void upsample2d(Exporter& e, const Node& node, const Op& op) {
   const Upsample2dAttrs& attrs = dynamic_cast<const Upsample2dOp&>(op).attrs();
   const std::string x = e.in(node.inputs[0], Form::channels);
-  const std::string first = e.file().node("Shape", {x}, node.name,
-                                          {{"start", std::int64_t{0}}, {"end", std::int64_t{2}}});
+  const std::string first = e.first_dims(node, x, 2);
   const std::string size = e.file().integers(node.name + ".size", {2}, {attrs.out_h, attrs.out_w});
   const std::string sizes =
       e.file().node("Concat", {first, size}, node.name, {{"axis", std::int64_t{0}}});
@@ -168,7 +168,22 @@ void upsample2d(Exporter& e, const Node& node, const Op& op) {
         e.file().node("Resize", {x, "", "", sizes}, node.name, std::move(list)));
 }
 
+/// Writes LayerNormalization, or before opset 17 what it is made of.
 void layer_norm(Exporter& e, const Node& node, const GroupNormAttrs& attrs) {
+  if (e.file().opset() < 17) {
+    Nodes n(e, node);
+    Ints axes;
+    const auto rank = static_cast<std::int64_t>(e.shape(node.inputs[0]).rank());
+    for (std::int64_t axis = attrs.rows; axis < rank; ++axis) axes.push_back(axis);
+    const std::string x = e.in(node.inputs[0], Form::plain);
+    const std::string apart = n("Sub", {x, e.reduced(node, "ReduceMean", x, axes, true)});
+    const std::string variance =
+        e.reduced(node, "ReduceMean", n("Mul", {apart, apart}), axes, true);
+    const std::string normed = n("Div", {apart, n("Sqrt", {n.plus(variance, attrs.epsilon)})});
+    const std::string scaled = n("Mul", {normed, e.in(node.inputs[1], Form::plain)});
+    e.set(node.outputs[0], Form::plain, n("Add", {scaled, e.in(node.inputs[2], Form::plain)}));
+    return;
+  }
   e.set(node.outputs[0], Form::plain,
         e.file().node("LayerNormalization",
                       {e.in(node.inputs[0], Form::plain), e.in(node.inputs[1], Form::plain),

@@ -19,6 +19,7 @@ class Nodes {
                          AttributeList attributes = {}) {
     return e_.file().node(op, inputs, node_.name, std::move(attributes));
   }
+  std::int64_t opset() const { return e_.file().opset(); }
   std::string number(double value) { return e_.file().number(node_.name + ".number", value); }
   std::string times(const std::string& x, double by) { return (*this)("Mul", {x, number(by)}); }
   std::string plus(const std::string& x, double by) { return (*this)("Add", {x, number(by)}); }

@@ -49,9 +49,10 @@ Dims sample_of(const Shape& shape, bool channels) {
 
 }  // namespace
 
-Exporter::Exporter(const Model& model)
+Exporter::Exporter(const Model& model, std::int64_t opset)
     : model_(model),
       definition_(model.network().definition()),
+      file_(opset),
       names_(definition_.graph.value_count()) {}
 
 void Exporter::run() {
@@ -70,7 +71,7 @@ void Exporter::run() {
     const auto own = std::ranges::find_if(definition_.graph.nodes(), [&](const Node& other) {
       return other.outputs[0] == node.outputs[0];
     });
-    if (std::ranges::find(skipped_, &*own) != skipped_.end()) continue;
+    if (is_skipped(*own)) continue;
     const OpPtr op = own->op->at_inference(own->op);
     if (op == nullptr) {
       alias(own->outputs[0], own->inputs[0]);
@@ -345,6 +346,30 @@ std::string Exporter::integers(const Node& node, std::string_view name,
                         {static_cast<std::int64_t>(values.size())}, values);
 }
 
+std::string Exporter::reduced(const Node& node, std::string_view op, const std::string& x,
+                              const std::vector<std::int64_t>& axes, bool keep) {
+  AttributeList list = {{"keepdims", static_cast<std::int64_t>(keep)}};
+  if (op == "ReduceSum" || file_.opset() >= 18) {  // ReduceSum has been so since 13
+    return file_.node(op, {x, integers(node, "axes", axes)}, node.name, std::move(list));
+  }
+  list.emplace_back("axes", axes);
+  return file_.node(op, {x}, node.name, std::move(list));
+}
+
+std::string Exporter::first_dims(const Node& node, const std::string& x, std::int64_t count) {
+  if (file_.opset() >= 15) {
+    return file_.node("Shape", {x}, node.name, {{"start", std::int64_t{0}}, {"end", count}});
+  }
+  return file_.node("Slice",
+                    {file_.node("Shape", {x}, node.name), integers(node, "begin", {0}),
+                     integers(node, "end", {count})},
+                    node.name);
+}
+
+bool Exporter::is_skipped(const Node& node) const {
+  return std::ranges::find(skipped_, &node) != skipped_.end();
+}
+
 std::string Exporter::cast(const Node& node, const std::string& x, Type type) {
   return file_.node("Cast", {x}, node.name, {{"to", static_cast<std::int64_t>(type)}});
 }
@@ -358,11 +383,12 @@ std::int64_t axis_in(Form form, std::int64_t axis, std::size_t rank) {
 
 namespace linnet {
 
-void export_onnx(const Model& model, const std::filesystem::path& path) {
+void export_onnx(const Model& model, const std::filesystem::path& path,
+                 const OnnxExportOptions& options) {
   std::optional<onnx::Exporter> exporter;
   try {
     refuse_f64(model, "an ONNX file");
-    exporter.emplace(model);
+    exporter.emplace(model, options.opset);
     exporter->run();
   } catch (const Error& error) {
     fail_again(error, "cannot write '{}': {}", path.string(), error.what());

@@ -28,7 +28,7 @@ enum class Form : std::uint8_t {
 /// The ONNX graph that is being made of a model.
 class Exporter {
  public:
-  explicit Exporter(const Model& model);
+  Exporter(const Model& model, std::int64_t opset);
   /// Throws Error naming the layer that ONNX has no operators for.
   void run();
   GraphWriter& file() { return file_; }
@@ -65,6 +65,11 @@ class Exporter {
   /// Adds an initializer `NODE.name` of these numbers in one axis.
   std::string integers(const Node& node, std::string_view name,
                        const std::vector<std::int64_t>& values);
+  /// Adds a reduction, e.g. "ReduceMean", as the opset has it; its axes must be sorted.
+  std::string reduced(const Node& node, std::string_view op, const std::string& x,
+                      const std::vector<std::int64_t>& axes, bool keep);
+  /// Adds what gives the first `count` dims of `x`.
+  std::string first_dims(const Node& node, const std::string& x, std::int64_t count);
   /// Returns `x` as another type.
   std::string cast(const Node& node, const std::string& x, Type type);
   /// Returns the weight that a value is rounded from to whole numbers of steps, or null.
@@ -84,6 +89,7 @@ class Exporter {
   const Volumes* volumes(const Node& conv) const;
   /// Says that a node's work has been done by another one.
   void skip(const Node& node) { skipped_.push_back(&node); }
+  bool is_skipped(const Node& node) const;
 
   template <class... Args>
   [[noreturn]] static void refuse(const Node& node, fmt::format_string<Args...> format,

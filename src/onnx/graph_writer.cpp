@@ -17,8 +17,13 @@ using namespace protobuf;  // whose functions stand on every line
 namespace {
 
 constexpr std::size_t kMostBytes = (std::size_t{1} << 31) - 1;
-constexpr std::int64_t kIr = 8;
-constexpr std::int64_t kOpset = 17;
+
+/// Returns the IR version of the release of ONNX that an opset came with.
+constexpr std::int64_t ir_of(std::int64_t opset) {
+  if (opset < 15) return 7;
+  if (opset < 19) return 8;
+  return opset < 21 ? 9 : 10;
+}
 
 std::string value_info(const std::string& name, Type type, const Dims& sample) {
   std::string shape;
@@ -73,6 +78,11 @@ std::string_view bytes(const std::vector<T>& values) {
 }
 
 }  // namespace
+
+GraphWriter::GraphWriter(std::int64_t opset) : opset_(opset) {
+  require(opset >= kOldestWritten && opset <= kNewestWritten,
+          "expected an opset of {} to {}; got {}", kOldestWritten, kNewestWritten, opset);
+}
 
 std::string GraphWriter::unique(const std::string& wanted) {
   std::string name = wanted;
@@ -190,13 +200,13 @@ void GraphWriter::write(const std::filesystem::path& path, const std::string& gr
   put_bytes(nodes, 2, graph_name);
   const std::size_t graph = nodes.size() + initializers_.size() + inputs_.size() + outputs_.size();
   std::string head;
-  put_integer(head, 1, kIr);
+  put_integer(head, 1, ir_of(opset_));
   put_bytes(head, 2, "linnet");
   put_bytes(head, 3, version());
   put_bytes_header(head, 7, graph);
   std::string opset;
   put_bytes(opset, 1, "");
-  put_integer(opset, 2, kOpset);
+  put_integer(opset, 2, opset_);
   std::string tail;
   put_bytes(tail, 8, opset);
   tail += metadata_;

@@ -20,10 +20,16 @@ using AttributeValue = std::variant<std::int64_t, double, std::string, std::vect
                                     std::vector<std::string>>;
 using AttributeList = std::vector<std::pair<std::string, AttributeValue>>;
 
-/// Collects an ONNX graph and writes it as a file of opset 17 and IR 8. Values are referred to by
-/// name.
+/// The opsets that are written.
+inline constexpr std::int64_t kOldestWritten = 13;
+inline constexpr std::int64_t kNewestWritten = 21;
+
+/// Collects an ONNX graph and writes it as a file. Values are referred to by name.
 class GraphWriter {
  public:
+  /// Throws Error for an opset that is not written.
+  explicit GraphWriter(std::int64_t opset);
+  std::int64_t opset() const { return opset_; }
   /// Keeps a name for an input or an output.
   void reserve(const std::string& name) { names_.insert(name); }
   /// `wanted`, or with a number where it is taken.
@@ -69,6 +75,7 @@ class GraphWriter {
   };
   std::string raw(const std::string& wanted, Type type, const Dims& dims, std::string_view bytes);
 
+  std::int64_t opset_;
   std::set<std::string> names_;
   std::set<std::string> renamed_;
   std::vector<Node> nodes_;

@@ -71,7 +71,7 @@ VALUES = {
     "--label-smoothing": "0.1", "--layer": "dense_1", "--layers": "2", "--length": "9", "--log": "csv", "--loss": "mean_squared_error", "--lr": "0.01",
     "--maximize": "y", "--memory-limit": "1GiB", "--minimize": "y", "--missing": "median", "--missing-text": "a",
     "--mode": "infer", "--name": "other", "--network": "mlp", "--on-bad-image": "skip", "--on-failed-save": "continue",
-    "--onnx": "m.onnx", "--optimizer": "sgd", "--out": "elsewhere", "--output": "out.csv", "--part": "train",
+    "--onnx": "m.onnx", "--opset": "18", "--optimizer": "sgd", "--out": "elsewhere", "--output": "out.csv", "--part": "train",
     "--past": "4", "--patience": "2", "--pixels": "imagenet", "--points": "3", "--population": "8", "--port": "0",
     "--precision": "tf32", "--prefetch": "2", "--prompt": "cat", "--prompt-file": "corpus.txt", "--range": "x=0..1", "--rank-deadline": "5", "--reduce": "fast",
     "--repeats": "2", "--replace-head": "2", "--report": "page.html", "--resize": "8", "--resume": "none",

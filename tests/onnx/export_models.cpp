@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes models with random weights for tests/interop/onnx_interop.py. Each line of standard output
-// is the folder of one: model.onnx, input_<name>.npy, output_<name>.npy with what Linnet computes.
+// is the folder of one: model.onnx, model_13.onnx to model_21.onnx of other opsets (of a large one
+// the oldest and the newest),
+// input_<name>.npy, output_<name>.npy with what Linnet computes.
 #include <linnet/dataset.h>
 #include <linnet/expression.h>
 #include <linnet/layers.h>
@@ -24,6 +26,7 @@ namespace {
 using namespace linnet;
 
 constexpr std::int64_t kBatch = 3;
+constexpr std::uintmax_t kLarge = 2'000'000;  // bytes of a file
 
 std::vector<float> numbers(std::mt19937& random, std::int64_t count, float low, float high) {
   std::vector<float> values(static_cast<std::size_t>(count));
@@ -83,6 +86,11 @@ void write(const std::filesystem::path& folder, const Network& network, float hi
     model = quantize(model, Dataset({{network.input_names().front(), samples}}, {}));
   }
   export_onnx(model, folder / "model.onnx");
+  const bool large = std::filesystem::file_size(folder / "model.onnx") > kLarge;
+  for (int opset = 13; opset <= 21; ++opset) {
+    if (opset == 17 || (large && opset != 13 && opset != 21)) continue;
+    export_onnx(model, folder / ("model_" + std::to_string(opset) + ".onnx"), {.opset = opset});
+  }
   std::vector<Column> inputs;
   const std::vector<std::string> names = network.input_names();
   for (const std::string& name : names) {
@@ -203,6 +211,14 @@ int main(int argc, char** argv) {
                    Bidirectional{.layer = LSTM{.units = 5, .return_sequences = true}}, LayerNorm{},
                    GRU{.units = 4, .reset_after = false, .return_sequences = true},
                    SimpleRNN{.units = 3, .activation = SimpleRNN::Activation::relu}}),
+        1, {});
+  write(folder / "layers_directions",
+        of_layers({7, 6},
+                  {Bidirectional{.layer = GRU{.units = 5, .return_sequences = true}},
+                   Bidirectional{.layer = SimpleRNN{.units = 4,
+                                                    .activation = SimpleRNN::Activation::relu,
+                                                    .return_sequences = true}},
+                   Bidirectional{.layer = LSTM{.units = 3}, .merge = Bidirectional::Merge::sum}}),
         1, {});
   write(folder / "layers_transformer",
         of_layers({6},

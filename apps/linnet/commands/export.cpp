@@ -26,6 +26,7 @@ struct ExportOptions {
   std::string onnx;
   std::string function;
   std::string name = "model";
+  std::int64_t opset = OnnxExportOptions().opset;
   bool int8 = false;
   bool jacobian = false;
   bool hessian = false;
@@ -59,14 +60,20 @@ int export_model(const ExportOptions& options) {
                          options.onnx.empty() ? "--function writes another one"
                                               : "--onnx writes another one");
   }
+  if (options.onnx.empty()) {
+    options.given.refuse({"--opset"}, "ONNX files (--onnx)",
+                         options.c_folder.empty() ? "--function writes another one"
+                                                  : "--c writes another one");
+  }
   // The files hold f32: weights of fp64 are rounded.
   ModelOptions on{.device = "cpu", .threads = 1, .precision = Precision::fp32};
   const Model model = load_model(find_run(options.model), on);
   if (!options.onnx.empty()) {
-    export_onnx(options.jacobian ? model.with_derivatives() : model, options.onnx);
+    export_onnx(options.jacobian ? model.with_derivatives() : model, options.onnx,
+                {.opset = options.opset});
     print_table_note(model, "its metadata 'linnet.features'");
-    print_out(fmt::format("{}: opset 17, any batch, images as (N, C, H, W){}\n", options.onnx,
-                          options.jacobian ? ", with the output 'jacobian'" : ""));
+    print_out(fmt::format("{}: opset {}, any batch, images as (N, C, H, W){}\n", options.onnx,
+                          options.opset, options.jacobian ? ", with the output 'jacobian'" : ""));
     return kSuccess;
   }
   if (!options.function.empty()) {
@@ -108,6 +115,10 @@ void add_export(CLI::App& app, Action& action) {
   command->add_option("--c", options->c_folder,
                       "Write one C99 file without dependencies, and its header, to this folder");
   command->add_option("--onnx", options->onnx, "Write this ONNX file");
+  command
+      ->add_option("--opset", options->opset,
+                   "Opset of the ONNX file, 13 to 21: that of the oldest program that reads it")
+      ->capture_default_str();
   command->add_option(
       "--function", options->function,
       "Write this file with a function of a row, without dependencies: .py, .js, .cjs, .mjs, "

@@ -13,9 +13,7 @@ void write_expand(Exporter& e, const Node& node, const Op& op) {
     dims.insert(dims.begin(), 1);
     shape = e.integers(node, "shape", dims);
   } else {
-    const std::string rows =
-        e.file().node("Shape", {e.as_it_is(node.inputs[ExpandOp::In::rows])}, node.name,
-                      {{"start", std::int64_t{0}}, {"end", std::int64_t{1}}});
+    const std::string rows = e.first_dims(node, e.as_it_is(node.inputs[ExpandOp::In::rows]), 1);
     shape = e.file().node("Concat", {rows, e.integers(node, "shape", dims)}, node.name,
                           {{"axis", std::int64_t{0}}});
   }

@@ -22,19 +22,12 @@ void write_reduce(Exporter& e, const Node& node, const Op& op) {
   Dims axes;
   for (const std::int64_t axis : a.axes) axes.push_back(axis_in(form, axis, e.shape(x).rank()));
   std::ranges::sort(axes);
-  const auto keep = static_cast<std::int64_t>(a.keep_dims);
-  const std::string in = e.in(x, form);
-  if (a.kind == Reduction::sum) {
-    e.set(node.outputs[ReduceOp::Out::y], form,
-          e.file().node("ReduceSum", {in, e.integers(node, "axes", axes)}, node.name,
-                        {{"keepdims", keep}}));
-    return;
-  }
-  const std::string_view name = a.kind == Reduction::mean  ? "ReduceMean"
-                                : a.kind == Reduction::max ? "ReduceMax"
-                                                           : "ReduceMin";
+  const std::string_view name = a.kind == Reduction::sum    ? "ReduceSum"
+                                : a.kind == Reduction::mean ? "ReduceMean"
+                                : a.kind == Reduction::max  ? "ReduceMax"
+                                                            : "ReduceMin";
   e.set(node.outputs[ReduceOp::Out::y], form,
-        e.file().node(name, {in}, node.name, {{"axes", axes}, {"keepdims", keep}}));
+        e.reduced(node, name, e.in(x, form), axes, a.keep_dims));
 }
 
 Axes places_of(const Axis& axis) {
