@@ -68,11 +68,11 @@ struct OnnxExportOptions {
 };
 
 /// Writes the model's inference as an ONNX file for any batch: images are (N, C, H, W), ids int32;
-/// inputs of an imported model have the element type and the order of axes that they had in its
-/// file. Class names, transforms of rows, errors of intervals and the training record without its
-/// samples become metadata. The file appears whole or not at all. Waits. Throws Error for another
-/// opset, naming the layer that ONNX has no operators for, before anything is written, and where
-/// the file would be larger than 2 GiB or cannot be written.
+/// inputs and outputs of an imported model have the order, the element types and the order of axes
+/// that they had in its file. Class names, transforms of rows, errors of intervals and the training
+/// record without its samples become metadata. The file appears whole or not at all. Waits. Throws
+/// Error for another opset, naming the layer that ONNX has no operators for, before anything is
+/// written, and where the file would be larger than 2 GiB or cannot be written.
 void export_onnx(const Model& model, const std::filesystem::path& path,
                  const OnnxExportOptions& options = {});
 

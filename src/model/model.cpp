@@ -163,7 +163,7 @@ Model copy_of(const ModelState& from, const Network& network, const ModelOptions
   to.series = from.series;
   to.record = from.record;
   to.held_out_errors = from.held_out_errors;
-  to.onnx_inputs = from.onnx_inputs;
+  to.onnx_ports = from.onnx_ports;
   return copy;
 }
 
@@ -210,7 +210,7 @@ Model Model::with_head(const std::string& layer, const Layer& head) const {
     if (!replaced[i++]) kept.set(name, value);
   }
   made.set_weights(kept);
-  made.state_->onnx_inputs = state_->onnx_inputs;
+  made.state_->onnx_ports = state_->onnx_ports;
   made.state_->record.sample_shape = state_->record.sample_shape;
   made.state_->record.seen = state_->record.seen;
   made.state_->record.images = state_->record.images;

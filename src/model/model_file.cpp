@@ -119,7 +119,7 @@ std::map<std::string, std::string> facts_of(const Model& model) {
   if (!model.table().empty()) facts[kTableKey] = model.table().to_json();
   if (!model.series().empty()) facts[kSeriesKey] = model.series().to_json();
   if (held_out_errors(model).samples > 0) facts[kErrorsKey] = to_json(held_out_errors(model));
-  if (!model.state().onnx_inputs.empty()) facts[kOnnxKey] = model.state().onnx_inputs;
+  if (!model.state().onnx_ports.empty()) facts[kOnnxKey] = model.state().onnx_ports;
   return facts;
 }
 
@@ -129,7 +129,7 @@ void set_fact(Model& model, const std::string& key, const std::string& text) {
   if (key == kSeriesKey) model.set_series(SeriesTransform::from_json(text));
   if (key == kTrainingKey) model.set_training_record(training_record_from(text));
   if (key == kErrorsKey) set_held_out_errors(model, held_out_errors_from(text));
-  if (key == kOnnxKey) model.state().onnx_inputs = text;
+  if (key == kOnnxKey) model.state().onnx_ports = text;
 }
 
 namespace {

@@ -44,7 +44,7 @@ struct ModelState {
   SeriesTransform series = {};
   TrainingRecord record = {};
   HeldOutErrors held_out_errors = {};
-  std::string onnx_inputs = {};  ///< as src/onnx/kept_inputs.h writes them; empty: of no ONNX file
+  std::string onnx_ports = {};  ///< as src/onnx/kept_ports.h writes them; empty: of no ONNX file
   std::vector<IdLimit> id_limits = {};  ///< of the network's inputs
   std::uint64_t weights_version = 0;    ///< counts every writing of weights or running statistics
   bool weights_shared = false;          ///< others hold their addresses and may write at any time

@@ -235,7 +235,7 @@ Model quantize(const Model& model, const Dataset& data, const QuantizeOptions& o
               .precision = precision_on_cpu(state.options.precision)});
   made.set_weights(model.weights());
   made.state().class_names = state.class_names;
-  made.state().onnx_inputs = state.onnx_inputs;
+  made.state().onnx_ports = state.onnx_ports;
   made.state().table = state.table;
   made.state().series = state.series;
   made.state().record = state.record;

@@ -40,11 +40,34 @@ std::vector<std::int64_t> channels_last(std::size_t rank) {
   return order;
 }
 
-/// Dims of a sample with the channels first.
-Dims sample_of(const Shape& shape, bool channels) {
-  Dims dims = dims_of(shape.sample());
-  if (channels) std::rotate(dims.begin(), dims.end() - 1, dims.end());
+/// Returns the dims of a value in the file. `channels`: they are the second axis.
+Dims dims_in_file(const Shape& shape, bool channels) {
+  Dims dims = dims_of(shape);
+  dims[0] = kBatch;
+  if (channels) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
   return dims;
+}
+/// Returns the dims of samples in the order that a file had.
+Dims dims_in_file(const KeptPort& port, const Shape& sample) {
+  Dims dims(port.axes.size(), kBatch);
+  for (std::size_t i = 1; i < port.axes.size(); ++i) {
+    dims[static_cast<std::size_t>(port.axes[i])] = sample[static_cast<int>(i) - 1];
+  }
+  return dims;
+}
+
+/// Returns what the file had under this name; null: nothing that fits such samples.
+const KeptPort* find_kept(const std::vector<KeptPort>& ports, const std::string& name,
+                          const Shape& sample) {
+  const auto port = std::ranges::find(ports, name, &KeptPort::name);
+  if (port == ports.end() || port->type == Type::undefined) return nullptr;
+  const bool fits =
+      port->axes.size() == sample.rank() + 1 || (port->axes.size() == 1 && sample == Shape{1});
+  return fits ? &*port : nullptr;
+}
+
+std::string as_type(GraphWriter& file, const std::string& x, const std::string& layer, Type type) {
+  return file.node("Cast", {x}, layer, {{"to", static_cast<std::int64_t>(type)}});
 }
 
 }  // namespace
@@ -52,6 +75,7 @@ Dims sample_of(const Shape& shape, bool channels) {
 Exporter::Exporter(const Model& model, std::int64_t opset)
     : model_(model),
       definition_(model.network().definition()),
+      kept_(kept_ports(model.state().onnx_ports)),
       file_(opset),
       names_(definition_.graph.value_count()) {}
 
@@ -104,26 +128,19 @@ void Exporter::add_metadata() {
   for (const auto& [key, text] : facts) file_.add_metadata(key, text);
 }
 
-void Exporter::add_kept_input(const NetworkInput& input, const KeptInput& as) {
-  const bool image = input.dtype == DType::f32;
-  const Type own = image ? Type::f32 : Type::i32;
-  Dims dims(as.axes.size());
-  std::vector<std::int64_t> order = {0};  // of the file's axes in the network
-  for (std::size_t i = 0; i < as.axes.size(); ++i) {
-    dims[static_cast<std::size_t>(as.axes[i]) - 1] = input.sample[static_cast<int>(i)];
-    order.push_back(as.axes[i]);
-  }
-  file_.add_input(input.name, as.type, dims);
+void Exporter::add_input_as(const NetworkInput& input, const KeptPort& port) {
+  const std::size_t rank = port.axes.size();
+  const bool numbers = input.dtype == DType::f32;
+  const Type own = numbers ? Type::f32 : Type::i32;
+  file_.add_input(input.name, port.type, dims_in_file(port, input.sample));
   std::string x = input.name;
-  if (as.type != own) {
-    x = file_.node("Cast", {x}, input.name, {{"to", static_cast<std::int64_t>(own)}});
-  }
-  if (order.size() == 1) {
+  if (port.type != own) x = as_type(file_, x, input.name, own);
+  if (rank == 1) {
     x = file_.node("Reshape", {x, file_.integers(input.name + ".shape", {2}, {-1, 1})}, input.name);
-  } else if (image && order.size() >= 3 && order == channels_last(order.size())) {
+  } else if (numbers && rank >= 3 && port.axes == channels_last(rank)) {
     return set(input.value, Form::channels, x);
-  } else if (!std::ranges::is_sorted(order)) {
-    x = file_.node("Transpose", {x}, input.name, {{"perm", order}});
+  } else if (!std::ranges::is_sorted(port.axes)) {
+    x = file_.node("Transpose", {x}, input.name, {{"perm", port.axes}});
   }
   set(input.value, Form::plain, x);
 }
@@ -149,35 +166,67 @@ const Exporter::Volumes* Exporter::volumes(const Node& conv) const {
 }
 
 void Exporter::add_inputs() {
-  const std::vector<KeptInput> kept = kept_inputs(model_.state().onnx_inputs);
   for (const NetworkInput& input : definition_.inputs) {
-    const auto as = std::ranges::find(kept, input.name, &KeptInput::name);
-    if (as != kept.end() && as->type != Type::undefined &&
-        (as->axes.size() == input.sample.rank() ||
-         (as->axes.empty() && input.sample == Shape{1}))) {
-      add_kept_input(input, *as);
+    if (const KeptPort* port = find_kept(kept_.inputs, input.name, input.sample)) {
+      add_input_as(input, *port);
       continue;
     }
     const Shape& whole = shape(input.value);
     const bool image = is_image(whole) && input.dtype == DType::f32;
     file_.add_input(input.name, input.dtype == DType::f32 ? Type::f32 : Type::i32,
-                    sample_of(whole, image));
+                    dims_in_file(whole, image));
     set(input.value, image ? Form::channels : Form::plain, input.name);
   }
 }
 
+std::string Exporter::output_as(const NetworkOutput& output, const KeptPort& port) {
+  const std::size_t rank = port.axes.size();
+  std::vector<std::int64_t> order(rank);  // of the network's axes in the file
+  for (std::size_t i = 0; i < rank; ++i) {
+    order[static_cast<std::size_t>(port.axes[i])] = static_cast<std::int64_t>(i);
+  }
+  std::string y;
+  if (rank >= 3 && order == channels_second(rank)) {
+    y = in(output.value, Form::channels);
+  } else {
+    y = in(output.value, Form::plain);
+    if (rank == 1) {
+      y = file_.node("Reshape", {y, file_.integers(output.name + ".shape", {1}, {-1})},
+                     output.name);
+    } else if (!std::ranges::is_sorted(order)) {
+      y = file_.node("Transpose", {y}, output.name, {{"perm", order}});
+    }
+  }
+  return port.type == Type::f32 ? y : as_type(file_, y, output.name, port.type);
+}
+
 void Exporter::add_outputs() {
-  for (const NetworkOutput& output : definition_.outputs) {
-    const bool image = is_image(shape(output.value));
-    const std::string value = in(output.value, image ? Form::channels : Form::plain);
-    file_.name_output(value, output.name);
+  std::vector<const NetworkOutput*> outputs;
+  for (const NetworkOutput& output : definition_.outputs) outputs.push_back(&output);
+  std::ranges::stable_sort(outputs, {}, [&](const NetworkOutput* output) {
+    return std::ranges::find(kept_.outputs, output->name, &KeptPort::name) - kept_.outputs.begin();
+  });
+  for (const NetworkOutput* output : outputs) {
+    const Shape& whole = shape(output->value);
+    const KeptPort* port = find_kept(kept_.outputs, output->name, whole.sample());
+    const bool image = is_image(whole);
+    const std::string value = port != nullptr
+                                  ? output_as(*output, *port)
+                                  : in(output->value, image ? Form::channels : Form::plain);
+    file_.name_output(value, output->name);
     for (Names& names : names_) {  // others may read it under its new name
       for (auto& [form, name] : names.forms) {
-        if (name == value) name = output.name;
+        if (name == value) name = output->name;
       }
     }
-    file_.add_output(output.name, Type::f32, sample_of(shape(output.value), image));
+    file_.add_output(output->name, port != nullptr ? port->type : Type::f32,
+                     port != nullptr ? dims_in_file(*port, whole.sample())
+                                     : dims_in_file(whole, image));
   }
+  if (std::ranges::is_sorted(outputs)) return;
+  std::vector<std::string> names;
+  for (const NetworkOutput& output : definition_.outputs) names.push_back(output.name);
+  file_.add_metadata(kOutputsKey, nlohmann::json(names).dump());
 }
 
 const ParameterSpec* Exporter::parameter(Value v) const {

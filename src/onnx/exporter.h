@@ -14,7 +14,7 @@
 #include "nn/definition.h"
 #include "nn/layers/volumes.h"
 #include "onnx/graph_writer.h"
-#include "onnx/kept_inputs.h"
+#include "onnx/kept_ports.h"
 
 namespace linnet::onnx {
 
@@ -108,9 +108,11 @@ class Exporter {
                             const std::vector<float>& values);
   void find_volumes();
   void add_inputs();
-  void add_kept_input(const NetworkInput& input, const KeptInput& as);
+  void add_input_as(const NetworkInput& input, const KeptPort& port);
   void add_metadata();
   void add_outputs();
+  /// Returns an output as the file had it from which the model was made.
+  std::string output_as(const NetworkOutput& output, const KeptPort& port);
   /// Returns whether a value is written as (N, C, H, W), or (N, C, D, H, W).
   bool is_image(const Shape& shape) const {
     return shape.rank() == 4 || (shape.rank() == 5 && !volumes_.empty());
@@ -119,6 +121,7 @@ class Exporter {
 
   const Model& model_;
   const NetworkDefinition& definition_;
+  const KeptPorts kept_;
   GraphWriter file_;
   std::vector<Names> names_;
   std::vector<const Node*> skipped_;

@@ -25,14 +25,15 @@ constexpr std::int64_t ir_of(std::int64_t opset) {
   return opset < 21 ? 9 : 10;
 }
 
-std::string value_info(const std::string& name, Type type, const Dims& sample) {
+std::string value_info(const std::string& name, Type type, const Dims& dims) {
   std::string shape;
-  std::string batch;
-  put_bytes(batch, 2, "N");
-  put_bytes(shape, 1, batch);
-  for (const std::int64_t dim : sample) {
+  for (const std::int64_t dim : dims) {
     std::string message;
-    put_integer(message, 1, dim);
+    if (dim == kBatch) {
+      put_bytes(message, 2, "N");
+    } else {
+      put_integer(message, 1, dim);
+    }
     put_bytes(shape, 1, message);
   }
   std::string tensor;
@@ -90,12 +91,12 @@ std::string GraphWriter::unique(const std::string& wanted) {
   return name;
 }
 
-void GraphWriter::add_input(const std::string& name, Type type, const Dims& sample) {
-  put_bytes(inputs_, 11, value_info(name, type, sample));
+void GraphWriter::add_input(const std::string& name, Type type, const Dims& dims) {
+  put_bytes(inputs_, 11, value_info(name, type, dims));
 }
 
-void GraphWriter::add_output(const std::string& name, Type type, const Dims& sample) {
-  put_bytes(outputs_, 12, value_info(name, type, sample));
+void GraphWriter::add_output(const std::string& name, Type type, const Dims& dims) {
+  put_bytes(outputs_, 12, value_info(name, type, dims));
 }
 
 std::string GraphWriter::node(std::string_view op, const std::vector<std::string>& inputs,

@@ -24,6 +24,8 @@ using AttributeList = std::vector<std::pair<std::string, AttributeValue>>;
 inline constexpr std::int64_t kOldestWritten = 13;
 inline constexpr std::int64_t kNewestWritten = 21;
 
+inline constexpr std::int64_t kBatch = -1;
+
 /// Collects an ONNX graph and writes it as a file. Values are referred to by name.
 class GraphWriter {
  public:
@@ -35,9 +37,9 @@ class GraphWriter {
   /// `wanted`, or with a number where it is taken.
   std::string unique(const std::string& wanted);
 
-  /// `first`: the first dim is the batch, "N".
-  void add_input(const std::string& name, Type type, const Dims& sample);
-  void add_output(const std::string& name, Type type, const Dims& sample);
+  /// Dims of kBatch are the batch, "N".
+  void add_input(const std::string& name, Type type, const Dims& dims);
+  void add_output(const std::string& name, Type type, const Dims& dims);
   /// Adds a node of one output and returns the output's name: the layer's, made unique.
   std::string node(std::string_view op, const std::vector<std::string>& inputs,
                    const std::string& layer, AttributeList attributes = {});

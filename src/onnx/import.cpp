@@ -10,7 +10,7 @@
 #include "model/model_state.h"
 #include "onnx/decompose.h"
 #include "onnx/importer.h"
-#include "onnx/kept_inputs.h"
+#include "onnx/kept_ports.h"
 #include "onnx/rules.h"
 
 namespace linnet {
@@ -27,6 +27,7 @@ void read_metadata(const onnx::ModelProto& file, OnnxImport& to) {
   for (const auto& [key, text] : file.metadata) to.metadata[utf8_of(key)] = utf8_of(text);
   for (const auto& [key, text] : to.metadata) {
     if (key == kOnnxKey || key == kErrorsKey) continue;  // of model files alone
+    if (key == onnx::kOutputsKey && onnx::names_from(text).empty()) to.left_out.push_back(key);
     try {
       set_fact(to.model, key == onnx::kIntervalsKey ? kErrorsKey : key, text);
     } catch (const OutOfMemory&) {
@@ -50,7 +51,7 @@ OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOption
       Model model(importer.take_network(), std::move(options));
       model.set_weights(importer.weights());
       model.set_class_names(importer.class_names());
-      model.state().onnx_inputs = onnx::to_json(importer.inputs());
+      model.state().onnx_ports = onnx::to_json(importer.inputs(), importer.outputs_in_file());
       OnnxImport made{std::move(model), importer.inputs(), importer.outputs()};
       read_metadata(file, made);
       return made;

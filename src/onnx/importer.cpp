@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "describe/nearest.h"
+#include "onnx/kept_ports.h"
 #include "onnx/rules.h"
 
 namespace linnet::onnx {
@@ -144,13 +145,7 @@ void Importer::run() {
                        clean(condition));
   }
   require<DataError>(!model_.outputs.empty(), "the graph has no outputs");
-  // Labels last, so that the first output is the scores that have class names.
-  for (const bool labels : {false, true}) {
-    for (const ValueProto& output : model_.outputs) {
-      const Classes* classes = classes_of(output.name);
-      if ((classes != nullptr && classes->are_labels) == labels) add_output(output);
-    }
-  }
+  add_outputs();
 }
 
 Network Importer::take_network() {
@@ -325,6 +320,33 @@ void Importer::add_node(const NodeProto& node) {
     unsupported_[std::string(node.outputs[i])] =
         fmt::format("output {} of [{} '{}']", i, shown, called);
   }
+}
+
+void Importer::add_outputs() {
+  std::vector<std::string> names;
+  for (const auto& [key, text] : model_.metadata) {
+    if (key == kOutputsKey) names = names_from(text);
+  }
+  // In the order of the network that was exported. Else labels last, so that the first output is
+  // the scores that have class names.
+  const auto place = [&](const ValueProto* output) {
+    const Classes* classes = classes_of(output->name);
+    const auto found = std::ranges::find(names, output->name);
+    const bool last = found == names.end() && classes != nullptr && classes->are_labels;
+    return found - names.begin() + (last ? 1 : 0);
+  };
+  std::vector<const ValueProto*> outputs;
+  for (const ValueProto& output : model_.outputs) outputs.push_back(&output);
+  std::ranges::stable_sort(outputs, {}, place);
+  for (const ValueProto* output : outputs) add_output(*output);
+}
+
+std::vector<OnnxPort> Importer::outputs_in_file() const {
+  std::vector<OnnxPort> all;
+  for (const ValueProto& output : model_.outputs) {
+    all.push_back(*std::ranges::find(outputs_, clean(output.name), &OnnxPort::name));
+  }
+  return all;
 }
 
 void Importer::add_output(const ValueProto& output) {

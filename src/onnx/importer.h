@@ -63,6 +63,7 @@ class Importer {
   const State& weights() const { return weights_; }
   const std::vector<OnnxPort>& inputs() const { return inputs_; }
   const std::vector<OnnxPort>& outputs() const { return outputs_; }
+  std::vector<OnnxPort> outputs_in_file() const;
 
   const ModelProto& model() const { return model_; }
   /// Returns the batch's size where the file has a fixed one, else kTemplateBatch.
@@ -152,6 +153,7 @@ class Importer {
   void add_inputs();
   void add_input(const ValueProto& input);
   void add_node(const NodeProto& node);
+  void add_outputs();
   void add_output(const ValueProto& output);
   /// Returns the classes of a value or of what it was made of, node by node; null: none.
   const Classes* classes_of(std::string_view name) const;

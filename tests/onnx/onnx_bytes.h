@@ -17,6 +17,7 @@ struct OnnxBytes {
   std::vector<std::int64_t> dims = {0, 4};  ///< of the input "x"; 0: open
   std::int64_t opset = 17;
   std::int64_t type = 1;  ///< of "x": float; 7: int64
+  std::vector<std::string> outputs = {value("y", {})};
 
   static std::string node(const std::string& op, const std::vector<std::string>& inputs,
                           const std::vector<std::string>& outputs, const std::string& name,
@@ -128,13 +129,13 @@ struct OnnxBytes {
     protobuf::put_bytes(message, 2, type);
     return message;
   }
-  /// A model with the input "x" and the output "y".
+  /// A model with the input "x".
   std::string bytes() const {
     std::string graph;
     for (const std::string& each : nodes) protobuf::put_bytes(graph, 1, each);
     for (const std::string& each : initializers) protobuf::put_bytes(graph, 5, each);
     protobuf::put_bytes(graph, 11, value("x", dims, type));
-    protobuf::put_bytes(graph, 12, value("y", {}));
+    for (const std::string& each : outputs) protobuf::put_bytes(graph, 12, each);
     std::string model;
     protobuf::put_integer(model, 1, 8);
     protobuf::put_bytes(model, 7, graph);

@@ -144,6 +144,38 @@ TEST(OnnxPorts, are_written_as_they_were_read) {
   }
 }
 
+TEST(OnnxPorts, of_outputs_are_written_as_they_were_read) {
+  OnnxBytes bytes = of_images();
+  bytes.initializers.push_back(testing::integers("axes", {1, 2, 3}, {3}));
+  bytes.nodes.back() = OnnxBytes::node("Transpose", {"c"}, {"last"}, "back",
+                                       {OnnxBytes::integers("perm", {0, 2, 3, 1})});
+  bytes.nodes.push_back(OnnxBytes::node("ReduceSum", {"c", "axes"}, {"sum"}, "sum",
+                                        {OnnxBytes::integer("keepdims", 0)}));
+  bytes.nodes.push_back(
+      OnnxBytes::node("Cast", {"sum"}, {"whole"}, "whole", {OnnxBytes::integer("to", 7)}));
+  bytes.outputs = {OnnxBytes::value("whole", {0}, 7), OnnxBytes::value("last", {0, 4, 5, 1}),
+                   OnnxBytes::value("c", {0, 1, 4, 5})};
+  OnnxImport first = read(bytes.bytes());
+  OnnxImport again = exported(saved_and_loaded(first.model));
+  std::vector<float> x(80);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7);
+  const Tensor array(std::move(x), {2, 4, 5, 2});
+  const auto predicted = [&](OnnxImport& import) {
+    const Tensor samples = testing::to_network(array, import.inputs[0], true, DType::f32);
+    return import.model.predict_all(Dataset({{"x", samples}}, {}), 2);
+  };
+  const std::vector<Column> wanted = predicted(first);
+  const std::vector<Column> got = predicted(again);
+  ASSERT_EQ(got.size(), 3U);
+  EXPECT_EQ(again.outputs[0].dims, (std::vector<std::int64_t>{-1}));
+  EXPECT_EQ(again.outputs[1].dims, (std::vector<std::int64_t>{-1, 4, 5, 1}));
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    expect_same(again.outputs[i], first.outputs[i]);
+    expect_near(testing::from_network(got[i].data, again.outputs[i]),
+                testing::from_network(wanted[i].data, first.outputs[i]), 0);
+  }
+}
+
 TEST(OnnxPorts, are_kept_by_models_made_of_the_first) {
   OnnxBytes bytes = of_ids();
   bytes.initializers.push_back(OnnxBytes::floats("fc.weight", {1, 6}, {1, 2, 3, 4, 5, 6}));
@@ -162,15 +194,16 @@ TEST(OnnxPorts, that_are_damaged_are_refused) {
   const TemporaryFolder folder;
   model.save(folder / "m.safetensors");
   const std::string file = read_file(folder / "m.safetensors");
-  const std::string axes = R"(\"axes\":[1])";
+  const std::string axes = R"(\"axes\":[0,1])";
   ASSERT_NE(file.find(axes), std::string::npos);
-  for (const char* other : {R"(\"axes\":[2])", R"(\"axes\":{} )", R"(\"axes\":nul)"}) {
+  for (const char* other :
+       {R"(\"axes\":[0,2])", R"(\"axes\":[   ])", R"(\"axes\":{   })", R"(\"axes\":nulls)"}) {
     std::string damaged = file;
     damaged.replace(damaged.find(axes), axes.size(), other);
     testing::write_quickly(folder / "d.safetensors", damaged);
     const std::string message = message_of(
         [&] { export_onnx(Model::load(folder / "d.safetensors", kOnCpu), folder / "d.onnx"); });
-    EXPECT_NE(message.find("what the model keeps of the inputs of its ONNX file is"),
+    EXPECT_NE(message.find("what the model keeps of the inputs and outputs of its ONNX file is"),
               std::string::npos)
         << message;
   }
@@ -214,6 +247,7 @@ TEST(OnnxMetadata, that_does_not_fit_is_left_out) {
       {"linnet.table", "{"},
       {"linnet.intervals", R"({"samples": 3})"},
       {"linnet.onnx", "damaged"},
+      {"linnet.outputs", "[1]"},
       {"names", "one\xfftwo"}};
   for (const auto& [key, text] : entries) {
     std::string entry;
@@ -222,8 +256,8 @@ TEST(OnnxMetadata, that_does_not_fit_is_left_out) {
     protobuf::put_bytes(file, 14, entry);
   }
   const OnnxImport import = read(file);
-  EXPECT_EQ(import.left_out,
-            (std::vector<std::string>{"linnet.classes", "linnet.intervals", "linnet.table"}));
+  EXPECT_EQ(import.left_out, (std::vector<std::string>{"linnet.classes", "linnet.intervals",
+                                                       "linnet.outputs", "linnet.table"}));
   EXPECT_TRUE(import.model.class_names().empty());
   EXPECT_EQ(import.producer, "pyt\\x1Borch 2.9");
   EXPECT_EQ(import.metadata.at("names"), "one\\xFFtwo");

@@ -14,6 +14,7 @@
 #include "message_of.h"
 #include "onnx/byte_models.h"
 #include "onnx/onnx_bytes.h"
+#include "onnx/schema.h"
 #include "temporary_folder.h"
 
 namespace linnet {
@@ -55,6 +56,13 @@ TEST_P(Pipeline, gives_what_onnxruntime_gave_and_is_saved_and_exported) {
   export_onnx(import.model, folder / "m.onnx");
   OnnxImport again = import_onnx(folder / "m.onnx", {}, kOneThread);
   expect_results(name, again.model.predict_all(rows, 5));
+  EXPECT_EQ(again.model.class_names(), import.model.class_names());
+  const onnx::ModelProto theirs = onnx::read_model(kPipelines / (name + ".onnx"));
+  const onnx::ModelProto ours = onnx::read_model(folder / "m.onnx");
+  ASSERT_EQ(ours.outputs.size(), theirs.outputs.size());
+  for (std::size_t i = 0; i < ours.outputs.size(); ++i) {
+    EXPECT_EQ(ours.outputs[i].name, theirs.outputs[i].name) << "in the file's order";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Onnx, Pipeline,
