@@ -19,9 +19,13 @@ struct OnnxImportOptions {
   /// Dims of inputs by name, as ONNX orders them and with the batch (any number), e.g. (1, 3, 224,
   /// 224). Needed where the file leaves dims other than the batch open.
   std::map<std::string, Shape> shapes = {};
-  /// Whether the first axis of every input is the batch. If false, the whole input is one sample,
-  /// and a batch axis is added before its axes.
+  /// Whether the first axis of every input is the batch; states, (layers, batch, units), have it
+  /// where they alone leave a dim open. If false, the whole input is one sample, and a batch axis
+  /// is added before its axes.
   bool batch_axis = true;
+  /// Inputs that are the same number in every call, by name, e.g. {"sr", 16000}: they are constants
+  /// of the network, of one element unless `shapes` or the file says another shape.
+  std::map<std::string, double> constants = {};
 };
 
 /// Says how an input or an output of an ONNX file appears in the imported network.

@@ -19,7 +19,8 @@ template <>
 const Options<OnnxImportOptions>& options<OnnxImportOptions>() {
   using O = OnnxImportOptions;
   static const Options<O> all{"OnnxImportOptions",
-                              {option<&O::shapes>("shapes"), option<&O::batch_axis>("batch_axis")}};
+                              {option<&O::shapes>("shapes"), option<&O::batch_axis>("batch_axis"),
+                               option<&O::constants>("constants")}};
   return all;
 }
 
@@ -60,7 +61,8 @@ void bind_onnx(nb::module_& m) {
         nb::dict arguments = nb::borrow<nb::dict>(named);
         const auto how = take<OnnxImportOptions>(arguments, "import_onnx");
         const auto on = take<ModelOptions>(arguments, "import_onnx");
-        refuse_others(arguments, "import_onnx", {"shapes", "batch_axis", "device", "threads"});
+        refuse_others(arguments, "import_onnx",
+                      {"shapes", "batch_axis", "constants", "device", "threads"});
         const OnnxImport made = without_gil([&] { return import_onnx(path, how, on); });
         return Imported{ModelHandle(made.model), made};
       },

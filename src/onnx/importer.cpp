@@ -2,8 +2,10 @@
 #include "onnx/importer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/utf8.h"
 #include "describe/nearest.h"
@@ -219,9 +221,43 @@ void Importer::add_inputs() {
                        "a shape {} is given for '{}', which is not an input; the inputs are {}",
                        to_string(shape), name, some_of(names));
   }
+  for (const auto& [name, value] : options_.constants) {
+    require<DataError>(std::ranges::find(names, name) != names.end(),
+                       "a constant {} is given for '{}', which is not an input; the inputs are {}",
+                       value, name, some_of(names));
+  }
   for (const ValueProto& input : model_.inputs) {
     if (find(input.name) == nullptr) add_input(input);
   }
+}
+
+std::size_t Importer::batch_of(const ValueProto& input) const {
+  const auto is_open = [](const DimProto& dim) { return dim.value <= 0; };
+  const bool fixed = !options_.shapes.contains(clean(input.name)) && input.dims.size() >= 3 &&
+                     !is_open(input.dims[0]) && std::ranges::count_if(input.dims, is_open) == 1;
+  if (!fixed) return 0;
+  const auto open = std::ranges::find_if(input.dims, is_open);
+  const auto is_batch = [&](const ValueProto& other) {
+    return !other.dims.empty() && is_open(other.dims[0]) && other.dims[0].name == open->name;
+  };
+  const std::string name = lower_ascii(std::string(open->name));
+  const bool named = name == "n" || name.find("batch") != std::string::npos;
+  if (!named && std::ranges::none_of(model_.inputs, is_batch)) return 0;
+  return static_cast<std::size_t>(open - input.dims.begin());
+}
+
+void Importer::add_constant_input(const ValueProto& input, const Dims& dims, double value) {
+  require<DataError>(std::ranges::all_of(dims, [](std::int64_t dim) { return dim > 0; }),
+                     "the file leaves dims of the constant input '{}' open: give it a shape",
+                     clean(input.name));
+  const std::int64_t count = elements_of(dims);
+  require<DataError>(count <= kMostComputed, "the constant input '{}' has {} elements",
+                     clean(input.name), count);
+  require<DataError>(is_float(input.type) || value == std::trunc(value),
+                     "the constant input '{}' is a whole number; got {}", clean(input.name), value);
+  define(input.name,
+         ConstantPtr(std::make_shared<Constant>(
+             input.type, dims, std::vector<double>(static_cast<std::size_t>(count), value))));
 }
 
 void Importer::add_input(const ValueProto& input) {
@@ -242,12 +278,20 @@ void Importer::add_input(const ValueProto& input) {
                        "the input '{}' has {} axes; the given shape has {}", name,
                        input.dims.size(), dims.size());
   } else {
-    require<DataError>(input.has_shape, "the input '{}' has no shape: give it one", name);
+    require<DataError>(input.has_shape || options_.constants.contains(name),
+                       "the input '{}' has no shape: give it one", name);
     for (const DimProto& dim : input.dims) dims.push_back(dim.value);
   }
-  const std::size_t first = options_.batch_axis ? 1 : 0;
-  require<DataError>(dims.size() >= first, "the input '{}' has no batch axis", name);
-  for (std::size_t i = first; i < dims.size(); ++i) {
+  if (const auto constant = options_.constants.find(name); constant != options_.constants.end()) {
+    return add_constant_input(input, dims, constant->second);
+  }
+  const bool has_batch = options_.batch_axis;
+  const std::size_t batch = has_batch ? batch_of(input) : 0;
+  require<DataError>(!has_batch || !dims.empty(), "the input '{}' has no batch axis", name);
+  std::vector<int> order;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (has_batch && i == batch) continue;
+    order.push_back(static_cast<int>(i));
     require<DataError>(dims[i] > 0,
                        "the file leaves the dim {} of the input '{}' {}open: give it a shape", i,
                        name,
@@ -255,20 +299,19 @@ void Importer::add_input(const ValueProto& input) {
                            ? fmt::format("('{}') ", clean(input.dims[i].name))
                            : "");
   }
-  if (options_.batch_axis && input.has_shape && input.dims[0].value > 0) {
-    const std::int64_t fixed = input.dims[0].value;
+  if (has_batch && input.has_shape && input.dims[batch].value > 0) {
+    const std::int64_t fixed = input.dims[batch].value;
     require<DataError>(batch_ == kTemplateBatch || batch_ == fixed,
                        "the inputs have batches of {} and {}: expected the same first dim", batch_,
                        fixed);
     batch_ = fixed;
   }
-  if (!options_.batch_axis) batch_ = 1;
+  if (!has_batch) batch_ = 1;
   const bool is_ids = !is_float(input.type) && input.type != Type::boolean &&
                       reaches(input.name, takes_ids, keeps_ids);
-  const bool images = !is_ids && dims.size() >= 3 && reaches(input.name, is_of_images, keeps_axes);
+  const bool images =
+      !is_ids && batch == 0 && dims.size() >= 3 && reaches(input.name, is_of_images, keeps_axes);
   // Channels are the last axis of an image; ONNX has them first.
-  std::vector<int> order;
-  for (std::size_t i = first; i < dims.size(); ++i) order.push_back(static_cast<int>(i));
   if (images)
     std::rotate(order.begin(), order.end() - static_cast<std::ptrdiff_t>(dims.size() - 2),
                 order.end());
@@ -278,16 +321,17 @@ void Importer::add_input(const ValueProto& input) {
     sample.push_back(dims[static_cast<std::size_t>(axis)]);
     t.axes[static_cast<std::size_t>(axis)] = {static_cast<int>(sample.size())};
   }
-  if (options_.batch_axis) t.axes[0] = {0};
+  if (has_batch) t.axes[batch] = {0};
   const Shape shape = sample.empty() ? Shape{1} : Shape(sample);
   names_.insert(name);
   const Value value = builder_.add_input(name, shape, is_ids ? DType::i32 : DType::f32);
   t.e = Expression(scope(""), value.id, true);
   if (is_ids) t.below = rows_for(input.name);
   if (sample.empty()) t.e = reshape(t.e, Shape());
-  if (options_.batch_axis) dims[0] = batch_in_file();
+  if (has_batch) dims[batch] = batch_in_file();
   inputs_.push_back({name, shape, sample.empty() ? std::vector<int>{-1} : order,
-                     options_.batch_axis ? 0 : -1, name_of(input.type), std::move(dims), t.below});
+                     has_batch ? static_cast<int>(batch) : -1, name_of(input.type), std::move(dims),
+                     t.below});
   define(input.name, std::move(t));
 }
 

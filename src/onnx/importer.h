@@ -152,6 +152,9 @@ class Importer {
   void add_branch(const NodeProto& node);
   void add_inputs();
   void add_input(const ValueProto& input);
+  void add_constant_input(const ValueProto& input, const Dims& dims, double value);
+  /// Returns the axis of an input that is the batch.
+  std::size_t batch_of(const ValueProto& input) const;
   void add_node(const NodeProto& node);
   void add_outputs();
   void add_output(const ValueProto& output);

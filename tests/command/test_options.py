@@ -55,14 +55,14 @@ QUIET = {
     ("onnx", "--shape"): "the shape that the file has",
 }
 # Words of an error that names the option in another way.
-OTHER_WORDS = {"--one-sample": "open", "--from": "network", "--past": "number", "--augment": "augmentation",
+OTHER_WORDS = {"--one-sample": "open", "--constant": "input", "--from": "network", "--past": "number", "--augment": "augmentation",
                "--dtype": "network", "--json": "network"}
 
 
 VALUES = {
     "--activation": "relu", "--augment": "flip", "--average": "0.9", "--batch": "7", "--bucket": "1MiB",
     "--c": "c", "--channels": "1", "--checkpoint-every": "epoch", "--class-weights": "auto", "--classes": "classes.txt",
-    "--column": "x", "--context": "4", "--conv-engine": "legacy", "--cost": "FP=1,FN=2", "--data": "points", "--decimal": ".",
+    "--column": "x", "--constant": "input=1", "--context": "4", "--conv-engine": "legacy", "--cost": "FP=1,FN=2", "--data": "points", "--decimal": ".",
     "--decoders": "2", "--deterministic": "off", "--device": "auto", "--disable-pass": "fuse_bias_grad",
     "--dropout": "0.3", "--dtype": "f16", "--dump": "graph", "--entity": "g", "--epochs": "2", "--export": "exported", "--folds": "2",
     "--freeze": "*bias*", "--from": "m-toml", "--function": "m.py", "--future": "2", "--generations": "3", "--gpu": "h100", "--graph": "off",

@@ -43,11 +43,12 @@ inline std::string integers(const std::string& name, const std::vector<std::int6
                             values.size() * sizeof(std::int64_t)});
 }
 
-inline Model imported(const OnnxBytes& bytes) {
+inline OnnxImport import_of(const OnnxBytes& bytes, const OnnxImportOptions& options = {}) {
   const TemporaryFolder folder;
   write_quickly(folder / "m.onnx", bytes.bytes());
-  return import_onnx(folder / "m.onnx", {}, {.device = "cpu", .threads = 1}).model;
+  return import_onnx(folder / "m.onnx", options, {.device = "cpu", .threads = 1});
 }
+inline Model imported(const OnnxBytes& bytes) { return import_of(bytes).model; }
 
 /// Returns what a model computes of samples 0, 1, 2, ... of the input "x".
 inline Tensor computed(const OnnxBytes& bytes, std::int64_t samples) {

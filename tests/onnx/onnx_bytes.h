@@ -16,7 +16,8 @@ struct OnnxBytes {
   std::vector<std::string> initializers;
   std::vector<std::int64_t> dims = {0, 4};  ///< of the input "x"; 0: open
   std::int64_t opset = 17;
-  std::int64_t type = 1;  ///< of "x": float; 7: int64
+  std::int64_t type = 1;                      ///< of "x": float; 7: int64
+  std::vector<std::string> more_inputs = {};  ///< after "x"
   std::vector<std::string> outputs = {value("y", {})};
 
   static std::string node(const std::string& op, const std::vector<std::string>& inputs,
@@ -129,12 +130,12 @@ struct OnnxBytes {
     protobuf::put_bytes(message, 2, type);
     return message;
   }
-  /// A model with the input "x".
   std::string bytes() const {
     std::string graph;
     for (const std::string& each : nodes) protobuf::put_bytes(graph, 1, each);
     for (const std::string& each : initializers) protobuf::put_bytes(graph, 5, each);
     protobuf::put_bytes(graph, 11, value("x", dims, type));
+    for (const std::string& each : more_inputs) protobuf::put_bytes(graph, 11, each);
     for (const std::string& each : outputs) protobuf::put_bytes(graph, 12, each);
     std::string model;
     protobuf::put_integer(model, 1, 8);

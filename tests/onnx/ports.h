@@ -18,11 +18,12 @@ namespace linnet::testing {
 inline Tensor to_network(const Tensor& array, const OnnxPort& port, bool batch_axis, DType dtype) {
   onnx::Dims dims = dims_of(array.shape());
   if (!batch_axis) dims.insert(dims.begin(), 1);
-  std::vector<int> order = {0};
+  const int batch = batch_axis ? port.batch : 0;
+  std::vector<int> order = {batch};
   for (const int axis : port.axes) {
     if (axis >= 0) order.push_back(axis + (batch_axis ? 0 : 1));
   }
-  const Shape shape = port.sample.batched(dims[0]);
+  const Shape shape = port.sample.batched(dims[static_cast<std::size_t>(batch)]);
   const auto moved = [&]<class T>(T /*element*/) {
     const Tensor converted = array.to(dtype);
     const auto span = converted.as<T>();

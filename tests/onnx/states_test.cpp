@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers of ONNX files with initial states: a sequence in two parts is the sequence.
 #include <gtest/gtest.h>
+#include <linnet/dataset.h>
+#include <linnet/onnx.h>
 #include <linnet/tensor.h>
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -101,6 +104,68 @@ TEST(OnnxStates, constant_ones_are_weights) {
   model.initializers.push_back(testing::integers("one", {1}, {1}));
   testing::expect_near(testing::computed(model, 2),
                        testing::floats({std::tanh(0.5F), std::tanh(1.0F)}, {2, 1}), 1e-6F);
+}
+
+/// The last states, (1, N, units), of x (N, 6, 2) from the states h, times `rate`.
+B stream() {
+  B model;
+  model.dims = {0, 6, 2};
+  model.more_inputs = {B::value("h", {1, 0, kUnits}), B::value("rate", {}, 7)};
+  model.outputs = {B::value("y", {1, 0, kUnits})};
+  model.initializers = {drawn("w", {1, 3 * kUnits, 2}), drawn("r", {1, 3 * kUnits, kUnits}),
+                        drawn("b", {1, 6 * kUnits})};
+  model.nodes = {B::node("Transpose", {"x"}, {"steps"}, "t", {B::integers("perm", {1, 0, 2})}),
+                 B::node("GRU", {"steps", "w", "r", "b", "", "h"}, {"", "last"}, "gru",
+                         {B::integer("hidden_size", kUnits)}),
+                 B::node("Cast", {"rate"}, {"factor"}, "f", {B::integer("to", 1)}),
+                 B::node("Mul", {"last", "factor"}, {"y"}, "m")};
+  return model;
+}
+
+TEST(OnnxStates, are_inputs_with_the_batch_along_their_second_axis) {
+  OnnxImport import = testing::import_of(stream(), {.shapes = {}, .constants = {{"rate", 3}}});
+  OnnxImport single = testing::import_of(stream(), {.shapes = {}, .constants = {{"rate", 1}}});
+  ASSERT_EQ(import.inputs.size(), 2U);
+  const OnnxPort& h = import.inputs[1];
+  EXPECT_EQ(h.batch, 1);
+  EXPECT_EQ(h.axes, (std::vector<int>{0, 2}));
+  EXPECT_EQ(h.sample, Shape({1, kUnits}));
+  EXPECT_EQ(h.dims, (std::vector<std::int64_t>{1, -1, kUnits}));
+  EXPECT_EQ(import.outputs[0].batch, 1);
+  const Tensor x = testing::floats(std::vector<float>(24, 0.3F), {2, 6, 2});
+  const Tensor states = testing::floats({0, 0, 0, 0.5F, -0.5F, 1}, {2, 1, kUnits});
+  const Dataset data({{"x", x}, {"h", states}}, {});
+  const Tensor y = import.model.predict(data);
+  const Tensor once = single.model.predict(data);
+  const auto units = static_cast<std::size_t>(kUnits);
+  for (std::size_t i = 0; i < units; ++i) {
+    EXPECT_NEAR(y.as<float>()[i], 3 * once.as<float>()[i], 1e-6F);
+    EXPECT_GT(std::abs(y.as<float>()[i] - y.as<float>()[units + i]), 1e-3F) << "another state";
+  }
+  const testing::TemporaryFolder folder;
+  export_onnx(import.model, folder / "m.onnx");
+  OnnxImport again = import_onnx(folder / "m.onnx", {}, {.device = "cpu", .threads = 1});
+  ASSERT_EQ(again.inputs.size(), 2U);
+  EXPECT_EQ(again.inputs[1].dims, h.dims);
+  EXPECT_EQ(again.inputs[1].batch, 1);
+  EXPECT_EQ(again.outputs[0].dims, import.outputs[0].dims);
+  testing::expect_near(again.model.predict(data), y, 1e-6F);
+}
+
+TEST(OnnxStates, and_constant_inputs_are_refused_where_they_do_not_fit) {
+  const auto says = [](const std::map<std::string, double>& constants,
+                       const std::map<std::string, Shape>& shapes = {}) {
+    return testing::refusal(stream(), {.shapes = shapes, .constants = constants});
+  };
+  EXPECT_NE(says({}).find("the input 'rate' has no batch axis"), std::string::npos) << says({});
+  EXPECT_NE(says({{"rates", 1}}).find("a constant 1 is given for 'rates', which is not an input"),
+            std::string::npos);
+  EXPECT_NE(says({{"rate", 0.5}}).find("the constant input 'rate' is a whole number; got 0.5"),
+            std::string::npos);
+  const std::map<std::string, double> both = {{"rate", 1}, {"h", 0}};
+  EXPECT_NE(says(both).find("the file leaves dims of the constant input 'h' open: give it a shape"),
+            std::string::npos);
+  EXPECT_EQ(says(both, {{"h", {1, 1, kUnits}}}), "");
 }
 
 TEST(OnnxStates, are_refused_where_they_do_not_fit) {

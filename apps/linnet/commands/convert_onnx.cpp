@@ -6,6 +6,7 @@
 #include <linnet/onnx.h>
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "base/check.h"
@@ -36,6 +37,18 @@ std::pair<std::string, Shape> named_shape(const std::string& text) {
           "--shape: expected an input's name and its dims, such as input=1,3,224,224; got '{}'",
           text);
   return {text.substr(0, equals), Shape(dims)};
+}
+
+/// "sr=16000"
+std::pair<std::string, double> named_number(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const char* end = text.data() + text.size();
+  double number = 0;
+  const bool named = equals != std::string::npos && equals > 0;
+  const auto [stop, error] = std::from_chars(named ? text.data() + equals + 1 : end, end, number);
+  require(named && error == std::errc() && stop == end && std::isfinite(number),
+          "--constant: expected an input's name and its number, such as sr=16000; got '{}'", text);
+  return {text.substr(0, equals), number};
 }
 
 Json ports_json(const std::vector<OnnxPort>& ports) {
@@ -70,6 +83,8 @@ void add_onnx_options(CLI::App& command, OnnxConvertOptions& options) {
   command.add_option("--shape", options.shapes,
                      "Dims of an ONNX file's input that the file leaves open, in ONNX's order and "
                      "with the batch: input=1,3,224,224");
+  command.add_option("--constant", options.constants,
+                     "An input of an ONNX file that is the same number in every call: sr=16000");
   command.add_flag("--one-sample", options.one_sample,
                    "The inputs of the ONNX file have no batch axis");
 }
@@ -85,6 +100,7 @@ int convert_onnx(const std::string& in, const std::string& out, const std::strin
           "cannot write the model '{}': a model file is .safetensors", out);
   OnnxImportOptions import;
   for (const std::string& text : options.shapes) import.shapes.insert(named_shape(text));
+  for (const std::string& text : options.constants) import.constants.insert(named_number(text));
   import.batch_axis = !options.one_sample;
   OnnxImport imported = import_onnx(in, import, {.device = "cpu", .threads = 1});
   save_converted(imported.model, classes, out);

@@ -12,7 +12,8 @@ namespace linnet::command {
 
 /// Options of `linnet convert` for an ONNX file.
 struct OnnxConvertOptions {
-  std::vector<std::string> shapes;  ///< "input=1,3,224,224"
+  std::vector<std::string> shapes;     ///< "input=1,3,224,224"
+  std::vector<std::string> constants;  ///< "sr=16000"
   bool one_sample = false;
 };
 
