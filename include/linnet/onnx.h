@@ -26,6 +26,9 @@ struct OnnxImportOptions {
   /// Inputs that are the same number in every call, by name, e.g. {"sr", 16000}: they are constants
   /// of the network, of one element unless `shapes` or the file says another shape.
   std::map<std::string, double> constants = {};
+  /// Values, by name, that become the outputs instead of the file's own. What they do not need is
+  /// left out: a detector is read up to the NonMaxSuppression that no network computes.
+  std::vector<std::string> until = {};
 };
 
 /// Says how an input or an output of an ONNX file appears in the imported network.

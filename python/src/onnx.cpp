@@ -20,7 +20,7 @@ const Options<OnnxImportOptions>& options<OnnxImportOptions>() {
   using O = OnnxImportOptions;
   static const Options<O> all{"OnnxImportOptions",
                               {option<&O::shapes>("shapes"), option<&O::batch_axis>("batch_axis"),
-                               option<&O::constants>("constants")}};
+                               option<&O::constants>("constants"), option<&O::until>("until")}};
   return all;
 }
 
@@ -62,7 +62,7 @@ void bind_onnx(nb::module_& m) {
         const auto how = take<OnnxImportOptions>(arguments, "import_onnx");
         const auto on = take<ModelOptions>(arguments, "import_onnx");
         refuse_others(arguments, "import_onnx",
-                      {"shapes", "batch_axis", "constants", "device", "threads"});
+                      {"shapes", "batch_axis", "constants", "until", "device", "threads"});
         const OnnxImport made = without_gil([&] { return import_onnx(path, how, on); });
         return Imported{ModelHandle(made.model), made};
       },

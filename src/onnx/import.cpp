@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "model/model_file.h"
 #include "model/model_state.h"
+#include "onnx/cut.h"
 #include "onnx/decompose.h"
 #include "onnx/importer.h"
 #include "onnx/kept_ports.h"
@@ -45,6 +46,7 @@ OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOption
   onnx::ModelProto file = onnx::read_model(path);
   try {
     return in_memory("it", [&] {
+      if (!import.until.empty()) onnx::cut(file, import.until);
       onnx::decompose(file);
       onnx::Importer importer(file, import);
       importer.run();

@@ -345,7 +345,9 @@ void Importer::add_node(const NodeProto& node) {
     const Operator* found = rules().import_of(node);
     require<DataError>(found != nullptr || is_of_onnx(node) || node.domain == kMlDomain,
                        "operators of the domain '{}' are not supported", clean(node.domain));
-    require<DataError>(found != nullptr, "this operator is not supported");
+    require<DataError>(found != nullptr,
+                       "this operator is not supported; OnnxImportOptions::until (--until) reads "
+                       "the file up to a value before it");
     NodeImport import(*this, node);
     bool constant = node.op_type != "Constant";
     for (std::size_t i = 0; i < import.inputs(); ++i) {

@@ -74,13 +74,13 @@ VALUES = {
     "--onnx": "m.onnx", "--opset": "18", "--optimizer": "sgd", "--out": "elsewhere", "--output": "out.csv", "--part": "train",
     "--past": "4", "--patience": "2", "--pixels": "imagenet", "--points": "3", "--population": "8", "--port": "0",
     "--precision": "tf32", "--prefetch": "2", "--prompt": "cat", "--prompt-file": "corpus.txt", "--range": "x=0..1", "--rank-deadline": "5", "--reduce": "fast",
-    "--repeats": "2", "--replace-head": "2", "--report": "page.html", "--resize": "8", "--resume": "none",
+    "--rename": "a=b", "--repeats": "2", "--replace-head": "2", "--report": "page.html", "--resize": "8", "--resume": "none",
     "--rows": "5", "--samples": "8", "--scale": "min_max", "--schedule": "cosine", "--season": "2", "--seed": "5",
     "--separator": ",", "--shape": "input=1,4", "--shards": "2", "--size": "6", "--split": "random", "--steps": "6", "--stride": "2",
     "--subject": "x <= 0.2", "--target": "label", "--task": "classification", "--temperature": "5", "--test": "0.3", "--text": "text",
-    "--threads": "1", "--time": "t", "--to": "linnet", "--top-k": "1", "--type": "x=category", "--validation": "0.3",
+    "--threads": "1", "--time": "t", "--to": "linnet", "--top-k": "1", "--type": "x=category", "--until": "nothing", "--validation": "0.3",
     "--width": "6", "--workload": "mnist-cnn", "--ranks": "1", "--quantile": "0.9", "--weights": "w.safetensors"}
-FLAGS = {"--drop-last", "--force", "--header", "--help", "--int8", "--json", "--no-cache", "--no-header", "--one-sample", "--recompute",
+FLAGS = {"--drop-last", "--force", "--header", "--help", "--int8", "--json", "--no-cache", "--no-header", "--non-strict", "--one-sample", "--recompute",
          "--save-best", "--save-last", "--side-by-side", "--streamed", "--sync-batch-norm", "--tune"}
 
 OF_DEVICES = {"--graph", "--conv-engine", "--deterministic", "--device", "--precision", "--tune", "--threads"}

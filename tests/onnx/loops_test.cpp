@@ -245,6 +245,23 @@ TEST(OnnxIf, takes_the_branch_of_a_known_condition) {
                        testing::floats({5, 6, 7, 8, 9, 10}, {1, 3, 2}), 0);
 }
 
+TEST(OnnxIf, keeps_what_its_branches_read) {
+  B model = chosen(3);
+  model.nodes[4] = B::node("If", {"is"}, {"result"}, "outer",
+                           {branch("then_branch", {B::node("Neg", {"above"}, {"out"}, "n")}, "out"),
+                            branch("else_branch", {}, "twice")});
+  for (const char* name : {"above", "twice", "unread"}) {
+    model.nodes.insert(model.nodes.begin(), B::node("Add", {"x", "x"}, {name}, name));
+  }
+  OnnxImport import = testing::import_of(model, {.until = {"result"}});
+  testing::expect_near(import.model.predict(testing::floats({0, 1, 2, 3, 4, 5}, {1, 3, 2})),
+                       testing::floats({0, -2, -4, -6, -8, -10}, {1, 3, 2}), 0);
+  model.initializers[1] = testing::integers("n", {4}, {});
+  import = testing::import_of(model, {.until = { "result" }});
+  testing::expect_near(import.model.predict(testing::floats({0, 1, 2, 3, 4, 5}, {1, 3, 2})),
+                       testing::floats({0, 2, 4, 6, 8, 10}, {1, 3, 2}), 0);
+}
+
 TEST(OnnxIf, is_refused_where_it_depends_on_the_inputs) {
   B model = chosen(3);
   model.nodes[2] = B::node("ReduceMax", {"x"}, {"is"}, "e", {B::integer("keepdims", 0)});

@@ -165,7 +165,7 @@ int convert(const ConvertOptions& options) {
           "weights; "
           "got {}",
           options.network.empty() ? "neither" : "both");
-  refuse({"--shape", "--constant", "--one-sample"}, "ONNX files", "none");
+  refuse({"--shape", "--constant", "--until", "--one-sample"}, "ONNX files", "none");
   if (options.to.empty()) {
     refuse({"--dtype"}, "weights that --to writes", "read as weights (--network)");
   } else {

@@ -85,6 +85,11 @@ void add_onnx_options(CLI::App& command, OnnxConvertOptions& options) {
                      "with the batch: input=1,3,224,224");
   command.add_option("--constant", options.constants,
                      "An input of an ONNX file that is the same number in every call: sr=16000");
+  command
+      .add_option("--until", options.until,
+                  "Read the ONNX file up to this value, which becomes an output instead of the "
+                  "file's own; repeatable")
+      ->allow_extra_args(false);
   command.add_flag("--one-sample", options.one_sample,
                    "The inputs of the ONNX file have no batch axis");
 }
@@ -101,6 +106,7 @@ int convert_onnx(const std::string& in, const std::string& out, const std::strin
   OnnxImportOptions import;
   for (const std::string& text : options.shapes) import.shapes.insert(named_shape(text));
   for (const std::string& text : options.constants) import.constants.insert(named_number(text));
+  import.until = options.until;
   import.batch_axis = !options.one_sample;
   OnnxImport imported = import_onnx(in, import, {.device = "cpu", .threads = 1});
   save_converted(imported.model, classes, out);

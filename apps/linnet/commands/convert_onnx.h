@@ -14,6 +14,7 @@ namespace linnet::command {
 struct OnnxConvertOptions {
   std::vector<std::string> shapes;     ///< "input=1,3,224,224"
   std::vector<std::string> constants;  ///< "sr=16000"
+  std::vector<std::string> until;
   bool one_sample = false;
 };
 
