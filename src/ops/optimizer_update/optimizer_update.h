@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -142,9 +144,15 @@ struct OptimizerAttrs {
     visit("floor", settings.floor);
     visit("bounds", bounds);
     visit("rate_factors", rate_factors);
-    visit("weight_decays", weight_decays);
+    // What ranges left out follows their weight decays: older checkpoints know no field of it.
+    std::vector<double> by_range = weight_decays;
+    by_range.insert(by_range.end(), left_out.begin(), left_out.end());
+    visit("weight_decays", by_range);
+    const auto rest = by_range.begin() +
+                      static_cast<std::ptrdiff_t>(std::min(by_range.size(), rate_factors.size()));
+    weight_decays.assign(by_range.begin(), rest);
+    left_out.assign(rest, by_range.end());
     visit("guarded", guarded);
-    if (!left_out.empty()) visit("left_out", left_out);
     if (settings.decay == Decay::piecewise) {
       std::vector<double> knots = settings.knots.flat();
       visit("knots", knots);
