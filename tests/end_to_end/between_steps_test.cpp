@@ -28,7 +28,7 @@ std::vector<Objective> objectives() {
   both.lookahead = {.every = 2};
   return {{.optimizer = Adam{.learning_rate = 0.05}},
           {.optimizer = SGD{.learning_rate = 0.05, .momentum = 0.9}, .clip = {.norm = 0.5}},
-          {.optimizer = Muon{.learning_rate = 0.05, .exclude = {"b.weight"}}},
+          {.optimizer = Muon{.learning_rate = 0.05}},
           both};
 }
 

@@ -315,9 +315,9 @@ TEST(Optimizers, NameWhatIsOutOfRange) {
   EXPECT_EQ(error({.schedule = Piecewise{.at = {0, 0.5, 0.5}}}),
             "[piecewise] expected places that rise in at; got 0.5 before 0.5");
   EXPECT_EQ(error({.schedule = Piecewise{.at = {0, std::nan(""), 1}}}),
-            "[piecewise] expected at to be in [0, 1e9]; got nan");
+            "[piecewise] expected at to be in [0, 1e9]; got [0, nan, 1]");
   EXPECT_EQ(error({.schedule = Piecewise{.factors = {0, INFINITY, 1}}}),
-            "[piecewise] expected factors to be at least 0 and finite; got inf");
+            "[piecewise] expected factors to be at least 0 and finite; got [0, inf, 1]");
   EXPECT_EQ(error({.schedule = Plateau{.factor = 1}}),
             "[plateau] expected factor to be in (0, 1); got 1");
   EXPECT_EQ(error({.schedule = ScheduleFunction{}}), "the schedule is an empty function");
