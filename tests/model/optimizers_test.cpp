@@ -84,9 +84,10 @@ std::string mistake(SettingTable table) {
 
 TEST(OptimizerKinds, MistakesAreSentencesWithAPlace) {
   const Setting one{std::int64_t{1}};
-  EXPECT_EQ(mistake({{"kind", {std::string("cosin"), {4, 1}}}}),
-            "4: 'kind' in [schedule] must be constant, step, cosine, linear, polynomial, one_cycle "
-            "or plateau; got 'cosin'; did you mean 'cosine'?");
+  EXPECT_EQ(
+      mistake({{"kind", {std::string("cosin"), {4, 1}}}}),
+      "4: 'kind' in [schedule] must be constant, step, cosine, linear, polynomial, one_cycle, "
+      "piecewise or plateau; got 'cosin'; did you mean 'cosine'?");
   EXPECT_EQ(mistake({{"factor", {1.0, {5, 1}}}}),
             "5: 'factor' in [schedule] must be in (0, 1); got 1");
   EXPECT_EQ(mistake({{"patiense", one, {6, 1}}}),
