@@ -98,7 +98,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT LINNET_ARCHIVES)
 endif()
 
 # linnet_small_sources(files...): of a layer that is not SMALL, those that only choose and prepare, so that nothing of
-# them runs for each element but of a loss.
+# them runs for each element but of a loss, of its gradient or of an operator that few networks have.
 function(linnet_small_sources)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${LINNET_SMALL_CODE}"
                                                  SKIP_PRECOMPILE_HEADERS ON)
