@@ -254,7 +254,7 @@ void bind_state(nb::class_<TrainerHandle>& c) {
                             : x.set_trains(objective, std::move(groups));
         });
       },
-      nb::arg("trains"), nb::arg("objective") = "",
+      nb::arg("trains").none(), nb::arg("objective") = "",
       nb::sig(keep("def set_trains(self, trains: " + Convert<std::vector<ParameterGroup>>::type() +
                    " | None, objective: str = '') -> None")),
       doc("Trainer.set_trains"));

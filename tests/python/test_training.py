@@ -69,8 +69,8 @@ class Training(unittest.TestCase):
         np.testing.assert_allclose([epoch.learning_rate for epoch in history.epochs], expected, rtol=1e-12)
         for wrong, sentence in (({"at": [0, 0, 1]}, "expected places that rise in at; got 0 before 0"),
                                 ({"at": [0, 1]}, "as many factors; got 2 and 3"),
-                                ({"at": [0, float("nan"), 1]}, "expected at to be in"),
-                                ({"factors": [0, -1, 0]}, "expected factors to be at least 0")):
+                                ({"at": [0, float("nan"), 1]}, "'at' in piecewise must be in"),
+                                ({"factors": [0, -1, 0]}, "'factors' in piecewise must be at least 0")):
             with self.subTest(wrong=wrong), self.assertRaisesRegex(ln.Error, sentence):
                 ln.Trainer(ln.Model(cnn()), schedule=ln.Piecewise(**wrong))
 

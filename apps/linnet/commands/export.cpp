@@ -118,6 +118,7 @@ void add_export(CLI::App& app, Action& action) {
   command
       ->add_option("--opset", options->opset,
                    "Opset of the ONNX file, 13 to 21: that of the oldest program that reads it")
+      ->check(at_least(13, 21))
       ->capture_default_str();
   command->add_option(
       "--function", options->function,
