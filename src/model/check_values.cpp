@@ -17,21 +17,6 @@
 namespace linnet {
 namespace {
 
-void check_column_ids(const NetworkDefinition& network, std::size_t input,
-                      std::span<const std::int32_t> ids, const std::filesystem::path& file,
-                      std::string_view what, const Dataset& data) {
-  const std::vector<IdLimit> limits = id_limits(network);
-  const auto limit = std::ranges::find(limits, input, &IdLimit::input);
-  if (limit == limits.end()) return;
-  const auto bad =
-      std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= limit->rows; });
-  if (bad == ids.end()) return;
-  fail<DataError>("{} has the id {}; the embedding '{}' expects 0 to {}",
-                  place_of(static_cast<std::size_t>(bad - ids.begin()),
-                           network.inputs[input].sample, file, what, data),
-                  *bad, limit->reader, limit->rows - 1);
-}
-
 /// Checks a column in memory, but for padding, which may hold anything.
 void check_finite(const Column& column, const std::filesystem::path& file, std::string_view what,
                   const Dataset& data) {
@@ -104,12 +89,16 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
   for (const Column& column : data.targets()) {
     check_finite(column, file_of_target(data), name_of_target(column, data), data);
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Column& column = *inputs[i];
-    if (network.sequences_of(i)) continue;
+  for (const IdLimit& limit : id_limits(network)) {
+    const Column& column = *inputs[limit.input];
+    if (network.sequences_of(limit.input)) continue;
     if (column.source != nullptr || column.dtype() != DType::i32) continue;
-    check_column_ids(network, i, column.data.as<std::int32_t>(), file_of_input(data),
-                     name_of_input(column, data), data);
+    const std::span<const std::int32_t> ids = column.data.as<std::int32_t>();
+    const std::size_t bad = first_outside(ids, limit);
+    if (bad == ids.size()) continue;
+    refuse_id(limit, ids[bad],
+              place_of(bad, network.inputs[limit.input].sample, file_of_input(data),
+                       name_of_input(column, data), data));
   }
 }
 

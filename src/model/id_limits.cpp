@@ -28,17 +28,20 @@ std::span<const std::int32_t> as_ids(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const std::int32_t*>(bytes.data()), bytes.size() / sizeof(std::int32_t)};
 }
 
-/// Returns the place of the first id outside [0, rows); ids.size(): all are inside.
-std::size_t first_outside(std::span<const std::int32_t> ids, std::int64_t rows) {
+}  // namespace
+
+std::size_t first_outside(std::span<const std::int32_t> ids, const IdLimit& limit) {
   std::uint32_t largest = 0;  // negative ids are the largest
   for (const std::int32_t id : ids) largest = std::max(largest, static_cast<std::uint32_t>(id));
-  if (largest < rows) return ids.size();
-  return static_cast<std::size_t>(
-      std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= rows; }) -
-      ids.begin());
+  if (largest < limit.rows) return ids.size();
+  const auto outside = [&](std::int32_t id) { return id < 0 || id >= limit.rows; };
+  return static_cast<std::size_t>(std::ranges::find_if(ids, outside) - ids.begin());
 }
 
-}  // namespace
+void refuse_id(const IdLimit& limit, std::int32_t id, const std::string& place) {
+  fail<DataError>("{} has the id {}; the embedding '{}' expects 0 to {}", place, id, limit.reader,
+                  limit.rows - 1);
+}
 
 std::vector<IdLimit> id_limits(const NetworkDefinition& network) {
   std::vector<IdLimit> limits;
@@ -56,6 +59,7 @@ std::vector<IdLimit> id_limits(const NetworkDefinition& network) {
       *known = {.input = place, .reader = node.name, .rows = rows};
     }
   }
+  std::ranges::sort(limits, {}, &IdLimit::input);
   return limits;
 }
 
@@ -79,12 +83,11 @@ void check_ids(const NetworkDefinition& network, std::span<const IdLimit> limits
         const std::size_t step = width / static_cast<std::size_t>(input.sample[0]);
         count = std::min(width, static_cast<std::size_t>(lengths[at / width]) * step);
       }
-      const std::size_t bad = at + first_outside(ids.subspan(at, count), limit.rows);
+      const std::size_t bad = at + first_outside(ids.subspan(at, count), limit);
       if (bad == at + count) continue;
-      fail<DataError>("{} has the id {}; the embedding '{}' expects 0 to {}",
-                      place_of(first * width + bad, input.sample,
-                               fmt::format("the input '{}'", input.name)),
-                      ids[bad], limit.reader, limit.rows - 1);
+      refuse_id(limit, ids[bad],
+                place_of(first * width + bad, input.sample,
+                         fmt::format("the input '{}'", input.name)));
     }
   }
 }

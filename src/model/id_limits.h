@@ -21,6 +21,12 @@ struct IdLimit {
 /// Returns those of a network, by input; inputs that no embedding reads have none.
 std::vector<IdLimit> id_limits(const NetworkDefinition& network);
 
+/// Returns the place of the first id outside the embedding; ids.size(): all are inside.
+std::size_t first_outside(std::span<const std::int32_t> ids, const IdLimit& limit);
+
+/// Throws DataError for an id outside; `place` says where it stands.
+[[noreturn]] void refuse_id(const IdLimit& limit, std::int32_t id, const std::string& place);
+
 /// Throws DataError naming row, column and input for an id of a batch outside its embedding.
 /// Padding may hold anything where the input has lengths. `inputs`: the memory of all inputs.
 /// `first`: the row of the first sample.
