@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "core/align.h"
 #include "model/update_options.h"
 #include "train/trainer_state.h"
 
@@ -66,38 +65,17 @@ void ObjectiveState::set_trains(std::vector<ParameterGroup> trains) {
   if (left_out.empty()) left_out.assign(after.size(), 0);
   left_out = updates_left_out();
   left_out_at = updates;
-  const std::size_t bytes = align_up(network().bytes(true));
   const auto count = static_cast<std::size_t>(linnet::moments(optimizer(1, 1).settings.rule));
   const Model handle(model);
   for (std::size_t i = 0; i < after.size(); ++i) {
     if (before[i] || !after[i] || objective.lookahead.every == 0 || updates == 0) continue;
     const ParameterSpec& spec = network().parameters[i];
-    model->backend->upload(optimizer_memory(), moments + count * bytes + spec.offset,
+    model->backend->upload(optimizer_memory(), array_at(count) + spec.offset,
                            handle.parameter(spec.name).to_host().bytes());
   }
   objective = std::move(changed);
   stepper = nullptr;
   differentiator = nullptr;
-}
-
-State ObjectiveState::averaged_trained_weights() {
-  const bool averages = objective.average.decay > 0;
-  require(averages || objective.lookahead.every > 0,
-          "no average of the weights is kept; set Objective::average or Objective::lookahead");
-  require(updates > 0, "there is no average of the weights before the first step");
-  const std::vector<bool> trains = trained_by(network(), objective);
-  const auto count = static_cast<std::size_t>(linnet::moments(optimizer(1, 1).settings.rule));
-  const std::size_t place =
-      moments + (averages ? arrays() - 1 : count) * align_up(network().bytes(true));
-  State weights;
-  for (std::size_t i = 0; i < trains.size(); ++i) {
-    const ParameterSpec& spec = network().parameters[i];
-    if (!trains[i]) continue;
-    Tensor values(spec.dtype, spec.shape);
-    model->backend->download(optimizer_memory(), place + spec.offset, values.writable_bytes());
-    weights.set(spec.name, std::move(values));
-  }
-  return weights;
 }
 
 namespace {
@@ -113,7 +91,17 @@ void take(TrainerState& trainer, ObjectiveState& objective) {
   const Turn turn(trainer, "take_average()");
   trainer.check_finite();
   trainer.check_weights();
-  trainer.model.set_weights(objective.averaged_trained_weights());
+  require(objective.objective.average.decay > 0 || objective.objective.lookahead.every > 0,
+          "no average of the weights is kept; set Objective::average or Objective::lookahead");
+  require(objective.updates > 0, "there is no average of the weights before the first step");
+  const std::vector<bool> trains = trained_by(objective.network(), objective.objective);
+  const State kept = objective.kept_weights();
+  State weights;
+  for (std::size_t i = 0; i < trains.size(); ++i) {
+    const std::string& name = objective.network().parameters[i].name;
+    if (trains[i]) weights.set(name, *kept.find(name));
+  }
+  trainer.model.set_weights(weights);
 }
 
 }  // namespace

@@ -111,8 +111,7 @@ class Fit {
       place_.last_epoch = stopped->last_epoch;
     }
     if (stopped && options_.shards == 0) options_.shards = shards_of(stopped->settings);
-    StepData steps = objective_.read(data_, options_.augment);
-    steps.metrics = trainer_.options.metrics;
+    const StepData steps = with_metrics(objective_.read(data_, options_.augment));
     parts_.train = {.data = steps, .samples = data.size(), .pass = {}};
     if (options.validation.size() > 0) {
       parts_.validation = {.data = held_out_data(options.validation, data.classes()),
@@ -305,6 +304,11 @@ class Fit {
     if (checkpoints_.enabled() && wanted) save_checkpoint();
   }
 
+  StepData with_metrics(StepData data) const {
+    data.metrics = trainer_.options.metrics;
+    return data;
+  }
+
   /// What is known to be useless before the first step.
   void check_samples(const Dataset& data) const {
     const NetworkDefinition& network = model_.definition();
@@ -330,10 +334,9 @@ class Fit {
       fitting = resize_smaller(std::move(fitting), network.inputs[0].sample, index);
     }
     held_out_.push_back(std::move(fitting));
-    StepData read = step_data(model_.definition(), held_out_.back(),
-                              objective_.held_out_losses(options_.augment), objective_.losses_of());
-    read.metrics = trainer_.options.metrics;
-    return read;
+    return with_metrics(step_data(model_.definition(), held_out_.back(),
+                                  objective_.held_out_losses(options_.augment),
+                                  objective_.losses_of()));
   }
 
   void build() {

@@ -62,7 +62,7 @@ void for_moments(const ObjectiveState& objective, const F& f) {
       if (m == 1 && m < count && matrices[i]) continue;  // a direction, which each step makes anew
       const bool looks_ahead = m == count && objective.lookahead().every > 0;
       f(m < count ? moment_name(m, spec.name) : (looks_ahead ? kLookahead : kAverage) + spec.name,
-        spec, objective.moments + m * align_up(network.bytes(true)) + spec.offset);
+        spec, objective.array_at(m) + spec.offset);
     }
   }
 }
@@ -142,7 +142,7 @@ ObjectiveState::ObjectiveState(std::string called, std::shared_ptr<ModelState> t
   description_of<Lookahead>().check(&objective.lookahead, "");
   moments = std::max(shared->bytes + kLossScaleBytes, kMomentsOffset);
   shared->scales.push_back(moments - kLossScaleBytes);
-  shared->bytes = moments + arrays() * align_up(network().bytes(true));
+  shared->bytes = array_at(arrays());
   memory->optimizer = std::move(shared);
 }
 
@@ -214,6 +214,10 @@ std::size_t ObjectiveState::arrays() const {
   return count + (objective.lookahead.every > 0 ? 1 : 0) + (objective.average.decay > 0 ? 1 : 0);
 }
 
+std::size_t ObjectiveState::array_at(std::size_t m) const {
+  return moments + m * align_up(network().bytes(true));
+}
+
 State ObjectiveState::trained_weights() const {
   const std::vector<bool> trains = trained_parameters(network(), optimizer(1, 1));
   const Model handle(model);
@@ -232,10 +236,8 @@ void ObjectiveState::allocate_averaged_memory() {
 
 void ObjectiveState::fill_averaged_memory() {
   if (averaged == nullptr) return;
-  const std::size_t bytes = network().bytes(true);
-  std::vector<std::byte> weights(bytes);
-  const std::size_t place = moments + (arrays() - 1) * align_up(bytes);
-  model->backend->download(optimizer_memory(), place, weights);
+  std::vector<std::byte> weights(network().bytes(true));
+  model->backend->download(optimizer_memory(), array_at(arrays() - 1), weights);
   model->backend->upload(*averaged, 0, weights);
   ++model->weights_version;  // programs that read it derive from it again
 }
@@ -380,16 +382,22 @@ Model Trainer::best() const {
   return best;
 }
 
+State ObjectiveState::kept_weights() {
+  const std::string& kept = objective.average.decay > 0 ? kAverage : kLookahead;
+  State weights;
+  for_moments(*this, [&](const std::string& name, const ParameterSpec& spec, std::size_t offset) {
+    if (!name.starts_with(kept)) return;
+    Tensor values(spec.dtype, spec.shape);
+    model->backend->download(optimizer_memory(), offset, values.writable_bytes());
+    weights.set(spec.name, std::move(values));
+  });
+  return weights;
+}
+
 State averaged_weights(TrainerState& trainer, ObjectiveState& objective) {
   State weights = trainer.model.weights();
-  for_moments(objective,
-              [&](const std::string& name, const ParameterSpec& spec, std::size_t offset) {
-                if (!name.starts_with(kAverage)) return;
-                Tensor values(spec.dtype, spec.shape);
-                trainer.state().backend->download(objective.optimizer_memory(), offset,
-                                                  values.writable_bytes());
-                weights.set(spec.name, std::move(values));
-              });
+  if (objective.objective.average.decay == 0) return weights;
+  for (const auto& [name, value] : objective.kept_weights()) weights.set(std::string(name), value);
   return weights;
 }
 

@@ -59,11 +59,13 @@ struct ObjectiveState {
   std::vector<std::int64_t> updates_left_out() const;
   /// Takes what a state says of that.
   void load_left_out(const State& state);
-  /// Returns the average of the weights that train, or Lookahead's where no average is kept. Throws
-  /// Error where neither is. Waits.
-  State averaged_trained_weights();
+  /// Returns the average of the weights, or Lookahead's where no average is kept; of parameters for
+  /// which neither is kept, nothing. Waits.
+  State kept_weights();
   /// Arrays of moments, lookahead's weights and the average among them.
   std::size_t arrays() const;
+  /// Returns where array `m` of these begins in the trainer's memory.
+  std::size_t array_at(std::size_t m) const;
   /// Allocates `averaged` where an average is kept.
   void allocate_averaged_memory();
   /// Copies the average there, if it was allocated. Waits.
@@ -104,8 +106,8 @@ struct ObjectiveState {
 
 /// Name of ObjectiveState::updates_left_out() in a state.
 inline constexpr const char* kLeftOut = "optimizer/left_out";
-/// Returns that of a state after so many updates; empty where the state says nothing. Throws Error
-/// unless these are such counts.
+/// Returns what a state of so many `updates` says of that; empty where it says nothing. Throws
+/// Error unless there is a count of at most `updates` for each of `parameters`.
 std::vector<std::int64_t> left_out_of(const State& state, const std::string& prefix,
                                       std::size_t parameters, std::uint64_t updates);
 
