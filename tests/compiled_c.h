@@ -93,6 +93,25 @@ class Compiled {
   void* hessian_ = nullptr;
 };
 
+/// What a function writes of points on both sides of another.
+struct BothSides {
+  std::vector<float> above;
+  std::vector<float> below;
+};
+
+/// f(input, output) writes `outputs` numbers of a point: returns them where element `k` of `at` is
+/// larger and where it is smaller by `step`.
+template <class F>
+BothSides both_sides(std::vector<float> at, std::size_t k, float step, std::size_t outputs, F f) {
+  BothSides sides{std::vector<float>(outputs), std::vector<float>(outputs)};
+  const float middle = at[k];
+  at[k] = middle + step;
+  f(at.data(), sides.above.data());
+  at[k] = middle - step;
+  f(at.data(), sides.below.data());
+  return sides;
+}
+
 /// The largest difference from the model's own outputs of two samples, by their largest element.
 inline double difference(const Model& model, const Tensor& input,
                          const CExportOptions& options = {}, const std::string& name = "x") {

@@ -298,20 +298,16 @@ Derivatives derivatives_of(const Model& model, CExportOptions options = {}) {
   const Shape sample = model.network().input_shape();
   const auto inputs = static_cast<std::size_t>(sample.elements());
   const auto outputs = static_cast<std::size_t>(model.network().output_shape().elements());
-  std::vector<float> at = numbers(sample.elements());
+  const std::vector<float> at = numbers(sample.elements());
   Derivatives found{.written = std::vector<float>(outputs * inputs),
                     .differences = std::vector<float>(outputs * inputs)};
   for (int i = 0; i < 2; ++i) program.jacobian(at.data(), found.written.data());
   constexpr float kStep = 1.0F / 512;
   for (std::size_t k = 0; k < inputs; ++k) {
-    const float middle = at[k];
-    std::vector<float> above(outputs);
-    std::vector<float> below(outputs);
-    at[k] = middle + kStep;
-    program(static_cast<const void*>(at.data()), above.data());
-    at[k] = middle - kStep;
-    program(static_cast<const void*>(at.data()), below.data());
-    at[k] = middle;
+    const auto [above, below] =
+        both_sides(at, k, kStep, outputs, [&](const float* input, float* output) {
+          program(static_cast<const void*>(input), output);
+        });
     for (std::size_t i = 0; i < outputs; ++i) {
       found.differences[i * inputs + k] = (above[i] - below[i]) / (2 * kStep);
       found.rounding = std::max<double>(found.rounding, 2e-7 * std::abs(above[i]) / kStep);

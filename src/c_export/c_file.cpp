@@ -236,19 +236,18 @@ std::string CFile::header(const Model& model) const {
       "*/\n"
       "{};\n",
       version(), options_.name, guard, guard, defines(model), signature("predict"));
+  const auto declare = [&](const char* function, const char* writes) {
+    text += fmt::format("/* Writes {}. */\n{};\n", writes, signature(function));
+  };
   if (options_.jacobian) {
-    text += fmt::format(
-        "/* Writes the derivatives of each output element by each input element, row by row: "
-        "(outputs, inputs). */\n"
-        "{};\n",
-        signature("jacobian"));
+    declare("jacobian",
+            "the derivatives of each output element by each input element, row by row: (outputs, "
+            "inputs)");
   }
   if (options_.hessian) {
-    text += fmt::format(
-        "/* Writes the second derivatives of each output element by each pair of input elements: "
-        "(outputs, inputs, inputs). */\n"
-        "{};\n",
-        signature("hessian"));
+    declare("hessian",
+            "the second derivatives of each output element by each pair of input elements: "
+            "(outputs, inputs, inputs)");
   }
   if (!model.class_names().empty()) {
     text += fmt::format("extern const char *const {}_class_names[];\n", options_.name);

@@ -24,7 +24,7 @@ void expect_hessian(const Model& model, bool smooth = true) {
   const Shape sample = model.network().input_shape();
   const std::size_t inputs = elements(sample);
   const std::size_t slopes = elements(model.network().output_shape()) * inputs;
-  std::vector<float> at = numbers(sample.elements());
+  const std::vector<float> at = numbers(sample.elements());
   std::vector<float> found(slopes * inputs);
   // The second call finds what the first one left in memory.
   for (int i = 0; i < 2; ++i) program.hessian(at.data(), found.data());
@@ -36,14 +36,9 @@ void expect_hessian(const Model& model, bool smooth = true) {
   ASSERT_GT(largest, 0);
   constexpr float kStep = 1.0F / 128;
   for (std::size_t k = 0; k < inputs; ++k) {
-    const float middle = at[k];
-    std::vector<float> above(slopes);
-    std::vector<float> below(slopes);
-    at[k] = middle + kStep;
-    program.jacobian(at.data(), above.data());
-    at[k] = middle - kStep;
-    program.jacobian(at.data(), below.data());
-    at[k] = middle;
+    const auto [above, below] =
+        both_sides(at, k, kStep, slopes,
+                   [&](const float* input, float* output) { program.jacobian(input, output); });
     for (std::size_t i = 0; i < slopes; ++i) {
       const std::size_t place = i * inputs + k;
       EXPECT_NEAR(found[place], wanted.as<float>()[place], 1e-5 * largest) << place;
