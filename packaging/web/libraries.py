@@ -3,7 +3,8 @@
 """Builds what linnet.wasm or linnet.exe links: libraries.py FOLDER [windows].
 
 FOLDER gets include/, lib/ and cmake/ of fmt, Highway, zlib and utf8proc, of Debian's source packages, headers of
-nlohmann-json and DLPack, of this system's packages, and sources.json with all versions, the compiler's too. Needs emcc, the network, and no root. windows: by MinGW instead, and with GoogleTest, musl's iconv, CLI11 and toml++."""
+nlohmann-json and DLPack, of this system's packages, and sources.json with all versions, the compiler's too. Needs emcc,
+the network, and no root. windows: by MinGW instead, and with GoogleTest, musl's iconv, CLI11 and toml++."""
 import json
 import shutil
 import sys

@@ -5,8 +5,9 @@
 
 Writes FOLDER/sboms/linnet.cdx.json (CycloneDX 1.5) and FOLDER/licenses/NAME/copyright, which a wheel holds. FOLDER is
 that of archives.py, PYTHON an interpreter that has nanobind; without it, the list is of the static program, which holds
-the C library. --release: writes ARTEFACTS/linnet.cdx.json instead, of all folders, with the sums of the files there; --sources adds
-what a folder of packaging/web/libraries.py names, --headers the headers that Debian packages of Linnet compile in."""
+the C library. --release: writes ARTEFACTS/linnet.cdx.json instead, of all folders, with the sums of the files there;
+--sources adds what a folder of packaging/web/libraries.py names, --headers the headers that Debian packages of Linnet
+compile in."""
 import argparse
 import hashlib
 import json

@@ -47,6 +47,7 @@ Dims dims_in_file(const Shape& shape, bool channels) {
   if (channels) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
   return dims;
 }
+
 /// Returns the dims of samples in the order that a file had.
 Dims dims_in_file(const KeptPort& port, const Shape& sample) {
   Dims dims(port.axes.size(), kBatch);
@@ -420,7 +421,7 @@ bool Exporter::is_skipped(const Node& node) const {
 }
 
 std::string Exporter::cast(const Node& node, const std::string& x, Type type) {
-  return file_.node("Cast", {x}, node.name, {{"to", static_cast<std::int64_t>(type)}});
+  return as_type(file_, x, node.name, type);
 }
 
 std::int64_t axis_in(Form form, std::int64_t axis, std::size_t rank) {

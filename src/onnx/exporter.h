@@ -65,7 +65,7 @@ class Exporter {
   /// Adds an initializer `NODE.name` of these numbers in one axis.
   std::string integers(const Node& node, std::string_view name,
                        const std::vector<std::int64_t>& values);
-  /// Adds a reduction, e.g. "ReduceMean", as the opset has it; its axes must be sorted.
+  /// Adds a reduction, e.g. "ReduceMean", by the rules of the file's opset; axes must be sorted.
   std::string reduced(const Node& node, std::string_view op, const std::string& x,
                       const std::vector<std::int64_t>& axes, bool keep);
   /// Adds what gives the first `count` dims of `x`.

@@ -373,8 +373,8 @@ void Importer::add_outputs() {
   for (const auto& [key, text] : model_.metadata) {
     if (key == kOutputsKey) names = names_from(text);
   }
-  // In the order of the network that was exported. Else labels last, so that the first output is
-  // the scores that have class names.
+  // The outputs keep the order of the network that was exported. In other files labels come last,
+  // so that the first output is the scores that have class names.
   const auto place = [&](const ValueProto* output) {
     const Classes* classes = classes_of(output->name);
     const auto found = std::ranges::find(names, output->name);

@@ -19,7 +19,7 @@ LONG_NAME = re.compile(r"(-\w, )?--[\w-]+(, --[\w-]+)*( (\{[^}]*\}|[A-Z|=]+))?( 
 
 
 def escaped(text):
-    """Returns text that roff prints as it is; what stands in backquotes becomes bold."""
+    """Returns roff that prints this text; words in backquotes become bold."""
     for sign, name in (("\\", r"\e"), ("-", r"\-"), ("'", r"\(aq"), ("^", r"\(ha"), ("~", r"\(ti")):
         text = text.replace(sign, name)
     text = re.sub(r"`([^`]+)`", r"\\fB\1\\fR", text).replace("`", r"\(ga")

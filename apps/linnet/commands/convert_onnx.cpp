@@ -19,11 +19,17 @@
 namespace linnet::command {
 namespace {
 
+/// Returns where the name of "NAME=VALUE" ends; 0: there is none.
+std::size_t end_of_name(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  return equals == std::string::npos ? 0 : equals;
+}
+
 /// "input=1,3,224,224"
 std::pair<std::string, Shape> named_shape(const std::string& text) {
-  const std::size_t equals = text.rfind('=');
+  const std::size_t equals = end_of_name(text);
   std::vector<std::int64_t> dims;
-  bool good = equals != std::string::npos && equals > 0;
+  bool good = equals > 0;
   std::size_t at = equals + 1;
   while (good && at <= text.size()) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -41,12 +47,12 @@ std::pair<std::string, Shape> named_shape(const std::string& text) {
 
 /// "sr=16000"
 std::pair<std::string, double> named_number(const std::string& text) {
-  const std::size_t equals = text.rfind('=');
+  const std::size_t equals = end_of_name(text);
   const char* end = text.data() + text.size();
   double number = 0;
-  const bool named = equals != std::string::npos && equals > 0;
-  const auto [stop, error] = std::from_chars(named ? text.data() + equals + 1 : end, end, number);
-  require(named && error == std::errc() && stop == end && std::isfinite(number),
+  const auto [stop, error] =
+      std::from_chars(equals > 0 ? text.data() + equals + 1 : end, end, number);
+  require(error == std::errc() && stop == end && std::isfinite(number),
           "--constant: expected an input's name and its number, such as sr=16000; got '{}'", text);
   return {text.substr(0, equals), number};
 }
