@@ -36,6 +36,10 @@ std::string_view Additions::name(std::string_view wanted) {
   return model_.made.back();
 }
 
+std::string_view Additions::name_in(const NodeProto& node, std::string_view role) {
+  return name(fmt::format("{}.{}", node.outputs[0], role));
+}
+
 std::string_view Additions::constant(std::string_view wanted, Type type, Dims dims,
                                      std::string bytes) {
   TensorProto tensor;
@@ -63,12 +67,12 @@ std::string_view Additions::truth() {
   return truth_;
 }
 
-std::string_view Additions::one() {
-  constexpr float kOne = 1;
-  if (one_.empty()) {
-    one_ = constant("one", Type::f32, {}, {reinterpret_cast<const char*>(&kOne), sizeof kOne});
+std::string_view Additions::number(float value) {
+  std::string_view& known = numbers_[value];
+  if (known.empty()) {
+    known = constant("float", Type::f32, {}, {reinterpret_cast<const char*>(&value), sizeof value});
   }
-  return one_;
+  return known;
 }
 
 std::string_view Additions::node(std::string_view op, std::vector<std::string_view> inputs,

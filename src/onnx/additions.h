@@ -24,13 +24,15 @@ class Additions {
 
   /// Returns `wanted`, or a longer name.
   std::string_view name(std::string_view wanted);
+  /// Returns a name for a part of what a node computes, after its first output.
+  std::string_view name_in(const NodeProto& node, std::string_view role);
   /// Returns the name of a constant of one whole number, of these dims. Equal constants
   /// share a name.
   std::string_view integer(std::int64_t value, const Dims& dims = {});
   /// Returns the name of the constant true, without axes.
   std::string_view truth();
-  /// Returns the name of the constant 1, a float without axes.
-  std::string_view one();
+  /// Returns the name of a constant, a float without axes. Equal constants share a name.
+  std::string_view number(float value);
   /// Adds a node of one output, of ONNX's own; returns the output.
   std::string_view node(std::string_view op, std::vector<std::string_view> inputs,
                         std::string_view output, std::vector<Attribute> attributes = {},
@@ -44,7 +46,7 @@ class Additions {
   std::map<std::string, std::int64_t, std::less<>> counts_;
   std::map<std::pair<std::int64_t, Dims>, std::string_view> integers_;
   std::string_view truth_;
-  std::string_view one_;
+  std::map<float, std::string_view> numbers_;
 };
 
 }  // namespace linnet::onnx

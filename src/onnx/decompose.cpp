@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "onnx/additions.h"
+#include "onnx/losses.h"
 #include "onnx/unroll.h"
 
 namespace linnet::onnx {
@@ -53,7 +54,7 @@ const LevelsForm* levels_form_of(const NodeProto& node) {
   return own ? &found->second : nullptr;
 }
 
-/// Replaces each operator in 8 bits by nodes on floats.
+/// Replaces each operator in 8 bits by nodes on floats, and losses by their parts.
 class Decomposition {
  public:
   Decomposition(ModelProto& model, Additions& additions)
@@ -63,7 +64,9 @@ class Decomposition {
     model_.nodes.clear();
     for (NodeProto& node : nodes_) {
       const LevelsForm* form = levels_form_of(node);
-      if (form == nullptr) {
+      if (is_loss(node)) {
+        add_loss(node, model_.opset, additions_);
+      } else if (form == nullptr) {
         model_.nodes.push_back(std::move(node));
       } else if (node.op_type.ends_with("Integer")) {
         add_integers(node, *form);
@@ -74,10 +77,6 @@ class Decomposition {
   }
 
  private:
-  std::string_view made(const NodeProto& node, std::string_view role) {
-    return additions_.name(fmt::format("{}.{}", node.outputs[0], role));
-  }
-
   static std::string_view at(const NodeProto& node, std::size_t i) {
     return i < node.inputs.size() ? node.inputs[i] : std::string_view();
   }
@@ -99,7 +98,7 @@ class Decomposition {
                           std::string_view zero, std::int64_t axis, std::string_view role) {
     std::vector<std::string_view> inputs{levels, scale};
     if (!zero.empty()) inputs.push_back(zero);
-    return additions_.node("DequantizeLinear", std::move(inputs), made(node, role),
+    return additions_.node("DequantizeLinear", std::move(inputs), additions_.name_in(node, role),
                            {integer_attribute("axis", axis)});
   }
 
@@ -151,12 +150,12 @@ class Decomposition {
     }
     const std::string_view bias = form.bias ? at(node, gemm ? 6 : result + 2) : std::string_view();
     if (!bias.empty()) {
-      const std::string_view scale =
-          additions_.node("Mul", {at(node, 1), at(node, 4)}, made(node, "bias_scale"));
+      const std::string_view scale = additions_.node("Mul", {at(node, 1), at(node, 4)},
+                                                     additions_.name_in(node, "bias_scale"));
       inputs.push_back(floats(node, bias, scale, {}, gemm ? -1 : 0, "bias"));
     }
     const bool stays = at(node, result).empty();  // QGemm without a scale gives floats
-    const std::string_view computed = stays ? node.outputs[0] : made(node, "result");
+    const std::string_view computed = stays ? node.outputs[0] : additions_.name_in(node, "result");
     additions_.node(form.op, std::move(inputs), computed, kept(node), node.name);
     if (stays) return;
     std::vector<std::string_view> rounded{computed, at(node, result)};
@@ -169,11 +168,12 @@ class Decomposition {
     check(node, 2, 4);
     std::vector<std::string_view> inputs;
     for (std::size_t i = 0; i < 2; ++i) {
-      inputs.push_back(floats(node, at(node, i), additions_.one(), at(node, i + 2),
+      inputs.push_back(floats(node, at(node, i), additions_.number(1), at(node, i + 2),
                               axis_of(node, form, i), fmt::format("operand_{}", i)));
     }
     const std::string_view result =
-        additions_.node(form.op, std::move(inputs), made(node, "result"), kept(node), node.name);
+        additions_.node(form.op, std::move(inputs), additions_.name_in(node, "result"), kept(node),
+                        node.name);
     additions_.node("Cast", {result}, node.outputs[0],
                     {integer_attribute("to", static_cast<std::int64_t>(Type::i32))});
   }
@@ -186,7 +186,9 @@ class Decomposition {
 }  // namespace
 
 void decompose(ModelProto& model) {
-  const auto known = [](const NodeProto& node) { return levels_form_of(node) != nullptr; };
+  const auto known = [](const NodeProto& node) {
+    return levels_form_of(node) != nullptr || is_loss(node);
+  };
   const bool loops = std::ranges::any_of(model.nodes, &is_loop);
   if (!loops && std::ranges::none_of(model.nodes, known)) return;
   Additions additions(model);
@@ -201,6 +203,9 @@ std::vector<std::pair<std::string, std::string>> decomposed_operators() {
     all.emplace_back(domain + std::string(name), fmt::format("as {}", form.op));
   }
   all.emplace_back("If", "a condition that does not depend on the inputs");
+  for (const std::string_view loss : {kLikelihoodLoss, kSoftmaxLoss}) {
+    all.emplace_back(loss, "opset 13 or later; mean and sum not over the batch");
+  }
   all.emplace_back("Loop",
                    fmt::format("a constant number of iterations, at most {}", kMostIterations));
   return all;

@@ -14,8 +14,8 @@ namespace linnet::onnx {
 inline constexpr std::string_view kRuntimeDomain = "com.microsoft";
 
 /// Replaces nodes that compute in 8 bits (QLinearConv becomes DequantizeLinear of each operand,
-/// Conv and QuantizeLinear) and loops of a constant number of iterations. Memory taken is in
-/// proportion to the file. Throws DataError naming a node whose operands are not those of its
+/// Conv and QuantizeLinear), losses and loops of a constant number of iterations. Memory taken is
+/// in proportion to the file. Throws DataError naming a node whose operands are not those of its
 /// operator.
 void decompose(ModelProto& model);
 

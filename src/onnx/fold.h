@@ -48,6 +48,8 @@ void repeat_for_samples(NodeImport& n);
 /// Returns a constant that stands for one of each sample as a value. Throws DataError where the
 /// batch is not its first axis, or samples differ.
 Trace value_of_samples(NodeImport& n, const Constant& c);
+/// Gives a Reshape of a value.
+void reshape_value(NodeImport& n, const Trace& x);
 /// Folds a node of such constants by what folds it for one sample. Throws DataError where the
 /// result would not be one, or not be known.
 void fold_samples(NodeImport& n, const std::function<void(NodeImport&)>& fold_one);

@@ -135,11 +135,15 @@ int axis_of_tiled(NodeImport& n, Settings& settings) {
   return axis;
 }
 
+/// Returns -1 where the batch becomes a part of an axis.
 int axis_of_reshaped(NodeImport& n, Settings& settings) {
   const Constant& x = constant(n, 0);
   const Constant& shape = constant(n, 1);
   std::vector<std::int64_t> dims = shape.integers();
-  int axis = place_of_batch(shape);
+  const bool merges = shape.batch && std::ranges::any_of(dims, [](std::int64_t dim) {
+                        return dim > kTemplateBatch && dim % kTemplateBatch == 0;
+                      });
+  int axis = merges ? -1 : place_of_batch(shape);
   if (axis >= 0) dims[static_cast<std::size_t>(axis)] = 1;
   std::int64_t known = 1;
   std::ptrdiff_t open = -1;
@@ -158,9 +162,13 @@ int axis_of_reshaped(NodeImport& n, Settings& settings) {
   const auto before = [](const Dims& d, int place) {
     return std::accumulate(d.begin(), d.begin() + place, std::int64_t{1}, std::multiplies<>());
   };
-  require<DataError>(axis >= 0 && x.batch_axis >= 0 &&
-                         before(dims, axis) == before(x.dims(), x.batch_axis),
-                     "cannot reshape {}, of each sample, to {}", text_of(x.dims()), text_of(dims));
+  if (merges || axis < 0 || x.batch_axis < 0 ||
+      before(dims, axis) != before(x.dims(), x.batch_axis)) {
+    require<DataError>(x.batch_axis == 0 && !x.growth && x.dims().size() > 1,
+                       "cannot reshape {}, of each sample, to {}", text_of(x.dims()),
+                       text_of(dims));
+    return -1;
+  }
   settings[1] = shape_of_one(shape, dims);
   return axis;
 }
@@ -377,6 +385,9 @@ void fold_samples(NodeImport& n, const std::function<void(NodeImport&)>& fold_on
   }
   Settings settings;
   const int axis = axis_after(n, settings);
+  if (axis < 0 && n.op() == "Reshape") {
+    return reshape_value(n, value_of_samples(n, constant(n, 0)));
+  }
   bool grows = false;
   for (std::size_t i = 0; i < n.inputs(); ++i) {
     if (!n.is_constant(i) || constant(n, i).growth == nullptr) continue;

@@ -102,6 +102,7 @@ void join(NodeImport& n) {
     parts.push_back(c.values());
     batch = batch || c.batch;
   }
+  require<DataError>(outer > 0, "cannot join empty constants of {}", text_of(dims));
   dims[at] = total;
   require<DataError>(elements_of(dims) <= kMostComputed, "a constant of {} is too large",
                      text_of(dims));
@@ -280,7 +281,7 @@ void parts(NodeImport& n) {
 
 void spread(NodeImport& n, const Dims& dims, const Constant& value) {
   for (const std::int64_t dim : dims) {
-    require<DataError>(dim > 0, "a constant of {} is not supported", text_of(dims));
+    require<DataError>(dim >= 0, "a constant of {} is not supported", text_of(dims));
   }
   const Dims all = common(value.dims(), dims);
   auto c =

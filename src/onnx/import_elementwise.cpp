@@ -2,6 +2,7 @@
 #include <linnet/functions.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/check.h"
@@ -91,12 +92,31 @@ void put_traces_first(std::vector<FileValue>& all) {
                         [](const FileValue& v) { return v.trace.has_value(); });
 }
 
-Operator arithmetic(TwoOperands f, bool many = false, bool masks = false) {
-  return {[f, many, masks](NodeImport& n) {
+/// Drops single numbers that change nothing, such as -infinity of Max.
+void drop_neutral(std::vector<FileValue>& all, double neutral) {
+  if (!all.at(0).trace) return;
+  const std::size_t rank = all[0].dims().size();
+  std::erase_if(all, [&](const FileValue& v) {
+    return v.constant && v.constant->elements() == 1 && v.dims().size() <= rank &&
+           v.constant->values().front() == neutral;
+  });
+}
+
+/// What an arithmetic operator takes.
+struct ArithmeticOperands {
+  bool many = false;     ///< any number of operands
+  bool masks = false;    ///< constants with infinities that a softmax or the like reads
+  double neutral = NAN;  ///< the number that changes no result; NaN: none
+};
+
+Operator arithmetic(TwoOperands f, ArithmeticOperands takes = {}) {
+  return {[f, takes](NodeImport& n) {
             std::vector<FileValue> all = n.all();
-            require<DataError>(many || all.size() == 2, "expected 2 inputs; got {}", all.size());
-            for (FileValue& v : all) v = masks ? finite(n, v) : v;
-            if (many) put_traces_first(all);
+            require<DataError>(takes.many || all.size() == 2, "expected 2 inputs; got {}",
+                               all.size());
+            for (FileValue& v : all) v = takes.masks ? finite(n, v) : v;
+            if (takes.many) put_traces_first(all);
+            drop_neutral(all, takes.neutral);
             FileValue sum = all.at(0);
             for (std::size_t i = 1; i < all.size(); ++i) {
               const Type type = sum.type();
@@ -279,9 +299,11 @@ FileValue finite(NodeImport& n, const FileValue& v, bool guarded) {
     if (std::isinf(x)) x = x > 0 ? kLargest : -kLargest;
   }
   if (!any) return v;
+  static constexpr std::array<std::string_view, 3> kGuards = {"Softmax", "ArgMax", "ArgMin"};
   const std::string_view result = n.node().outputs.empty() ? "" : n.node().outputs[0];
-  require<DataError>(guarded || n.network().goes_through(result, "Softmax"),
-                     "'{}' holds infinities, which are supported before Softmax alone",
+  require<DataError>(guarded || n.network().goes_through(result, kGuards),
+                     "'{}' holds infinities, which are supported before Softmax, ArgMax and ArgMin "
+                     "alone",
                      v.constant->name);
   if (!guarded) n.network().masks_rows();
   auto c = std::make_shared<Constant>(v.type(), v.constant->dims(), std::move(values));
@@ -301,13 +323,13 @@ void add_elementwise(Operators& all) {
   smallest.both = [](const Expression& a, const Expression& b) { return minimum(a, b); };
   smallest.right = [](const Expression& a, double b) { return minimum(a, b); };
   smallest.left = [](double a, const Expression& b) { return minimum(b, a); };
-  all["Add"] = arithmetic(plus, false, true);
+  all["Add"] = arithmetic(plus, {.masks = true});
   all["Sub"] = arithmetic(minus);
   all["Mul"] = arithmetic(times);
   all["Div"] = {divide, {}};
-  all["Sum"] = arithmetic(plus, true);
-  all["Max"] = arithmetic(largest, true);
-  all["Min"] = arithmetic(smallest, true);
+  all["Sum"] = arithmetic(plus, {.many = true});
+  all["Max"] = arithmetic(largest, {.many = true, .neutral = -HUGE_VAL});
+  all["Min"] = arithmetic(smallest, {.many = true, .neutral = HUGE_VAL});
   all["Pow"] = {power, "constant exponent, a single number"};
 
   TwoOperands f;

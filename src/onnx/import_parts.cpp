@@ -131,8 +131,6 @@ void look_up(NodeImport& n, int axis) {
   }
   require<DataError>(ids.e.dtype() == DType::i32, "expected ids; got numbers of {}",
                      name_of(ids.type));
-  require<DataError>(is_float(table->type()), "a table of {} is not supported",
-                     name_of(table->type()));
   const Dims& dims = table->dims();
   std::vector<int> order = {axis};
   for (int i = 0; i < static_cast<int>(dims.size()); ++i) {

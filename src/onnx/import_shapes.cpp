@@ -34,34 +34,7 @@ Dims dims_at(const Trace& t, std::int64_t batch) {
   return dims;
 }
 
-void reshape_to(NodeImport& n) {
-  const Trace x = n.trace(0);
-  auto [dims, batch] = target_of(n, 1);
-  const bool zeros = n.integer("allowzero", 0) != 0;
-  require<DataError>(!zeros || std::ranges::find(dims, 0) == dims.end(),
-                     "empty tensors are not supported");
-  const Dims from = dims_at(x, batch);
-  const std::int64_t whole = elements_of(from);
-  std::int64_t known = 1;
-  std::ptrdiff_t open = -1;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] == 0 && i < from.size()) dims[i] = from[i];
-    if (dims[i] == -1) {
-      require<DataError>(open < 0, "expected at most one -1 in {}", text_of(dims));
-      open = static_cast<std::ptrdiff_t>(i);
-      continue;
-    }
-    require<DataError>(dims[i] > 0 && known <= (std::int64_t{1} << 40) / dims[i],
-                       "cannot reshape {} to {}", text_of(from), text_of(dims));
-    known *= dims[i];
-  }
-  if (open >= 0 && whole % known == 0) {
-    dims[static_cast<std::size_t>(open)] = whole / known;
-    known = whole;
-  }
-  require<DataError>(known == whole, "cannot reshape {} to {}", text_of(from), text_of(dims));
-  n.give(reshaped(x, dims, batch));
-}
+void reshape_to(NodeImport& n) { reshape_value(n, n.trace(0)); }
 
 void flatten(NodeImport& n) {
   const Trace x = n.trace(0);
@@ -243,6 +216,34 @@ void blocks(NodeImport& n, bool to_space) {
 [[noreturn]] void of_constants_alone(NodeImport& n) { n.refuse("only on constants"); }
 
 }  // namespace
+
+void reshape_value(NodeImport& n, const Trace& x) {
+  auto [dims, batch] = target_of(n, 1);
+  const bool zeros = n.integer("allowzero", 0) != 0;
+  require<DataError>(!zeros || std::ranges::find(dims, 0) == dims.end(),
+                     "empty tensors are not supported");
+  const Dims from = dims_at(x, batch);
+  const std::int64_t whole = elements_of(from);
+  std::int64_t known = 1;
+  std::ptrdiff_t open = -1;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0 && i < from.size()) dims[i] = from[i];
+    if (dims[i] == -1) {
+      require<DataError>(open < 0, "expected at most one -1 in {}", text_of(dims));
+      open = static_cast<std::ptrdiff_t>(i);
+      continue;
+    }
+    require<DataError>(dims[i] > 0 && known <= (std::int64_t{1} << 40) / dims[i],
+                       "cannot reshape {} to {}", text_of(from), text_of(dims));
+    known *= dims[i];
+  }
+  if (open >= 0 && whole % known == 0) {
+    dims[static_cast<std::size_t>(open)] = whole / known;
+    known = whole;
+  }
+  require<DataError>(known == whole, "cannot reshape {} to {}", text_of(from), text_of(dims));
+  n.give(reshaped(x, dims, batch));
+}
 
 void add_shapes(Operators& all) {
   all["Reshape"] = {reshape_to, "without mixing the samples of a batch"};

@@ -626,11 +626,15 @@ int Importer::uses(std::string_view name) const {
   return found == uses_.end() ? 0 : found->second.count;
 }
 
-bool Importer::goes_through(std::string_view name, std::string_view op) const {
+bool Importer::goes_through(std::string_view name,
+                            std::span<const std::string_view> operators) const {
   std::set<std::string_view> values = {name};
   for (const NodeProto& node : model_.nodes) {  // in the order in which they run
     const auto reads = [&](std::string_view input) { return values.contains(input); };
-    if (node.op_type == op || std::ranges::none_of(node.inputs, reads)) continue;
+    if (std::ranges::find(operators, node.op_type) != operators.end() ||
+        std::ranges::none_of(node.inputs, reads)) {
+      continue;
+    }
     values.insert(node.outputs.begin(), node.outputs.end());
   }
   return std::ranges::none_of(model_.outputs, [&](const ValueProto& output) {

@@ -106,8 +106,8 @@ class Importer {
   void define(std::string_view name, FileValue value);
   /// Returns how many nodes and outputs read a value.
   int uses(std::string_view name) const;
-  /// Returns whether all that is computed of a value goes through an operator, e.g. "Softmax".
-  bool goes_through(std::string_view name, std::string_view op) const;
+  /// Returns whether all that is computed of a value goes through one of these operators.
+  bool goes_through(std::string_view name, std::span<const std::string_view> operators) const;
   /// Returns the node that computes a value; null: none does.
   const NodeProto* producer(std::string_view name) const;
   /// Returns the node that alone reads a value; null where none or several do, or an output is it.

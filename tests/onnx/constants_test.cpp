@@ -281,5 +281,53 @@ TEST(OnnxImport, takes_constant_places_before_the_batch) {
   expect_near(computed(model, 2), floats({2, 3, 8, 9}, {2, 2}), 0);
 }
 
+// As SwiftF0 asks whether the place of the largest is of a band.
+TEST(OnnxConstants, of_bools_are_looked_up_by_ids) {
+  OnnxBytes model;
+  model.initializers = {OnnxBytes::floats("c", {4}, {0, 1, 0, 1}),
+                        OnnxBytes::floats("half", {1}, {0.5})};
+  model.nodes = {OnnxBytes::node("Greater", {"c", "half"}, {"table"}, "g"),
+                 OnnxBytes::node("ArgMax", {"x"}, {"ids"}, "a", {OnnxBytes::integer("axis", 1)}),
+                 OnnxBytes::node("Gather", {"table", "ids"}, {"is"}, "t"),
+                 OnnxBytes::node("Where", {"is", "x", "half"}, {"y"}, "w")};
+  expect_near(computed(model, 1), floats({0, 1, 2, 3}, {1, 4}), 0);
+}
+
+// As Swin's masks of shifted windows: the windows of all samples become one axis.
+TEST(OnnxConstants, of_samples_become_rows_of_all_samples) {
+  OnnxBytes model;
+  model.dims = {0, 2};
+  model.initializers = {OnnxBytes::floats("c", {2, 3}, {1, 2, 3, 4, 5, 6}),
+                        integers("first", {0}, {1}), integers("own", {2, 3}, {2}),
+                        integers("rows", {-1, 3}, {2}), integers("flat", {-1, 6}, {2})};
+  model.nodes = {OnnxBytes::node("Shape", {"x"}, {"shape"}, "s"),
+                 OnnxBytes::node("Gather", {"shape", "first"}, {"n"}, "g"),
+                 OnnxBytes::node("Concat", {"n", "own"}, {"to"}, "c",
+                                 {OnnxBytes::integer("axis", 0)}),
+                 OnnxBytes::node("Unsqueeze", {"c", "first"}, {"c1"}, "u"),
+                 OnnxBytes::node("Expand", {"c1", "to"}, {"each"}, "e"),
+                 OnnxBytes::node("Reshape", {"each", "rows"}, {"all"}, "r"),
+                 OnnxBytes::node("Reshape", {"all", "flat"}, {"y"}, "f")};
+  const Tensor wanted = floats({1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}, {2, 6});
+  expect_near(computed(model, 2), wanted, 0);
+}
+
+TEST(OnnxConstants, may_be_empty) {
+  OnnxBytes model;
+  model.initializers = {integers("none", {0}, {1}), integers("some", {0, 0, 0, 1}, {4}),
+                        integers("rows", {0, 3}, {2})};
+  model.nodes = {OnnxBytes::node("ConstantOfShape", {"none"}, {"empty"}, "e"),
+                 OnnxBytes::node("Concat", {"some", "empty"}, {"p"}, "c",
+                                 {OnnxBytes::integer("axis", 0)}),
+                 OnnxBytes::node("Pad", {"x", "p"}, {"y"}, "n")};
+  expect_near(computed(model, 1), floats({0, 1, 2, 3, 0}, {1, 5}), 0);
+  model.nodes = {OnnxBytes::node("ConstantOfShape", {"rows"}, {"empty"}, "e"),
+                 OnnxBytes::node("Concat", {"empty", "empty"}, {"p"}, "c",
+                                 {OnnxBytes::integer("axis", 1)}),
+                 OnnxBytes::node("Add", {"x", "p"}, {"y"}, "n")};
+  EXPECT_NE(refusal(model).find("cannot join empty constants"), std::string::npos)
+      << refusal(model);
+}
+
 }  // namespace
 }  // namespace linnet

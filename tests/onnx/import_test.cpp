@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "base/files.h"
@@ -329,6 +330,43 @@ TEST(OnnxImport, takes_one_element_of_any_step) {
                         integers("axis", {2}, {1}), integers("two", {2}, {1})};
   model.nodes = {OnnxBytes::node("Slice", {"x", "zero", "end", "axis", "two"}, {"y"}, "n")};
   expect_near(computed(model, 1), floats({0, 1}, {1, 2, 1}), 0);
+}
+
+// tf2onnx writes 10^9 as the end of an axis that is whole.
+TEST(OnnxImport, slices_beside_all_samples) {
+  OnnxBytes model;
+  model.initializers = {integers("from", {0, 1}, {2}), integers("to", {1000000000, 3}, {2})};
+  model.nodes = {OnnxBytes::node("Slice", {"x", "from", "to"}, {"y"}, "n")};
+  expect_near(computed(model, 2), floats({1, 2, 5, 6}, {2, 2}), 0);
+  model.initializers[1] = integers("to", {3, 3}, {2});
+  EXPECT_NE(refusal(model).find("would slice the batch"), std::string::npos) << refusal(model);
+}
+
+TEST(OnnxImport, finds_the_largest_of_what_a_mask_leaves) {
+  OnnxBytes model;
+  model.initializers = {OnnxBytes::floats("kept", {1, 4}, {1, 1, 1, 0}),
+                        OnnxBytes::floats("half", {1}, {0.5}),
+                        OnnxBytes::floats("never", {1}, {-std::numeric_limits<float>::infinity()})};
+  model.nodes = {OnnxBytes::node("Greater", {"kept", "half"}, {"mask"}, "g"),
+                 OnnxBytes::node("Where", {"mask", "x", "never"}, {"w"}, "w"),
+                 OnnxBytes::node("ArgMax", {"w"}, {"ids"}, "a", {OnnxBytes::integer("axis", 1)}),
+                 OnnxBytes::node("Cast", {"ids"}, {"y"}, "c", {OnnxBytes::integer("to", 1)})};
+  expect_near(computed(model, 2), floats({2, 2}, {2, 1}), 0);
+  model.nodes[2] = OnnxBytes::node("Abs", {"w"}, {"y"}, "a");
+  model.nodes.pop_back();
+  EXPECT_NE(refusal(model).find("supported before Softmax, ArgMax and ArgMin"), std::string::npos)
+      << refusal(model);
+}
+
+// JAX begins a largest number with -infinity, which no model file could hold.
+TEST(OnnxImport, drops_a_number_that_changes_nothing) {
+  OnnxBytes model;
+  model.initializers = {OnnxBytes::floats("least", {1}, {-std::numeric_limits<float>::infinity()})};
+  model.nodes = {OnnxBytes::node("Max", {"least", "x"}, {"y"}, "m")};
+  expect_near(computed(model, 1), floats({0, 1, 2, 3}, {1, 4}), 0);
+  Model made = imported(model);
+  const testing::TemporaryFolder folder;
+  made.save(folder / "model.safetensors");
 }
 
 TEST(OnnxImport, pools_a_window_beyond_the_end) {

@@ -15,6 +15,8 @@
 namespace linnet::onnx {
 namespace {
 
+constexpr std::int64_t kNoEnd = 1'000'000'000;  // tf2onnx writes it for an axis that is whole
+
 void slice_from(Exporter& e, const Node& node, std::int64_t axis, std::int64_t begin,
                 std::int64_t end, std::int64_t step) {
   const Value x = node.inputs.front();
@@ -83,10 +85,10 @@ void read_slice(NodeImport& n) {
     const std::int64_t step = steps.empty() ? 1 : steps[i];
     require<DataError>(step != 0 && step > -dim * 2 - 2, "a step of {} is not supported", step);
     if (is_batch(x, axis)) {
-      const bool to_end =
-          ends[i] >= n.network().batch() &&
-          (ends[i] == dim || ends[i] > (1 << 30) || n.network().batch() != kTemplateBatch);
-      require<DataError>(starts[i] == 0 && step == 1 && to_end, "would slice the batch");
+      const std::int64_t batch = n.network().batch();
+      const bool to_end = ends[i] == dim || ends[i] >= kNoEnd || batch != kTemplateBatch;
+      require<DataError>(starts[i] == 0 && step == 1 && ends[i] >= batch && to_end,
+                         "would slice the batch");
       continue;
     }
     require<DataError>(!ends_with_batch || ends[i] % kTemplateBatch != 0,
