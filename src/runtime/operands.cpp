@@ -40,6 +40,7 @@ void Operands::attach(const Plan& plan, const Memory& memory, std::byte* constan
     }
   }
   attached_ = true;
+  all_bound_ = false;
   for (std::size_t slot = 0; slot < bound_.size(); ++slot) set_external(plan, slot);
 }
 
@@ -48,6 +49,7 @@ bool Operands::bind(const Plan& plan, std::size_t slot, const void* address) {
   if (slot >= bound_.size()) bound_.resize(slot + 1);
   if (bound_[slot] == address) return false;
   bound_[slot] = address;
+  if (address == nullptr) all_bound_ = false;
   set_external(plan, slot);
   return true;
 }
@@ -68,6 +70,7 @@ void Operands::set_external(const Plan& plan, std::size_t slot) {
 }
 
 void Operands::require_bound(const Plan& plan) const {
+  if (all_bound_) return;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     if (!plan.runs(n)) continue;
     const Node& node = plan.graph.nodes()[n];
@@ -77,6 +80,7 @@ void Operands::require_bound(const Plan& plan) const {
               plan.graph.info(node.inputs[i]).name);
     }
   }
+  all_bound_ = true;
 }
 
 namespace {

@@ -37,6 +37,7 @@ class Operands {
   std::vector<NodeOperands> nodes_;
   std::vector<const void*> bound_;  ///< by slot
   bool attached_ = false;
+  mutable bool all_bound_ = false;  ///< require_bound() need not look again
 };
 
 /// For Program::first_not_finite: whether an f32 output of the node that anybody reads holds NaN or

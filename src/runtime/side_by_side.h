@@ -28,9 +28,9 @@ class RunsSideBySide {
   /// Gives the program a second memory, beside Program::attach()'s, for single runs; called after
   /// it.
   virtual void attach_apart(const Memory& memory) = 0;
-  /// Runs groups of programs one after the other; the stages of a group's programs follow each
-  /// other in lock step. Where `meets` holds for a node, no program of a group begins it before all
-  /// have come to it; their graphs then have equally many of these.
+  /// Runs groups of programs one after the other; those of a group run whole, each on a thread, or
+  /// their stages follow each other in lock step. Where `meets` holds for a node, no program of a
+  /// group begins it before all have come to it; their graphs then have equally many of these.
   virtual void run_in_turn(std::span<const SideBySide> groups,
                            bool (*meets)(const Node& node)) const = 0;
 };

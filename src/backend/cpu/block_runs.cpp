@@ -29,12 +29,7 @@ class CpuProgram::BlocksApart final : public StagedWork {
   void run(std::uint64_t /*stage*/, std::uint32_t block, int thread) override {
     Places& lane = program_.lanes_[static_cast<std::size_t>(thread)];
     program_.bind_block(lane, block, strides_);
-    const StepInfo step = step_of(first_, rows_, block);
-    for (const Turn& turn : program_.turns_) {
-      for (int index = 0; index < turn.tasks(); ++index) {
-        program_.run_turn(turn, {index, program_.scratch(thread), &step}, lane);
-      }
-    }
+    program_.run_whole(step_of(first_, rows_, block), thread, lane);
   }
 
  private:

@@ -93,6 +93,13 @@ class CpuProgram final : public Program,
   void attach(Places& places, const Memory& memory) const;
   void bind_block(Places& lane, std::size_t block, std::span<const std::size_t> strides) const;
   void run_turn(const Turn& turn, const Task& task, const Places& places) const;
+  /// Runs `steps` repetitions of some turns, one after the other.
+  void run_turns(std::span<const Turn> turns, const StepInfo& first, std::uint64_t steps,
+                 std::uint64_t stride);
+  /// Runs one step on the calling thread, one of the team's.
+  void run_whole(const StepInfo& step, int thread, const Places& places) const;
+  /// Returns whether a node of it waits for other programs.
+  bool waits(bool (*meets)(const Node& node));
   /// Runs a part of a chain's samples.
   void run_part(const SampleChain& chain, const Task& task, const Places& places) const;
   void pack(const StepInfo& step);
@@ -112,6 +119,8 @@ class CpuProgram final : public Program,
   std::vector<Places> lanes_;  ///< attach_lanes()
   std::vector<Turn> packing_;
   bool is_packed_ = false;
+  bool (*waits_by_)(const Node& node) = nullptr;  ///< for which waits() has been found
+  bool waits_ = false;
   std::vector<Turn> stages_;    ///< node by node
   std::vector<Turn> turns_;     ///< the same stages as they run one by one
   std::vector<Shared> shared_;  ///< the same turns as they run
