@@ -54,6 +54,12 @@ Kernel zip_blocks(const NodeView& node, double cost_each, F f) {
   });
 }
 
+/// Computes y[i] = f(a[i], b[i])
+template <class F>
+void for_pairs(const float* a, const float* b, std::int64_t count, float* y, F f) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i], b[i]);
+}
+
 /// Computes out[i] = f(in[i])
 template <class F>
 Kernel map(const NodeView& node, double cost_each, F f) {
@@ -67,11 +73,11 @@ template <class F>
 Kernel zip(const NodeView& node, double cost_each, F f) {
   return zip_blocks(node, cost_each,
                     [=](const float* a, const float* b, std::int64_t count, float* y) {
-                      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i], b[i]);
+                      for_pairs(a, b, count, y, f);
                     });
 }
 
-/// Computes out[r, c] = f(a[r, c], b[c])
+/// Calls f(a, b, count, y) for rows, or several at once, of a (rows, columns) and of b (columns).
 template <class F>
 Kernel zip_rows(std::int64_t rows, std::int64_t columns, double cost_each, F f) {
   return one_stage(
@@ -82,7 +88,7 @@ Kernel zip_rows(std::int64_t rows, std::int64_t columns, double cost_each, F f) 
                            const float* a = args.in(kFirst) + (range.begin + first) * columns;
                            float* y = args.out(kFirst) + (range.begin + first) * columns;
                            for (std::int64_t r = 0; r < count; ++r, a += width, y += width) {
-                             for (std::int64_t c = 0; c < width; ++c) y[c] = f(a[c], b[c]);
+                             f(a, b, width, y);
                            }
                          });
       });

@@ -8,64 +8,82 @@
 namespace linnet::cpu {
 namespace {
 
-/// y = f(a, b) where b (own) stands for `repeat` neighbouring elements each.
+using In = ArithmeticOp::In;
+using Out = ArithmeticOp::Out;
+
+/// Nanoseconds of one core for an element.
+constexpr double kCost = 0.4;
+
+/// The loops of one kind. They are called through pointers: a kernel for each kind and each form of
+/// b would be seventy kilobytes.
+struct Loops {
+  void (*pairs)(const float* a, const float* b, std::int64_t count, float* y);
+  void (*by_one)(const float* a, float b, std::int64_t count, float* y);
+};
+
+/// y = f(a, b) by a function without a state.
 template <class F>
-Kernel zip_runs(std::int64_t elements, std::int64_t own, std::int64_t repeat, F f) {
-  using In = ArithmeticOp::In;
-  using Out = ArithmeticOp::Out;
-  return one_stage(elements, 0.4, [=](const Args& args, Range range) {
+constexpr Loops loops_of(F /*f*/) {
+  return {[](const float* a, const float* b, std::int64_t count, float* y) {
+            for_pairs(a, b, count, y, F());
+          },
+          [](const float* a, float b, std::int64_t count, float* y) {
+            for (std::int64_t i = 0; i < count; ++i) y[i] = F()(a[i], b);
+          }};
+}
+
+/// b (own) stands for `repeat` neighbouring elements each.
+Kernel by_runs(std::int64_t elements, std::int64_t own, std::int64_t repeat, Loops loops) {
+  return one_stage(elements, kCost, [=](const Args& args, Range range) {
     for (std::int64_t i = range.begin; i < range.end;) {
       const std::int64_t run = i / repeat;
       const std::int64_t end = std::min(range.end, (run + 1) * repeat);
-      const float b = args.in(In::b)[run % own];
-      const float* a = args.in(In::a);
-      float* y = args.out(Out::y);
-      for (; i < end; ++i) y[i] = f(a[i], b);
+      loops.by_one(args.in(In::a) + i, args.in(In::b)[run % own], end - i, args.out(Out::y) + i);
+      i = end;
     }
   });
 }
 
-/// y = f(a, b) on the rows of a (outer, own, repeat, inner).
-template <class F>
-Kernel zip_repeated_rows(const Broadcast& s, F f) {
-  using In = ArithmeticOp::In;
-  using Out = ArithmeticOp::Out;
+/// a is (outer, own, repeat, inner).
+Kernel by_repeated_rows(const Broadcast& s, Loops loops) {
   const std::int64_t rows = s.outer * s.own * s.repeat;
-  return one_stage(rows, 0.4 * static_cast<double>(s.inner), [=](const Args& args, Range range) {
+  return one_stage(rows, kCost * static_cast<double>(s.inner), [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* a = args.in(In::a) + r * s.inner;
-      const float* b = args.in(In::b) + r / s.repeat % s.own * s.inner;
-      float* y = args.out(Out::y) + r * s.inner;
-      for (std::int64_t c = 0; c < s.inner; ++c) y[c] = f(a[c], b[c]);
+      loops.pairs(args.in(In::a) + r * s.inner, args.in(In::b) + r / s.repeat % s.own * s.inner,
+                  s.inner, args.out(Out::y) + r * s.inner);
     }
   });
 }
 
-template <class F>
-Kernel combine(const NodeView& node, F f) {
-  using In = ArithmeticOp::In;
+Kernel combine(const NodeView& node, Loops loops) {
   const std::int64_t elements = node.in(In::a).elements();
-  if (elements == 0 || node.in(In::b).elements() == elements) return zip(node, 0.4, f);
+  if (elements == 0 || node.in(In::b).elements() == elements) {
+    return zip_blocks(node, kCost, loops.pairs);
+  }
   const Broadcast s = *broadcast(node.in(In::a), node.in(In::b));
-  if (s.repeat == 1) return zip_rows(s.outer, s.own * s.inner, 0.4, f);
-  if (s.inner == 1) return zip_runs(elements, s.own, s.repeat, f);
-  return zip_repeated_rows(s, f);
+  if (s.repeat == 1) return zip_rows(s.outer, s.own * s.inner, kCost, loops.pairs);
+  if (s.inner == 1) return by_runs(elements, s.own, s.repeat, loops);
+  return by_repeated_rows(s, loops);
 }
+
+constexpr auto kAdd = [](float a, float b) { return a + b; };
 
 std::optional<Kernel> prepare_arithmetic(const NodeView& node) {
   switch (node.attrs<ArithmeticOp>().kind) {
-    case Arithmetic::add: return combine(node, [](float a, float b) { return a + b; });
-    case Arithmetic::subtract: return combine(node, [](float a, float b) { return a - b; });
-    case Arithmetic::multiply: return combine(node, [](float a, float b) { return a * b; });
-    case Arithmetic::divide: return combine(node, [](float a, float b) { return a / b; });
+    case Arithmetic::add: return combine(node, loops_of(kAdd));
+    case Arithmetic::subtract:
+      return combine(node, loops_of([](float a, float b) { return a - b; }));
+    case Arithmetic::multiply:
+      return combine(node, loops_of([](float a, float b) { return a * b; }));
+    case Arithmetic::divide: return combine(node, loops_of([](float a, float b) { return a / b; }));
     case Arithmetic::maximum:
-      return combine(node, [](float a, float b) { return a > b || a != a ? a : b; });
+      return combine(node, loops_of([](float a, float b) { return a > b || a != a ? a : b; }));
     case Arithmetic::minimum:
-      return combine(node, [](float a, float b) { return a < b || a != a ? a : b; });
+      return combine(node, loops_of([](float a, float b) { return a < b || a != a ? a : b; }));
     case Arithmetic::exceeds:
-      return combine(node, [](float a, float b) {
-        return a > b ? 1.0F : a < b ? 0.0F : a == b ? 0.5F : a - b;
-      });
+      return combine(node, loops_of([](float a, float b) {
+                       return a > b ? 1.0F : a < b ? 0.0F : a == b ? 0.5F : a - b;
+                     }));
   }
   return std::nullopt;
 }
@@ -84,7 +102,7 @@ std::optional<Kernel> prepare_scale(const NodeView& node) {
 
 std::optional<Kernel> prepare_add(const NodeView& node) {
   if (!is_of_one_type(node)) return std::nullopt;  // sums of weights' gradients are not rounded
-  return zip(node, 0.4, [](float a, float b) { return a + b; });
+  return zip_blocks(node, kCost, loops_of(kAdd).pairs);
 }
 
 }  // namespace

@@ -12,7 +12,10 @@ std::int64_t rows_of(const NodeView& node, std::int64_t channels) {
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const std::int64_t channels = node.in(BiasAddOp::In::b)[0];
-  return zip_rows(rows_of(node, channels), channels, 0.3, [](float x, float b) { return x + b; });
+  return zip_rows(rows_of(node, channels), channels, 0.3,
+                  [](const float* x, const float* b, std::int64_t count, float* y) {
+                    for_pairs(x, b, count, y, std::plus<>());
+                  });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
