@@ -13,12 +13,13 @@ import argparse
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import engines
 
 ROOT = Path(__file__).resolve().parent.parent
 LATEST = 1.02  # of the time given: a run that takes longer fails
@@ -75,11 +76,6 @@ def kinds(linnet, folder):
             "importance": ["importance", "model", "table.csv", "--seed", "{number}"]}
 
 
-def processor_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def steps_of(kind, out, done):
     """Seconds in training steps, or permutations."""
     if kind == "importance":
@@ -92,10 +88,10 @@ def steps_of(kind, out, done):
 def run(linnet, folder, kind, arguments, seconds, number):
     """Seconds from start to end, in steps, and of processors."""
     arguments = [word.format(out=f"run{number}", number=number) for word in arguments]
-    begin, used = time.monotonic(), processor_seconds()
+    begin, used = time.monotonic(), engines.child_seconds()
     done = subprocess.run([linnet, *arguments, "--within", f"{seconds:.1f}s"], cwd=folder, check=True,
                           capture_output=True, text=True)
-    took, used = time.monotonic() - begin, processor_seconds() - used
+    took, used = time.monotonic() - begin, engines.child_seconds() - used
     return took, steps_of(kind, folder / f"run{number}", done), used / PROCESSORS
 
 

@@ -45,6 +45,26 @@ class SideBenchmarks(command.CommandTest):
         return subprocess.run([sys.executable, "-B", BENCHMARKS / "own/run.py", self.folder / file, "--linnet",
                                command.LINNET, *map(str, arguments)], capture_output=True, text=True, timeout=240)
 
+    def test_a_race_of_two_seeds(self):
+        command.write_mnist(self.folder / "patterns", train=20)
+        for accuracy, status, missed in ((0, 0, []), (1, 1, [1, 2])):
+            ran = subprocess.run([sys.executable, "-B", BENCHMARKS / "race.py", command.EXAMPLES / "mnist_99.toml", "--accuracy",
+                                  str(accuracy), "--linnet", command.LINNET, "--dataset", self.folder / "patterns", "--seeds", "2",
+                                  "--threads", "1", "--out", self.folder / "race"], capture_output=True, text=True, timeout=240)
+            self.assertEqual(ran.returncode, status, ran.stderr)
+            result = json.loads((self.folder / "race.json").read_text())
+            self.assertEqual((result["missed"], [race["seed"] for race in result["races"]]), (missed, [1, 2]))
+            epochs = [race["record"]["to_accuracy"]["epochs"] for race in result["races"]]
+            self.assertEqual(epochs, [3, 3] if missed else [1, 1])
+            page = (self.folder / "race.md").read_text()
+            self.assertIn(ran.stdout, page)
+            self.assertIn(f"{len(missed)} of 2 seeds missed it", page)
+            self.assertRegex(page, rf"\| 2 \| [\d.]+ % \| {epochs[1]} \| [\d.]+ \| [\d.]+ \|")
+        ran = subprocess.run([sys.executable, "-B", BENCHMARKS / "race.py", "none.toml", "--accuracy", "1", "--linnet",
+                              command.LINNET], capture_output=True, text=True, timeout=60)
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("none.toml", ran.stderr)
+
     def test_a_network_of_ones_own(self):
         layers = 'layers = [{ type = "dense", units = 3 }, { type = "tanh" }, { type = "dense", units = 2 }]'
         (self.folder / "mine.toml").write_text(f"[network]\ninput = [4]\n{layers}\n[training]\nbatch = 8\n")
