@@ -18,7 +18,6 @@ import csv
 import json
 import os
 import pathlib
-import resource
 import statistics
 import subprocess
 import sys
@@ -40,6 +39,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+import engines
 import other_results
 import tabular
 
@@ -150,14 +150,13 @@ def run_linnet(options, train, test, target, classes, seed, arguments):
         test.to_csv(folder / "test.csv", index=False)
         call = lambda *command: subprocess.run([options.linnet, *map(str, command)], cwd=folder, check=True,
                                                capture_output=True, text=True).stdout
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = engines.child_seconds()
         call("train", "train.csv", "--target", target, "--task", "classification" if classes else "regression",
              "--test", 0, "--seed", seed, "--out", "run", "--device", "cpu", "--threads", 1, *arguments)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = engines.child_seconds() - before
         call("predict", "run", "test.csv", "--output", "p.csv", "--threads", 1)
         with open(folder / "p.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return error_of_rows(rows, test[target], classes), seconds
 
 
