@@ -26,6 +26,10 @@ double rounded(double x, Type type) {
     case Type::f16:
     case Type::bf16: return static_cast<double>(static_cast<float>(x));
     case Type::i32: return static_cast<double>(static_cast<std::int32_t>(whole(x)));
+    case Type::u32: return static_cast<double>(static_cast<std::uint32_t>(whole(x)));
+    case Type::u64: return x < 0 ? std::trunc(x) + 0x1p64 : std::trunc(x);
+    case Type::u16: return static_cast<double>(static_cast<std::uint16_t>(whole(x)));
+    case Type::i16: return static_cast<double>(static_cast<std::int16_t>(whole(x)));
     case Type::u8: return static_cast<double>(static_cast<std::uint8_t>(whole(x)));
     case Type::i8: return static_cast<double>(static_cast<std::int8_t>(whole(x)));
     default: return std::trunc(x);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "core/dims.h"
@@ -78,6 +79,27 @@ std::vector<double> allowed_places(std::int64_t queries, std::int64_t keys, bool
   return allowed;
 }
 
+/// Returns what two masks allow.
+FileValue both_of(NodeImport& n, const FileValue& a, const FileValue& b) {
+  const Aligned both = n.align({a, b});
+  return Trace{both.operands[0] * both.operands[1], both.axes, Type::boolean, 0};
+}
+
+/// Returns whether anything along the last axis, which stays as 1, is 1.
+FileValue any_of_last(NodeImport& n, const FileValue& mask) {
+  if (mask.trace) {
+    return of_last(*mask.trace,
+                   [](const Expression& e, std::int64_t axis) { return max(e, {axis}); });
+  }
+  Dims dims = mask.constant->dims();
+  const std::vector<double> values = mask.constant->values();
+  const auto keys = static_cast<std::size_t>(std::exchange(dims.back(), 1));
+  std::vector<double> any(values.size() / keys, 0);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    any[i / keys] = std::max(any[i / keys], values[i]);
+  return made_constant(n, "sees", std::move(dims), std::move(any));
+}
+
 Mask mask_of(NodeImport& n, std::int64_t queries, std::int64_t keys, std::int64_t before) {
   Mask mask;
   const bool causal = n.flag("is_causal", false);
@@ -87,22 +109,34 @@ Mask mask_of(NodeImport& n, std::int64_t queries, std::int64_t keys, std::int64_
   require<DataError>(queries <= kMostComputed / keys, "{} queries of {} keys are too many", queries,
                      keys);
   if (n.has(6)) {  // the number of keys of each sample
-    require<DataError>(!n.has(4) && !windowed,
-                       "nonpad_kv_seqlen with earlier keys or a window is not supported");
+    require<DataError>(!n.has(4), "nonpad_kv_seqlen with earlier keys is not supported");
     Trace count = *n.with_numbers(n.trace(6)).trace;
     require<DataError>(count.axes.size() == 1, "expected a number of keys for each sample; got {}",
                        text_of(dims_of(count)));
     count.axes.insert(count.axes.end(), 3, Axis{});
-    std::vector<double> least;  // of keys that let a query see one
-    for (std::int64_t i = 0; i < (causal ? queries : 1); ++i) {
+    // The numbers of keys with which a query sees one.
+    const bool by_query = causal || windowed;
+    const Dims places{by_query ? queries : 1, keys};
+    std::vector<double> least;
+    std::vector<double> most;
+    for (std::int64_t i = 0; i < places[0]; ++i) {
       for (std::int64_t k = 0; k < keys; ++k) {
-        least.push_back(static_cast<double>(causal ? std::max(k + 1, k - i + queries) : k + 1));
+        const std::int64_t own = k - i + queries;  // key k is the query's own
+        std::int64_t low = k + 1;
+        if (causal) low = std::max(low, own);
+        if (right >= 0) low = std::max(low, own - right);
+        least.push_back(static_cast<double>(low));
+        most.push_back(static_cast<double>(own + left));
       }
     }
-    const Dims dims{causal ? queries : 1, keys};
-    const Aligned both = n.align({count, made_constant(n, "least_keys", dims, std::move(least))});
+    const Aligned low = n.align({count, made_constant(n, "least_keys", places, std::move(least))});
     mask.allowed.emplace_back(
-        Trace{both.operands[0] >= both.operands[1], both.axes, Type::boolean, 0});
+        Trace{low.operands[0] >= low.operands[1], low.axes, Type::boolean, 0});
+    if (left >= 0) {
+      const Aligned high = n.align({count, made_constant(n, "most_keys", places, std::move(most))});
+      mask.allowed.emplace_back(
+          Trace{high.operands[0] <= high.operands[1], high.axes, Type::boolean, 0});
+    }
     mask.may_hide_all = true;
   } else if (causal || windowed) {
     std::vector<double> allowed =
@@ -134,9 +168,7 @@ Mask mask_of(NodeImport& n, std::int64_t queries, std::int64_t keys, std::int64_
 
 /// softmax(scale q kᵀ + mask) v
 void attend(NodeImport& n) {
-  require<DataError>(!n.has_attribute("softmax_precision") ||
-                         n.integer("softmax_precision", 1) != static_cast<int>(Type::f64),
-                     "a softmax in DOUBLE is not supported");
+  n.ignore("softmax_precision");  // f32, as all else
   const std::int64_t q_heads = n.integer("q_num_heads", 0);
   const std::int64_t kv_heads = n.integer("kv_num_heads", 0);
   const bool flat = n.floats(0).axes.size() == 3;
@@ -185,23 +217,14 @@ void attend(NodeImport& n) {
   const std::int64_t shown = n.integer("qk_matmul_output_mode", 0);
   require<DataError>(shown >= 0 && shown <= 3, "qk_matmul_output_mode {} is not supported", shown);
   if (n.wants(3) && shown < 2) n.give(scores, 3);
-  std::optional<Trace> sees;  // whether a query has any key
-  const auto and_sees = [&](const Trace& rows) {
-    if (!sees) {
-      sees = rows;
-      return;
-    }
-    const Aligned both = n.align({*sees, rows});
-    sees = Trace{both.operands[0] * both.operands[1], both.axes, Type::boolean, 0};
-  };
+  std::optional<FileValue> visible;  // where a query sees a key
   if (mask.bias) {
     const Aligned both = n.align({scores, *mask.bias});
     scores = {both.operands[0] + both.operands[1], both.axes, scores.type, 0};
     if (mask.bias->trace) {
-      Trace most = of_last(*mask.bias->trace,
-                           [](const Expression& e, std::int64_t axis) { return max(e, {axis}); });
-      most.e = most.e > -1e38;
-      and_sees(most);
+      Trace seen = *mask.bias->trace;
+      seen.e = n.scoped(seen.e) > -1e38;
+      visible = std::move(seen);
     }
   }
   if (n.wants(3) && shown == 2) {
@@ -211,28 +234,22 @@ void attend(NodeImport& n) {
   }
   std::optional<FileValue> allowed;
   for (const FileValue& other : mask.allowed) {
-    if (!allowed) {
-      allowed = other;
-      continue;
-    }
-    const Aligned both = n.align({*allowed, other});
-    allowed = Trace{both.operands[0] * both.operands[1], both.axes, Type::boolean, 0};
+    allowed = allowed ? both_of(n, *allowed, other) : other;
   }
   if (allowed) {
     const Aligned both = n.align({scores, *allowed});
     scores = {where(both.operands[1], both.operands[0], kMaskedScore), both.axes, scores.type, 0};
-    if (mask.may_hide_all) {
-      const Trace one{both.operands[1], both.axes, Type::boolean, 0};
-      Trace rows = allowed->trace ? *allowed->trace : one;
-      rows = of_last(rows, [](const Expression& e, std::int64_t axis) { return max(e, {axis}); });
-      and_sees(rows);
+    if (visible) {
+      visible = both_of(n, *visible, *allowed);
+    } else if (mask.may_hide_all) {
+      visible = allowed;
     }
   }
   const int last = static_cast<int>(scores.axes.size()) - 1;
   scores = merged(scores, last);
   scores.e = softmax(scores.e, place_of(scores, last));
-  if (sees) {
-    const Aligned both = n.align({scores, *sees});
+  if (visible) {
+    const Aligned both = n.align({scores, any_of_last(n, *visible)});
     scores = {where(both.operands[1], both.operands[0], 0), both.axes, scores.type, 0};
   }
   if (n.wants(3) && shown == 3) n.give(scores, 3);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "onnx/node_import.h"
+#include "onnx/whole_numbers.h"
 
 namespace linnet::onnx {
 namespace {
@@ -17,8 +18,6 @@ using WithNumber = std::function<Expression(const Expression&, double)>;
 using NumberWith = std::function<Expression(double, const Expression&)>;
 
 constexpr double kLargest = 3.4028234663852886e38;  // the largest float
-
-Expression towards_zero(const Expression& x) { return sign(x) * floor(abs(x)); }
 
 /// Returns a function of one operand.
 Operator unary(Unary f) {
@@ -32,7 +31,7 @@ Operator unary(Unary f) {
 /// A function of two operands, as it is written for expressions and numbers.
 struct TwoOperands {
   Binary both;
-  WithNumber right;  ///< a number on the right
+  WithNumber right;  ///< a number on the right; null: it is an expression too
   NumberWith left;
 };
 
@@ -74,11 +73,11 @@ Trace combined(NodeImport& n, const FileValue& first, const FileValue& later, co
                      "expected numbers; got class labels that are strings");
   const FileValue a = n.with_numbers(first);
   const FileValue b = n.with_numbers(second);
-  if (is_number(b) && a.trace) {
+  if (f.right && is_number(b) && a.trace) {
     return {f.right(n.scoped(a.trace->e), b.constant->values().front()),
             padded(a.trace->axes, b.dims().size()), type};
   }
-  if (is_number(a) && b.trace) {
+  if (f.left && is_number(a) && b.trace) {
     return {f.left(a.constant->values().front(), n.scoped(b.trace->e)),
             padded(b.trace->axes, a.dims().size()), type};
   }
@@ -104,8 +103,10 @@ void drop_neutral(std::vector<FileValue>& all, double neutral) {
 
 /// What an arithmetic operator takes.
 struct ArithmeticOperands {
-  bool many = false;     ///< any number of operands
-  bool masks = false;    ///< constants with infinities that a softmax or the like reads
+  bool many = false;   ///< any number of operands
+  bool masks = false;  ///< constants with infinities that a softmax or the like reads
+  bool picks = false;  ///< whether the result is one of them, so that it has their range
+  bool multiplies = false;
   double neutral = NAN;  ///< the number that changes no result; NaN: none
 };
 
@@ -120,8 +121,12 @@ Operator arithmetic(TwoOperands f, ArithmeticOperands takes = {}) {
             FileValue sum = all.at(0);
             for (std::size_t i = 1; i < all.size(); ++i) {
               const Type type = sum.type();
-              require_arithmetic(n, type);
-              sum = combined(n, sum, all[i], f, type);
+              require_numbers(n, type);
+              const bool halves = takes.multiplies && bytes_of(type) == 2 && !is_float(type);
+              const TwoOperands of_16_bits{product_of_16_bits, {}, {}};
+              Trace next = combined(n, sum, all[i], halves ? of_16_bits : f, type);
+              if (!takes.picks) next.e = wrapped(next.e, type);
+              sum = std::move(next);
             }
             n.give(sum);
           },
@@ -146,32 +151,50 @@ Expression divided(double a, const Expression& b) { return a / b; }
 
 void divide(NodeImport& n) {
   const Type type = n.input(0).type();
-  require_arithmetic(n, type);
-  Trace y = combined(n, n.input(0), n.input(1),
-                     generic([](const auto& a, const auto& b) { return divided(a, b); }), type);
-  if (!is_float(type)) y.e = towards_zero(y.e);
+  require_numbers(n, type);
+  TwoOperands f = generic([](const auto& a, const auto& b) { return divided(a, b); });
+  if (!is_float(type)) f = {whole_quotient, {}, {}};
+  Trace y = combined(n, n.input(0), n.input(1), f, type);
+  y.e = wrapped(y.e, type);
   n.give(std::move(y));
 }
 
+Expression powered(const Expression& x, double exponent) {
+  if (exponent == 2) return square(x);
+  if (exponent == 0.5) return sqrt(x);
+  if (exponent == -0.5) return rsqrt(x);
+  if (exponent == -1) return reciprocal(x);
+  return pow(x, exponent);
+}
+
 void power(NodeImport& n) {
-  const Trace x = n.floats(0);
-  require<DataError>(n.is_constant(1), "expected a constant exponent");
   n.ignore("broadcast");  // before opset 7
   n.ignore("axis");
-  const double exponent = n.scalar(1);
-  const std::vector<Axis> axes = padded(x.axes, n.input(1).dims().size());
-  Expression y = x.e;
-  if (exponent == 2)
-    y = square(x.e);
-  else if (exponent == 0.5)
-    y = sqrt(x.e);
-  else if (exponent == -0.5)
-    y = rsqrt(x.e);
-  else if (exponent == -1)
-    y = reciprocal(x.e);
-  else
-    y = pow(x.e, exponent);
-  n.give(Trace{y, axes, x.type});
+  const Type type = n.input(0).type();
+  require_arithmetic(n, type);
+  require_numbers(n, n.input(1).type());
+  const TwoOperands f{power_of, powered, {}};
+  Trace y = combined(n, n.input(0), n.input(1), f, type);
+  if (!is_float(type)) y.e = whole_power(y.e);
+  n.give(std::move(y));
+}
+
+/// What is left of a division, with the sign of b or, with fmod, of a.
+void rest(NodeImport& n) {
+  const Type type = n.input(0).type();
+  require_numbers(n, type);
+  const bool of_a = n.flag("fmod", false);
+  require<DataError>(!is_float(type) || of_a,
+                     "of {} without fmod is not supported: expected whole numbers", name_of(type));
+  TwoOperands f;
+  if (is_float(type)) {
+    f = generic([](const auto& a, const auto& b) { return a - b * towards_zero(a / b); });
+  } else {
+    f.both = [of_a](const Expression& a, const Expression& b) {
+      return a - b * (of_a ? whole_quotient(a, b) : floor(ratio_of_whole(a, b)));
+    };
+  }
+  n.give(combined(n, n.input(0), n.input(1), f, type));
 }
 
 /// Bounds that clip() leaves out.
@@ -182,7 +205,7 @@ double bound(NodeImport& n, std::size_t i, const char* attribute, double none) {
 
 void clip_to(NodeImport& n) {
   const Trace x = n.trace(0);
-  require_arithmetic(n, x.type);
+  require_numbers(n, x.type);
   const double low = bound(n, 1, "min", -kLargest);
   const double high = bound(n, 2, "max", kLargest);
   const bool has_low = low > -kLargest;
@@ -218,12 +241,8 @@ void cast(NodeImport& n) {
     // ids stay ids
   } else if (to == Type::boolean && x.type != Type::boolean) {
     x.e = not_equal(x.e, 0);
-  } else if (is_float(x.type) && !is_float(to)) {
-    require<DataError>(to == Type::i64 || to == Type::i32, "a cast to {} is not supported",
-                       name_of(to));
-    x.e = towards_zero(x.e);
-  } else if (!is_float(to) && bytes_of(to) < bytes_of(x.type)) {
-    require<DataError>(to == Type::i32, "a cast to {} is not supported", name_of(to));
+  } else if (!is_float(to)) {
+    x.e = whole_cast(x.e, x.type, to);
   }
   x.type = to;
   n.give(std::move(x));
@@ -325,12 +344,12 @@ void add_elementwise(Operators& all) {
   smallest.left = [](double a, const Expression& b) { return minimum(b, a); };
   all["Add"] = arithmetic(plus, {.masks = true});
   all["Sub"] = arithmetic(minus);
-  all["Mul"] = arithmetic(times);
+  all["Mul"] = arithmetic(times, {.multiplies = true});
   all["Div"] = {divide, {}};
   all["Sum"] = arithmetic(plus, {.many = true});
-  all["Max"] = arithmetic(largest, {.many = true, .neutral = -HUGE_VAL});
-  all["Min"] = arithmetic(smallest, {.many = true, .neutral = HUGE_VAL});
-  all["Pow"] = {power, "constant exponent, a single number"};
+  all["Max"] = arithmetic(largest, {.many = true, .picks = true, .neutral = -HUGE_VAL});
+  all["Min"] = arithmetic(smallest, {.many = true, .picks = true, .neutral = HUGE_VAL});
+  all["Pow"] = {power, {}};
 
   TwoOperands f;
   f.both = [](const Expression& a, const Expression& b) { return a < b; };
@@ -419,6 +438,14 @@ void add_elementwise(Operators& all) {
                     n.give(n.as(x, alpha == 1 ? silu(x.e) : x.e * sigmoid(x.e * alpha)));
                   },
                   {}};
+  all["SwiGLU"] = {[](NodeImport& n) {
+                     const Trace a = n.floats(0);
+                     const double alpha = n.number("alpha", 1);
+                     Trace gate = n.as(a, alpha == 1 ? silu(a.e) : a.e * sigmoid(a.e * alpha));
+                     const Aligned both = n.align({std::move(gate), n.floats(1)});
+                     n.give(Trace{both.operands[0] * both.operands[1], both.axes, a.type});
+                   },
+                   {}};
   all["Gelu"] = {[](NodeImport& n) {
                    const Trace x = n.floats(0);
                    const std::string form = n.text("approximate", "none");
@@ -443,35 +470,17 @@ void add_elementwise(Operators& all) {
   all["Sin"] = unary([](const Expression& x) { return sin(x); });
   all["Cos"] = unary([](const Expression& x) { return cos(x); });
   all["Tan"] = unary([](const Expression& x) { return sin(x) / cos(x); });
-  all["Sinh"] = unary([](const Expression& x) { return (exp(x) - exp(-x)) * 0.5; });
+  all["Sinh"] = unary([](const Expression& x) { return (expm1(x) - expm1(-x)) * 0.5; });
   all["Cosh"] = unary([](const Expression& x) { return (exp(x) + exp(-x)) * 0.5; });
-  all["Mod"] = {[](NodeImport& n) {
-                  const Type type = n.input(0).type();
-                  const bool of_a = n.flag("fmod", false);  // the sign, else b's
-                  require<DataError>(type == Type::i32 || type == Type::i64 ||
-                                         (of_a && is_float(type)),
-                                     "of {} without fmod is not supported: expected whole numbers",
-                                     name_of(type));
-                  const auto rest = [of_a](const auto& a, const auto& b, const Expression& ratio) {
-                    return a - b * (of_a ? towards_zero(ratio) : floor(ratio));
-                  };
-                  TwoOperands f;
-                  f.both = [rest](const Expression& a, const Expression& b) {
-                    return rest(a, b, a / b);
-                  };
-                  f.right = [rest](const Expression& a, double b) { return rest(a, b, a / b); };
-                  f.left = [rest](double a, const Expression& b) { return rest(a, b, a / b); };
-                  n.give(combined(n, n.input(0), n.input(1), f, type));
-                },
-                "of INT32, INT64 and, with fmod, of floats whose ratio is below 2^24"};
+  all["Mod"] = {rest, "of whole numbers and, with fmod, of floats whose ratio is below 2^24"};
   all["Floor"] = unary([](const Expression& x) { return floor(x); });
   all["Ceil"] = unary([](const Expression& x) { return ceil(x); });
   all["Round"] = unary([](const Expression& x) { return round(x); });
   const auto of_numbers = [](Unary f) {
     return Operator{[f](NodeImport& n) {
                       const Trace x = n.trace(0);
-                      require_arithmetic(n, x.type);
-                      n.give(n.as(x, f(x.e)));
+                      require_numbers(n, x.type);
+                      n.give(n.as(x, wrapped(f(x.e), x.type)));
                     },
                     {}};
   };
@@ -508,7 +517,7 @@ void add_elementwise(Operators& all) {
   all["Clip"] = {clip_to, "constant bounds"};
   all["PRelu"] = {prelu, {}};
   all["Where"] = {select, {}};
-  all["Cast"] = {cast, "between floats, INT32, INT64 and BOOL; ids stay ids"};
+  all["Cast"] = {cast, "between numbers and BOOL; ids stay ids"};
   all["CastLike"] = {cast, "as Cast"};
   all["Identity"] = {same, {}};
   all["Dropout"] = {drop, "inference mode; a training drops again"};

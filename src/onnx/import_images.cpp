@@ -11,78 +11,11 @@
 
 #include "base/check.h"
 #include "nn/layers/volumes.h"
-#include "onnx/images.h"
-#include "ops/bin_mean2d/bin_mean2d.h"
-#include "ops/global_pool/global_pool.h"
+#include "onnx/windows.h"
 #include "ops/reshape/reshape.h"
 
 namespace linnet::onnx {
 namespace {
-
-/// A window's settings along rows and columns, as the attributes of a convolution or a pooling.
-struct Window {
-  Pair kernel{1, 1};
-  Pair stride{1, 1};
-  Pair dilation{1, 1};
-  Pair before{};
-  Pair after{};
-  std::int64_t span(std::size_t i) const { return (kernel[i] - 1) * dilation[i] + 1; }
-  Padding2d padding() const {
-    return {Padding2d::Mode::fixed, before[0], after[0], before[1], after[1]};
-  }
-  Size2d size() const { return {kernel[0], kernel[1]}; }
-};
-
-Pair pair_of(NodeImport& n, std::string_view name, std::int64_t least, const Axes2& axes,
-             Pair otherwise) {
-  if (!n.has_attribute(name)) return otherwise;
-  const std::vector<std::int64_t> given = n.integers(name);
-  require<DataError>(given.size() == axes.count &&
-                         std::ranges::all_of(given,
-                                             [&](std::int64_t x) {
-                                               return x >= least && x < (std::int64_t{1} << 31);
-                                             }),
-                     "{} {} does not fit {} axes", name, text_of(given), axes.count);
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (axes.of[i] >= 0) otherwise[i] = given[static_cast<std::size_t>(axes.of[i])];
-  }
-  return otherwise;
-}
-
-Window window_of(NodeImport& n, const Pair& size, const Axes2& axes, Pair kernel) {
-  Window w;
-  w.kernel = pair_of(n, "kernel_shape", 1, axes, kernel);
-  w.stride = pair_of(n, "strides", 1, axes, {1, 1});
-  w.dilation = pair_of(n, "dilations", 1, axes, {1, 1});
-  const std::string automatic = n.text("auto_pad", "NOTSET");
-  const std::vector<std::int64_t> pads = n.integers("pads");
-  if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
-    for (std::size_t i = 0; i < 2; ++i) {
-      const std::int64_t out = (size[i] + w.stride[i] - 1) / w.stride[i];
-      const std::int64_t all =
-          std::max<std::int64_t>((out - 1) * w.stride[i] + w.span(i) - size[i], 0);
-      w.before[i] = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
-      w.after[i] = all - w.before[i];
-    }
-    return w;
-  }
-  require<DataError>(automatic == "NOTSET" || automatic == "VALID",
-                     "auto_pad '{}' is not supported", automatic);
-  if (pads.empty() || automatic == "VALID") return w;
-  require<DataError>(pads.size() == 2 * axes.count && std::ranges::all_of(pads,
-                                                                          [](std::int64_t p) {
-                                                                            return p >= 0 &&
-                                                                                   p < (1 << 24);
-                                                                          }),
-                     "expected a pad for the begin and end of each axis; got {}", text_of(pads));
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (axes.of[i] < 0) continue;
-    const auto at = static_cast<std::size_t>(axes.of[i]);
-    w.before[i] = pads[at];
-    w.after[i] = pads[axes.count + at];
-  }
-  return w;
-}
 
 /// Dims of a convolution's weight, as those of images where it is of sequences.
 Dims weight_dims(const Constant& w, const Images& x) {
@@ -293,102 +226,6 @@ void convolve_back(NodeImport& n) {
   n.give(x.back(n.scoped(y)));
 }
 
-/// Returns how many windows there are, with those that begin in the image and end after its
-/// padding.
-Pair windows(const Pair& size, const Window& w, bool ceil) {
-  Pair out{};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t room = size[i] + w.before[i] + w.after[i] - w.span(i);
-    const std::int64_t beyond = ceil ? w.stride[i] - 1 : 0;
-    require<DataError>(room + beyond >= 0, "expected a window that fits {1}; got {0}", w.span(i),
-                       size[i]);
-    out[i] = (room + beyond) / w.stride[i] + 1;
-    if (ceil && (out[i] - 1) * w.stride[i] >= size[i] + w.before[i]) --out[i];
-  }
-  return out;
-}
-
-/// Pools images along two of the node's axes.
-Expression pooled(NodeImport& n, const Expression& x, const Axes2& axes, bool largest) {
-  const Pair size{x.shape()[0], x.shape()[1]};
-  Window w = window_of(n, size, axes, {1, 1});
-  const bool ceil = n.flag("ceil_mode", false);
-  require<DataError>(w.dilation == Pair{1, 1}, "dilations are not supported");
-  const Pair out = windows(size, w, ceil);
-  Pair after = w.after;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t end = (out[i] - 1) * w.stride[i] + w.kernel[i] - w.before[i] - size[i];
-    after[i] = std::max<std::int64_t>(end, 0);
-  }
-  const Size2d stride{w.stride[0], w.stride[1]};
-  if (largest) {
-    require<DataError>(n.integer("storage_order", 0) == 0, "storage_order is not supported");
-    Window fitting = w;
-    fitting.after = after;
-    return max_pool2d(x, w.size(), stride, fitting.padding());
-  }
-  const bool counts = n.flag("count_include_pad", false);
-  const bool pads = w.before != Pair{} || w.after != Pair{};
-  if (counts && pads) {
-    if (out == windows(size, w, false)) return avg_pool2d(x, w.size(), stride, w.padding());
-    // Windows that end after the padding: what is beyond it does not count.
-    Window fitting = w;
-    for (std::size_t i = 0; i < 2; ++i) fitting.after[i] = std::max(w.after[i], after[i]);
-    std::array<std::vector<double>, 2> counted;
-    for (std::size_t i = 0; i < 2; ++i) {
-      for (std::int64_t k = 0; k < out[i]; ++k) {
-        const std::int64_t end = size[i] + w.before[i] + w.after[i] - k * w.stride[i];
-        counted[i].push_back(static_cast<double>(std::min(w.kernel[i], end)));
-      }
-    }
-    std::vector<double> shares;
-    for (const double rows : counted[0]) {
-      for (const double columns : counted[1]) {
-        shares.push_back(static_cast<double>(w.kernel[0] * w.kernel[1]) / (rows * columns));
-      }
-    }
-    const Expression means = avg_pool2d(x, w.size(), stride, fitting.padding());
-    require<DataError>(means.shape()[0] == out[0] && means.shape()[1] == out[1],
-                       "ceil_mode with these pads is not supported");
-    return means * made_weight(n, "shares", {out[0], out[1], 1}, std::move(shares));
-  }
-  if (!pads && after == Pair{}) return avg_pool2d(x, w.size(), stride);
-  BinMean2dAttrs bins;
-  bins.out_h = out[0];
-  bins.out_w = out[1];
-  bins.size_h = w.kernel[0];
-  bins.size_w = w.kernel[1];
-  bins.stride_h = w.stride[0];
-  bins.stride_w = w.stride[1];
-  bins.pad_top = w.before[0];
-  bins.pad_left = w.before[1];
-  return emit(BinMean2dOp(bins), {x});
-}
-
-void pool(NodeImport& n, bool largest) {
-  const Images x = images_of(n, 3);
-  require<DataError>(n.has_attribute("kernel_shape"), "the attribute 'kernel_shape' is missing");
-  if (!x.volumes()) {
-    n.give(x.back(pooled(n, x.e, x.axes, largest)));
-    return;
-  }
-  // Along planes and rows, with the columns as channels, then along the columns.
-  const Shape s = x.e.shape();
-  const Expression rows = pooled(n, reshape(x.e, {s[0], s[1], s[2] * s[3]}), {3, {0, 1}}, largest);
-  const Shape r = rows.shape();
-  const Expression columns =
-      pooled(n, reshape(rows, {r[0] * r[1], s[2], s[3]}), {3, {-1, 2}}, largest);
-  n.give(x.back(reshape(columns, {r[0], r[1], columns.shape()[1], s[3]})));
-}
-
-void pool_all(NodeImport& n, bool largest) {
-  const Images x = images_of(n, 3);
-  const Shape s = x.e.shape();
-  const Expression all = x.volumes() ? reshape(x.e, {s[0] * s[1], s[2], s[3]}) : x.e;
-  const Expression y = largest ? emit(GlobalMaxPoolOp(), {all}) : emit(GlobalAvgPoolOp(), {all});
-  n.give(from_rows(x.t, y, {1}, 0));
-}
-
 /// x / (bias + alpha mean of squares over neighbouring channels)^beta
 void normalize_channels(NodeImport& n) {
   const Images x = images_of(n);
@@ -407,6 +244,57 @@ void normalize_channels(NodeImport& n) {
 }
 
 }  // namespace
+
+Pair pair_of(NodeImport& n, std::string_view name, std::int64_t least, const Axes2& axes,
+             Pair otherwise) {
+  if (!n.has_attribute(name)) return otherwise;
+  const std::vector<std::int64_t> given = n.integers(name);
+  require<DataError>(given.size() == axes.count &&
+                         std::ranges::all_of(given,
+                                             [&](std::int64_t x) {
+                                               return x >= least && x < (std::int64_t{1} << 31);
+                                             }),
+                     "{} {} does not fit {} axes", name, text_of(given), axes.count);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (axes.of[i] >= 0) otherwise[i] = given[static_cast<std::size_t>(axes.of[i])];
+  }
+  return otherwise;
+}
+
+Window window_of(NodeImport& n, const Pair& size, const Axes2& axes, Pair kernel) {
+  Window w;
+  w.kernel = pair_of(n, "kernel_shape", 1, axes, kernel);
+  w.stride = pair_of(n, "strides", 1, axes, {1, 1});
+  w.dilation = pair_of(n, "dilations", 1, axes, {1, 1});
+  const std::string automatic = n.text("auto_pad", "NOTSET");
+  const std::vector<std::int64_t> pads = n.integers("pads");
+  if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::int64_t out = (size[i] + w.stride[i] - 1) / w.stride[i];
+      const std::int64_t all =
+          std::max<std::int64_t>((out - 1) * w.stride[i] + w.span(i) - size[i], 0);
+      w.before[i] = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
+      w.after[i] = all - w.before[i];
+    }
+    return w;
+  }
+  require<DataError>(automatic == "NOTSET" || automatic == "VALID",
+                     "auto_pad '{}' is not supported", automatic);
+  if (pads.empty() || automatic == "VALID") return w;
+  require<DataError>(pads.size() == 2 * axes.count && std::ranges::all_of(pads,
+                                                                          [](std::int64_t p) {
+                                                                            return p >= 0 &&
+                                                                                   p < (1 << 24);
+                                                                          }),
+                     "expected a pad for the begin and end of each axis; got {}", text_of(pads));
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (axes.of[i] < 0) continue;
+    const auto at = static_cast<std::size_t>(axes.of[i]);
+    w.before[i] = pads[at];
+    w.after[i] = pads[axes.count + at];
+  }
+  return w;
+}
 
 Images images_of(NodeImport& n, std::size_t most) {
   const Type type = n.input(0).type();
@@ -431,14 +319,6 @@ Images images_of(NodeImport& n, std::size_t most) {
 void add_images(Operators& all) {
   all["Conv"] = {convolve, "sequences, images and volumes; a constant weight"};
   all["ConvTranspose"] = {convolve_back, "sequences, images and volumes; a constant weight"};
-  all["MaxPool"] = {[](NodeImport& n) { pool(n, true); },
-                    "sequences, images and volumes; no dilations, no indices"};
-  all["AveragePool"] = {[](NodeImport& n) { pool(n, false); },
-                        "sequences, images and volumes; no dilations"};
-  all["GlobalMaxPool"] = {[](NodeImport& n) { pool_all(n, true); },
-                          "sequences, images and volumes"};
-  all["GlobalAveragePool"] = {[](NodeImport& n) { pool_all(n, false); },
-                              "sequences, images and volumes"};
   all["LRN"] = {normalize_channels, "sequences and images"};
 }
 

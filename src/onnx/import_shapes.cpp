@@ -181,7 +181,7 @@ void constant(NodeImport& n) {
 void blocks(NodeImport& n, bool to_space) {
   const Trace x = n.floats(0);
   const std::int64_t size = n.integer("blocksize", 0);
-  const std::string mode = to_space ? n.text("mode", "DCR") : "DCR";
+  const std::string mode = n.text("mode", "DCR");
   const Dims dims = dims_of(x);
   require<DataError>(dims.size() == 4 && size > 0, "expected images and a blocksize; got {} and {}",
                      text_of(dims), size);
@@ -200,7 +200,8 @@ void blocks(NodeImport& n, bool to_space) {
     require<DataError>(h % size == 0 && w % size == 0,
                        "expected height and width that are multiples of {1}; got {0}",
                        text_of(dims), size);
-    turn({dims[0], c, h / size, size, w / size, size}, {0, 3, 5, 1, 2, 4},
+    turn({dims[0], c, h / size, size, w / size, size},
+         mode == "DCR" ? std::vector{0, 3, 5, 1, 2, 4} : std::vector{0, 1, 3, 5, 2, 4},
          {dims[0], c * size * size, h / size, w / size});
     return;
   }

@@ -267,7 +267,7 @@ void Importer::add_input(const ValueProto& input) {
                      "numbers before the model, and export the rest of it",
                      name);
   require<DataError>(
-      bytes_of(input.type) > 0 && input.type != Type::u64 && input.type != Type::u32,
+      bytes_of(input.type) > 0,
       "the input '{}' of {} is not supported: expected floats, whole numbers or BOOL", name,
       name_of(input.type));
   Dims dims;
@@ -292,6 +292,10 @@ void Importer::add_input(const ValueProto& input) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (has_batch && i == batch) continue;
     order.push_back(static_cast<int>(i));
+    require<DataError>(given != options_.shapes.end() || i >= input.dims.size() ||
+                           !input.dims[i].none,
+                       "the dim {} of the input '{}' is 0: an input has at least one element", i,
+                       name);
     require<DataError>(dims[i] > 0,
                        "the file leaves the dim {} of the input '{}' {}open: give it a shape", i,
                        name,

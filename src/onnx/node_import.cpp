@@ -464,7 +464,8 @@ void NodeImport::finish() const {
 }
 
 void require_arithmetic(const NodeImport& n, Type type) {
-  if (is_float(type) || type == Type::i32 || type == Type::i64) return;
+  const bool wide = type != Type::string && bytes_of(type) >= 4;
+  if (is_float(type) || wide) return;
   n.refuse("arithmetic of {} is not supported", name_of(type));
 }
 

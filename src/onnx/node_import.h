@@ -133,6 +133,7 @@ void add_elementwise(Operators& all);
 void add_shapes(Operators& all);
 void add_parts(Operators& all);
 void add_images(Operators& all);
+void add_pools(Operators& all);
 void add_resize(Operators& all);
 void add_norms(Operators& all);
 void add_products(Operators& all);
@@ -172,7 +173,8 @@ FileValue finite(NodeImport& n, const FileValue& v, bool guarded = false);
 /// and for the batch.
 Trace taken(Trace x, int axis, std::vector<std::int64_t> ids);
 
-/// Throws DataError for types that are not computed in as f32, exactly below 2^24.
+/// Throws DataError for types that are not computed in as f32, exactly below 2^24: all but floats
+/// and whole numbers of 32 and 64 bits.
 void require_arithmetic(const NodeImport& n, Type type);
 
 /// Returns a value with a further axis, of 1, and the numbers 0, 1, ... below `count` along it,
@@ -187,6 +189,9 @@ Trace ids_of_numbers(const Trace& numbers, std::int64_t rows);
 /// (`along`), or of what lies along the axis.
 Expression scattered(const Expression& updates, const Expression& ids, std::int64_t axis,
                      bool along, std::int64_t dim);
+
+/// Returns a^b, of operands that are repeated to a common shape.
+Expression power_of(const Expression& a, const Expression& b);
 
 /// Reads GatherElements and GatherND of a value that depends on the inputs.
 void gather_elements_of_samples(NodeImport& n);

@@ -17,6 +17,7 @@ const Rules& rules() {
     add_shapes(all.imports);
     add_parts(all.imports);
     add_images(all.imports);
+    add_pools(all.imports);
     add_resize(all.imports);
     add_norms(all.imports);
     add_products(all.imports);

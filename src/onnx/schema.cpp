@@ -210,7 +210,10 @@ DimProto dim_from(std::string_view message) {
   DimProto dim;
   WireReader reader(message);
   for (Field f; reader.next(f);) {
-    if (f.number == 1) dim.value = integer_of(f);
+    if (f.number == 1) {
+      dim.value = integer_of(f);
+      dim.none = dim.value == 0;
+    }
     if (f.number == 2) dim.name = bytes_of(f);
   }
   return dim;

@@ -113,6 +113,7 @@ inline bool is_of_onnx(const NodeProto& node) {
 struct DimProto {
   std::int64_t value = 0;
   std::string_view name;
+  bool none = false;  ///< the number is 0: the tensor has no elements
 };
 
 /// ValueInfoProto of a tensor.

@@ -16,13 +16,22 @@ namespace linnet::cpu {
 namespace {
 
 /// Operators that compute sample by sample.
-constexpr std::string_view kOfRows[]{"concat",        "cumsum",
-                                     "log_softmax",   "log_softmax_grad",
-                                     "pad",           "reduce",
-                                     "reduce_grad",   "reduce_select_grad",
-                                     "slice",         "slice_grad",
-                                     "softmax",       "softmax_grad",
-                                     "strided_slice", "strided_slice_grad",
+constexpr std::string_view kOfRows[]{"arc",
+                                     "concat",
+                                     "cumsum",
+                                     "log_softmax",
+                                     "log_softmax_grad",
+                                     "pad",
+                                     "power",
+                                     "reduce",
+                                     "reduce_grad",
+                                     "reduce_select_grad",
+                                     "slice",
+                                     "slice_grad",
+                                     "softmax",
+                                     "softmax_grad",
+                                     "strided_slice",
+                                     "strided_slice_grad",
                                      "transpose"};
 
 /// All others: sums over a batch, what depends on a sample's place in it, and what is small.

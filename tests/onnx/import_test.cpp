@@ -390,6 +390,22 @@ TEST(OnnxImport, pads_the_output_by_less_cutting) {
   expect_near(computed(model, 1), floats({1, 0, 2, 0, 3}, {1, 5, 1}), 0);
 }
 
+// A query whose keys are hidden by the order and by the mask together is 0, as ONNX says.
+TEST(OnnxImport, hides_keys_by_order_and_by_a_mask) {
+  OnnxBytes model;
+  model.dims = {0, 1, 2, 2};
+  model.opset = 23;
+  model.more_inputs = {OnnxBytes::value("m", {0, 1, 2, 2})};
+  model.nodes = {OnnxBytes::node("Attention", {"x", "x", "x", "m"}, {"y"}, "n",
+                                 {OnnxBytes::integer("is_causal", 1)})};
+  Model made = imported(model);
+  const float hidden = -std::numeric_limits<float>::infinity();
+  const Tensor y = made.predict(Dataset({{"x", floats({1, 2, 3, 4}, {1, 1, 2, 2})},
+                                         {"m", floats({hidden, 0, hidden, 0}, {1, 1, 2, 2})}},
+                                        {}));
+  expect_near(y, floats({0, 0, 3, 4}, {1, 1, 2, 2}), 1e-6F);
+}
+
 TEST(OnnxImport, refuses_earlier_keys_of_few_axes) {
   OnnxBytes model;
   model.dims = {0, 3, 4};

@@ -114,12 +114,18 @@ struct OnnxBytes {
   }
   static std::string value(const std::string& name, const std::vector<std::int64_t>& dims,
                            std::int64_t element = 1) {
-    std::string shape;
+    std::vector<std::string> messages;
     for (const std::int64_t dim : dims) {
-      std::string one;
-      if (dim > 0) protobuf::put_integer(one, 1, dim);
-      protobuf::put_bytes(shape, 1, one);
+      messages.emplace_back();
+      if (dim > 0) protobuf::put_integer(messages.back(), 1, dim);
     }
+    return value_of_dims(name, messages, element);
+  }
+  /// `dims`: messages of dimensions.
+  static std::string value_of_dims(const std::string& name, const std::vector<std::string>& dims,
+                                   std::int64_t element = 1) {
+    std::string shape;
+    for (const std::string& dim : dims) protobuf::put_bytes(shape, 1, dim);
     std::string tensor;
     protobuf::put_integer(tensor, 1, element);
     protobuf::put_bytes(tensor, 2, shape);

@@ -34,7 +34,7 @@ Expression edge(const Expression& e, std::int64_t place, std::int64_t at, std::i
 }
 
 void read_pad(NodeImport& n) {
-  Trace x = n.floats(0);
+  Trace x = *n.with_numbers(n.trace(0)).trace;
   const std::string mode = n.text("mode", "constant");
   std::vector<std::int64_t> pads = n.opset() < 11 ? n.integers("pads") : n.integers(1);
   double value = 0;

@@ -37,9 +37,20 @@ Axes places_of(const Axis& axis) {
   return places;
 }
 
+/// Returns what is reduced: floats, and whole numbers where the result is one of them or a sum.
+Trace reduced_value(NodeImport& n) {
+  const bool picks = n.op() == "ReduceMax" || n.op() == "ReduceMin";
+  if (!picks && n.op() != "ReduceSum" && n.op() != "ReduceProd") return n.floats(0);
+  if (!picks) require_arithmetic(n, n.input(0).type());
+  n.trace(0);  // checks that it is one
+  Trace x = *n.with_numbers(n.input(0)).trace;
+  x.e = n.scoped(x.e);
+  return x;
+}
+
 Operator reduction(Reducing f, std::int64_t axes_input_from) {
   return {[f, axes_input_from](NodeImport& n) {
-            Trace x = n.floats(0);
+            Trace x = reduced_value(n);
             std::vector<std::int64_t> axes;
             if (n.opset() < axes_input_from)
               axes = n.integers("axes");
