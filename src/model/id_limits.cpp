@@ -39,6 +39,8 @@ std::size_t first_outside(std::span<const std::int32_t> ids, const IdLimit& limi
 }
 
 void refuse_id(const IdLimit& limit, std::int32_t id, const std::string& place) {
+  require<DataError>(limit.rows > 0, "{} has the id {}; the embedding '{}' has no rows", place, id,
+                     limit.reader);
   fail<DataError>("{} has the id {}; the embedding '{}' expects 0 to {}", place, id, limit.reader,
                   limit.rows - 1);
 }

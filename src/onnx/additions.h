@@ -37,6 +37,8 @@ class Additions {
   std::string_view node(std::string_view op, std::vector<std::string_view> inputs,
                         std::string_view output, std::vector<Attribute> attributes = {},
                         std::string_view name = {});
+  /// Has the importer check that there is a weight for each class.
+  void weigh(ClassWeights classes) { model_.class_weights.push_back(std::move(classes)); }
 
  private:
   std::string_view constant(std::string_view wanted, Type type, Dims dims, std::string bytes);

@@ -125,6 +125,9 @@ void gather_tuples(NodeImport& n) {
 /// Rows of a table by ids that depend on the inputs.
 void look_up(NodeImport& n, int axis) {
   const ConstantPtr table = n.constant(0);
+  require<DataError>(table->dims().at(static_cast<std::size_t>(axis)) > 0,
+                     "the table '{}' of {} has no rows: no id fits", table->name,
+                     text_of(table->dims()));
   Trace ids = n.trace(1);
   if (ids.e.dtype() != DType::i32 && !is_float(ids.type)) {
     ids = ids_of_numbers(ids, table->dims().at(static_cast<std::size_t>(axis)));

@@ -146,6 +146,16 @@ void Importer::run() {
                        "number of iterations",
                        clean(condition));
   }
+  for (const auto& [loss, scores, weights] : model_.class_weights) {
+    const FileValue* of = find(scores);
+    const FileValue* given = find(weights);
+    if (of == nullptr || given == nullptr) continue;  // not read
+    const Dims classes = of->dims();
+    const Dims dims = given->dims();
+    require<DataError>(classes.size() > 1 && dims == Dims{classes[1]},
+                       "{} expected a weight for each of {} classes; got weights {}", loss,
+                       classes.size() > 1 ? classes[1] : 0, text_of(dims));
+  }
   require<DataError>(!model_.outputs.empty(), "the graph has no outputs");
   add_outputs();
 }

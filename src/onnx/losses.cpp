@@ -46,7 +46,7 @@ class Loss {
         step("GatherElements", {scores, columns}, "picked", {integer_attribute("axis", 1)});
     std::string_view losses =
         step("Neg", {step("Squeeze", {picked, axis}, "likelihoods")}, "losses");
-    const std::string_view weights = add_weights(targets);
+    const std::string_view weights = add_weights(scores, targets);
     if (!weights.empty()) losses = step("Mul", {losses, weights}, "weighted");
     losses = without_skipped(losses, "counted");
     reduce(losses, weights);
@@ -65,8 +65,10 @@ class Loss {
   }
 
   /// Returns the weight of each target; empty: all count alike.
-  std::string_view add_weights(std::string_view targets) {
+  std::string_view add_weights(std::string_view scores, std::string_view targets) {
     if (node_.inputs.size() > 2 && !node_.inputs[2].empty()) {
+      additions_.weigh({fmt::format("[{} '{}']", escaped(node_.op_type), escaped(node_.name)),
+                        scores, node_.inputs[2]});
       return without_skipped(step("Gather", {node_.inputs[2], targets}, "class_weights"),
                              "weights");
     }

@@ -124,6 +124,13 @@ struct ValueProto {
   std::vector<DimProto> dims;
 };
 
+/// A loss whose classes, axis 1 of its scores, have weights.
+struct ClassWeights {
+  std::string loss;  ///< the node, as errors name it
+  std::string_view scores;
+  std::string_view weights;
+};
+
 /// ModelProto with its one graph.
 struct ModelProto {
   std::shared_ptr<const std::string> bytes;  ///< of the file; views lie in it
@@ -139,6 +146,7 @@ struct ModelProto {
   std::vector<std::pair<std::string_view, std::string_view>> metadata;
   std::deque<std::string> made;           ///< names that the file does not have (decompose.h)
   std::set<std::string_view> conditions;  ///< values that must be true, likewise
+  std::vector<ClassWeights> class_weights;
 };
 
 /// Reads a model from bytes. Memory taken is in proportion to them. Throws DataError for bytes that

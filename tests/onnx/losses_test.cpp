@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cmath>
+#include <utility>
 
 #include "onnx/byte_models.h"
 
@@ -53,6 +56,30 @@ TEST(OnnxLosses, scores_of_a_softmax_are_its_logarithms) {
                                static_cast<float>(4 * (std::log(sum) - 3))},
                               {2, 1}),
                        1e-5F);
+}
+
+TEST(OnnxLosses, need_a_weight_for_each_class) {
+  for (const auto& [op, scores] : {std::pair{"SoftmaxCrossEntropyLoss", 4},
+                                   std::pair{"NegativeLogLikelihoodLoss", 2}}) {
+    B model = loss(op, {});
+    model.dims = {0, scores};
+    EXPECT_NE(testing::refusal(model).find(
+                  fmt::format("[{} 'loss'] expected a weight for each of {} classes; got weights "
+                              "(3)",
+                              op, scores)),
+              std::string::npos)
+        << testing::refusal(model);
+  }
+}
+
+TEST(OnnxTables, of_no_rows_take_no_id) {
+  B model;
+  model.type = 7;
+  model.initializers = {B::floats("w", {0, 3}, {})};
+  model.nodes = {B::node("Gather", {"w", "x"}, {"y"}, "words")};
+  EXPECT_NE(testing::refusal(model).find("the table 'w' of (0, 3) has no rows: no id fits"),
+            std::string::npos)
+      << testing::refusal(model);
 }
 
 TEST(OnnxLosses, name_what_they_do_not_take) {
