@@ -40,8 +40,8 @@ struct BlendAttrs {
     visit("bounds", bounds);
     visit("weights", weights);
     visit("guarded", guarded);
-    if (first) visit("first", first);
-    if (every != 1) visit("every", every);
+    visit("first", first);
+    visit("every", every);
   }
   bool operator==(const BlendAttrs&) const = default;
 };
