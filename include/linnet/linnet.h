@@ -8,6 +8,7 @@
 #include <linnet/callback.h>
 #include <linnet/checkpoint.h>
 #include <linnet/convert.h>
+#include <linnet/cross_attention.h>
 #include <linnet/custom_metric.h>
 #include <linnet/custom_operator.h>
 #include <linnet/dataset.h>

@@ -2,6 +2,7 @@
 #include "expressions.h"
 
 #include <fmt/format.h>
+#include <linnet/cross_attention.h>
 #include <linnet/layer.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/pair.h>
@@ -278,6 +279,14 @@ void bind_expressions(nb::module_& m) {
       .def(
           "__call__", [](const Block& block, const Traced& x) { return x.with(block(x.get())); },
           nb::arg("x"), doc("Block.operator"));
+  m.def(
+      "cross_attention",
+      [](const Traced& query, const Traced& memory, std::int64_t heads, double dropout,
+         const std::string& name) {
+        return query.with(cross_attention(query.get(), memory.get(), {heads, dropout, name}));
+      },
+      nb::arg("query"), nb::arg("memory"), nb::arg("heads") = 1, nb::arg("dropout") = 0.0,
+      nb::arg("name") = "", doc("cross_attention"));
   m.def(
       "block",
       [](const std::string& name, const std::vector<Layer>& layers) { return block(name, layers); },

@@ -162,6 +162,15 @@ TEST(CExport, Products) {
             kClose);
 }
 
+TEST(CExport, AttentionToAnotherSequence) {
+  for (const std::int64_t width : {8, 6}) {
+    const auto attention = [&](const Expression& x) {
+      return cross_attention(slice(x, 0, 0, 3), slice(x, 1, 0, width), {.heads = 2});
+    };
+    EXPECT_LT(difference_of({5, 8}, attention), kClose);
+  }
+}
+
 TEST(CExport, ImagesThatGrow) {
   const Network network({7, 5, 4},
                         {ConvTranspose2d{.filters = 6,

@@ -2,6 +2,7 @@
 // What the exporter writes at each opset; tests/interop/onnx_interop.py runs it in onnxruntime.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <linnet/cross_attention.h>
 #include <linnet/expression.h>
 #include <linnet/layers.h>
 #include <linnet/model.h>
@@ -72,6 +73,17 @@ TEST_P(Opset, resizes_images) {
   const std::vector<std::string> operators = written(network, GetParam());
   EXPECT_EQ(count(operators, "Resize"), 1);
   EXPECT_EQ(count(operators, "Slice"), GetParam() < 15 ? 1 : 0);
+}
+
+TEST_P(Opset, lets_one_sequence_attend_to_another) {
+  for (const std::int64_t width : {8, 6}) {  // with one weight of all projections, and with three
+    FunctionalNetwork functional;
+    const Expression x = functional.input("x", {5, 8});
+    const Expression memory = slice(x, 1, 0, width);
+    const Expression y = cross_attention(slice(x, 0, 0, 3), memory, {.heads = 2});
+    const auto operators = written(functional.build({{"y", y}}), GetParam());
+    EXPECT_EQ(count(operators, "Softmax"), 1);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Onnx, Opset, ::testing::Range(std::int64_t{13}, std::int64_t{22}));

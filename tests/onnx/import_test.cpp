@@ -77,10 +77,11 @@ TEST_P(Fixture, is_exported_and_imported_again) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Onnx, Fixture,
-                         ::testing::Values("cnn", "volumes", "growing", "texts", "encoder", "tied",
-                                           "bert", "bert_dynamo", "roberta", "roberta_dynamo",
-                                           "distilbert", "t5", "deberta_dynamo", "albert",
-                                           "albert_dynamo", "electra", "electra_dynamo"),
+                         ::testing::Values("cnn", "volumes", "growing", "crossing",
+                                           "crossing_dynamo", "texts", "encoder", "tied", "bert",
+                                           "bert_dynamo", "roberta", "roberta_dynamo", "distilbert",
+                                           "t5", "deberta_dynamo", "albert", "albert_dynamo",
+                                           "electra", "electra_dynamo"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(OnnxImport, has_readable_weights_that_train) {

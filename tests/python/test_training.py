@@ -236,6 +236,20 @@ class Training(unittest.TestCase):
         out = ln.Model(network).predict_all(data)
         self.assertEqual({k: v.shape for k, v in out.items()}, {"class": (5, 3), "features": (5, 17)})
 
+    def test_attention_to_another_sequence(self):
+        f = ln.FunctionalNetwork()
+        words, image = f.input("words", (3, 8)), f.input("image", (5, 6))
+        network = f.build({"y": ln.cross_attention(words, image, heads=2, dropout=0.1, name="look")})
+        names = [f"look.{name}" for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
+                                             "out_proj.weight", "out_proj.bias")]
+        model = ln.Model(network)
+        self.assertEqual(sorted(model.parameter_names), sorted(names))
+        self.assertEqual(model.parameter("look.k_proj_weight").shape, (8, 6))
+        data = ln.Dataset({"words": np.ones((2, 3, 8), np.float32), "image": np.ones((2, 5, 6), np.float32)})
+        self.assertEqual(model.predict_all(data)["y"].shape, (2, 3, 8))
+        with self.assertRaisesRegex(ln.Error, "expected heads that divide 8 features; got 3"):
+            ln.cross_attention(words, image, heads=3)
+
     def test_derivatives(self):
         f = ln.FunctionalNetwork()
         x = f.input("x", 2)
