@@ -174,20 +174,25 @@ TEST(CrossAttention, HeedsLengthsOfBoth) {
   const Expression memory = f.input("memory", {kSteps, 4}, DType::f32, true);
   const Expression y = cross_attention(query, memory, {.heads = 2}) | GlobalAvgPool1d{};
   Model model(f.build({{"y", y}}), {.device = "cpu", .threads = 1});
-  const auto outputs = [&](float padding) {
+  const auto outputs = [&](float padding, bool repeats) {
     std::vector<float> q = wave(2 * kQueries * kFeatures, "query", 1);
     std::vector<float> m = wave(2 * kSteps * 4, "memory", 1);
     for (std::size_t i = kFeatures; i < kQueries * kFeatures; ++i) q[i] = padding;
-    for (std::size_t i = 2 * 4; i < kSteps * 4; ++i) m[i] = padding;
-    return vector_of(model.predict(Dataset({{.name = "query",
-                                             .data = records(q, {kQueries, kFeatures}),
-                                             .lengths = Tensor(std::vector<std::int32_t>{1, 3})},
-                                            {.name = "memory",
-                                             .data = records(m, {kSteps, 4}),
-                                             .lengths = Tensor(std::vector<std::int32_t>{2, 6})}},
-                                           {})));
+    for (std::size_t i = 2 * 4; i < kSteps * 4; ++i) m[i] = repeats ? m[i - 2 * 4] : padding;
+    return vector_of(
+        model.predict(Dataset({{.name = "query",
+                                .data = records(q, {kQueries, kFeatures}),
+                                .lengths = Tensor(std::vector<std::int32_t>{1, 3})},
+                               {.name = "memory",
+                                .data = records(m, {kSteps, 4}),
+                                .lengths = Tensor(std::vector<std::int32_t>{repeats ? 6 : 2, 6})}},
+                              {})));
   };
-  EXPECT_EQ(outputs(0), outputs(9));
+  const std::vector<float> twice = outputs(0, false);
+  EXPECT_EQ(twice, outputs(9, false));
+  // Steps that are there three times have the same part in the mean.
+  const std::vector<float> thrice = outputs(0, true);
+  for (std::size_t i = 0; i < twice.size(); ++i) EXPECT_NEAR(twice[i], thrice[i], 1e-6) << i;
 }
 
 TEST(CrossAttention, SaysWhatDoesNotFit) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "nn/expression/attention.h"
+
 #include <cmath>
 
 #include "nn/expression/support.h"
@@ -14,6 +16,15 @@ Expression by_head(const Expression& x, std::int64_t heads) {
 
 }  // namespace
 
+Expression attend(const Expression& query, const Expression& key, const Expression& value,
+                  std::int64_t heads, const std::function<Expression(const Expression&)>& weigh) {
+  const double scale = 1 / std::sqrt(static_cast<double>(query.shape()[1] / heads));
+  const Expression scores =
+      matmul(by_head(query, heads) * scale, by_head(key, heads), {.transpose_b = true});
+  const Expression found = matmul(weigh(scores), by_head(value, heads));  // (heads, T, size)
+  return reshape(transpose(found, {1, 0, 2}), {query.shape()[0], value.shape()[1]});
+}
+
 Expression scaled_dot_product_attention(const Expression& query, const Expression& key,
                                         const Expression& value, std::int64_t heads) {
   const Shape& q = query.shape();
@@ -26,11 +37,7 @@ Expression scaled_dot_product_attention(const Expression& query, const Expressio
       "that divide features and width; got {}, {}, {} and {}",
       called("scaled_dot_product_attention", query), to_string(q), to_string(k), to_string(v),
       heads);
-  const double scale = 1 / std::sqrt(static_cast<double>(q[1] / heads));
-  const Expression scores =
-      matmul(by_head(query * scale, heads), by_head(key, heads), {.transpose_b = true});
-  const Expression found = matmul(softmax(scores), by_head(value, heads));  // (heads, T, size)
-  return reshape(transpose(found, {1, 0, 2}), {q[0], v[1]});
+  return attend(query, key, value, heads, [](const Expression& scores) { return softmax(scores); });
 }
 
 }  // namespace linnet

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "nn/expression/attention.h"
 #include "nn/expression/support.h"
 #include "nn/layers/sequences.h"
 #include "ops/causal_mask/causal_mask.h"
@@ -13,12 +14,6 @@ namespace linnet {
 namespace {
 
 constexpr std::string_view kKind = "cross_attention";
-
-/// (T, features) as (heads, T, features / heads)
-Expression heads_of(const Expression& x, std::int64_t heads) {
-  const std::int64_t steps = x.shape()[0];
-  return transpose(reshape(x, {steps, heads, x.shape()[1] / heads}), {1, 0, 2});
-}
 
 /// The layer that query | stands before.
 struct CrossAttention {
@@ -71,23 +66,24 @@ struct CrossAttention {
     const Expression x(scope, query_value.id, true);
     const Expression from(scope, memory.value(), true);
     const auto projected = [&](std::size_t i) {
-      return heads_of(linear(i == 0 ? x : from, weights[i]) + biases[i], heads);
+      return linear(i == 0 ? x : from, weights[i]) + biases[i];
     };
-    const double scale = 1 / std::sqrt(static_cast<double>(features / heads));
-    Expression scores = matmul(projected(0) * scale, projected(1), {.transpose_b = true});
-    if (lengths) {
-      scores = emit(SequenceMaskOp({.axis = 3, .fill = CausalMaskAttrs{}.fill}),
-                    {scores, Expression(scope, lengths.id, true)});
-    }
-    Expression seen = softmax(scores);  // (heads, T, S)
-    if (options.dropout > 0) seen = dropout(seen, options.dropout);
-    const Expression heard = transpose(matmul(seen, projected(2)), {1, 0, 2});
+    const auto weigh = [&](const Expression& scores) {
+      Expression seen = scores;  // (heads, T, S)
+      if (lengths) {
+        seen = emit(SequenceMaskOp({.axis = 3, .fill = CausalMaskAttrs{}.fill}),
+                    {seen, Expression(scope, lengths.id, true)});
+      }
+      seen = softmax(seen);
+      return options.dropout > 0 ? linnet::dropout(seen, options.dropout) : seen;
+    };
+    const Expression heard = attend(projected(0), projected(1), projected(2), heads, weigh);
     const Initializer init{Initializer::Kind::uniform,
                            1 / std::sqrt(static_cast<double>(features))};
     const std::string out = layer + ".out_proj";
     const Expression out_weight = weight(out, "weight", {features, features}, init, features);
     const Expression out_bias = weight(out, "bias", {features}, kZeros, features);
-    const Expression y = linear(reshape(heard, {query[1], features}), out_weight) + out_bias;
+    const Expression y = linear(heard, out_weight) + out_bias;
     builder.set_current({y.value()});
   }
 };
