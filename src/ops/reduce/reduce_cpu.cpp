@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/reduce.h"
 
+#include <memory>
+
 #include "backend/cpu/kernel.h"
 #include "ops/reduce/fold.h"
 #include "ops/reduce/layout_cpu.h"
@@ -50,19 +52,22 @@ void fold_tile(const ReduceLayout& layout, const float* x, std::int64_t width, f
   }
 }
 
+/// What the stages of a kernel share: copies of its lists in each would be kilobytes of code.
+using SharedLayout = std::shared_ptr<const ReduceLayout>;
+
 /// tile(args, x_begin, y_begin, width) for all outputs in tiles of at most kTile columns; `cost` is
 /// of one element of x.
 template <class Tile>
-Kernel for_tiles(const ReduceLayout& layout, double cost, Tile tile) {
-  const std::int64_t columns = layout.columns;
+Kernel for_tiles(const SharedLayout& layout, double cost, Tile tile) {
+  const std::int64_t columns = layout->columns;
   const std::int64_t tiles = (columns + kTile - 1) / kTile;
   const double width = static_cast<double>(std::min(columns, kTile));
-  return one_stage(layout.rows() * tiles, cost * width * layout.elements_per_output() + 1,
+  return one_stage(layout->rows() * tiles, cost * width * layout->elements_per_output() + 1,
                    [=](const Args& args, Range range) {
                      for (std::int64_t i = range.begin; i < range.end; ++i) {
                        const std::int64_t row = i / tiles;
                        const std::int64_t first = i % tiles * kTile;
-                       tile(args, layout.base(row) + first, row * columns + first,
+                       tile(args, layout->base(row) + first, row * columns + first,
                             std::min(kTile, columns - first));
                      }
                    });
@@ -71,15 +76,19 @@ Kernel for_tiles(const ReduceLayout& layout, double cost, Tile tile) {
 /// One output after the other, of contiguous runs.
 bool in_rows(const ReduceLayout& layout) { return layout.columns == 1 && layout.step == 1; }
 
+SharedLayout shared_layout(ReduceLayout layout) {
+  return std::make_shared<const ReduceLayout>(std::move(layout));
+}
+
 template <class F>
-Kernel reduce_kernel(const ReduceLayout& layout, float scale) {
+Kernel reduce_kernel(const SharedLayout& layout, float scale) {
   using In = ReduceOp::In;
   using Out = ReduceOp::Out;
-  if (in_rows(layout)) {
+  if (in_rows(*layout)) {
     return for_tiles(layout, 0.2, [=](const Args& args, std::int64_t at, std::int64_t out, auto) {
       float total = F::kIdentity;
-      for (std::int64_t offset : layout.offsets) {
-        total = F::apply(total, fold_run<F>(args.in(In::x) + at + offset, layout.run));
+      for (std::int64_t offset : layout->offsets) {
+        total = F::apply(total, fold_run<F>(args.in(In::x) + at + offset, layout->run));
       }
       args.out(Out::y)[out] = total * scale;
     });
@@ -88,23 +97,23 @@ Kernel reduce_kernel(const ReduceLayout& layout, float scale) {
                    [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
                      float total[kTile];
                      if (width == kTile) {
-                       fold_tile<F>(layout, args.in(In::x) + at, kTile,
+                       fold_tile<F>(*layout, args.in(In::x) + at, kTile,
                                     total);  // a width the compiler knows
                      } else {
-                       fold_tile<F>(layout, args.in(In::x) + at, width, total);
+                       fold_tile<F>(*layout, args.in(In::x) + at, width, total);
                      }
                      for (std::int64_t c = 0; c < width; ++c)
                        args.out(Out::y)[out + c] = total[c] * scale;
                    });
 }
 
-float scale_of(Reduction kind, const ReduceLayout& layout) {
-  return kind == Reduction::mean ? static_cast<float>(1 / layout.elements_per_output()) : 1.0F;
+float scale_of(Reduction kind, const SharedLayout& layout) {
+  return kind == Reduction::mean ? static_cast<float>(1 / layout->elements_per_output()) : 1.0F;
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const ReduceAttrs& attrs = node.attrs<ReduceOp>();
-  const ReduceLayout layout = reduce_layout(node.in(ReduceOp::In::x), attrs.axes);
+  const SharedLayout layout = shared_layout(reduce_layout(node.in(ReduceOp::In::x), attrs.axes));
   const float scale = scale_of(attrs.kind, layout);
   switch (attrs.kind) {
     case Reduction::sum:
@@ -119,13 +128,13 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   using In = ReduceGradOp::In;
   using Out = ReduceGradOp::Out;
   const ReduceGradAttrs& attrs = node.attrs<ReduceGradOp>();
-  const ReduceLayout layout = reduce_layout(node.out(Out::dx), attrs.axes);
+  const SharedLayout layout = shared_layout(reduce_layout(node.out(Out::dx), attrs.axes));
   const float scale = scale_of(attrs.kind, layout);
-  if (in_rows(layout)) {
+  if (in_rows(*layout)) {
     return for_tiles(layout, 0.2, [=](const Args& args, std::int64_t at, std::int64_t in, auto) {
       const float value = args.in(In::dy)[in] * scale;
-      for (std::int64_t offset : layout.offsets) {
-        std::fill_n(args.out(Out::dx) + at + offset, layout.run, value);
+      for (std::int64_t offset : layout->offsets) {
+        std::fill_n(args.out(Out::dx) + at + offset, layout->run, value);
       }
     });
   }
@@ -134,10 +143,10 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                      float value[kTile];
                      for (std::int64_t c = 0; c < width; ++c)
                        value[c] = args.in(In::dy)[in + c] * scale;
-                     for (std::int64_t offset : layout.offsets) {
-                       for (std::int64_t r = 0; r < layout.run; ++r) {
+                     for (std::int64_t offset : layout->offsets) {
+                       for (std::int64_t r = 0; r < layout->run; ++r) {
                          std::copy_n(value, width,
-                                     args.out(Out::dx) + at + offset + r * layout.step);
+                                     args.out(Out::dx) + at + offset + r * layout->step);
                        }
                      }
                    });
@@ -146,16 +155,17 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
 std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
   using In = ReduceSelectGradOp::In;
   using Out = ReduceSelectGradOp::Out;
-  const ReduceLayout layout = reduce_layout(node.in(In::x), node.attrs<ReduceSelectGradOp>().axes);
-  if (in_rows(layout)) {
+  const SharedLayout layout =
+      shared_layout(reduce_layout(node.in(In::x), node.attrs<ReduceSelectGradOp>().axes));
+  if (in_rows(*layout)) {
     return for_tiles(layout, 0.5, [=](const Args& args, std::int64_t at, std::int64_t out, auto) {
       const float y = args.in(In::y)[out];
       bool found = false;
-      for (std::int64_t offset : layout.offsets) {
+      for (std::int64_t offset : layout->offsets) {
         const float* x = args.in(In::x) + at + offset;
         float* dx = args.out(Out::dx) + at + offset;
-        std::fill_n(dx, layout.run, 0.0F);
-        for (std::int64_t r = 0; r < layout.run && !found; ++r) {
+        std::fill_n(dx, layout->run, 0.0F);
+        for (std::int64_t r = 0; r < layout->run && !found; ++r) {
           found = fold::attains(x[r], y);
           if (found) dx[r] = args.in(In::dy)[out];
         }
@@ -168,9 +178,9 @@ std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
                      float left[kTile];
                      std::copy_n(args.in(In::dy) + out, width, left);
                      const float* y = args.in(In::y) + out;
-                     for (std::int64_t offset : layout.offsets) {
-                       for (std::int64_t r = 0; r < layout.run; ++r) {
-                         const std::int64_t begin = at + offset + r * layout.step;
+                     for (std::int64_t offset : layout->offsets) {
+                       for (std::int64_t r = 0; r < layout->run; ++r) {
+                         const std::int64_t begin = at + offset + r * layout->step;
                          const float* x = args.in(In::x) + begin;
                          float* dx = args.out(Out::dx) + begin;
                          for (std::int64_t c = 0; c < width; ++c) {
