@@ -321,8 +321,8 @@ const std::map<std::string, std::string>& without_case() {
       {"global_max_pool", "global_max_pool_grad"},
       {"group_norm", "group_norm_grad"},
       {"max_pool2d", "max_pool2d_grad"},
-      {"arc", ""},               // of ONNX files; in its own tests
-      {"power", ""},             // likewise
+      {"arc", ""},    // of ONNX files; in its own tests
+      {"power", ""},  // likewise
       {"recurrent", "recurrent_grad"},
       {"dropout", ""},           // inference drops it; its mask is a factor, in its own tests
       {"gather", ""},            // of ids from weights
