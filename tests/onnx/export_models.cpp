@@ -3,6 +3,7 @@
 // is the folder of one: model.onnx, model_13.onnx to model_21.onnx of other opsets (of a large one
 // the oldest and the newest),
 // input_<name>.npy, output_<name>.npy with what Linnet computes.
+#include <linnet/cross_attention.h>
 #include <linnet/dataset.h>
 #include <linnet/expression.h>
 #include <linnet/layers.h>
@@ -20,6 +21,8 @@
 #include <map>
 #include <random>
 #include <string>
+
+#include "nn/definition.h"
 
 namespace {
 
@@ -92,10 +95,9 @@ void write(const std::filesystem::path& folder, const Network& network, float hi
     export_onnx(model, folder / ("model_" + std::to_string(opset) + ".onnx"), {.opset = opset});
   }
   std::vector<Column> inputs;
-  const std::vector<std::string> names = network.input_names();
-  for (const std::string& name : names) {
-    // A network of layers has one input; the sample programs' have names.
-    const auto shape = names.size() == 1 ? network.input_shape() : Shape{8};
+  for (const NetworkInput& input : network.definition().inputs) {
+    const std::string& name = input.name;
+    const Shape& shape = input.sample;
     const auto most = ids.find(name);
     Tensor values;
     if (most != ids.end()) {
@@ -267,6 +269,12 @@ int main(int argc, char** argv) {
         ensemble.build_ensemble({x | Dense{.units = 3}, bins | Dense{.units = 3}},
                                 Answers::classes),
         1, {});
+  FunctionalNetwork crossing;
+  const Expression query = crossing.input("query", {4, 8});
+  const Expression memory = crossing.input("memory", {7, 6});
+  const Expression seen = cross_attention(query, memory, {.heads = 2});
+  write(folder / "crossing",
+        crossing.build({{"y", seen + cross_attention(seen, query, {.heads = 4})}}), 1, {});
   FunctionalNetwork functional;
   const Expression a = functional.input("a", {8});
   const Expression b = functional.input("b", {8});
