@@ -59,8 +59,8 @@ TEST(OnnxLosses, scores_of_a_softmax_are_its_logarithms) {
 }
 
 TEST(OnnxLosses, need_a_weight_for_each_class) {
-  for (const auto& [op, scores] : {std::pair{"SoftmaxCrossEntropyLoss", 4},
-                                   std::pair{"NegativeLogLikelihoodLoss", 2}}) {
+  for (const auto& [op, scores] :
+       {std::pair{"SoftmaxCrossEntropyLoss", 4}, std::pair{"NegativeLogLikelihoodLoss", 2}}) {
     B model = loss(op, {});
     model.dims = {0, scores};
     EXPECT_NE(testing::refusal(model).find(
