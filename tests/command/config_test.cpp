@@ -15,7 +15,9 @@
 #include <fstream>
 
 #include "config/optimizer.h"
+#include "describe/setting_json.h"
 #include "model/optimizers.h"
+#include "model/options.h"
 
 namespace linnet::command {
 namespace {
@@ -189,6 +191,45 @@ TEST_F(ConfigTest, ReadsEveryOptimizerAndSchedule) {
   }
   const Job job = read(kNetwork + "[schedule]\nkind = \"plateau\"\npatience = 3\n");
   EXPECT_EQ(std::get<Plateau>(job.training.schedule).patience, 3);
+}
+
+/// Lists too: the places of a piecewise schedule, what Muon leaves out, the weights of classes.
+TEST_F(ConfigTest, ARecordGivesEverySettingBack) {
+  for (const Kind<Optimizer>& kind : optimizers().all()) {
+    Json record;
+    add_update_options(record, {.optimizer = kind.example});
+    const Optimizer read = optimizers().read(setting_from(record["optimizer_settings"]), "",
+                                             record["optimizer"].get<std::string>());
+    EXPECT_EQ(Setting(optimizers().fields_of(read, true)),
+              Setting(optimizers().fields_of(kind.example, true)))
+        << record["optimizer_settings"];
+  }
+  for (const Kind<Schedule>& kind : schedules().all()) {
+    Json record;
+    add_update_options(record, {.schedule = kind.example});
+    const Schedule read = schedules().read(setting_from(record["schedule_settings"]), "",
+                                           record["schedule"].get<std::string>());
+    EXPECT_EQ(Setting(schedules().fields_of(read, true)),
+              Setting(schedules().fields_of(kind.example, true)))
+        << record["schedule_settings"];
+  }
+  TrainingOptions training{.loss = Loss::cross_entropy,
+                           .loss_options = {.label_smoothing = 0.25, .class_weights = {1, 2, 0.5}}};
+  training.output_losses = {{.output = "b",
+                             .loss = Loss::binary_cross_entropy,
+                             .weight = 0.5,
+                             .options = {.positive_weights = {3, 4}}}};
+  Json record;
+  add_update_options(record, training);
+  EXPECT_EQ(record["loss"], "cross_entropy");
+  LossOptions read;
+  Json given = record["loss_settings"];
+  for (const char* unset : {"ignore_index", "positive_weights"}) given.erase(unset);
+  description_of<LossOptions>().read(&read, setting_from(given), "");
+  EXPECT_EQ(read, training.loss_options);
+  EXPECT_EQ(record["output_losses"][0]["output"], "b");
+  EXPECT_EQ(record["output_losses"][0]["weight"], 0.5);
+  EXPECT_EQ(record["output_losses"][0]["options"]["positive_weights"], Json({3.0, 4.0}));
 }
 
 TEST_F(ConfigTest, AnOptimizerTakesItsOwnFieldsAlone) {

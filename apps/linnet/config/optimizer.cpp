@@ -7,9 +7,14 @@
 #include "base/check.h"
 #include "describe/setting_json.h"
 #include "model/optimizers.h"
+#include "model/options.h"
 
 namespace linnet::command {
 namespace {
+
+constexpr std::size_t kRecordDepth = 4;  // a list in a table of a table in a list
+
+Json settings_json(SettingTable fields) { return json_of({std::move(fields)}, kRecordDepth); }
 
 /// Another kind with the settings of `from` that are in `kept`.
 template <class V>
@@ -87,8 +92,15 @@ void add_update_options(Json& json, const TrainingOptions& training) {
   const double* rate = learning_rate_of(training.optimizer);
   json["learning_rate"] = rate != nullptr ? Json(*rate) : Json();
   json["schedule"] = name_of(training.schedule);
-  json["optimizer_settings"] = json_of({optimizers().fields_of(training.optimizer, true)}, 1);
-  json["schedule_settings"] = json_of({schedules().fields_of(training.schedule, true)}, 1);
+  json["optimizer_settings"] = settings_json(optimizers().fields_of(training.optimizer, true));
+  json["schedule_settings"] = settings_json(schedules().fields_of(training.schedule, true));
+  json["loss"] = loss_names()[static_cast<std::size_t>(training.loss)];
+  json["loss_settings"] =
+      settings_json(description_of<LossOptions>().write(&training.loss_options, true));
+  json["output_losses"] = Json::array();
+  for (const OutputLoss& loss : training.output_losses) {
+    json["output_losses"].push_back(settings_json(description_of<OutputLoss>().write(&loss, true)));
+  }
   json["warmup_epochs"] = training.warmup.epochs;
   json["clip_norm"] = training.clip.norm;
   json["clip_value"] = training.clip.value;

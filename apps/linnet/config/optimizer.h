@@ -23,8 +23,8 @@ void read_schedule(const Setting& table, Job& job);
 /// Reads `trains` of [training], an array of tables such as {name = "dense*", weight_decay = 0}.
 void read_groups(Section& section, const std::string& file, TrainingOptions& training);
 
-/// Adds the update to a run record: optimizer, learning_rate and schedule by name and number,
-/// their settings, the warm-up, clipping and groups.
+/// Adds the update to a run record: optimizer, learning_rate, schedule and losses by name and
+/// number, all their settings, the warm-up, clipping and groups.
 void add_update_options(Json& json, const TrainingOptions& training);
 
 }  // namespace linnet::command

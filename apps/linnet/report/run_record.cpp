@@ -38,6 +38,7 @@ void add_setup(Json& json, const Job& job, const Model& model, const Dataset& tr
   json["batch"] = job.training.batch;
   json["epochs"] = epochs;
   add_update_options(json, job.training);
+  if (job.balanced_classes) json["loss_settings"]["class_weights"] = "auto";
   json["parameters"] = model.network().parameters();
 }
 
