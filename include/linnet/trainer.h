@@ -78,6 +78,16 @@ struct Lookahead {
   double alpha = 0.5;
 };
 
+/// Freezes parameters for some epochs of a fit, as Trainer::set_trains() between two epochs would,
+/// with the same bits. Epochs count from the training's start, as schedules count them.
+struct Freeze {
+  /// Pattern of names such as "stem.weight": * stands for any characters, ? for one.
+  std::string name = {};
+  std::int64_t after = 0;  ///< epochs done when they stop training, at least 0
+  /// Epochs done when they train again, above `after`; empty: they stay frozen to the fit's end.
+  std::optional<std::int64_t> until = {};
+};
+
 /// Describes the losses that a training minimises, and how.
 struct Objective {
   /// Parameters that train, by name, with their learning rates and weight decays; empty: all. A
@@ -173,6 +183,11 @@ struct FitOptions {
   /// Number that `patience` and `keep_best` watch: by default the validation loss, else the test
   /// loss, else the training loss. E.g. {.metric = "accuracy", .better = Better::larger}.
   Watch watch = {};
+  /// Parameters that do not train in some epochs, of those that train (Objective::trains), which
+  /// train again after the fit. All programs are compiled before the first step. Throws Error for
+  /// an entry that freezes nothing, for overlapping entries of one name, for an epoch in which
+  /// nothing would train, and for LevenbergMarquardt.
+  std::vector<Freeze> freeze = {};
   bool shuffle = true;  ///< shuffles the samples in each epoch
   /// Leaves out the samples after the last whole batch of each epoch; with `shuffle` these differ
   /// in each epoch.
@@ -357,6 +372,7 @@ struct TrainingOptions {
   Average average = {};            ///< moving average of the weights: Objective::average
   Lookahead lookahead = {};        ///< weights that return to earlier ones: Objective::lookahead
   std::vector<ParameterGroup> trains = {};  ///< parameters that train: Objective::trains
+  std::vector<Freeze> freeze = {};          ///< parameters that rest some epochs: FitOptions
   Loss loss = Loss::automatic;              ///< loss of the first output
   LossOptions loss_options = {};            ///< options of that loss; l1 and l2 of all weights
   CustomLoss custom_loss = {};              ///< custom loss of the first output, instead of `loss`

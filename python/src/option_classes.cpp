@@ -76,9 +76,9 @@ const AnyConvert& convert_of(const AnyFormat& format) {
       OnBadImage, std::optional<Exif>, DatasetOptions, std::optional<DateOrder>,
       std::map<std::string, ColumnType>, MissingValues, Scaling, std::map<std::string, Scaling>,
       TableTarget, TableTransform, TableTransformOptions, SeriesNetwork, SameTime, OffStep,
-      Optimizer, Schedule, Clip, Warmup, Average, Lookahead, Augment, Checkpoints, Watch,
-      LossOptions, std::vector<ParameterGroup>, std::vector<OutputLoss>, std::vector<CustomMetric>,
-      Ranks, Dataset>();
+      Optimizer, Schedule, Clip, Warmup, Average, Lookahead, std::vector<Freeze>, Augment,
+      Checkpoints, Watch, LossOptions, std::vector<ParameterGroup>, std::vector<OutputLoss>,
+      std::vector<CustomMetric>, Ranks, Dataset>();
   const auto found = kAll.find(&format);
   LINNET_ASSERT(found != kAll.end());
   return found->second;
@@ -220,6 +220,7 @@ void bind_options(nb::module_& m) {
   bind<Warmup>(m);
   bind<Average>(m);
   bind<Lookahead>(m);
+  bind<Freeze>(m);
   bind<ParameterGroup>(m);
   bind<Augment>(m);
   bind<Checkpoints>(m);

@@ -87,6 +87,12 @@ ParameterGroup Convert<ParameterGroup>::from(nb::handle value, const Place& plac
   return nb::cast<ParameterGroup>(value);
 }
 
+Freeze Convert<Freeze>::from(nb::handle value, const Place& place) {
+  if (nb::isinstance<nb::str>(value)) return {.name = Convert<std::string>::from(value, place)};
+  if (!nb::isinstance<Freeze>(value)) refuse(place, "a list of Freeze or str", value);
+  return nb::cast<Freeze>(value);
+}
+
 std::vector<OutputLoss> Convert<std::vector<OutputLoss>>::from(nb::handle value,
                                                                const Place& place) {
   std::vector<OutputLoss> all;

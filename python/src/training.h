@@ -35,6 +35,14 @@ struct Convert<ParameterGroup> {
   static nb::object to(const ParameterGroup& value) { return nb::cast(value); }
 };
 
+/// Epochs of rest, or a pattern of names that rest in all of them.
+template <>
+struct Convert<Freeze> {
+  static std::string type() { return "Freeze | str"; }
+  static Freeze from(nb::handle value, const Place& place);
+  static nb::object to(const Freeze& value) { return nb::cast(value); }
+};
+
 /// A list, or a mapping of outputs to losses.
 template <>
 struct Convert<std::vector<OutputLoss>> {

@@ -113,6 +113,29 @@ std::vector<Field> step_fields() {
 
 }  // namespace
 
+Setting FieldFormat<std::vector<Freeze>>::write(const std::vector<Freeze>& value) {
+  Setting::List list;
+  for (const Freeze& one : value) list.push_back({description_of<Freeze>().write(&one, false)});
+  return {std::move(list)};
+}
+
+std::vector<Freeze> FieldFormat<std::vector<Freeze>>::read(const FieldReading& from) {
+  const auto* list = from.setting.get_if<Setting::List>();
+  if (list == nullptr) from.refuse_type(type());
+  std::vector<Freeze> all;
+  for (const Setting& item : *list) {
+    Freeze& one = all.emplace_back();
+    if (const auto* name = item.get_if<std::string>()) {
+      one.name = *name;
+      continue;
+    }
+    if (item.get_if<SettingTable>() == nullptr) from.refuse_type(type());
+    description_of<Freeze>().read(&one, item,
+                                  fmt::format("{} {} of {}", from.key, all.size(), from.where));
+  }
+  return all;
+}
+
 template <>
 Description described<LossOptions>() {
   using O = LossOptions;
@@ -232,6 +255,17 @@ Description described<Lookahead>() {
 }
 
 template <>
+Description described<Freeze>() {
+  using O = Freeze;
+  constexpr double kMostEpochs = 1e9;
+  return {"freeze",
+          "Freeze",
+          {field<&O::name>("name").required(), field<&O::after>("after").between(0, kMostEpochs),
+           field<&O::until>("until").between(1, kMostEpochs)},
+          nullptr};
+}
+
+template <>
 Description described<ParameterGroup>() {
   using O = ParameterGroup;
   return {"trains",
@@ -296,7 +330,7 @@ Description described<FitOptions>() {
                   order_fields<O>(),
                   read_fields<O>(),
                   {field<&O::augment>("augment"), field<&O::checkpoints>("checkpoints").same_bits(),
-                   field<&O::callback>("callback")}}),
+                   field<&O::callback>("callback"), field<&O::freeze>("freeze")}}),
           nullptr};
 }
 
@@ -327,7 +361,8 @@ Description described<TrainingOptions>() {
                part_fields<O>(),
                step_fields<O>(),
                read_fields<O>(),
-               {field<&O::disabled_passes>("disabled_passes"), field<&O::lookahead>("lookahead")}}),
+               {field<&O::disabled_passes>("disabled_passes"), field<&O::lookahead>("lookahead"),
+                field<&O::freeze>("freeze")}}),
           nullptr};
 }
 

@@ -65,9 +65,19 @@ struct FieldFormat<T> : NoNumbers {
   static std::string cpp(const T& /*value*/) { return "..."; }
 };
 
-template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, Lookahead, ParameterGroup,
-                Checkpoints, Watch, Objective, FitOptions, TrainerOptions, TrainingOptions,
-                CpuOptions, CudaOptions, ModelOptions, LBFGS, BatchOptions, GenerateOptions>
+/// An array of tables; a text stands for a table with this name alone.
+template <>
+struct FieldFormat<std::vector<Freeze>> : NoNumbers {
+  static std::string type() { return "an array of tables such as {name = \"conv*\", after = 2}"; }
+  static Setting write(const std::vector<Freeze>& value);
+  static std::vector<Freeze> read(const FieldReading& from);
+  static std::string cpp(const std::vector<Freeze>& value) { return value.empty() ? "{}" : "..."; }
+};
+
+template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, Lookahead, Freeze,
+                ParameterGroup, Checkpoints, Watch, Objective, FitOptions, TrainerOptions,
+                TrainingOptions, CpuOptions, CudaOptions, ModelOptions, LBFGS, BatchOptions,
+                GenerateOptions>
               S>
 inline constexpr bool kIsDescribed<S> = true;
 

@@ -133,6 +133,23 @@ void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
 
 }  // namespace
 
+std::vector<ParameterGroup> groups_without(const NetworkDefinition& network,
+                                           const std::vector<ParameterGroup>& groups,
+                                           const std::vector<bool>& rests) {
+  std::vector<ParameterGroup> left;
+  for (std::size_t i = 0; i < network.parameters.size(); ++i) {
+    const ParameterSpec& spec = network.parameters[i];
+    const auto group = std::ranges::find_if(groups, [&](const ParameterGroup& g) {
+      return matches(g.name, spec.name);
+    });
+    const bool trains = spec.trainable && (groups.empty() || group != groups.end());
+    if (!trains || rests[i]) continue;
+    left.push_back(group == groups.end() ? ParameterGroup{} : *group);
+    left.back().name = spec.name;
+  }
+  return left;
+}
+
 void add_parameters(OptimizerAttrs& attrs, const NetworkDefinition& network,
                     const Objective& objective, const std::vector<bool>& reached,
                     const std::string& name, const std::vector<std::int64_t>& left_out) {

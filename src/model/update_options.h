@@ -34,6 +34,12 @@ UpdateRange range_of(const ParameterSpec& spec);
 /// leaves it as it is.
 std::optional<UpdateRange> range_in(const OptimizerAttrs& attrs, const ParameterSpec& spec);
 
+/// Returns groups of one parameter each, with what `groups` say of it: of those that train by
+/// `groups` (none: all parameters) and for which `rests` does not hold.
+std::vector<ParameterGroup> groups_without(const NetworkDefinition& network,
+                                           const std::vector<ParameterGroup>& groups,
+                                           const std::vector<bool>& rests);
+
 /// Resolves the objective's groups to ranges of the flat arrays; no groups: every parameter trains.
 /// What is not `reached` (empty: all are) does not train. left_out: by parameter, the updates that
 /// did not change it; empty: none. Throws Error for a pattern that matches

@@ -22,6 +22,7 @@
 #include "train/early_stopping.h"
 #include "train/fit_checks.h"
 #include "train/fit_parts.h"
+#include "train/fit_phases.h"
 #include "train/member_fit.h"
 #include "train/not_finite.h"
 #include "train/recipes.h"
@@ -109,6 +110,8 @@ class Fit {
     if (stopped) {
       place_.first_epoch = stopped->first_epoch;
       place_.last_epoch = stopped->last_epoch;
+      place_.epoch = stopped->epoch;
+      place_.updates = stopped->updates;
     }
     if (stopped && options_.shards == 0) options_.shards = shards_of(stopped->settings);
     const StepData steps = with_metrics(objective_.read(data_, options_.augment));
@@ -135,6 +138,7 @@ class Fit {
     }
     if (stopped) resume(*stopped, saved);
     if (ranks_ != nullptr) meet();
+    enter_phase();
     record_training(trainer.model, data, steps);
   }
 
@@ -299,9 +303,16 @@ class Fit {
     ++place_.epoch;
     place_.updates = 0;
     place_.seconds = 0;
+    enter_phase();
     const bool wanted =
         options_.checkpoints.every_epoch || place_.ended() || checkpoints_.due(trainer_.steps);
     if (checkpoints_.enabled() && wanted) save_checkpoint();
+  }
+
+  /// Before a checkpoint of the place, so that it has what a parameter that thaws begins with.
+  void enter_phase() {
+    if (place_.ended()) return phases_.leave();
+    if (!phases_.empty()) phases_.enter(place_.epoch, parts_);
   }
 
   StepData with_metrics(StepData data) const {
@@ -350,24 +361,39 @@ class Fit {
     optimizer_ = objective_.optimizer(place_.last_epoch, steps, parts_.train.data);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     if (parts_.validation.samples + parts_.test.samples > 0) objective_.allocate_averaged_memory();
+    plan_phases(static_cast<std::uint64_t>(steps));
     const FitProgram program{model_, objective_, options_, optimizer_, trainer_.options, trained};
     if (least_squares) {
       add_least_squares(program);
     } else {
       form_ = choose_form(parts_, program, notes_);
       options_.shards = static_cast<std::int64_t>(form_.shards.count);
-      add_programs(session_, parts_, program, form_);
+      const OptimizerAttrs& first = phases_.empty() ? optimizer_ : phases_.first_optimizer();
+      add_programs(session_, parts_,
+                   {model_, objective_, options_, first, trainer_.options, trained}, form_);
+      if (!phases_.empty()) phases_.add_programs(session_, parts_, program, form_);
     }
     allocate();
     if (least_squares) parts_.updates.least_squares->bind(session_);
     for (FitPart* part : parts_.all()) {
-      if (part->samples == 0) continue;
-      if (part->stream != nullptr) {
-        session_.feed(part->pass, part->data, *part->stream,
-                      part == &parts_.train && options_.shuffle);
-      } else {
-        session_.bind_data(part->pass, part->data);
-      }
+      const bool shuffles = part == &parts_.train && options_.shuffle;
+      if (part->samples > 0) bind(session_, part->pass, *part, shuffles);
+    }
+    if (!phases_.empty()) phases_.bind(session_, parts_.train, options_.shuffle);
+  }
+
+  /// What the trainer's checkpoints say of the optimizer does not change from phase to phase.
+  void plan_phases(std::uint64_t steps) {
+    if (options_.freeze.empty()) return;
+    phases_.plan(options_.freeze, parts_.train.data,
+                 {.epoch = place_.epoch,
+                  .last_epoch = place_.last_epoch,
+                  .updates = place_.updates,
+                  .steps_of_epoch = steps});
+    optimizer_ = objective_.optimizer(place_.last_epoch, static_cast<std::int64_t>(steps),
+                                      parts_.train.data, objective_.objective.trains, {});
+    for (std::string& note : notes_on(options_.freeze, place_.last_epoch)) {
+      notes_.push_back(std::move(note));
     }
   }
 
@@ -589,6 +615,7 @@ class Fit {
   OptimizerAttrs optimizer_;
   double rate_factor_ = 1;  ///< of the last step
   FitParts parts_;
+  FitPhases phases_{trainer_, objective_};
   FitForm form_;
   std::vector<std::string> notes_;  ///< on the form
   std::list<Dataset> held_out_;     ///< which the parts read

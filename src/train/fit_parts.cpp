@@ -53,12 +53,13 @@ void add_evaluation_passes(Session& session, FitParts& parts, const FitProgram& 
   }
 }
 
-/// Adds all programs, as if the parts marked so were fed.
-void add_passes(Session& session, FitParts& parts, const FitProgram& program, const FitForm& form,
-                bool train_fed) {
+}  // namespace
+
+DataPass add_training(Session& session, const StepData& data, std::unique_ptr<ShardedSteps>& tree,
+                      const FitProgram& program, const FitForm& form, bool fed) {
   const FitOptions& options = program.options;
   const ObjectiveState& objective = program.objective;
-  const TrainingStep step{.shuffle = options.shuffle && !train_fed,
+  const TrainingStep step{.shuffle = options.shuffle && !fed,
                           .optimizer = program.optimizer,
                           .average = objective.average(),
                           .lookahead = objective.lookahead(),
@@ -72,18 +73,29 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                                                     program.trained, options.batch)};
   const std::size_t lanes = lanes_of(program.model, form.shards, program.trainer);
   const auto recipe_of = form.shards.count == 1 ? training_recipe : shard_recipe;
-  ProgramRecipe recipe =
-      recipe_of(objective.key, program.model, parts.train.data, step, objective.memory);
+  ProgramRecipe recipe = recipe_of(objective.key, program.model, data, step, objective.memory);
   recipe.apart = shards_apart(program.model, lanes, form.shards.own());
+  DataPass pass = session.add_pass(program.trained, options.batch, recipe, form.shards, lanes > 1);
+  if (form.shards.count == 1) return pass;
+  tree = std::make_unique<ShardedSteps>(session, program.model, objective.key, data, step,
+                                        objective.memory, form.shards.count, lanes, options.shuffle,
+                                        program.trainer.ranks);
+  return pass;
+}
+
+void bind(Session& session, DataPass& pass, const FitPart& part, bool shuffle) {
+  if (part.stream == nullptr) return session.bind_data(pass, part.data);
+  session.feed(pass, part.data, *part.stream, shuffle);
+}
+
+namespace {
+
+/// Adds all programs, as if the parts marked so were fed.
+void add_passes(Session& session, FitParts& parts, const FitProgram& program, const FitForm& form,
+                bool train_fed) {
   parts.train.pass =
-      session.add_pass(program.trained, options.batch, recipe, form.shards, lanes > 1);
+      add_training(session, parts.train.data, parts.updates.tree, program, form, train_fed);
   parts.updates.pass = &parts.train.pass;
-  if (form.shards.count > 1) {
-    parts.updates.tree =
-        std::make_unique<ShardedSteps>(session, program.model, objective.key, parts.train.data,
-                                       step, objective.memory, form.shards.count, lanes,
-                                       options.shuffle, program.trainer.ranks);
-  }
   add_evaluation_passes(session, parts, program, form);
 }
 

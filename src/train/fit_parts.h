@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,14 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
 /// Adds the programs of the validation and the test set alone, with the streams that they read.
 void add_evaluations(Session& session, FitParts& parts, const FitProgram& program,
                      const FitForm& form);
+
+/// Adds the programs of a training on `data` and returns its pass; of several shards `tree` gets
+/// their sum. fed: the data come through a stream.
+DataPass add_training(Session& session, const StepData& data, std::unique_ptr<ShardedSteps>& tree,
+                      const FitProgram& program, const FitForm& form, bool fed);
+
+/// Lets a pass read the data of a part.
+void bind(Session& session, DataPass& pass, const FitPart& part, bool shuffle);
 
 /// Adds the programs of all parts to a session, with the streams that they read.
 void add_programs(Session& session, FitParts& parts, const FitProgram& program,

@@ -45,6 +45,16 @@ std::string moment_name(std::size_t moment, const std::string& parameter) {
   return fmt::format("optimizer/moment{}/{}", moment + 1, parameter);
 }
 
+/// Returns, by parameter, whether Muon updates it as a matrix where it trains: what a state holds
+/// does not depend on what rests.
+std::vector<bool> matrices_of(const ObjectiveState& objective) {
+  Objective whole = objective.objective;
+  whole.trains.clear();
+  OptimizerAttrs every = resolve(whole, 1, 1);
+  add_parameters(every, objective.network(), whole);
+  return updated_as_matrices(objective.network(), every);
+}
+
 /// Calls f(name, spec, offset) for every moment of the objective's optimizer: of several objectives
 /// each has moments of what it trains alone, unless that has changed.
 template <class F>
@@ -53,7 +63,7 @@ void for_moments(const ObjectiveState& objective, const F& f) {
   const OptimizerAttrs optimizer = objective.optimizer(1, 1);
   const std::vector<bool> trains = trained_parameters(network, optimizer);
   const auto count = static_cast<std::size_t>(moments(optimizer.settings.rule));
-  const std::vector<bool> matrices = updated_as_matrices(network, optimizer);
+  const std::vector<bool> matrices = matrices_of(objective);
   for (std::size_t m = 0; m < objective.arrays(); ++m) {
     for (std::size_t i = 0; i < network.parameters.size(); ++i) {
       const ParameterSpec& spec = network.parameters[i];
@@ -195,9 +205,17 @@ OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps
 
 OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch,
                                          const StepData& data) const {
-  OptimizerAttrs attrs = resolve(objective, length, steps_of_epoch);
-  add_parameters(attrs, network(), objective, reached_parameters(network(), data), name,
-                 updates_left_out());
+  return optimizer(length, steps_of_epoch, data, objective.trains, updates_left_out());
+}
+
+OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch,
+                                         const StepData& data,
+                                         const std::vector<ParameterGroup>& trains,
+                                         const std::vector<std::int64_t>& without) const {
+  Objective of = objective;
+  of.trains = trains;
+  OptimizerAttrs attrs = resolve(of, length, steps_of_epoch);
+  add_parameters(attrs, network(), of, reached_parameters(network(), data), name, without);
   return attrs;
 }
 

@@ -48,6 +48,10 @@ struct ObjectiveState {
   /// group of which they reach none.
   OptimizerAttrs optimizer(std::int64_t length, std::int64_t steps_of_epoch,
                            const StepData& data) const;
+  /// Returns the same for other groups that train, of parameters that left out so many updates.
+  OptimizerAttrs optimizer(std::int64_t length, std::int64_t steps_of_epoch, const StepData& data,
+                           const std::vector<ParameterGroup>& trains,
+                           const std::vector<std::int64_t>& without) const;
   /// Returns the moving average of the weights that the objective asks for.
   WeightAverage average() const;
   /// Returns the weights that the objective asks to be taken back to.

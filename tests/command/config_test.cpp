@@ -232,6 +232,35 @@ TEST_F(ConfigTest, ARecordGivesEverySettingBack) {
   EXPECT_EQ(record["output_losses"][0]["options"]["positive_weights"], Json({3.0, 4.0}));
 }
 
+TEST_F(ConfigTest, ReadsWhatRests) {
+  const Job job = read(kNetwork + R"([training]
+freeze = [{name = "dense*", after = 1, until = 3}, "*.bias"]
+)");
+  ASSERT_EQ(job.training.freeze.size(), 2U);
+  EXPECT_EQ(job.training.freeze[0].name, "dense*");
+  EXPECT_EQ(job.training.freeze[0].after, 1);
+  EXPECT_EQ(job.training.freeze[0].until, 3);
+  EXPECT_EQ(job.training.freeze[1].name, "*.bias");
+  EXPECT_FALSE(job.training.freeze[1].until.has_value());
+  Json record;
+  add_update_options(record, job.training);
+  EXPECT_EQ(record["freeze"],
+            Json::parse(R"([{"name": "dense*", "after": 1, "until": 3}, {"name": "*.bias"}])"));
+  const auto mistake = [&](const std::string& line) {
+    return error(kNetwork + "[training]\n" + line + "\n");
+  };
+  EXPECT_EQ(mistake("freeze = \"stem\""),
+            "config.toml:8:10: 'freeze' in [training] must be an array of tables such as {name = "
+            "\"conv*\", after = 2}; got a string");
+  EXPECT_EQ(mistake("freeze = [{after = 2}]"),
+            "config.toml:8:11: freeze 1 of [training] needs the key 'name'");
+  EXPECT_EQ(mistake("freeze = [\"a\", {name = \"b\", until = 0}]"),
+            "config.toml:8:37: 'until' in freeze 2 of [training] must be in [1, 1e9]; got 0");
+  EXPECT_EQ(mistake("freeze = [{name = \"b\", form = 0}]"),
+            "config.toml:8:24: unknown key 'form' in freeze 1 of [training]; freeze takes name, "
+            "after, until");
+}
+
 TEST_F(ConfigTest, AnOptimizerTakesItsOwnFieldsAlone) {
   EXPECT_EQ(
       error(kNetwork + "[optimizer]\nkind = \"sgd\"\nalpha = 0.9\n"),

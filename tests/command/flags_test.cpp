@@ -71,6 +71,9 @@ Setting another(const Field& field, const Setting& otherwise) {
   if (const auto* flag = otherwise.get_if<bool>()) return {!*flag};
   if (otherwise.get_if<std::int64_t>() != nullptr) return {std::int64_t{16}};
   if (otherwise.get_if<double>() != nullptr) return {0.25};
+  if (otherwise.get_if<Setting::List>() != nullptr) {
+    return {Setting::List{{SettingTable{{"name", {std::string("a*")}}}}}};  // of freeze
+  }
   return {field.names.empty() ? field.format->names().back() : field.names.back()};
 }
 

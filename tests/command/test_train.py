@@ -102,6 +102,29 @@ class Train(command.CommandTest):
         self.assertEqual((summary["optimizer"], summary["learning_rate"]), ("sgd", 0.05))
         self.assertIsNotNone(summary["validation_loss"])
 
+    def test_layers_rest(self):
+        command.write_mnist(self.folder / "patterns")
+        layers = ('{type = "rescale"}, {type = "conv2d", filters = 8, kernel = 2, name = "stem"}, {type = "relu"}, '
+                  '{type = "flatten"}, {type = "dense", units = 10}')
+        text = f'[data]\npath = "patterns"\n[network]\ninput = [28, 28, 1]\nlayers = [{layers}]\n[optimizer]\nlearning_rate = 1e-5\n[training]\n'
+        recipes = {"plain": "", "frozen": 'freeze = [{name = "stem.*", until = 1}]\n',
+                   "always": 'freeze = ["stem.weight"]\n'}
+        found = {}
+        for name, lines in recipes.items():
+            (self.folder / f"{name}.toml").write_text(text + lines)
+            found[name] = self.run_json("train", f"{name}.toml", "--epochs", 2, "--batch", 100, "--out", name)
+            epochs = (self.folder / name / "history.jsonl").read_text().splitlines()
+            losses = [json.loads(line)["train_loss"] for line in epochs]
+            out, _ = self.run_linnet("bench", f"{name}.toml", "--to-accuracy", 1, "--epochs", 2, "--batch", 100, "--json", "-", status=3)
+            race = json.loads(out)
+            self.assertEqual(race["losses"], losses)
+            self.assertEqual(race["freeze"], found[name]["freeze"])
+        self.assertEqual(len({summary["train_loss"] for summary in found.values()}), 3)
+        self.assertEqual((found["plain"]["freeze"], found["always"]["freeze"]), ([], [{"name": "stem.weight"}]))
+        (self.folder / "wrong.toml").write_text(text + 'freeze = ["head*"]\n')
+        self.assert_error("[freeze 'head*'] expected the name of parameters that train; these are stem.weight, stem.bias, "
+                          "dense_1.weight, dense_1.bias", "train", "wrong.toml", "--out", "d")
+
     def test_losses_have_options_and_metrics_are_kept(self):
         command.write_mnist(self.folder / "patterns")
         train = ("train", "--workload", "mnist-cnn", "--data", "patterns", "--epochs", 1, "--out")

@@ -93,6 +93,28 @@ class Training(unittest.TestCase):
         with self.assertRaises(TypeError):
             trainer.set_trains([3])
 
+    def test_parameters_rest_for_some_epochs(self):
+        data = digits(256, 8)
+        freeze = [ln.Freeze("conv*", until=1), ln.Freeze("dense*.bias", after=1)]
+        trainer = ln.Trainer(ln.Model(cnn()), optimizer="adam")
+        trainer.fit(data.train, batch=64, epochs=2, freeze=freeze)
+        hand = ln.Trainer(ln.Model(cnn()), optimizer="adam")
+        hand.set_trains(["dense*"])
+        hand.fit(data.train, batch=64)
+        hand.set_trains(["conv*", "dense*.weight"])
+        hand.fit(data.train, batch=64)
+        for name in hand.model.parameter_names:
+            np.testing.assert_array_equal(trainer.model.parameter(name), hand.model.parameter(name), err_msg=name)
+        model = ln.Model(cnn())
+        before = np.array(model.parameter("conv2d_1.weight"))
+        ln.train(model, data.train, epochs=1, freeze=["conv2d_1.*"])
+        np.testing.assert_array_equal(model.parameter("conv2d_1.weight"), before)
+        self.assertEqual(repr(freeze[0]), "Freeze(name='conv*', until=1)")
+        with self.assertRaisesRegex(ln.Error, "expected until to be above after = 2; got 1"):
+            trainer.fit(data.train, freeze=[ln.Freeze("conv*", after=2, until=1)])
+        with self.assertRaisesRegex(TypeError, "a list of Freeze or str"):
+            trainer.fit(data.train, freeze=[3])
+
     def test_views_are_evaluated_beside_one(self):
         data = digits(256, 64)
         model = ln.Model(cnn())

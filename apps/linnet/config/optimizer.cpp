@@ -110,6 +110,7 @@ void add_update_options(Json& json, const TrainingOptions& training) {
     json["lookahead"] = training.lookahead.every;
     json["lookahead_alpha"] = training.lookahead.alpha;
   }
+  json["freeze"] = json_of(FieldFormat<std::vector<Freeze>>::write(training.freeze), kRecordDepth);
   json["trains"] = Json::array();
   for (const ParameterGroup& group : training.trains) {
     Json entry{{"name", group.name}, {"learning_rate_factor", group.learning_rate_factor}};

@@ -13,6 +13,7 @@
 #include "config/named_data.h"
 #include "config/options.h"
 #include "datasets/load_dataset.h"
+#include "model/update_options.h"
 #include "nn/definition.h"
 #include "nn/heads.h"
 #include "report/saved_run.h"
@@ -31,8 +32,9 @@ std::string head_of(const Model& model) {
 std::vector<ParameterGroup> groups_without(const std::vector<std::string>& frozen,
                                            const std::vector<ParameterGroup>& groups,
                                            const Model& model) {
+  const NetworkDefinition& network = model.network().definition();
   std::vector<std::string> names;
-  for (const ParameterSpec& spec : model.network().definition().parameters) {
+  for (const ParameterSpec& spec : network.parameters) {
     if (spec.trainable) names.push_back(spec.name);
   }
   const auto any = [](const std::vector<std::string>& patterns, const std::string& name) {
@@ -43,16 +45,9 @@ std::vector<ParameterGroup> groups_without(const std::vector<std::string>& froze
             "--freeze: no parameter matches '{}'; the first is '{}', the last '{}'", pattern,
             names.empty() ? "" : names.front(), names.empty() ? "" : names.back());
   }
-  std::vector<ParameterGroup> left;
-  for (const std::string& name : names) {
-    if (any(frozen, name)) continue;
-    const auto group = std::ranges::find_if(groups, [&](const ParameterGroup& g) {
-      return matches(g.name, name);
-    });
-    if (group == groups.end() && !groups.empty()) continue;
-    left.push_back(group == groups.end() ? ParameterGroup{} : *group);
-    left.back().name = name;
-  }
+  std::vector<bool> rests;
+  for (const ParameterSpec& spec : network.parameters) rests.push_back(any(frozen, spec.name));
+  std::vector<ParameterGroup> left = groups_without(network, groups, rests);
   require(!left.empty(), "--freeze leaves no parameter to train");
   return left;
 }

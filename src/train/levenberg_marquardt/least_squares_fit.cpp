@@ -31,6 +31,7 @@ void check_settings(const Objective& objective, const FitOptions& options,
             "{} has no learning rate; leave out the learning_rate_factor of '{}'", kMethod,
             group.name);
   }
+  require(options.freeze.empty(), "{} takes one step an epoch; leave out freeze", kMethod);
   require(!options.drop_last, "{} takes all samples together; leave out drop_last", kMethod);
   require(options.shards <= 1,
           "{} takes all samples together, in blocks of the batch size; leave "
