@@ -58,6 +58,7 @@
 #include <linnet/training_warnings.h>
 #include <linnet/types.h>
 #include <linnet/version.h>
+#include <linnet/whiten.h>
 #include <linnet/zoo.h>
 
 /// Trains and runs neural networks: docs/api.md names the objects in the order a reader needs them.

@@ -15,6 +15,7 @@
 #include <linnet/ranks.h>
 #include <linnet/schedule.h>
 #include <linnet/state.h>
+#include <linnet/whiten.h>
 
 #include <concepts>
 #include <cstdint>
@@ -373,9 +374,12 @@ struct TrainingOptions {
   Lookahead lookahead = {};        ///< weights that return to earlier ones: Objective::lookahead
   std::vector<ParameterGroup> trains = {};  ///< parameters that train: Objective::trains
   std::vector<Freeze> freeze = {};          ///< parameters that rest some epochs: FitOptions
-  Loss loss = Loss::automatic;              ///< loss of the first output
-  LossOptions loss_options = {};            ///< options of that loss; l1 and l2 of all weights
-  CustomLoss custom_loss = {};              ///< custom loss of the first output, instead of `loss`
+  /// Convolution that whiten() sets first, from the training set. A training that continues a
+  /// checkpoint has its weights.
+  Whiten whiten = {};
+  Loss loss = Loss::automatic;    ///< loss of the first output
+  LossOptions loss_options = {};  ///< options of that loss; l1 and l2 of all weights
+  CustomLoss custom_loss = {};    ///< custom loss of the first output, instead of `loss`
   /// Losses of outputs, by name: Objective::output_losses.
   std::vector<OutputLoss> output_losses = {};
   std::int64_t patience = 0;  ///< early stopping: FitOptions::patience

@@ -32,6 +32,7 @@ void bind_prediction_reports(nb::module_& m);
 void bind_onnx(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_quantize(nb::module_& m);
+void bind_whiten(nb::module_& m);
 void bind_run_logs(nb::module_& m);
 /// Shows the fields of every class that has no text of its own; comes last.
 void bind_reprs(nb::module_& m);

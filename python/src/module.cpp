@@ -31,6 +31,7 @@ NB_MODULE(_linnet, m) {
   bind_intervals(m);
   bind_generate(m);
   bind_quantize(m);
+  bind_whiten(m);
   bind_run_logs(m);
   bind_prediction_reports(m);
   bind_onnx(m);

@@ -76,7 +76,7 @@ const AnyConvert& convert_of(const AnyFormat& format) {
       OnBadImage, std::optional<Exif>, DatasetOptions, std::optional<DateOrder>,
       std::map<std::string, ColumnType>, MissingValues, Scaling, std::map<std::string, Scaling>,
       TableTarget, TableTransform, TableTransformOptions, SeriesNetwork, SameTime, OffStep,
-      Optimizer, Schedule, Clip, Warmup, Average, Lookahead, std::vector<Freeze>, Augment,
+      Optimizer, Schedule, Clip, Warmup, Average, Lookahead, std::vector<Freeze>, Whiten, Augment,
       Checkpoints, Watch, LossOptions, std::vector<ParameterGroup>, std::vector<OutputLoss>,
       std::vector<CustomMetric>, Ranks, Dataset>();
   const auto found = kAll.find(&format);
@@ -221,6 +221,7 @@ void bind_options(nb::module_& m) {
   bind<Average>(m);
   bind<Lookahead>(m);
   bind<Freeze>(m);
+  bind<Whiten>(m);
   bind<ParameterGroup>(m);
   bind<Augment>(m);
   bind<Checkpoints>(m);

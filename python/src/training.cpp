@@ -93,6 +93,12 @@ Freeze Convert<Freeze>::from(nb::handle value, const Place& place) {
   return nb::cast<Freeze>(value);
 }
 
+Whiten Convert<Whiten>::from(nb::handle value, const Place& place) {
+  if (nb::isinstance<nb::str>(value)) return {.layer = Convert<std::string>::from(value, place)};
+  if (!nb::isinstance<Whiten>(value)) refuse(place, "a Whiten or the name of a layer", value);
+  return nb::cast<Whiten>(value);
+}
+
 std::vector<OutputLoss> Convert<std::vector<OutputLoss>>::from(nb::handle value,
                                                                const Place& place) {
   std::vector<OutputLoss> all;

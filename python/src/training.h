@@ -43,6 +43,15 @@ struct Convert<Freeze> {
   static nb::object to(const Freeze& value) { return nb::cast(value); }
 };
 
+/// The settings, or the name of a layer.
+template <>
+struct Convert<Whiten> {
+  static std::string type() { return "Whiten | str"; }
+  static std::string got() { return "Whiten"; }
+  static Whiten from(nb::handle value, const Place& place);
+  static nb::object to(const Whiten& value) { return nb::cast(value); }
+};
+
 /// A list, or a mapping of outputs to losses.
 template <>
 struct Convert<std::vector<OutputLoss>> {

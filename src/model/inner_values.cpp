@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "model/derivative_network.h"
 #include "model/id_limits.h"
+#include "model/inner_values.h"
 #include "model/input_batches.h"
 #include "model/named_places.h"
 #include "model/session.h"
@@ -127,6 +128,13 @@ ProgramRecipe prediction_recipe(std::string key, const ModelState& model, const 
 }
 
 }  // namespace
+
+Tensor values_before(ModelState& model, const std::string& layer, Value read, const Dataset& data) {
+  const Part part = part_for(model.definition(), layer, read);
+  return run(model, *part, data, data.size(),
+             prediction_recipe(fmt::format("values before {}", layer), model, part), {},
+             part->output_sample());
+}
 
 Tensor Model::value_of(const std::string& layer, const Dataset& data, std::int64_t batch) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);

@@ -136,6 +136,22 @@ std::vector<Freeze> FieldFormat<std::vector<Freeze>>::read(const FieldReading& f
   return all;
 }
 
+Setting FieldFormat<Whiten>::write(const Whiten& value) {
+  return {description_of<Whiten>().write(&value, true)};
+}
+
+Whiten FieldFormat<Whiten>::read(const FieldReading& from) {
+  Whiten value;
+  if (const auto* layer = from.setting.get_if<std::string>()) {
+    value.layer = *layer;
+    return value;
+  }
+  if (from.setting.get_if<SettingTable>() == nullptr) from.refuse_type(type());
+  description_of<Whiten>().read(&value, from.setting,
+                                fmt::format("{} of {}", from.key, from.where));
+  return value;
+}
+
 template <>
 Description described<LossOptions>() {
   using O = LossOptions;
@@ -266,6 +282,16 @@ Description described<Freeze>() {
 }
 
 template <>
+Description described<Whiten>() {
+  using O = Whiten;
+  return {"whiten",
+          "Whiten",
+          {field<&O::layer>("layer").required(), field<&O::samples>("samples").at_least(1),
+           field<&O::epsilon>("epsilon").above(0).finite()},
+          nullptr};
+}
+
+template <>
 Description described<ParameterGroup>() {
   using O = ParameterGroup;
   return {"trains",
@@ -362,7 +388,7 @@ Description described<TrainingOptions>() {
                step_fields<O>(),
                read_fields<O>(),
                {field<&O::disabled_passes>("disabled_passes"), field<&O::lookahead>("lookahead"),
-                field<&O::freeze>("freeze")}}),
+                field<&O::freeze>("freeze"), field<&O::whiten>("whiten")}}),
           nullptr};
 }
 

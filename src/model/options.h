@@ -74,7 +74,16 @@ struct FieldFormat<std::vector<Freeze>> : NoNumbers {
   static std::string cpp(const std::vector<Freeze>& value) { return value.empty() ? "{}" : "..."; }
 };
 
-template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, Lookahead, Freeze,
+/// A text stands for a table with this layer alone.
+template <>
+struct FieldFormat<Whiten> : NoNumbers {
+  static std::string type() { return "the name of a layer, or a table with the key 'layer'"; }
+  static Setting write(const Whiten& value);
+  static Whiten read(const FieldReading& from);
+  static std::string cpp(const Whiten& value) { return value.layer.empty() ? "{}" : "..."; }
+};
+
+template <OneOf<LossOptions, OutputLoss, Augment, Clip, Warmup, Average, Lookahead, Freeze, Whiten,
                 ParameterGroup, Checkpoints, Watch, Objective, FitOptions, TrainerOptions,
                 TrainingOptions, CpuOptions, CudaOptions, ModelOptions, LBFGS, BatchOptions,
                 GenerateOptions>

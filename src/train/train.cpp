@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/trainer.h>
+#include <linnet/whiten.h>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,9 @@ void take_best(Trainer& trainer, Model& model, const Dataset& test, History& his
 /// The one-line form: a trainer for one fit.
 History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, FitOptions fit,
                  Callback* callback) {
+  const Checkpoints& saved = o.checkpoints;
+  const bool continues = saved.resume && !checkpoint_files(saved.folder).empty();
+  if (!o.whiten.layer.empty() && !continues) whiten(model, data, o.whiten);
   TrainerOptions every;
   copy_fields(o, every);
   Trainer trainer(model, objective_of(o), std::move(every));

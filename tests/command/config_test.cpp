@@ -232,9 +232,10 @@ TEST_F(ConfigTest, ARecordGivesEverySettingBack) {
   EXPECT_EQ(record["output_losses"][0]["options"]["positive_weights"], Json({3.0, 4.0}));
 }
 
-TEST_F(ConfigTest, ReadsWhatRests) {
+TEST_F(ConfigTest, ReadsWhatRestsAndWhatIsWhitened) {
   const Job job = read(kNetwork + R"([training]
 freeze = [{name = "dense*", after = 1, until = 3}, "*.bias"]
+whiten = {layer = "stem", samples = 100, epsilon = 0.25}
 )");
   ASSERT_EQ(job.training.freeze.size(), 2U);
   EXPECT_EQ(job.training.freeze[0].name, "dense*");
@@ -242,10 +243,14 @@ freeze = [{name = "dense*", after = 1, until = 3}, "*.bias"]
   EXPECT_EQ(job.training.freeze[0].until, 3);
   EXPECT_EQ(job.training.freeze[1].name, "*.bias");
   EXPECT_FALSE(job.training.freeze[1].until.has_value());
+  EXPECT_EQ(job.training.whiten.layer, "stem");
+  EXPECT_EQ(job.training.whiten.samples, 100);
+  EXPECT_EQ(job.training.whiten.epsilon, 0.25);
   Json record;
   add_update_options(record, job.training);
   EXPECT_EQ(record["freeze"],
             Json::parse(R"([{"name": "dense*", "after": 1, "until": 3}, {"name": "*.bias"}])"));
+  EXPECT_EQ(record["whiten"], Json::parse(R"({"layer": "stem", "samples": 100, "epsilon": 0.25})"));
   const auto mistake = [&](const std::string& line) {
     return error(kNetwork + "[training]\n" + line + "\n");
   };
@@ -259,6 +264,12 @@ freeze = [{name = "dense*", after = 1, until = 3}, "*.bias"]
   EXPECT_EQ(mistake("freeze = [{name = \"b\", form = 0}]"),
             "config.toml:8:24: unknown key 'form' in freeze 1 of [training]; freeze takes name, "
             "after, until");
+  EXPECT_EQ(read(kNetwork + "[training]\nwhiten = \"stem\"\n").training.whiten.layer, "stem");
+  EXPECT_EQ(mistake("whiten = {samples = 10}"),
+            "config.toml:8:10: whiten of [training] needs the key 'layer'");
+  EXPECT_EQ(mistake("whiten = 3"),
+            "config.toml:8:10: 'whiten' in [training] must be the name of a layer, or a table with "
+            "the key 'layer'; got an integer");
 }
 
 TEST_F(ConfigTest, AnOptimizerTakesItsOwnFieldsAlone) {

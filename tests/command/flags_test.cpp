@@ -74,6 +74,11 @@ Setting another(const Field& field, const Setting& otherwise) {
   if (otherwise.get_if<Setting::List>() != nullptr) {
     return {Setting::List{{SettingTable{{"name", {std::string("a*")}}}}}};  // of freeze
   }
+  if (const auto* table = otherwise.get_if<SettingTable>()) {
+    SettingTable changed = *table;
+    changed.front().value = {std::string("a")};  // the layer of whiten
+    return {std::move(changed)};
+  }
   return {field.names.empty() ? field.format->names().back() : field.names.back()};
 }
 

@@ -102,13 +102,13 @@ class Train(command.CommandTest):
         self.assertEqual((summary["optimizer"], summary["learning_rate"]), ("sgd", 0.05))
         self.assertIsNotNone(summary["validation_loss"])
 
-    def test_layers_rest(self):
+    def test_layers_rest_and_are_whitened(self):
         command.write_mnist(self.folder / "patterns")
         layers = ('{type = "rescale"}, {type = "conv2d", filters = 8, kernel = 2, name = "stem"}, {type = "relu"}, '
                   '{type = "flatten"}, {type = "dense", units = 10}')
         text = f'[data]\npath = "patterns"\n[network]\ninput = [28, 28, 1]\nlayers = [{layers}]\n[optimizer]\nlearning_rate = 1e-5\n[training]\n'
-        recipes = {"plain": "", "frozen": 'freeze = [{name = "stem.*", until = 1}]\n',
-                   "always": 'freeze = ["stem.weight"]\n'}
+        recipes = {"plain": "", "frozen": 'freeze = [{name = "stem.*", until = 1}]\n', "whitened": 'whiten = "stem"\n',
+                   "both": 'freeze = ["stem.weight"]\nwhiten = "stem"\n'}
         found = {}
         for name, lines in recipes.items():
             (self.folder / f"{name}.toml").write_text(text + lines)
@@ -119,8 +119,12 @@ class Train(command.CommandTest):
             race = json.loads(out)
             self.assertEqual(race["losses"], losses)
             self.assertEqual(race["freeze"], found[name]["freeze"])
-        self.assertEqual(len({summary["train_loss"] for summary in found.values()}), 3)
-        self.assertEqual((found["plain"]["freeze"], found["always"]["freeze"]), ([], [{"name": "stem.weight"}]))
+        self.assertEqual(len({summary["train_loss"] for summary in found.values()}), 4)
+        self.assertEqual((found["plain"]["freeze"], found["both"]["freeze"]), ([], [{"name": "stem.weight"}]))
+        self.assertEqual(found["both"]["whiten"], {"layer": "stem", "samples": 5000, "epsilon": 0.0005})
+        self.assertNotIn("whiten", found["frozen"])
+        self.assert_error('whiten = "stem" in [training] sets initial weights, but the model to start from has trained ones: leave it out',
+                          "train", "both.toml", "--from", "plain", "--out", "c")
         (self.folder / "wrong.toml").write_text(text + 'freeze = ["head*"]\n')
         self.assert_error("[freeze 'head*'] expected the name of parameters that train; these are stem.weight, stem.bias, "
                           "dense_1.weight, dense_1.bias", "train", "wrong.toml", "--out", "d")

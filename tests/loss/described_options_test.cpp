@@ -33,6 +33,7 @@ std::vector<Header> all_headers() {
           header_of<Average>("trainer.h"),
           header_of<Lookahead>("trainer.h"),
           header_of<Freeze>("trainer.h"),
+          header_of<Whiten>("whiten.h"),
           header_of<ParameterGroup>("optimizer.h"),
           header_of<Checkpoints>("checkpoint.h"),
           header_of<Watch>("custom_metric.h"),

@@ -206,7 +206,7 @@ class Copies(unittest.TestCase):
     def test_of_settings(self):
         for one in (ln.Clip(1), ln.LossOptions(l2=0.5, class_weights=[1, 2]), ln.Augment(flip=True, crop=True), ln.Watch("mae"),
                     ln.Checkpoints("folder", keep=2), ln.LBFGS(3), ln.ParameterGroup("a.*", 2.0), ln.CpuOptions(),
-                    ln.Freeze("a.*", 1, 2),
+                    ln.Freeze("a.*", 1, 2), ln.Whiten("stem"),
                     ln.DatasetOptions(size=(4, 5)), ln.TableTransformOptions(scaling="min_max"), ln.Layer("relu", {}),
                     ln.Residual([ln.Dense(3)]), ln.AdamW(1e-2), ln.OneCycle()):
             with self.subTest(one=one):

@@ -9,7 +9,7 @@ import unittest
 import linnet as ln
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = {"Clip": "optimizer", "Warmup": "schedule", "Average": "trainer", "Lookahead": "trainer", "Freeze": "trainer",
+HEADERS = {"Clip": "optimizer", "Warmup": "schedule", "Average": "trainer", "Lookahead": "trainer", "Freeze": "trainer", "Whiten": "whiten",
            "ParameterGroup": "optimizer", "Augment": "augment",
            "Checkpoints": "checkpoint", "Watch": "custom_metric", "LossOptions": "loss", "OutputLoss": "trainer", "LBFGS": "lbfgs",
            "CpuOptions": "devices", "CudaOptions": "devices", "Objective": "trainer", "DatasetOptions": "dataset",

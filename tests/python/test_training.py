@@ -115,6 +115,19 @@ class Training(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "a list of Freeze or str"):
             trainer.fit(data.train, freeze=[3])
 
+    def test_a_convolution_is_whitened(self):
+        images = digits(500, 8).train
+        network = ln.Network((28, 28, 1), [ln.Rescale(), ln.Conv2d(8, 2, name="stem"), ln.ReLU(), ln.Flatten(), ln.Dense(10)])
+        model = ln.Model(network, seed=1)
+        ln.whiten(model, "stem", images, epsilon=1e-9)
+        values = np.asarray(model.value_of("stem", images))[..., :4].reshape(-1, 4).astype(np.float64)
+        np.testing.assert_allclose(np.cov(values.T, bias=True), np.eye(4), atol=1e-3)
+        other = ln.Model(network, seed=1)
+        ln.train(other, images, epochs=1, lr=0, whiten=ln.Whiten("stem", epsilon=1e-9))
+        np.testing.assert_array_equal(other.parameter("stem.weight"), model.parameter("stem.weight"))
+        with self.assertRaisesRegex(ln.Error, "expected the name of a conv2d layer; these are stem"):
+            ln.train(other, images, epochs=1, whiten="dense_1")
+
     def test_views_are_evaluated_beside_one(self):
         data = digits(256, 64)
         model = ln.Model(cnn())

@@ -110,6 +110,9 @@ void add_update_options(Json& json, const TrainingOptions& training) {
     json["lookahead"] = training.lookahead.every;
     json["lookahead_alpha"] = training.lookahead.alpha;
   }
+  if (!training.whiten.layer.empty()) {
+    json["whiten"] = settings_json(description_of<Whiten>().write(&training.whiten, true));
+  }
   json["freeze"] = json_of(FieldFormat<std::vector<Freeze>>::write(training.freeze), kRecordDepth);
   json["trains"] = Json::array();
   for (const ParameterGroup& group : training.trains) {

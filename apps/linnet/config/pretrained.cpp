@@ -130,6 +130,11 @@ void apply(const PretrainedSettings& settings, Job& job) {
 }
 
 Model make_model(Job& job) {
+  const bool trained = !job.from.empty() || !job.zoo.weights.empty();
+  require(!trained || job.training.whiten.layer.empty(),
+          "whiten = \"{}\" in [training] sets initial weights, but the model to start from has "
+          "trained ones: leave it out",
+          job.training.whiten.layer);
   if (!job.zoo.weights.empty()) {
     const Shape sample = job.network.input_shape();
     ImportOptions options{.network = job.zoo.network};
