@@ -145,7 +145,7 @@ class Dataset {
 
   /// Returns whether both handles refer to the same columns, weights and facts.
   bool same_as(const Dataset& other) const {
-    return contents_ == other.contents_ && weights_ == other.weights_ && info_ == other.info_;
+    return contents_ == other.contents_ && marks_ == other.marks_ && info_ == other.info_;
   }
 
   /// Returns the weight of each sample in losses and metrics; empty: all count alike.
@@ -157,6 +157,14 @@ class Dataset {
   /// split() keep the weights of their samples. An empty Tensor removes them. Throws DataError for
   /// another shape, and naming a weight that is NaN, infinite or negative.
   void set_weights(const Tensor& weights);
+
+  /// Returns the fold of each sample, f32; empty: they have none.
+  const Tensor& folds() const;
+  /// Sets folds (N): whole numbers from 0 on, or -1 for a sample of no fold. They say which members
+  /// of an ensemble hold a sample out (FunctionalNetwork::build_ensemble()); other networks take no
+  /// notice. rows(), take(), split() and map() keep the folds of their samples. An empty Tensor
+  /// removes them. Throws DataError for another shape, and naming a number that is not one.
+  void set_folds(const Tensor& folds);
 
   /// Returns the facts about the data set.
   const DatasetInfo& info() const;
@@ -193,8 +201,9 @@ class Dataset {
 
  private:
   struct Contents;
+  struct Marks;                               ///< weights and folds
   std::shared_ptr<const Contents> contents_;  ///< null: no columns
-  std::shared_ptr<const Tensor> weights_;     ///< null: none
+  std::shared_ptr<const Marks> marks_;        ///< null: none
   std::shared_ptr<const DatasetInfo> info_;   ///< null: no facts
 };
 

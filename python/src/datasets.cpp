@@ -240,6 +240,18 @@ void bind_dataset(nb::module_& m) {
           nb::for_getter(nb::sig("def weights(self) -> Array | None")),
           nb::for_setter(nb::sig("def weights(self, weights: ArrayLike | None, /) -> None")),
           doc("Dataset.set_weights"))
+      .def_prop_rw(
+          "folds",
+          [](const Dataset& d) -> nb::object {
+            if (d.folds().elements() == 0) return nb::none();
+            return array_of(d.folds());
+          },
+          [](Dataset& d, const nb::object& folds) {
+            d.set_folds(folds.is_none() ? Tensor() : tensor_of(folds, "folds"));
+          },
+          nb::for_getter(nb::sig("def folds(self) -> Array | None")),
+          nb::for_setter(nb::sig("def folds(self, folds: ArrayLike | None, /) -> None")),
+          doc("Dataset.set_folds"))
       .def_prop_rw("classes", &Dataset::classes, &Dataset::set_classes, doc("Dataset.classes"))
       .def_prop_ro(
           "vocabulary", [](const Dataset& d) { return d.info().vocabulary; },

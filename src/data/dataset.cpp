@@ -192,14 +192,19 @@ const Column& Dataset::column(std::string_view name) const {
        names.empty() ? "none" : names);
 }
 
+struct Dataset::Marks {
+  Tensor weights;
+  Tensor folds;
+};
+
 const Tensor& Dataset::weights() const {
   static const Tensor none;
-  return weights_ != nullptr ? *weights_ : none;
+  return marks_ != nullptr ? marks_->weights : none;
 }
 
 void Dataset::set_weights(const Tensor& weights) {
   if (weights.elements() == 0) {
-    weights_ = nullptr;
+    marks_ = folds().elements() > 0 ? std::make_shared<const Marks>(Marks{{}, folds()}) : nullptr;
     return;
   }
   const Shape& given = weights.shape();
@@ -214,7 +219,32 @@ void Dataset::set_weights(const Tensor& weights) {
                        "the weight {} of '{}' is {}; expected finite weights of at least 0", i,
                        info().name, values[i]);
   }
-  weights_ = std::make_shared<const Tensor>(settled);
+  marks_ = std::make_shared<const Marks>(Marks{settled, folds()});
+}
+
+const Tensor& Dataset::folds() const {
+  static const Tensor none;
+  return marks_ != nullptr ? marks_->folds : none;
+}
+
+void Dataset::set_folds(const Tensor& folds) {
+  if (folds.elements() == 0) {
+    marks_ =
+        weights().elements() > 0 ? std::make_shared<const Marks>(Marks{weights(), {}}) : nullptr;
+    return;
+  }
+  require<DataError>(folds.shape() == Shape{size()}, "the folds of '{}' are {}; expected ({})",
+                     info().name, to_string(folds.shape()), size());
+  const Tensor settled = folds.to_host().to(DType::f32);
+  const std::span<const float> values = settled.as<float>();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    require<DataError>(values[i] >= -1 && std::isfinite(values[i]) &&
+                           values[i] == std::floor(values[i]),
+                       "the fold of sample {} of '{}' is {}; expected a whole number from 0 on, or "
+                       "-1 for none",
+                       i, info().name, values[i]);
+  }
+  marks_ = std::make_shared<const Marks>(Marks{weights(), settled});
 }
 
 const DatasetInfo& Dataset::info() const {
@@ -306,6 +336,7 @@ Dataset with_input(const Dataset& data, std::size_t index, Column column) {
   inputs.at(index) = std::move(column);
   Dataset changed(std::move(inputs), data.targets(), data.info());
   changed.set_weights(data.weights());
+  changed.set_folds(data.folds());
   return changed;
 }
 
@@ -329,6 +360,7 @@ Dataset with_first_target(const Dataset& data, Tensor values) {
   targets.at(0).source = nullptr;
   Dataset changed(data.inputs(), std::move(targets), data.info());
   changed.set_weights(data.weights());
+  changed.set_folds(data.folds());
   return changed;
 }
 

@@ -143,7 +143,8 @@ Dataset Dataset::rows(std::int64_t begin, std::int64_t end) const {
     }
     if (column.has_lengths()) column.lengths = column.lengths.rows(begin, end);
   });
-  if (weights_ != nullptr) part.set_weights(weights_->rows(begin, end));
+  if (weights().elements() > 0) part.set_weights(weights().rows(begin, end));
+  if (folds().elements() > 0) part.set_folds(folds().rows(begin, end));
   part.info_ = begin == 0 ? info_ : without_files(info_);
   return part;
 }
@@ -166,7 +167,8 @@ Dataset Dataset::take(std::span<const std::int64_t> rows) const {
     }
     column.source = std::make_shared<SourceTaken>(column.source, kept);
   });
-  if (weights_ != nullptr) part.set_weights(taken(*weights_, rows));
+  if (weights().elements() > 0) part.set_weights(taken(weights(), rows));
+  if (folds().elements() > 0) part.set_folds(taken(folds(), rows));
   part.info_ = without_files(info_);
   return part;
 }

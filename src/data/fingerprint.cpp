@@ -65,6 +65,7 @@ std::string fingerprint(const Dataset& data) {
     sum.add("");
   }
   sum.add(data.weights());
+  sum.add(data.folds());
   for (const std::string& name : data.classes()) sum.add(name);
   return fmt::format("{} samples, checksum {:08x}", data.size(), sum.value());
 }

@@ -107,7 +107,7 @@ Dataset Dataset::map(std::string_view column, const MapOptions& options,
   };
   Dataset data(replaced(inputs()), replaced(targets()));
   data.info_ = info_;
-  data.weights_ = weights_;
+  data.marks_ = marks_;
   return data;
 }
 

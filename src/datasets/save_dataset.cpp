@@ -57,9 +57,9 @@ void check_columns(const Dataset& data) {
           data.inputs().empty() ? "samples" : "targets");
   require(data.inputs()[0].source == nullptr && data.targets()[0].source == nullptr,
           "'{}' is read from files batch by batch; load it into memory to write it", name);
-  require(data.weights().elements() == 0 && !data.inputs()[0].has_lengths() &&
-              !data.targets()[0].has_lengths(),
-          "'{}' has weights or lengths, which no format can hold", name);
+  require(data.weights().elements() == 0 && data.folds().elements() == 0 &&
+              !data.inputs()[0].has_lengths() && !data.targets()[0].has_lengths(),
+          "'{}' has weights, folds or lengths, which no format can hold", name);
 }
 
 /// The test set's records are written as the training set's.
