@@ -128,9 +128,18 @@ class FunctionalNetwork {
   /// predict. In a training each member learns by the output's loss on its own, as if it were
   /// alone; all else, evaluation and early stopping too, sees the mean. `answers` says what is
   /// averaged: probabilities of classes or labels, of which the members are logits, as the output
-  /// is then, or the members' numbers. Throws Error for no member, for members of different shapes,
-  /// and for expressions of another network.
-  Network build_ensemble(const std::vector<Expression>& members, Answers answers);
+  /// is then, or the members' numbers.
+  ///
+  /// `folds`: member m holds out the samples of fold m % folds (Dataset::set_folds()): it does not
+  /// learn from them. Evaluations and predictions of a data set with folds take for each sample the
+  /// members that hold it out, and all members for a sample that none holds out; those of other
+  /// data sets take all members. Where a batch is cut into shards, a member's loss is the mean of
+  /// what it sees of each shard.
+  ///
+  /// Throws Error for no member, for members of different shapes, for expressions of another
+  /// network, and unless the members are a multiple of `folds`.
+  Network build_ensemble(const std::vector<Expression>& members, Answers answers,
+                         std::int64_t folds = 1);
 
  private:
   template <class Op>

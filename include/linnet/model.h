@@ -235,10 +235,12 @@ class Model {
   Model without_views() const;
   /// Returns a copy whose ensemble (FunctionalNetwork::build_ensemble()) weighs its members: the
   /// shares, together 1, that give the held-out samples the least log loss or squared error, drawn
-  /// towards equal ones as if 8 further samples said so. Samples with a label outside the
-  /// classes do not count. A copy as it is where the network is not an ensemble, the samples have
-  /// no targets, or these are i32 of independent labels, distributions over classes, or of
-  /// Answers::scores (hinge). Held-out errors are forgotten. Waits.
+  /// towards equal ones as if 8 further samples said so. Of samples with folds, members 0 to folds
+  /// - 1 have one share together, by what each says of the samples that it holds out, and so on.
+  /// Samples with a label outside the classes do not count. A copy as it is where the network is
+  /// not an ensemble, the samples have no targets, or these are i32 of independent labels,
+  /// distributions over classes, or of Answers::scores (hinge). Held-out errors are forgotten.
+  /// Waits.
   Model with_member_shares(const Dataset& held_out) const;
 
   /// Returns the shape of a sample before the crops of the training, or the network's input if that

@@ -62,7 +62,10 @@ Dataset with_column(const Dataset& data, const RawColumn& column, const Dataset&
       input.data = replaced.template operator()<std::int32_t>(input.data, *source, *column.id, 1);
     }
   }
-  return {std::move(inputs), data.targets(), data.info()};
+  Dataset changed(std::move(inputs), data.targets(), data.info());
+  changed.set_weights(data.weights());
+  changed.set_folds(data.folds());
+  return changed;
 }
 
 struct Score {

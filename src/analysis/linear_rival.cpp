@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -202,10 +203,7 @@ std::vector<std::size_t> spread(std::size_t count, std::size_t of) {
   return rows;
 }
 
-}  // namespace
-
-std::vector<float> linear_predictions(const Dataset& train, const Dataset& data,
-                                      std::int64_t classes) {
+std::vector<float> answers_of_one(const Dataset& train, const Dataset& data, std::int64_t classes) {
   const std::span<const std::int32_t> labels = labels_of(train);
   const std::span<const float> values = values_of(train);
   const std::int64_t columns = labels.empty() ? value_shape_of(train).elements() : classes;
@@ -240,6 +238,39 @@ std::vector<float> linear_predictions(const Dataset& train, const Dataset& data,
     }
   }
   return predictions;
+}
+
+std::vector<std::int64_t> rows_where(std::span<const float> folds, bool (*is)(float, float),
+                                     float fold) {
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    if (is(folds[i], fold)) rows.push_back(static_cast<std::int64_t>(i));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<float> linear_predictions(const Dataset& train, const Dataset& data,
+                                      std::int64_t classes) {
+  const std::span<const float> asked = data.folds().as<float>();
+  const std::span<const float> learned = train.folds().as<float>();
+  if (asked.empty() || learned.empty()) return answers_of_one(train, data, classes);
+  std::vector<float> answers;
+  for (const float fold : std::set<float>(asked.begin(), asked.end())) {
+    const auto other = [](float a, float b) { return a != b || a < 0; };
+    const std::vector<std::int64_t> rows = rows_where(
+        asked, [](float a, float b) { return a == b; }, fold);
+    const std::vector<float> own =
+        answers_of_one(train.take(rows_where(learned, other, fold)), data.take(rows), classes);
+    if (own.empty()) return {};
+    const std::size_t outputs = own.size() / rows.size();
+    answers.resize(asked.size() * outputs);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      answers[static_cast<std::size_t>(rows[i / outputs]) * outputs + i % outputs] = own[i];
+    }
+  }
+  return answers;
 }
 
 }  // namespace linnet

@@ -13,6 +13,7 @@
 #include "model/model_state.h"
 #include "model/step_graph.h"
 #include "nn/definition.h"
+#include "nn/ensembles.h"
 
 namespace linnet {
 namespace {
@@ -246,6 +247,7 @@ void warn_of_seen(const Model& model, const Splits& data, std::vector<std::strin
   keep_smallest(training);
   for (const auto& [name, part] :
        {std::pair("validation", &data.validation), std::pair("test", &data.test)}) {
+    if (has_folds(model.network().definition(), *part)) continue;  // members hold them out
     const std::vector<std::uint64_t> hashes = hashes_of(model, *part);
     if (const Seen seen = seen_in(training, hashes); seen.warns(usual)) {
       warnings.push_back(
@@ -295,7 +297,7 @@ void remember_samples(Model& model, const Dataset& train) {
 
 double seen_share(const Model& model, const Dataset& data) {
   const std::vector<std::uint64_t>& noted = model.training_record().seen;
-  if (noted.empty()) return 0;
+  if (noted.empty() || has_folds(model.network().definition(), data)) return 0;
   const std::vector<std::uint64_t> hashes = hashes_of(model, data);
   const Seen seen = seen_in(noted, hashes);
   return seen.warns(repeated_share(hashes)) ? seen.share() : 0;

@@ -12,6 +12,7 @@
 #include "model/check_values.h"
 #include "model/loss_graph.h"
 #include "model/step_graph.h"
+#include "nn/ensembles.h"
 
 namespace linnet {
 namespace {
@@ -292,6 +293,23 @@ std::optional<std::int32_t> ignored_label(const OutputLoss& loss) {
   return loss.custom ? std::nullopt : loss.options.ignore_index;
 }
 
+/// The part with the samples' folds, where members hold some out.
+void add_folds(StepData& step, const NetworkDefinition& network, const Dataset& data) {
+  if (!has_folds(network, data)) return;
+  const bool steps = data.weights().shape().rank() > 1 ||
+                     std::ranges::any_of(step.targets, [](const TargetLoss& target) {
+                       return target.lengths.has_value();
+                     });
+  require(!steps,
+          "members hold out whole samples; leave out the lengths and weights of steps of '{}'",
+          data.info().name);
+  step.fold = step.parts.size();
+  step.parts.push_back({.name = "folds",
+                        .record = {DType::f32, Shape{1}},
+                        .bytes = data.folds().bytes(),
+                        .source = nullptr});
+}
+
 /// The parts after the targets.
 void add_weights(StepData& step, const NetworkDefinition& network,
                  std::span<const Column* const> targets, const Dataset& data) {
@@ -435,14 +453,17 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
                           .source = column.source.get()});
   }
   add_weights(step, network, targets, data);
+  add_folds(step, network, data);
   step.augment = step_augment(options.augment, run, data, step);
-  const bool weighed = step.weights || run.has_lengths() ||
+  const bool weighed = step.weights || step.fold || run.has_lengths() ||
                        std::ranges::any_of(step.targets, [](const TargetLoss& target) {
                          return target.lengths.has_value();
                        });
-  require(!step.augment.mix || !weighed,
-          "mixup and cutmix combine two samples and cannot combine the weights and lengths of '{}'",
-          data.info().name);
+  require(
+      !step.augment.mix || !weighed,
+      "mixup and cutmix combine two samples and cannot combine the weights, lengths and folds of "
+      "'{}'",
+      data.info().name);
   return step;
 }
 

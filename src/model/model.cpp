@@ -147,9 +147,6 @@ Model::Model(std::shared_ptr<ModelState> state) : state_(std::move(state)) {}
 
 Model Model::copy() const { return copy(state_->options); }
 
-namespace {
-
-/// Returns a model of a network that has the parameters of `from`, with all else that it has.
 Model copy_of(const ModelState& from, const Network& network, const ModelOptions& options) {
   Model copy(network, options);
   ModelState& to = copy.state();
@@ -166,8 +163,6 @@ Model copy_of(const ModelState& from, const Network& network, const ModelOptions
   to.onnx_ports = from.onnx_ports;
   return copy;
 }
-
-}  // namespace
 
 Model Model::copy(const ModelOptions& options) const {
   return copy_of(*state_, network(), options);

@@ -72,6 +72,9 @@ std::unique_ptr<Backend> open_backend(const ModelOptions& options);
 std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
                                        std::uint64_t seed);
 
+/// Returns a model of a network that has the parameters of `from`, with all else that it has.
+Model copy_of(const ModelState& from, const Network& network, const ModelOptions& options);
+
 /// Throws Error for a model of fp64: `what`, such as "an ONNX file", holds f32 alone.
 void refuse_f64(const Model& model, std::string_view what);
 

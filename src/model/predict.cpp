@@ -4,6 +4,7 @@
 #include <linnet/table_transform.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -12,15 +13,31 @@
 #include "model/output_form.h"
 #include "model/predictor_state.h"
 #include "model/step_graph.h"
+#include "nn/ensembles.h"
 
 namespace linnet {
 namespace {
+
+Network of_folds(const Model& model) {
+  return Network(std::make_unique<NetworkDefinition>(
+      answers_of_folds(model.state().definition(), model.answers())));
+}
+
+Dataset with_fold_column(const Dataset& data) {
+  std::vector<Column> inputs = data.inputs();
+  inputs.push_back({.name = kFold, .data = data.folds().reshaped({data.size(), 1})});
+  return {std::move(inputs), {}, {.name = data.info().name}};
+}
 
 /// Returns the first outputs as `wanted` says, for every sample in the data set's order.
 std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batch, OutputForm form,
                             std::size_t wanted) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& network = model.state().definition();
+  if (has_folds(network, data)) {
+    Model apart = copy_of(model.state(), of_folds(model), model.state().options);
+    return predict(apart, with_fold_column(data), batch, form, wanted);
+  }
   const std::vector<StepData::Part> parts = step_inputs(network, data);
   std::vector<InputBatches> inputs;
   inputs.reserve(parts.size());

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/step_graph.h"
 
+#include <linnet/functions.h>
+
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
@@ -17,6 +20,8 @@
 #include "model/loss_shares.h"
 #include "model/loss_weights.h"
 #include "model/shard_layout.h"
+#include "nn/ensembles.h"
+#include "nn/expression_scope.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
@@ -55,6 +60,31 @@ Value augment(Graph& graph, const StepData& data, const GatherBatchAttrs& attrs,
   return add_images(graph, data.augment, all, mode, attrs.batch, attrs.shuffle, part.name);
 }
 
+/// Returns for each fold what its samples count for the members that hold them out, (N): nothing,
+/// and the others their weights or 1. `fold`: (N).
+std::vector<Value> weights_outside(Graph& graph, Value fold, std::int64_t folds, Value weights) {
+  const auto scope =
+      std::make_shared<const ExpressionScope>(ExpressionScope{.graph = graph, .name = "folds"});
+  std::vector<Value> outside;
+  for (std::int64_t f = 0; f < folds; ++f) {
+    const Expression other = not_equal({scope, fold.id, true}, static_cast<double>(f));
+    Value counts{other.value()};
+    if (weights) {
+      const ArithmeticAttrs product{.kind = Arithmetic::multiply};
+      counts = graph.emit(ArithmeticOp(product), {counts, weights}, "folds");
+    }
+    outside.push_back(counts);
+  }
+  return outside;
+}
+
+/// Returns what the members of an ensemble are asked, by the loss that they learn by.
+Answers answers_of(const StepData& data) {
+  if (data.classification()) return Answers::classes;
+  return data.targets.front().how.loss == Loss::binary_cross_entropy ? Answers::labels
+                                                                     : Answers::values;
+}
+
 /// A network after its gathers, with its losses.
 struct Forward {
   std::vector<Value> outputs;
@@ -68,7 +98,10 @@ struct Forward {
 Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData& data,
                     const GatherBatchAttrs& attrs, Mode mode,
                     const std::vector<bool>& trains = {}) {
-  const NetworkDefinition& network = data.run_of(whole);
+  const bool holds_out = data.fold && mode == Mode::inference;
+  const NetworkDefinition held_out =
+      holds_out ? answers_of_folds(data.run_of(whole), answers_of(data)) : NetworkDefinition();
+  const NetworkDefinition& network = holds_out ? held_out : data.run_of(whole);
   std::vector<Value> batch;
   for (std::size_t i = 0; i < data.parts.size(); ++i) {
     const StepData::Part& part = data.parts[i];
@@ -83,8 +116,13 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
     inputs.emplace_back(network.inputs[i].name, batch[i]);
   Forward forward;
   std::vector<std::vector<Value>> members;
-  forward.outputs = instantiate(network, graph, std::span(batch).first(data.inputs), attrs.batch,
-                                mode, forward.parameters, trains, &members);
+  std::vector<Value> given(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(data.inputs));
+  if (holds_out) {
+    const ReshapeAttrs column{.shape = {attrs.batch, 1}};
+    given.push_back(graph.emit(ReshapeOp(column), {batch[*data.fold]}, "folds"));
+  }
+  forward.outputs =
+      instantiate(network, graph, given, attrs.batch, mode, forward.parameters, trains, &members);
   for (std::size_t i = 0; i < data.targets.size(); ++i) {
     const TargetLoss& target = data.targets[i];
     const Value y = forward.outputs[target.output];
@@ -105,12 +143,18 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
     forward.weights.push_back(weights);
     const std::vector<Value>& learners = members[target.output];
     const bool apart = mode == Mode::training && !learners.empty();
+    std::vector<Value> counts{weights};
+    if (apart && data.fold) {
+      const std::int64_t folds = network.outputs[target.output].folds;
+      counts = weights_outside(graph, batch[*data.fold], folds, weights);
+    }
     Value loss;
-    for (const Value learner : apart ? learners : std::vector{y}) {
-      const Value one =
-          target.how.custom != nullptr
-              ? add_custom_loss(graph, target.how.custom, learner, t, weights, inputs)
-              : add_loss(graph, target.how.loss, target.how.options, learner, t, weights);
+    for (std::size_t m = 0; m < (apart ? learners.size() : 1); ++m) {
+      const Value learner = apart ? learners[m] : y;
+      const Value own = counts[m % counts.size()];
+      const Value one = target.how.custom != nullptr
+                            ? add_custom_loss(graph, target.how.custom, learner, t, own, inputs)
+                            : add_loss(graph, target.how.loss, target.how.options, learner, t, own);
       loss = loss ? graph.emit(AddOp(), {loss, one}, "loss") : one;
     }
     const double weight = target.how.weight / (apart ? static_cast<double>(learners.size()) : 1.0);

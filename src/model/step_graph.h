@@ -53,6 +53,7 @@ struct StepData {
   /// The network without what no loss needs; null where all of it is needed.
   std::shared_ptr<const NetworkDefinition> needed = nullptr;
   std::optional<std::size_t> weights = {};  ///< the part with the samples' weights
+  std::optional<std::size_t> fold = {};     ///< the part with the samples' folds
   std::int64_t samples = 0;
   StepAugment augment = {};
   double l1 = 0;  ///< LossOptions', for training steps

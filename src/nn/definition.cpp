@@ -116,8 +116,7 @@ NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<boo
       need(network.outputs[i].value);
       std::ranges::for_each(network.outputs[i].members, need);
     } else {
-      rest.outputs[i].value = {};
-      rest.outputs[i].members.clear();
+      rest.outputs[i] = {network.outputs[i].name, {}};
     }
   }
   const std::vector<Node>& nodes = network.graph.nodes();

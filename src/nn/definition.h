@@ -62,6 +62,12 @@ struct NetworkOutput {
   /// Values of the output's shape whose losses a training's steps take instead of the output's:
   /// the members of an ensemble, of which the output is the mean. Empty: the output itself.
   std::vector<Value> members = {};
+  std::int64_t folds = 1;           ///< member m does not learn from the samples of fold m % folds
+  std::vector<double> shares = {};  ///< of each member in the mean; empty: equal ones
+
+  void forget_members() { *this = {name, value}; }
+  /// Returns whether members hold out samples.
+  bool holds_out() const { return folds > 1 && !members.empty(); }
 };
 
 /// A network as a template: its forward graph in training mode at kTemplateBatch. A sequence of

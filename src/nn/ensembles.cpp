@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <linnet/functions.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "base/check.h"
+#include "nn/builder.h"
 #include "nn/expression_scope.h"
 
 namespace linnet {
@@ -70,6 +73,38 @@ NetworkDefinition members_of(const NetworkDefinition& ensemble) {
   return pruned(made, std::vector<bool>(made.outputs.size(), true));
 }
 
+NetworkDefinition answers_of_folds(const NetworkDefinition& ensemble, Answers answers) {
+  const NetworkOutput& output = output_of(ensemble);
+  const auto folds = static_cast<std::size_t>(output.folds);
+  NetworkDefinition made = ensemble;
+  NetworkBuilder builder(made);
+  const auto scope =
+      std::make_shared<const ExpressionScope>(ExpressionScope{made.graph, nullptr, "folds"});
+  const Expression fold(scope, builder.add_input(kFold, {1}, DType::f32).id, true);
+  std::vector<Expression> kinds;
+  std::vector<double> shares;
+  for (std::size_t first = 0; first < output.members.size(); first += folds) {
+    std::vector<Expression> members;
+    for (std::size_t f = 0; f < folds; ++f) {
+      members.emplace_back(scope, output.members[first + f].id, true);
+    }
+    Expression answer = sum_of(members) / static_cast<double>(folds);
+    for (std::size_t f = 0; f < folds; ++f) {
+      answer = where(equal(fold, static_cast<double>(f)), members[f], answer);
+    }
+    kinds.push_back(answer);
+    if (output.shares.empty()) continue;
+    const auto begin = output.shares.begin() + static_cast<std::ptrdiff_t>(first);
+    shares.push_back(std::accumulate(begin, begin + output.folds, 0.0));
+  }
+  made.outputs.front() = {output.name, {mean_answer(kinds, answers, shares).value()}};
+  return pruned(made, {true});
+}
+
+bool has_folds(const NetworkDefinition& network, const Dataset& data) {
+  return network.outputs.front().holds_out() && data.folds().elements() > 0;
+}
+
 NetworkDefinition with_shares(const NetworkDefinition& ensemble, Answers answers,
                               std::span<const double> shares) {
   const NetworkOutput& output = output_of(ensemble);
@@ -81,6 +116,7 @@ NetworkDefinition with_shares(const NetworkDefinition& ensemble, Answers answers
   std::vector<Expression> members;
   for (const Value member : output.members) members.emplace_back(scope, member.id, true);
   made.outputs.front().value = {mean_answer(members, answers, shares).value()};
+  made.outputs.front().shares.assign(shares.begin(), shares.end());
   return pruned(made, {true});
 }
 

@@ -114,8 +114,12 @@ Expression FunctionalNetwork::uniform(const Shape& sample, double low, double hi
   return low + (high - low) * noise<RandomUniformOp>(sample);
 }
 
-Network FunctionalNetwork::build_ensemble(const std::vector<Expression>& members, Answers answers) {
+Network FunctionalNetwork::build_ensemble(const std::vector<Expression>& members, Answers answers,
+                                          std::int64_t folds) {
   require(!members.empty(), "expected at least one member of an ensemble; got none");
+  require(folds >= 1 && std::ssize(members) % folds == 0,
+          "expected a number of folds that divides the {} members of the ensemble; got {}",
+          members.size(), folds);
   for (const Expression& member : members) {
     require(member.scope() == scope_ && member.batched(),
             "a member of the ensemble is not an expression of this network's inputs");
@@ -129,6 +133,7 @@ Network FunctionalNetwork::build_ensemble(const std::vector<Expression>& members
   for (const Expression& member : members) {
     definition->outputs.front().members.push_back({member.value()});
   }
+  definition->outputs.front().folds = folds;
   return Network(std::move(definition));
 }
 

@@ -107,7 +107,7 @@ Network& Network::add(const Layer& layer) {
   NetworkDefinition grown = *definition_;  // a layer that does not fit leaves the network as it was
   NetworkBuilder builder(grown);
   with_batch_named([&] { builder.build(layer); });
-  grown.outputs.front().members.clear();  // the new layer learns by the whole
+  grown.outputs.front().forget_members();  // the new layer learns by the whole
   *definition_ = std::move(grown);
   return *this;
 }
@@ -192,7 +192,7 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
   made->outputs = from.outputs;
   for (NetworkOutput& output : made->outputs) {
     output.value = mapped(output.value);
-    output.members.clear();  // the new layer learns by the whole
+    output.forget_members();  // the new layer learns by the whole
   }
   return Network(std::move(made));
 }

@@ -27,8 +27,8 @@ using Json = nlohmann::ordered_json;  // as it is written
 using Parsed = nlohmann::json;        // finds a name without looking at all
 
 /// Older formats are read. Format 3 is written where the network has no constants and no members;
-/// 2 had no record of the layers, and initializers by number; 1 had one input and one output without
-/// a name, too.
+/// 2 had no record of the layers, and initializers by number; 1 had one input and one output
+/// without a name, too.
 constexpr int kFormat = 4;
 // Layers may lie in layers; all else is a network, its nodes, a node, its attributes, a list.
 constexpr std::size_t kMaxDepth = 64;
@@ -181,6 +181,22 @@ void read_members(const Parsed& json, const Known& known, const Graph& graph,
   }
 }
 
+/// "folds" of members that hold out samples, and "shares" of members that are not alike.
+void read_folds(const Parsed& json, NetworkOutput& output) {
+  if (json.contains("folds")) output.folds = integer_from(json.at("folds"));
+  require<DataError>(output.folds >= 1 && std::ssize(output.members) % output.folds == 0,
+                     "expected folds that divide the {} members of the output '{}'; got {}",
+                     output.members.size(), output.name, output.folds);
+  if (!json.contains("shares")) return;
+  output.shares = json.at("shares").get<std::vector<double>>();
+  const bool usable = std::ranges::all_of(output.shares, [](double share) {
+    return std::isfinite(share) && share > 0;
+  });
+  require<DataError>(usable && output.shares.size() == output.members.size(),
+                     "expected a share above 0 of each of the {} members of the output '{}'",
+                     output.members.size(), output.name);
+}
+
 /// "lengths": of outputs that are sequences and have them, for layers that are added.
 void read_outputs(const Parsed& json, const Known& known, NetworkDefinition& network) {
   std::vector<NetworkOutput>& outputs = network.outputs;
@@ -193,6 +209,7 @@ void read_outputs(const Parsed& json, const Known& known, NetworkDefinition& net
     outputs.push_back({name, known_value(known, output.at("value"))});
     if (output.contains("members")) {
       read_members(output.at("members"), known, network.graph, outputs.back());
+      read_folds(output, outputs.back());
     }
     if (!output.contains("lengths")) continue;
     const Value lengths = known_value(known, output.at("lengths"));
@@ -310,6 +327,8 @@ std::string Network::to_json() const {
       json["outputs"].back()["members"].push_back(operand_name(network, member));
       json["format"] = kFormat;
     }
+    if (output.holds_out()) json["outputs"].back()["folds"] = output.folds;
+    if (!output.shares.empty()) json["outputs"].back()["shares"] = output.shares;
     const auto lengths = network.lengths.find(output.value.id);
     if (lengths == network.lengths.end()) continue;
     json["outputs"].back()["lengths"] = operand_name(network, {lengths->second});
