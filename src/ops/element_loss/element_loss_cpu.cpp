@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/element_loss/element_loss.h"
 
+#include <utility>
+
 #include "backend/cpu/exponential.h"
 #include "backend/cpu/total.h"
 #include "ops/element_loss/formulas.h"
@@ -34,23 +36,44 @@ double cost_of_slope(ElementLoss kind) {
   }
 }
 
+// The loops of a kind are called through pointers: a kernel for each would be twice as much code.
+
+/// Returns the sum of the losses of a range.
+using LossSum = double (*)(const float* y, const float* t, Range range, double parameter);
+/// Writes the slopes of a range, each times both factors.
+using LossSlopes = void (*)(const float* y, const float* t, Range range, double parameter,
+                            std::pair<double, float> factors, float* dy);
+
+template <ElementLoss kKind>
+double sum_of(const float* y, const float* t, Range range, double parameter) {
+  double sum = 0;
+  for (std::int64_t i = range.begin; i < range.end; ++i) {
+    sum += element_loss<kKind, FastExp>(y[i], t[i], parameter);
+  }
+  return sum;
+}
+
+template <ElementLoss kKind>
+void slopes_of(const float* y, const float* t, Range range, double parameter,
+               std::pair<double, float> factors, float* dy) {
+  using Real = SlopeReal<kKind>;
+  const Real slope = static_cast<Real>(factors.first) * static_cast<Real>(factors.second);
+  for (std::int64_t i = range.begin; i < range.end; ++i) {
+    dy[i] = static_cast<float>(slope * element_slope<kKind, FastExp, Real>(y[i], t[i], parameter));
+  }
+}
+
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   using In = ElementLossOp::In;
   const ElementLossAttrs attrs = node.attrs<ElementLossOp>();
   const Shape& shape = node.in(In::y);
   const std::size_t targets = node.inputs.size() - 1;  // y stands for targets that there are not
-  return with_element_loss(attrs.kind, [&]<ElementLoss kKind>() {
-    return total(shape.elements(), cost_of(kKind), loss_factor(attrs, shape),
-                 [=](const Args& args, Range range) {
-                   const float* y = args.in(In::y);
-                   const float* t = args.in(targets);
-                   double sum = 0;
-                   for (std::int64_t i = range.begin; i < range.end; ++i) {
-                     sum += element_loss<kKind, FastExp>(y[i], t[i], attrs.parameter);
-                   }
-                   return sum;
-                 });
-  });
+  const LossSum sum =
+      with_element_loss(attrs.kind, []<ElementLoss kKind>() -> LossSum { return &sum_of<kKind>; });
+  return total(shape.elements(), cost_of(attrs.kind), loss_factor(attrs, shape),
+               [=](const Args& args, Range range) {
+                 return sum(args.in(In::y), args.in(targets), range, attrs.parameter);
+               });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
@@ -58,20 +81,14 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const ElementLossAttrs attrs = node.attrs<ElementLossGradOp>();
   const double factor = loss_factor(attrs, node.in(In::y));
   const std::size_t targets = node.inputs.size() - 1;
-  return with_element_loss(attrs.kind, [&]<ElementLoss kKind>() {
-    return one_stage(
-        node.in(In::y).elements(), cost_of_slope(kKind), [=](const Args& args, Range range) {
-          using Real = SlopeReal<kKind>;
-          const float* y = args.in(In::y);
-          const float* t = args.in(targets);
-          const Real slope = static_cast<Real>(factor) * static_cast<Real>(*args.in(In::dloss));
-          float* dy = args.out(ElementLossGradOp::Out::dy);
-          for (std::int64_t i = range.begin; i < range.end; ++i) {
-            dy[i] = static_cast<float>(
-                slope * element_slope<kKind, FastExp, Real>(y[i], t[i], attrs.parameter));
-          }
-        });
+  const LossSlopes slopes = with_element_loss(attrs.kind, []<ElementLoss kKind>() -> LossSlopes {
+    return &slopes_of<kKind>;
   });
+  return one_stage(node.in(In::y).elements(), cost_of_slope(attrs.kind),
+                   [=](const Args& args, Range range) {
+                     slopes(args.in(In::y), args.in(targets), range, attrs.parameter,
+                            {factor, *args.in(In::dloss)}, args.out(ElementLossGradOp::Out::dy));
+                   });
 }
 
 }  // namespace
