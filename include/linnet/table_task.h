@@ -43,6 +43,13 @@ struct TableTaskOptions {
   /// Number of members of the default network, at most 32: table_ensemble(). 1: table_network();
   /// 0: chosen by the rows.
   std::int64_t ensemble = 0;
+  /// Number of parts of the training rows that members of the default ensemble hold out in turn
+  /// (FunctionalNetwork::build_ensemble()), at most 8: what a part's members do not learn from
+  /// chooses the epoch and their shares, instead of the share `validation`, so that every row
+  /// trains. The validation set then is a part of the training set. 1: none; 0: chosen by the rows,
+  /// 5 below 2,000, 3 of a fifth each below 10,000, else 1, and 1 with `group`, `time`, `fitted`,
+  /// novelty, `validation` 0 and an `ensemble` of 1.
+  std::int64_t validation_folds = 1;
   std::uint64_t seed = 0;  ///< seed of the split, and of the training
 };
 
@@ -86,10 +93,11 @@ Network table_network(const TableTransform& transform, std::int64_t rows);
 /// of its members (FunctionalNetwork::build_ensemble()). In turn a member is table_network()'s, one
 /// whose numbers are encoded by a PiecewiseLinear of `train`, and below 700 rows a linear model.
 /// `members`: 1 is table_network() itself; 0 chooses: from 100,000 rows on 1, else one of each kind
-/// that the table allows, at least 2. Throws Error for samples of another transform, for fewer than
-/// 0 members and for more than 32.
+/// that the table allows, at least 2. `folds`: so many of each, which hold out samples in turn.
+/// Throws Error for samples of another transform, for fewer than 0 members and for more than 32,
+/// and for fewer than 1 fold and more than 8.
 Network table_ensemble(const TableTransform& transform, const Dataset& train,
-                       std::int64_t members = 0);
+                       std::int64_t members = 0, std::int64_t folds = 1);
 
 /// Appends the layer that brings standardised outputs into the targets' units by mean and std of
 /// the training set: a Rescale, or a Normalize for several. Does nothing for classes and labels. A

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 
+#include "tasks/table/networks.h"
+
 namespace linnet {
 namespace {
 
 constexpr double kMostShare = 0.99;
 constexpr double kMostSteps = 1 << 20;
 constexpr std::int64_t kMostSide = 1'000'000;
-constexpr double kMostMembers = 32;
 constexpr double kMostLayers = 1000;
 
 /// The shares that are held out, which every task has.
@@ -230,6 +231,12 @@ Description described<TableTaskOptions>() {
                              "Number of networks that are trained together on a table and "
                              "averaged in one\nmodel; 1: a single network; 0 (default): 1 to 3, by "
                              "the number of rows"),
+                   field<&O::validation_folds>("validation_folds")
+                       .between(0, kMostValidationFolds)
+                       .flag("--validation-folds",
+                             "Number of parts of a table's training rows that members of the "
+                             "ensemble hold out\nin turn, instead of --validation; 1: none; 0 "
+                             "(default): 5, 3 or 1, by the number\nof rows"),
                    field<&O::seed>("seed")}}),
           nullptr};
 }

@@ -65,6 +65,8 @@ struct TaskFileOptions {
   std::string from_name = {};   ///< its name in errors
   std::function<std::vector<std::string>()> words = {};  ///< of its training's texts
   datasets::Places places = {};
+  /// TableTaskOptions::validation_folds where the settings do not say.
+  std::int64_t validation_folds = 1;
   /// Whether LevenbergMarquardt trains, which takes other networks and recipes.
   bool least_squares = false;
 };

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`linnet train TABLE --ensemble N`: several networks in one model file."""
+import re
 import unittest
 
 import command
@@ -24,8 +25,32 @@ class TableEnsembles(command.CommandTest):
         (self.folder / "own.toml").write_text(
             '[data]\nfile = "flowers.csv"\ntarget = "kind"\nensemble = 2\n[network]\nlayers = [{ type = "dense", '
             'units = 3 }]\n')
-        self.assert_error("--ensemble averages default networks; leave it out with a network of your own",
+        self.assert_error("--ensemble is for default networks; leave it out with a network of your own",
                           "train", "own.toml")
+
+    def test_members_hold_out_rows_of_their_own(self):
+        write_flowers(self.folder / "flowers.csv")
+        train = ("train", "flowers.csv", "--target", "kind", "--epochs", 2, "--device", "cpu")
+        rows = len((self.folder / "flowers.csv").read_text().splitlines()) - 1
+        tested = round(0.2 * rows)
+        for out, arguments in (("chosen", ()), ("three", ("--validation-folds", 3)), ("common", ("--validation-folds", 1)),
+                               ("share", ("--validation", 0.1))):
+            _, err = self.run_linnet(*train, *arguments, "--out", out)
+            kept, trained = out in ("chosen", "three"), int(re.search(r"(\d+) rows train", err)[1])
+            self.assertEqual("members that do not learn from them" in err, kept, err)
+            self.assertEqual(trained, rows - tested if kept else rows - tested - round(0.1 * rows), err)
+        weights = [(self.folder / out / "model.safetensors").read_bytes() for out in ("common", "share")]
+        self.assertEqual(*weights)
+        sizes = [(self.folder / out / "model.safetensors").stat().st_size for out in ("chosen", "three", "common")]
+        self.assertGreater(sizes[0], 1.5 * sizes[1])
+        self.assertGreater(sizes[1], 2.5 * sizes[2])
+        self.assert_error("--validation-folds makes a new network; leave it out to train that of 'chosen' further",
+                          "train", "flowers.csv", "--from", "chosen", "--validation-folds", 2)
+        self.assert_error("validation folds are random parts of new members' training rows",
+                          *train, "--group", "colour", "--validation-folds", 2)
+        # The chosen run is trained further with common rows.
+        _, err = self.run_linnet("train", "flowers.csv", "--from", "chosen", "--epochs", 1, "--device", "cpu", "--out", "further")
+        self.assertNotIn("members that do not", err)
 
 
 if __name__ == "__main__":

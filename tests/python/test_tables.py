@@ -33,6 +33,22 @@ class Tables(unittest.TestCase):
         rows = {"x": [0.5], "kind": ["red"]}
         self.assertEqual(model.predict(task.transform.inputs(rows)).shape, (1, 1))
 
+    def test_members_that_hold_out_rows(self):
+        task = ln.table_task(columns(), "y", seed=1, validation_folds=4)
+        folds = np.asarray(task.data.train.folds)
+        self.assertEqual(folds.shape, (160,))
+        self.assertEqual(sorted(set(folds)), [0, 1, 2, 3])
+        self.assertEqual(len(task.data.validation), 160)
+        model = task.model(seed=1)
+        ln.train(model, task.data, task.training, epochs=20)
+        weighed = model.with_member_shares(task.data.validation)
+        held_out, all_members = weighed.predict(task.data.validation), weighed.predict(task.data.validation.inputs)
+        self.assertGreater(np.abs(np.asarray(held_out) - np.asarray(all_members)).max(), 1e-4)
+        task.data.train.folds = None
+        self.assertIsNone(task.data.train.folds)
+        with self.assertRaisesRegex(ln.DataError, r"the folds of '.*' are \(3\); expected \(160\)"):
+            task.data.train.folds = [0, 1, 2]
+
     def test_files(self):
         text = "x,kind,y\n" + "".join(
             f"{'' if x is None else repr(x)},{kind},{y!r}\n" for x, kind, y in zip(*columns().values()))

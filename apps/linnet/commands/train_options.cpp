@@ -57,6 +57,7 @@ std::string file_of(const TrainOptions& options) {
 /// Returns how a file or folder becomes samples.
 TaskFileOptions described_files(const TrainOptions& options) {
   TaskFileOptions how{.settings = options.of_data, .seed = options.seed.value_or(0)};
+  how.validation_folds = 0;
   how.least_squares = options.optimizer && is_least_squares_kind(*options.optimizer);
   read_images(options.images, how.files);
   TrainingOptions training;

@@ -127,6 +127,7 @@ class Config {
     const std::string file = s.text("file", "");
     if (s.has("file") && file.empty()) s.refuse("file", "'file' in [data] is empty");
     TaskFileOptions how{.settings = options_.data, .seed = seed_, .least_squares = least_squares_};
+    how.validation_folds = top_.has("network") || top_.has("layers") ? 1 : 0;
     add_data(s, how.settings);
     for (const char* other : {"name", "path"}) {
       if (!file.empty() && s.has(other)) {

@@ -19,7 +19,6 @@ namespace linnet {
 namespace {
 
 constexpr double kEmbeddingStd = 0.1;
-constexpr std::int64_t kMostMembers = 32;
 /// The number of rows below which a linear model is often the best one, and never a bad member.
 constexpr std::int64_t kRowsOfLinear = 700;
 /// Scales the inputs of the linear member, so that it learns at the others' rate.
@@ -231,15 +230,18 @@ Network table_network(const TableTransform& transform, std::int64_t rows) {
   return network;
 }
 
-Network table_ensemble(const TableTransform& transform, const Dataset& train,
-                       std::int64_t members) {
+Network table_ensemble(const TableTransform& transform, const Dataset& train, std::int64_t members,
+                       std::int64_t folds) {
   require(members >= 0 && members <= kMostMembers,
           "expected 1 to {} members of an ensemble, or 0 for as many as suit the rows; got {}",
           kMostMembers, members);
+  require(folds >= 1 && folds <= kMostValidationFolds,
+          "expected 1 to {} folds that members of an ensemble hold out; got {}",
+          kMostValidationFolds, folds);
   const bool novelty = transform.target_kind() == TableTarget::novelty;
   require(!novelty || members <= 1, "a novelty is learned by one network; got {} members", members);
   if (novelty || (members == 0 && train.size() >= kRowsOfOneNetwork)) members = 1;
-  if (members == 1) return table_network(transform, train.size());
+  if (members == 1 && folds == 1) return table_network(transform, train.size());
   require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
   const Encoding encoding = encoding_of(train, transform);
   const std::optional<Layer> scale = target_scale(transform);
@@ -249,18 +251,17 @@ Network table_ensemble(const TableTransform& transform, const Dataset& train,
   for (const Member kind : kinds_of(members, train.size(), !encoding.bins.edges.empty())) {
     Inputs own = inputs;
     if (kind == Member::encoded) own.numbers = encoded(*inputs.numbers, encoding);
-    Expression x = one_vector(own, transform);
-    Dense last{.units = outputs_of(transform)};
-    if (kind == Member::linear) {
-      x = kLinearScale * x;
-      last.weight_init = kZeros;
-    } else {
-      x = hidden_layers(x, table_sizes(train.size()));
+    const Expression row = one_vector(own, transform);
+    for (std::int64_t fold = 0; fold < folds; ++fold) {
+      Expression x = kind == Member::linear ? kLinearScale * row
+                                            : hidden_layers(row, table_sizes(train.size()));
+      Dense last{.units = outputs_of(transform)};
+      if (kind == Member::linear) last.weight_init = kZeros;
+      x = x | last;
+      made.push_back(scale ? x | *scale : x);
     }
-    x = x | last;
-    made.push_back(scale ? x | *scale : x);
   }
-  return functional.build_ensemble(made, answers_of(transform));
+  return functional.build_ensemble(made, answers_of(transform), folds);
 }
 
 void add_target_scale(Network& network, const TableTransform& transform) {

@@ -15,6 +15,10 @@ namespace linnet {
 /// several, and many epochs, would take too long.
 inline constexpr std::int64_t kRowsOfOneNetwork = 100'000;
 
+/// The most members of a table's ensemble of each fold, and folds that members hold out.
+inline constexpr std::int64_t kMostMembers = 32;
+inline constexpr std::int64_t kMostValidationFolds = 8;
+
 /// Adds the inputs of a transform's samples: numbers, and one embedding of all ids, as one vector.
 Expression table_inputs(FunctionalNetwork& network, const TableTransform& transform);
 

@@ -73,14 +73,14 @@ bool novelty(const TableTransform& transform) {
 class TableRows final : public Task {
  public:
   TableRows() = default;
-  TableRows(TableTask made, Table table, std::int64_t folds, bool ensemble)
+  TableRows(TableTask made, Table table, std::int64_t folds, std::string_view of_default)
       : Task(std::move(made.data), std::move(made.notes)),
         transform_(std::move(made.transform)),
         test_rows_(std::move(made.test_rows)),
         validation_rows_(std::move(made.validation_rows)),
         table_(std::move(table)),
         folds_(folds),
-        ensemble_(ensemble) {}
+        of_default_(of_default) {}
 
   std::string_view samples(const Dataset& /*train*/) const override { return "rows"; }
   std::string title(const std::string& /*job*/, const Dataset& train) const override {
@@ -125,8 +125,8 @@ class TableRows final : public Task {
                                : std::string_view();
   }
   void finish(Network& network, TrainingOptions& training) const override {
-    require(!ensemble_,
-            "--ensemble averages default networks; leave it out with a network of your own");
+    require(of_default_.empty(),
+            "{} is for default networks; leave it out with a network of your own", of_default_);
     add_target_scale(network, transform_);
     for (OutputLoss& loss : training.output_losses) loss.output = network.output_names().front();
   }
@@ -200,7 +200,7 @@ class TableRows final : public Task {
   std::vector<std::int64_t> validation_rows_;
   std::optional<Table> table_;
   std::int64_t folds_ = 0;
-  bool ensemble_ = false;  ///< whether the user says how many networks there are
+  std::string_view of_default_ = {};  ///< the option that the user gives for default networks
 };
 
 PreparedTask TableRows::prepare(const std::filesystem::path& path,
@@ -217,9 +217,9 @@ PreparedTask TableRows::prepare(const std::filesystem::path& path,
     require(!settings.has({"target"}),
             "a novelty is learned of all columns, without a target; leave out --target "
             "(--ignore leaves out a column)");
-    require(!settings.has({"ensemble", "folds"}) && !how.least_squares,
-            "a novelty is learned by one network, once; leave out --ensemble, --folds and "
-            "[levenberg_marquardt]");
+    require(!settings.has({"ensemble", "folds", "validation_folds"}) && !how.least_squares,
+            "a novelty is learned by one network, once; leave out --ensemble, --folds, "
+            "--validation-folds and [levenberg_marquardt]");
   }
   if (options.fitted.empty()) {
     require(novelty || settings.has({"target"}),
@@ -232,13 +232,18 @@ PreparedTask TableRows::prepare(const std::filesystem::path& path,
             "--task",
             how.from_name);
   }
-  const bool ensemble = settings.has({"ensemble"});
-  require(!ensemble || how.from == nullptr,
-          "--ensemble makes a new network; leave it out to train that of '{}' further",
+  const std::string_view of_default = settings.has({"ensemble"})           ? "--ensemble"
+                                      : settings.has({"validation_folds"}) ? "--validation-folds"
+                                                                           : "";
+  if (of_default.empty() && !settings.has({"validation"})) {
+    options.validation_folds = how.validation_folds;
+  }
+  require(of_default.empty() || how.from == nullptr,
+          "{} makes a new network; leave it out to train that of '{}' further", of_default,
           how.from_name);
-  require(!ensemble || !how.least_squares,
-          "--ensemble trains by gradients; leave it out with [levenberg_marquardt]");
-  if (how.least_squares) options.ensemble = 1;
+  require(of_default.empty() || !how.least_squares,
+          "{} trains by gradients; leave it out with [levenberg_marquardt]", of_default);
+  if (how.least_squares) options.ensemble = options.validation_folds = 1;
   const std::string sentences = note_on_sentences(table, options.target.names);
   TableTask made = [&] {
     try {
@@ -255,7 +260,7 @@ PreparedTask TableRows::prepare(const std::filesystem::path& path,
     loss.output = prepared.network.output_names().front();
   }
   prepared.task =
-      std::make_shared<const TableRows>(std::move(made), table, options.folds, ensemble);
+      std::make_shared<const TableRows>(std::move(made), table, options.folds, of_default);
   return prepared;
 }
 

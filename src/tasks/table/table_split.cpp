@@ -12,6 +12,7 @@
 #include "base/join.h"
 #include "base/random.h"
 #include "table/contents.h"
+#include "tasks/table/networks.h"
 
 namespace linnet {
 namespace {
@@ -397,6 +398,44 @@ SplitRows split_rows(const Table& table, const std::vector<std::int64_t>& rows,
                 later, unused);
   }
   return parts;
+}
+
+HeldOutFolds held_out_folds(const TableTaskOptions& options, std::int64_t rows, bool novelty) {
+  require(options.validation_folds >= 0 && options.validation_folds <= kMostValidationFolds,
+          "expected 1 to {} validation folds, or 0 for as many as suit the rows; got {}",
+          kMostValidationFolds, options.validation_folds);
+  const bool ordered = !options.group.empty() || !options.time.empty();
+  const bool shared = ordered || novelty || !options.fitted.empty() || options.validation == 0;
+  if (options.validation_folds > 1) {
+    require(!shared,
+            "validation folds are random parts of new members' training rows; leave them out with "
+            "a group, a time, a novelty, a validation share of 0 and a model to start from");
+    return {options.validation_folds, options.validation_folds};
+  }
+  if (options.validation_folds == 1 || shared || options.ensemble == 1) return {};
+  if (rows < 2000) return {5, 5};
+  return rows < 10000 ? HeldOutFolds{3, 5} : HeldOutFolds{};
+}
+
+std::vector<float> folds_of_rows(const Table& table, const std::vector<std::int64_t>& rows,
+                                 std::optional<std::size_t> classes, const HeldOutFolds& folds,
+                                 std::uint64_t seed) {
+  std::map<std::string_view, std::vector<std::size_t>> strata;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    strata[classes ? whole_text(table.text(rows[i], *classes)) : std::string_view()].push_back(i);
+  }
+  std::vector<float> fold(rows.size(), -1);
+  std::uint64_t stratum = 0;
+  std::size_t before = 0;  // rows of the strata before, so that folds are of equal size
+  for (const auto& [text, of] : strata) {
+    const Permutation rank(random_key(seed, RandomStream::split, ++stratum, 1), of.size());
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      const auto part = static_cast<std::int64_t>(rank(i) + before) % folds.parts;
+      if (part < folds.folds) fold[of[i]] = static_cast<float>(part);
+    }
+    before += of.size();
+  }
+  return fold;
 }
 
 }  // namespace linnet

@@ -74,6 +74,18 @@ void add_left_out(const Table& table, const std::vector<std::size_t>& targets,
   }
 }
 
+/// Gives the training set folds; what is of one is the validation set.
+void hold_out(Splits& data, const std::vector<float>& fold, SplitRows& parts) {
+  data.train.set_folds(Tensor(fold, Shape{std::ssize(fold)}));
+  std::vector<std::int64_t> held_out;
+  for (std::size_t i = 0; i < fold.size(); ++i) {
+    if (fold[i] < 0) continue;
+    held_out.push_back(static_cast<std::int64_t>(i));
+    parts.validation.push_back(parts.train[i]);
+  }
+  data.validation = data.train.take(held_out);
+}
+
 /// Warns of so few validation rows that the score and the choice of the epoch are mostly chance.
 void warn_of_few(const TableTask& task, const TableTaskOptions& options,
                  std::vector<std::string>& notes) {
@@ -160,27 +172,38 @@ TableTask table_task(const Table& table, const TableTaskOptions& options) {
   if (!options.group.empty()) transform.ignore.push_back(options.group);
   std::optional<std::size_t> classes;
   if (transform.target == TableTarget::classes) classes = targets[0];
-  const SplitRows parts = split_rows(table, rows, classes, options, task.notes);
+  const HeldOutFolds folds = held_out_folds(options, std::ssize(rows), novelty);
+  TableTaskOptions shares = options;
+  if (folds.folds > 1) shares.validation = 0;
+  SplitRows parts = split_rows(table, rows, classes, shares, task.notes);
   if (!fitted) {
     task.transform = TableTransform::fit(table.take(parts.train), options.target, transform);
   }
   task.data = {.train = task.transform.transform(table.take(parts.train)),
                .validation = task.transform.transform(table.take(parts.validation)),
                .test = task.transform.transform(table.take(parts.test))};
+  if (folds.folds > 1) {
+    const std::vector<float> fold =
+        folds_of_rows(table, parts.train, options.stratify ? classes : std::nullopt, folds,
+                      options.seed);
+    hold_out(task.data, fold, parts);
+  }
   for (const std::int64_t row : parts.test) task.test_rows.push_back(row + 1);
   for (const std::int64_t row : parts.validation) task.validation_rows.push_back(row + 1);
   add_left_out(table, targets, task.notes);
   task.notes.push_back(
-      fmt::format("learns {} from {}{}; {} rows train, {} validate, {} test", what(task.transform),
-                  counted(task.transform.feature_names().size(), "feature"),
+      fmt::format("learns {} from {}{}; {} rows train, {} validate{}, {} test",
+                  what(task.transform), counted(task.transform.feature_names().size(), "feature"),
                   task.transform.id_columns() > 0
                       ? " and " + counted(task.transform.id_columns(), "embedded column")
                       : "",
-                  task.data.train.size(), task.data.validation.size(), task.data.test.size()));
+                  task.data.train.size(), task.data.validation.size(),
+                  folds.folds > 1 ? " members that do not learn from them" : "",
+                  task.data.test.size()));
   warn_of_case(task.transform.classes(), task.notes);
   warn_of_few(task, options, task.notes);
   const std::int64_t trained = task.data.train.size();
-  task.network = table_ensemble(task.transform, task.data.train, options.ensemble);
+  task.network = table_ensemble(task.transform, task.data.train, options.ensemble, folds.folds);
   task.training = table_training(task.transform, trained);
   task.training.seed = options.seed;
   return task;
