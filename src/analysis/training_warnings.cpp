@@ -10,10 +10,10 @@
 
 #include "base/check.h"
 #include "data/targets.h"
+#include "model/bind_columns.h"
 #include "model/model_state.h"
 #include "model/step_graph.h"
 #include "nn/definition.h"
-#include "nn/ensembles.h"
 
 namespace linnet {
 namespace {

@@ -135,4 +135,8 @@ std::vector<const Column*> bind_targets(const NetworkDefinition& network, const 
   return bound;
 }
 
+bool has_folds(const NetworkDefinition& network, const Dataset& data) {
+  return network.outputs.front().holds_out() && data.folds().elements() > 0;
+}
+
 }  // namespace linnet

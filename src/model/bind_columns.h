@@ -26,4 +26,8 @@ std::vector<const Column*> bind_targets(const NetworkDefinition& network, const 
 std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data,
                                         const std::vector<bool>& wanted);
 
+/// Returns whether the network answers a data set by members that hold its samples out: its members
+/// hold out folds (NetworkOutput::holds_out()), and the data set has some.
+bool has_folds(const NetworkDefinition& network, const Dataset& data);
+
 }  // namespace linnet

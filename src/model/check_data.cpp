@@ -12,7 +12,6 @@
 #include "model/check_values.h"
 #include "model/loss_graph.h"
 #include "model/step_graph.h"
-#include "nn/ensembles.h"
 
 namespace linnet {
 namespace {

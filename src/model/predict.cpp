@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/bind_columns.h"
 #include "model/input_batches.h"
 #include "model/output_form.h"
 #include "model/predictor_state.h"

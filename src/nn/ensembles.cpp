@@ -101,10 +101,6 @@ NetworkDefinition answers_of_folds(const NetworkDefinition& ensemble, Answers an
   return pruned(made, {true});
 }
 
-bool has_folds(const NetworkDefinition& network, const Dataset& data) {
-  return network.outputs.front().holds_out() && data.folds().elements() > 0;
-}
-
 NetworkDefinition with_shares(const NetworkDefinition& ensemble, Answers answers,
                               std::span<const double> shares) {
   const NetworkOutput& output = output_of(ensemble);

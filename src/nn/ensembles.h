@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/dataset.h>
 #include <linnet/expression.h>
 #include <linnet/model.h>
 
@@ -27,10 +26,6 @@ inline constexpr const char* kFold = "fold of the sample";
 /// Returns a network with kFold as its last input, which answers each sample by the members that
 /// hold it out (NetworkOutput::holds_out()).
 NetworkDefinition answers_of_folds(const NetworkDefinition& ensemble, Answers answers);
-
-/// Returns whether an ensemble answers a data set so: its members hold out samples, and the data
-/// set has folds.
-bool has_folds(const NetworkDefinition& network, const Dataset& data);
 
 /// Returns an ensemble whose output is the mean of its members by these shares.
 NetworkDefinition with_shares(const NetworkDefinition& ensemble, Answers answers,
