@@ -65,7 +65,7 @@ std::string fingerprint(const Dataset& data) {
     sum.add("");
   }
   sum.add(data.weights());
-  sum.add(data.folds());
+  if (data.folds().elements() > 0) sum.add(data.folds());  // as before there were folds
   for (const std::string& name : data.classes()) sum.add(name);
   return fmt::format("{} samples, checksum {:08x}", data.size(), sum.value());
 }
