@@ -238,6 +238,7 @@ void bind_dataset(nb::module_& m) {
             d.set_weights(weights.is_none() ? Tensor() : tensor_of(weights, "weights"));
           },
           nb::for_getter(nb::sig("def weights(self) -> Array | None")),
+          nb::for_setter(nb::arg("weights").none()),
           nb::for_setter(nb::sig("def weights(self, weights: ArrayLike | None, /) -> None")),
           doc("Dataset.set_weights"))
       .def_prop_rw(
@@ -250,6 +251,7 @@ void bind_dataset(nb::module_& m) {
             d.set_folds(folds.is_none() ? Tensor() : tensor_of(folds, "folds"));
           },
           nb::for_getter(nb::sig("def folds(self) -> Array | None")),
+          nb::for_setter(nb::arg("folds").none()),
           nb::for_setter(nb::sig("def folds(self, folds: ArrayLike | None, /) -> None")),
           doc("Dataset.set_folds"))
       .def_prop_rw("classes", &Dataset::classes, &Dataset::set_classes, doc("Dataset.classes"))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/whiten.h>
+#include <nanobind/stl/string.h>
 
 #include "bind.h"
 #include "datasets.h"

@@ -123,7 +123,7 @@ class Training(unittest.TestCase):
         values = np.asarray(model.value_of("stem", images))[..., :4].reshape(-1, 4).astype(np.float64)
         np.testing.assert_allclose(np.cov(values.T, bias=True), np.eye(4), atol=1e-3)
         other = ln.Model(network, seed=1)
-        ln.train(other, images, epochs=1, lr=0, whiten=ln.Whiten("stem", epsilon=1e-9))
+        ln.train(other, images, epochs=1, optimizer=ln.SGD(learning_rate=0), whiten=ln.Whiten("stem", epsilon=1e-9))
         np.testing.assert_array_equal(other.parameter("stem.weight"), model.parameter("stem.weight"))
         with self.assertRaisesRegex(ln.Error, "expected the name of a conv2d layer; these are stem"):
             ln.train(other, images, epochs=1, whiten="dense_1")
