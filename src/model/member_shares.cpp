@@ -125,30 +125,6 @@ std::vector<double> observed_errors(const std::vector<Tensor>& outputs, const Co
                   });
 }
 
-/// Returns for each kind of member what those that hold a sample out say of it; the mean of all
-/// where none does.
-std::vector<Tensor> of_holders(const std::vector<Tensor>& outputs, std::int64_t folds,
-                               std::span<const float> fold) {
-  const auto count = static_cast<std::size_t>(folds);
-  std::vector<Tensor> kinds;
-  for (std::size_t first = 0; first < outputs.size(); first += count) {
-    std::vector<float> own(outputs.front().as<float>().size());
-    const std::size_t each = own.size() / fold.size();
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const float holder = fold[i / each];
-      if (holder >= 0 && holder < static_cast<float>(folds)) {
-        own[i] = outputs[first + static_cast<std::size_t>(holder)].as<float>()[i];
-        continue;
-      }
-      double sum = 0;
-      for (std::size_t f = 0; f < count; ++f) sum += outputs[first + f].as<float>()[i];
-      own[i] = static_cast<float>(sum / static_cast<double>(count));
-    }
-    kinds.emplace_back(std::move(own), outputs.front().shape());
-  }
-  return kinds;
-}
-
 /// Returns the shares of members that have those of their kind together.
 std::vector<double> shared_among(const std::vector<double>& kinds, std::int64_t folds) {
   std::vector<double> members;
@@ -234,11 +210,11 @@ Model Model::with_member_shares(const Dataset& held_out) const {
   const NetworkDefinition& network = state_->definition();
   if (network.outputs.size() != 1 || network.outputs.front().members.empty()) return copy();
   if (held_out.size() == 0 || held_out.targets().empty()) return copy();
-  Model apart = copy_with(Network(std::make_unique<NetworkDefinition>(members_of(network))));
-  std::vector<Tensor> outputs = predict_outputs(apart, held_out, 256);
-  const NetworkOutput& output = network.outputs.front();
   const bool folds = has_folds(network, held_out);
-  if (folds) outputs = of_holders(outputs, output.folds, held_out.folds().as<float>());
+  Model apart = copy_with(Network(std::make_unique<NetworkDefinition>(
+      folds ? kinds_of_members(network) : members_of(network))));
+  const std::vector<Tensor> outputs =
+      predict_outputs(apart, folds ? with_fold_column(held_out) : held_out, 256);
   const Column* target = bind_targets(network, held_out).front();
   if (target == nullptr) return copy();
   std::vector<double> shares = shares_by(outputs, *target, answers());
@@ -246,7 +222,7 @@ Model Model::with_member_shares(const Dataset& held_out) const {
   double sum = 0;
   for (double& share : shares) sum += share = std::max(share, kLeastShare);
   for (double& share : shares) share /= sum;
-  if (folds) shares = shared_among(shares, output.folds);
+  if (folds) shares = shared_among(shares, network.outputs.front().folds);
   Model made = copy_with(
       Network(std::make_unique<NetworkDefinition>(with_shares(network, answers(), shares))));
   made.state_->held_out_errors = {};  // which were measured with other shares

@@ -28,6 +28,9 @@ Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, Ou
 /// Returns every output of every sample, f32 (N, outputs...), without offsets of targets.
 std::vector<Tensor> predict_outputs(Model& model, const Dataset& data, std::int64_t batch);
 
+/// Returns the inputs with kFold, for the networks of nn/ensembles.h that read it.
+Dataset with_fold_column(const Dataset& data);
+
 /// Returns outputs (N, ...) with what a model's table takes off its targets added, f64; the outputs
 /// themselves where that is 0.
 Tensor with_offsets(const Tensor& outputs, const std::vector<double>& offsets);

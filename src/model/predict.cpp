@@ -24,12 +24,6 @@ Network of_folds(const Model& model) {
       answers_of_folds(model.state().definition(), model.answers())));
 }
 
-Dataset with_fold_column(const Dataset& data) {
-  std::vector<Column> inputs = data.inputs();
-  inputs.push_back({.name = kFold, .data = data.folds().reshaped({data.size(), 1})});
-  return {std::move(inputs), {}, {.name = data.info().name}};
-}
-
 /// Returns the first outputs as `wanted` says, for every sample in the data set's order.
 std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batch, OutputForm form,
                             std::size_t wanted) {
@@ -72,6 +66,12 @@ Dataset of_first_input(const Tensor& samples, const Model& model) {
 }
 
 }  // namespace
+
+Dataset with_fold_column(const Dataset& data) {
+  std::vector<Column> inputs = data.inputs();
+  inputs.push_back({.name = kFold, .data = data.folds().reshaped({data.size(), 1})});
+  return {std::move(inputs), {}, {.name = data.info().name}};
+}
 
 Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form) {
   return predict(model, data, batch, form, 1)[0].to(DType::f32);

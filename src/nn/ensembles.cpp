@@ -39,6 +39,30 @@ const NetworkOutput& output_of(const NetworkDefinition& ensemble) {
   return ensemble.outputs.front();
 }
 
+/// Adds the input kFold; returns for each kind of member what those that hold a sample out say of
+/// it, and the mean of all where none does. Members 0 to folds - 1 are of one kind, and so on.
+std::vector<Expression> kinds_of_folds(NetworkDefinition& ensemble) {
+  const NetworkOutput output = output_of(ensemble);
+  const auto folds = static_cast<std::size_t>(output.folds);
+  NetworkBuilder builder(ensemble);
+  const auto scope =
+      std::make_shared<const ExpressionScope>(ExpressionScope{ensemble.graph, nullptr, "folds"});
+  const Expression fold(scope, builder.add_input(kFold, {1}, DType::f32).id, true);
+  std::vector<Expression> kinds;
+  for (std::size_t first = 0; first < output.members.size(); first += folds) {
+    std::vector<Expression> members;
+    for (std::size_t f = 0; f < folds; ++f) {
+      members.emplace_back(scope, output.members[first + f].id, true);
+    }
+    Expression answer = sum_of(members) / static_cast<double>(folds);
+    for (std::size_t f = 0; f < folds; ++f) {
+      answer = where(equal(fold, static_cast<double>(f)), members[f], answer);
+    }
+    kinds.push_back(answer);
+  }
+  return kinds;
+}
+
 }  // namespace
 
 Expression mean_answer(const std::vector<Expression>& members, Answers answers,
@@ -63,6 +87,16 @@ Expression mean_answer(const std::vector<Expression>& members, Answers answers,
   return sum_of(yes);
 }
 
+NetworkDefinition kinds_of_members(const NetworkDefinition& ensemble) {
+  NetworkDefinition made = ensemble;
+  const std::vector<Expression> kinds = kinds_of_folds(made);
+  made.outputs.clear();
+  for (const Expression& kind : kinds) {
+    made.outputs.push_back({fmt::format("kind {}", made.outputs.size() + 1), {kind.value()}});
+  }
+  return pruned(made, std::vector<bool>(made.outputs.size(), true));
+}
+
 NetworkDefinition members_of(const NetworkDefinition& ensemble) {
   const std::vector<Value> members = output_of(ensemble).members;
   NetworkDefinition made = ensemble;
@@ -74,30 +108,14 @@ NetworkDefinition members_of(const NetworkDefinition& ensemble) {
 }
 
 NetworkDefinition answers_of_folds(const NetworkDefinition& ensemble, Answers answers) {
-  const NetworkOutput& output = output_of(ensemble);
-  const auto folds = static_cast<std::size_t>(output.folds);
   NetworkDefinition made = ensemble;
-  NetworkBuilder builder(made);
-  const auto scope =
-      std::make_shared<const ExpressionScope>(ExpressionScope{made.graph, nullptr, "folds"});
-  const Expression fold(scope, builder.add_input(kFold, {1}, DType::f32).id, true);
-  std::vector<Expression> kinds;
+  const std::vector<Expression> kinds = kinds_of_folds(made);
+  const std::vector<double>& all = output_of(ensemble).shares;
   std::vector<double> shares;
-  for (std::size_t first = 0; first < output.members.size(); first += folds) {
-    std::vector<Expression> members;
-    for (std::size_t f = 0; f < folds; ++f) {
-      members.emplace_back(scope, output.members[first + f].id, true);
-    }
-    Expression answer = sum_of(members) / static_cast<double>(folds);
-    for (std::size_t f = 0; f < folds; ++f) {
-      answer = where(equal(fold, static_cast<double>(f)), members[f], answer);
-    }
-    kinds.push_back(answer);
-    if (output.shares.empty()) continue;
-    const auto begin = output.shares.begin() + static_cast<std::ptrdiff_t>(first);
-    shares.push_back(std::accumulate(begin, begin + output.folds, 0.0));
+  for (auto first = all.begin(); first != all.end(); first += output_of(ensemble).folds) {
+    shares.push_back(std::accumulate(first, first + output_of(ensemble).folds, 0.0));
   }
-  made.outputs.front() = {output.name, {mean_answer(kinds, answers, shares).value()}};
+  made.outputs.front() = {made.outputs.front().name, {mean_answer(kinds, answers, shares).value()}};
   return pruned(made, {true});
 }
 

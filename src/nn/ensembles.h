@@ -20,8 +20,12 @@ Expression mean_answer(const std::vector<Expression>& members, Answers answers,
 /// Returns an ensemble's network whose outputs are its members, "member 1" and so on.
 NetworkDefinition members_of(const NetworkDefinition& ensemble);
 
-/// A further input, f32 {1}: the samples' folds.
+/// A further input of the next two, f32 {1}: the samples' folds.
 inline constexpr const char* kFold = "fold of the sample";
+
+/// Returns a network whose outputs are the kinds of members, "kind 1" and so on: of each those that
+/// hold a sample out (NetworkOutput::holds_out()).
+NetworkDefinition kinds_of_members(const NetworkDefinition& ensemble);
 
 /// Returns a network with kFold as its last input, which answers each sample by the members that
 /// hold it out (NetworkOutput::holds_out()).
