@@ -93,7 +93,7 @@ Network table_network(const TableTransform& transform, std::int64_t rows);
 /// of its members (FunctionalNetwork::build_ensemble()). In turn a member is table_network()'s, one
 /// whose numbers are encoded by a PiecewiseLinear of `train`, and below 700 rows a linear model.
 /// `members`: 1 is table_network() itself; 0 chooses: from 100,000 rows on 1, else one of each kind
-/// that the table allows, at least 2. `folds`: so many of each, which hold out samples in turn.
+/// that the table allows, at least 2. `folds`: the number of each, which hold out samples in turn.
 /// Throws Error for samples of another transform, for fewer than 0 members and for more than 32,
 /// and for fewer than 1 fold and more than 8.
 Network table_ensemble(const TableTransform& transform, const Dataset& train,

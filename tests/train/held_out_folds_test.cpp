@@ -114,7 +114,7 @@ std::vector<Model> members_of(const Model& model) {
   return apart;
 }
 
-/// Of the model and of its members, which do not know what they learned.
+/// Returns probabilities or values, of members too, which do not know what they learned.
 std::vector<float> answers_of(Model& model, const Dataset& data, Answers answers) {
   if (answers == Answers::classes) return vector_of(model.predict_probabilities(data));
   std::vector<float> given = vector_of(model.predict(data));
@@ -202,7 +202,7 @@ TEST_P(HeldOutFolds, ChooseSharesThatFilesHold) {
   EXPECT_NEAR(shares[0] + shares[2], 0.5, 1e-9);
   EXPECT_GT(std::abs(shares[0] - shares[2]), 1e-3);
   if (GetParam() == Answers::values) {
-    // By the definition, of what each kind's members say of their own samples.
+    // The definition, applied to what each kind's members say of their own samples.
     std::vector<std::vector<float>> apart;
     for (Model& one : members_of(model_))
       apart.push_back(vector_of(one.predict(plain(GetParam()))));
